@@ -1,0 +1,27 @@
+//===- Passes.h - C API of the gq passes -------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_C_PASSES_H
+#define GQ_C_PASSES_H
+
+#include "mlir-c/Support.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Registers the gq passes and the `gq-to-cpu` pipeline with MLIR's global
+/// registry, so that mlirParsePassPipeline and mlirOpPassManagerAddPipeline
+/// know them. The pipeline is made of upstream passes too: a program that uses
+/// it calls mlirRegisterAllPasses() first.
+MLIR_CAPI_EXPORTED void gqRegisterPasses(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // GQ_C_PASSES_H

@@ -1,0 +1,54 @@
+//===- GqDialect.td - the gq dialect ----------------------*- tablegen -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_IR_DIALECT_TD
+#define GQ_IR_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+
+def Gq_Dialect : Dialect {
+  let name = "gq";
+  let cppNamespace = "::gq";
+  let summary = "Grouped block quantization";
+  let description = [{
+    Ops that quantize activations block by block, group by group, and hand the
+    block scales to a grouped matmul in the layout that its tensor cores read.
+    A *group* is a range of consecutive rows that belong to one expert of a
+    Mixture-of-Experts layer.
+
+    All ops are in destination-passing style. On tensors they are pure, and
+    each result is tied to the operand of `outs` at its position; on memrefs
+    they have no results and write their `outs`.
+
+    **Groups.** `offsets` holds G+1 row starts, the last of which bounds the
+    last group, or G row starts, in which case the last group runs to the last
+    row. `scale_offsets` holds, for each group, its first row in the padded
+    scales. Both are `i32` or `i64`. Contents that do not describe groups are an
+    error at run time; they never cause an access outside of a buffer.
+
+    **Packed data.** f4 data is `[M, K]` of `f4E2M1FN` or, as it is stored,
+    `[M, K/2]` of `i8`: two codes a byte, the even index in the low nibble.
+    `gq-pack-subbyte` turns the first into the second.
+
+    **Scale layouts.** The layout of a tensor of scales is part of its type, as
+    its encoding: none is linear, `#gq.tile128x4` is tiled. It is an attribute
+    of every op too, because memrefs have no encoding. In `tile128x4` the scale
+    of row r of a group (counted from the group's first row) and scale column c
+    is at the byte
+
+    ```
+    scale_offsets[e]*P + (r/128)*128*P + (c/4)*512
+      + (r%32)*16 + ((r%128)/32)*4 + c%4        P = number of columns, K/block
+                                                    rounded up to 4
+    ```
+
+    Each group is padded to 128 rows and 4 columns; padding is zero.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+#endif // GQ_IR_DIALECT_TD

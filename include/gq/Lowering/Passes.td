@@ -1,0 +1,79 @@
+//===- Passes.td - passes of gq ----------------------------*- tablegen -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LOWERING_PASSES_TD
+#define GQ_LOWERING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def GqFuseScaleLayout : Pass<"gq-fuse-scale-layout"> {
+  let summary = "Quantize and lay out the scales in one op";
+  let description = [{
+    Replaces a `gq.block_quantize` and the `gq.preprocess_grouped_matmul_sf` of
+    its scales by one `gq.grouped_block_quantize`. The bytes of both results
+    stay the same, also for rows in no group: the fused op is `rows(all)`. It
+    becomes `rows(grouped)` where each user of the data is a `gq.grouped_mm`
+    over the same groups, which reads no other row.
+
+    A pair is left alone, and a remark of the category `gq-fuse-scale-layout`
+    says why (`--remarks-filter-missed=gq-fuse-scale-layout
+    --remark-format=emitRemark`), if the linear scales have another user, if the
+    two ops are in different blocks, or if the data is used before the groups
+    are known.
+  }];
+}
+
+def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
+  let summary = "Store f4 tensors as they are packed, two codes a byte";
+  let description = [{
+    Turns every `tensor<...xKxf4E2M1FN>` into `tensor<...xK/2xi8>`, function
+    signatures included. It knows the gq ops, `func`, `cf`, `scf` (`if`, `for`,
+    `while` and their terminators), `tensor.empty`, `tensor.cast` and
+    `tensor.dim`; another op that touches f4 is an error, and so is an odd K.
+
+    Where an op of the tensor dialect drops, adds or changes the encoding of
+    tiled scales, that is an error too: after bufferization nothing would tell
+    the layouts apart.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def GqFinalizeBoundary : Pass<"gq-finalize-boundary", "::mlir::ModuleOp"> {
+  let summary = "Return no buffer that the caller passed in";
+  let description = [{
+    Runs on bufferized functions. A public function that returns one of its own
+    arguments stops doing so: the caller has that buffer already, and buffer
+    deallocation would copy it. What the function took and gave before is
+    recorded on it for the caller,
+
+    ```mlir
+    gq.boundary = {inputs = [memref<4xf32>], results = [memref<4xf32>],
+                   sources = array<i32: 0>}
+    ```
+
+    where `sources` names the argument that a result is, or -1 for a result that
+    is still returned and whose memory is the caller's. A buffer that is
+    returned twice is cloned. Public functions get `llvm.emit_c_interface`.
+    Functions that the module itself calls keep their results.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def ConvertGqToRuntime : Pass<"convert-gq-to-runtime", "::mlir::ModuleOp"> {
+  let summary = "Call the C runtime on the CPU";
+  let description = [{
+    Replaces each gq op on memrefs by a call of the function that implements it
+    in `gq/Runtime/Cpu.h`. The operands are passed as a table on the stack, one
+    row of nine `i64` an operand: address, element type, rank, three sizes and
+    three strides.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+#endif // GQ_LOWERING_PASSES_TD

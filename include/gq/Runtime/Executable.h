@@ -1,0 +1,112 @@
+//===- Executable.h - compile and run ----------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Compiles MLIR text and runs its functions on DLPack tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_RUNTIME_EXECUTABLE_H
+#define GQ_RUNTIME_EXECUTABLE_H
+
+#include "gq/Runtime/Status.h"
+
+#include <dlpack/dlpack.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A compiled module. Immutable; its functions may be invoked from several
+/// threads at once.
+typedef struct gqExecutable gqExecutable;
+
+typedef struct gqCompileOptions {
+  /// Where the module runs: "cpu". Null means "cpu".
+  const char *target;
+  /// Leave the graph's ops as they are instead of fusing them. Same bytes.
+  bool noFusion;
+  /// The folder of compiled modules; null means $GQ_CACHE_DIR, else
+  /// $XDG_CACHE_HOME/gq, else $HOME/.cache/gq. "" compiles without a cache. A
+  /// folder that cannot be written is no error: the module is compiled each
+  /// time.
+  const char *cacheDir;
+  /// What to call the text in diagnostics, such as its file name; null means
+  /// "<mlir>".
+  const char *sourceName;
+} gqCompileOptions;
+
+enum {
+  /// The highest rank of a function's argument or result.
+  GQ_MAX_RANK = 8,
+};
+
+/// The type of a function's argument or result.
+typedef struct gqType {
+  gqElementType type;
+  /// -1 for a scalar that is no tensor.
+  int32_t rank;
+  /// -1 where dynamic.
+  int64_t sizes[GQ_MAX_RANK];
+} gqType;
+
+/// A public function of the module. Tensors of f4E2M1FN [.., K] appear as they
+/// are stored: GQ_I8 [.., K/2].
+typedef struct gqSignature {
+  const char *name;
+  int32_t numInputs;
+  int32_t numResults;
+  const gqType *inputs;
+  const gqType *results;
+  /// For each result, the argument that it was written into, or -1 if it is a
+  /// fresh buffer.
+  const int32_t *sources;
+} gqSignature;
+
+/// Compiles `length` bytes of MLIR text (gq, upstream dialects and what the
+/// `gq-to-cpu` pipeline takes). `options` may be null. On success
+/// `*executable` is owned by the caller. Errors: GQ_COMPILE_ERROR with the
+/// compiler's diagnostics as the message; GQ_INVALID_ARGUMENT for an unknown
+/// target.
+GQ_EXPORT gqStatus gqCompile(const char *mlir, size_t length,
+                             const gqCompileOptions *options,
+                             gqExecutable **executable);
+
+/// Frees an executable; null is allowed. Results it returned stay valid.
+GQ_EXPORT void gqExecutableDestroy(gqExecutable *executable);
+
+/// The signature of the public function `name`; null means the only public
+/// function. Owned by the executable. Errors: GQ_INVALID_ARGUMENT, the message
+/// lists the functions there are.
+GQ_EXPORT gqStatus gqExecutableGetSignature(gqExecutable *executable,
+                                            const char *name,
+                                            const gqSignature **signature);
+
+/// The name of `type` as numpy and ml_dtypes spell it, such as "float8_e4m3fn".
+/// A string with static lifetime.
+GQ_EXPORT const char *gqElementTypeName(gqElementType type);
+
+/// Whether gqInvoke takes `tensor` as an argument of this type. Errors:
+/// GQ_INVALID_ARGUMENT, the message says what is expected and what was found.
+GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
+
+/// Runs a function. `inputs` are borrowed, must have the argument's rank,
+/// extents and dtype (f8 and packed f4 also as uint8 or int8, bf16 also as
+/// uint16), and be row-major and contiguous; a scalar argument is a tensor of
+/// rank 0. `outputs` receives one DLManagedTensor a result, to be released
+/// through its own deleter: a result that was written into an argument is a
+/// view of that argument's memory, which the caller keeps alive; a fresh one
+/// owns its memory. On failure all `outputs` are null and the message names
+/// the argument.
+GQ_EXPORT gqStatus gqInvoke(gqExecutable *executable, const char *function,
+                            DLTensor *const *inputs, size_t numInputs,
+                            DLManagedTensor **outputs, size_t numOutputs);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // GQ_RUNTIME_EXECUTABLE_H

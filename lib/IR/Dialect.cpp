@@ -1,0 +1,159 @@
+//===- Dialect.cpp - instantiates the gq dialect ----------------*- C++ -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What MLIR has no C API for: the ODS classes, the interfaces attached to them
+// and the accessors of enum attributes. No logic: verifiers and
+// canonicalization call the C functions of Ops.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gq/IR/Gq.h"
+
+#include "Ops.h"
+#include "gq-c/Dialect.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/CAPI/Rewrite.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+
+#include "gq/IR/GqDialect.cpp.inc"
+#include "gq/IR/GqEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "gq/IR/GqAttrs.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "gq/IR/GqOps.cpp.inc"
+
+static_assert(int(gq::Format::NVFP4) == GQ_FORMAT_NVFP4);
+static_assert(int(gq::ScaleLayout::Linear) == GQ_SCALE_LAYOUT_LINEAR);
+static_assert(int(gq::ScaleLayout::Tile128x4) == GQ_SCALE_LAYOUT_TILE128X4);
+static_assert(int(gq::Rows::All) == GQ_ROWS_ALL);
+static_assert(int(gq::Rows::Grouped) == GQ_ROWS_GROUPED);
+
+//===----------------------------------------------------------------------===//
+// Interfaces
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Bufferizes any gq op: the same op on the buffers of its tensors.
+template <typename OpTy>
+struct Bufferization
+    : DstBufferizableOpInterfaceExternalModel<Bufferization<OpTy>, OpTy> {
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto dps = cast<DestinationStyleOpInterface>(op);
+    if (!dps.hasPureTensorSemantics())
+      return success();
+    SmallVector<Value> buffers;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    OperationState onBuffers(op->getLoc(), op->getName(), buffers, TypeRange(),
+                             op->getAttrs());
+    rewriter.create(onBuffers);
+    replaceOpWithBufferizedValues(
+        rewriter, op, ArrayRef(buffers).take_back(op->getNumResults()));
+    return success();
+  }
+};
+} // namespace
+
+/// A memref of `ins` is read; one of `outs` is written, and read where the op
+/// leaves elements alone. Tensors have no effects.
+static void
+getMemRefEffects(DestinationStyleOpInterface op,
+                 SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    effects.emplace_back(MemoryEffects::Read::get(), &operand);
+    if (op.isDpsInit(&operand))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+#define GQ_FOR_EACH_OP(GQ_OP)                                                  \
+  GQ_OP(BlockQuantize)                                                         \
+  GQ_OP(PreprocessGroupedMatmulSf)                                             \
+  GQ_OP(GroupedBlockQuantize)                                                  \
+  GQ_OP(GroupedMm)
+
+#define GQ_DEFINE_OP(OP)                                                       \
+  LogicalResult gq::OP##Op::verify() {                                         \
+    return unwrap(gq##OP##Verify(wrap(getOperation())));                       \
+  }                                                                            \
+  LogicalResult gq::OP##Op::canonicalize(OP##Op op, PatternRewriter &r) {      \
+    return unwrap(gqCanonicalizeZeroRows(wrap(op.getOperation()), wrap(&r)));  \
+  }                                                                            \
+  void gq::OP##Op::getEffects(                                                 \
+      SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {               \
+    getMemRefEffects(*this, effects);                                          \
+  }                                                                            \
+  bool gqOperationIsA##OP(MlirOperation op) {                                  \
+    return isa<gq::OP##Op>(unwrap(op));                                        \
+  }
+GQ_FOR_EACH_OP(GQ_DEFINE_OP)
+
+//===----------------------------------------------------------------------===//
+// Dialect
+//===----------------------------------------------------------------------===//
+
+void gq::GqDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "gq/IR/GqAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "gq/IR/GqOps.cpp.inc"
+      >();
+#define GQ_ATTACH(OP)                                                          \
+  OP##Op::attachInterface<Bufferization<OP##Op>>(*getContext());
+  GQ_FOR_EACH_OP(GQ_ATTACH)
+}
+
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Gq, gq, gq::GqDialect)
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+#define GQ_DEFINE_ENUM_ATTR(ENUM)                                              \
+  MlirAttribute gq##ENUM##AttrGet(MlirContext context, gq##ENUM value) {       \
+    return wrap(                                                               \
+        gq::ENUM##Attr::get(unwrap(context), static_cast<gq::ENUM>(value)));   \
+  }                                                                            \
+  gq##ENUM gq##ENUM##AttrGetValue(MlirAttribute attribute) {                   \
+    return static_cast<gq##ENUM>(                                              \
+        cast<gq::ENUM##Attr>(unwrap(attribute)).getValue());                   \
+  }
+GQ_DEFINE_ENUM_ATTR(Format)
+GQ_DEFINE_ENUM_ATTR(ScaleLayout)
+GQ_DEFINE_ENUM_ATTR(Rows)
+
+MlirAttribute gqTile128x4AttrGet(MlirContext context) {
+  return wrap(gq::Tile128x4Attr::get(unwrap(context)));
+}
+bool gqAttributeIsATile128x4(MlirAttribute attribute) {
+  return isa_and_nonnull<gq::Tile128x4Attr>(unwrap(attribute));
+}

@@ -1,0 +1,319 @@
+//===- Ops.c - what the gq ops share -----------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Ops.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Diagnostics.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+int64_t gqDim(MlirValue value, intptr_t dim) {
+  MlirType type = mlirValueGetType(value);
+  return mlirShapedTypeIsDynamicDim(type, dim)
+             ? GQ_DYNAMIC
+             : mlirShapedTypeGetDimSize(type, dim);
+}
+
+bool gqMayEqual(int64_t a, int64_t b) {
+  return a == GQ_DYNAMIC || b == GQ_DYNAMIC || a == b;
+}
+
+int64_t gqRoundUp(int64_t value, int64_t multiple) {
+  return value == GQ_DYNAMIC ? GQ_DYNAMIC
+                             : (value + multiple - 1) / multiple * multiple;
+}
+
+int64_t gqFormatBlockSize(gqFormat format) {
+  switch (format) {
+  case GQ_FORMAT_NVFP4:
+    return 16;
+  }
+  return 0;
+}
+
+int64_t gqDataColumns(MlirValue data) {
+  MlirType type = mlirValueGetType(data);
+  int64_t columns = gqDim(data, mlirShapedTypeGetRank(type) - 1);
+  bool packed = mlirTypeIsAInteger(mlirShapedTypeGetElementType(type));
+  return packed && columns != GQ_DYNAMIC ? 2 * columns : columns;
+}
+
+int64_t gqScaleColumns(gqFormat format, int64_t columns) {
+  return columns == GQ_DYNAMIC ? GQ_DYNAMIC
+                               : columns / gqFormatBlockSize(format);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+bool gqOpError(MlirOperation op, const char *format, ...) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  char message[512];
+  int length = snprintf(message, sizeof(message), "'%.*s' op ",
+                        (int)name.length, name.data);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message + length, sizeof(message) - (size_t)length, format,
+            arguments);
+  va_end(arguments);
+  mlirEmitError(mlirOperationGetLocation(op), message);
+  return false;
+}
+
+bool gqCheckUniform(MlirOperation op) {
+  bool tensor = false, memref = false;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    bool isMemRef =
+        mlirTypeIsAMemRef(mlirValueGetType(mlirOperationGetOperand(op, i)));
+    memref |= isMemRef;
+    tensor |= !isMemRef;
+  }
+  return !(tensor && memref) ||
+         gqOpError(op, "requires all operands to be tensors or all memrefs");
+}
+
+bool gqCheckBlocks(MlirOperation op, gqFormat format, int64_t columns) {
+  int64_t block = gqFormatBlockSize(format);
+  if (columns == GQ_DYNAMIC || (columns > 0 && columns % block == 0))
+    return true;
+  return gqOpError(op,
+                   "requires K to be a positive multiple of %" PRId64
+                   ", the block size of the format, but got %" PRId64,
+                   block, columns);
+}
+
+/// Prints extents as they look in a type: 128x?x64.
+static void printExtents(char *text, size_t size, const int64_t *extents,
+                         intptr_t rank) {
+  text[0] = 0;
+  size_t length = 0;
+  for (intptr_t i = 0; i < rank && length < size; ++i) {
+    const char *separator = i ? "x" : "";
+    length +=
+        (size_t)(extents[i] == GQ_DYNAMIC
+                     ? snprintf(text + length, size - length, "%s?", separator)
+                     : snprintf(text + length, size - length, "%s%" PRId64,
+                                separator, extents[i]));
+  }
+}
+
+/// Compares the extents of `value`, the last of them given as `columns`.
+static bool checkExtents(MlirOperation op, const char *name, MlirValue value,
+                         int64_t columns, const int64_t *required,
+                         const char *unit) {
+  intptr_t rank = mlirShapedTypeGetRank(mlirValueGetType(value));
+  assert(rank <= GQ_OPERAND_RANK && "ODS allows no higher rank");
+  int64_t extents[GQ_OPERAND_RANK];
+  bool equal = true;
+  for (intptr_t i = 0; i < rank; ++i) {
+    extents[i] = i == rank - 1 ? columns : gqDim(value, i);
+    equal &= gqMayEqual(extents[i], required[i]);
+  }
+  if (equal)
+    return true;
+  char expected[96], found[96];
+  printExtents(expected, sizeof(expected), required, rank);
+  printExtents(found, sizeof(found), extents, rank);
+  return gqOpError(op, "requires '%s' to be %s%s, but got %s", name, expected,
+                   unit, found);
+}
+
+bool gqCheckData(MlirOperation op, const char *name, MlirValue data,
+                 const int64_t *extents) {
+  return checkExtents(op, name, data, gqDataColumns(data), extents,
+                      " f4 elements");
+}
+
+bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
+                    const int64_t *extents) {
+  intptr_t rank = mlirShapedTypeGetRank(mlirValueGetType(value));
+  int64_t columns = rank ? gqDim(value, rank - 1) : 0;
+  return checkExtents(op, name, value, columns, extents, "");
+}
+
+bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
+                        int64_t scaleColumns) {
+  int64_t rows = gqDim(scales, 0);
+  if (rows != GQ_DYNAMIC && rows % 128 != 0)
+    return gqOpError(op,
+                     "requires the rows of '%s' to be a multiple of 128, but "
+                     "got %" PRId64,
+                     name, rows);
+  int64_t columns = gqRoundUp(scaleColumns, 4);
+  if (gqMayEqual(gqDim(scales, 1), columns))
+    return true;
+  return gqOpError(op,
+                   "requires '%s' to have %" PRId64
+                   " columns (K/block rounded up to 4), but got %" PRId64,
+                   name, columns, gqDim(scales, 1));
+}
+
+bool gqCheckEncoding(MlirOperation op, const char *name, MlirValue value,
+                     gqScaleLayout layout) {
+  MlirType type = mlirValueGetType(value);
+  if (!mlirTypeIsARankedTensor(type))
+    return true;
+  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
+  if (layout == GQ_SCALE_LAYOUT_LINEAR)
+    return mlirAttributeIsNull(encoding) ||
+           gqOpError(op,
+                     "requires '%s' to have no encoding: its layout is linear",
+                     name);
+  return gqAttributeIsATile128x4(encoding) ||
+         gqOpError(op,
+                   "requires '%s' to have the encoding #gq.tile128x4; "
+                   "gq.preprocess_grouped_matmul_sf lays linear scales out so",
+                   name);
+}
+
+bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
+                        gqScaleLayout required) {
+  return layout == required ||
+         gqOpError(op, "requires scale_layout(%s)",
+                   required == GQ_SCALE_LAYOUT_LINEAR ? "linear" : "tile128x4");
+}
+
+bool gqCheckGroups(MlirOperation op, MlirValue offsets,
+                   MlirValue scaleOffsets) {
+  MlirType type = mlirValueGetType(offsets);
+  MlirType scaleType = mlirValueGetType(scaleOffsets);
+  if (!mlirTypeEqual(mlirShapedTypeGetElementType(type),
+                     mlirShapedTypeGetElementType(scaleType)))
+    return gqOpError(op, "requires 'offsets' and 'scale_offsets' to have one "
+                         "element type");
+  int64_t entries = gqDim(offsets, 0), groups = gqDim(scaleOffsets, 0);
+  if (groups == GQ_DYNAMIC || gqMayEqual(entries, groups) ||
+      entries == groups + 1)
+    return true;
+  return gqOpError(op,
+                   "requires 'offsets' to hold %" PRId64 " or %" PRId64
+                   " entries for the %" PRId64
+                   " groups of 'scale_offsets', but got %" PRId64,
+                   groups, groups + 1, groups, entries);
+}
+
+bool gqCheckStrides(MlirOperation op, const char *name, MlirValue value,
+                    bool contiguous) {
+  MlirType type = mlirValueGetType(value);
+  if (!mlirTypeIsAMemRef(type))
+    return true;
+  intptr_t rank = mlirShapedTypeGetRank(type);
+  int64_t strides[GQ_OPERAND_RANK], offset;
+  if (mlirLogicalResultIsFailure(
+          mlirMemRefTypeGetStridesAndOffset(type, strides, &offset)))
+    return gqOpError(op, "requires '%s' to have a strided layout", name);
+  int64_t expected = 1;
+  for (intptr_t i = rank - 1; i >= 0; --i) {
+    bool fixed = expected != GQ_DYNAMIC &&
+                 !mlirShapedTypeIsDynamicStrideOrOffset(strides[i]);
+    // The stride of a dimension of at most one element is never used.
+    if (fixed && strides[i] != expected && gqDim(value, i) > 1)
+      return gqOpError(op, "requires '%s' to %s", name,
+                       contiguous ? "be contiguous"
+                                  : "have an innermost stride of 1");
+    if (!contiguous)
+      break;
+    int64_t extent = gqDim(value, i);
+    expected = expected == GQ_DYNAMIC || extent == GQ_DYNAMIC
+                   ? GQ_DYNAMIC
+                   : expected * extent;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading and building
+//===----------------------------------------------------------------------===//
+
+static MlirAttribute getAttribute(MlirOperation op, const char *name) {
+  return mlirOperationGetAttributeByName(op,
+                                         mlirStringRefCreateFromCString(name));
+}
+
+gqFormat gqOpFormat(MlirOperation op) {
+  return gqFormatAttrGetValue(getAttribute(op, "format"));
+}
+
+gqScaleLayout gqOpScaleLayout(MlirOperation op, gqScaleLayout otherwise) {
+  MlirAttribute attribute = getAttribute(op, "scale_layout");
+  return mlirAttributeIsNull(attribute) ? otherwise
+                                        : gqScaleLayoutAttrGetValue(attribute);
+}
+
+MlirValue gqOpOperand(MlirOperation op, intptr_t index, intptr_t count,
+                      intptr_t optional) {
+  bool present = mlirOperationGetNumOperands(op) == count;
+  if (index == optional && !present)
+    return (MlirValue){NULL};
+  return mlirOperationGetOperand(op, index - (index > optional && !present));
+}
+
+MlirNamedAttribute gqNamedAttribute(const char *name, MlirAttribute attribute) {
+  return mlirNamedAttributeGet(
+      mlirIdentifierGet(mlirAttributeGetContext(attribute),
+                        mlirStringRefCreateFromCString(name)),
+      attribute);
+}
+
+gqOpAttributes gqOpAttributesGet(MlirLocation location, gqFormat format,
+                                 gqScaleLayout scaleLayout) {
+  MlirContext context = mlirLocationGetContext(location);
+  return (gqOpAttributes){
+      {gqNamedAttribute("format", gqFormatAttrGet(context, format)),
+       gqNamedAttribute("scale_layout",
+                        gqScaleLayoutAttrGet(context, scaleLayout))}};
+}
+
+MlirOperation gqOpCreate(MlirLocation location, const char *name,
+                         const MlirNamedAttribute *attributes,
+                         intptr_t numAttributes, const MlirValue *operands,
+                         intptr_t numOperands, intptr_t numInits) {
+  MlirOperationState state =
+      mlirOperationStateGet(mlirStringRefCreateFromCString(name), location);
+  mlirOperationStateAddAttributes(&state, numAttributes, attributes);
+  for (intptr_t i = 0; i < numOperands; ++i) {
+    if (mlirValueIsNull(operands[i]))
+      continue;
+    mlirOperationStateAddOperands(&state, 1, &operands[i]);
+    MlirType type = mlirValueGetType(operands[i]);
+    if (i >= numOperands - numInits && mlirTypeIsARankedTensor(type))
+      mlirOperationStateAddResults(&state, 1, &type);
+  }
+  return mlirOperationCreate(&state);
+}
+
+//===----------------------------------------------------------------------===//
+// Canonicalization
+//===----------------------------------------------------------------------===//
+
+MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
+                                         MlirPatternRewriter rewriter) {
+  if (gqDim(mlirOperationGetOperand(op, 0), 0) != 0)
+    return mlirLogicalResultFailure();
+  MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
+  intptr_t numOperands = mlirOperationGetNumOperands(op);
+  intptr_t numResults = mlirOperationGetNumResults(op);
+  assert(numResults <= 2 && "data and scales");
+  MlirValue outs[2];
+  for (intptr_t i = 0; i < numResults; ++i)
+    outs[i] = mlirOperationGetOperand(op, numOperands - numResults + i);
+  if (numResults)
+    mlirRewriterBaseReplaceOpWithValues(base, op, numResults, outs);
+  else
+    mlirRewriterBaseEraseOp(base, op);
+  return mlirLogicalResultSuccess();
+}

@@ -1,0 +1,140 @@
+//===- Ops.h - verification and building of gq ops ---------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the files of one op each share, and the entry points that Dialect.cpp
+// calls.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_IR_OPS_H
+#define GQ_LIB_IR_OPS_H
+
+#include "gq-c/Dialect.h"
+
+#include "mlir-c/Rewrite.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//===----------------------------------------------------------------------===//
+// Called by Dialect.cpp
+//===----------------------------------------------------------------------===//
+
+MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op);
+MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op);
+MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op);
+MlirLogicalResult gqGroupedMmVerify(MlirOperation op);
+
+/// Replaces any gq op whose first operand has zero rows by its `outs`: no row
+/// means no data, no scale and no group that owns padding.
+MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
+                                         MlirPatternRewriter rewriter);
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+enum { GQ_DYNAMIC = -1 };
+
+/// The extent of dimension `dim` of a shaped value, or GQ_DYNAMIC.
+int64_t gqDim(MlirValue value, intptr_t dim);
+
+/// Whether two extents, each of which may be GQ_DYNAMIC, can be equal.
+bool gqMayEqual(int64_t a, int64_t b);
+
+/// `value` rounded up to a multiple of `multiple`; GQ_DYNAMIC stays.
+int64_t gqRoundUp(int64_t value, int64_t multiple);
+
+/// The number of elements of a block.
+int64_t gqFormatBlockSize(gqFormat format);
+
+/// The number K of quantized elements along the last dimension of `data`, f4 or
+/// packed i8.
+int64_t gqDataColumns(MlirValue data);
+
+/// The number of scale columns of K elements, K / block.
+int64_t gqScaleColumns(gqFormat format, int64_t columns);
+
+//===----------------------------------------------------------------------===//
+// Checks that several ops share. Each emits an error at `op` that starts with
+// the op's name, and returns whether the check passed. `name` is the operand's
+// name in the op's description.
+//===----------------------------------------------------------------------===//
+
+/// Emits an error; always false, so that a check can return it.
+bool gqOpError(MlirOperation op, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/// All operands are tensors, or all are memrefs.
+bool gqCheckUniform(MlirOperation op);
+
+/// K is a positive multiple of the block size.
+bool gqCheckBlocks(MlirOperation op, gqFormat format, int64_t columns);
+
+/// `data` has the given extents, of which the last counts unpacked elements.
+bool gqCheckData(MlirOperation op, const char *name, MlirValue data,
+                 const int64_t *extents);
+
+/// `value` has the given extents.
+bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
+                    const int64_t *extents);
+
+/// The scales of a [rows, columns] matrix in tile128x4: any multiple of 128
+/// rows, `scaleColumns` rounded up to 4.
+bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
+                        int64_t scaleColumns);
+
+/// Where `value` is a tensor, its encoding says `layout`.
+bool gqCheckEncoding(MlirOperation op, const char *name, MlirValue value,
+                     gqScaleLayout layout);
+
+/// The op's scale_layout is `required`.
+bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
+                        gqScaleLayout required);
+
+/// `scaleOffsets` has G entries, `offsets` G or G+1, of one element type.
+bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets);
+
+/// Where `value` is a memref, its innermost stride is 1; if `contiguous`, all
+/// its strides are those of a row-major array. Dynamic strides pass, the
+/// runtime checks them.
+bool gqCheckStrides(MlirOperation op, const char *name, MlirValue value,
+                    bool contiguous);
+
+//===----------------------------------------------------------------------===//
+// Reading and building
+//===----------------------------------------------------------------------===//
+
+gqFormat gqOpFormat(MlirOperation op);
+/// The op's scale_layout, or `otherwise` where the attribute is left out.
+gqScaleLayout gqOpScaleLayout(MlirOperation op, gqScaleLayout otherwise);
+
+/// Operand `index` of `op`, where `count` is the number of operands with the
+/// only optional one, at `optional`, present. Null for that one if absent.
+MlirValue gqOpOperand(MlirOperation op, intptr_t index, intptr_t count,
+                      intptr_t optional);
+
+/// Creates the op `name` from its operands (null ones are left out), of which
+/// the last `numInits` are its outs.
+MlirOperation gqOpCreate(MlirLocation location, const char *name,
+                         const MlirNamedAttribute *attributes,
+                         intptr_t numAttributes, const MlirValue *operands,
+                         intptr_t numOperands, intptr_t numInits);
+
+/// The attributes `format` and `scale_layout`, and room for one more.
+typedef struct gqOpAttributes {
+  MlirNamedAttribute list[3];
+} gqOpAttributes;
+gqOpAttributes gqOpAttributesGet(MlirLocation location, gqFormat format,
+                                 gqScaleLayout scaleLayout);
+
+MlirNamedAttribute gqNamedAttribute(const char *name, MlirAttribute attribute);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // GQ_LIB_IR_OPS_H

@@ -1,0 +1,54 @@
+//===- PreprocessGroupedMatmulSf.c -------------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Ops.h"
+
+enum { INPUT, OFFSETS, SCALE_OFFSETS, SCALES, NUM_OPERANDS };
+
+gqPreprocessGroupedMatmulSf gqPreprocessGroupedMatmulSfGet(MlirOperation op) {
+  return (gqPreprocessGroupedMatmulSf){
+      .format = gqOpFormat(op),
+      .scaleLayout = gqOpScaleLayout(op, GQ_SCALE_LAYOUT_TILE128X4),
+      .input = mlirOperationGetOperand(op, INPUT),
+      .offsets = mlirOperationGetOperand(op, OFFSETS),
+      .scaleOffsets = mlirOperationGetOperand(op, SCALE_OFFSETS),
+      .scales = mlirOperationGetOperand(op, SCALES),
+  };
+}
+
+MlirOperation
+gqPreprocessGroupedMatmulSfCreate(MlirLocation location,
+                                  const gqPreprocessGroupedMatmulSf *desc) {
+  gqOpAttributes attributes =
+      gqOpAttributesGet(location, desc->format, desc->scaleLayout);
+  MlirValue operands[NUM_OPERANDS] = {desc->input, desc->offsets,
+                                      desc->scaleOffsets, desc->scales};
+  return gqOpCreate(location, "gq.preprocess_grouped_matmul_sf",
+                    attributes.list, 2, operands, NUM_OPERANDS, 1);
+}
+
+MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
+  gqPreprocessGroupedMatmulSf desc = gqPreprocessGroupedMatmulSfGet(op);
+  int64_t scaleColumns = gqDim(desc.input, 1);
+  int64_t columns = scaleColumns == GQ_DYNAMIC
+                        ? GQ_DYNAMIC
+                        : scaleColumns * gqFormatBlockSize(desc.format);
+  bool valid =
+      gqCheckUniform(op) &&                                          // (C3)
+      gqCheckBlocks(op, desc.format, columns) &&                     // (C4)
+      gqCheckGroups(op, desc.offsets, desc.scaleOffsets) &&          // (C5)
+      gqCheckTiledScales(op, "scales", desc.scales, scaleColumns) && // (C6)
+      gqCheckScaleLayout(op, desc.scaleLayout,                       // (C7)
+                         GQ_SCALE_LAYOUT_TILE128X4) &&
+      gqCheckEncoding(op, "input", desc.input, GQ_SCALE_LAYOUT_LINEAR) &&
+      gqCheckEncoding(op, "scales", desc.scales, desc.scaleLayout) &&
+      gqCheckStrides(op, "input", desc.input, false) && // (C8)
+      gqCheckStrides(op, "offsets", desc.offsets, true) &&
+      gqCheckStrides(op, "scale_offsets", desc.scaleOffsets, true) &&
+      gqCheckStrides(op, "scales", desc.scales, true);
+  return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
+}

@@ -1,0 +1,150 @@
+//===- FuseScaleLayout.c - gq-fuse-scale-layout ------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "gq-c/Dialect.h"
+
+static const char passName[] = "gq-fuse-scale-layout";
+
+/// The operation that produces `value`; null if it is a block argument.
+static MlirOperation definingOp(MlirValue value) {
+  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value)
+                                     : (MlirOperation){NULL};
+}
+
+static bool hasOneUse(MlirValue value) {
+  MlirOpOperand use = mlirValueGetFirstUse(value);
+  return !mlirOpOperandIsNull(use) &&
+         mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
+}
+
+/// Whether every use of `value` comes after `op`, which is in the block that
+/// defines `value`. Uses in other blocks that `value` dominates come after.
+static bool isUsedOnlyAfter(MlirValue value, MlirOperation op) {
+  MlirBlock block = mlirOperationGetBlock(op);
+  MlirRegion region = mlirBlockGetParentRegion(block);
+  for (MlirOpOperand use = mlirValueGetFirstUse(value);
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    while (!mlirRegionEqual(
+        mlirBlockGetParentRegion(mlirOperationGetBlock(user)), region))
+      user = mlirOperationGetParentOperation(user);
+    if (mlirBlockEqual(mlirOperationGetBlock(user), block) &&
+        !mlirOperationIsBeforeInBlock(op, user))
+      return false;
+  }
+  return true;
+}
+
+/// Whether `value`, which is visible at some operation of the block of `op`, is
+/// visible at `op` too.
+static bool isAvailableAt(MlirValue value, MlirOperation op) {
+  MlirOperation definition = definingOp(value);
+  return mlirOperationIsNull(definition) ||
+         !mlirBlockEqual(mlirOperationGetBlock(definition),
+                         mlirOperationGetBlock(op)) ||
+         mlirOperationIsBeforeInBlock(definition, op);
+}
+
+/// Fuses `layout`, a gq.preprocess_grouped_matmul_sf on tensors, with the op
+/// that makes its scales. Returns the reason if it cannot.
+static const char *fuse(MlirOperation layout) {
+  gqPreprocessGroupedMatmulSf sf = gqPreprocessGroupedMatmulSfGet(layout);
+  MlirOperation quantize = definingOp(sf.input);
+  if (mlirOperationIsNull(quantize) || !gqOperationIsABlockQuantize(quantize))
+    return "the scales do not come from gq.block_quantize";
+  if (!hasOneUse(sf.input))
+    return "the linear scales have another user";
+  if (!mlirBlockEqual(mlirOperationGetBlock(quantize),
+                      mlirOperationGetBlock(layout)))
+    return "gq.block_quantize is in another block";
+
+  // The fused op can stand where the second op is, unless the data is needed
+  // earlier; then where the first one is, if the groups are known there.
+  MlirValue data = mlirOperationGetResult(quantize, 0);
+  MlirOperation position = layout;
+  if (!isUsedOnlyAfter(data, layout)) {
+    if (!isAvailableAt(sf.offsets, quantize) ||
+        !isAvailableAt(sf.scaleOffsets, quantize) ||
+        !isAvailableAt(sf.scales, quantize))
+      return "the data is used before the groups and 'outs' of the scales are "
+             "known";
+    position = quantize;
+  }
+
+  gqBlockQuantize bq = gqBlockQuantizeGet(quantize);
+  gqGroupedBlockQuantize fused = {
+      .format = bq.format,
+      .scaleLayout = sf.scaleLayout,
+      .rows = GQ_ROWS_ALL,
+      .input = bq.input,
+      .offsets = sf.offsets,
+      .scaleOffsets = sf.scaleOffsets,
+      .globalScale = bq.globalScale,
+      .data = bq.data,
+      .scales = sf.scales,
+  };
+  MlirLocation locations[] = {mlirOperationGetLocation(quantize),
+                              mlirOperationGetLocation(layout)};
+  MlirOperation op = gqGroupedBlockQuantizeCreate(
+      mlirLocationFusedGet(mlirOperationGetContext(layout), 2, locations,
+                           (MlirAttribute){NULL}),
+      &fused);
+  gqBuilder builder = gqBuilderBefore(position);
+  gqInsert(&builder, op);
+  mlirValueReplaceAllUsesOfWith(data, mlirOperationGetResult(op, 0));
+  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(layout, 0),
+                                mlirOperationGetResult(op, 1));
+  mlirOperationDestroy(layout);
+  mlirOperationDestroy(quantize);
+  return NULL;
+}
+
+/// Whether `op` is a gq.grouped_mm that reads `data` as its activations, over
+/// the groups of `groups`.
+static bool readsOnlyGroups(MlirOperation op, MlirValue data,
+                            const gqGroupedBlockQuantize *groups) {
+  if (!gqOperationIsAGroupedMm(op))
+    return false;
+  gqGroupedMm mm = gqGroupedMmGet(op);
+  return mlirValueEqual(mm.a, data) &&
+         mlirValueEqual(mm.offsets, groups->offsets) &&
+         mlirValueEqual(mm.scaleOffsets, groups->scaleOffsets);
+}
+
+/// Leaves the rows in no group alone where nobody reads them.
+static void skipRowsInNoGroup(MlirOperation op) {
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  MlirValue data = mlirOperationGetResult(op, 0);
+  for (MlirOpOperand use = mlirValueGetFirstUse(data);
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
+    if (!readsOnlyGroups(mlirOpOperandGetOwner(use), data, &desc))
+      return;
+  mlirOperationSetAttributeByName(
+      op, mlirStringRefCreateFromCString("rows"),
+      gqRowsAttrGet(mlirOperationGetContext(op), GQ_ROWS_GROUPED));
+}
+
+void gqFuseScaleLayout(MlirOperation root) {
+  gqOpList layouts = gqCollect(root, gqOperationIsAPreprocessGroupedMatmulSf);
+  for (intptr_t i = 0; i < layouts.size; ++i) {
+    if (mlirOperationGetNumResults(layouts.ops[i]) == 0)
+      continue; // Memrefs: what else writes them is not known here.
+    MlirLocation location = mlirOperationGetLocation(layouts.ops[i]);
+    const char *reason = fuse(layouts.ops[i]);
+    if (reason)
+      gqRemarkMissed(location, passName, reason);
+  }
+  gqOpListFree(&layouts);
+
+  gqOpList quantizes = gqCollect(root, gqOperationIsAGroupedBlockQuantize);
+  for (intptr_t i = 0; i < quantizes.size; ++i)
+    if (mlirOperationGetNumResults(quantizes.ops[i]))
+      skipRowsInNoGroup(quantizes.ops[i]);
+  gqOpListFree(&quantizes);
+}

@@ -1,0 +1,296 @@
+//===- PackSubbyte.c - gq-pack-subbyte ---------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// An f4 tensor is retyped in place: [.., K] f4 to [.., K/2] i8. That is right
+// only for operations that do not look at the last extent or the element type,
+// so there is a list of them; everything is checked before anything changes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "gq-c/Dialect.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Diagnostics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+enum { MAX_RANK = 16 };
+
+static bool isF4Tensor(MlirType type) {
+  return mlirTypeIsARankedTensor(type) &&
+         mlirTypeIsAFloat4E2M1FN(mlirShapedTypeGetElementType(type));
+}
+
+/// Whether `type` is f4 in a form that has no packed storage here: a scalar, a
+/// vector, a memref, an unranked tensor, a tensor of rank 0 or above MAX_RANK.
+static bool isUnpackableF4(MlirType type) {
+  if (mlirTypeIsAFloat4E2M1FN(type))
+    return true;
+  if (!mlirTypeIsAShaped(type) ||
+      !mlirTypeIsAFloat4E2M1FN(mlirShapedTypeGetElementType(type)))
+    return false;
+  return !isF4Tensor(type) || mlirShapedTypeGetRank(type) == 0 ||
+         mlirShapedTypeGetRank(type) > MAX_RANK;
+}
+
+static bool hasOddExtent(MlirType type) {
+  intptr_t last = mlirShapedTypeGetRank(type) - 1;
+  return !mlirShapedTypeIsDynamicDim(type, last) &&
+         mlirShapedTypeGetDimSize(type, last) % 2 != 0;
+}
+
+static MlirType packed(MlirType type) {
+  if (!isF4Tensor(type))
+    return type;
+  intptr_t rank = mlirShapedTypeGetRank(type);
+  int64_t shape[MAX_RANK];
+  for (intptr_t i = 0; i < rank; ++i)
+    shape[i] = mlirShapedTypeGetDimSize(type, i);
+  if (!mlirShapedTypeIsDynamicDim(type, rank - 1))
+    shape[rank - 1] /= 2;
+  return mlirRankedTensorTypeGet(
+      rank, shape, mlirIntegerTypeGet(mlirTypeGetContext(type), 8),
+      mlirRankedTensorTypeGetEncoding(type));
+}
+
+static MlirType functionType(MlirOperation op) {
+  MlirAttribute attribute = gqGetAttribute(op, "function_type");
+  return mlirAttributeIsNull(attribute) || !mlirAttributeIsAType(attribute)
+             ? (MlirType){NULL}
+             : mlirTypeAttrGetValue(attribute);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static bool emitError(MlirOperation op, const char *reason) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  char message[384];
+  snprintf(message, sizeof(message), "'%.*s' op %s", (int)name.length,
+           name.data, reason);
+  mlirEmitError(mlirOperationGetLocation(op), message);
+  return false;
+}
+
+/// Calls `check` on the types of the operands, results and block arguments of
+/// `op` and on those of its signature; stops at the first for which it is true.
+static bool anyType(MlirOperation op, bool (*check)(MlirType)) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i)
+    if (check(mlirValueGetType(mlirOperationGetOperand(op, i))))
+      return true;
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
+    if (check(mlirValueGetType(mlirOperationGetResult(op, i))))
+      return true;
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
+    for (MlirBlock block =
+             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+         !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
+        if (check(mlirValueGetType(mlirBlockGetArgument(block, i))))
+          return true;
+  MlirType signature = functionType(op);
+  if (mlirTypeIsNull(signature) || !mlirTypeIsAFunction(signature))
+    return false;
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(signature); ++i)
+    if (check(mlirFunctionTypeGetInput(signature, i)))
+      return true;
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(signature); ++i)
+    if (check(mlirFunctionTypeGetResult(signature, i)))
+      return true;
+  return false;
+}
+
+static bool isOddF4(MlirType type) {
+  return isF4Tensor(type) && mlirShapedTypeGetRank(type) > 0 &&
+         hasOddExtent(type);
+}
+
+/// Whether the name of `op` starts with `prefix`, such as "tensor.".
+static bool isOfDialect(MlirOperation op, const char *prefix) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  size_t length = strlen(prefix);
+  return name.length > length && memcmp(name.data, prefix, length) == 0;
+}
+
+/// Operations that mean the same on the packed tensor, or that `packOp` mends.
+static bool isKnown(MlirOperation op) {
+  static const char *const known[] = {
+      "builtin.module", "func.func",   "func.call",     "func.return",
+      "cf.br",          "cf.cond_br",  "cf.switch",     "scf.if",
+      "scf.for",        "scf.while",   "scf.condition", "scf.yield",
+      "tensor.empty",   "tensor.cast", "tensor.dim",
+  };
+  for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i)
+    if (gqIsNamed(op, known[i]))
+      return true;
+  return isOfDialect(op, "gq.");
+}
+
+/// The constant value of an index, or -1.
+static int64_t constantIndex(MlirValue value) {
+  if (!mlirValueIsAOpResult(value))
+    return -1;
+  MlirOperation op = mlirOpResultGetOwner(value);
+  return gqIsNamed(op, "arith.constant")
+             ? mlirIntegerAttrGetValueInt(gqGetAttribute(op, "value"))
+             : -1;
+}
+
+/// The encodings of the tensors that an operation of the tensor dialect takes
+/// and gives are all the same, if one of them is a gq encoding.
+static bool keepsEncoding(MlirOperation op) {
+  intptr_t numOperands = mlirOperationGetNumOperands(op);
+  intptr_t numResults = mlirOperationGetNumResults(op);
+  bool tiled = false, other = false;
+  for (intptr_t i = 0; i < numOperands + numResults; ++i) {
+    MlirType type = mlirValueGetType(
+        i < numOperands ? mlirOperationGetOperand(op, i)
+                        : mlirOperationGetResult(op, i - numOperands));
+    if (!mlirTypeIsATensor(type))
+      continue;
+    bool isTiled =
+        mlirTypeIsARankedTensor(type) &&
+        gqAttributeIsATile128x4(mlirRankedTensorTypeGetEncoding(type));
+    tiled |= isTiled;
+    other |= !isTiled;
+  }
+  return !(tiled && other);
+}
+
+static bool check(MlirOperation op) {
+  if (isOfDialect(op, "tensor.") && !keepsEncoding(op))
+    return emitError(op, "changes the encoding #gq.tile128x4 of a tensor of "
+                         "scales; their bytes would be read in another layout "
+                         "than they are in");
+  if (anyType(op, isUnpackableF4))
+    return emitError(op, "has f4E2M1FN outside of a ranked tensor; only "
+                         "tensors can be packed (run gq-pack-subbyte before "
+                         "bufferization and vectorization)");
+  if (!anyType(op, isF4Tensor))
+    return true;
+  if (!isKnown(op))
+    return emitError(op, "uses an f4E2M1FN tensor, which gq-pack-subbyte "
+                         "cannot pack here; it packs those of gq, func, cf and "
+                         "scf ops, tensor.empty, tensor.cast and tensor.dim");
+  if (anyType(op, isOddF4))
+    return emitError(op, "has an f4E2M1FN tensor with an odd last extent; two "
+                         "elements share a byte");
+  if (gqIsNamed(op, "tensor.dim") &&
+      constantIndex(mlirOperationGetOperand(op, 1)) < 0)
+    return emitError(op, "needs a constant index to be packed");
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Packing
+//===----------------------------------------------------------------------===//
+
+static bool isLastDynamic(MlirType type) {
+  return mlirShapedTypeIsDynamicDim(type, mlirShapedTypeGetRank(type) - 1);
+}
+
+/// A dynamic last extent of an f4 tensor counts elements; of the packed one,
+/// bytes.
+static void halveLastSize(MlirOperation empty) {
+  intptr_t last = mlirOperationGetNumOperands(empty) - 1;
+  gqBuilder builder = gqBuilderBefore(empty);
+  MlirType index = mlirIndexTypeGet(builder.context);
+  MlirValue operands[] = {mlirOperationGetOperand(empty, last),
+                          gqBuildConstant(&builder, index, 2)};
+  mlirOperationSetOperand(
+      empty, last,
+      gqBuildValue(&builder, "arith.ceildivui", 2, operands, index));
+}
+
+/// Replaces the last extent of a packed tensor by twice that.
+static void doubleLastSize(MlirOperation dim) {
+  gqBuilder builder = gqBuilderBefore(dim);
+  MlirType index = mlirIndexTypeGet(builder.context);
+  MlirValue dimOperands[] = {mlirOperationGetOperand(dim, 0),
+                             mlirOperationGetOperand(dim, 1)};
+  MlirValue operands[] = {
+      gqBuildValue(&builder, "tensor.dim", 2, dimOperands, index),
+      gqBuildConstant(&builder, index, 2)};
+  mlirValueReplaceAllUsesOfWith(
+      mlirOperationGetResult(dim, 0),
+      gqBuildValue(&builder, "arith.muli", 2, operands, index));
+  mlirOperationDestroy(dim);
+}
+
+static void packSignature(MlirOperation op) {
+  MlirType type = functionType(op);
+  if (mlirTypeIsNull(type) || !mlirTypeIsAFunction(type))
+    return;
+  gqTypeList inputs = {0}, results = {0};
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i)
+    gqTypeListAdd(&inputs, packed(mlirFunctionTypeGetInput(type, i)));
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
+    gqTypeListAdd(&results, packed(mlirFunctionTypeGetResult(type, i)));
+  mlirOperationSetAttributeByName(
+      op, mlirStringRefCreateFromCString("function_type"),
+      mlirTypeAttrGet(mlirFunctionTypeGet(mlirOperationGetContext(op),
+                                          inputs.size, inputs.types,
+                                          results.size, results.types)));
+  gqTypeListFree(&inputs);
+  gqTypeListFree(&results);
+}
+
+static void packValue(MlirValue value) {
+  MlirType type = mlirValueGetType(value);
+  if (isF4Tensor(type))
+    mlirValueSetType(value, packed(type));
+}
+
+static void packOp(MlirOperation op) {
+  if (gqIsNamed(op, "tensor.empty")) {
+    MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
+    if (isF4Tensor(type) && isLastDynamic(type))
+      halveLastSize(op);
+  }
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
+    packValue(mlirOperationGetResult(op, i));
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
+    for (MlirBlock block =
+             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+         !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
+        packValue(mlirBlockGetArgument(block, i));
+  packSignature(op);
+}
+
+/// Whether `op` asks for the last extent of an f4 tensor.
+static bool isLastDimOfF4(MlirOperation op) {
+  if (!gqIsNamed(op, "tensor.dim"))
+    return false;
+  MlirType type = mlirValueGetType(mlirOperationGetOperand(op, 0));
+  return isF4Tensor(type) && constantIndex(mlirOperationGetOperand(op, 1)) ==
+                                 mlirShapedTypeGetRank(type) - 1;
+}
+
+MlirLogicalResult gqPackSubbyte(MlirOperation module) {
+  gqOpList ops = gqCollect(module, NULL);
+  bool valid = true;
+  for (intptr_t i = 0; i < ops.size; ++i)
+    valid &= check(ops.ops[i]);
+  if (valid) {
+    gqOpList dims = gqCollect(module, isLastDimOfF4);
+    for (intptr_t i = 0; i < ops.size; ++i)
+      packOp(ops.ops[i]);
+    for (intptr_t i = 0; i < dims.size; ++i)
+      doubleLastSize(dims.ops[i]);
+    gqOpListFree(&dims);
+  }
+  gqOpListFree(&ops);
+  return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
+}

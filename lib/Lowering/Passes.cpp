@@ -1,0 +1,80 @@
+//===- Passes.cpp - registers the gq passes ---------------------*- C++ -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What MLIR has no C API for: declaring, registering and naming passes, and
+// remarks. No logic: a pass calls the C function of Lowering.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "gq-c/Passes.h"
+#include "Lowering.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Support.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Remarks.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+namespace gq {
+#define GEN_PASS_DECL
+#include "gq/Lowering/Passes.h.inc"
+
+#define GQ_DEFINE_PASS(PASS, BODY)                                             \
+  struct PASS##Pass : impl::PASS##Base<PASS##Pass> {                           \
+    void runOnOperation() override {                                           \
+      if (failed(unwrap(BODY(wrap(getOperation().getOperation())))))           \
+        signalPassFailure();                                                   \
+    }                                                                          \
+  };
+#define GEN_PASS_DEF_GQPACKSUBBYTE
+#define GEN_PASS_DEF_GQFINALIZEBOUNDARY
+#define GEN_PASS_DEF_CONVERTGQTORUNTIME
+#define GEN_PASS_DEF_GQFUSESCALELAYOUT
+#include "gq/Lowering/Passes.h.inc"
+
+namespace {
+GQ_DEFINE_PASS(GqPackSubbyte, gqPackSubbyte)
+GQ_DEFINE_PASS(GqFinalizeBoundary, gqFinalizeBoundary)
+GQ_DEFINE_PASS(ConvertGqToRuntime, gqConvertToRuntime)
+struct GqFuseScaleLayoutPass
+    : impl::GqFuseScaleLayoutBase<GqFuseScaleLayoutPass> {
+  void runOnOperation() override { gqFuseScaleLayout(wrap(getOperation())); }
+};
+
+struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
+  Option<bool> fuse{*this, "fuse", llvm::cl::init(true),
+                    llvm::cl::desc("Fuse the graph's ops")};
+};
+} // namespace
+
+#define GEN_PASS_REGISTRATION
+#include "gq/Lowering/Passes.h.inc"
+} // namespace gq
+
+void gqRegisterPasses() {
+  gq::registerGqPasses();
+  PassPipelineRegistration<gq::CpuPipelineOptions>(
+      "gq-to-cpu", "From gq and linalg on tensors to the LLVM dialect",
+      [](OpPassManager &pm, const gq::CpuPipelineOptions &options) {
+        if (failed(parsePassPipeline(gqCpuPipeline(options.fuse), pm)))
+          llvm::report_fatal_error("gq-to-cpu needs the upstream passes to be "
+                                   "registered");
+      });
+}
+
+void gqRemarkMissed(MlirLocation location, const char *pass,
+                    const char *message) {
+  remark::missed(unwrap(location),
+                 remark::RemarkOpts::name(pass).category(pass))
+      << message;
+}
