@@ -218,16 +218,17 @@ bool gqCheckStrides(MlirOperation op, const char *name, MlirValue value,
     return gqOpError(op, "requires '%s' to have a strided layout", name);
   int64_t expected = 1;
   for (intptr_t i = rank - 1; i >= 0; --i) {
-    bool fixed = expected != GQ_DYNAMIC &&
+    int64_t extent = gqDim(value, i);
+    bool known = expected != GQ_DYNAMIC &&
                  !mlirShapedTypeIsDynamicStrideOrOffset(strides[i]);
     // The stride of a dimension of at most one element is never used.
-    if (fixed && strides[i] != expected && gqDim(value, i) > 1)
+    bool used = extent == GQ_DYNAMIC || extent > 1;
+    if (known && used && strides[i] != expected)
       return gqOpError(op, "requires '%s' to %s", name,
                        contiguous ? "be contiguous"
                                   : "have an innermost stride of 1");
     if (!contiguous)
       break;
-    int64_t extent = gqDim(value, i);
     expected = expected == GQ_DYNAMIC || extent == GQ_DYNAMIC
                    ? GQ_DYNAMIC
                    : expected * extent;

@@ -61,8 +61,7 @@ defvar sharedConstraints = [{
     * (C2) Results are the types of `outs` where those are tensors; there are
       none where they are memrefs.
     * (C3) Operands are all tensors or all memrefs.
-    * (C4) K is a positive multiple of the format's block size.
-}];
+    * (C4) K is a positive multiple of the format's block size.}];
 
 //===----------------------------------------------------------------------===//
 // block_quantize
@@ -70,9 +69,9 @@ defvar sharedConstraints = [{
 
 def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
   let summary = "Quantize blocks of consecutive elements of each row";
-  let description = [{
+  let description = !strconcat([{
     Quantizes `[M, K]` to data and linear scales `[M, K/block]`. A global
-    scale, where given, multiplies every scale (see `#gq.format`).
+    scale, where given, multiplies every scale (see `FormatAttr`).
 
     ```mlir
     %q, %s = gq.block_quantize format(nvfp4)
@@ -81,15 +80,14 @@ def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN>
     ```
 
-    Constraints:
-  }] # sharedConstraints # [{
+    Constraints:}], sharedConstraints, [{
     * (C5) `data` is `[M, K]` of f4 or `[M, K/2]` of i8.
     * (C6) `scales` is `[M, K/block]`.
     * (C7) `scale_layout` is `linear`, and `scales` has no encoding.
     * (C8) Memrefs have an innermost stride of 1.
 
     With M = 0 the op folds to its `outs`.
-  }];
+  }]);
   let arguments = (ins
     Gq_FormatAttr:$format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Linear">
@@ -113,7 +111,7 @@ def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
 
 def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
   let summary = "Lay out linear scales as a grouped matmul reads them";
-  let description = [{
+  let description = !strconcat([{
     Copies the scales `[M, K/block]` of each group to its own tiles, padding
     every group to 128 rows and 4 columns with zeros. Scales of rows in no group
     are dropped; bytes between groups come through from `outs`.
@@ -126,8 +124,7 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
         -> tensor<?x320xf8E4M3FN, #gq.tile128x4>
     ```
 
-    Constraints, where K/block is the number of columns of `input`:
-  }] # sharedConstraints # [{
+    Constraints, where K/block is the number of columns of `input`:}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type.
     * (C6) `scales` is `[rows, K/block rounded up to 4]` with rows a multiple
@@ -138,7 +135,7 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
       `scales` are contiguous.
 
     With M = 0 the op folds to its `outs`.
-  }];
+  }]);
   let arguments = (ins
     Gq_FormatAttr:$format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
@@ -163,7 +160,7 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
 
 def Gq_GroupedBlockQuantizeOp : Gq_Op<"grouped_block_quantize", 2> {
   let summary = "Quantize rows and lay out their scales group by group";
-  let description = [{
+  let description = !strconcat([{
     `gq.block_quantize` and `gq.preprocess_grouped_matmul_sf` in one: the
     linear scales never exist. The global scale is one for all rows, or one a
     group; with one a group, rows in no group are quantized without it.
@@ -177,8 +174,7 @@ def Gq_GroupedBlockQuantizeOp : Gq_Op<"grouped_block_quantize", 2> {
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
     ```
 
-    Constraints:
-  }] # sharedConstraints # [{
+    Constraints:}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type.
     * (C6) `global_scale`, if of rank 1, holds G entries.
@@ -190,7 +186,7 @@ def Gq_GroupedBlockQuantizeOp : Gq_Op<"grouped_block_quantize", 2> {
       `global_scale` and `scales` are contiguous.
 
     With M = 0 the op folds to its `outs`.
-  }];
+  }]);
   let arguments = (ins
     Gq_FormatAttr:$format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
@@ -220,7 +216,7 @@ def Gq_GroupedBlockQuantizeOp : Gq_Op<"grouped_block_quantize", 2> {
 
 def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 1> {
   let summary = "Multiply the rows of each group by its own weights";
-  let description = [{
+  let description = !strconcat([{
     For each row i of group e,
     `out[i, n] = alpha[e] * sum_k deq(a)[i, k] * deq(b[e])[n, k]`, where deq
     multiplies a code by its block's scale; without `alpha` the factor is 1.
@@ -236,8 +232,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 1> {
         outs(%c0 : tensor<?x8192xbf16>) -> tensor<?x8192xbf16>
     ```
 
-    Constraints, where `a`, `[M, K]` of f4 or `[M, K/2]` of i8, gives M and K:
-  }] # sharedConstraints # [{
+    Constraints, where `a`, `[M, K]` of f4 or `[M, K/2]` of i8, gives M and K:}], sharedConstraints, [{
     * (C5) `b` is `[G, N, K]` of f4 or `[G, N, K/2]` of i8.
     * (C6) `a_scales` is `[rows, K/block rounded up to 4]` with rows a multiple
       of 128.
@@ -252,7 +247,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 1> {
       contiguous.
 
     With M = 0 the op folds to its `outs`.
-  }];
+  }]);
   let arguments = (ins
     Gq_FormatAttr:$format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">

@@ -95,10 +95,11 @@ GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
 
 /// Runs a function. `inputs` are borrowed, must have the argument's rank,
 /// extents and dtype (f8 and packed f4 also as uint8 or int8, bf16 also as
-/// uint16), and be row-major and contiguous; a scalar argument is a tensor of
-/// rank 0. `outputs` receives one DLManagedTensor a result, to be released
-/// through its own deleter: a result that was written into an argument is a
-/// view of that argument's memory, which the caller keeps alive; a fresh one
+/// uint16, bool also as uint8), and be row-major, contiguous and aligned to
+/// their elements; a scalar argument is a tensor of rank 0. `outputs` receives
+/// one DLManagedTensor a result, to be released through its own deleter: a
+/// result that was written into an argument is a view of that argument's
+/// memory, which the caller keeps alive, with the dtype it came in; a fresh one
 /// owns its memory. On failure all `outputs` are null and the message names
 /// the argument.
 GQ_EXPORT gqStatus gqInvoke(gqExecutable *executable, const char *function,

@@ -1,0 +1,31 @@
+//===- Cache.h - compiled objects on disk ------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A folder of compiled objects, one file each. The file is named after a hash
+// of the key and holds the key in full, so two keys with the same hash, a
+// truncated file or a corrupt one are misses and nothing worse. Nothing here
+// is an error: what cannot be read is compiled, what cannot be written is
+// compiled again.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_COMPILER_CACHE_H
+#define GQ_LIB_COMPILER_CACHE_H
+
+#include "Text.h"
+
+/// The folder that gqCompileOptions.cacheDir stands for, to be freed; null for
+/// no cache.
+char *gqCacheFolder(const char *cacheDir);
+
+/// Reads the object that was stored under `key`. Returns memory to be freed,
+/// or null.
+char *gqCacheLoad(const char *folder, const gqText *key, size_t *length);
+
+/// Stores an object, and makes the folder if there is none.
+void gqCacheStore(const char *folder, const gqText *key, const char *object,
+                  size_t length);
+
+#endif // GQ_LIB_COMPILER_CACHE_H

@@ -1,0 +1,154 @@
+//===- Compile.c - from MLIR text to an executable ------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Cache.h"
+#include "Executable.h"
+#include "Frontend.h"
+#include "Object.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <llvm-c/Core.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/// One call of gqCompile.
+typedef struct Compilation {
+  /// Ends in a null character, which MLIR's lexer reads.
+  gqText mlir;
+  gqCompileOptions options;
+  gqHost host;
+} Compilation;
+
+/// Describes the file that this code is in, so that the cache forgets what
+/// another build of it compiled. A library has its path in the link map; the
+/// program itself has an empty string there. The address is that of a static
+/// variable: a function's may be that of a stub elsewhere.
+static void appendBuild(gqText *key) {
+  static const char here = 0;
+  Dl_info info;
+  struct link_map *map = NULL;
+  if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP))
+    return;
+  const char *path = map && *map->l_name ? map->l_name : "/proc/self/exe";
+  struct stat file;
+  if (stat(path, &file) == 0)
+    gqTextPrintf(key, "%lld %lld.%09ld", (long long)file.st_size,
+                 (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+/// Everything that the object depends on.
+static gqText createKey(const Compilation *compilation) {
+  gqText key = {0};
+  unsigned major, minor, patch;
+  LLVMGetVersion(&major, &minor, &patch);
+  gqTextPrintf(&key, "gq %s\nllvm %u.%u.%u\nbuild ", GQ_VERSION, major, minor,
+               patch);
+  appendBuild(&key);
+  const gqHost *host = &compilation->host;
+  gqTextPrintf(&key, "\nhost %s %s %s\nfusion %d\n", host->triple, host->cpu,
+               host->features, !compilation->options.noFusion);
+  gqTextAppend(&key, compilation->mlir.data, compilation->mlir.length);
+  return key;
+}
+
+static gqStatus compileInContext(const Compilation *compilation,
+                                 LLVMContextRef context,
+                                 LLVMMemoryBufferRef *object) {
+  LLVMModuleRef module = NULL;
+  gqText signatures = {0};
+  gqStatus status =
+      gqFrontendRun(compilation->mlir.data, compilation->mlir.length,
+                    &compilation->options, context, &module, &signatures);
+  if (status == GQ_OK) {
+    status = gqObjectEmit(module, &compilation->host, gqTextString(&signatures),
+                          object);
+    LLVMDisposeModule(module);
+  }
+  gqTextFree(&signatures);
+  return status;
+}
+
+static gqStatus compileObject(const Compilation *compilation,
+                              LLVMMemoryBufferRef *object) {
+  LLVMContextRef context = LLVMContextCreate();
+  gqStatus status = compileInContext(compilation, context, object);
+  LLVMContextDispose(context);
+  return status;
+}
+
+static bool loadCached(const char *folder, const gqText *key,
+                       gqExecutable **executable) {
+  size_t length;
+  char *cached = gqCacheLoad(folder, key, &length);
+  if (!cached)
+    return false;
+  LLVMMemoryBufferRef object =
+      LLVMCreateMemoryBufferWithMemoryRangeCopy(cached, length, "gq");
+  free(cached);
+  return gqExecutableLoad(object, executable) == GQ_OK;
+}
+
+/// Compiles through the cache in `folder`.
+static gqStatus compileCached(const Compilation *compilation,
+                              const char *folder, gqExecutable **executable) {
+  gqText key = createKey(compilation);
+  LLVMMemoryBufferRef object;
+  gqStatus status = GQ_OK;
+  if (key.failed) {
+    status = gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  } else if (!loadCached(folder, &key, executable)) {
+    status = compileObject(compilation, &object);
+    if (status == GQ_OK) {
+      gqCacheStore(folder, &key, LLVMGetBufferStart(object),
+                   LLVMGetBufferSize(object));
+      status = gqExecutableLoad(object, executable);
+    }
+  }
+  gqTextFree(&key);
+  return status;
+}
+
+static gqStatus compileUncached(const Compilation *compilation,
+                                gqExecutable **executable) {
+  LLVMMemoryBufferRef object;
+  gqStatus status = compileObject(compilation, &object);
+  return status == GQ_OK ? gqExecutableLoad(object, executable) : status;
+}
+
+static gqStatus checkTarget(const char *target) {
+  if (!target || strcmp(target, "cpu") == 0)
+    return GQ_OK;
+  if (strcmp(target, "cuda") == 0)
+    return gqFail(GQ_INVALID_ARGUMENT, "this build has no CUDA target");
+  return gqFail(GQ_INVALID_ARGUMENT,
+                "unknown target '%s': the targets of this build are: cpu",
+                target);
+}
+
+gqStatus gqCompile(const char *mlir, size_t length,
+                   const gqCompileOptions *options, gqExecutable **executable) {
+  *executable = NULL;
+  Compilation compilation = {0};
+  if (options)
+    compilation.options = *options;
+  gqStatus status = checkTarget(compilation.options.target);
+  if (status != GQ_OK)
+    return status;
+  gqTextAppend(&compilation.mlir, mlir, length);
+  if (compilation.mlir.failed)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  compilation.host = gqHostCreate();
+  char *folder = gqCacheFolder(compilation.options.cacheDir);
+  status = folder ? compileCached(&compilation, folder, executable)
+                  : compileUncached(&compilation, executable);
+  free(folder);
+  gqHostDestroy(&compilation.host);
+  gqTextFree(&compilation.mlir);
+  return status;
+}

@@ -1,0 +1,320 @@
+//===- Frontend.c - from MLIR text to LLVM IR -----------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Frontend.h"
+#include "Signature.h"
+
+#include "gq-c/Dialect.h"
+#include "gq-c/Passes.h"
+
+#include <mlir-c/BuiltinAttributes.h>
+#include <mlir-c/BuiltinTypes.h>
+#include <mlir-c/Diagnostics.h>
+#include <mlir-c/IR.h>
+#include <mlir-c/Pass.h>
+#include <mlir-c/RegisterEverything.h>
+#include <mlir-c/Target/LLVMIR.h>
+#include <pthread.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+/// What the compiler says about the text of one caller.
+typedef struct Diagnostics {
+  gqText text;
+  /// What to call the text in locations.
+  const char *sourceName;
+} Diagnostics;
+
+static void appendString(MlirStringRef string, void *text) {
+  gqTextAppend(text, string.data, string.length);
+}
+
+/// Writes a location as compilers do, so that editors can jump to it. Text
+/// that was parsed from memory has the file name "-".
+static void appendLocation(Diagnostics *diagnostics, MlirLocation location) {
+  gqText *text = &diagnostics->text;
+  if (!mlirLocationIsAFileLineColRange(location)) {
+    mlirLocationPrint(location, appendString, text);
+    return;
+  }
+  MlirStringRef file =
+      mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
+  if (mlirStringRefEqual(file, mlirStringRefCreateFromCString("-")))
+    file = mlirStringRefCreateFromCString(diagnostics->sourceName);
+  appendString(file, text);
+  gqTextPrintf(text, ":%d:%d",
+               mlirLocationFileLineColRangeGetStartLine(location),
+               mlirLocationFileLineColRangeGetStartColumn(location));
+}
+
+static void appendDiagnostic(Diagnostics *diagnostics,
+                             MlirDiagnostic diagnostic, const char *severity) {
+  gqText *text = &diagnostics->text;
+  if (text->length)
+    gqTextAppend(text, "\n", 1);
+  appendLocation(diagnostics, mlirDiagnosticGetLocation(diagnostic));
+  gqTextPrintf(text, ": %s: ", severity);
+  mlirDiagnosticPrint(diagnostic, appendString, text);
+}
+
+/// Keeps errors and their notes. Warnings and remarks have no place in a
+/// status; taking them here keeps MLIR from printing them.
+static MlirLogicalResult handleDiagnostic(MlirDiagnostic diagnostic,
+                                          void *diagnostics) {
+  if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
+    return mlirLogicalResultSuccess();
+  appendDiagnostic(diagnostics, diagnostic, "error");
+  intptr_t numNotes = mlirDiagnosticGetNumNotes(diagnostic);
+  for (intptr_t i = 0; i < numNotes; ++i)
+    appendDiagnostic(diagnostics, mlirDiagnosticGetNote(diagnostic, i), "note");
+  return mlirLogicalResultSuccess();
+}
+
+/// The failure of a step, with what was said about it.
+static gqStatus failStep(const Diagnostics *diagnostics, const char *step) {
+  if (diagnostics->text.length)
+    return gqFail(GQ_COMPILE_ERROR, "%s", gqTextString(&diagnostics->text));
+  return gqFail(GQ_COMPILE_ERROR, "%s failed without a diagnostic", step);
+}
+
+//===----------------------------------------------------------------------===//
+// Signatures
+//===----------------------------------------------------------------------===//
+
+static bool convertIntegerType(MlirType type, gqElementType *result) {
+  switch (mlirIntegerTypeGetWidth(type)) {
+  case 1:
+    *result = GQ_I1;
+    return true;
+  case 8:
+    *result = GQ_I8;
+    return true;
+  case 16:
+    *result = GQ_I16;
+    return true;
+  case 32:
+    *result = GQ_I32;
+    return true;
+  case 64:
+    *result = GQ_I64;
+    return true;
+  }
+  return false;
+}
+
+static bool convertElementType(MlirType type, gqElementType *result) {
+  static const struct {
+    bool (*matches)(MlirType);
+    gqElementType type;
+  } others[] = {
+      {mlirTypeIsAIndex, GQ_I64},
+      {mlirTypeIsAF16, GQ_F16},
+      {mlirTypeIsABF16, GQ_BF16},
+      {mlirTypeIsAF32, GQ_F32},
+      {mlirTypeIsAF64, GQ_F64},
+      {mlirTypeIsAFloat8E4M3FN, GQ_F8E4M3FN},
+      {mlirTypeIsAFloat8E5M2, GQ_F8E5M2},
+      {mlirTypeIsAFloat8E8M0FNU, GQ_F8E8M0FNU},
+  };
+  if (mlirTypeIsAInteger(type))
+    return convertIntegerType(type, result);
+  for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
+    if (!others[i].matches(type))
+      continue;
+    *result = others[i].type;
+    return true;
+  }
+  return false;
+}
+
+/// A memref becomes a tensor, anything else a scalar. Callers pass row-major
+/// memory, so a memref with another layout has no equivalent.
+static bool convertType(MlirType type, gqType *result) {
+  *result = (gqType){.rank = -1};
+  if (!mlirTypeIsAMemRef(type))
+    return convertElementType(type, &result->type);
+  int64_t rank = mlirShapedTypeGetRank(type);
+  if (rank > GQ_MAX_RANK ||
+      !mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type)))
+    return false;
+  result->rank = (int32_t)rank;
+  for (int64_t i = 0; i < rank; ++i)
+    result->sizes[i] = mlirShapedTypeIsDynamicDim(type, i)
+                           ? -1
+                           : mlirShapedTypeGetDimSize(type, i);
+  return convertElementType(mlirShapedTypeGetElementType(type), &result->type);
+}
+
+static MlirAttribute getEntry(MlirAttribute dictionary, const char *name) {
+  return mlirDictionaryAttrGetElementByName(
+      dictionary, mlirStringRefCreateFromCString(name));
+}
+
+static gqStatus failType(MlirStringRef function, const char *role, intptr_t i,
+                         MlirType type) {
+  gqText text = {0};
+  mlirTypePrint(type, appendString, &text);
+  gqStatus status = gqFail(
+      GQ_COMPILE_ERROR, "%s %d of function '%.*s': a caller cannot pass %s",
+      role, (int)i, (int)function.length, function.data, gqTextString(&text));
+  gqTextFree(&text);
+  return status;
+}
+
+/// Writes the types that `gq-finalize-boundary` left in an array attribute.
+/// `sources` is null for inputs.
+static gqStatus writeTypes(MlirStringRef function, const char *role,
+                           MlirAttribute types, const MlirAttribute *sources,
+                           gqText *text) {
+  for (intptr_t i = 0, e = mlirArrayAttrGetNumElements(types); i < e; ++i) {
+    MlirType type = mlirTypeAttrGetValue(mlirArrayAttrGetElement(types, i));
+    gqType converted;
+    if (!convertType(type, &converted))
+      return failType(function, role, i, type);
+    gqTypeWrite(text, &converted);
+    if (sources)
+      gqTextPrintf(text, " %d", mlirDenseI32ArrayGetElement(*sources, i));
+    gqTextAppend(text, "\n", 1);
+  }
+  return GQ_OK;
+}
+
+static gqStatus writeSignature(MlirStringRef name, MlirAttribute boundary,
+                               gqText *text) {
+  MlirAttribute inputs = getEntry(boundary, "inputs");
+  MlirAttribute results = getEntry(boundary, "results");
+  MlirAttribute sources = getEntry(boundary, "sources");
+  gqTextPrintf(text, "%zu ", name.length);
+  appendString(name, text);
+  gqTextPrintf(text, " %d %d\n", (int)mlirArrayAttrGetNumElements(inputs),
+               (int)mlirArrayAttrGetNumElements(results));
+  gqStatus status = writeTypes(name, "argument", inputs, NULL, text);
+  if (status != GQ_OK)
+    return status;
+  return writeTypes(name, "result", results, &sources, text);
+}
+
+/// Upstream's conversion copies a function's attributes to its C interface.
+static bool isCInterface(MlirStringRef name) {
+  static const char prefix[] = "_mlir_ciface_";
+  return name.length >= sizeof(prefix) - 1 &&
+         memcmp(name.data, prefix, sizeof(prefix) - 1) == 0;
+}
+
+/// Writes the signature of `op` if it is a public function: those carry
+/// `gq.boundary`, helpers and declarations do not.
+static gqStatus writeIfPublic(MlirOperation op, gqText *text, int32_t *count) {
+  MlirAttribute boundary = mlirOperationGetDiscardableAttributeByName(
+      op, mlirStringRefCreateFromCString("gq.boundary"));
+  if (mlirAttributeIsNull(boundary))
+    return GQ_OK;
+  MlirStringRef name = mlirStringAttrGetValue(mlirOperationGetAttributeByName(
+      op, mlirSymbolTableGetSymbolAttributeName()));
+  if (isCInterface(name))
+    return GQ_OK;
+  ++*count;
+  return writeSignature(name, boundary, text);
+}
+
+static gqStatus writeSignatures(MlirModule module, gqText *signatures) {
+  gqText functions = {0};
+  int32_t count = 0;
+  gqStatus status = GQ_OK;
+  for (MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+       !mlirOperationIsNull(op) && status == GQ_OK;
+       op = mlirOperationGetNextInBlock(op))
+    status = writeIfPublic(op, &functions, &count);
+  gqTextPrintf(signatures, "%d\n", count);
+  gqTextAppend(signatures, functions.data, functions.length);
+  if (functions.failed)
+    signatures->failed = true;
+  gqTextFree(&functions);
+  if (status == GQ_OK && signatures->failed)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Pipeline
+//===----------------------------------------------------------------------===//
+
+/// MLIR's registry of passes is global to the process.
+static void registerPasses(void) {
+  mlirRegisterAllPasses();
+  gqRegisterPasses();
+}
+
+/// Without threads: modules are small, and diagnostics keep their order.
+static MlirContext createContext(void) {
+  MlirDialectRegistry registry = mlirDialectRegistryCreate();
+  mlirRegisterAllDialects(registry);
+  mlirDialectHandleInsertDialect(mlirGetDialectHandle__gq__(), registry);
+  MlirContext context =
+      mlirContextCreateWithRegistry(registry, /*threadingEnabled=*/false);
+  mlirDialectRegistryDestroy(registry);
+  mlirRegisterAllLLVMTranslations(context);
+  return context;
+}
+
+static gqStatus runPipeline(MlirModule module, bool noFusion,
+                            Diagnostics *diagnostics) {
+  const char *pipeline = noFusion ? "gq-to-cpu{fuse=false}" : "gq-to-cpu";
+  MlirPassManager manager = mlirPassManagerCreate(mlirModuleGetContext(module));
+  MlirLogicalResult result =
+      mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
+                                   mlirStringRefCreateFromCString(pipeline),
+                                   appendString, &diagnostics->text);
+  if (mlirLogicalResultIsSuccess(result))
+    result = mlirPassManagerRunOnOp(manager, mlirModuleGetOperation(module));
+  mlirPassManagerDestroy(manager);
+  if (mlirLogicalResultIsFailure(result))
+    return failStep(diagnostics, "the pass pipeline");
+  return GQ_OK;
+}
+
+static gqStatus lower(MlirModule module, bool noFusion,
+                      Diagnostics *diagnostics, LLVMContextRef context,
+                      LLVMModuleRef *result, gqText *signatures) {
+  gqStatus status = runPipeline(module, noFusion, diagnostics);
+  if (status == GQ_OK)
+    status = writeSignatures(module, signatures);
+  if (status != GQ_OK)
+    return status;
+  *result =
+      mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(module), context);
+  if (!*result)
+    return failStep(diagnostics, "the translation to LLVM IR");
+  return GQ_OK;
+}
+
+gqStatus gqFrontendRun(const char *mlir, size_t length,
+                       const gqCompileOptions *options, LLVMContextRef context,
+                       LLVMModuleRef *module, gqText *signatures) {
+  static pthread_once_t registered = PTHREAD_ONCE_INIT;
+  pthread_once(&registered, registerPasses);
+  Diagnostics diagnostics = {
+      {0}, options->sourceName ? options->sourceName : "<mlir>"};
+  MlirContext mlirContext = createContext();
+  mlirContextAttachDiagnosticHandler(mlirContext, handleDiagnostic,
+                                     &diagnostics, NULL);
+  MlirModule source =
+      mlirModuleCreateParse(mlirContext, mlirStringRefCreate(mlir, length));
+  gqStatus status;
+  if (mlirModuleIsNull(source)) {
+    status = failStep(&diagnostics, "the parser");
+  } else {
+    status = lower(source, options->noFusion, &diagnostics, context, module,
+                   signatures);
+    mlirModuleDestroy(source);
+  }
+  mlirContextDestroy(mlirContext);
+  gqTextFree(&diagnostics.text);
+  return status;
+}

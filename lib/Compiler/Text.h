@@ -1,0 +1,38 @@
+//===- Text.h - a string that grows ------------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What diagnostics, signatures and cache keys are written into.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_COMPILER_TEXT_H
+#define GQ_LIB_COMPILER_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/// Starts as `{0}`. `data` is null while nothing was appended, and ends in a
+/// null character that `length` does not count.
+typedef struct gqText {
+  char *data;
+  size_t length;
+  size_t capacity;
+  /// Memory ran out; what was appended since is lost.
+  bool failed;
+} gqText;
+
+void gqTextAppend(gqText *text, const char *data, size_t length);
+
+void gqTextPrintf(gqText *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/// The text as a C string, never null.
+static inline const char *gqTextString(const gqText *text) {
+  return text->data ? text->data : "";
+}
+
+void gqTextFree(gqText *text);
+
+#endif // GQ_LIB_COMPILER_TEXT_H

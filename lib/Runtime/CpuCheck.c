@@ -1,0 +1,366 @@
+//===- CpuCheck.c - running and checking an op on the CPU
+//-------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CpuCheck.h"
+
+#include "runtime_kernels/layout/Tile128x4.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+//===----------------------------------------------------------------------===//
+// The frame of an op
+//===----------------------------------------------------------------------===//
+
+static _Thread_local gqStatus pending = GQ_OK;
+
+gqStatus gqCpuStatus(void) {
+  gqStatus status = pending;
+  pending = GQ_OK;
+  return status;
+}
+
+bool gqCpuBegin(gqCpuOp *op, const char *name) {
+  if (pending != GQ_OK)
+    return false;
+  op->name = name;
+  op->status = GQ_OK;
+  fegetenv(&op->environment);
+  fesetenv(FE_DFL_ENV);
+  return true;
+}
+
+void gqCpuEnd(gqCpuOp *op) {
+  fesetenv(&op->environment);
+  pending = op->status;
+}
+
+bool gqCpuFail(gqCpuOp *op, gqStatus status, const char *format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  op->status = gqFail(status, "%s: %s", op->name, text);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// As the type is written in MLIR.
+static const char *typeName(int64_t type) {
+  switch (type) {
+  case GQ_I1:
+    return "i1";
+  case GQ_I8:
+    return "i8";
+  case GQ_I16:
+    return "i16";
+  case GQ_I32:
+    return "i32";
+  case GQ_I64:
+    return "i64";
+  case GQ_F16:
+    return "f16";
+  case GQ_BF16:
+    return "bf16";
+  case GQ_F32:
+    return "f32";
+  case GQ_F64:
+    return "f64";
+  case GQ_F8E4M3FN:
+    return "f8E4M3FN";
+  case GQ_F8E5M2:
+    return "f8E5M2";
+  case GQ_F8E8M0FNU:
+    return "f8E8M0FNU";
+  }
+  return "an unknown type";
+}
+
+static const char *typesName(int32_t types) {
+  switch (types) {
+  case GQ_TYPES_FLOAT:
+    return "f32, bf16 or f16";
+  case GQ_TYPES_INDEX:
+    return "i32 or i64";
+  case GQ_TYPES_F32:
+    return "f32";
+  case GQ_TYPES_CODES:
+    return "i8";
+  case GQ_TYPES_SCALES:
+    return "f8E4M3FN";
+  case 1 << GQ_I32:
+    return "i32, as offsets";
+  case 1 << GQ_I64:
+    return "i64, as offsets";
+  }
+  return "another type";
+}
+
+/// Room for three extents of 20 characters, separators and brackets.
+typedef struct gqShapeText {
+  char text[72];
+} gqShapeText;
+
+static gqShapeText shapeText(int64_t rank, const int64_t *sizes) {
+  gqShapeText shape = {"[]"};
+  if (rank == 1)
+    snprintf(shape.text, sizeof(shape.text), "[%" PRId64 "]", sizes[0]);
+  if (rank == 2)
+    snprintf(shape.text, sizeof(shape.text), "[%" PRId64 ", %" PRId64 "]",
+             sizes[0], sizes[1]);
+  if (rank == 3)
+    snprintf(shape.text, sizeof(shape.text),
+             "[%" PRId64 ", %" PRId64 ", %" PRId64 "]", sizes[0], sizes[1],
+             sizes[2]);
+  return shape;
+}
+
+/// The number of bytes of the elements, -1 if an extent is negative or no
+/// machine can address as much.
+static int64_t numBytes(const gqBuffer *buffer) {
+  const int64_t limit = (int64_t)1 << 56;
+  int64_t bytes = gqElementTypeSize((gqElementType)buffer->type);
+  bool empty = false;
+  for (int64_t d = 0; d < buffer->rank; ++d) {
+    if (buffer->sizes[d] < 0 || buffer->sizes[d] > limit)
+      return -1;
+    empty |= buffer->sizes[d] == 0;
+    if (__builtin_mul_overflow(bytes, buffer->sizes[d], &bytes))
+      return -1;
+  }
+  if (empty)
+    return 0;
+  return bytes <= limit ? bytes : -1;
+}
+
+/// Strides of extents of one element mean nothing and are not looked at.
+static bool isPlacedAs(const gqBuffer *buffer, gqPlacement placement) {
+  int64_t dense = 1;
+  for (int64_t d = buffer->rank - 1; d >= 0; --d) {
+    int64_t size = buffer->sizes[d], stride = buffer->strides[d];
+    bool outer = d < buffer->rank - 1;
+    if (size > 1) {
+      bool placed = stride == dense;
+      if (outer && placement == GQ_ROWS)
+        placed = true;
+      if (outer && placement == GQ_DISJOINT_ROWS)
+        placed = stride >= dense || stride <= -dense;
+      if (!placed)
+        return false;
+    }
+    dense *= size;
+  }
+  return true;
+}
+
+bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement) {
+  const char *name = requirement->name;
+  const gqBuffer *buffer = requirement->buffer;
+
+  if (buffer->type < 0 || buffer->type > GQ_F8E8M0FNU ||
+      !(requirement->types >> buffer->type & 1))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT, "%s is %s, expected %s", name,
+                     typeName(buffer->type), typesName(requirement->types));
+
+  if (buffer->rank != requirement->rank)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "%s has rank %" PRId64 ", expected %s", name, buffer->rank,
+                     requirement->shape);
+
+  bool matches = true;
+  int64_t sizes[GQ_OPERAND_RANK] = {0};
+  for (int64_t d = 0; d < buffer->rank; ++d) {
+    bool any = requirement->sizes[d] == GQ_ANY_EXTENT;
+    sizes[d] = any ? buffer->sizes[d] : requirement->sizes[d];
+    matches &= sizes[d] == buffer->sizes[d];
+  }
+  gqShapeText found = shapeText(buffer->rank, buffer->sizes);
+  if (!matches)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "%s has shape %s, expected %s = %s", name, found.text,
+                     shapeText(buffer->rank, sizes).text, requirement->shape);
+
+  int64_t bytes = numBytes(buffer);
+  if (bytes < 0)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "%s has shape %s, which no memory can hold", name,
+                     found.text);
+  if (bytes == 0)
+    return true;
+
+  if (!buffer->data)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "%s has shape %s but no memory (a null pointer)", name,
+                     found.text);
+
+  if (!isPlacedAs(buffer, requirement->placement))
+    return gqCpuFail(
+        op, GQ_INVALID_ARGUMENT, "%s has strides %s for shape %s, expected %s",
+        name, shapeText(buffer->rank, buffer->strides).text, found.text,
+        requirement->placement == GQ_CONTIGUOUS ? "a contiguous buffer"
+        : requirement->placement == GQ_ROWS
+            ? "an inner stride of 1"
+            : "an inner stride of 1 and rows that do not overlap");
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes and groups
+//===----------------------------------------------------------------------===//
+
+bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
+                          gqScaleLayout expected) {
+  if (format != GQ_FORMAT_NVFP4)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "format %" PRId32 " is not supported, expected nvfp4 (%d)",
+                     format, GQ_FORMAT_NVFP4);
+  if (scaleLayout != (int32_t)expected)
+    return gqCpuFail(
+        op, GQ_INVALID_ARGUMENT,
+        "scale_layout %" PRId32 " is not supported, expected %s (%d)",
+        scaleLayout,
+        expected == GQ_SCALE_LAYOUT_LINEAR ? "linear" : "tile128x4", expected);
+  return true;
+}
+
+bool gqCpuCheckColumns(gqCpuOp *op, const char *name, int64_t k) {
+  if (k > 0 && k % 16 == 0)
+    return true;
+  return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "%s has K = %" PRId64
+                   " columns, expected a positive multiple of the block of 16",
+                   name, k);
+}
+
+/// Row starts do not decrease and lie in [0, M].
+static bool checkOffsets(gqCpuOp *op, gq_dev_groups groups) {
+  int64_t previous = 0;
+  for (int64_t i = 0; i < groups.numOffsets; ++i) {
+    int64_t offset = gq_dev_load_index(groups.offsets, groups.wide, i);
+    if (offset < 0)
+      return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                       "offsets[%" PRId64 "] = %" PRId64
+                       " is negative; row starts lie in [0, %" PRId64 "]",
+                       i, offset, groups.numRows);
+    if (offset > groups.numRows)
+      return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                       "offsets[%" PRId64 "] = %" PRId64
+                       " lies beyond the %" PRId64 " rows there are",
+                       i, offset, groups.numRows);
+    if (offset < previous)
+      return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                       "offsets[%" PRId64 "] = %" PRId64
+                       " is smaller than offsets[%" PRId64 "] = %" PRId64
+                       "; row starts must not decrease",
+                       i, offset, i - 1, previous);
+    previous = offset;
+  }
+  return true;
+}
+
+/// Each group's padded rows start at a multiple of 128, after those of the
+/// group before, and end inside of the buffer. Given valid offsets. An offset
+/// is compared with, and never added to, before it is known to be in range.
+static bool checkScaleOffsets(gqCpuOp *op, gq_dev_groups groups,
+                              const char *scalesName, int64_t scaleRows) {
+  int64_t free = 0;
+  for (int64_t e = 0; e < groups.numGroups; ++e) {
+    int64_t offset = gq_dev_group_scale_begin(groups, e);
+    int64_t rows =
+        gq_dev_group_begin(groups, e + 1) - gq_dev_group_begin(groups, e);
+    int64_t paddedRows = gq_dev_up(rows, GQ_DEV_TILE_ROWS);
+    if (offset % GQ_DEV_TILE_ROWS != 0)
+      return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                       "scale_offsets[%" PRId64 "] = %" PRId64
+                       " is not a multiple of 128",
+                       e, offset);
+    if (offset < 0)
+      return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                       "scale_offsets[%" PRId64 "] = %" PRId64 " is negative",
+                       e, offset);
+    if (offset < free)
+      return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                       "scale_offsets[%" PRId64 "] = %" PRId64
+                       " overlaps group %" PRId64
+                       ", whose padded rows end at %" PRId64,
+                       e, offset, e - 1, free);
+    if (offset > scaleRows || paddedRows > scaleRows - offset)
+      return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                       "scale_offsets[%" PRId64 "] = %" PRId64
+                       " leaves no room for the %" PRId64
+                       " rows of group %" PRId64 ", padded to %" PRId64
+                       ": %s has %" PRId64 " rows",
+                       e, offset, rows, e, paddedRows, scalesName, scaleRows);
+    free = offset + paddedRows;
+  }
+  return true;
+}
+
+bool gqCpuCheckGroups(gqCpuOp *op, const gqBuffer *offsets,
+                      const gqBuffer *scaleOffsets, const char *scalesName,
+                      const gqBuffer *scales, int64_t numRows,
+                      int64_t paddedColumns, gq_dev_groups *groups) {
+  const gqRequirement offsetsRequirement = {.name = "offsets",
+                                            .buffer = offsets,
+                                            .types = GQ_TYPES_INDEX,
+                                            .placement = GQ_CONTIGUOUS,
+                                            .rank = 1,
+                                            .sizes = {GQ_ANY_EXTENT},
+                                            .shape = "[G + 1] or [G]"};
+  if (!gqCpuCheckOperand(op, &offsetsRequirement))
+    return false;
+
+  const gqRequirement scaleOffsetsRequirement = {.name = "scale_offsets",
+                                                 .buffer = scaleOffsets,
+                                                 .types = 1 << offsets->type,
+                                                 .placement = GQ_CONTIGUOUS,
+                                                 .rank = 1,
+                                                 .sizes = {GQ_ANY_EXTENT},
+                                                 .shape = "[G]"};
+  if (!gqCpuCheckOperand(op, &scaleOffsetsRequirement))
+    return false;
+
+  int64_t numOffsets = offsets->sizes[0], numGroups = scaleOffsets->sizes[0];
+  if (numOffsets != numGroups && numOffsets != numGroups + 1)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "offsets has %" PRId64 " entries, expected %" PRId64
+                     " or %" PRId64 ", for the %" PRId64
+                     " groups of scale_offsets",
+                     numOffsets, numGroups + 1, numGroups, numGroups);
+
+  const gqRequirement scalesRequirement = {
+      .name = scalesName,
+      .buffer = scales,
+      .types = GQ_TYPES_SCALES,
+      .placement = GQ_CONTIGUOUS,
+      .rank = 2,
+      .sizes = {GQ_ANY_EXTENT, paddedColumns},
+      .shape = "[R, up(C, 4)] for C = K / 16 scale columns"};
+  if (!gqCpuCheckOperand(op, &scalesRequirement))
+    return false;
+  if (scales->sizes[0] % GQ_DEV_TILE_ROWS != 0)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "%s has %" PRId64 " rows, expected a multiple of 128",
+                     scalesName, scales->sizes[0]);
+
+  *groups = (gq_dev_groups){
+      .offsets = offsets->data,
+      .scaleOffsets = scaleOffsets->data,
+      .wide = offsets->type == GQ_I64,
+      .numOffsets = numOffsets,
+      .numGroups = numGroups,
+      .numRows = numRows,
+  };
+  return checkOffsets(op, *groups) &&
+         checkScaleOffsets(op, *groups, scalesName, scales->sizes[0]);
+}

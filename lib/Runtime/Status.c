@@ -1,0 +1,55 @@
+//===- Status.c - status codes and messages
+//---------------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gq/Runtime/Status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  /// Holds a page of compiler diagnostics; what is longer ends in "...".
+  MESSAGE_SIZE = 8192,
+};
+
+static _Thread_local char message[MESSAGE_SIZE];
+
+const char *gqStatusName(gqStatus status) {
+  switch (status) {
+  case GQ_OK:
+    return "OK";
+  case GQ_INVALID_ARGUMENT:
+    return "INVALID_ARGUMENT";
+  case GQ_INVALID_OFFSETS:
+    return "INVALID_OFFSETS";
+  case GQ_COMPILE_ERROR:
+    return "COMPILE_ERROR";
+  case GQ_OUT_OF_MEMORY:
+    return "OUT_OF_MEMORY";
+  case GQ_IO_ERROR:
+    return "IO_ERROR";
+  }
+  return "UNKNOWN";
+}
+
+const char *gqGetLastErrorMessage(void) { return message; }
+
+gqStatus gqFail(gqStatus status, const char *format, ...) {
+  // Formatted aside, so that the last message may be an argument of the next.
+  char text[MESSAGE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(text, sizeof(text), format, arguments);
+  va_end(arguments);
+  if (length < 0)
+    text[0] = '\0';
+  if (length >= MESSAGE_SIZE)
+    memcpy(text + MESSAGE_SIZE - 4, "...", 4);
+  memcpy(message, text, sizeof(message));
+  return status;
+}

@@ -1,0 +1,144 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""libgq.so and its C declarations (Status.h, Executable.h, dlpack.h)."""
+
+import ctypes
+import os
+import pathlib
+from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_int32, c_int64
+from ctypes import c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
+
+GQ_OK = 0
+GQ_INVALID_ARGUMENT = 1
+GQ_MAX_RANK = 8
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", c_void_p),
+        ("device_type", c_int32),
+        ("device_id", c_int32),
+        ("ndim", c_int32),
+        ("code", c_uint8),
+        ("bits", c_uint8),
+        ("lanes", c_uint16),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    ]
+
+
+class DLManagedTensor(ctypes.Structure):
+    pass
+
+
+DLManagedTensor._fields_ = [
+    ("dl_tensor", DLTensor),
+    ("manager_ctx", c_void_p),
+    ("deleter", ctypes.CFUNCTYPE(None, POINTER(DLManagedTensor))),
+]
+
+
+class GqCompileOptions(ctypes.Structure):
+    _fields_ = [
+        ("target", c_char_p),
+        ("no_fusion", c_bool),
+        ("cache_dir", c_char_p),
+    ]
+
+
+class GqType(ctypes.Structure):
+    _fields_ = [
+        ("type", c_int),
+        ("rank", c_int32),
+        ("sizes", c_int64 * GQ_MAX_RANK),
+    ]
+
+
+class GqSignature(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("num_inputs", c_int32),
+        ("num_results", c_int32),
+        ("inputs", POINTER(GqType)),
+        ("results", POINTER(GqType)),
+        ("sources", POINTER(c_int32)),
+    ]
+
+
+def _load():
+    """Opens $GQ_LIBRARY, else libgq.so in this folder or the linker's path."""
+    named = os.environ.get("GQ_LIBRARY")
+    beside = pathlib.Path(__file__).with_name("libgq.so")
+    path = named or (str(beside) if beside.exists() else "libgq.so")
+    try:
+        lib = ctypes.CDLL(path)
+    except OSError as error:
+        where = (
+            "as $GQ_LIBRARY says"
+            if named
+            else f"in {beside.parent} or on the linker's path; set $GQ_LIBRARY"
+        )
+        raise ImportError(f"cannot load libgq.so {where}: {error}") from error
+
+    def declare(name, result, *arguments):
+        function = getattr(lib, name)
+        function.restype, function.argtypes = result, arguments
+
+    executable = c_void_p
+    declare("gqStatusName", c_char_p, c_int)
+    declare("gqGetLastErrorMessage", c_char_p)
+    declare(
+        "gqCompile", c_int, c_char_p, c_size_t, POINTER(GqCompileOptions),
+        POINTER(executable),
+    )  # fmt: skip
+    declare("gqExecutableDestroy", None, executable)
+    declare(
+        "gqExecutableGetSignature", c_int, executable, c_char_p,
+        POINTER(POINTER(GqSignature)),
+    )  # fmt: skip
+    declare(
+        "gqInvoke", c_int, executable, c_char_p,
+        POINTER(POINTER(DLTensor)), c_size_t,
+        POINTER(POINTER(DLManagedTensor)), c_size_t,
+    )  # fmt: skip
+    return lib
+
+
+lib = _load()
+
+
+class Error(Exception):
+    """A call into gq failed.
+
+    Attributes:
+      status: the name of the gqStatus: "INVALID_ARGUMENT" (shape, dtype, count
+        or name of something passed), "INVALID_OFFSETS" (the contents of group
+        or scale offsets), "COMPILE_ERROR", "OUT_OF_MEMORY" or "IO_ERROR".
+      message: what was wrong, naming the argument or the place in the module.
+    """
+
+    def __init__(self, status, message):
+        super().__init__(f"{status}: {message}")
+        self.status = status
+        self.message = message
+
+
+def invalid_argument(message):
+    return Error(lib.gqStatusName(GQ_INVALID_ARGUMENT).decode(), message)
+
+
+def check(status):
+    """Raises the failure that `status` reports, if it does."""
+    if status != GQ_OK:
+        # The message is this thread's own: no other call can replace it here.
+        name = lib.gqStatusName(status).decode()
+        raise Error(name, lib.gqGetLastErrorMessage().decode(errors="replace"))
+
+
+def signature(handle, entry):
+    """The GqSignature of `entry`; owned by the executable."""
+    pointer = POINTER(GqSignature)()
+    name = None if entry is None else entry.encode()
+    check(lib.gqExecutableGetSignature(handle, name, byref(pointer)))
+    return pointer.contents

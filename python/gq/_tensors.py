@@ -1,0 +1,151 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arrays to borrowed DLTensors, and DLManagedTensors to owning arrays."""
+
+import ctypes
+import weakref
+
+import numpy as np
+
+from ._library import DLTensor, DLManagedTensor, invalid_argument
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+
+_CPU = 1  # kDLCPU
+
+# The gqElementType enumerators: how MLIR names them, the NumPy dtype of a
+# result, and the dtype if ml_dtypes is missing.
+_TYPES = [
+    ("i1", "bool", None),
+    ("i8", "uint8", None),
+    ("i16", "int16", None),
+    ("i32", "int32", None),
+    ("i64", "int64", None),
+    ("f16", "float16", None),
+    ("bf16", "bfloat16", "uint16"),
+    ("f32", "float32", None),
+    ("f64", "float64", None),
+    ("f8E4M3FN", "float8_e4m3fn", "uint8"),
+    ("f8E5M2", "float8_e5m2", "uint8"),
+    ("f8E8M0FNU", "float8_e8m0fnu", "uint8"),
+]
+
+# DLDataTypeCode by the name of a NumPy dtype, where its kind does not say it.
+_KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}
+_CODES = {
+    "bfloat16": 4,
+    "float8_e4m3fn": 10,
+    "float8_e5m2": 12,
+    "float8_e8m0fnu": 14,
+}
+
+
+def type_name(element_type):
+    """The MLIR name of a gqElementType."""
+    return _TYPES[element_type][0]
+
+
+def result_dtype(element_type):
+    """The NumPy dtype in which a gqElementType is returned."""
+    _, name, plain = _TYPES[element_type]
+    if plain is None:
+        return np.dtype(name)
+    return np.dtype(getattr(ml_dtypes, name) if ml_dtypes else plain)
+
+
+def _type_code(dtype):
+    """The DLDataTypeCode of a dtype, or None if it has none."""
+    if dtype.name in _CODES:
+        return _CODES[dtype.name]
+    return _KINDS.get(dtype.kind) if dtype.isnative else None
+
+
+def _from_numpy(array, index, written):
+    if not array.flags.c_contiguous:
+        raise invalid_argument(
+            f"argument {index}: expected row-major contiguous memory, found shape"
+            f" {list(array.shape)} with strides {list(array.strides)} in bytes"
+        )
+    if written and not array.flags.writeable:
+        raise invalid_argument(
+            f"argument {index}: a result is written into it, but it is read-only"
+        )
+    code = _type_code(array.dtype)
+    if code is None:
+        raise invalid_argument(
+            f"argument {index}: the dtype {array.dtype} is not supported"
+            " (f4 data is passed packed, as uint8)"
+        )
+    return DLTensor(
+        data=array.ctypes.data,
+        device_type=_CPU,
+        ndim=array.ndim,
+        code=code,
+        bits=8 * array.itemsize,
+        lanes=1,
+        shape=(ctypes.c_int64 * array.ndim)(*array.shape),
+    )
+
+
+def _from_dlpack(array, index):
+    """The tensor inside the capsule, and the capsule, which owns it."""
+    device, _ = array.__dlpack_device__()
+    if device != _CPU:
+        raise invalid_argument(
+            f"argument {index}: expected a tensor on the CPU, found DLPack device"
+            f" type {int(device)}"
+        )
+    capsule = array.__dlpack__()
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype = ctypes.c_void_p
+    get.argtypes = ctypes.py_object, ctypes.c_char_p
+    pointer = get(capsule, b"dltensor")
+    return DLManagedTensor.from_address(pointer).dl_tensor, capsule
+
+
+def borrow(array, index, written):
+    """The DLTensor of argument `index`, and what must outlive it.
+
+    `written` says whether a result is written into the argument.
+    """
+    if isinstance(array, (np.ndarray, np.generic)):
+        array = np.asarray(array)
+        return _from_numpy(array, index, written), array
+    if hasattr(array, "__dlpack__"):
+        return _from_dlpack(array, index)
+    raise TypeError(
+        f"argument {index}: expected a NumPy array or an object with __dlpack__,"
+        f" found {type(array).__name__}"
+    )
+
+
+class Owner:
+    """Memory of a DLManagedTensor, released with the last array over it."""
+
+    def __init__(self, managed, source):
+        """Takes over `managed`. `source`, or None, is kept alive as well."""
+        self._source = source
+        tensor = managed.contents.dl_tensor
+        shape = tensor.shape[: tensor.ndim]
+        self._shape = tuple(shape)
+        self._data = (tensor.data or 0) + tensor.byte_offset
+        self._strides = tensor.strides[: tensor.ndim] if tensor.strides else None
+        finalizer = weakref.finalize(self, managed.contents.deleter, managed)
+        # At exit the memory stays: arrays may still be in use by then.
+        finalizer.atexit = False
+
+    def array(self, dtype):
+        """The memory as an array of `dtype` that keeps this object alive."""
+        strides = self._strides and tuple(s * dtype.itemsize for s in self._strides)
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": self._shape,
+            # Custom dtypes have no string: they come as bytes and are viewed.
+            "typestr": f"|V{dtype.itemsize}",
+            "data": (self._data, False),
+            "strides": strides,
+        }
+        return np.asarray(self).view(dtype)

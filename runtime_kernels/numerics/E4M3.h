@@ -1,0 +1,45 @@
+//===- E4M3.h - the 8-bit scale code -----------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// f8E4M3FN: a sign, four exponent bits of bias 7, three mantissa bits. The
+// largest magnitude is 448 (0x7e); 0x7f and 0xff are NaN; there is no inf.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_NUMERICS_E4M3_H
+#define GQ_KERNELS_NUMERICS_E4M3_H
+
+#include "runtime_kernels/numerics/Float.h"
+
+/// The code of x, rounded to nearest even and saturated to +-448; NaN gives
+/// the NaN of its sign. Normal codes round in the bits, as bf16 does. Below
+/// 2^-6 the unit of the last place is 2^-9 whatever the exponent; that is the
+/// unit of a float32 in [2^14, 2^15), so adding 2^14 rounds there and leaves
+/// the code in the low bits.
+GQ_DEV uint8_t gq_dev_e4m3_from_f32(float x) {
+  uint32_t bits = gq_dev_f32_bits(x);
+  uint32_t sign = bits >> 24 & 0x80;
+  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), 448.0f);
+  uint32_t magnitude = gq_dev_f32_bits(c);
+  uint32_t normal =
+      (magnitude - (120u << 23) + 0x7ffff + (magnitude >> 20 & 1)) >> 20;
+  uint32_t denormal = gq_dev_f32_bits(c + 0x1p14f) - gq_dev_f32_bits(0x1p14f);
+  uint32_t code = c < 0x1p-6f ? denormal : normal;
+  return (uint8_t)(sign | (x == x ? code : 0x7f));
+}
+
+/// The value of a code, exact.
+GQ_DEV float gq_dev_f32_from_e4m3(uint8_t code) {
+  uint32_t sign = (uint32_t)(code & 0x80) << 24;
+  uint32_t magnitude = (uint32_t)(code & 0x7f) << 20;
+  uint32_t normal = magnitude + (120u << 23);
+  uint32_t denormal =
+      gq_dev_f32_bits(gq_dev_f32_from_bits(magnitude + (121u << 23)) - 0x1p-6f);
+  uint32_t finite = magnitude < (1u << 23) ? denormal : normal;
+  uint32_t nan = 0x7fc00000;
+  return gq_dev_f32_from_bits(sign | ((code & 0x7f) == 0x7f ? nan : finite));
+}
+
+#endif // GQ_KERNELS_NUMERICS_E4M3_H

@@ -1,0 +1,130 @@
+//===- attributes.c - attributes and descriptions through C ------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gq-c/Dialect.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static int setUp(void **state) {
+  MlirContext context = mlirContextCreate();
+  mlirDialectHandleLoadDialect(mlirGetDialectHandle__gq__(), context);
+  *state = context.ptr;
+  return 0;
+}
+
+static int tearDown(void **state) {
+  mlirContextDestroy((MlirContext){*state});
+  return 0;
+}
+
+static MlirAttribute parse(MlirContext context, const char *text) {
+  return mlirAttributeParseGet(context, mlirStringRefCreateFromCString(text));
+}
+
+static void attributesMatchTheirText(void **state) {
+  MlirContext context = {*state};
+  assert_true(mlirAttributeEqual(gqFormatAttrGet(context, GQ_FORMAT_NVFP4),
+                                 parse(context, "#gq<format(nvfp4)>")));
+  assert_int_equal(
+      gqScaleLayoutAttrGetValue(parse(context, "#gq<scale_layout(tile128x4)>")),
+      GQ_SCALE_LAYOUT_TILE128X4);
+  assert_int_equal(gqScaleLayoutAttrGetValue(
+                       gqScaleLayoutAttrGet(context, GQ_SCALE_LAYOUT_LINEAR)),
+                   GQ_SCALE_LAYOUT_LINEAR);
+  assert_int_equal(gqRowsAttrGetValue(parse(context, "#gq<rows(grouped)>")),
+                   GQ_ROWS_GROUPED);
+  assert_true(mlirAttributeEqual(gqRowsAttrGet(context, GQ_ROWS_ALL),
+                                 parse(context, "#gq<rows(all)>")));
+  assert_true(mlirAttributeEqual(gqTile128x4AttrGet(context),
+                                 parse(context, "#gq.tile128x4")));
+  assert_true(gqAttributeIsATile128x4(gqTile128x4AttrGet(context)));
+  assert_false(gqAttributeIsATile128x4(mlirUnitAttrGet(context)));
+  assert_false(gqAttributeIsATile128x4(mlirAttributeGetNull()));
+}
+
+/// A memref block argument of `shape`.
+static MlirValue argument(MlirBlock block, MlirType element, intptr_t rank,
+                          const int64_t *shape) {
+  MlirType type =
+      mlirMemRefTypeContiguousGet(element, rank, shape, mlirAttributeGetNull());
+  return mlirBlockAddArgument(block, type,
+                              mlirLocationUnknownGet(mlirTypeGetContext(type)));
+}
+
+/// What Create was given, Get returns, with and without the optional operand.
+static void descriptionsRoundTrip(void **state) {
+  MlirContext context = {*state};
+  MlirLocation location = mlirLocationUnknownGet(context);
+  MlirType i8 = mlirIntegerTypeGet(context, 8);
+  MlirType i32 = mlirIntegerTypeGet(context, 32);
+  MlirType f32 = mlirF32TypeGet(context);
+  MlirType e4m3 = mlirFloat8E4M3FNTypeGet(context);
+  MlirBlock block = mlirBlockCreate(0, NULL, NULL);
+  gqGroupedMm desc = {
+      .format = GQ_FORMAT_NVFP4,
+      .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,
+      .a = argument(block, i8, 2, (int64_t[]){8, 32}),
+      .b = argument(block, i8, 3, (int64_t[]){2, 16, 32}),
+      .aScales = argument(block, e4m3, 2, (int64_t[]){256, 4}),
+      .bScales = argument(block, e4m3, 3, (int64_t[]){2, 128, 4}),
+      .offsets = argument(block, i32, 1, (int64_t[]){3}),
+      .scaleOffsets = argument(block, i32, 1, (int64_t[]){2}),
+      .out = argument(block, f32, 2, (int64_t[]){8, 16}),
+  };
+  for (int withAlpha = 0; withAlpha < 2; ++withAlpha) {
+    if (withAlpha)
+      desc.alpha = argument(block, f32, 1, (int64_t[]){2});
+    MlirOperation op = gqGroupedMmCreate(location, &desc);
+    assert_true(mlirOperationVerify(op));
+    assert_true(gqOperationIsAGroupedMm(op));
+    assert_false(gqOperationIsABlockQuantize(op));
+    assert_int_equal(mlirOperationGetNumResults(op), 0);
+    gqGroupedMm read = gqGroupedMmGet(op);
+    assert_int_equal(read.scaleLayout, desc.scaleLayout);
+    assert_true(mlirValueEqual(read.bScales, desc.bScales));
+    assert_true(mlirValueEqual(read.scaleOffsets, desc.scaleOffsets));
+    assert_ptr_equal(read.alpha.ptr, desc.alpha.ptr);
+    assert_true(mlirValueEqual(read.out, desc.out));
+    mlirOperationDestroy(op);
+  }
+
+  gqGroupedBlockQuantize quantize = {
+      .format = GQ_FORMAT_NVFP4,
+      .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,
+      .rows = GQ_ROWS_GROUPED,
+      .input = argument(block, f32, 2, (int64_t[]){8, 64}),
+      .offsets = desc.offsets,
+      .scaleOffsets = desc.scaleOffsets,
+      .globalScale = argument(block, f32, 0, NULL),
+      .data = desc.a,
+      .scales = desc.aScales,
+  };
+  MlirOperation op = gqGroupedBlockQuantizeCreate(location, &quantize);
+  assert_true(mlirOperationVerify(op));
+  gqGroupedBlockQuantize read = gqGroupedBlockQuantizeGet(op);
+  assert_int_equal(read.rows, GQ_ROWS_GROUPED);
+  assert_true(mlirValueEqual(read.globalScale, quantize.globalScale));
+  assert_true(mlirValueEqual(read.data, quantize.data));
+  mlirOperationDestroy(op);
+  mlirBlockDestroy(block);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(attributesMatchTheirText, setUp,
+                                      tearDown),
+      cmocka_unit_test_setup_teardown(descriptionsRoundTrip, setUp, tearDown),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+//===- test_errors.c - what compilation and calls refuse ------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Support.h"
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+static void refuseCompilation(const char *mlir, const char *message) {
+  gqCompileOptions options = {.cacheDir = "", .sourceName = "model.mlir"};
+  gqExecutable *executable = (gqExecutable *)&options;
+  assert_int_equal(gqCompile(mlir, strlen(mlir), &options, &executable),
+                   GQ_COMPILE_ERROR);
+  assert_null(executable);
+  assertMessage(message);
+}
+
+static void testParseError(void **state) {
+  (void)state;
+  refuseCompilation("func.func @main() {\n  oops\n}\n",
+                    "model.mlir:2:3: error: ");
+}
+
+static void testDiagnostics(void **state) {
+  (void)state;
+  // The text of a caller who does not name it.
+  gqExecutable *executable;
+  assert_int_equal(gqCompile("oops", 4, NULL, &executable), GQ_COMPILE_ERROR);
+  assertMessage("<mlir>:1:1: error: ");
+  // The error and its note.
+  const char *mismatch = "func.func @main(%a: i32) -> i64 {\n"
+                         "  %0 = arith.addi %a, %a : i32\n"
+                         "  return %0 : i64\n"
+                         "}\n";
+  refuseCompilation(mismatch, "model.mlir:3:10: error: use of value '%0'");
+  refuseCompilation(mismatch, "model.mlir:2:3: note: prior use here");
+}
+
+static void testUnsupportedTypes(void **state) {
+  (void)state;
+  refuseCompilation("func.func @f(%a: i32, %b: tensor<2xi4>) {\n"
+                    "  return\n"
+                    "}\n",
+                    "argument 1 of function 'f': a caller cannot pass "
+                    "memref<2xi4>");
+  refuseCompilation("func.func @f(%a: memref<2x2xf32, strided<[4, 1]>>) {\n"
+                    "  return\n"
+                    "}\n",
+                    "argument 0 of function 'f': a caller cannot pass ");
+  refuseCompilation("func.func @f(%a: tensor<1x1x1x1x1x1x1x1x1xf32>) {\n"
+                    "  return\n"
+                    "}\n",
+                    "argument 0 of function 'f': a caller cannot pass ");
+}
+
+static void testMissingSymbol(void **state) {
+  (void)state;
+  refuseCompilation("func.func private @gq_test_nowhere(i64)\n"
+                    "func.func @main(%a: i64) {\n"
+                    "  call @gq_test_nowhere(%a) : (i64) -> ()\n"
+                    "  return\n"
+                    "}\n",
+                    "gq_test_nowhere");
+}
+
+/// What only the backend sees. It must neither print nor end the process.
+static void testBackendError(void **state) {
+  (void)state;
+  refuseCompilation("func.func @main() {\n"
+                    "  llvm.inline_asm has_side_effects\n"
+                    "      \"gq_no_instruction\", \"\" : () -> ()\n"
+                    "  return\n"
+                    "}\n",
+                    "gq_no_instruction");
+}
+
+static void testUnknownTarget(void **state) {
+  (void)state;
+  gqCompileOptions options = {.cacheDir = "", .target = "abacus"};
+  gqExecutable *executable;
+  assert_int_equal(gqCompile("", 0, &options, &executable),
+                   GQ_INVALID_ARGUMENT);
+  assert_null(executable);
+  assertMessage("unknown target 'abacus'");
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+static void testUnknownFunction(void **state) {
+  (void)state;
+  gqExecutable *executable = compile("func.func @f() {\n  return\n}\n"
+                                     "func.func @g() {\n  return\n}\n"
+                                     "func.func private @h() {\n  return\n}\n");
+  const gqSignature *signature;
+  assert_int_equal(gqExecutableGetSignature(executable, "h", &signature),
+                   GQ_INVALID_ARGUMENT);
+  assert_null(signature);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "no function 'h'; the module has 'f', 'g'");
+  assert_int_equal(gqExecutableGetSignature(executable, NULL, &signature),
+                   GQ_INVALID_ARGUMENT);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "name one of the module's functions: 'f', 'g'");
+  assert_int_equal(gqInvoke(executable, "h", NULL, 0, NULL, 0),
+                   GQ_INVALID_ARGUMENT);
+  gqExecutableDestroy(executable);
+  executable = compile("");
+  assert_int_equal(gqExecutableGetSignature(executable, NULL, &signature),
+                   GQ_INVALID_ARGUMENT);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "the module has no public function");
+  gqExecutableDestroy(executable);
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+static const char copy[] =
+    "func.func @main(%a: tensor<?x4xf32>, %n: i32) -> tensor<?x4xf32> {\n"
+    "  return %a : tensor<?x4xf32>\n"
+    "}\n";
+
+static float data[32];
+static int32_t number;
+
+/// Invokes @main with `tensor` as its first argument, which must be refused.
+static void refuseArgument(gqExecutable *executable, DLTensor *tensor,
+                           const char *message) {
+  Tensor storage;
+  DLTensor *inputs[] = {tensor, makeScalar(&storage, int32Type, &number)};
+  DLManagedTensor *output = (DLManagedTensor *)&output;
+  assert_int_equal(gqInvoke(executable, NULL, inputs, 2, &output, 1),
+                   GQ_INVALID_ARGUMENT);
+  assert_null(output);
+  assert_string_equal(gqGetLastErrorMessage(), message);
+}
+
+static void testArgumentTypes(void **state) {
+  (void)state;
+  gqExecutable *executable = compile(copy);
+  Tensor t;
+  int64_t shape[] = {2, 4};
+  refuseArgument(executable, NULL,
+                 "argument 0: expected float32 [?, 4], found null");
+  refuseArgument(executable, makeTensor(&t, int32Type, data, 2, shape),
+                 "argument 0: expected float32 [?, 4], found int32 [2, 4]");
+  refuseArgument(executable, makeTensor(&t, uint16Type, data, 2, shape),
+                 "argument 0: expected float32 [?, 4], found uint16 [2, 4]");
+  refuseArgument(
+      executable, makeTensor(&t, packedFloat4Type, data, 2, shape),
+      "argument 0: expected float32 [?, 4], found float4_e2m1fn_x2 [2, 4]");
+  refuseArgument(executable,
+                 makeTensor(&t, (DLDataType){kDLFloat, 32, 2}, data, 2, shape),
+                 "argument 0: expected float32 [?, 4], found float32x2 [2, 4]");
+  refuseArgument(executable, makeVector(&t, float32Type, data, 8),
+                 "argument 0: expected float32 [?, 4], found float32 [8]");
+  refuseArgument(executable,
+                 makeTensor(&t, float32Type, data, 2, (int64_t[]){4, 2}),
+                 "argument 0: expected float32 [?, 4], found float32 [4, 2]");
+  gqExecutableDestroy(executable);
+}
+
+static void testArgumentMemory(void **state) {
+  (void)state;
+  gqExecutable *executable = compile(copy);
+  Tensor t;
+  int64_t shape[] = {2, 4}, strides[] = {8, 1};
+  DLTensor *tensor = makeTensor(&t, float32Type, data, 2, shape);
+  tensor->strides = strides;
+  refuseArgument(executable, tensor,
+                 "argument 0: expected row-major contiguous memory, found "
+                 "shape [2, 4] with strides [8, 1]");
+  // One row has no use for its stride.
+  tensor->shape[0] = 1;
+  assert_int_equal(gqTypeCheck(&(gqType){GQ_F32, 2, {-1, 4}}, tensor), GQ_OK);
+  tensor = makeTensor(&t, float32Type, data, 2, shape);
+  tensor->device.device_type = kDLCUDA;
+  refuseArgument(executable, tensor,
+                 "argument 0: expected a tensor on the CPU, found DLPack "
+                 "device type 2");
+  refuseArgument(executable, makeTensor(&t, float32Type, NULL, 2, shape),
+                 "argument 0: expected data, found null");
+  tensor = makeTensor(&t, float32Type, data, 2, shape);
+  tensor->byte_offset = 2;
+  Tensor storage;
+  DLTensor *inputs[] = {tensor, makeScalar(&storage, int32Type, &number)};
+  DLManagedTensor *output;
+  assert_int_equal(gqInvoke(executable, NULL, inputs, 2, &output, 1),
+                   GQ_INVALID_ARGUMENT);
+  assertMessage("argument 0: expected data aligned to 4 bytes");
+  gqExecutableDestroy(executable);
+}
+
+/// The message names the argument that is wrong, not the first.
+static void testSecondArgument(void **state) {
+  (void)state;
+  gqExecutable *executable = compile(copy);
+  Tensor storage[2];
+  DLTensor *inputs[] = {
+      makeTensor(&storage[0], float32Type, data, 2, (int64_t[]){2, 4}),
+      makeVector(&storage[1], float32Type, data, 5)};
+  DLManagedTensor *output;
+  assert_int_equal(gqInvoke(executable, NULL, inputs, 2, &output, 1),
+                   GQ_INVALID_ARGUMENT);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "argument 1: expected int32 [], found float32 [5]");
+  gqExecutableDestroy(executable);
+}
+
+static void testCounts(void **state) {
+  (void)state;
+  gqExecutable *executable = compile(copy);
+  Tensor storage[2];
+  DLTensor *inputs[] = {
+      makeTensor(&storage[0], float32Type, data, 2, (int64_t[]){2, 4}),
+      makeScalar(&storage[1], int32Type, &number)};
+  DLManagedTensor *outputs[2] = {(DLManagedTensor *)inputs, NULL};
+  assert_int_equal(gqInvoke(executable, NULL, inputs, 1, outputs, 1),
+                   GQ_INVALID_ARGUMENT);
+  assert_null(outputs[0]);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "function 'main' takes 2 arguments, found 1");
+  assert_int_equal(gqInvoke(executable, NULL, inputs, 2, outputs, 2),
+                   GQ_INVALID_ARGUMENT);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "function 'main' has 1 results, found room for 2");
+  gqExecutableDestroy(executable);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testParseError),
+      cmocka_unit_test(testDiagnostics),
+      cmocka_unit_test(testUnsupportedTypes),
+      cmocka_unit_test(testMissingSymbol),
+      cmocka_unit_test(testBackendError),
+      cmocka_unit_test(testUnknownTarget),
+      cmocka_unit_test(testUnknownFunction),
+      cmocka_unit_test(testArgumentTypes),
+      cmocka_unit_test(testArgumentMemory),
+      cmocka_unit_test(testSecondArgument),
+      cmocka_unit_test(testCounts),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

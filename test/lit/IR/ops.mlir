@@ -1,0 +1,137 @@
+// RUN: gq-opt %s | gq-opt | FileCheck %s
+// RUN: gq-opt %s --mlir-print-op-generic | gq-opt | FileCheck %s
+
+// CHECK-LABEL: func @block_quantize
+func.func @block_quantize(%x: tensor<?x64xbf16>, %g: tensor<f32>,
+    %q0: tensor<?x64xf4E2M1FN>, %s0: tensor<?x4xf8E4M3FN>)
+    -> (tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) {
+  // CHECK: gq.block_quantize format(nvfp4) ins(%{{.*}} : tensor<?x64xbf16>)
+  // CHECK-SAME: outs(%{{.*}}, %{{.*}} : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
+  // CHECK-SAME: -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  %a, %b = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q0, %s0 : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  // CHECK: gq.block_quantize format(nvfp4) {tag}
+  // CHECK-SAME: global_scale(%{{.*}} : tensor<f32>)
+  %q, %s = gq.block_quantize format(nvfp4) scale_layout(linear) {tag}
+      ins(%x : tensor<?x64xbf16>) global_scale(%g : tensor<f32>)
+      outs(%a, %b : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return %q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+}
+
+// CHECK-LABEL: func @block_quantize_memref
+func.func @block_quantize_memref(%x: memref<?x64xf16>, %g: memref<f32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // CHECK: gq.block_quantize format(nvfp4) ins(%{{.*}} : memref<?x64xf16>)
+  // CHECK-SAME: outs(%{{.*}}, %{{.*}} : memref<?x32xi8>, memref<?x4xf8E4M3FN>){{$}}
+  gq.block_quantize format(nvfp4) ins(%x : memref<?x64xf16>)
+      global_scale(%g : memref<f32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// A row stride and an offset are fine.
+// CHECK-LABEL: func @block_quantize_strided
+func.func @block_quantize_strided(
+    %x: memref<?x64xf32, strided<[256, 1], offset: ?>>,
+    %q: memref<?x32xi8, strided<[?, ?], offset: ?>>,
+    %s: memref<?x4xf8E4M3FN, strided<[16, 1]>>) {
+  // CHECK: gq.block_quantize
+  gq.block_quantize format(nvfp4)
+      ins(%x : memref<?x64xf32, strided<[256, 1], offset: ?>>)
+      outs(%q, %s : memref<?x32xi8, strided<[?, ?], offset: ?>>,
+                    memref<?x4xf8E4M3FN, strided<[16, 1]>>)
+  return
+}
+
+// CHECK-LABEL: func @preprocess
+func.func @preprocess(%s: tensor<?x5xf8E4M3FN>, %o: tensor<4xi64>,
+    %so: tensor<3xi64>, %t0: tensor<384x8xf8E4M3FN, #gq.tile128x4>)
+    -> tensor<384x8xf8E4M3FN, #gq.tile128x4> {
+  // CHECK: gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%{{.*}} : tensor<?x5xf8E4M3FN>)
+  // CHECK-SAME: groups(%{{.*}}, %{{.*}} : tensor<4xi64>, tensor<3xi64>)
+  // CHECK-SAME: outs(%{{.*}} : tensor<384x8xf8E4M3FN, #gq.tile128x4>)
+  %t = gq.preprocess_grouped_matmul_sf format(nvfp4) scale_layout(tile128x4)
+      ins(%s : tensor<?x5xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi64>, tensor<3xi64>)
+      outs(%t0 : tensor<384x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<384x8xf8E4M3FN, #gq.tile128x4>
+  return %t : tensor<384x8xf8E4M3FN, #gq.tile128x4>
+}
+
+// G starts instead of G+1.
+// CHECK-LABEL: func @preprocess_memref
+func.func @preprocess_memref(%s: memref<10x4xf8E4M3FN>, %o: memref<3xi32>,
+    %so: memref<3xi32>, %t: memref<?x4xf8E4M3FN>) {
+  // CHECK: gq.preprocess_grouped_matmul_sf
+  gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%s : memref<10x4xf8E4M3FN>)
+      groups(%o, %so : memref<3xi32>, memref<3xi32>)
+      outs(%t : memref<?x4xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func @grouped_block_quantize
+func.func @grouped_block_quantize(%x: tensor<?x5120xbf16>, %o: tensor<129xi32>,
+    %so: tensor<128xi32>, %g: tensor<128xf32>, %q0: tensor<?x2560xi8>,
+    %s0: tensor<?x320xf8E4M3FN, #gq.tile128x4>)
+    -> (tensor<?x2560xi8>, tensor<?x320xf8E4M3FN, #gq.tile128x4>) {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) rows(grouped) ins(
+  // CHECK-SAME: groups(%{{.*}}, %{{.*}} : tensor<129xi32>, tensor<128xi32>)
+  // CHECK-SAME: global_scale(%{{.*}} : tensor<128xf32>)
+  %q, %s = gq.grouped_block_quantize format(nvfp4) rows(grouped)
+      ins(%x : tensor<?x5120xbf16>)
+      groups(%o, %so : tensor<129xi32>, tensor<128xi32>)
+      global_scale(%g : tensor<128xf32>)
+      outs(%q0, %s0 : tensor<?x2560xi8>,
+                      tensor<?x320xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x2560xi8>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
+  return %q, %s : tensor<?x2560xi8>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
+}
+
+// CHECK-LABEL: func @grouped_block_quantize_memref
+func.func @grouped_block_quantize_memref(%x: memref<?x?xf32>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %g: memref<f32>,
+    %q: memref<?x?xi8>, %s: memref<?x?xf8E4M3FN>) {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) ins(
+  gq.grouped_block_quantize format(nvfp4) rows(all) ins(%x : memref<?x?xf32>)
+      groups(%o, %so : memref<?xi64>, memref<?xi64>)
+      global_scale(%g : memref<f32>)
+      outs(%q, %s : memref<?x?xi8>, memref<?x?xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func @grouped_mm
+func.func @grouped_mm(%a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+    %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>,
+    %so: tensor<3xi32>, %alpha: tensor<3xf32>, %c0: tensor<?x32xbf16>)
+    -> tensor<?x32xbf16> {
+  // CHECK: gq.grouped_mm format(nvfp4) ins(
+  // CHECK-SAME: scales(%{{.*}}, %{{.*}} : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+  // CHECK-SAME: alpha(%{{.*}} : tensor<3xf32>)
+  %c = gq.grouped_mm format(nvfp4)
+      ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+                        tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      alpha(%alpha : tensor<3xf32>)
+      outs(%c0 : tensor<?x32xbf16>) -> tensor<?x32xbf16>
+  return %c : tensor<?x32xbf16>
+}
+
+// Packed and logical data meet.
+// CHECK-LABEL: func @grouped_mm_packed
+func.func @grouped_mm_packed(%a: tensor<?x32xi8>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+    %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>,
+    %so: tensor<3xi32>, %c0: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  // CHECK: gq.grouped_mm format(nvfp4) ins(
+  %c = gq.grouped_mm format(nvfp4)
+      ins(%a, %b : tensor<?x32xi8>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+                        tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %c : tensor<?x32xf32>
+}

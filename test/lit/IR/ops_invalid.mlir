@@ -1,0 +1,1074 @@
+// RUN: gq-opt %s -split-input-file -verify-diagnostics
+
+// One chunk a constraint, named after the op and the constraint's number.
+
+func.func @block_quantize_c1_input(
+    %x: tensor<?x64xf64>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xf64>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c1_rank(
+    %x: tensor<2x?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<2x?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c1_data(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf8E4M3FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{operand #1 must be}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf8E4M3FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf8E4M3FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c1_scales(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E5M2>) {
+  // expected-error @+1 {{operand #2 must be}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E5M2>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E5M2>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c1_global_scale(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>, %g: tensor<1xf32>) {
+  // expected-error @+1 {{operand #1 must be}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      global_scale(%g : tensor<1xf32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c2(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{expected type of operand #1 ('tensor<?x64xf4E2M1FN>') to match type of corresponding result}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<8x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c3(
+    %x: memref<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires all operands to be tensors or all memrefs}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c4(
+    %x: tensor<?x72xbf16>, %q: tensor<?x72xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 72}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x72xbf16>)
+      outs(%q, %s : tensor<?x72xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x72xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c4_zero(
+    %x: tensor<?x0xbf16>, %q: tensor<?x0xf4E2M1FN>, %s: tensor<?x0xf8E4M3FN>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 0}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x0xbf16>)
+      outs(%q, %s : tensor<?x0xf4E2M1FN>, tensor<?x0xf8E4M3FN>) -> tensor<?x0xf4E2M1FN>, tensor<?x0xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c5(
+    %x: tensor<?x64xbf16>, %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'data' to be ?x64 f4 elements, but got ?x128}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x128xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c5_packed(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xi8>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'data' to be ?x64 f4 elements, but got ?x128}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xi8>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xi8>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c5_rows(
+    %x: tensor<8x64xbf16>, %q: tensor<9x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'data' to be 8x64 f4 elements, but got 9x64}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<8x64xbf16>)
+      outs(%q, %s : tensor<9x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<9x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c6(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scales' to be ?x4, but got ?x8}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x8xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x8xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c7(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires scale_layout(linear)}}
+  %0:2 = gq.block_quantize format(nvfp4) scale_layout(tile128x4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c7_encoding(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to have no encoding: its layout is linear}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c8(
+    %x: memref<?x64xbf16, strided<[128, 2]>>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'input' to have an innermost stride of 1}}
+  gq.block_quantize format(nvfp4) ins(%x : memref<?x64xbf16, strided<[128, 2]>>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @block_quantize_c8_data(
+    %x: memref<?x64xbf16>, %q: memref<?x32xi8, strided<[1, 64]>>, %s: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'data' to have an innermost stride of 1}}
+  gq.block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      outs(%q, %s : memref<?x32xi8, strided<[1, 64]>>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @block_quantize_c8_scales(
+    %x: memref<?x64xbf16>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN, affine_map<(d0, d1) -> (d1 * 8 + d0)>>) {
+  // expected-error @+1 {{requires 'scales' to have an innermost stride of 1}}
+  gq.block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN, affine_map<(d0, d1) -> (d1 * 8 + d0)>>)
+  return
+}
+
+// -----
+
+func.func @block_quantize_format(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+2 {{custom op 'gq.block_quantize' expected ::gq::Format to be one of: nvfp4}}
+  // expected-error @+1 {{custom op 'gq.block_quantize' failed to parse Gq_FormatAttr parameter 'value'}}
+  %0:2 = gq.block_quantize format(nvfp8) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c1_input(
+    %x: tensor<?x4xi8>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xi8>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c1_offsets(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi16>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{operand #1 must be}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi16>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c1_offsets_rank(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4x1xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{operand #1 must be}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4x1xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c2(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{expected type of operand #3}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<128x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c3(
+    %x: tensor<?x4xf8E4M3FN>, %o: memref<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires all operands to be tensors or all memrefs}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c4(
+    %x: tensor<?x0xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x0xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 0}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x0xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x0xf8E4M3FN, #gq.tile128x4>) -> tensor<?x0xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c5(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<5xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for the 3 groups of 'scale_offsets', but got 5}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<5xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c5_type(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi64>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have one element type}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi64>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c6(
+    %x: tensor<?x5xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to have 8 columns (K/block rounded up to 4), but got 4}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x5xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c6_rows(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<100x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires the rows of 'scales' to be a multiple of 128, but got 100}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<100x4xf8E4M3FN, #gq.tile128x4>) -> tensor<100x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c7(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires scale_layout(tile128x4)}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) scale_layout(linear) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN>) -> tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c7_encoding(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scales' to have the encoding #gq.tile128x4}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN>) -> tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c7_input(
+    %x: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'input' to have no encoding: its layout is linear}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c8(
+    %x: memref<?x4xf8E4M3FN, strided<[16, 2]>>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %t: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'input' to have an innermost stride of 1}}
+  gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : memref<?x4xf8E4M3FN, strided<[16, 2]>>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%t : memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c8_offsets(
+    %x: memref<?x4xf8E4M3FN>, %o: memref<4xi32, strided<[2]>>, %so: memref<3xi32>,
+    %t: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'offsets' to be contiguous}}
+  gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : memref<?x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32, strided<[2]>>, memref<3xi32>)
+      outs(%t : memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c8_scale_offsets(
+    %x: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %so: memref<3xi32, strided<[2]>>,
+    %t: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scale_offsets' to be contiguous}}
+  gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : memref<?x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32, strided<[2]>>)
+      outs(%t : memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c8_scales(
+    %x: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %t: memref<?x4xf8E4M3FN, strided<[8, 1]>>) {
+  // expected-error @+1 {{requires 'scales' to be contiguous}}
+  gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : memref<?x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%t : memref<?x4xf8E4M3FN, strided<[8, 1]>>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c1_input(
+    %x: tensor<?x64xi8>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xi8>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c1_offsets(
+    %x: tensor<?x64xbf16>, %o: tensor<4xf32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{operand #1 must be}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xf32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c1_scale_offsets(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3x1xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{operand #2 must be}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3x1xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c1_global_scale(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %g: tensor<3xf64>) {
+  // expected-error @+1 {{operand #3 must be}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      global_scale(%g : tensor<3xf64>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c1_scales(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xi8>) {
+  // expected-error @+1 {{operand #4 must be}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xi8>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xi8>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c2(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{expected type of operand #3}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<8x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c3(
+    %x: memref<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires all operands to be tensors or all memrefs}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c4(
+    %x: tensor<?x40xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x40xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 40}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x40xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x40xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x40xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c5(
+    %x: tensor<?x64xbf16>, %o: tensor<2xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for the 3 groups of 'scale_offsets', but got 2}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<2xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c5_type(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi64>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have one element type}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi64>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c6(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %g: tensor<4xf32>) {
+  // expected-error @+1 {{requires 'global_scale' to be 3, but got 4}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      global_scale(%g : tensor<4xf32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c7(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x32xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'data' to be ?x64 f4 elements, but got ?x32}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x32xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x32xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c8(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to have 4 columns (K/block rounded up to 4), but got 8}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c8_padded(
+    %x: tensor<?x48xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x48xf4E2M1FN>, %s: tensor<?x3xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to have 4 columns (K/block rounded up to 4), but got 3}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x48xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x48xf4E2M1FN>, tensor<?x3xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x48xf4E2M1FN>, tensor<?x3xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c8_rows(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<64x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires the rows of 'scales' to be a multiple of 128, but got 64}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<64x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<64x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires scale_layout(tile128x4)}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_encoding(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scales' to have the encoding #gq.tile128x4}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10(
+    %x: memref<?x64xbf16, strided<[1, 64]>>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'input' to have an innermost stride of 1}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16, strided<[1, 64]>>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_data(
+    %x: memref<?x64xbf16>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %q: memref<?x32xi8, strided<[64, 2]>>, %s: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'data' to have an innermost stride of 1}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%q, %s : memref<?x32xi8, strided<[64, 2]>>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_offsets(
+    %x: memref<?x64xbf16>, %o: memref<4xi32, strided<[2]>>, %so: memref<3xi32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'offsets' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o, %so : memref<4xi32, strided<[2]>>, memref<3xi32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_scale_offsets(
+    %x: memref<?x64xbf16>, %o: memref<4xi32>, %so: memref<3xi32, strided<[4]>>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scale_offsets' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32, strided<[4]>>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_global_scale(
+    %x: memref<?x64xbf16>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, %g: memref<3xf32, strided<[2]>>) {
+  // expected-error @+1 {{requires 'global_scale' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      global_scale(%g : memref<3xf32, strided<[2]>>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_scales(
+    %x: memref<?x64xbf16>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN, strided<[16, 1]>>) {
+  // expected-error @+1 {{requires 'scales' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN, strided<[16, 1]>>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c1_a(
+    %a: tensor<?x64xbf16>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xbf16>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c1_b(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{operand #1 must be}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c1_alpha(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>, %alpha: tensor<f32>) {
+  // expected-error @+1 {{operand #6 must be}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      alpha(%alpha : tensor<f32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c1_out(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xi32>) {
+  // expected-error @+1 {{operand #6 must be}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xi32>) -> tensor<?x32xi32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c2(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{expected type of operand #6}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c3(
+    %a: tensor<?x64xf4E2M1FN>, %b: memref<3x32x32xi8>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires all operands to be tensors or all memrefs}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, memref<3x32x32xi8>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c4(
+    %a: tensor<?x60xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 60}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x60xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c5(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x128xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b' to be 3x32x64 f4 elements, but got 3x32x128}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x128xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c6(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to have 4 columns (K/block rounded up to 4), but got 8}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c6_rows(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<130x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires the rows of 'a_scales' to be a multiple of 128, but got 130}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<130x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c7(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x32x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be 3x128x4, but got 3x32x4}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x32x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires scale_layout(tile128x4)}}
+  %0 = gq.grouped_mm format(nvfp4) scale_layout(linear) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_a_scales(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf lays linear scales out so}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_b_scales(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to have the encoding #gq.tile128x4}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c9(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<6xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for the 3 groups of 'scale_offsets', but got 6}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<6xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c9_type(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi64>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have one element type}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi64>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c9_groups(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'scale_offsets' to be 3, but got 4}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c10(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>, %alpha: tensor<2xf32>) {
+  // expected-error @+1 {{requires 'alpha' to be 3, but got 2}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      alpha(%alpha : tensor<2xf32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c11(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x64xf32>) {
+  // expected-error @+1 {{requires 'out' to be ?x32, but got ?x64}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12(
+    %a: memref<?x32xi8, strided<[64, 2]>>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'a' to have an innermost stride of 1}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8, strided<[64, 2]>>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_b(
+    %a: memref<?x32xi8>, %b: memref<3x32x32xi8, strided<[2048, 64, 1]>>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'b' to be contiguous}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8, strided<[2048, 64, 1]>>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_a_scales(
+    %a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN, strided<[8, 1]>>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to be contiguous}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN, strided<[8, 1]>>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_b_scales(
+    %a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN, strided<[1024, 4, 1]>>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be contiguous}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN, strided<[1024, 4, 1]>>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_offsets(
+    %a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32, strided<[2]>>, %so: memref<3xi32>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'offsets' to be contiguous}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32, strided<[2]>>, memref<3xi32>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_scale_offsets(
+    %a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32, strided<[2]>>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'scale_offsets' to be contiguous}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32, strided<[2]>>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_alpha(
+    %a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xf32>, %alpha: memref<3xf32, strided<[2]>>) {
+  // expected-error @+1 {{requires 'alpha' to be contiguous}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      alpha(%alpha : memref<3xf32, strided<[2]>>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_out(
+    %a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xf32, strided<[1, 32]>>) {
+  // expected-error @+1 {{requires 'out' to have an innermost stride of 1}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x32xf32, strided<[1, 32]>>)
+  return
+}

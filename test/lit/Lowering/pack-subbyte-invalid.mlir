@@ -1,0 +1,88 @@
+// RUN: gq-opt %s --split-input-file -verify-diagnostics --pass-pipeline='builtin.module(gq-pack-subbyte)'
+
+func.func @other_op(%a: tensor<4x64xf4E2M1FN>) -> tensor<2x128xf4E2M1FN> {
+  // expected-error @+2 {{'tensor.reshape' op uses an f4E2M1FN tensor, which gq-pack-subbyte cannot pack here}}
+  %s = arith.constant dense<[2, 128]> : tensor<2xi32>
+  %r = tensor.reshape %a(%s) : (tensor<4x64xf4E2M1FN>, tensor<2xi32>) -> tensor<2x128xf4E2M1FN>
+  return %r : tensor<2x128xf4E2M1FN>
+}
+
+// -----
+
+func.func @arith_op(%a: tensor<4x64xf4E2M1FN>) -> tensor<4x64xf32> {
+  // expected-error @+1 {{'arith.extf' op uses an f4E2M1FN tensor}}
+  %r = arith.extf %a : tensor<4x64xf4E2M1FN> to tensor<4x64xf32>
+  return %r : tensor<4x64xf32>
+}
+
+// -----
+
+func.func @constant() -> tensor<1x2xf4E2M1FN> {
+  // expected-error @+1 {{'arith.constant' op uses an f4E2M1FN tensor}}
+  %r = arith.constant dense<1.0> : tensor<1x2xf4E2M1FN>
+  return %r : tensor<1x2xf4E2M1FN>
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has an f4E2M1FN tensor with an odd last extent}}
+func.func @odd(%a: tensor<4x63xf4E2M1FN>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has f4E2M1FN outside of a ranked tensor}}
+func.func @memref(%a: memref<4x64xf4E2M1FN>) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has f4E2M1FN outside of a ranked tensor}}
+func.func @scalar(%a: f4E2M1FN) {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'func.func' op has f4E2M1FN outside of a ranked tensor}}
+func.func @rank_zero(%a: tensor<f4E2M1FN>) {
+  return
+}
+
+// -----
+
+func.func @dynamic_dim(%a: tensor<?x64xf4E2M1FN>, %i: index) -> index {
+  // expected-error @+1 {{'tensor.dim' op needs a constant index to be packed}}
+  %d = tensor.dim %a, %i : tensor<?x64xf4E2M1FN>
+  return %d : index
+}
+
+// -----
+
+func.func @cast_loses_encoding(%s: tensor<128x4xf8E4M3FN, #gq.tile128x4>)
+    -> tensor<?x4xf8E4M3FN> {
+  // expected-error @+1 {{'tensor.cast' op changes the encoding #gq.tile128x4}}
+  %r = tensor.cast %s : tensor<128x4xf8E4M3FN, #gq.tile128x4> to tensor<?x4xf8E4M3FN>
+  return %r : tensor<?x4xf8E4M3FN>
+}
+
+// -----
+
+func.func @cast_adds_encoding(%s: tensor<128x4xf8E4M3FN>)
+    -> tensor<128x4xf8E4M3FN, #gq.tile128x4> {
+  // expected-error @+1 {{'tensor.cast' op changes the encoding #gq.tile128x4}}
+  %r = tensor.cast %s : tensor<128x4xf8E4M3FN> to tensor<128x4xf8E4M3FN, #gq.tile128x4>
+  return %r : tensor<128x4xf8E4M3FN, #gq.tile128x4>
+}
+
+// -----
+
+func.func @slice_loses_encoding(%s: tensor<256x4xf8E4M3FN, #gq.tile128x4>)
+    -> tensor<128x4xf8E4M3FN> {
+  // expected-error @+1 {{'tensor.extract_slice' op changes the encoding #gq.tile128x4}}
+  %r = tensor.extract_slice %s[128, 0] [128, 4] [1, 1]
+      : tensor<256x4xf8E4M3FN, #gq.tile128x4> to tensor<128x4xf8E4M3FN>
+  return %r : tensor<128x4xf8E4M3FN>
+}

@@ -1,0 +1,95 @@
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-pack-subbyte)' | FileCheck %s
+
+// CHECK-NOT: f4E2M1FN
+
+// CHECK: func private @callee(tensor<?x32xi8>) -> tensor<4x32xi8>
+func.func private @callee(tensor<?x64xf4E2M1FN>) -> tensor<4x64xf4E2M1FN>
+
+// CHECK-LABEL: func @calls
+// CHECK-SAME: (%[[A:.*]]: tensor<?x32xi8>) -> tensor<?x32xi8>
+func.func @calls(%a: tensor<?x64xf4E2M1FN>) -> tensor<?x64xf4E2M1FN> {
+  // CHECK: %[[B:.*]] = call @callee(%[[A]]) : (tensor<?x32xi8>) -> tensor<4x32xi8>
+  %b = call @callee(%a) : (tensor<?x64xf4E2M1FN>) -> tensor<4x64xf4E2M1FN>
+  // CHECK: tensor.cast %[[B]] : tensor<4x32xi8> to tensor<?x32xi8>
+  %c = tensor.cast %b : tensor<4x64xf4E2M1FN> to tensor<?x64xf4E2M1FN>
+  return %c : tensor<?x64xf4E2M1FN>
+}
+
+// CHECK-LABEL: func @control_flow
+func.func @control_flow(%a: tensor<8x64xf4E2M1FN>, %b: tensor<8x64xf4E2M1FN>,
+    %c: i1, %n: index) -> tensor<8x64xf4E2M1FN> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: scf.if %{{.*}} -> (tensor<8x32xi8>)
+  %i = scf.if %c -> tensor<8x64xf4E2M1FN> {
+    scf.yield %a : tensor<8x64xf4E2M1FN>
+  } else {
+    scf.yield %b : tensor<8x64xf4E2M1FN>
+  }
+  // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}) -> (tensor<8x32xi8>)
+  %f = scf.for %k = %c0 to %n step %c1 iter_args(%v = %i)
+      -> tensor<8x64xf4E2M1FN> {
+    scf.yield %v : tensor<8x64xf4E2M1FN>
+  }
+  // CHECK: scf.while (%{{.*}} = %{{.*}}) : (tensor<8x32xi8>) -> tensor<8x32xi8>
+  %w = scf.while (%v = %f) : (tensor<8x64xf4E2M1FN>) -> tensor<8x64xf4E2M1FN> {
+    scf.condition(%c) %v : tensor<8x64xf4E2M1FN>
+  } do {
+  ^bb0(%v: tensor<8x64xf4E2M1FN>):
+    scf.yield %v : tensor<8x64xf4E2M1FN>
+  }
+  // CHECK: cf.br ^[[BB:.*]](%{{.*}} : tensor<8x32xi8>)
+  cf.br ^bb1(%w : tensor<8x64xf4E2M1FN>)
+  // CHECK: ^[[BB]](%{{.*}}: tensor<8x32xi8>):
+^bb1(%r: tensor<8x64xf4E2M1FN>):
+  return %r : tensor<8x64xf4E2M1FN>
+}
+
+// CHECK-LABEL: func @empty
+// CHECK-SAME: (%[[M:.*]]: index, %[[K:.*]]: index)
+func.func @empty(%m: index, %k: index)
+    -> (tensor<?x64xf4E2M1FN>, tensor<?x?xf4E2M1FN>) {
+  // CHECK: tensor.empty(%[[M]]) : tensor<?x32xi8>
+  %a = tensor.empty(%m) : tensor<?x64xf4E2M1FN>
+  // CHECK: %[[C2:.*]] = arith.constant 2 : index
+  // CHECK: %[[HALF:.*]] = arith.ceildivui %[[K]], %[[C2]]
+  // CHECK: tensor.empty(%[[M]], %[[HALF]]) : tensor<?x?xi8>
+  %b = tensor.empty(%m, %k) : tensor<?x?xf4E2M1FN>
+  return %a, %b : tensor<?x64xf4E2M1FN>, tensor<?x?xf4E2M1FN>
+}
+
+// CHECK-LABEL: func @dim
+// CHECK-SAME: (%[[A:.*]]: tensor<?x?xi8>)
+func.func @dim(%a: tensor<?x?xf4E2M1FN>) -> (index, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[ROWS:.*]] = tensor.dim %[[A]], %c0
+  %rows = tensor.dim %a, %c0 : tensor<?x?xf4E2M1FN>
+  // CHECK: %[[BYTES:.*]] = tensor.dim %[[A]], %c1
+  // CHECK: %[[C2:.*]] = arith.constant 2 : index
+  // CHECK: %[[COLUMNS:.*]] = arith.muli %[[BYTES]], %[[C2]]
+  %columns = tensor.dim %a, %c1 : tensor<?x?xf4E2M1FN>
+  // CHECK: return %[[ROWS]], %[[COLUMNS]]
+  return %rows, %columns : index, index
+}
+
+// CHECK-LABEL: func @gq_ops
+func.func @gq_ops(%x: tensor<?x64xbf16>, %q0: tensor<?x64xf4E2M1FN>,
+    %s0: tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN> {
+  // CHECK: gq.block_quantize {{.*}} -> tensor<?x32xi8>, tensor<?x4xf8E4M3FN>
+  %q, %s = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q0, %s0 : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return %q : tensor<?x64xf4E2M1FN>
+}
+
+// A slice that keeps the encoding stays.
+// CHECK-LABEL: func @tiled_slice
+func.func @tiled_slice(%s: tensor<256x4xf8E4M3FN, #gq.tile128x4>)
+    -> tensor<128x4xf8E4M3FN, #gq.tile128x4> {
+  // CHECK: tensor.extract_slice
+  %r = tensor.extract_slice %s[128, 0] [128, 4] [1, 1]
+      : tensor<256x4xf8E4M3FN, #gq.tile128x4>
+      to tensor<128x4xf8E4M3FN, #gq.tile128x4>
+  return %r : tensor<128x4xf8E4M3FN, #gq.tile128x4>
+}

@@ -1,0 +1,42 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# The suite runs three times (test/lit/CMakeLists.txt): with gq-opt as it is,
+# with every input round-tripped through text and bytecode, and with the stock
+# mlir-opt and the plugin in the place of gq-opt.
+
+import os
+
+import lit.formats
+
+config.name = "gq"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".mlir", ".c", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+
+mode = lit_config.params.get("gq_opt", "gq-opt")
+config.test_exec_root = os.path.join(config.gq_binary_dir, "test", "lit", mode)
+
+plugin = os.path.join(config.gq_binary_dir, "lib", "libgq.so")
+gq_opt = {
+    "gq-opt": os.path.join(config.gq_binary_dir, "bin", "gq-opt"),
+    "roundtrip": os.path.join(config.gq_binary_dir, "bin", "gq-opt")
+    + " --verify-roundtrip",
+    "plugin": os.path.join(config.llvm_tools_dir, "mlir-opt")
+    + f" --load-dialect-plugin={plugin} --load-pass-plugin={plugin}",
+}[mode]
+
+config.substitutions += [
+    (r"(?<![/\w-])gq-opt\b", gq_opt),
+    ("%python", config.python),
+    ("%gq_source_dir", config.gq_source_dir),
+    ("%gq_binary_dir", config.gq_binary_dir),
+]
+config.environment["PATH"] = os.pathsep.join([
+    os.path.join(config.gq_binary_dir, "bin"),
+    config.llvm_tools_dir,
+    config.environment["PATH"],
+])
+# Compiled modules of tests stay out of the user's cache.
+config.environment["GQ_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")

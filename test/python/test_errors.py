@@ -1,0 +1,198 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is wrong is refused: the status, a message that names the culprit, and
+outputs as they were."""
+
+import gq
+import ml_dtypes
+import modules
+import numpy as np
+import oracle
+import pytest
+
+M, K = 300, 64
+
+
+def function(build=modules.grouped_block_quantize, index=np.int32):
+    return build(modules.Types(K, "f32", f"i{8 * np.dtype(index).itemsize}"))
+
+
+class Call:
+    """The arguments of a call that is right, to be made wrong."""
+
+    NAMES = ["x", "offsets", "scale_offsets", "data", "scales"]
+
+    def __init__(self, index=np.int32):
+        rng = np.random.default_rng(0)
+        self.x = rng.standard_normal((M, K)).astype(np.float32)
+        self.offsets = np.array([0, 100, 200, 300], index)
+        self.scale_offsets = np.array([0, 128, 256], index)
+        self.data = np.full((M, K // 2), modules.POISON, np.uint8)
+        self.scales = np.full((384, 4), modules.POISON, np.uint8)
+
+    def run(self, text, fusion=True):
+        arrays = [getattr(self, name) for name in self.NAMES]
+        return modules.compiled(text, fusion)(*arrays)
+
+    def succeeds(self, text):
+        expected = oracle.grouped_block_quantize(*vars(self).values())
+        data, scales = self.run(text)
+        np.testing.assert_array_equal(data, expected[0])
+        np.testing.assert_array_equal(scales.view(np.uint8), expected[1])
+
+    def fails(self, text, status, message, fusion=True):
+        with pytest.raises(gq.Error, match=message) as raised:
+            self.run(text, fusion)
+        assert raised.value.status == status
+        assert (self.scales.view(np.uint8) == modules.POISON).all()
+        # On its own block_quantize has run by the time that groups are seen.
+        if fusion:
+            assert (self.data.view(np.uint8) == modules.POISON).all()
+
+
+OFFSETS = [
+    ("offsets", [-1, 100, 200, 300], r"\boffsets\[0\] = -1\b"),
+    ("offsets", [0, 100, 99, 300], r"\boffsets\[2\] = 99\b"),
+    ("offsets", [0, 100, 200, 199], r"\boffsets\[3\] = 199\b"),
+    ("offsets", [0, 100, 200, 301], r"\boffsets\[3\] = 301\b"),
+    ("offsets", [0, 100, 301], r"\boffsets\[2\] = 301\b"),
+    ("offsets", [0, 0, 0, 2**31 - 1], r"\boffsets\[3\] = 2147483647\b"),
+    ("scale_offsets", [0, 129, 384], r"scale_offsets\[1\] = 129\b"),
+    ("scale_offsets", [0, 192, 320], r"scale_offsets\[1\] = 192\b"),
+    ("scale_offsets", [-128, 0, 128], r"scale_offsets\[0\] = -128\b"),
+    ("scale_offsets", [0, 0, 128], r"scale_offsets\[1\] = 0 overlaps"),
+    ("scale_offsets", [0, 256, 128], r"scale_offsets\[2\] = 128 overlaps"),
+    ("scale_offsets", [0, 128, 384], r"scale_offsets\[2\] = 384\b"),
+    ("scale_offsets", [0, 128, 2**31 - 128], r"scale_offsets\[2\] = 2147483520"),
+]
+
+
+@pytest.mark.parametrize("build, fusion", [
+    (modules.grouped_block_quantize, True),
+    (modules.separate_ops, True),
+    (modules.separate_ops, False),
+])  # fmt: skip
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("name, contents, message", OFFSETS)
+def test_offsets(build, fusion, index, name, contents, message):
+    text = function(build, index)
+    wrong = Call(index)
+    setattr(wrong, name, np.array(contents, index))
+    wrong.fails(text, "INVALID_OFFSETS", message, fusion)
+    Call(index).succeeds(text)
+
+
+@pytest.mark.parametrize("value", [2**31, 2**62, 2**63 - 128, -(2**63)])
+def test_offsets_of_64_bits(value):
+    for name in "offsets", "scale_offsets":
+        wrong = Call(np.int64)
+        getattr(wrong, name)[2] = value
+        message = rf"\b{name}\[2\] = {value}\b"
+        wrong.fails(function(index=np.int64), "INVALID_OFFSETS", message)
+
+
+def test_offsets_of_a_matmul():
+    text = modules.grouped_mm(modules.Types(K, "f32"), "f32", alpha=False)
+    c = Call()
+    a, b = np.zeros((M, K // 2), "u1"), np.zeros((3, 8, K // 2), "u1")
+    b_scales = np.zeros((3, 128, 4), "u1")
+    out = np.full((M, 8), 7, np.float32)
+    c.offsets[1] = 201
+    with pytest.raises(gq.Error, match=r"\boffsets\[2\] = 200\b") as raised:
+        modules.compiled(text)(
+            a, b, c.scales, b_scales, c.offsets, c.scale_offsets, out
+        )
+    assert raised.value.status == "INVALID_OFFSETS"
+    assert (out == 7).all()
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+ARGUMENTS = {
+    "dtype of x": (0, "x", lambda x: x.astype(np.float64)),
+    "bf16 as x": (0, "x", lambda x: x.astype(ml_dtypes.bfloat16)),
+    "int32 as x": (0, "x", lambda x: x.view(np.int32)),
+    "byte order of x": (0, "x", lambda x: x.astype(">f4")),
+    "rank of x": (0, "x", lambda x: x.reshape(-1)),
+    "columns of x": (0, "x", lambda x: np.ascontiguousarray(x[:, :48])),
+    "strides of x": (0, "x", lambda x: np.repeat(x, 2, 0)[::2]),
+    "dtype of offsets": (1, "offsets", lambda o: o.astype(np.int64)),
+    "sign of offsets": (1, "offsets", lambda o: o.view(np.uint32)),
+    "dtype of scale_offsets": (2, "scale_offsets", lambda o: o.astype("f4")),
+    "rank of scale_offsets": (2, "scale_offsets", lambda o: o[:, None]),
+    "codes of data": (3, "data", lambda d: d.view(ml_dtypes.float4_e2m1fn)),
+    "columns of data": (3, "data", lambda d: d[:, :16].copy()),
+    "strides of data": (3, "data", lambda d: d[::-1]),
+    "read-only data": (3, "data", read_only),
+    "dtype of scales": (4, "scales", lambda s: s.view(ml_dtypes.float8_e5m2)),
+    "columns of scales": (4, "scales", lambda s: s.reshape(128, 12)),
+}
+
+
+@pytest.mark.parametrize("what", ARGUMENTS)
+def test_arguments(what):
+    number, name, change = ARGUMENTS[what]
+    wrong = Call()
+    setattr(wrong, name, change(getattr(wrong, name)))
+    wrong.fails(function(), "INVALID_ARGUMENT", rf"argument {number}: ")
+
+
+# What only the op can see, because the function's extents are dynamic.
+OPERANDS = {
+    "offsets": lambda o: o[:2].copy(),
+    "data": lambda d: d[:-1].copy(),
+    "scales": lambda s: s[:-1].copy(),
+}
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_operands(name):
+    wrong = Call()
+    setattr(wrong, name, OPERANDS[name](getattr(wrong, name)))
+    wrong.fails(function(), "INVALID_ARGUMENT", rf"\b{name} has ")
+
+
+@pytest.mark.parametrize("change", [lambda a: a[:-1], lambda a: a + a[:1]])
+def test_number_of_arguments(change):
+    arrays = [getattr(Call(), name) for name in Call.NAMES]
+    with pytest.raises(gq.Error, match=r"\b5\b") as raised:
+        modules.compiled(function())(*change(arrays))
+    assert raised.value.status == "INVALID_ARGUMENT"
+
+
+def test_no_array():
+    arrays = [getattr(Call(), name) for name in Call.NAMES]
+    with pytest.raises(TypeError, match="argument 1: .* list"):
+        modules.compiled(function())(arrays[0], [0, 300], *arrays[2:])
+
+
+@pytest.mark.parametrize("entry", [None, "c"])
+def test_entry(entry):
+    text = "func.func @a() { return } func.func @b() { return }"
+    for call in modules.compiled(text).signature, modules.compiled(text).invoke:
+        with pytest.raises(gq.Error, match=r"\ba\b.*\bb\b") as raised:
+            call(entry)
+        assert raised.value.status == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize("text, message", [
+    ("func.func @f(", "expected"),
+    ("func.func @f() {\n  return %nothing : i32 }", r"2:\d+.*undeclared"),
+    (function().replace("xf4E2M1FN>", "xf32>"), "f4E2M1FN"),
+    (function().replace(f"{K}xf4", f"{2 * K}xf4"), "grouped_block_quantize"),
+    (function().replace("nvfp4", "nvfp5"), "nvfp5|nvfp4"),
+    ("func.func @f() { gq.nothing return }", "gq.nothing"),
+])  # fmt: skip
+def test_compile_error(text, message):
+    with pytest.raises(gq.Error, match=message) as raised:
+        gq.compile(text, cache_dir="")
+    assert raised.value.status == "COMPILE_ERROR"
+
+
+def test_target():
+    with pytest.raises(gq.Error, match="'abacus'.*cpu") as raised:
+        gq.compile(function(), target="abacus")
+    assert raised.value.status == "INVALID_ARGUMENT"

@@ -1,0 +1,126 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The oracle against the golden data and against definitions."""
+
+import golden
+import ml_dtypes
+import numpy as np
+import oracle
+import pytest
+
+
+def quantize_case(case):
+    if case == "nvfp4_grouped_mm":
+        return golden.source(case)
+    return golden.load(case)
+
+
+@pytest.mark.parametrize("case", golden.QUANTIZE_CASES + ["nvfp4_grouped_mm"])
+@pytest.mark.parametrize("rows", ["all", "grouped"])
+@pytest.mark.parametrize("form", ["G", "G+1"])
+def test_golden_quantize(case, rows, form):
+    c = quantize_case(case)
+    offsets = c["offsets"][:-1] if form == "G" else c["offsets"]
+    data, scales = oracle.grouped_block_quantize(
+        c["input"],
+        offsets,
+        c["scale_offsets"],
+        np.full_like(c["data"], 0xA5),
+        np.full_like(c["scales"], 0xA5),
+        c.get("global_scale"),
+        rows,
+    )
+    np.testing.assert_array_equal(data, c["data"])
+    np.testing.assert_array_equal(scales, c["scales"])
+
+
+def test_golden_grouped_mm():
+    c = golden.load("nvfp4_grouped_mm")
+    out = oracle.grouped_mm(
+        c["data"], c["b_data"], c["scales"], c["b_scales"], c["offsets"],
+        c["scale_offsets"], c["alpha"], np.full_like(c["out"], np.nan),
+    )  # fmt: skip
+    np.testing.assert_allclose(out, c["out"], rtol=1e-14, atol=0)
+
+
+def test_tile_is_the_formula():
+    m, c = 300, 7
+    linear = np.random.default_rng(0).integers(1, 256, (m, c), np.uint8)
+    tiled = oracle.tile(linear)
+    r, j = np.mgrid[:384, :8]
+    at = (
+        r // 128 * 128 * 8
+        + j // 4 * 512
+        + r % 32 * 16
+        + r % 128 // 32 * 4
+        + j % 4
+    )
+    padded = np.pad(linear, ((0, 84), (0, 1)))
+    np.testing.assert_array_equal(tiled[at], padded)
+    np.testing.assert_array_equal(oracle.untile(tiled, m, c), linear)
+
+
+def nearest_even(x, values):
+    """The index of the value nearest to each x; of two the even index."""
+    distance = np.abs(x.astype(np.float64)[:, None] - values.astype(np.float64))
+    nearest = distance == distance.min(axis=1, keepdims=True)
+    first = nearest.argmax(axis=1)
+    return first + ((nearest.sum(axis=1) == 2) & (first % 2 == 1))
+
+
+def around(values):
+    """Floats >= 0: `values`, those halfway between, the neighbours of both."""
+    v = np.concatenate([values, (values[1:] + values[:-1]) / 2])
+    v = np.concatenate([v, np.nextafter(v, np.inf), np.nextafter(v, -np.inf)])
+    return v[v >= 0]
+
+
+def test_e2m1_is_nearest_even():
+    x = around(oracle.E2M1)
+    expected = nearest_even(x, oracle.E2M1)
+    np.testing.assert_array_equal(oracle.e2m1(x), expected)
+    np.testing.assert_array_equal(oracle.e2m1(-x), expected + 8)
+    special = np.float32([np.nan, -np.nan, np.inf, -np.inf, -0.0, 1e30, -7])
+    assert list(oracle.e2m1(special)) == [7, 7, 7, 15, 8, 7, 15]
+
+
+def test_e4m3_is_nearest_even():
+    table = oracle.e4m3_value(np.arange(127, dtype=np.uint8))
+    assert table[0] == 0 and table[1] == 2**-9 and table[-1] == 448
+    x = around(table)
+    np.testing.assert_array_equal(oracle.e4m3(x), nearest_even(x, table))
+    big = np.float32([464, 480, 1e30, np.inf, -np.inf])
+    assert list(oracle.e4m3(big)) == [0x7E, 0x7E, 0x7E, 0x7E, 0xFE]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", ml_dtypes.bfloat16])
+def test_round_to_rounds_once(dtype):
+    """Ties of the target, off by too little for float32 to tell."""
+    dtype = np.dtype(dtype)
+    steps = np.arange(0x10, 0x400, dtype=f"u{dtype.itemsize}")
+    exact = steps.view(dtype).astype(np.float64)
+    tie = (exact[1:] + exact[:-1]) / 2
+    even = np.where(steps[1:] % 2 == 0, exact[1:], exact[:-1])
+    for sign in 1, -1:
+        for x, y in [
+            (exact, exact),
+            (tie, even),
+            (tie * (1 + 1e-12), exact[1:]),
+            (tie * (1 - 1e-12), exact[:-1]),
+        ]:
+            rounded = oracle.round_to(sign * x, dtype).astype(np.float64)
+            np.testing.assert_array_equal(rounded, sign * y)
+    big = oracle.round_to(np.array([1e300, -1e300, np.nan]), dtype)
+    np.testing.assert_array_equal(
+        big.astype(np.float64), [np.inf, -np.inf, np.nan]
+    )
+
+
+def test_dequantize_inverts_the_codes():
+    codes = np.tile(np.arange(16, dtype=np.uint8), (2, 3))
+    linear = np.array([[0x38, 0x40, 0x01]] * 2, np.uint8)  # 1, 2, 2^-9
+    values = oracle.dequantize(oracle.pack(codes), linear, np.float32(2))
+    e2m1 = np.concatenate([oracle.E2M1, -oracle.E2M1])
+    expected = np.concatenate([e2m1, 2 * e2m1, e2m1 / 512]) / 2
+    np.testing.assert_array_equal(values, [expected] * 2)
+    assert oracle.pack(np.uint8([[1, 2]])) == [[0x21]]

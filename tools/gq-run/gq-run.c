@@ -1,0 +1,455 @@
+//===- gq-run.c - compile an MLIR file and run it -------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "File.h"
+#include "Npy.h"
+
+#include "gq/Runtime/Executable.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: gq-run FILE.mlir [options]\n"
+    "\n"
+    "Compiles an MLIR module (- reads it from the standard input) and runs "
+    "one\n"
+    "of its functions.\n"
+    "\n"
+    "  --entry=NAME        the function to run (main)\n"
+    "  --target=cpu|cuda   where to run it (cpu)\n"
+    "  --in A.npy          the next argument of the function. bf16 is uint16,\n"
+    "                      f8 and packed f4 are uint8. An array has the shape\n"
+    "                      of the argument, or is flat with as many elements\n"
+    "  --out DIR           write the results to DIR/0.npy, DIR/1.npy, ...;\n"
+    "                      8-bit data as uint8, bf16 as uint16\n"
+    "  --repeat=N          run N times, each time on the same data, and print\n"
+    "                      the median time\n"
+    "  --no-fusion         leave the ops of the graph as they are\n"
+    "  --help, --version\n";
+
+/// Prints the message of the last failure. `what`, if not null, is what failed.
+static int fail(const char *what) {
+  fprintf(stderr, "gq-run: %s%s%s\n", what ? what : "", what ? ": " : "",
+          gqGetLastErrorMessage());
+  return EXIT_FAILURE;
+}
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+typedef struct Options {
+  const char *file;
+  const char *entry;
+  const char *out;
+  /// The files of --in, in order.
+  const char **inputs;
+  size_t numInputs;
+  /// 0 if --repeat was not given.
+  long repeat;
+  gqCompileOptions compile;
+} Options;
+
+static bool parseRepeat(const char *text, long *repeat) {
+  char *end;
+  errno = 0;
+  *repeat = strtol(text, &end, 10);
+  if (*repeat > 0 && *text && !*end && !errno)
+    return true;
+  fprintf(stderr, "gq-run: --repeat=%s: expected a positive number\n", text);
+  return false;
+}
+
+/// Returns false if the program should end, with `*exitCode`.
+static bool parseOptions(int argc, char **argv, Options *options,
+                         int *exitCode) {
+  static const struct option known[] = {
+      {"entry", required_argument, NULL, 'e'},
+      {"target", required_argument, NULL, 't'},
+      {"in", required_argument, NULL, 'i'},
+      {"out", required_argument, NULL, 'o'},
+      {"repeat", required_argument, NULL, 'r'},
+      {"no-fusion", no_argument, NULL, 'n'},
+      {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'v'},
+      {0}};
+  *exitCode = EXIT_FAILURE;
+  for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+    switch (c) {
+    case 'e':
+      options->entry = optarg;
+      break;
+    case 't':
+      options->compile.target = optarg;
+      break;
+    case 'i':
+      options->inputs[options->numInputs++] = optarg;
+      break;
+    case 'o':
+      options->out = optarg;
+      break;
+    case 'r':
+      if (!parseRepeat(optarg, &options->repeat))
+        return false;
+      break;
+    case 'n':
+      options->compile.noFusion = true;
+      break;
+    case 'h':
+    case 'v':
+      *exitCode = EXIT_SUCCESS;
+      fputs(c == 'h' ? usage : "gq-run " GQ_VERSION "\n", stdout);
+      return false;
+    default: // getopt_long has said what is wrong.
+      return false;
+    }
+  }
+  if (argc - optind != 1) {
+    fprintf(stderr, "gq-run: expected one MLIR file, found %d; see --help\n",
+            argc - optind);
+    return false;
+  }
+  options->file = argv[optind];
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Compilation
+//===----------------------------------------------------------------------===//
+
+static gqStatus readSource(const char *path, char **text, size_t *length) {
+  if (strcmp(path, "-") == 0)
+    return fileReadAll(stdin, text, length);
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return gqFail(GQ_IO_ERROR, "%s", strerror(errno));
+  gqStatus status = fileReadAll(file, text, length);
+  fclose(file);
+  return status;
+}
+
+/// Returns null after a message.
+static gqExecutable *compileFile(const Options *options) {
+  char *text;
+  size_t length = 0;
+  if (readSource(options->file, &text, &length) != GQ_OK) {
+    fail(options->file);
+    return NULL;
+  }
+  gqExecutable *executable;
+  if (gqCompile(text, length, &options->compile, &executable) != GQ_OK)
+    fail(NULL);
+  free(text);
+  return executable;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// An argument of the function.
+typedef struct Input {
+  NpyArray array;
+  /// The copy of the array that the function works on.
+  void *data;
+  DLTensor tensor;
+} Input;
+
+static gqStatus readArray(const char *path, NpyArray *array) {
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return gqFail(GQ_IO_ERROR, "%s", strerror(errno));
+  gqStatus status = npyRead(file, array);
+  fclose(file);
+  return status;
+}
+
+/// Gives a flat array the shape of the argument if it has as many elements,
+/// solving for one dynamic extent. What does not fit is left as it is, for
+/// gqTypeCheck to complain about.
+static void reshapeFlat(const gqType *type, NpyArray *array) {
+  if (array->rank != 1 || type->rank == 1)
+    return;
+  int64_t elements = array->shape[0], known = 1;
+  int32_t dynamic = -1;
+  for (int32_t i = 0; i < type->rank; ++i) {
+    if (type->sizes[i] >= 0)
+      known *= type->sizes[i];
+    else if (dynamic < 0)
+      dynamic = i;
+    else
+      return;
+  }
+  bool fits =
+      dynamic < 0 ? known == elements : known != 0 && elements % known == 0;
+  if (!fits)
+    return;
+  array->rank = type->rank < 0 ? 0 : type->rank;
+  for (int32_t i = 0; i < array->rank; ++i)
+    array->shape[i] = i == dynamic ? elements / known : type->sizes[i];
+}
+
+static gqStatus readInput(const char *path, const gqType *type, Input *input) {
+  gqStatus status = readArray(path, &input->array);
+  if (status != GQ_OK)
+    return status;
+  input->data = malloc(input->array.size + 1);
+  if (!input->data)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  reshapeFlat(type, &input->array);
+  input->tensor = (DLTensor){.data = input->data,
+                             .device = {kDLCPU, 0},
+                             .ndim = input->array.rank,
+                             .dtype = input->array.dtype,
+                             .shape = input->array.shape};
+  return gqTypeCheck(type, &input->tensor);
+}
+
+/// Reads the arguments in order; `inputs` has room for them.
+static bool readInputs(const Options *options, const gqSignature *signature,
+                       Input *inputs) {
+  if (options->numInputs != (size_t)signature->numInputs) {
+    fprintf(stderr,
+            "gq-run: function '%s' takes %d arguments, found %zu --in\n",
+            signature->name, signature->numInputs, options->numInputs);
+    return false;
+  }
+  for (size_t i = 0; i < options->numInputs; ++i) {
+    const char *path = options->inputs[i];
+    if (readInput(path, &signature->inputs[i], &inputs[i]) == GQ_OK)
+      continue;
+    fprintf(stderr, "gq-run: argument %zu (%s): %s\n", i, path,
+            gqGetLastErrorMessage());
+    return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+static gqStatus writeArray(const char *path, const DLTensor *tensor) {
+  FILE *file = fopen(path, "wb");
+  if (!file)
+    return gqFail(GQ_IO_ERROR, "%s: %s", path, strerror(errno));
+  gqStatus status = npyWrite(file, tensor);
+  if (fclose(file) != 0 && status == GQ_OK)
+    status = gqFail(GQ_IO_ERROR, "%s", strerror(errno));
+  if (status != GQ_OK)
+    return gqFail(status, "%s: %s", path, gqGetLastErrorMessage());
+  return GQ_OK;
+}
+
+/// Where result `i` is written before all of them are complete, or where it
+/// ends up.
+static void resultPath(char *path, const char *folder, int32_t i,
+                       bool isTemporary) {
+  if (isTemporary)
+    snprintf(path, PATH_MAX, "%s/.%d.npy.%d", folder, i, (int)getpid());
+  else
+    snprintf(path, PATH_MAX, "%s/%d.npy", folder, i);
+}
+
+static gqStatus placeResult(const char *folder, int32_t i) {
+  char temporary[PATH_MAX], path[PATH_MAX];
+  resultPath(temporary, folder, i, /*isTemporary=*/true);
+  resultPath(path, folder, i, /*isTemporary=*/false);
+  if (rename(temporary, path) != 0)
+    return gqFail(GQ_IO_ERROR, "%s: %s", path, strerror(errno));
+  return GQ_OK;
+}
+
+static void removeResults(const char *folder, int32_t count, bool isTemporary) {
+  char path[PATH_MAX];
+  for (int32_t i = 0; i < count; ++i) {
+    resultPath(path, folder, i, isTemporary);
+    unlink(path);
+  }
+}
+
+/// Writes all results or, if one cannot be written, none.
+static gqStatus writeResults(const char *folder, DLManagedTensor **outputs,
+                             int32_t count) {
+  char path[PATH_MAX];
+  gqStatus status = GQ_OK;
+  for (int32_t i = 0; i < count && status == GQ_OK; ++i) {
+    resultPath(path, folder, i, /*isTemporary=*/true);
+    status = writeArray(path, &outputs[i]->dl_tensor);
+  }
+  int32_t numPlaced = 0;
+  while (numPlaced < count && status == GQ_OK) {
+    status = placeResult(folder, numPlaced);
+    numPlaced += status == GQ_OK;
+  }
+  if (status != GQ_OK) {
+    removeResults(folder, count, /*isTemporary=*/true);
+    removeResults(folder, numPlaced, /*isTemporary=*/false);
+  }
+  return status;
+}
+
+static gqStatus writeFolder(const char *folder, DLManagedTensor **outputs,
+                            int32_t count) {
+  bool isNew = mkdir(folder, 0777) == 0;
+  if (!isNew && errno != EEXIST)
+    return gqFail(GQ_IO_ERROR, "%s: %s", folder, strerror(errno));
+  gqStatus status = writeResults(folder, outputs, count);
+  if (status != GQ_OK && isNew)
+    rmdir(folder);
+  return status;
+}
+
+static void printResults(const gqSignature *signature,
+                         DLManagedTensor **outputs) {
+  for (int32_t i = 0; i < signature->numResults; ++i) {
+    const DLTensor *tensor = &outputs[i]->dl_tensor;
+    printf("result %d: %s [", i, gqElementTypeName(signature->results[i].type));
+    for (int d = 0; d < tensor->ndim; ++d)
+      printf("%s%" PRId64, d ? ", " : "", tensor->shape[d]);
+    printf("]\n");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Invocation
+//===----------------------------------------------------------------------===//
+
+/// A function with its arguments and, after an invocation, its results.
+typedef struct Run {
+  gqExecutable *executable;
+  const gqSignature *signature;
+  Input *inputs;
+  DLTensor **tensors;
+  DLManagedTensor **outputs;
+} Run;
+
+static void releaseOutputs(Run *run) {
+  for (int32_t i = 0; i < run->signature->numResults; ++i) {
+    if (run->outputs[i])
+      run->outputs[i]->deleter(run->outputs[i]);
+    run->outputs[i] = NULL;
+  }
+}
+
+/// Invokes the function on fresh copies of its arguments, which it may write.
+static gqStatus invoke(Run *run, double *microseconds) {
+  const gqSignature *signature = run->signature;
+  releaseOutputs(run);
+  for (int32_t i = 0; i < signature->numInputs; ++i) {
+    Input *input = &run->inputs[i];
+    memcpy(input->data, input->array.data, input->array.size);
+    run->tensors[i] = &input->tensor;
+  }
+  struct timespec start, end;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  gqStatus status = gqInvoke(run->executable, signature->name, run->tensors,
+                             (size_t)signature->numInputs, run->outputs,
+                             (size_t)signature->numResults);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  *microseconds =
+      (end.tv_sec - start.tv_sec) * 1e6 + (end.tv_nsec - start.tv_nsec) * 1e-3;
+  return status;
+}
+
+static int compareTimes(const void *a, const void *b) {
+  double lhs = *(const double *)a, rhs = *(const double *)b;
+  return (lhs > rhs) - (lhs < rhs);
+}
+
+/// Invokes the function `count` times. The results are those of the last time.
+static gqStatus invokeRepeatedly(Run *run, long count, double *median) {
+  double *times = calloc((size_t)count, sizeof(double));
+  if (!times)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  gqStatus status = GQ_OK;
+  for (long i = 0; i < count && status == GQ_OK; ++i)
+    status = invoke(run, &times[i]);
+  qsort(times, (size_t)count, sizeof(double), compareTimes);
+  *median = (times[(count - 1) / 2] + times[count / 2]) / 2;
+  free(times);
+  return status;
+}
+
+static int runAndReport(const Options *options, Run *run) {
+  const gqSignature *signature = run->signature;
+  double median = 0;
+  if (invokeRepeatedly(run, options->repeat ? options->repeat : 1, &median) !=
+      GQ_OK)
+    return fail(signature->name);
+  if (options->out &&
+      writeFolder(options->out, run->outputs, signature->numResults) != GQ_OK)
+    return fail(NULL);
+  if (!options->out)
+    printResults(signature, run->outputs);
+  if (options->repeat)
+    printf("median of %ld: %.3f us\n", options->repeat, median);
+  return EXIT_SUCCESS;
+}
+
+/// Allocates what a run needs, and releases it afterwards.
+static int runFunction(const Options *options, gqExecutable *executable,
+                       const gqSignature *signature) {
+  // One more than needed: calloc(0) may return null.
+  size_t numInputs = (size_t)signature->numInputs + 1;
+  size_t numResults = (size_t)signature->numResults + 1;
+  Run run = {executable, signature, calloc(numInputs, sizeof(Input)),
+             calloc(numInputs, sizeof(DLTensor *)),
+             calloc(numResults, sizeof(DLManagedTensor *))};
+  int exitCode = EXIT_FAILURE;
+  if (!run.inputs || !run.tensors || !run.outputs)
+    fprintf(stderr, "gq-run: out of memory\n");
+  else if (readInputs(options, signature, run.inputs))
+    exitCode = runAndReport(options, &run);
+  if (run.outputs)
+    releaseOutputs(&run);
+  for (int32_t i = 0; run.inputs && i < signature->numInputs; ++i) {
+    free(run.inputs[i].array.data);
+    free(run.inputs[i].data);
+  }
+  free(run.inputs);
+  free(run.tensors);
+  free(run.outputs);
+  return exitCode;
+}
+
+static int runFile(const Options *options) {
+  gqExecutable *executable = compileFile(options);
+  if (!executable)
+    return EXIT_FAILURE;
+  const gqSignature *signature;
+  int exitCode =
+      gqExecutableGetSignature(executable, options->entry, &signature) == GQ_OK
+          ? runFunction(options, executable, signature)
+          : fail(NULL);
+  gqExecutableDestroy(executable);
+  return exitCode;
+}
+
+int main(int argc, char **argv) {
+  Options options = {.entry = "main",
+                     .inputs = calloc((size_t)argc, sizeof(char *))};
+  int exitCode = EXIT_FAILURE;
+  if (!options.inputs) {
+    fprintf(stderr, "gq-run: out of memory\n");
+  } else if (parseOptions(argc, argv, &options, &exitCode)) {
+    options.compile.sourceName =
+        strcmp(options.file, "-") == 0 ? "<stdin>" : options.file;
+    exitCode = runFile(&options);
+  }
+  free(options.inputs);
+  return exitCode;
+}

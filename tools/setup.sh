@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Installs what gq needs on Debian 12, and builds it. demo.sh and test.sh call
+# it; done once, it does nothing. $GQ_BUILD_DIR names the build folder.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=${GQ_BUILD_DIR:-build}
+
+packages=(
+  clang-22 clang-format-22 cmake libcmocka-dev libdlpack-dev libmlir-22-dev
+  libzstd-dev llvm-22-dev llvm-22-tools mlir-22-tools ninja-build python3-venv
+  zlib1g-dev
+)
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |
+    grep -qx installed || missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+  echo "Installing ${missing[*]}"
+  sudo=
+  [ "$(id -u)" -eq 0 ] || sudo=sudo
+  $sudo apt-get update -qq
+  $sudo env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+# Debian's own Python keeps to its packages, so the tests' are in an environment.
+requirements=test/python/requirements.txt
+if ! cmp -s "$requirements" "$build/venv/requirements.txt"; then
+  echo "Installing Python packages"
+  /usr/bin/python3 -m venv --clear "$build/venv"
+  "$build/venv/bin/pip" install -q --disable-pip-version-check \
+    -r "$requirements"
+  cp "$requirements" "$build/venv/requirements.txt"
+fi
+
+if [ ! -f "$build/build.ninja" ]; then
+  cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >/dev/null
+fi
+ninja --quiet -C "$build" >&2
