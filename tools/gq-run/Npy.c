@@ -272,10 +272,12 @@ static void writeHeader(FILE *file, const DLTensor *tensor) {
   int length = snprintf(text, sizeof(text),
                         "{'descr': '%s', 'fortran_order': False, 'shape': (",
                         descrOf(tensor->dtype));
+  // As NumPy writes it, so that equal arrays are equal files: (2,), (2, 3).
   for (int i = 0; i < tensor->ndim; ++i)
-    length += snprintf(text + length, sizeof(text) - length, "%" PRId64 ", ",
-                       tensor->shape[i]);
-  length += snprintf(text + length, sizeof(text) - length, "), }");
+    length += snprintf(text + length, sizeof(text) - length, "%s%" PRId64,
+                       i ? ", " : "", tensor->shape[i]);
+  length += snprintf(text + length, sizeof(text) - length, "%s), }",
+                     tensor->ndim == 1 ? "," : "");
   int padded = (10 + length + 1 + 63) / 64 * 64 - 10;
   fwrite(magic, sizeof(magic), 1, file);
   fwrite((char[]){1, 0, (char)(padded & 0xff), (char)(padded >> 8)}, 4, 1,

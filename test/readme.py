@@ -1,0 +1,46 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs every command of the README, and what else stands in its code blocks.
+
+readme.py BUILD_DIR. The shell blocks run in the project's folder; the two
+commands that set up and call the tests themselves are left to those who call
+them, the demo and CI.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+root = pathlib.Path(__file__).resolve().parents[1]
+build = pathlib.Path(sys.argv[1]).resolve()
+environment = {
+    **os.environ,
+    "PYTHONPATH": str(root / "python"),
+    "GQ_LIBRARY": str(build / "lib" / "libgq.so"),
+}
+RUN_ELSEWHERE = {"tools/demo.sh", "tools/test.sh"}
+COMMANDS = {
+    "sh": ["bash", "-euo", "pipefail", "-s"],
+    "mlir": [str(build / "bin" / "gq-opt"), "-"],
+    "python": [sys.executable, "-"],
+}
+
+failures = 0
+seen = set()
+text = (root / "README.md").read_text()
+for language, block in re.findall(r"^```(\w+)\n(.*?)^```", text, re.S | re.M):
+    seen.add(language)
+    if language == "sh" and block.strip() in RUN_ELSEWHERE:
+        continue
+    code = block.replace("build/", f"{build}/")
+    done = subprocess.run(
+        COMMANDS[language], input=code, text=True, cwd=root, env=environment,
+        capture_output=True,
+    )  # fmt: skip
+    if done.returncode != 0:
+        failures += 1
+        print(f"{block}\nexited with {done.returncode}\n{done.stderr}")
+assert seen == set(COMMANDS), f"blocks in {seen} only"
+sys.exit(failures != 0)
