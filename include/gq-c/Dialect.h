@@ -93,13 +93,27 @@ gqPreprocessGroupedMatmulSfGet(MlirOperation op);
 MLIR_CAPI_EXPORTED MlirOperation gqPreprocessGroupedMatmulSfCreate(
     MlirLocation location, const gqPreprocessGroupedMatmulSf *desc);
 
+enum {
+  /// The most inputs that a gq.grouped_block_quantize can have.
+  GQ_MAX_INPUTS = 8,
+};
+
 /// gq.grouped_block_quantize.
 typedef struct gqGroupedBlockQuantize {
   gqFormat format;
   gqScaleLayout scaleLayout;
   gqRows rows;
-  /// [M, K] f32, bf16 or f16.
-  MlirValue input;
+  /// f32, bf16 or f16. Without a producer one of [M, K]; with one, up to
+  /// GQ_MAX_INPUTS of the extents that their maps ask for.
+  intptr_t numInputs;
+  MlirValue inputs[GQ_MAX_INPUTS];
+  /// An array of affine maps (m, k) -> ..., one an input; null without a
+  /// producer.
+  MlirAttribute maps;
+  /// Computes an element from those of the inputs; null if there is none. Get
+  /// returns the operation's own region. Create takes its body and leaves it
+  /// empty.
+  MlirRegion producer;
   /// [G+1] or [G] i32 or i64.
   MlirValue offsets;
   /// [G] of the type of `offsets`.

@@ -66,6 +66,8 @@ struct Bufferization
     }
     OperationState onBuffers(op->getLoc(), op->getName(), buffers, TypeRange(),
                              op->getAttrs());
+    for (Region &region : op->getRegions())
+      onBuffers.addRegion()->takeBody(region);
     rewriter.create(onBuffers);
     replaceOpWithBufferizedValues(
         rewriter, op, ArrayRef(buffers).take_back(op->getNumResults()));

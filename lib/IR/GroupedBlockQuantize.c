@@ -7,50 +7,99 @@
 
 #include "Ops.h"
 
+#include "mlir-c/AffineExpr.h"
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+/// The segments of the operands.
 enum {
-  INPUT,
+  INPUTS,
   OFFSETS,
   SCALE_OFFSETS,
   GLOBAL_SCALE,
   DATA,
   SCALES,
-  NUM_OPERANDS
+  NUM_SEGMENTS
 };
 
-static MlirValue operand(MlirOperation op, intptr_t index) {
-  return gqOpOperand(op, index, NUM_OPERANDS, GLOBAL_SCALE);
+static MlirAttribute getAttribute(MlirOperation op, const char *name) {
+  return mlirOperationGetAttributeByName(op,
+                                         mlirStringRefCreateFromCString(name));
 }
 
 gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
-  MlirAttribute rows = mlirOperationGetAttributeByName(
-      op, mlirStringRefCreateFromCString("rows"));
-  return (gqGroupedBlockQuantize){
+  MlirAttribute rows = getAttribute(op, "rows");
+  gqGroupedBlockQuantize desc = {
       .format = gqOpFormat(op),
       .scaleLayout = gqOpScaleLayout(op, GQ_SCALE_LAYOUT_TILE128X4),
       .rows =
           mlirAttributeIsNull(rows) ? GQ_ROWS_ALL : gqRowsAttrGetValue(rows),
-      .input = operand(op, INPUT),
-      .offsets = operand(op, OFFSETS),
-      .scaleOffsets = operand(op, SCALE_OFFSETS),
-      .globalScale = operand(op, GLOBAL_SCALE),
-      .data = operand(op, DATA),
-      .scales = operand(op, SCALES),
+      .maps = getAttribute(op, "maps"),
+      .producer = mlirOperationGetNumRegions(op) ? mlirOperationGetRegion(op, 0)
+                                                 : (MlirRegion){NULL},
   };
+  MlirAttribute segments = getAttribute(op, "operandSegmentSizes");
+  intptr_t next = mlirDenseI32ArrayGetElement(segments, INPUTS);
+  for (intptr_t i = 0; i < next && i < GQ_MAX_INPUTS; ++i)
+    desc.inputs[i] = mlirOperationGetOperand(op, i);
+  desc.numInputs = next;
+  desc.offsets = mlirOperationGetOperand(op, next++);
+  desc.scaleOffsets = mlirOperationGetOperand(op, next++);
+  if (mlirDenseI32ArrayGetElement(segments, GLOBAL_SCALE))
+    desc.globalScale = mlirOperationGetOperand(op, next++);
+  desc.data = mlirOperationGetOperand(op, next++);
+  desc.scales = mlirOperationGetOperand(op, next);
+  return desc;
 }
 
 MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
                                            const gqGroupedBlockQuantize *desc) {
+  MlirContext context = mlirLocationGetContext(location);
   gqOpAttributes attributes =
       gqOpAttributesGet(location, desc->format, desc->scaleLayout);
-  attributes.list[2] = gqNamedAttribute(
-      "rows", gqRowsAttrGet(mlirLocationGetContext(location), desc->rows));
-  MlirValue operands[NUM_OPERANDS] = {desc->input,        desc->offsets,
-                                      desc->scaleOffsets, desc->globalScale,
-                                      desc->data,         desc->scales};
-  return gqOpCreate(location, "gq.grouped_block_quantize", attributes.list, 3,
-                    operands, NUM_OPERANDS, 2);
+  MlirOperationState state = mlirOperationStateGet(
+      mlirStringRefCreateFromCString("gq.grouped_block_quantize"), location);
+  mlirOperationStateAddAttributes(&state, 2, attributes.list);
+
+  int32_t segments[NUM_SEGMENTS] = {(int32_t)desc->numInputs,
+                                    1,
+                                    1,
+                                    !mlirValueIsNull(desc->globalScale),
+                                    1,
+                                    1};
+  MlirNamedAttribute more[] = {
+      gqNamedAttribute("rows", gqRowsAttrGet(context, desc->rows)),
+      gqNamedAttribute("operandSegmentSizes",
+                       mlirDenseI32ArrayGet(context, NUM_SEGMENTS, segments)),
+  };
+  mlirOperationStateAddAttributes(&state, 2, more);
+  if (!mlirAttributeIsNull(desc->maps)) {
+    MlirNamedAttribute maps = gqNamedAttribute("maps", desc->maps);
+    mlirOperationStateAddAttributes(&state, 1, &maps);
+  }
+
+  mlirOperationStateAddOperands(&state, desc->numInputs, desc->inputs);
+  mlirOperationStateAddOperands(&state, 1, &desc->offsets);
+  mlirOperationStateAddOperands(&state, 1, &desc->scaleOffsets);
+  if (!mlirValueIsNull(desc->globalScale))
+    mlirOperationStateAddOperands(&state, 1, &desc->globalScale);
+  MlirValue outs[] = {desc->data, desc->scales};
+  mlirOperationStateAddOperands(&state, 2, outs);
+  for (int i = 0; i < 2; ++i) {
+    MlirType type = mlirValueGetType(outs[i]);
+    if (mlirTypeIsARankedTensor(type))
+      mlirOperationStateAddResults(&state, 1, &type);
+  }
+  if (!mlirRegionIsNull(desc->producer)) {
+    MlirRegion producer = mlirRegionCreate();
+    mlirRegionTakeBody(producer, desc->producer);
+    mlirOperationStateAddOwnedRegions(&state, 1, &producer);
+  }
+  return mlirOperationCreate(&state);
 }
 
 /// A global scale of rank 1 has an entry for each group.
@@ -64,23 +113,84 @@ static bool checkGlobalScale(MlirOperation op, MlirValue globalScale,
          gqCheckStrides(op, "global_scale", globalScale, true);
 }
 
+/// An input has the extents that its map asks for: a subset of (m, k) in order.
+static bool checkInput(MlirOperation op, MlirValue input, MlirAffineMap map,
+                       const int64_t *extents) {
+  intptr_t rank = mlirShapedTypeGetRank(mlirValueGetType(input));
+  if (mlirAffineMapGetNumDims(map) != 2 || mlirAffineMapGetNumSymbols(map) ||
+      mlirAffineMapGetNumResults(map) != rank)
+    return gqOpError(op, "requires each of 'maps' to go from (m, k) to the "
+                         "rank of its input");
+  int64_t required[2];
+  intptr_t previous = -1;
+  for (intptr_t i = 0; i < rank; ++i) {
+    MlirAffineExpr expr = mlirAffineMapGetResult(map, i);
+    intptr_t dim =
+        mlirAffineExprIsADim(expr) ? mlirAffineDimExprGetPosition(expr) : -1;
+    if (dim <= previous)
+      return gqOpError(op, "requires each of 'maps' to be (m, k) -> (m, k), "
+                           "(m), (k) or ()");
+    required[i] = extents[dim];
+    previous = dim;
+  }
+  return gqCheckExtents(op, "inputs", input, required) &&
+         gqCheckStrides(op, "inputs", input, false);
+}
+
+/// The producer's arguments are elements of the inputs.
+static bool checkArguments(MlirOperation op,
+                           const gqGroupedBlockQuantize *desc) {
+  MlirBlock body = mlirRegionGetFirstBlock(desc->producer);
+  bool match = mlirBlockGetNumArguments(body) == desc->numInputs;
+  for (intptr_t i = 0; match && i < desc->numInputs; ++i)
+    match = mlirTypeEqual(
+        mlirValueGetType(mlirBlockGetArgument(body, i)),
+        mlirShapedTypeGetElementType(mlirValueGetType(desc->inputs[i])));
+  return match || gqOpError(op, "requires 'producer' to take an element of "
+                                "each input");
+}
+
+static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                          const int64_t *extents) {
+  if (mlirRegionIsNull(desc->producer)) { // (C7)
+    if (!mlirAttributeIsNull(desc->maps) || desc->numInputs != 1 ||
+        mlirShapedTypeGetRank(mlirValueGetType(desc->inputs[0])) != 2)
+      return gqOpError(op, "requires a single input of rank 2 and no 'maps' "
+                           "where it has no 'producer'");
+    return gqCheckExtents(op, "inputs", desc->inputs[0], extents) &&
+           gqCheckStrides(op, "inputs", desc->inputs[0], false);
+  }
+  if (desc->numInputs > GQ_MAX_INPUTS) // (C11)
+    return gqOpError(op, "requires at most %d inputs", GQ_MAX_INPUTS);
+  if (mlirAttributeIsNull(desc->maps) ||
+      mlirArrayAttrGetNumElements(desc->maps) != desc->numInputs)
+    return gqOpError(op, "requires 'maps' to hold a map for each input of "
+                         "'producer'");
+  for (intptr_t i = 0; i < desc->numInputs; ++i)
+    if (!checkInput(
+            op, desc->inputs[i],
+            mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, i)),
+            extents))
+      return false;
+  return checkArguments(op, desc); // (C12)
+}
+
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  int64_t columns = gqDim(desc.input, 1);
-  int64_t dataExtents[] = {gqDim(desc.input, 0), columns};
+  int64_t columns = gqDataColumns(desc.data);
+  int64_t extents[] = {gqDim(desc.data, 0), columns};
   bool valid =
       gqCheckUniform(op) &&                                        // (C3)
       gqCheckBlocks(op, desc.format, columns) &&                   // (C4)
       gqCheckGroups(op, desc.offsets, desc.scaleOffsets) &&        // (C5)
       checkGlobalScale(op, desc.globalScale, desc.scaleOffsets) && // (C6)
-      gqCheckData(op, "data", desc.data, dataExtents) &&           // (C7)
-      gqCheckTiledScales(op, "scales", desc.scales,                // (C8)
+      checkProducer(op, &desc, extents) &&          // (C7), (C11), (C12)
+      gqCheckTiledScales(op, "scales", desc.scales, // (C8)
                          gqScaleColumns(desc.format, columns)) &&
       gqCheckScaleLayout(op, desc.scaleLayout, // (C9)
                          GQ_SCALE_LAYOUT_TILE128X4) &&
       gqCheckEncoding(op, "scales", desc.scales, desc.scaleLayout) &&
-      gqCheckStrides(op, "input", desc.input, false) && // (C10)
-      gqCheckStrides(op, "data", desc.data, false) &&
+      gqCheckStrides(op, "data", desc.data, false) && // (C10)
       gqCheckStrides(op, "offsets", desc.offsets, true) &&
       gqCheckStrides(op, "scale_offsets", desc.scaleOffsets, true) &&
       gqCheckStrides(op, "scales", desc.scales, true);

@@ -301,9 +301,17 @@ MlirOperation gqOpCreate(MlirLocation location, const char *name,
 // Canonicalization
 //===----------------------------------------------------------------------===//
 
+/// The operand whose first extent is the number M of rows.
+static MlirValue operandOfRows(MlirOperation op) {
+  // The inputs of a producer may be broadcast.
+  return gqOperationIsAGroupedBlockQuantize(op)
+             ? gqGroupedBlockQuantizeGet(op).data
+             : mlirOperationGetOperand(op, 0);
+}
+
 MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
                                          MlirPatternRewriter rewriter) {
-  if (gqDim(mlirOperationGetOperand(op, 0), 0) != 0)
+  if (gqDim(operandOfRows(op), 0) != 0)
     return mlirLogicalResultFailure();
   MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
   intptr_t numOperands = mlirOperationGetNumOperands(op);

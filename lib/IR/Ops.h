@@ -28,8 +28,8 @@ MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op);
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op);
 
-/// Replaces any gq op whose first operand has zero rows by its `outs`: no row
-/// means no data, no scale and no group that owns padding.
+/// Replaces any gq op over zero rows by its `outs`: no row means no data, no
+/// scale and no group that owns padding.
 MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
                                          MlirPatternRewriter rewriter);
 

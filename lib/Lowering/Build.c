@@ -66,9 +66,60 @@ void gqTypeListFree(gqTypeList *list) {
   *list = (gqTypeList){0};
 }
 
+MlirOperation gqDefiningOp(MlirValue value) {
+  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value)
+                                     : (MlirOperation){NULL};
+}
+
+bool gqHasOneUse(MlirValue value) {
+  MlirOpOperand use = mlirValueGetFirstUse(value);
+  return !mlirOpOperandIsNull(use) &&
+         mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
+}
+
 bool gqIsNamed(MlirOperation op, const char *name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
                             mlirStringRefCreateFromCString(name));
+}
+
+//===----------------------------------------------------------------------===//
+// Copying
+//===----------------------------------------------------------------------===//
+
+void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to) {
+  map->from = grow(map->from, map->size, &map->fromCapacity, sizeof(MlirValue));
+  map->to = grow(map->to, map->size, &map->toCapacity, sizeof(MlirValue));
+  map->from[map->size] = from;
+  map->to[map->size++] = to;
+}
+
+MlirValue gqValueMapGet(const gqValueMap *map, MlirValue value) {
+  for (intptr_t i = 0; i < map->size; ++i)
+    if (mlirValueEqual(map->from[i], value))
+      return map->to[i];
+  return value;
+}
+
+void gqValueMapFree(gqValueMap *map) {
+  free(map->from);
+  free(map->to);
+  *map = (gqValueMap){0};
+}
+
+void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map) {
+  MlirOperation terminator = mlirBlockGetTerminator(from);
+  for (MlirOperation op = mlirBlockGetFirstOperation(from);
+       !mlirOperationEqual(op, terminator);
+       op = mlirOperationGetNextInBlock(op)) {
+    MlirOperation clone = mlirOperationClone(op);
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(clone); ++i)
+      mlirOperationSetOperand(
+          clone, i, gqValueMapGet(map, mlirOperationGetOperand(clone, i)));
+    for (intptr_t i = 0; i < mlirOperationGetNumResults(clone); ++i)
+      gqValueMapAdd(map, mlirOperationGetResult(op, i),
+                    mlirOperationGetResult(clone, i));
+    mlirBlockAppendOwnedOperation(to, clone);
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -63,12 +63,12 @@ static RuntimeCall describe(MlirOperation op) {
   }
   if (gqOperationIsAGroupedBlockQuantize(op)) {
     gqGroupedBlockQuantize d = gqGroupedBlockQuantizeGet(op);
-    return (RuntimeCall){
-        "gqCpuGroupedBlockQuantize",
-        6,
-        {d.input, d.offsets, d.scaleOffsets, d.globalScale, d.data, d.scales},
-        3,
-        {d.format, d.scaleLayout, d.rows}};
+    return (RuntimeCall){"gqCpuGroupedBlockQuantize",
+                         6,
+                         {d.inputs[0], d.offsets, d.scaleOffsets, d.globalScale,
+                          d.data, d.scales},
+                         3,
+                         {d.format, d.scaleLayout, d.rows}};
   }
   assert(gqOperationIsAGroupedMm(op));
   gqGroupedMm d = gqGroupedMmGet(op);
@@ -255,6 +255,10 @@ static bool convert(MlirOperation module, MlirOperation op) {
       return emitError(op, "convert-gq-to-runtime needs packed data; run "
                            "gq-pack-subbyte before bufferization");
   }
+  if (gqOperationIsAGroupedBlockQuantize(op) && mlirOperationGetNumRegions(op))
+    return emitError(op, "convert-gq-to-runtime needs the producer as an op of "
+                         "its own; run gq-expand-producers before "
+                         "bufferization");
   MlirOperation function = enclosingFunction(op);
   if (mlirOperationIsNull(function))
     return emitError(op, "convert-gq-to-runtime needs the op in a func.func");

@@ -11,18 +11,6 @@
 
 static const char passName[] = "gq-fuse-scale-layout";
 
-/// The operation that produces `value`; null if it is a block argument.
-static MlirOperation definingOp(MlirValue value) {
-  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value)
-                                     : (MlirOperation){NULL};
-}
-
-static bool hasOneUse(MlirValue value) {
-  MlirOpOperand use = mlirValueGetFirstUse(value);
-  return !mlirOpOperandIsNull(use) &&
-         mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
-}
-
 /// Whether every use of `value` comes after `op`, which is in the block that
 /// defines `value`. Uses in other blocks that `value` dominates come after.
 static bool isUsedOnlyAfter(MlirValue value, MlirOperation op) {
@@ -44,7 +32,7 @@ static bool isUsedOnlyAfter(MlirValue value, MlirOperation op) {
 /// Whether `value`, which is visible at some operation of the block of `op`, is
 /// visible at `op` too.
 static bool isAvailableAt(MlirValue value, MlirOperation op) {
-  MlirOperation definition = definingOp(value);
+  MlirOperation definition = gqDefiningOp(value);
   return mlirOperationIsNull(definition) ||
          !mlirBlockEqual(mlirOperationGetBlock(definition),
                          mlirOperationGetBlock(op)) ||
@@ -55,10 +43,10 @@ static bool isAvailableAt(MlirValue value, MlirOperation op) {
 /// that makes its scales. Returns the reason if it cannot.
 static const char *fuse(MlirOperation layout) {
   gqPreprocessGroupedMatmulSf sf = gqPreprocessGroupedMatmulSfGet(layout);
-  MlirOperation quantize = definingOp(sf.input);
+  MlirOperation quantize = gqDefiningOp(sf.input);
   if (mlirOperationIsNull(quantize) || !gqOperationIsABlockQuantize(quantize))
     return "the scales do not come from gq.block_quantize";
-  if (!hasOneUse(sf.input))
+  if (!gqHasOneUse(sf.input))
     return "the linear scales have another user";
   if (!mlirBlockEqual(mlirOperationGetBlock(quantize),
                       mlirOperationGetBlock(layout)))
@@ -82,7 +70,8 @@ static const char *fuse(MlirOperation layout) {
       .format = bq.format,
       .scaleLayout = sf.scaleLayout,
       .rows = GQ_ROWS_ALL,
-      .input = bq.input,
+      .numInputs = 1,
+      .inputs = {bq.input},
       .offsets = sf.offsets,
       .scaleOffsets = sf.scaleOffsets,
       .globalScale = bq.globalScale,

@@ -23,6 +23,8 @@ extern "C" {
 //===----------------------------------------------------------------------===//
 
 void gqFuseScaleLayout(MlirOperation root);
+void gqFuseProducers(MlirOperation root);
+void gqExpandProducers(MlirOperation root);
 MlirLogicalResult gqPackSubbyte(MlirOperation module);
 MlirLogicalResult gqFinalizeBoundary(MlirOperation module);
 MlirLogicalResult gqConvertToRuntime(MlirOperation module);
@@ -50,6 +52,12 @@ typedef struct gqOpList {
 gqOpList gqCollect(MlirOperation root, bool (*matches)(MlirOperation));
 void gqOpListFree(gqOpList *list);
 
+/// The operation that produces `value`; null if it is a block argument.
+MlirOperation gqDefiningOp(MlirValue value);
+
+/// Whether there is exactly one use of `value`.
+bool gqHasOneUse(MlirValue value);
+
 /// Whether `op` is called `name`, such as "func.return".
 bool gqIsNamed(MlirOperation op, const char *name);
 
@@ -65,6 +73,20 @@ void gqTypeListFree(gqTypeList *list);
 //===----------------------------------------------------------------------===//
 // Building: a few functions, so that a lowering reads like the IR it emits
 //===----------------------------------------------------------------------===//
+
+/// A map from the values of a body to those of its copy. Values that it does
+/// not hold are not part of the body and stay as they are.
+typedef struct gqValueMap {
+  MlirValue *from, *to;
+  intptr_t size, fromCapacity, toCapacity;
+} gqValueMap;
+
+void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to);
+MlirValue gqValueMapGet(const gqValueMap *map, MlirValue value);
+void gqValueMapFree(gqValueMap *map);
+
+/// Appends copies of the operations of `from`, but its terminator, to `to`.
+void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map);
 
 /// Where new operations go: before `before`, at its location.
 typedef struct gqBuilder {

@@ -16,7 +16,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Pass/Pass.h"
@@ -36,7 +38,13 @@ namespace gq {
         signalPassFailure();                                                   \
     }                                                                          \
   };
+#define GQ_DEFINE_INFALLIBLE_PASS(PASS, BODY)                                  \
+  struct PASS##Pass : impl::PASS##Base<PASS##Pass> {                           \
+    void runOnOperation() override { BODY(wrap(getOperation())); }             \
+  };
 #define GEN_PASS_DEF_GQPACKSUBBYTE
+#define GEN_PASS_DEF_GQFUSEPRODUCERS
+#define GEN_PASS_DEF_GQEXPANDPRODUCERS
 #define GEN_PASS_DEF_GQFINALIZEBOUNDARY
 #define GEN_PASS_DEF_CONVERTGQTORUNTIME
 #define GEN_PASS_DEF_GQFUSESCALELAYOUT
@@ -46,10 +54,9 @@ namespace {
 GQ_DEFINE_PASS(GqPackSubbyte, gqPackSubbyte)
 GQ_DEFINE_PASS(GqFinalizeBoundary, gqFinalizeBoundary)
 GQ_DEFINE_PASS(ConvertGqToRuntime, gqConvertToRuntime)
-struct GqFuseScaleLayoutPass
-    : impl::GqFuseScaleLayoutBase<GqFuseScaleLayoutPass> {
-  void runOnOperation() override { gqFuseScaleLayout(wrap(getOperation())); }
-};
+GQ_DEFINE_INFALLIBLE_PASS(GqFuseScaleLayout, gqFuseScaleLayout)
+GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
+GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)
 
 struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::init(true),

@@ -15,6 +15,7 @@
 
 #define GQ_TENSORS_TO_LLVM                                                     \
   /* Tensors. */                                                               \
+  "gq-expand-producers,"                                                       \
   "gq-pack-subbyte,"                                                           \
   "func.func(convert-elementwise-to-linalg),canonicalize,cse," /* Tensors to   \
                                                                   buffers. */  \

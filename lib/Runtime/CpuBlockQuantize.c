@@ -1,5 +1,4 @@
-//===- CpuBlockQuantize.c - gq.block_quantize on the CPU
-//--------------------===//
+//===- CpuBlockQuantize.c - gq.block_quantize on the CPU -----------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- CpuRows.c - what the CPU ops do to a row
-//-----------------------------===//
+//===- CpuRows.c - what the CPU ops do to a row --------------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

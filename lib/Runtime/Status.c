@@ -1,5 +1,4 @@
-//===- Status.c - status codes and messages
-//---------------------------------===//
+//===- Status.c - status codes and messages ------------------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -33,6 +32,14 @@ const char *gqStatusName(gqStatus status) {
     return "OUT_OF_MEMORY";
   case GQ_IO_ERROR:
     return "IO_ERROR";
+  case GQ_NO_DRIVER:
+    return "NO_DRIVER";
+  case GQ_NO_DEVICE:
+    return "NO_DEVICE";
+  case GQ_CUDA_ERROR:
+    return "CUDA_ERROR";
+  case GQ_UNSUPPORTED_CHIP:
+    return "UNSUPPORTED_CHIP";
   }
   return "UNKNOWN";
 }

@@ -1,4 +1,4 @@
-//===- Problem.c - memory and operands for the tests --------------------===//
+//===- Problem.c - memory and operands for the tests ---------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- Problem.h - memory and operands for the tests ------------*- C -*-===//
+//===- Problem.h - memory and operands for the tests -------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

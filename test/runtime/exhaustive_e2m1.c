@@ -1,5 +1,4 @@
-//===- exhaustive_e2m1.c - every float32 against the thresholds
-//-------------===//
+//===- exhaustive_e2m1.c - every float32 against the thresholds ----------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- test_cpu_errors.c - what the ops refuse, and in which words ------===//
+//===- test_cpu_errors.c - what the ops refuse, and in which words -------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

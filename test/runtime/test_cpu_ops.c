@@ -1,4 +1,4 @@
-//===- test_cpu_ops.c - the ops through their C entry points ------------===//
+//===- test_cpu_ops.c - the ops through their C entry points -------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,5 +1,4 @@
-//===- test_numerics.c - codes, roundings and layouts
-//-----------------------===//
+//===- test_numerics.c - codes, roundings and layouts --------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

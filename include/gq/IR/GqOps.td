@@ -13,6 +13,7 @@
 #define GQ_IR_OPS_TD
 
 include "gq/IR/GqAttrs.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -25,6 +26,7 @@ class Gq_Shaped<list<Type> elements, list<int> ranks>
     : AnyTypeOf<[TensorRankOf<elements, ranks>, MemRefRankOf<elements, ranks>]>;
 
 def Gq_Float2D : Gq_Shaped<[F32, BF16, F16], [2]>;
+def Gq_ProducerInput : Gq_Shaped<[F32, BF16, F16], [0, 1, 2]>;
 def Gq_Data2D : Gq_Shaped<[F4E2M1FN, I8], [2]>;
 def Gq_Data3D : Gq_Shaped<[F4E2M1FN, I8], [3]>;
 def Gq_Scales2D : Gq_Shaped<[F8E4M3FN], [2]>;
@@ -158,7 +160,9 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
 // grouped_block_quantize
 //===----------------------------------------------------------------------===//
 
-def Gq_GroupedBlockQuantizeOp : Gq_Op<"grouped_block_quantize", 2> {
+def Gq_GroupedBlockQuantizeOp
+    : Gq_Op<"grouped_block_quantize", 2,
+            [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
   let summary = "Quantize rows and lay out their scales group by group";
   let description = !strconcat([{
     `gq.block_quantize` and `gq.preprocess_grouped_matmul_sf` in one: the
@@ -174,16 +178,43 @@ def Gq_GroupedBlockQuantizeOp : Gq_Op<"grouped_block_quantize", 2> {
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
     ```
 
-    Constraints:}], sharedConstraints, [{
+    What is quantized may be computed from several inputs, element by element,
+    by the optional region `producer`. `maps` then says which element of each
+    input belongs to the element (m, k): the identity, a broadcast of a column
+    `(m, k) -> (m)` or of a row `(m, k) -> (k)`, or a scalar `(m, k) -> ()`. The
+    value that the region yields is quantized in the precision of its type.
+
+    ```mlir
+    %q, %sf = gq.grouped_block_quantize format(nvfp4)
+        ins(%x, %bias : tensor<?x64xbf16>, tensor<64xf32>)
+        maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>]
+        groups(%offsets, %sf_offsets : tensor<9xi32>, tensor<8xi32>)
+        outs(%q0, %sf0 : tensor<?x64xf4E2M1FN>,
+                         tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+        -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+        producer {
+        ^bb0(%e: bf16, %b: f32):
+          %f = arith.extf %e : bf16 to f32
+          %s = arith.addf %f, %b : f32
+          gq.yield %s : f32
+        }
+    ```
+
+    Constraints, where `data`, `[M, K]` of f4 or `[M, K/2]` of i8, gives M and
+    K:}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type.
     * (C6) `global_scale`, if of rank 1, holds G entries.
-    * (C7) `data` is `[M, K]` of f4 or `[M, K/2]` of i8.
+    * (C7) Without `producer` there is one input, `[M, K]`, and no `maps`.
     * (C8) `scales` is `[rows, K/block rounded up to 4]` with rows a multiple
       of 128.
     * (C9) `scale_layout` is `tile128x4`, and so is the encoding of `scales`.
     * (C10) Memrefs have an innermost stride of 1; `offsets`, `scale_offsets`,
       `global_scale` and `scales` are contiguous.
+    * (C11) With `producer` there are up to 8 inputs, and each has one of the
+      maps above and the extents that it asks for.
+    * (C12) `producer` takes the elements of the inputs and yields one `f32`,
+      `bf16` or `f16`.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -192,22 +223,33 @@ def Gq_GroupedBlockQuantizeOp : Gq_Op<"grouped_block_quantize", 2> {
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
     DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows,
-    Gq_Float2D:$input,
+    OptionalAttr<AffineMapArrayAttr>:$maps,
+    Variadic<Gq_ProducerInput>:$inputs,
     Gq_Offsets:$offsets,
     Gq_Offsets:$scale_offsets,
     Optional<Gq_F32ScalarOr1D>:$global_scale,
     Gq_Data2D:$data,
     Gq_Scales2D:$scales);
+  // Variadic: a region that is there but empty would have no block to verify.
+  let regions = (region VariadicRegion<SizedRegion<1>>:$producer);
   let assemblyFormat = [{
     `format` `` $format
     (`scale_layout` `` $scale_layout^)? (`rows` `` $rows^)? attr-dict
-    `ins` `(` $input `:` type($input) `)`
+    `ins` `(` $inputs `:` type($inputs) `)` (`maps` $maps^)?
     `groups` `(` $offsets `,` $scale_offsets `:`
                  type($offsets) `,` type($scale_offsets) `)`
     (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
     `outs` `(` $data `,` $scales `:` type($data) `,` type($scales) `)`
     (`->` type($results)^)?
+    (`producer` $producer^)?
   }];
+}
+
+def Gq_YieldOp : Op<Gq_Dialect, "yield", [
+    Pure, Terminator, ReturnLike, HasParent<"GroupedBlockQuantizeOp">]> {
+  let summary = "The element that a producer computes";
+  let arguments = (ins AnyTypeOf<[F32, BF16, F16]>:$value);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,6 +27,35 @@ def GqFuseScaleLayout : Pass<"gq-fuse-scale-layout"> {
   }];
 }
 
+def GqFuseProducers : Pass<"gq-fuse-producers"> {
+  let summary = "Compute what is quantized inside of the op";
+  let description = [{
+    Moves an element-wise `linalg.generic` that computes an input of a
+    `gq.grouped_block_quantize` into the op's `producer`, again and again, so
+    that its result is never stored. Its maps may be the identity, a broadcast
+    of a column or a row, or a scalar; `arith` and `math` on tensors take part
+    after `convert-elementwise-to-linalg`. The values that are quantized stay
+    the same to the bit.
+
+    A producer is left alone, and a remark of the category `gq-fuse-producers`
+    says why, if something else uses its result (it would be computed twice), if
+    it is no element-wise function of f32, bf16 and f16 tensors, or if the op
+    would have more than 8 inputs.
+  }];
+}
+
+def GqExpandProducers : Pass<"gq-expand-producers"> {
+  let summary = "Compute what is quantized in an op of its own";
+  let description = [{
+    The inverse of `gq-fuse-producers`, for targets whose kernels take no
+    producer: a `gq.grouped_block_quantize` on tensors with a `producer` becomes
+    a `linalg.generic` and one without.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
   let summary = "Store f4 tensors as they are packed, two codes a byte";
   let description = [{

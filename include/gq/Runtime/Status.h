@@ -25,10 +25,18 @@ typedef enum gqStatus {
   GQ_INVALID_OFFSETS = 2,
   /// The module does not parse, verify, lower or link.
   GQ_COMPILE_ERROR = 3,
-  /// Memory could not be allocated.
+  /// Memory, of the host or of a device, could not be allocated.
   GQ_OUT_OF_MEMORY = 4,
   /// A file could not be read or written.
   GQ_IO_ERROR = 5,
+  /// There is no CUDA driver, or not one that the runtime can use.
+  GQ_NO_DRIVER = 6,
+  /// There is a CUDA driver and no device.
+  GQ_NO_DEVICE = 7,
+  /// A call of the CUDA driver failed; the message names it.
+  GQ_CUDA_ERROR = 8,
+  /// The kernels were not compiled for the chip of the device.
+  GQ_UNSUPPORTED_CHIP = 9,
 } gqStatus;
 
 /// The name of `status` without its prefix, such as "INVALID_OFFSETS". A

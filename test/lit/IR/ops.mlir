@@ -135,3 +135,32 @@ func.func @grouped_mm_packed(%a: tensor<?x32xi8>, %b: tensor<3x32x64xf4E2M1FN>,
       outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
   return %c : tensor<?x32xf32>
 }
+
+// CHECK-LABEL: func @producer
+func.func @producer(%x: tensor<?x64xbf16>, %r: tensor<?xf32>, %c: tensor<64xf16>,
+    %v: tensor<f32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q0: tensor<?x64xf4E2M1FN>, %s0: tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+    -> tensor<?x64xf4E2M1FN> {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) ins(
+  // CHECK-SAME: maps [#{{.*}}, #{{.*}}, #{{.*}}, #{{.*}}] groups(
+  // CHECK-SAME: producer {
+  // CHECK-NEXT: ^bb0(%{{.*}}: bf16, %{{.*}}: f32, %{{.*}}: f16, %{{.*}}: f32):
+  // CHECK: gq.yield %{{.*}} : f32
+  %q, %s = gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %r, %c, %v : tensor<?x64xbf16>, tensor<?xf32>, tensor<64xf16>,
+                           tensor<f32>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>,
+            affine_map<(m, k) -> (k)>, affine_map<(m, k) -> ()>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %s0 : tensor<?x64xf4E2M1FN>,
+                      tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+      producer {
+      ^bb0(%e: bf16, %er: f32, %ec: f16, %ev: f32):
+        %f = arith.extf %e : bf16 to f32
+        %g = arith.addf %f, %er : f32
+        %h = arith.mulf %g, %ev : f32
+        gq.yield %h : f32
+      }
+  return %q : tensor<?x64xf4E2M1FN>
+}

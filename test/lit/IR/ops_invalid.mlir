@@ -546,11 +546,207 @@ func.func @grouped_block_quantize_c6(
 func.func @grouped_block_quantize_c7(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x32xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'data' to be ?x64 f4 elements, but got ?x32}}
+  // expected-error @+1 {{requires 'inputs' to be ?x32, but got ?x64}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x32xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
       -> tensor<?x32xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c7_rank(
+    %x: tensor<64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires a single input of rank 2 and no 'maps' where it has no 'producer'}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c7_maps(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires a single input of rank 2 and no 'maps' where it has no 'producer'}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_count(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires at most 8 inputs}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x, %x, %x, %x, %x, %x, %x, %x, %x : tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>, tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e0: bf16, %e1: bf16, %e2: bf16, %e3: bf16, %e4: bf16, %e5: bf16, %e6: bf16, %e7: bf16, %e8: bf16):
+    gq.yield %e0 : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_maps(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'maps' to hold a map for each input of 'producer'}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_no_maps(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'maps' to hold a map for each input of 'producer'}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_dims(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires each of 'maps' to go from (m, k) to the rank of its input}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m) -> (m, m)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_rank(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires each of 'maps' to go from (m, k) to the rank of its input}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_transposed(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires each of 'maps' to be (m, k) -> (m, k), (m), (k) or ()}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (k, m)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_expression(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires each of 'maps' to be (m, k) -> (m, k), (m), (k) or ()}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k + 1)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_extents(
+    %x: tensor<32xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to be 64, but got 32}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<32xbf16>)
+      maps [affine_map<(m, k) -> (k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c12_count(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'producer' to take an element of each input}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16, %f: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c12_type(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'producer' to take an element of each input}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: f32):
+    gq.yield %e : f32
+  }
   return
 }
 
@@ -624,7 +820,7 @@ func.func @grouped_block_quantize_c9_encoding(
 func.func @grouped_block_quantize_c10(
     %x: memref<?x64xbf16, strided<[1, 64]>>, %o: memref<4xi32>, %so: memref<3xi32>,
     %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'input' to have an innermost stride of 1}}
+  // expected-error @+1 {{requires 'inputs' to have an innermost stride of 1}}
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16, strided<[1, 64]>>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
       outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
@@ -1070,5 +1266,23 @@ func.func @grouped_mm_c12_out(
       scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
       outs(%c : memref<?x32xf32, strided<[1, 32]>>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c12_yield(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    %i = arith.bitcast %e : bf16 to i16
+    // expected-error @+1 {{operand #0 must be}}
+    gq.yield %i : i16
+  }
   return
 }

@@ -18,3 +18,19 @@ func.func @unpacked(%x: memref<8x64xbf16>, %q: memref<8x64xf4E2M1FN>,
       outs(%q, %s : memref<8x64xf4E2M1FN>, memref<8x4xf8E4M3FN>)
   return
 }
+
+// -----
+
+func.func @producer(%x: memref<8x64xf32>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %q: memref<8x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{convert-gq-to-runtime needs the producer as an op of its own; run gq-expand-producers before bufferization}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<8x64xf32>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%q, %s : memref<8x32xi8>, memref<?x4xf8E4M3FN>) producer {
+  ^bb0(%e: f32):
+    %f = math.absf %e : f32
+    gq.yield %f : f32
+  }
+  return
+}
