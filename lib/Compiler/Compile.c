@@ -9,6 +9,7 @@
 #include "Executable.h"
 #include "Frontend.h"
 #include "Object.h"
+#include "Target.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -22,24 +23,40 @@ typedef struct Compilation {
   /// Ends in a null character, which MLIR's lexer reads.
   gqText mlir;
   gqCompileOptions options;
+  gqTarget target;
   gqHost host;
 } Compilation;
 
-/// Describes the file that this code is in, so that the cache forgets what
-/// another build of it compiled. A library has its path in the link map; the
-/// program itself has an empty string there. The address is that of a static
-/// variable: a function's may be that of a stub elsewhere.
-static void appendBuild(gqText *key) {
+/// Describes a file, so that the cache forgets what another state of it
+/// compiled.
+static void appendFile(gqText *key, const char *path) {
+  struct stat file;
+  if (stat(path, &file) == 0)
+    gqTextPrintf(key, "%lld %lld.%09ld", (long long)file.st_size,
+                 (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+/// Describes the file that this code is in and, for CUDA, the device functions
+/// beside it, which gq-attach-target links. A library has its path in the link
+/// map; the program itself has an empty string there. The address is that of a
+/// static variable: a function's may be that of a stub elsewhere.
+static void appendBuild(gqText *key, const gqTarget *target) {
   static const char here = 0;
   Dl_info info;
   struct link_map *map = NULL;
   if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP))
     return;
-  const char *path = map && *map->l_name ? map->l_name : "/proc/self/exe";
-  struct stat file;
-  if (stat(path, &file) == 0)
-    gqTextPrintf(key, "%lld %lld.%09ld", (long long)file.st_size,
-                 (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+  appendFile(key, map && *map->l_name ? map->l_name : "/proc/self/exe");
+  if (!target->isCuda)
+    return;
+  const char *slash = strrchr(info.dli_fname, '/');
+  gqText path = {0};
+  gqTextPrintf(&path, "%.*sgq/device/gq-%s.bc",
+               slash ? (int)(slash + 1 - info.dli_fname) : 0, info.dli_fname,
+               target->chip);
+  gqTextAppend(key, "\ndevice ", 8);
+  appendFile(key, gqTextString(&path));
+  gqTextFree(&path);
 }
 
 /// Everything that the object depends on.
@@ -49,10 +66,12 @@ static gqText createKey(const Compilation *compilation) {
   LLVMGetVersion(&major, &minor, &patch);
   gqTextPrintf(&key, "gq %s\nllvm %u.%u.%u\nbuild ", GQ_VERSION, major, minor,
                patch);
-  appendBuild(&key);
+  appendBuild(&key, &compilation->target);
   const gqHost *host = &compilation->host;
-  gqTextPrintf(&key, "\nhost %s %s %s\nfusion %d\n", host->triple, host->cpu,
-               host->features, !compilation->options.noFusion);
+  gqTextPrintf(&key, "\nhost %s %s %s\npipeline ", host->triple, host->cpu,
+               host->features);
+  gqTargetWritePipeline(&compilation->target, &compilation->options, &key);
+  gqTextAppend(&key, "\n", 1);
   gqTextAppend(&key, compilation->mlir.data, compilation->mlir.length);
   return key;
 }
@@ -62,9 +81,9 @@ static gqStatus compileInContext(const Compilation *compilation,
                                  LLVMMemoryBufferRef *object) {
   LLVMModuleRef module = NULL;
   gqText signatures = {0};
-  gqStatus status =
-      gqFrontendRun(compilation->mlir.data, compilation->mlir.length,
-                    &compilation->options, context, &module, &signatures);
+  gqStatus status = gqFrontendRun(
+      compilation->mlir.data, compilation->mlir.length, &compilation->options,
+      &compilation->target, context, &module, &signatures);
   if (status == GQ_OK) {
     status = gqObjectEmit(module, &compilation->host, gqTextString(&signatures),
                           object);
@@ -82,7 +101,7 @@ static gqStatus compileObject(const Compilation *compilation,
   return status;
 }
 
-static bool loadCached(const char *folder, const gqText *key,
+static bool loadCached(const char *folder, const gqText *key, bool isCuda,
                        gqExecutable **executable) {
   size_t length;
   char *cached = gqCacheLoad(folder, key, &length);
@@ -91,23 +110,24 @@ static bool loadCached(const char *folder, const gqText *key,
   LLVMMemoryBufferRef object =
       LLVMCreateMemoryBufferWithMemoryRangeCopy(cached, length, "gq");
   free(cached);
-  return gqExecutableLoad(object, executable) == GQ_OK;
+  return gqExecutableLoad(object, isCuda, executable) == GQ_OK;
 }
 
 /// Compiles through the cache in `folder`.
 static gqStatus compileCached(const Compilation *compilation,
                               const char *folder, gqExecutable **executable) {
   gqText key = createKey(compilation);
+  bool isCuda = compilation->target.isCuda;
   LLVMMemoryBufferRef object;
   gqStatus status = GQ_OK;
   if (key.failed) {
     status = gqFail(GQ_OUT_OF_MEMORY, "out of memory");
-  } else if (!loadCached(folder, &key, executable)) {
+  } else if (!loadCached(folder, &key, isCuda, executable)) {
     status = compileObject(compilation, &object);
     if (status == GQ_OK) {
       gqCacheStore(folder, &key, LLVMGetBufferStart(object),
                    LLVMGetBufferSize(object));
-      status = gqExecutableLoad(object, executable);
+      status = gqExecutableLoad(object, isCuda, executable);
     }
   }
   gqTextFree(&key);
@@ -118,17 +138,9 @@ static gqStatus compileUncached(const Compilation *compilation,
                                 gqExecutable **executable) {
   LLVMMemoryBufferRef object;
   gqStatus status = compileObject(compilation, &object);
-  return status == GQ_OK ? gqExecutableLoad(object, executable) : status;
-}
-
-static gqStatus checkTarget(const char *target) {
-  if (!target || strcmp(target, "cpu") == 0)
-    return GQ_OK;
-  if (strcmp(target, "cuda") == 0)
-    return gqFail(GQ_INVALID_ARGUMENT, "this build has no CUDA target");
-  return gqFail(GQ_INVALID_ARGUMENT,
-                "unknown target '%s': the targets of this build are: cpu",
-                target);
+  if (status != GQ_OK)
+    return status;
+  return gqExecutableLoad(object, compilation->target.isCuda, executable);
 }
 
 gqStatus gqCompile(const char *mlir, size_t length,
@@ -137,7 +149,7 @@ gqStatus gqCompile(const char *mlir, size_t length,
   Compilation compilation = {0};
   if (options)
     compilation.options = *options;
-  gqStatus status = checkTarget(compilation.options.target);
+  gqStatus status = gqTargetCreate(&compilation.options, &compilation.target);
   if (status != GQ_OK)
     return status;
   gqTextAppend(&compilation.mlir, mlir, length);

@@ -12,6 +12,7 @@
 #include "Tensor.h"
 
 #include "gq/Runtime/Cpu.h"
+#include "gq/Runtime/Cuda.h"
 
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
@@ -21,6 +22,7 @@
 #include <string.h>
 
 struct gqExecutable {
+  bool isCuda;
   LLVMOrcLLJITRef jit;
   /// In the linked object.
   const gqModuleTable *table;
@@ -52,24 +54,85 @@ static void ignoreLinkError(void *unused, LLVMErrorRef error) {
   LLVMConsumeError(error);
 }
 
+/// A function of this library that generated code calls.
+typedef struct RuntimeFunction {
+  const char *name;
+  void (*function)(void);
+} RuntimeFunction;
+
+#define GQ_FUNCTION(NAME) {#NAME, (void (*)(void))NAME}
+
+static const RuntimeFunction cpuFunctions[] = {
+    GQ_FUNCTION(gqCpuBlockQuantize),
+    GQ_FUNCTION(gqCpuPreprocessGroupedMatmulSf),
+    GQ_FUNCTION(gqCpuGroupedBlockQuantize),
+    GQ_FUNCTION(gqCpuGroupedMm),
+    {"memrefCopy", (void (*)(void))gqMemrefCopy},
+};
+
+/// What memref.alloc and memref.dealloc are lowered to where every memref is on
+/// the device (finalize-memref-to-llvm with generic functions).
+static void *allocateOnDevice(int64_t size) {
+  return mgpuMemAlloc((uint64_t)size, gqGetStream(), /*isHostShared=*/false);
+}
+
+/// A device allocation is aligned to 256 bytes.
+static void *allocateAlignedOnDevice(int64_t alignment, int64_t size) {
+  (void)alignment;
+  return allocateOnDevice(size);
+}
+
+static void freeOnDevice(void *memory) { mgpuMemFree(memory, gqGetStream()); }
+
+/// Not memrefCopy, which would work on memory of the host: a module that calls
+/// it does not link.
+static const RuntimeFunction cudaFunctions[] = {
+    {"_mlir_memref_to_llvm_alloc", (void (*)(void))allocateOnDevice},
+    {"_mlir_memref_to_llvm_aligned_alloc",
+     (void (*)(void))allocateAlignedOnDevice},
+    {"_mlir_memref_to_llvm_free", (void (*)(void))freeOnDevice},
+    GQ_FUNCTION(gqDeviceMultiprocessorCount),
+    GQ_FUNCTION(gqGetStream),
+    GQ_FUNCTION(gqStreamStatusWord),
+    GQ_FUNCTION(mgpuEventCreate),
+    GQ_FUNCTION(mgpuEventDestroy),
+    GQ_FUNCTION(mgpuEventRecord),
+    GQ_FUNCTION(mgpuEventSynchronize),
+    GQ_FUNCTION(mgpuLaunchClusterKernel),
+    GQ_FUNCTION(mgpuLaunchKernel),
+    GQ_FUNCTION(mgpuMemAlloc),
+    GQ_FUNCTION(mgpuMemFree),
+    GQ_FUNCTION(mgpuMemHostRegister),
+    GQ_FUNCTION(mgpuMemHostRegisterMemRef),
+    GQ_FUNCTION(mgpuMemHostUnregister),
+    GQ_FUNCTION(mgpuMemHostUnregisterMemRef),
+    GQ_FUNCTION(mgpuMemcpy),
+    GQ_FUNCTION(mgpuMemset16),
+    GQ_FUNCTION(mgpuMemset32),
+    GQ_FUNCTION(mgpuModuleGetFunction),
+    GQ_FUNCTION(mgpuModuleLoad),
+    GQ_FUNCTION(mgpuModuleLoadJIT),
+    GQ_FUNCTION(mgpuModuleUnload),
+    GQ_FUNCTION(mgpuSetDefaultDevice),
+    GQ_FUNCTION(mgpuStreamCreate),
+    GQ_FUNCTION(mgpuStreamDestroy),
+    GQ_FUNCTION(mgpuStreamSynchronize),
+    GQ_FUNCTION(mgpuStreamWaitEvent),
+};
+
+enum {
+  NUM_CPU_FUNCTIONS = sizeof(cpuFunctions) / sizeof(RuntimeFunction),
+  NUM_CUDA_FUNCTIONS = sizeof(cudaFunctions) / sizeof(RuntimeFunction),
+};
+
 /// Defines what generated code calls in this library. LLJIT finds the C library
 /// and libm in the process by itself, but this library's symbols need not be
 /// visible there.
-static LLVMErrorRef defineRuntime(LLVMOrcLLJITRef jit) {
-  static const struct {
-    const char *name;
-    void (*function)(void);
-  } functions[] = {
-      {"gqCpuBlockQuantize", (void (*)(void))gqCpuBlockQuantize},
-      {"gqCpuPreprocessGroupedMatmulSf",
-       (void (*)(void))gqCpuPreprocessGroupedMatmulSf},
-      {"gqCpuGroupedBlockQuantize", (void (*)(void))gqCpuGroupedBlockQuantize},
-      {"gqCpuGroupedMm", (void (*)(void))gqCpuGroupedMm},
-      {"memrefCopy", (void (*)(void))gqMemrefCopy},
-  };
-  enum { COUNT = sizeof(functions) / sizeof(functions[0]) };
-  LLVMOrcCSymbolMapPair pairs[COUNT];
-  for (size_t i = 0; i < COUNT; ++i) {
+static LLVMErrorRef defineRuntime(LLVMOrcLLJITRef jit, bool isCuda) {
+  const RuntimeFunction *functions = isCuda ? cudaFunctions : cpuFunctions;
+  size_t count = isCuda ? NUM_CUDA_FUNCTIONS : NUM_CPU_FUNCTIONS;
+  LLVMOrcCSymbolMapPair pairs[NUM_CPU_FUNCTIONS + NUM_CUDA_FUNCTIONS];
+  for (size_t i = 0; i < count; ++i) {
     pairs[i].Name = LLVMOrcLLJITMangleAndIntern(jit, functions[i].name);
     pairs[i].Sym = (LLVMJITEvaluatedSymbol){
         (LLVMOrcExecutorAddress)(uintptr_t)functions[i].function,
@@ -77,13 +140,13 @@ static LLVMErrorRef defineRuntime(LLVMOrcLLJITRef jit) {
          0}};
   }
   return LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit),
-                               LLVMOrcAbsoluteSymbols(pairs, COUNT));
+                               LLVMOrcAbsoluteSymbols(pairs, count));
 }
 
 /// Links `object`, which it takes, and finds the module's table.
 static LLVMErrorRef link(LLVMOrcLLJITRef jit, LLVMMemoryBufferRef object,
-                         LLVMOrcExecutorAddress *table) {
-  LLVMErrorRef error = defineRuntime(jit);
+                         bool isCuda, LLVMOrcExecutorAddress *table) {
+  LLVMErrorRef error = defineRuntime(jit, isCuda);
   if (error) {
     LLVMDisposeMemoryBuffer(object);
     return error;
@@ -94,12 +157,12 @@ static LLVMErrorRef link(LLVMOrcLLJITRef jit, LLVMMemoryBufferRef object,
 }
 
 static gqStatus linkTable(LLVMOrcLLJITRef jit, LLVMMemoryBufferRef object,
-                          const gqModuleTable **table) {
+                          bool isCuda, const gqModuleTable **table) {
   gqText reports = {0};
   LLVMOrcExecutionSessionRef session = LLVMOrcLLJITGetExecutionSession(jit);
   LLVMOrcExecutionSessionSetErrorReporter(session, reportLinkError, &reports);
   LLVMOrcExecutorAddress address = 0;
-  LLVMErrorRef error = link(jit, object, &address);
+  LLVMErrorRef error = link(jit, object, isCuda, &address);
   LLVMOrcExecutionSessionSetErrorReporter(session, ignoreLinkError, NULL);
   gqStatus status = GQ_OK;
   if (error)
@@ -111,7 +174,7 @@ static gqStatus linkTable(LLVMOrcLLJITRef jit, LLVMMemoryBufferRef object,
   return status;
 }
 
-gqStatus gqExecutableLoad(LLVMMemoryBufferRef object,
+gqStatus gqExecutableLoad(LLVMMemoryBufferRef object, bool isCuda,
                           gqExecutable **executable) {
   gqExecutable *result = calloc(1, sizeof(gqExecutable));
   if (!result) {
@@ -124,7 +187,8 @@ gqStatus gqExecutableLoad(LLVMMemoryBufferRef object,
     free(result);
     return failLink(error);
   }
-  gqStatus status = linkTable(result->jit, object, &result->table);
+  result->isCuda = isCuda;
+  gqStatus status = linkTable(result->jit, object, isCuda, &result->table);
   if (status == GQ_OK)
     status = gqSignaturesParse(result->table->signatures, &result->signatures);
   if (status != GQ_OK) {
@@ -198,6 +262,8 @@ _Static_assert(sizeof(gqMemref) == 3 * sizeof(int64_t),
 /// The arguments and results of one call, in one allocation.
 typedef struct Frame {
   const gqSignature *signature;
+  /// Where its tensors are.
+  DLDevice device;
   Slot *inputSlots;
   Slot *resultSlots;
   void **inputs;
@@ -205,15 +271,16 @@ typedef struct Frame {
   void **results;
 } Frame;
 
-static gqStatus createFrame(const gqSignature *signature, Frame *frame) {
+static gqStatus createFrame(const gqSignature *signature, DLDevice device,
+                            Frame *frame) {
   size_t numInputs = (size_t)signature->numInputs;
   size_t count = numInputs + (size_t)signature->numResults;
   Slot *slots = calloc(count + 1, sizeof(Slot) + sizeof(void *));
   if (!slots)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
   void **pointers = (void **)(slots + count);
-  *frame = (Frame){signature, slots, slots + numInputs, pointers,
-                   pointers + numInputs};
+  *frame = (Frame){signature,         device,   slots,
+                   slots + numInputs, pointers, pointers + numInputs};
   return GQ_OK;
 }
 
@@ -250,23 +317,29 @@ static DLManagedTensor *takeScalar(gqElementType type, const void *value) {
   if (!memory)
     return NULL;
   memcpy(memory, value, size);
-  return gqTensorCreate(gqTensorDtype(type), 0, NULL, memory, memory);
+  const gqMemory owner = {{kDLCPU, 0}, NULL, memory};
+  return gqTensorCreate(gqTensorDtype(type), 0, NULL, memory, &owner);
 }
 
 /// Takes over what the function left in the slot of a fresh result.
-static DLManagedTensor *takeResult(const gqType *type, const void *slot) {
+static DLManagedTensor *takeResult(const gqType *type, const void *slot,
+                                   DLDevice device) {
   if (type->rank < 0)
     return takeScalar(type->type, slot);
   const gqMemref *memref = slot;
+  const gqMemory memory = {device,
+                           device.device_type == kDLCPU ? NULL : gqGetStream(),
+                           memref->allocated};
   char *data =
       (char *)memref->aligned + memref->offset * gqElementTypeSize(type->type);
   return gqTensorCreate(gqTensorDtype(type->type), type->rank,
-                        memref->sizesAndStrides, data, memref->allocated);
+                        memref->sizesAndStrides, data, &memory);
 }
 
 static DLManagedTensor *createView(const DLTensor *tensor) {
+  const gqMemory borrowed = {tensor->device, NULL, NULL};
   return gqTensorCreate(tensor->dtype, tensor->ndim, tensor->shape,
-                        gqTensorData(tensor), NULL);
+                        gqTensorData(tensor), &borrowed);
 }
 
 static void releaseOutputs(DLManagedTensor **outputs, size_t count) {
@@ -285,8 +358,9 @@ static gqStatus takeOutputs(Frame *frame, DLTensor *const *inputs,
   gqStatus status = GQ_OK;
   for (int32_t i = 0; i < signature->numResults; ++i) {
     int32_t source = signature->sources[i];
-    outputs[i] = source < 0 ? takeResult(&signature->results[i], *fresh++)
-                            : createView(inputs[source]);
+    outputs[i] =
+        source < 0 ? takeResult(&signature->results[i], *fresh++, frame->device)
+                   : createView(inputs[source]);
     if (!outputs[i])
       status = gqFail(GQ_OUT_OF_MEMORY, "out of memory");
   }
@@ -295,7 +369,14 @@ static gqStatus takeOutputs(Frame *frame, DLTensor *const *inputs,
   return status;
 }
 
-static gqStatus checkInputs(const gqSignature *signature,
+/// Scalars are read by the host, wherever the tensors are.
+static gqStatus checkInput(const gqType *type, const DLTensor *tensor,
+                           DLDevice device) {
+  return type->rank < 0 ? gqTypeCheck(type, tensor)
+                        : gqTensorCheck(type, tensor, device);
+}
+
+static gqStatus checkInputs(const gqSignature *signature, DLDevice device,
                             DLTensor *const *inputs, size_t numInputs,
                             size_t numOutputs) {
   if (numInputs != (size_t)signature->numInputs)
@@ -307,11 +388,38 @@ static gqStatus checkInputs(const gqSignature *signature,
                   "function '%s' has %d results, found room for %zu",
                   signature->name, signature->numResults, numOutputs);
   for (size_t i = 0; i < numInputs; ++i) {
-    gqStatus status = gqTypeCheck(&signature->inputs[i], inputs[i]);
+    gqStatus status = checkInput(&signature->inputs[i], inputs[i], device);
     if (status != GQ_OK)
       return gqFail(status, "argument %zu: %s", i, gqGetLastErrorMessage());
   }
   return GQ_OK;
+}
+
+/// Finds where a function runs. A failure that is pending in this thread comes
+/// from something that has no other way to report it.
+static gqStatus startCall(const gqExecutable *executable, DLDevice *device) {
+  *device = (DLDevice){kDLCPU, 0};
+  if (!executable->isCuda) {
+    gqCpuStatus();
+    return GQ_OK;
+  }
+  device->device_type = kDLCUDA;
+  gqStatus status = gqCudaStatus();
+  return status == GQ_OK ? gqGetDevice(&device->device_id) : status;
+}
+
+/// Releases the results of a call that failed, and keeps its message: a device
+/// that is lost makes that fail too.
+static void dropOutputs(gqStatus status, Frame *frame, DLTensor *const *inputs,
+                        DLManagedTensor **outputs) {
+  gqText message = {0};
+  gqTextPrintf(&message, "%s", gqGetLastErrorMessage());
+  takeOutputs(frame, inputs, outputs);
+  releaseOutputs(outputs, (size_t)frame->signature->numResults);
+  if (frame->device.device_type == kDLCUDA)
+    gqCudaStatus();
+  gqFail(status, "%s", gqTextString(&message));
+  gqTextFree(&message);
 }
 
 /// Calls the function. A gq op that fails does not stop it, so there are
@@ -320,14 +428,12 @@ static gqStatus call(const gqExecutable *executable, Frame *frame,
                      DLTensor *const *inputs, DLManagedTensor **outputs) {
   const gqSignature *signature = frame->signature;
   fillFrame(frame, inputs);
-  gqCpuStatus();
   executable->table->entries[signature - executable->signatures.functions](
       frame->results, frame->inputs);
-  gqStatus status = gqCpuStatus();
-  gqStatus taken = takeOutputs(frame, inputs, outputs);
+  gqStatus status = executable->isCuda ? gqCudaStatus() : gqCpuStatus();
   if (status == GQ_OK)
-    return taken;
-  releaseOutputs(outputs, (size_t)signature->numResults);
+    return takeOutputs(frame, inputs, outputs);
+  dropOutputs(status, frame, inputs, outputs);
   return status;
 }
 
@@ -337,12 +443,15 @@ gqStatus gqInvoke(gqExecutable *executable, const char *function,
   for (size_t i = 0; i < numOutputs; ++i)
     outputs[i] = NULL;
   const gqSignature *signature;
+  DLDevice device;
   gqStatus status = gqExecutableGetSignature(executable, function, &signature);
   if (status == GQ_OK)
-    status = checkInputs(signature, inputs, numInputs, numOutputs);
+    status = startCall(executable, &device);
+  if (status == GQ_OK)
+    status = checkInputs(signature, device, inputs, numInputs, numOutputs);
   Frame frame;
   if (status == GQ_OK)
-    status = createFrame(signature, &frame);
+    status = createFrame(signature, device, &frame);
   if (status != GQ_OK)
     return status;
   status = call(executable, &frame, inputs, outputs);

@@ -12,10 +12,10 @@
 
 #include <llvm-c/Types.h>
 
-/// Links an object of gqObjectEmit into the process; takes `object`. Errors:
-/// GQ_COMPILE_ERROR, such as a function that the module declares and nobody
-/// defines.
-gqStatus gqExecutableLoad(LLVMMemoryBufferRef object,
+/// Links an object of gqObjectEmit, for a CUDA device or for the CPU, into the
+/// process; takes `object`. Needs no device. Errors: GQ_COMPILE_ERROR, such as
+/// a function that the module declares and nobody defines.
+gqStatus gqExecutableLoad(LLVMMemoryBufferRef object, bool isCuda,
                           gqExecutable **executable);
 
 #endif // GQ_LIB_COMPILER_EXECUTABLE_H

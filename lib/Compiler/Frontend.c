@@ -263,9 +263,8 @@ static MlirContext createContext(void) {
   return context;
 }
 
-static gqStatus runPipeline(MlirModule module, bool noFusion,
+static gqStatus runPipeline(MlirModule module, const char *pipeline,
                             Diagnostics *diagnostics) {
-  const char *pipeline = noFusion ? "gq-to-cpu{fuse=false}" : "gq-to-cpu";
   MlirPassManager manager = mlirPassManagerCreate(mlirModuleGetContext(module));
   MlirLogicalResult result =
       mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
@@ -279,10 +278,10 @@ static gqStatus runPipeline(MlirModule module, bool noFusion,
   return GQ_OK;
 }
 
-static gqStatus lower(MlirModule module, bool noFusion,
+static gqStatus lower(MlirModule module, const char *pipeline,
                       Diagnostics *diagnostics, LLVMContextRef context,
                       LLVMModuleRef *result, gqText *signatures) {
-  gqStatus status = runPipeline(module, noFusion, diagnostics);
+  gqStatus status = runPipeline(module, pipeline, diagnostics);
   if (status == GQ_OK)
     status = writeSignatures(module, signatures);
   if (status != GQ_OK)
@@ -295,8 +294,9 @@ static gqStatus lower(MlirModule module, bool noFusion,
 }
 
 gqStatus gqFrontendRun(const char *mlir, size_t length,
-                       const gqCompileOptions *options, LLVMContextRef context,
-                       LLVMModuleRef *module, gqText *signatures) {
+                       const gqCompileOptions *options, const gqTarget *target,
+                       LLVMContextRef context, LLVMModuleRef *module,
+                       gqText *signatures) {
   static pthread_once_t registered = PTHREAD_ONCE_INIT;
   pthread_once(&registered, registerPasses);
   Diagnostics diagnostics = {
@@ -306,15 +306,18 @@ gqStatus gqFrontendRun(const char *mlir, size_t length,
                                      &diagnostics, NULL);
   MlirModule source =
       mlirModuleCreateParse(mlirContext, mlirStringRefCreate(mlir, length));
+  gqText pipeline = {0};
+  gqTargetWritePipeline(target, options, &pipeline);
   gqStatus status;
   if (mlirModuleIsNull(source)) {
     status = failStep(&diagnostics, "the parser");
   } else {
-    status = lower(source, options->noFusion, &diagnostics, context, module,
-                   signatures);
+    status = lower(source, gqTextString(&pipeline), &diagnostics, context,
+                   module, signatures);
     mlirModuleDestroy(source);
   }
   mlirContextDestroy(mlirContext);
+  gqTextFree(&pipeline);
   gqTextFree(&diagnostics.text);
   return status;
 }

@@ -8,8 +8,7 @@
 #ifndef GQ_LIB_COMPILER_FRONTEND_H
 #define GQ_LIB_COMPILER_FRONTEND_H
 
-#include "Text.h"
-#include "gq/Runtime/Executable.h"
+#include "Target.h"
 
 #include <llvm-c/Types.h>
 
@@ -18,7 +17,8 @@
 /// the caller and `signatures` is the text that Signature.h describes. Errors:
 /// GQ_COMPILE_ERROR with the diagnostics.
 gqStatus gqFrontendRun(const char *mlir, size_t length,
-                       const gqCompileOptions *options, LLVMContextRef context,
-                       LLVMModuleRef *module, gqText *signatures);
+                       const gqCompileOptions *options, const gqTarget *target,
+                       LLVMContextRef context, LLVMModuleRef *module,
+                       gqText *signatures);
 
 #endif // GQ_LIB_COMPILER_FRONTEND_H

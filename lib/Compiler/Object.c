@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Object.h"
+#include "Harden.h"
 #include "Signature.h"
 
 #include <llvm-c/Analysis.h>
@@ -228,17 +229,30 @@ static gqStatus buildInitializers(Builder *builder, LLVMValueRef *initialize,
 // Table
 //===----------------------------------------------------------------------===//
 
+/// Makes a definition invisible from outside. It gets a name that nobody else
+/// has: LLVM takes a function called `sqrt` for the C library's, even an
+/// internal one, and the table must not find its own name taken.
+static void hide(LLVMValueRef value) {
+  size_t length;
+  const char *old = LLVMGetValueName2(value, &length);
+  gqText name = {0};
+  gqTextPrintf(&name, "gq.%.*s", (int)length, old);
+  LLVMSetValueName2(value, gqTextString(&name), name.length);
+  gqTextFree(&name);
+  LLVMSetLinkage(value, LLVMInternalLinkage);
+}
+
 /// Everything that the module defines is reached through the table.
 static void internalize(LLVMModuleRef module) {
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
        function = LLVMGetNextFunction(function))
     if (!LLVMIsDeclaration(function))
-      LLVMSetLinkage(function, LLVMInternalLinkage);
+      hide(function);
   for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;
        global = LLVMGetNextGlobal(global))
     if (!LLVMIsDeclaration(global) &&
         LLVMGetLinkage(global) != LLVMAppendingLinkage)
-      LLVMSetLinkage(global, LLVMInternalLinkage);
+      hide(global);
 }
 
 static void addTable(Builder *builder, const char *text,
@@ -268,10 +282,11 @@ static gqStatus buildTable(Builder *builder, const char *text,
   LLVMValueRef *entries = calloc(count + 1, sizeof(LLVMValueRef));
   if (!entries)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
-  internalize(builder->module);
   gqStatus status = buildInitializers(builder, &initialize, &finalize);
   for (size_t i = 0; i < count && status == GQ_OK; ++i)
     status = buildEntry(builder, &signatures->functions[i], &entries[i]);
+  // The entries find functions by name, so names change after them.
+  internalize(builder->module);
   if (status == GQ_OK)
     addTable(builder, text, initialize, finalize, entries, count);
   free(entries);
@@ -352,6 +367,8 @@ static gqStatus emitFor(LLVMTargetMachineRef machine, const gqHost *host,
                         LLVMMemoryBufferRef *object) {
   setTarget(module, host, machine);
   gqStatus status = completeModule(module, signatures);
+  if (status == GQ_OK)
+    gqModuleHarden(module);
   if (status == GQ_OK)
     status = verify(module);
   if (status == GQ_OK)

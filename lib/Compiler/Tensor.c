@@ -8,6 +8,8 @@
 #include "Tensor.h"
 #include "Text.h"
 
+#include "gq/Runtime/Cuda.h"
+
 #include <stdlib.h>
 
 //===----------------------------------------------------------------------===//
@@ -145,6 +147,25 @@ static gqStatus failStrides(const DLTensor *tensor) {
   return status;
 }
 
+/// "expected a tensor on CUDA device 0, found the CPU"
+static gqStatus failDevice(DLDevice expected, DLDevice found) {
+  gqText text = {0};
+  if (expected.device_type == kDLCPU)
+    gqTextPrintf(&text, "expected a tensor on the CPU, found ");
+  else
+    gqTextPrintf(&text, "expected a tensor on CUDA device %d, found ",
+                 expected.device_id);
+  if (found.device_type == kDLCPU)
+    gqTextPrintf(&text, "the CPU");
+  else if (found.device_type == expected.device_type)
+    gqTextPrintf(&text, "device %d; see gqSetDevice", found.device_id);
+  else
+    gqTextPrintf(&text, "DLPack device type %d", (int)found.device_type);
+  gqStatus status = gqFail(GQ_INVALID_ARGUMENT, "%s", gqTextString(&text));
+  gqTextFree(&text);
+  return status;
+}
+
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
@@ -180,14 +201,23 @@ static bool isContiguous(const DLTensor *tensor) {
   return true;
 }
 
+static bool isOn(DLDevice device, DLDevice expected) {
+  return device.device_type == expected.device_type &&
+         (device.device_type == kDLCPU ||
+          device.device_id == expected.device_id);
+}
+
 gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor) {
+  return gqTensorCheck(type, tensor, (DLDevice){kDLCPU, 0});
+}
+
+gqStatus gqTensorCheck(const gqType *type, const DLTensor *tensor,
+                       DLDevice device) {
   if (!tensor || !acceptsDtype(type->type, tensor->dtype) ||
       !hasShape(type, tensor))
     return failType(type, tensor);
-  if (tensor->device.device_type != kDLCPU)
-    return gqFail(GQ_INVALID_ARGUMENT,
-                  "expected a tensor on the CPU, found DLPack device type %d",
-                  (int)tensor->device.device_type);
+  if (!isOn(tensor->device, device))
+    return failDevice(device, tensor->device);
   if (!isContiguous(tensor))
     return failStrides(tensor);
   if (isEmpty(tensor))
@@ -209,23 +239,30 @@ gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor) {
 /// A tensor with the memory that it points to.
 typedef struct Result {
   DLManagedTensor tensor;
-  void *memory;
+  gqMemory memory;
   int64_t sizes[GQ_MAX_RANK];
   int64_t strides[GQ_MAX_RANK];
 } Result;
 
+static void freeMemory(const gqMemory *memory) {
+  if (memory->device.device_type == kDLCPU)
+    free(memory->owned);
+  else
+    gqDeviceRelease(memory->device.device_id, memory->stream, memory->owned);
+}
+
 static void deleteResult(DLManagedTensor *tensor) {
   Result *result = tensor->manager_ctx;
-  free(result->memory);
+  freeMemory(&result->memory);
   free(result);
 }
 
 DLManagedTensor *gqTensorCreate(DLDataType dtype, int rank,
                                 const int64_t *sizes, void *data,
-                                void *memory) {
+                                const gqMemory *memory) {
   Result *result = calloc(1, sizeof(Result));
   if (!result) {
-    free(memory);
+    freeMemory(memory);
     return NULL;
   }
   int64_t stride = 1;
@@ -234,9 +271,9 @@ DLManagedTensor *gqTensorCreate(DLDataType dtype, int rank,
     result->strides[i] = stride;
     stride *= sizes[i];
   }
-  result->memory = memory;
+  result->memory = *memory;
   result->tensor = (DLManagedTensor){.dl_tensor = {.data = data,
-                                                   .device = {kDLCPU, 0},
+                                                   .device = memory->device,
                                                    .ndim = rank,
                                                    .dtype = dtype,
                                                    .shape = result->sizes,

@@ -15,11 +15,25 @@ static inline void *gqTensorData(const DLTensor *tensor) {
   return (char *)tensor->data + tensor->byte_offset;
 }
 
-/// A tensor of the given type and rank over `data`, which owns `memory` (null
-/// for a view): its deleter passes it to free(). If memory runs out, this frees
-/// it and returns null.
+/// Memory of a device and who frees it.
+typedef struct gqMemory {
+  DLDevice device;
+  /// The CUDA stream that it is freed in order with; null on the CPU.
+  void *stream;
+  /// What malloc or gqDeviceAlloc returned; null if somebody else owns it.
+  void *owned;
+} gqMemory;
+
+/// A tensor of the given type and rank over `data`, part of `memory`, which its
+/// deleter frees. If memory runs out, this frees it and returns null.
 DLManagedTensor *gqTensorCreate(DLDataType dtype, int rank,
-                                const int64_t *sizes, void *data, void *memory);
+                                const int64_t *sizes, void *data,
+                                const gqMemory *memory);
+
+/// gqTypeCheck() for a tensor that must be on `device`, the CPU or a CUDA
+/// device.
+gqStatus gqTensorCheck(const gqType *type, const DLTensor *tensor,
+                       DLDevice device);
 
 /// The DLPack data type of fresh results of `type`.
 DLDataType gqTensorDtype(gqElementType type);

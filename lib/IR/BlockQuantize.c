@@ -37,18 +37,21 @@ MlirOperation gqBlockQuantizeCreate(MlirLocation location,
 MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op) {
   gqBlockQuantize desc = gqBlockQuantizeGet(op);
   int64_t rows = gqDim(desc.input, 0), columns = gqDim(desc.input, 1);
+  gqUnify(&rows, gqDim(desc.data, 0));
+  gqUnify(&columns, gqDataColumns(desc.data));
+  gqUnify(&columns, gqElementColumns(desc.format, gqDim(desc.scales, 1)));
   int64_t dataExtents[] = {rows, columns};
   int64_t scaleExtents[] = {rows, gqScaleColumns(desc.format, columns)};
+  const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   bool valid =
       gqCheckUniform(op) &&                                      // (C3)
       gqCheckBlocks(op, desc.format, columns) &&                 // (C4)
       gqCheckData(op, "data", desc.data, dataExtents) &&         // (C5)
       gqCheckExtents(op, "scales", desc.scales, scaleExtents) && // (C6)
-      gqCheckScaleLayout(op, desc.scaleLayout,                   // (C7)
-                         GQ_SCALE_LAYOUT_LINEAR) &&
-      gqCheckEncoding(op, "scales", desc.scales, desc.scaleLayout) &&
-      gqCheckStrides(op, "input", desc.input, false) && // (C8)
-      gqCheckStrides(op, "data", desc.data, false) &&
-      gqCheckStrides(op, "scales", desc.scales, false);
+      gqCheckScaleLayout(op, desc.scaleLayout, linear) &&        // (C7)
+      gqCheckStorage(op, "input", desc.input, linear, false) &&  // (C7), (C8)
+      gqCheckStorage(op, "global_scale", desc.globalScale, linear, false) &&
+      gqCheckStorage(op, "data", desc.data, linear, false) &&
+      gqCheckStorage(op, "scales", desc.scales, linear, false);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

@@ -26,23 +26,18 @@ enum {
   NUM_SEGMENTS
 };
 
-static MlirAttribute getAttribute(MlirOperation op, const char *name) {
-  return mlirOperationGetAttributeByName(op,
-                                         mlirStringRefCreateFromCString(name));
-}
-
 gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
-  MlirAttribute rows = getAttribute(op, "rows");
+  MlirAttribute rows = gqGetAttribute(op, "rows");
   gqGroupedBlockQuantize desc = {
       .format = gqOpFormat(op),
       .scaleLayout = gqOpScaleLayout(op, GQ_SCALE_LAYOUT_TILE128X4),
       .rows =
           mlirAttributeIsNull(rows) ? GQ_ROWS_ALL : gqRowsAttrGetValue(rows),
-      .maps = getAttribute(op, "maps"),
+      .maps = gqGetAttribute(op, "maps"),
       .producer = mlirOperationGetNumRegions(op) ? mlirOperationGetRegion(op, 0)
                                                  : (MlirRegion){NULL},
   };
-  MlirAttribute segments = getAttribute(op, "operandSegmentSizes");
+  MlirAttribute segments = gqGetAttribute(op, "operandSegmentSizes");
   intptr_t next = mlirDenseI32ArrayGetElement(segments, INPUTS);
   for (intptr_t i = 0; i < next && i < GQ_MAX_INPUTS; ++i)
     desc.inputs[i] = mlirOperationGetOperand(op, i);
@@ -72,13 +67,13 @@ MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
                                     1,
                                     1};
   MlirNamedAttribute more[] = {
-      gqNamedAttribute("rows", gqRowsAttrGet(context, desc->rows)),
-      gqNamedAttribute("operandSegmentSizes",
-                       mlirDenseI32ArrayGet(context, NUM_SEGMENTS, segments)),
+      gqAttribute(context, "rows", gqRowsAttrGet(context, desc->rows)),
+      gqAttribute(context, "operandSegmentSizes",
+                  mlirDenseI32ArrayGet(context, NUM_SEGMENTS, segments)),
   };
   mlirOperationStateAddAttributes(&state, 2, more);
   if (!mlirAttributeIsNull(desc->maps)) {
-    MlirNamedAttribute maps = gqNamedAttribute("maps", desc->maps);
+    MlirNamedAttribute maps = gqAttribute(context, "maps", desc->maps);
     mlirOperationStateAddAttributes(&state, 1, &maps);
   }
 
@@ -102,20 +97,15 @@ MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
   return mlirOperationCreate(&state);
 }
 
-/// A global scale of rank 1 has an entry for each group.
-static bool checkGlobalScale(MlirOperation op, MlirValue globalScale,
-                             MlirValue scaleOffsets) {
-  if (mlirValueIsNull(globalScale) ||
-      mlirShapedTypeGetRank(mlirValueGetType(globalScale)) == 0)
-    return true;
-  int64_t groups = gqDim(scaleOffsets, 0);
-  return gqCheckExtents(op, "global_scale", globalScale, &groups) &&
-         gqCheckStrides(op, "global_scale", globalScale, true);
+static bool checkInput(MlirOperation op, MlirValue input,
+                       const int64_t *extents) {
+  return gqCheckExtents(op, "inputs", input, extents) &&
+         gqCheckStorage(op, "inputs", input, GQ_SCALE_LAYOUT_LINEAR, false);
 }
 
 /// An input has the extents that its map asks for: a subset of (m, k) in order.
-static bool checkInput(MlirOperation op, MlirValue input, MlirAffineMap map,
-                       const int64_t *extents) {
+static bool checkMap(MlirOperation op, MlirValue input, MlirAffineMap map,
+                     int64_t *extents) {
   intptr_t rank = mlirShapedTypeGetRank(mlirValueGetType(input));
   if (mlirAffineMapGetNumDims(map) != 2 || mlirAffineMapGetNumSymbols(map) ||
       mlirAffineMapGetNumResults(map) != rank)
@@ -130,11 +120,11 @@ static bool checkInput(MlirOperation op, MlirValue input, MlirAffineMap map,
     if (dim <= previous)
       return gqOpError(op, "requires each of 'maps' to be (m, k) -> (m, k), "
                            "(m), (k) or ()");
+    gqUnify(&extents[dim], gqDim(input, i));
     required[i] = extents[dim];
     previous = dim;
   }
-  return gqCheckExtents(op, "inputs", input, required) &&
-         gqCheckStrides(op, "inputs", input, false);
+  return checkInput(op, input, required);
 }
 
 /// The producer's arguments are elements of the inputs.
@@ -150,15 +140,18 @@ static bool checkArguments(MlirOperation op,
                                 "each input");
 }
 
+/// Checks the inputs and the region. Completes `extents`, those of M and K that
+/// `data` leaves open, by what the inputs say.
 static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
-                          const int64_t *extents) {
+                          int64_t *extents) {
   if (mlirRegionIsNull(desc->producer)) { // (C7)
     if (!mlirAttributeIsNull(desc->maps) || desc->numInputs != 1 ||
         mlirShapedTypeGetRank(mlirValueGetType(desc->inputs[0])) != 2)
       return gqOpError(op, "requires a single input of rank 2 and no 'maps' "
                            "where it has no 'producer'");
-    return gqCheckExtents(op, "inputs", desc->inputs[0], extents) &&
-           gqCheckStrides(op, "inputs", desc->inputs[0], false);
+    for (intptr_t i = 0; i < 2; ++i)
+      gqUnify(&extents[i], gqDim(desc->inputs[0], i));
+    return checkInput(op, desc->inputs[0], extents);
   }
   if (desc->numInputs > GQ_MAX_INPUTS) // (C11)
     return gqOpError(op, "requires at most %d inputs", GQ_MAX_INPUTS);
@@ -167,7 +160,7 @@ static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
     return gqOpError(op, "requires 'maps' to hold a map for each input of "
                          "'producer'");
   for (intptr_t i = 0; i < desc->numInputs; ++i)
-    if (!checkInput(
+    if (!checkMap(
             op, desc->inputs[i],
             mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, i)),
             extents))
@@ -177,22 +170,26 @@ static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
 
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  int64_t columns = gqDataColumns(desc.data);
-  int64_t extents[] = {gqDim(desc.data, 0), columns};
+  int64_t extents[] = {gqDim(desc.data, 0), gqDataColumns(desc.data)};
+  if (!gqCheckUniform(op) ||              // (C3)
+      !checkProducer(op, &desc, extents)) // (C7), (C11), (C12)
+    return mlirLogicalResultFailure();
+  int64_t groups = gqDim(desc.scaleOffsets, 0);
+  gqUnify(&groups, gqDim(desc.globalScale, 0));
+  int64_t scaleExtents[] = {GQ_DYNAMIC,
+                            gqScaleColumns(desc.format, extents[1])};
+  const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
+  const gqScaleLayout tiled = GQ_SCALE_LAYOUT_TILE128X4;
   bool valid =
-      gqCheckUniform(op) &&                                        // (C3)
-      gqCheckBlocks(op, desc.format, columns) &&                   // (C4)
-      gqCheckGroups(op, desc.offsets, desc.scaleOffsets) &&        // (C5)
-      checkGlobalScale(op, desc.globalScale, desc.scaleOffsets) && // (C6)
-      checkProducer(op, &desc, extents) &&          // (C7), (C11), (C12)
-      gqCheckTiledScales(op, "scales", desc.scales, // (C8)
-                         gqScaleColumns(desc.format, columns)) &&
-      gqCheckScaleLayout(op, desc.scaleLayout, // (C9)
-                         GQ_SCALE_LAYOUT_TILE128X4) &&
-      gqCheckEncoding(op, "scales", desc.scales, desc.scaleLayout) &&
-      gqCheckStrides(op, "data", desc.data, false) && // (C10)
-      gqCheckStrides(op, "offsets", desc.offsets, true) &&
-      gqCheckStrides(op, "scale_offsets", desc.scaleOffsets, true) &&
-      gqCheckStrides(op, "scales", desc.scales, true);
+      gqCheckBlocks(op, desc.format, extents[1]) &&                    // (C4)
+      gqCheckGroups(op, desc.offsets, desc.scaleOffsets, groups) &&    // (C5)
+      gqCheckExtents(op, "global_scale", desc.globalScale, &groups) && // (C6)
+      gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) &&   // (C8)
+      gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&               // (C9)
+      gqCheckStorage(op, "data", desc.data, linear, false) && // (C9), (C10)
+      gqCheckStorage(op, "offsets", desc.offsets, linear, true) &&
+      gqCheckStorage(op, "scale_offsets", desc.scaleOffsets, linear, true) &&
+      gqCheckStorage(op, "global_scale", desc.globalScale, linear, true) &&
+      gqCheckStorage(op, "scales", desc.scales, tiled, true);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

@@ -50,41 +50,41 @@ MlirOperation gqGroupedMmCreate(MlirLocation location,
                     NUM_OPERANDS, 1);
 }
 
-static bool checkAlpha(MlirOperation op, MlirValue alpha, int64_t groups) {
-  return mlirValueIsNull(alpha) ||
-         (gqCheckExtents(op, "alpha", alpha, &groups) &&
-          gqCheckStrides(op, "alpha", alpha, true));
-}
-
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
   gqGroupedMm desc = gqGroupedMmGet(op);
   int64_t rows = gqDim(desc.a, 0), columns = gqDataColumns(desc.a);
-  int64_t groups = gqDim(desc.b, 0), outColumns = gqDim(desc.b, 1);
+  gqUnify(&columns, gqDataColumns(desc.b));
+  int64_t outColumns = gqDim(desc.b, 1);
+  gqUnify(&outColumns, gqDim(desc.out, 1));
+  int64_t groups = gqDim(desc.b, 0);
+  gqUnify(&groups, gqDim(desc.scaleOffsets, 0));
+  gqUnify(&groups, gqDim(desc.bScales, 0));
+  gqUnify(&groups, gqDim(desc.alpha, 0));
   int64_t scaleColumns = gqScaleColumns(desc.format, columns);
+  gqUnify(&scaleColumns, gqDim(desc.aScales, 1));
   int64_t bExtents[] = {groups, outColumns, columns};
-  int64_t bScaleExtents[] = {groups, gqRoundUp(outColumns, 128),
-                             gqRoundUp(scaleColumns, 4)};
+  int64_t aScaleExtents[] = {GQ_DYNAMIC, scaleColumns};
+  int64_t bScaleExtents[] = {groups, outColumns, scaleColumns};
   int64_t outExtents[] = {rows, outColumns};
+  const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
+  const gqScaleLayout tiled = GQ_SCALE_LAYOUT_TILE128X4;
   bool valid =
-      gqCheckUniform(op) &&                                             // (C3)
-      gqCheckBlocks(op, desc.format, columns) &&                        // (C4)
-      gqCheckData(op, "b", desc.b, bExtents) &&                         // (C5)
-      gqCheckTiledScales(op, "a_scales", desc.aScales, scaleColumns) && // (C6)
-      gqCheckExtents(op, "b_scales", desc.bScales, bScaleExtents) &&    // (C7)
-      gqCheckScaleLayout(op, desc.scaleLayout,                          // (C8)
-                         GQ_SCALE_LAYOUT_TILE128X4) &&
-      gqCheckEncoding(op, "a_scales", desc.aScales, desc.scaleLayout) &&
-      gqCheckEncoding(op, "b_scales", desc.bScales, desc.scaleLayout) &&
-      gqCheckGroups(op, desc.offsets, desc.scaleOffsets) && // (C9)
-      gqCheckExtents(op, "scale_offsets", desc.scaleOffsets, &groups) &&
-      checkAlpha(op, desc.alpha, groups) &&              // (C10)
-      gqCheckExtents(op, "out", desc.out, outExtents) && // (C11)
-      gqCheckStrides(op, "a", desc.a, false) &&          // (C12)
-      gqCheckStrides(op, "out", desc.out, false) &&
-      gqCheckStrides(op, "b", desc.b, true) &&
-      gqCheckStrides(op, "a_scales", desc.aScales, true) &&
-      gqCheckStrides(op, "b_scales", desc.bScales, true) &&
-      gqCheckStrides(op, "offsets", desc.offsets, true) &&
-      gqCheckStrides(op, "scale_offsets", desc.scaleOffsets, true);
+      gqCheckUniform(op) &&                                              // (C3)
+      gqCheckBlocks(op, desc.format, columns) &&                         // (C4)
+      gqCheckData(op, "b", desc.b, bExtents) &&                          // (C5)
+      gqCheckTiledScales(op, "a_scales", desc.aScales, aScaleExtents) && // (C6)
+      gqCheckTiledScales(op, "b_scales", desc.bScales, bScaleExtents) && // (C7)
+      gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&                 // (C8)
+      gqCheckGroups(op, desc.offsets, desc.scaleOffsets, groups) &&      // (C9)
+      gqCheckExtents(op, "alpha", desc.alpha, &groups) && // (C10)
+      gqCheckExtents(op, "out", desc.out, outExtents) &&  // (C11)
+      gqCheckStorage(op, "a", desc.a, linear, false) &&   // (C8), (C12)
+      gqCheckStorage(op, "b", desc.b, linear, true) &&
+      gqCheckStorage(op, "a_scales", desc.aScales, tiled, true) &&
+      gqCheckStorage(op, "b_scales", desc.bScales, tiled, true) &&
+      gqCheckStorage(op, "offsets", desc.offsets, linear, true) &&
+      gqCheckStorage(op, "scale_offsets", desc.scaleOffsets, linear, true) &&
+      gqCheckStorage(op, "alpha", desc.alpha, linear, true) &&
+      gqCheckStorage(op, "out", desc.out, linear, false);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

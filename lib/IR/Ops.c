@@ -21,13 +21,22 @@
 //===----------------------------------------------------------------------===//
 
 int64_t gqDim(MlirValue value, intptr_t dim) {
+  if (mlirValueIsNull(value))
+    return GQ_DYNAMIC;
   MlirType type = mlirValueGetType(value);
-  return mlirShapedTypeIsDynamicDim(type, dim)
+  return dim >= mlirShapedTypeGetRank(type) ||
+                 mlirShapedTypeIsDynamicDim(type, dim)
              ? GQ_DYNAMIC
              : mlirShapedTypeGetDimSize(type, dim);
 }
 
-bool gqMayEqual(int64_t a, int64_t b) {
+void gqUnify(int64_t *extent, int64_t other) {
+  if (*extent == GQ_DYNAMIC)
+    *extent = other;
+}
+
+/// Whether two extents, each of which may be GQ_DYNAMIC, can be equal.
+static bool mayEqual(int64_t a, int64_t b) {
   return a == GQ_DYNAMIC || b == GQ_DYNAMIC || a == b;
 }
 
@@ -54,6 +63,11 @@ int64_t gqDataColumns(MlirValue data) {
 int64_t gqScaleColumns(gqFormat format, int64_t columns) {
   return columns == GQ_DYNAMIC ? GQ_DYNAMIC
                                : columns / gqFormatBlockSize(format);
+}
+
+int64_t gqElementColumns(gqFormat format, int64_t scaleColumns) {
+  return scaleColumns == GQ_DYNAMIC ? GQ_DYNAMIC
+                                    : scaleColumns * gqFormatBlockSize(format);
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,7 +135,7 @@ static bool checkExtents(MlirOperation op, const char *name, MlirValue value,
   bool equal = true;
   for (intptr_t i = 0; i < rank; ++i) {
     extents[i] = i == rank - 1 ? columns : gqDim(value, i);
-    equal &= gqMayEqual(extents[i], required[i]);
+    equal &= mayEqual(extents[i], required[i]);
   }
   if (equal)
     return true;
@@ -140,44 +154,34 @@ bool gqCheckData(MlirOperation op, const char *name, MlirValue data,
 
 bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
                     const int64_t *extents) {
+  if (mlirValueIsNull(value))
+    return true;
   intptr_t rank = mlirShapedTypeGetRank(mlirValueGetType(value));
-  int64_t columns = rank ? gqDim(value, rank - 1) : 0;
+  int64_t columns = rank ? gqDim(value, rank - 1) : GQ_DYNAMIC;
   return checkExtents(op, name, value, columns, extents, "");
 }
 
 bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
-                        int64_t scaleColumns) {
-  int64_t rows = gqDim(scales, 0);
-  if (rows != GQ_DYNAMIC && rows % 128 != 0)
-    return gqOpError(op,
-                     "requires the rows of '%s' to be a multiple of 128, but "
-                     "got %" PRId64,
-                     name, rows);
-  int64_t columns = gqRoundUp(scaleColumns, 4);
-  if (gqMayEqual(gqDim(scales, 1), columns))
-    return true;
-  return gqOpError(op,
-                   "requires '%s' to have %" PRId64
-                   " columns (K/block rounded up to 4), but got %" PRId64,
-                   name, columns, gqDim(scales, 1));
-}
-
-bool gqCheckEncoding(MlirOperation op, const char *name, MlirValue value,
-                     gqScaleLayout layout) {
-  MlirType type = mlirValueGetType(value);
-  if (!mlirTypeIsARankedTensor(type))
-    return true;
-  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
-  if (layout == GQ_SCALE_LAYOUT_LINEAR)
-    return mlirAttributeIsNull(encoding) ||
-           gqOpError(op,
-                     "requires '%s' to have no encoding: its layout is linear",
-                     name);
-  return gqAttributeIsATile128x4(encoding) ||
+                        const int64_t *extents) {
+  intptr_t columnDim = mlirShapedTypeGetRank(mlirValueGetType(scales)) - 1;
+  intptr_t rowDim = columnDim - 1;
+  int64_t rows = gqDim(scales, rowDim), columns = gqDim(scales, columnDim);
+  int64_t required[GQ_OPERAND_RANK];
+  for (intptr_t i = 0; i <= columnDim; ++i)
+    required[i] = extents[i];
+  gqUnify(&required[columnDim], columns);
+  if (required[columnDim] == 0) // K is positive.
+    required[columnDim] = 1;
+  required[rowDim] = gqRoundUp(required[rowDim], 128);
+  required[columnDim] = gqRoundUp(required[columnDim], 4);
+  if (!checkExtents(op, name, scales, columns, required,
+                    " (whole tiles of 128x4)"))
+    return false;
+  return rows == GQ_DYNAMIC || rows % 128 == 0 ||
          gqOpError(op,
-                   "requires '%s' to have the encoding #gq.tile128x4; "
-                   "gq.preprocess_grouped_matmul_sf lays linear scales out so",
-                   name);
+                   "requires the rows of '%s' to be a multiple of 128, but "
+                   "got %" PRId64,
+                   name, rows);
 }
 
 bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
@@ -187,30 +191,44 @@ bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
                    required == GQ_SCALE_LAYOUT_LINEAR ? "linear" : "tile128x4");
 }
 
-bool gqCheckGroups(MlirOperation op, MlirValue offsets,
-                   MlirValue scaleOffsets) {
+bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
+                   int64_t groups) {
   MlirType type = mlirValueGetType(offsets);
   MlirType scaleType = mlirValueGetType(scaleOffsets);
   if (!mlirTypeEqual(mlirShapedTypeGetElementType(type),
                      mlirShapedTypeGetElementType(scaleType)))
     return gqOpError(op, "requires 'offsets' and 'scale_offsets' to have one "
                          "element type");
-  int64_t entries = gqDim(offsets, 0), groups = gqDim(scaleOffsets, 0);
-  if (groups == GQ_DYNAMIC || gqMayEqual(entries, groups) ||
-      entries == groups + 1)
+  if (!gqCheckExtents(op, "scale_offsets", scaleOffsets, &groups))
+    return false;
+  int64_t entries = gqDim(offsets, 0);
+  if (mayEqual(entries, groups) || entries == groups + 1)
     return true;
   return gqOpError(op,
                    "requires 'offsets' to hold %" PRId64 " or %" PRId64
-                   " entries for the %" PRId64
-                   " groups of 'scale_offsets', but got %" PRId64,
+                   " entries for %" PRId64 " groups, but got %" PRId64,
                    groups, groups + 1, groups, entries);
 }
 
-bool gqCheckStrides(MlirOperation op, const char *name, MlirValue value,
-                    bool contiguous) {
+static bool checkEncoding(MlirOperation op, const char *name, MlirType type,
+                          gqScaleLayout layout) {
+  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
+  if (layout == GQ_SCALE_LAYOUT_LINEAR)
+    return mlirAttributeIsNull(encoding) ||
+           gqOpError(op,
+                     "requires '%s' to have no encoding; only tiled scales "
+                     "have one",
+                     name);
+  return gqAttributeIsATile128x4(encoding) ||
+         gqOpError(op,
+                   "requires '%s' to have the encoding #gq.tile128x4; "
+                   "gq.preprocess_grouped_matmul_sf lays linear scales out so",
+                   name);
+}
+
+static bool checkStrides(MlirOperation op, const char *name, MlirValue value,
+                         bool contiguous) {
   MlirType type = mlirValueGetType(value);
-  if (!mlirTypeIsAMemRef(type))
-    return true;
   intptr_t rank = mlirShapedTypeGetRank(type);
   int64_t strides[GQ_OPERAND_RANK], offset;
   if (mlirLogicalResultIsFailure(
@@ -236,21 +254,31 @@ bool gqCheckStrides(MlirOperation op, const char *name, MlirValue value,
   return true;
 }
 
+bool gqCheckStorage(MlirOperation op, const char *name, MlirValue value,
+                    gqScaleLayout layout, bool contiguous) {
+  if (mlirValueIsNull(value))
+    return true;
+  MlirType type = mlirValueGetType(value);
+  return mlirTypeIsARankedTensor(type)
+             ? checkEncoding(op, name, type, layout)
+             : checkStrides(op, name, value, contiguous);
+}
+
 //===----------------------------------------------------------------------===//
 // Reading and building
 //===----------------------------------------------------------------------===//
 
-static MlirAttribute getAttribute(MlirOperation op, const char *name) {
+MlirAttribute gqGetAttribute(MlirOperation op, const char *name) {
   return mlirOperationGetAttributeByName(op,
                                          mlirStringRefCreateFromCString(name));
 }
 
 gqFormat gqOpFormat(MlirOperation op) {
-  return gqFormatAttrGetValue(getAttribute(op, "format"));
+  return gqFormatAttrGetValue(gqGetAttribute(op, "format"));
 }
 
 gqScaleLayout gqOpScaleLayout(MlirOperation op, gqScaleLayout otherwise) {
-  MlirAttribute attribute = getAttribute(op, "scale_layout");
+  MlirAttribute attribute = gqGetAttribute(op, "scale_layout");
   return mlirAttributeIsNull(attribute) ? otherwise
                                         : gqScaleLayoutAttrGetValue(attribute);
 }
@@ -263,10 +291,10 @@ MlirValue gqOpOperand(MlirOperation op, intptr_t index, intptr_t count,
   return mlirOperationGetOperand(op, index - (index > optional && !present));
 }
 
-MlirNamedAttribute gqNamedAttribute(const char *name, MlirAttribute attribute) {
+MlirNamedAttribute gqAttribute(MlirContext context, const char *name,
+                               MlirAttribute attribute) {
   return mlirNamedAttributeGet(
-      mlirIdentifierGet(mlirAttributeGetContext(attribute),
-                        mlirStringRefCreateFromCString(name)),
+      mlirIdentifierGet(context, mlirStringRefCreateFromCString(name)),
       attribute);
 }
 
@@ -274,9 +302,9 @@ gqOpAttributes gqOpAttributesGet(MlirLocation location, gqFormat format,
                                  gqScaleLayout scaleLayout) {
   MlirContext context = mlirLocationGetContext(location);
   return (gqOpAttributes){
-      {gqNamedAttribute("format", gqFormatAttrGet(context, format)),
-       gqNamedAttribute("scale_layout",
-                        gqScaleLayoutAttrGet(context, scaleLayout))}};
+      {gqAttribute(context, "format", gqFormatAttrGet(context, format)),
+       gqAttribute(context, "scale_layout",
+                   gqScaleLayoutAttrGet(context, scaleLayout))}};
 }
 
 MlirOperation gqOpCreate(MlirLocation location, const char *name,

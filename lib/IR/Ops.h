@@ -39,11 +39,13 @@ MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
 
 enum { GQ_DYNAMIC = -1 };
 
-/// The extent of dimension `dim` of a shaped value, or GQ_DYNAMIC.
+/// The extent of dimension `dim` of a shaped value; GQ_DYNAMIC where `value` is
+/// null or has no such dimension.
 int64_t gqDim(MlirValue value, intptr_t dim);
 
-/// Whether two extents, each of which may be GQ_DYNAMIC, can be equal.
-bool gqMayEqual(int64_t a, int64_t b);
+/// Completes an extent that several operands share: where none of those before
+/// gave it, `other` does. The checks then find the operands that contradict.
+void gqUnify(int64_t *extent, int64_t other);
 
 /// `value` rounded up to a multiple of `multiple`; GQ_DYNAMIC stays.
 int64_t gqRoundUp(int64_t value, int64_t multiple);
@@ -57,6 +59,9 @@ int64_t gqDataColumns(MlirValue data);
 
 /// The number of scale columns of K elements, K / block.
 int64_t gqScaleColumns(gqFormat format, int64_t columns);
+
+/// The number K of elements of so many columns of linear scales.
+int64_t gqElementColumns(gqFormat format, int64_t scaleColumns);
 
 //===----------------------------------------------------------------------===//
 // Checks that several ops share. Each emits an error at `op` that starts with
@@ -78,31 +83,30 @@ bool gqCheckBlocks(MlirOperation op, gqFormat format, int64_t columns);
 bool gqCheckData(MlirOperation op, const char *name, MlirValue data,
                  const int64_t *extents);
 
-/// `value` has the given extents.
+/// `value` is null or has the given extents.
 bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
                     const int64_t *extents);
 
-/// The scales of a [rows, columns] matrix in tile128x4: any multiple of 128
-/// rows, `scaleColumns` rounded up to 4.
+/// `scales` holds [..., rows, columns] scales in whole tiles of 128x4. Where
+/// `extents` leaves rows or columns open, any number of tiles will do.
 bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
-                        int64_t scaleColumns);
-
-/// Where `value` is a tensor, its encoding says `layout`.
-bool gqCheckEncoding(MlirOperation op, const char *name, MlirValue value,
-                     gqScaleLayout layout);
+                        const int64_t *extents);
 
 /// The op's scale_layout is `required`.
 bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
                         gqScaleLayout required);
 
-/// `scaleOffsets` has G entries, `offsets` G or G+1, of one element type.
-bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets);
+/// `scaleOffsets` has G = `groups` entries, `offsets` G or G+1, of one element
+/// type.
+bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
+                   int64_t groups);
 
-/// Where `value` is a memref, its innermost stride is 1; if `contiguous`, all
-/// its strides are those of a row-major array. Dynamic strides pass, the
-/// runtime checks them.
-bool gqCheckStrides(MlirOperation op, const char *name, MlirValue value,
-                    bool contiguous);
+/// A tensor has the encoding of `layout`: all but tiled scales have none. The
+/// innermost stride of a memref is 1; if `contiguous`, all its strides are
+/// those of a row-major array. Dynamic strides pass, the runtime checks them. A
+/// null value passes.
+bool gqCheckStorage(MlirOperation op, const char *name, MlirValue value,
+                    gqScaleLayout layout, bool contiguous);
 
 //===----------------------------------------------------------------------===//
 // Reading and building
@@ -131,7 +135,9 @@ typedef struct gqOpAttributes {
 gqOpAttributes gqOpAttributesGet(MlirLocation location, gqFormat format,
                                  gqScaleLayout scaleLayout);
 
-MlirNamedAttribute gqNamedAttribute(const char *name, MlirAttribute attribute);
+MlirNamedAttribute gqAttribute(MlirContext context, const char *name,
+                               MlirAttribute attribute);
+MlirAttribute gqGetAttribute(MlirOperation op, const char *name);
 
 #ifdef __cplusplus
 }

@@ -34,21 +34,20 @@ gqPreprocessGroupedMatmulSfCreate(MlirLocation location,
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
   gqPreprocessGroupedMatmulSf desc = gqPreprocessGroupedMatmulSfGet(op);
   int64_t scaleColumns = gqDim(desc.input, 1);
-  int64_t columns = scaleColumns == GQ_DYNAMIC
-                        ? GQ_DYNAMIC
-                        : scaleColumns * gqFormatBlockSize(desc.format);
+  int64_t columns = gqElementColumns(desc.format, scaleColumns);
+  int64_t groups = gqDim(desc.scaleOffsets, 0);
+  int64_t scaleExtents[] = {GQ_DYNAMIC, scaleColumns};
+  const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
+  const gqScaleLayout tiled = GQ_SCALE_LAYOUT_TILE128X4;
   bool valid =
       gqCheckUniform(op) &&                                          // (C3)
       gqCheckBlocks(op, desc.format, columns) &&                     // (C4)
-      gqCheckGroups(op, desc.offsets, desc.scaleOffsets) &&          // (C5)
-      gqCheckTiledScales(op, "scales", desc.scales, scaleColumns) && // (C6)
-      gqCheckScaleLayout(op, desc.scaleLayout,                       // (C7)
-                         GQ_SCALE_LAYOUT_TILE128X4) &&
-      gqCheckEncoding(op, "input", desc.input, GQ_SCALE_LAYOUT_LINEAR) &&
-      gqCheckEncoding(op, "scales", desc.scales, desc.scaleLayout) &&
-      gqCheckStrides(op, "input", desc.input, false) && // (C8)
-      gqCheckStrides(op, "offsets", desc.offsets, true) &&
-      gqCheckStrides(op, "scale_offsets", desc.scaleOffsets, true) &&
-      gqCheckStrides(op, "scales", desc.scales, true);
+      gqCheckGroups(op, desc.offsets, desc.scaleOffsets, groups) &&  // (C5)
+      gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) && // (C6)
+      gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&             // (C7)
+      gqCheckStorage(op, "input", desc.input, linear, false) && // (C7), (C8)
+      gqCheckStorage(op, "offsets", desc.offsets, linear, true) &&
+      gqCheckStorage(op, "scale_offsets", desc.scaleOffsets, linear, true) &&
+      gqCheckStorage(op, "scales", desc.scales, tiled, true);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

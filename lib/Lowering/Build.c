@@ -8,8 +8,13 @@
 #include "Lowering.h"
 
 #include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Diagnostics.h"
 
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 //===----------------------------------------------------------------------===//
 // Walking
@@ -80,6 +85,12 @@ bool gqHasOneUse(MlirValue value) {
 bool gqIsNamed(MlirOperation op, const char *name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
                             mlirStringRefCreateFromCString(name));
+}
+
+bool gqIsOfDialect(MlirOperation op, const char *prefix) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  size_t length = strlen(prefix);
+  return name.length > length && memcmp(name.data, prefix, length) == 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,14 +180,137 @@ MlirValue gqBuildConstant(const gqBuilder *builder, MlirType type,
       gqBuild(builder, "arith.constant", 0, NULL, 1, &type, 1, &attribute), 0);
 }
 
-MlirNamedAttribute gqAttribute(MlirContext context, const char *name,
-                               MlirAttribute attribute) {
-  return mlirNamedAttributeGet(
-      mlirIdentifierGet(context, mlirStringRefCreateFromCString(name)),
-      attribute);
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+/// The gqElementType of a type that an operand of a gq op can have.
+static gqElementType elementType(MlirType type) {
+  if (mlirTypeIsAF32(type))
+    return GQ_F32;
+  if (mlirTypeIsABF16(type))
+    return GQ_BF16;
+  if (mlirTypeIsAF16(type))
+    return GQ_F16;
+  if (mlirTypeIsAFloat8E4M3FN(type))
+    return GQ_F8E4M3FN;
+  assert(mlirTypeIsAInteger(type) && "ODS allows no other type");
+  switch (mlirIntegerTypeGetWidth(type)) {
+  case 8:
+    return GQ_I8;
+  case 32:
+    return GQ_I32;
+  default:
+    return GQ_I64;
+  }
 }
 
-MlirAttribute gqGetAttribute(MlirOperation op, const char *name) {
-  return mlirOperationGetAttributeByName(op,
-                                         mlirStringRefCreateFromCString(name));
+/// arith.index_cast to i64.
+static MlirValue toI64(const gqBuilder *builder, MlirValue index) {
+  return gqBuildValue(builder, "arith.index_cast", 1, &index,
+                      mlirIntegerTypeGet(builder->context, 64));
+}
+
+gqBufferValues gqBuildBufferValues(const gqBuilder *builder, MlirValue buffer) {
+  MlirType type = mlirValueGetType(buffer);
+  MlirType element = mlirShapedTypeGetElementType(type);
+  MlirType index = mlirIndexTypeGet(builder->context);
+  gqBufferValues values = {.type = elementType(element),
+                           .rank = mlirShapedTypeGetRank(type)};
+  assert(values.rank <= GQ_OPERAND_RANK);
+
+  // memref.extract_strided_metadata: base buffer, offset, sizes, strides.
+  MlirType results[2 + 2 * GQ_OPERAND_RANK];
+  results[0] = mlirMemRefTypeGet(element, 0, NULL, mlirAttributeGetNull(),
+                                 mlirMemRefTypeGetMemorySpace(type));
+  for (intptr_t i = 1; i < 2 + 2 * values.rank; ++i)
+    results[i] = index;
+  MlirOperation metadata =
+      gqBuild(builder, "memref.extract_strided_metadata", 1, &buffer,
+              2 + 2 * values.rank, results, 0, NULL);
+  for (intptr_t i = 0; i < values.rank; ++i) {
+    values.sizes[i] = toI64(builder, mlirOperationGetResult(metadata, 2 + i));
+    values.strides[i] =
+        toI64(builder, mlirOperationGetResult(metadata, 2 + values.rank + i));
+  }
+
+  // The aligned pointer leaves the offset out.
+  MlirValue scaled[] = {
+      mlirOperationGetResult(metadata, 1),
+      gqBuildConstant(builder, index, gqElementTypeSize(values.type))};
+  MlirValue sum[] = {gqBuildValue(builder,
+                                  "memref.extract_aligned_pointer_as_index", 1,
+                                  &buffer, index),
+                     gqBuildValue(builder, "arith.muli", 2, scaled, index)};
+  values.address =
+      toI64(builder, gqBuildValue(builder, "arith.addi", 2, sum, index));
+  return values;
+}
+
+/// The operation of `module` whose symbol is `name`, or null. What was declared
+/// last is found first, so that this is cheap for the runtime's functions.
+static MlirOperation lookUp(MlirOperation module, const char *name) {
+  MlirAttribute symbol = mlirStringAttrGet(
+      mlirOperationGetContext(module), mlirStringRefCreateFromCString(name));
+  MlirOperation op = mlirBlockGetFirstOperation(
+      mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)));
+  while (!mlirOperationIsNull(op) &&
+         !mlirAttributeEqual(gqGetAttribute(op, "sym_name"), symbol))
+    op = mlirOperationGetNextInBlock(op);
+  return op;
+}
+
+/// Whether `op` declares a func.func of this type.
+static bool isDeclaration(MlirOperation op, MlirType type) {
+  return gqIsNamed(op, "func.func") &&
+         mlirBlockIsNull(
+             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0))) &&
+         mlirAttributeEqual(gqGetAttribute(op, "function_type"),
+                            mlirTypeAttrGet(type));
+}
+
+bool gqDeclareFunction(MlirOperation module, const char *name, MlirType type) {
+  MlirOperation found = lookUp(module, name);
+  if (!mlirOperationIsNull(found)) {
+    if (isDeclaration(found, type))
+      return true;
+    char message[192];
+    snprintf(message, sizeof(message),
+             "'%s' is a function of the gq runtime that is called here; no "
+             "other symbol may have its name",
+             name);
+    mlirEmitError(mlirOperationGetLocation(found), message);
+    return false;
+  }
+  MlirContext context = mlirOperationGetContext(module);
+  MlirNamedAttribute attributes[] = {
+      gqAttribute(
+          context, "sym_name",
+          mlirStringAttrGet(context, mlirStringRefCreateFromCString(name))),
+      gqAttribute(context, "sym_visibility",
+                  mlirStringAttrGet(context,
+                                    mlirStringRefCreateFromCString("private"))),
+      gqAttribute(context, "function_type", mlirTypeAttrGet(type)),
+  };
+  MlirOperationState state =
+      mlirOperationStateGet(mlirStringRefCreateFromCString("func.func"),
+                            mlirOperationGetLocation(module));
+  mlirOperationStateAddAttributes(&state, 3, attributes);
+  MlirRegion body = mlirRegionCreate();
+  mlirOperationStateAddOwnedRegions(&state, 1, &body);
+  mlirBlockInsertOwnedOperation(
+      mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0,
+      mlirOperationCreate(&state));
+  return true;
+}
+
+MlirOperation gqBuildCall(const gqBuilder *builder, const char *function,
+                          intptr_t numOperands, const MlirValue *operands,
+                          intptr_t numResults, const MlirType *results) {
+  MlirNamedAttribute callee = gqAttribute(
+      builder->context, "callee",
+      mlirFlatSymbolRefAttrGet(builder->context,
+                               mlirStringRefCreateFromCString(function)));
+  return gqBuild(builder, "func.call", numOperands, operands, numResults,
+                 results, 1, &callee);
 }

@@ -80,34 +80,8 @@ static RuntimeCall describe(MlirOperation op) {
                        {d.format, d.scaleLayout}};
 }
 
-/// The gqElementType of a type that an operand of a gq op can have.
-static gqElementType elementType(MlirType type) {
-  if (mlirTypeIsAF32(type))
-    return GQ_F32;
-  if (mlirTypeIsABF16(type))
-    return GQ_BF16;
-  if (mlirTypeIsAF16(type))
-    return GQ_F16;
-  if (mlirTypeIsAFloat8E4M3FN(type))
-    return GQ_F8E4M3FN;
-  assert(mlirTypeIsAInteger(type) && "ODS allows no other type");
-  switch (mlirIntegerTypeGetWidth(type)) {
-  case 8:
-    return GQ_I8;
-  case 32:
-    return GQ_I32;
-  default:
-    return GQ_I64;
-  }
-}
-
 static MlirType i64(const gqBuilder *builder) {
   return mlirIntegerTypeGet(builder->context, 64);
-}
-
-/// arith.index_cast to i64.
-static MlirValue toI64(const gqBuilder *builder, MlirValue index) {
-  return gqBuildValue(builder, "arith.index_cast", 1, &index, i64(builder));
 }
 
 /// memref.store of an i64 to table[row, field].
@@ -134,44 +108,18 @@ static void storeBuffer(const gqBuilder *builder, MlirValue table, intptr_t row,
       storeConstant(builder, table, row, field, 0);
     return;
   }
-  MlirType type = mlirValueGetType(buffer);
-  MlirType element = mlirShapedTypeGetElementType(type);
-  intptr_t rank = mlirShapedTypeGetRank(type);
-  MlirType index = mlirIndexTypeGet(builder->context);
-
-  // memref.extract_strided_metadata: base buffer, offset, sizes, strides.
-  MlirType results[2 + 2 * GQ_OPERAND_RANK];
-  results[0] = mlirMemRefTypeGet(element, 0, NULL, (MlirAttribute){NULL},
-                                 mlirMemRefTypeGetMemorySpace(type));
-  for (intptr_t i = 1; i < 2 + 2 * rank; ++i)
-    results[i] = index;
-  MlirOperation metadata = gqBuild(builder, "memref.extract_strided_metadata",
-                                   1, &buffer, 2 + 2 * rank, results, 0, NULL);
-
-  // The aligned pointer leaves the offset out.
-  gqElementType gqType = elementType(element);
-  MlirValue scaled[] = {
-      mlirOperationGetResult(metadata, 1),
-      gqBuildConstant(builder, index, gqElementTypeSize(gqType))};
-  MlirValue sum[] = {gqBuildValue(builder,
-                                  "memref.extract_aligned_pointer_as_index", 1,
-                                  &buffer, index),
-                     gqBuildValue(builder, "arith.muli", 2, scaled, index)};
-  MlirValue address = gqBuildValue(builder, "arith.addi", 2, sum, index);
-
-  store(builder, table, row, FIELD_DATA, toI64(builder, address));
-  storeConstant(builder, table, row, FIELD_TYPE, gqType);
-  storeConstant(builder, table, row, FIELD_RANK, rank);
+  gqBufferValues values = gqBuildBufferValues(builder, buffer);
+  store(builder, table, row, FIELD_DATA, values.address);
+  storeConstant(builder, table, row, FIELD_TYPE, values.type);
+  storeConstant(builder, table, row, FIELD_RANK, values.rank);
   for (intptr_t i = 0; i < GQ_OPERAND_RANK; ++i) {
-    if (i >= rank) {
+    if (i >= values.rank) {
       storeConstant(builder, table, row, FIELD_SIZES + i, 0);
       storeConstant(builder, table, row, FIELD_STRIDES + i, 0);
       continue;
     }
-    store(builder, table, row, FIELD_SIZES + i,
-          toI64(builder, mlirOperationGetResult(metadata, 2 + i)));
-    store(builder, table, row, FIELD_STRIDES + i,
-          toI64(builder, mlirOperationGetResult(metadata, 2 + rank + i)));
+    store(builder, table, row, FIELD_SIZES + i, values.sizes[i]);
+    store(builder, table, row, FIELD_STRIDES + i, values.strides[i]);
   }
 }
 
@@ -201,40 +149,12 @@ static MlirValue allocateTable(MlirOperation function, MlirLocation location,
       gqBuild(&builder, "memref.alloca", 0, NULL, 1, &type, 1, &attribute), 0);
 }
 
-/// Declares `name` as (index, i32...) at the start of the module, unless it is
-/// there already.
-static void declare(MlirOperation module, const char *name,
-                    intptr_t numAttributes) {
-  MlirSymbolTable symbols = mlirSymbolTableCreate(module);
-  MlirOperation declared =
-      mlirSymbolTableLookup(symbols, mlirStringRefCreateFromCString(name));
-  mlirSymbolTableDestroy(symbols);
-  if (!mlirOperationIsNull(declared))
-    return;
-  MlirContext context = mlirOperationGetContext(module);
+/// (index, i32...) -> ()
+static MlirType callType(MlirContext context, intptr_t numAttributes) {
   MlirType inputs[1 + MAX_ATTRIBUTES] = {mlirIndexTypeGet(context)};
   for (intptr_t i = 0; i < numAttributes; ++i)
     inputs[1 + i] = mlirIntegerTypeGet(context, 32);
-  MlirNamedAttribute attributes[] = {
-      gqAttribute(
-          context, "sym_name",
-          mlirStringAttrGet(context, mlirStringRefCreateFromCString(name))),
-      gqAttribute(context, "sym_visibility",
-                  mlirStringAttrGet(context,
-                                    mlirStringRefCreateFromCString("private"))),
-      gqAttribute(context, "function_type",
-                  mlirTypeAttrGet(mlirFunctionTypeGet(
-                      context, 1 + numAttributes, inputs, 0, NULL))),
-  };
-  MlirOperationState state =
-      mlirOperationStateGet(mlirStringRefCreateFromCString("func.func"),
-                            mlirOperationGetLocation(module));
-  mlirOperationStateAddAttributes(&state, 3, attributes);
-  MlirRegion body = mlirRegionCreate();
-  mlirOperationStateAddOwnedRegions(&state, 1, &body);
-  mlirBlockInsertOwnedOperation(
-      mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0,
-      mlirOperationCreate(&state));
+  return mlirFunctionTypeGet(context, 1 + numAttributes, inputs, 0, NULL);
 }
 
 static bool emitError(MlirOperation op, const char *message) {
@@ -254,14 +174,23 @@ static bool convert(MlirOperation module, MlirOperation op) {
     if (mlirTypeIsAFloat4E2M1FN(mlirShapedTypeGetElementType(type)))
       return emitError(op, "convert-gq-to-runtime needs packed data; run "
                            "gq-pack-subbyte before bufferization");
+    if (!mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(type)))
+      return emitError(op, "convert-gq-to-runtime needs memrefs in the default "
+                           "memory space, which is the CPU's");
   }
   if (gqOperationIsAGroupedBlockQuantize(op) && mlirOperationGetNumRegions(op))
     return emitError(op, "convert-gq-to-runtime needs the producer as an op of "
                          "its own; run gq-expand-producers before "
                          "bufferization");
   MlirOperation function = enclosingFunction(op);
-  if (mlirOperationIsNull(function))
-    return emitError(op, "convert-gq-to-runtime needs the op in a func.func");
+  if (mlirOperationIsNull(function) ||
+      !mlirOperationEqual(mlirOperationGetParentOperation(function), module))
+    return emitError(op, "convert-gq-to-runtime needs the op in a func.func of "
+                         "the module itself");
+  if (!gqDeclareFunction(
+          module, call.function,
+          callType(mlirOperationGetContext(op), call.numAttributes)))
+    return false;
 
   gqBuilder builder = gqBuilderBefore(op);
   MlirValue table = allocateTable(function, builder.location, call.numOperands);
@@ -274,13 +203,8 @@ static bool convert(MlirOperation module, MlirOperation op) {
   for (intptr_t i = 0; i < call.numAttributes; ++i)
     arguments[1 + i] = gqBuildConstant(
         &builder, mlirIntegerTypeGet(builder.context, 32), call.attributes[i]);
-  MlirNamedAttribute callee = gqAttribute(
-      builder.context, "callee",
-      mlirFlatSymbolRefAttrGet(builder.context,
-                               mlirStringRefCreateFromCString(call.function)));
-  gqBuild(&builder, "func.call", 1 + call.numAttributes, arguments, 0, NULL, 1,
-          &callee);
-  declare(module, call.function, call.numAttributes);
+  gqBuildCall(&builder, call.function, 1 + call.numAttributes, arguments, 0,
+              NULL);
   mlirOperationDestroy(op);
   return true;
 }

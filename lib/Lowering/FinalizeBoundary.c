@@ -16,36 +16,7 @@ static MlirStringRef string(const char *text) {
   return mlirStringRefCreateFromCString(text);
 }
 
-static bool isFunction(MlirOperation op) { return gqIsNamed(op, "func.func"); }
 static bool isReturn(MlirOperation op) { return gqIsNamed(op, "func.return"); }
-static bool isCall(MlirOperation op) {
-  return gqIsNamed(op, "func.call") || gqIsNamed(op, "func.constant");
-}
-
-/// A function with a body that code outside of the module can call.
-static bool isPublicDefinition(MlirOperation function) {
-  MlirAttribute visibility = gqGetAttribute(function, "sym_visibility");
-  bool isPublic =
-      mlirAttributeIsNull(visibility) ||
-      mlirStringRefEqual(mlirStringAttrGetValue(visibility), string("public"));
-  return isPublic && !mlirBlockIsNull(mlirRegionGetFirstBlock(
-                         mlirOperationGetRegion(function, 0)));
-}
-
-/// Whether one of `calls` names `function`.
-static bool isCalled(MlirOperation function, const gqOpList *calls) {
-  MlirStringRef name =
-      mlirStringAttrGetValue(gqGetAttribute(function, "sym_name"));
-  for (intptr_t i = 0; i < calls->size; ++i) {
-    const char *attribute =
-        gqIsNamed(calls->ops[i], "func.call") ? "callee" : "value";
-    if (mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(
-                               gqGetAttribute(calls->ops[i], attribute)),
-                           name))
-      return true;
-  }
-  return false;
-}
 
 /// The argument of `entry` that `value` is, or -1. A cast changes only how much
 /// of the shape is static.
@@ -60,21 +31,83 @@ static int32_t sourceOf(MlirValue value, MlirBlock entry) {
   return (int32_t)mlirBlockArgumentGetArgNumber(value);
 }
 
-/// Two results may not share a buffer that the caller frees: from the second
-/// on, a buffer that is returned again is cloned.
-static void cloneRepeatedResults(MlirOperation ret) {
+/// Whether `op` gives another view of its first operand's buffer.
+static bool isView(MlirOperation op) {
+  static const char *const views[] = {
+      "memref.cast",
+      "memref.expand_shape",
+      "memref.collapse_shape",
+      "memref.subview",
+      "memref.view",
+      "memref.reshape",
+      "memref.reinterpret_cast",
+      "memref.transpose",
+      "memref.memory_space_cast",
+      "memref.assume_alignment",
+      "memref.extract_strided_metadata",
+  };
+  for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); ++i)
+    if (gqIsNamed(op, views[i]))
+      return true;
+  return false;
+}
+
+/// What `value` is a view of.
+static MlirValue rootOf(MlirValue value) {
+  while (mlirValueIsAOpResult(value) && isView(mlirOpResultGetOwner(value)))
+    value = mlirOperationGetOperand(mlirOpResultGetOwner(value), 0);
+  return value;
+}
+
+/// Whether `root` is the only value of its function, but views of it, that is
+/// in its buffer: an allocation, an argument, or what another function returns,
+/// which it does not return twice.
+static bool isUnique(MlirValue root, MlirBlock entry) {
+  MlirOperation op = gqDefiningOp(root);
+  if (mlirOperationIsNull(op))
+    return mlirBlockEqual(mlirBlockArgumentGetOwner(root), entry);
+  return gqIsNamed(op, "memref.alloc") || gqIsNamed(op, "func.call") ||
+         gqIsNamed(op, "bufferization.clone");
+}
+
+/// Whether two values can be in one buffer.
+static bool mayShare(MlirValue a, MlirValue b, MlirBlock entry) {
+  a = rootOf(a);
+  b = rootOf(b);
+  return mlirValueEqual(a, b) || !isUnique(a, entry) || !isUnique(b, entry);
+}
+
+static void cloneResult(MlirOperation ret, intptr_t i) {
   gqBuilder builder = gqBuilderBefore(ret);
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(ret); ++i)
+  MlirValue value = mlirOperationGetOperand(ret, i);
+  mlirOperationSetOperand(ret, i,
+                          gqBuildValue(&builder, "bufferization.clone", 1,
+                                       &value, mlirValueGetType(value)));
+}
+
+/// Two results may not share a buffer, of which each is freed: what is another
+/// view of an argument is cloned, and from the second on what is already
+/// returned.
+static void cloneSharedResults(MlirOperation ret, MlirBlock entry) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(ret); ++i) {
+    MlirValue value = mlirOperationGetOperand(ret, i);
+    MlirValue root = rootOf(value);
+    if (mlirTypeIsAMemRef(mlirValueGetType(value)) &&
+        mlirValueIsABlockArgument(root) && isUnique(root, entry) &&
+        sourceOf(value, entry) < 0)
+      cloneResult(ret, i);
+  }
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(ret); ++i) {
+    MlirValue value = mlirOperationGetOperand(ret, i);
+    bool isShared = false;
     for (intptr_t j = 0; j < i; ++j) {
-      MlirValue value = mlirOperationGetOperand(ret, i);
-      if (!mlirTypeIsAMemRef(mlirValueGetType(value)) ||
-          !mlirValueEqual(value, mlirOperationGetOperand(ret, j)))
-        continue;
-      mlirOperationSetOperand(ret, i,
-                              gqBuildValue(&builder, "bufferization.clone", 1,
-                                           &value, mlirValueGetType(value)));
-      break;
+      MlirValue other = mlirOperationGetOperand(ret, j);
+      isShared |= mlirTypeIsAMemRef(mlirValueGetType(other)) &&
+                  mayShare(value, other, entry);
     }
+    if (isShared && mlirTypeIsAMemRef(mlirValueGetType(value)))
+      cloneResult(ret, i);
+  }
 }
 
 static MlirAttribute typeArray(MlirContext context, const gqTypeList *types) {
@@ -145,36 +178,42 @@ static void recordBoundary(MlirOperation function, const int32_t *sources) {
   gqTypeListFree(&results);
 }
 
-static void finalize(MlirOperation function, bool keepResults) {
-  gqOpList returns = gqCollect(function, isReturn);
+static void finalize(MlirOperation function, const gqOpList *returns,
+                     bool keepResults) {
   MlirBlock entry =
       mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
-  for (intptr_t i = 0; i < returns.size; ++i)
-    cloneRepeatedResults(returns.ops[i]);
-
-  // With several returns, a result may come from different places.
-  bool canDrop = returns.size == 1 && !keepResults;
-  intptr_t numResults = mlirOperationGetNumOperands(returns.ops[0]);
+  // With several returns, a result may come from different places. Without one,
+  // there never is a result.
+  bool canDrop = returns->size == 1 && !keepResults;
+  intptr_t numResults = mlirFunctionTypeGetNumResults(
+      mlirTypeAttrGetValue(gqGetAttribute(function, "function_type")));
   int32_t *sources = malloc(((size_t)numResults + 1) * sizeof(int32_t));
   if (!sources)
     abort();
   for (intptr_t i = 0; i < numResults; ++i)
     sources[i] =
-        canDrop ? sourceOf(mlirOperationGetOperand(returns.ops[0], i), entry)
+        canDrop ? sourceOf(mlirOperationGetOperand(returns->ops[0], i), entry)
                 : -1;
   recordBoundary(function, sources);
   if (canDrop)
-    dropResults(function, returns.ops[0], sources);
+    dropResults(function, returns->ops[0], sources);
   free(sources);
-  gqOpListFree(&returns);
 }
 
 MlirLogicalResult gqFinalizeBoundary(MlirOperation module) {
-  gqOpList functions = gqCollect(module, isFunction);
-  gqOpList calls = gqCollect(module, isCall);
-  for (intptr_t i = 0; i < functions.size; ++i)
-    if (isPublicDefinition(functions.ops[i]))
-      finalize(functions.ops[i], isCalled(functions.ops[i], &calls));
+  gqOpList functions = gqCollectFunctions(module);
+  gqOpList calls = gqCollectCalls(module);
+  for (intptr_t i = 0; i < functions.size; ++i) {
+    MlirOperation function = functions.ops[i];
+    MlirBlock entry =
+        mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
+    gqOpList returns = gqCollect(function, isReturn);
+    for (intptr_t k = 0; k < returns.size; ++k)
+      cloneSharedResults(returns.ops[k], entry);
+    if (gqIsPublic(function))
+      finalize(function, &returns, gqIsCalled(function, &calls));
+    gqOpListFree(&returns);
+  }
   gqOpListFree(&calls);
   gqOpListFree(&functions);
   return mlirLogicalResultSuccess();

@@ -10,6 +10,7 @@
 #ifndef GQ_LIB_LOWERING_LOWERING_H
 #define GQ_LIB_LOWERING_LOWERING_H
 
+#include "../IR/Ops.h"
 #include "gq/Runtime/Types.h"
 
 #include "mlir-c/IR.h"
@@ -25,13 +26,34 @@ extern "C" {
 void gqFuseScaleLayout(MlirOperation root);
 void gqFuseProducers(MlirOperation root);
 void gqExpandProducers(MlirOperation root);
+MlirLogicalResult gqProtectArguments(MlirOperation module);
+void gqFreshInits(MlirOperation root);
+void gqStrictFloats(MlirOperation root);
 MlirLogicalResult gqPackSubbyte(MlirOperation module);
 MlirLogicalResult gqFinalizeBoundary(MlirOperation module);
 MlirLogicalResult gqConvertToRuntime(MlirOperation module);
+MlirLogicalResult gqConvertToGpu(MlirOperation module);
+MlirLogicalResult gqDeviceMemory(MlirOperation module);
+MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chip,
+                                 int32_t opt);
 
-/// The text of the pipeline from tensors to the LLVM dialect. A string with
-/// static lifetime.
-const char *gqCpuPipeline(bool fuse);
+/// The text of the pipeline from tensors to the LLVM dialect. Owned by the
+/// caller.
+char *gqCpuPipeline(bool fuse);
+
+typedef struct gqNvvmOptions {
+  bool fuse;
+  /// Such as "sm_90a".
+  const char *chip;
+  /// "fatbin", "bin" or "isa".
+  const char *format;
+  /// 0 to 3.
+  int32_t opt;
+} gqNvvmOptions;
+
+/// The text of the pipeline from tensors to the LLVM dialect with kernels for
+/// an NVIDIA GPU. Owned by the caller.
+char *gqNvvmPipeline(const gqNvvmOptions *options);
 
 /// Reports that `pass` left something as it was (Passes.cpp).
 void gqRemarkMissed(MlirLocation location, const char *pass,
@@ -61,6 +83,9 @@ bool gqHasOneUse(MlirValue value);
 /// Whether `op` is called `name`, such as "func.return".
 bool gqIsNamed(MlirOperation op, const char *name);
 
+/// Whether the name of `op` starts with `prefix`, such as "linalg.".
+bool gqIsOfDialect(MlirOperation op, const char *prefix);
+
 /// A growing list of types.
 typedef struct gqTypeList {
   MlirType *types;
@@ -69,6 +94,33 @@ typedef struct gqTypeList {
 
 void gqTypeListAdd(gqTypeList *list, MlirType type);
 void gqTypeListFree(gqTypeList *list);
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// The func.func with a body of a builtin.module, and its func.call and
+/// func.constant. Those of a module inside of it, such as a gpu.module, are not
+/// its own.
+gqOpList gqCollectFunctions(MlirOperation module);
+gqOpList gqCollectCalls(MlirOperation module);
+
+/// Whether code outside of the module can call `function`.
+bool gqIsPublic(MlirOperation function);
+
+/// Whether one of `calls` names `function`.
+bool gqIsCalled(MlirOperation function, const gqOpList *calls);
+
+//===----------------------------------------------------------------------===//
+// Destinations
+//===----------------------------------------------------------------------===//
+
+/// Whether the body of a linalg.generic does not use the initial value of its
+/// operand `operand`, which is one of its 'outs'.
+bool gqIsInitUnread(MlirOperation generic, intptr_t operand);
+
+/// Replaces a tensor operand by a tensor.empty of its extents.
+void gqFreshenInit(MlirOperation op, intptr_t operand);
 
 //===----------------------------------------------------------------------===//
 // Building: a few functions, so that a lowering reads like the IR it emits
@@ -117,9 +169,29 @@ MlirValue gqBuildValue(const gqBuilder *builder, const char *name,
 MlirValue gqBuildConstant(const gqBuilder *builder, MlirType type,
                           int64_t value);
 
-MlirNamedAttribute gqAttribute(MlirContext context, const char *name,
-                               MlirAttribute attribute);
-MlirAttribute gqGetAttribute(MlirOperation op, const char *name);
+/// func.call
+MlirOperation gqBuildCall(const gqBuilder *builder, const char *function,
+                          intptr_t numOperands, const MlirValue *operands,
+                          intptr_t numResults, const MlirType *results);
+
+/// Declares a private func.func of the runtime at the start of the module,
+/// unless it is declared already. Emits an error and returns false if the
+/// module has something else of that name.
+bool gqDeclareFunction(MlirOperation module, const char *name, MlirType type);
+
+/// What is known of a memref where it is used; values are i64.
+typedef struct gqBufferValues {
+  gqElementType type;
+  intptr_t rank;
+  /// Of the first element, the memref's offset included, in bytes.
+  MlirValue address;
+  /// In elements.
+  MlirValue sizes[GQ_OPERAND_RANK];
+  MlirValue strides[GQ_OPERAND_RANK];
+} gqBufferValues;
+
+/// Reads the address, sizes and strides of an operand of a gq op.
+gqBufferValues gqBuildBufferValues(const gqBuilder *builder, MlirValue buffer);
 
 #ifdef __cplusplus
 }

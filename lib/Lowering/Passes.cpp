@@ -16,6 +16,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -45,18 +48,56 @@ namespace gq {
 #define GEN_PASS_DEF_GQPACKSUBBYTE
 #define GEN_PASS_DEF_GQFUSEPRODUCERS
 #define GEN_PASS_DEF_GQEXPANDPRODUCERS
+#define GEN_PASS_DEF_GQPROTECTARGUMENTS
+#define GEN_PASS_DEF_GQFRESHINITS
+#define GEN_PASS_DEF_GQSTRICTFLOATS
 #define GEN_PASS_DEF_GQFINALIZEBOUNDARY
 #define GEN_PASS_DEF_CONVERTGQTORUNTIME
+#define GEN_PASS_DEF_CONVERTGQTOGPU
+#define GEN_PASS_DEF_GQDEVICEMEMORY
+#define GEN_PASS_DEF_GQATTACHTARGET
 #define GEN_PASS_DEF_GQFUSESCALELAYOUT
 #include "gq/Lowering/Passes.h.inc"
 
 namespace {
 GQ_DEFINE_PASS(GqPackSubbyte, gqPackSubbyte)
+GQ_DEFINE_PASS(GqProtectArguments, gqProtectArguments)
 GQ_DEFINE_PASS(GqFinalizeBoundary, gqFinalizeBoundary)
 GQ_DEFINE_PASS(ConvertGqToRuntime, gqConvertToRuntime)
+GQ_DEFINE_PASS(ConvertGqToGpu, gqConvertToGpu)
+GQ_DEFINE_PASS(GqDeviceMemory, gqDeviceMemory)
+struct GqAttachTargetPass : impl::GqAttachTargetBase<GqAttachTargetPass> {
+  using GqAttachTargetBase::GqAttachTargetBase;
+  void runOnOperation() override {
+    if (failed(unwrap(gqAttachTarget(wrap(getOperation().getOperation()),
+                                     chip.c_str(), opt))))
+      signalPassFailure();
+  }
+};
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseScaleLayout, gqFuseScaleLayout)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)
+GQ_DEFINE_INFALLIBLE_PASS(GqFreshInits, gqFreshInits)
+GQ_DEFINE_INFALLIBLE_PASS(GqStrictFloats, gqStrictFloats)
+
+struct NvvmPipelineOptions : PassPipelineOptions<NvvmPipelineOptions> {
+  Option<bool> fuse{*this, "fuse", llvm::cl::init(true),
+                    llvm::cl::desc("Fuse the graph's ops")};
+  Option<std::string> chip{*this, "chip", llvm::cl::init("sm_90a"),
+                           llvm::cl::desc("sm_90a, sm_100a or sm_120a")};
+  Option<std::string> format{
+      *this, "format", llvm::cl::init("fatbin"),
+      llvm::cl::desc("What a kernel becomes: fatbin, bin or isa (PTX)")};
+  Option<int> opt{*this, "opt", llvm::cl::init(3),
+                  llvm::cl::desc("Optimization level of kernels, 0 to 3")};
+};
+
+/// Appends the passes of a pipeline's text.
+static void append(OpPassManager &pm, const char *text) {
+  if (failed(parsePassPipeline(text, pm)))
+    llvm::report_fatal_error("the gq pipelines need the upstream passes to be "
+                             "registered");
+}
 
 struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::init(true),
@@ -73,9 +114,19 @@ void gqRegisterPasses() {
   PassPipelineRegistration<gq::CpuPipelineOptions>(
       "gq-to-cpu", "From gq and linalg on tensors to the LLVM dialect",
       [](OpPassManager &pm, const gq::CpuPipelineOptions &options) {
-        if (failed(parsePassPipeline(gqCpuPipeline(options.fuse), pm)))
-          llvm::report_fatal_error("gq-to-cpu needs the upstream passes to be "
-                                   "registered");
+        char *text = gqCpuPipeline(options.fuse);
+        gq::append(pm, text);
+        free(text);
+      });
+  PassPipelineRegistration<gq::NvvmPipelineOptions>(
+      "gq-to-nvvm",
+      "From gq on tensors to the LLVM dialect with kernels for NVIDIA GPUs",
+      [](OpPassManager &pm, const gq::NvvmPipelineOptions &options) {
+        gqNvvmOptions values = {options.fuse, options.chip.c_str(),
+                                options.format.c_str(), options.opt};
+        char *text = gqNvvmPipeline(&values);
+        gq::append(pm, text);
+        free(text);
       });
 }
 

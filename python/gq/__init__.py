@@ -28,6 +28,9 @@ from . import _tensors
 from ._library import DLManagedTensor, DLTensor, Error, GqCompileOptions
 from ._library import check, lib, signature
 
+# Where it is from for whoever sees it raised.
+Error.__module__ = __name__
+
 __all__ = ["Error", "Executable", "Signature", "Type", "compile"]
 
 
@@ -123,6 +126,7 @@ class Executable:
                 len(outputs),
             )
         )
+        # All of them get an owner before anything can fail.
         owners = [
             _tensors.Owner(managed, None if s < 0 else (arrays[s], borrowed[s]))
             for managed, s in zip(outputs, sources)
@@ -172,7 +176,9 @@ def compile(mlir_text, target="cpu", fusion=True, cache_dir=None):
     """
     text = mlir_text.encode() if isinstance(mlir_text, str) else mlir_text
     folder = None if cache_dir is None else os.fsencode(cache_dir)
-    options = GqCompileOptions(target.encode(), not fusion, folder)
+    options = GqCompileOptions(
+        target=target.encode(), no_fusion=not fusion, cache_dir=folder
+    )
     handle = ctypes.c_void_p()
     check(
         lib.gqCompile(

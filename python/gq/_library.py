@@ -44,6 +44,8 @@ class GqCompileOptions(ctypes.Structure):
         ("target", c_char_p),
         ("no_fusion", c_bool),
         ("cache_dir", c_char_p),
+        ("source_name", c_char_p),
+        ("chip", c_char_p),
     ]
 
 
@@ -114,7 +116,7 @@ class Error(Exception):
     Attributes:
       status: the name of the gqStatus: "INVALID_ARGUMENT" (shape, dtype, count
         or name of something passed), "INVALID_OFFSETS" (the contents of group
-        or scale offsets), "COMPILE_ERROR", "OUT_OF_MEMORY" or "IO_ERROR".
+        or scale offsets), "COMPILE_ERROR", or another one of gq/Runtime/Status.h.
       message: what was wrong, naming the argument or the place in the module.
     """
 

@@ -129,17 +129,27 @@ class Owner:
         """Takes over `managed`. `source`, or None, is kept alive as well."""
         self._source = source
         tensor = managed.contents.dl_tensor
-        shape = tensor.shape[: tensor.ndim]
-        self._shape = tuple(shape)
+        self._device = tensor.device_type
+        self._shape = tuple(tensor.shape[: tensor.ndim])
         self._data = (tensor.data or 0) + tensor.byte_offset
-        self._strides = tensor.strides[: tensor.ndim] if tensor.strides else None
+        # In elements; none means row-major.
+        self._strides = (
+            tuple(tensor.strides[: tensor.ndim]) if tensor.strides else None
+        )
         finalizer = weakref.finalize(self, managed.contents.deleter, managed)
         # At exit the memory stays: arrays may still be in use by then.
         finalizer.atexit = False
 
     def array(self, dtype):
         """The memory as an array of `dtype` that keeps this object alive."""
-        strides = self._strides and tuple(s * dtype.itemsize for s in self._strides)
+        if self._device != _CPU:
+            raise invalid_argument(
+                "NumPy has no arrays for results on DLPack device type"
+                f" {self._device}"
+            )
+        strides = self._strides
+        if strides is not None:
+            strides = tuple(s * dtype.itemsize for s in strides)
         self.__array_interface__ = {
             "version": 3,
             "shape": self._shape,

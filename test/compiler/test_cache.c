@@ -214,6 +214,17 @@ static void testUnusableFolder(void **state) {
   compileAndRun(&options);
 }
 
+/// "" is no folder, and above all not the root.
+static void testNoCache(void **state) {
+  (void)state;
+  int before = forEachFile("/", NULL, NULL);
+  gqCompileOptions options = {.cacheDir = ""};
+  compileAndRun(&options);
+  setenv("GQ_CACHE_DIR", "", 1);
+  compileAndRun(NULL);
+  assert_int_equal(forEachFile("/", NULL, NULL), before);
+}
+
 /// Which of the environment's folders is used.
 static void testEnvironment(void **state) {
   Folder *folder = *state;
@@ -276,6 +287,7 @@ int main(void) {
                                       removeFolder),
       cmocka_unit_test_setup_teardown(testUnusableFolder, makeFolder,
                                       removeFolder),
+      cmocka_unit_test(testNoCache),
       cmocka_unit_test_setup_teardown(testEnvironment, makeFolder,
                                       removeFolder),
       cmocka_unit_test_setup_teardown(testThreads, makeFolder, removeFolder),

@@ -7,6 +7,8 @@
 
 #include "Support.h"
 
+#include "gq/Runtime/Cpu.h"
+
 #include <pthread.h>
 
 //===----------------------------------------------------------------------===//
@@ -360,6 +362,30 @@ static void testNames(void **state) {
   }
 }
 
+/// LLVM knows what functions of these names do, and the table's name is taken;
+/// a module's own functions do something else all the same.
+static void testLibraryNames(void **state) {
+  (void)state;
+  gqExecutable *executable =
+      compile("func.func @sqrt(%x: f64) -> f64 {\n"
+              "  %c = arith.constant 100.0 : f64\n"
+              "  %r = arith.addf %x, %c : f64\n"
+              "  return %r : f64\n"
+              "}\n"
+              "memref.global @gq_module_table : memref<f64> = dense<4.0>\n"
+              "func.func @main() -> f64 {\n"
+              "  %p = memref.get_global @gq_module_table : memref<f64>\n"
+              "  %c = memref.load %p[] : memref<f64>\n"
+              "  %r = call @sqrt(%c) : (f64) -> f64\n"
+              "  return %r : f64\n"
+              "}\n");
+  DLManagedTensor *output;
+  invoke(executable, "main", NULL, 0, &output, 1);
+  assert_true(*(const double *)output->dl_tensor.data == 104.0);
+  release(output);
+  gqExecutableDestroy(executable);
+}
+
 /// Copies between layouts are calls of the runtime.
 static void testStridedCopy(void **state) {
   (void)state;
@@ -561,6 +587,66 @@ static void testStatus(void **state) {
   gqExecutableDestroy(executable);
 }
 
+/// A failure that a direct call of the runtime left behind is not the next
+/// invocation's.
+static void testPendingStatus(void **state) {
+  (void)state;
+  gqExecutable *executable = compile(quantize);
+  DLManagedTensor *outputs[2];
+  gqCpuBlockQuantize(&(gqBlockQuantizeOperands){0}, /*format=*/99,
+                     GQ_SCALE_LAYOUT_LINEAR);
+  assert_int_equal(runQuantize(executable, 1, outputs), GQ_OK);
+  checkQuantized(outputs);
+  gqExecutableDestroy(executable);
+}
+
+/// Quantizes in two ops. The linear scales between them have a buffer of the
+/// caller's, which the fused op has no use for.
+static const char twoOps[] =
+    "!tiled = tensor<128x4xf8E4M3FN, #gq.tile128x4>\n"
+    "func.func @main(%x: tensor<1x16xf32>, %offsets: tensor<2xi32>,\n"
+    "    %sf_offsets: tensor<1xi32>, %linear0: tensor<1x1xf8E4M3FN>)\n"
+    "    -> (tensor<1x16xf4E2M1FN>, !tiled) {\n"
+    "  %q0 = tensor.empty() : tensor<1x16xf4E2M1FN>\n"
+    "  %sf0 = tensor.empty() : !tiled\n"
+    "  %q, %linear = gq.block_quantize format(nvfp4)\n"
+    "      ins(%x : tensor<1x16xf32>)\n"
+    "      outs(%q0, %linear0\n"
+    "          : tensor<1x16xf4E2M1FN>, tensor<1x1xf8E4M3FN>)\n"
+    "      -> tensor<1x16xf4E2M1FN>, tensor<1x1xf8E4M3FN>\n"
+    "  %sf = gq.preprocess_grouped_matmul_sf format(nvfp4)\n"
+    "      ins(%linear : tensor<1x1xf8E4M3FN>)\n"
+    "      groups(%offsets, %sf_offsets : tensor<2xi32>, tensor<1xi32>)\n"
+    "      outs(%sf0 : !tiled) -> !tiled\n"
+    "  return %q, %sf : tensor<1x16xf4E2M1FN>, !tiled\n"
+    "}\n";
+
+static void testFusion(void **state) {
+  (void)state;
+  for (int noFusion = 0; noFusion < 2; ++noFusion) {
+    gqCompileOptions options = {.cacheDir = "", .noFusion = noFusion};
+    gqExecutable *executable;
+    if (gqCompile(twoOps, strlen(twoOps), &options, &executable) != GQ_OK)
+      fail_msg("%s", gqGetLastErrorMessage());
+    float x[16];
+    for (int i = 0; i < 16; ++i)
+      x[i] = 6;
+    int32_t offsets[] = {0, 1}, scaleOffset = 0;
+    uint8_t linear = 0xee;
+    Tensor storage[4];
+    DLTensor *inputs[] = {
+        makeTensor(&storage[0], float32Type, x, 2, (int64_t[]){1, 16}),
+        makeVector(&storage[1], int32Type, offsets, 2),
+        makeVector(&storage[2], int32Type, &scaleOffset, 1),
+        makeTensor(&storage[3], uint8Type, &linear, 2, (int64_t[]){1, 1})};
+    DLManagedTensor *outputs[2];
+    invoke(executable, "main", inputs, 4, outputs, 2);
+    checkQuantized(outputs);
+    assert_int_equal(linear, noFusion ? 0x38 : 0xee);
+    gqExecutableDestroy(executable);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Threads
 //===----------------------------------------------------------------------===//
@@ -647,10 +733,13 @@ int main(void) {
       cmocka_unit_test(testAlternativeDtypes),
       cmocka_unit_test(testSignature),
       cmocka_unit_test(testNames),
+      cmocka_unit_test(testLibraryNames),
       cmocka_unit_test(testStridedCopy),
       cmocka_unit_test(testProcessSymbols),
       cmocka_unit_test(testConstructors),
       cmocka_unit_test(testStatus),
+      cmocka_unit_test(testPendingStatus),
+      cmocka_unit_test(testFusion),
       cmocka_unit_test(testInvokeInThreads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

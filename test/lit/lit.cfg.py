@@ -33,6 +33,10 @@ config.substitutions += [
     ("%gq_source_dir", config.gq_source_dir),
     ("%gq_binary_dir", config.gq_binary_dir),
 ]
+if config.cuda_toolkit:
+    config.available_features.add("ptxas")
+    config.substitutions.append(
+        ("%ptxas", os.path.join(config.cuda_toolkit, "bin", "ptxas")))
 config.environment["PATH"] = os.pathsep.join([
     os.path.join(config.gq_binary_dir, "bin"),
     config.llvm_tools_dir,

@@ -1,6 +1,9 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""e2m1 and e4m3 as the ops compute them, for every number of 16 bits."""
+"""e2m1, e4m3 and the matmul's rounding as the ops compute them.
+
+Inputs are made so that nothing but what is tested can change a byte.
+"""
 
 import ctypes
 import platform
@@ -102,6 +105,90 @@ def test_e4m3(element, grouped):
         assert (wide / six * six == wide)[wide > 2.0**-120].all()
     expected = np.minimum(wide, 448).astype(ml_dtypes.float8_e4m3fn)
     np.testing.assert_array_equal(scales[:, 0], expected.view(np.uint8))
+
+
+def neighbours(x, distance):
+    """Float32 x > 0, [...] -> [..., 2 * distance + 1] around each."""
+    steps = np.arange(-distance, distance + 1)
+    bits = x.astype(np.float32).view(np.int32)[..., None] + steps
+    return bits.astype(np.int32).view(np.float32)
+
+
+def near_ties(g):
+    """Blocks [n, 16] on the brink with a global scale g, and their d and 1/g.
+
+    The first of a block is its largest magnitude and makes a scale that is next
+    to a tie; the others are next to ties of codes. There the last bit of an
+    intermediate result decides, and so does the order of operations.
+    """
+    scales = oracle.e4m3_value(np.arange(0x10, 0x7F, dtype=np.uint8))
+    ties = (scales[1:] + scales[:-1]) / 2
+    x = np.zeros((ties.size * 9, 16), np.float32)
+    x[:, 0] = neighbours(6 * ties / g, 4).reshape(-1)
+    _, scales = oracle.block_quantize(x, g)
+    d = oracle.e4m3_value(scales)
+    ties = (oracle.E2M1[1:] + oracle.E2M1[:-1]) / 2
+    x[:, 1:] = neighbours(ties * d / g, 1)[..., :5, :].reshape(-1, 15)
+    assert (x.max(axis=1) == x[:, 0]).all()
+    return x, d
+
+
+def test_order_of_operations():
+    """Also, that each other order would give other bytes for these blocks."""
+    one, six = np.float32(1), np.float32(6)
+    other_scale = other_inverse = division = 0
+    rng = np.random.default_rng(0)
+    for g in np.exp2(rng.uniform(-6, 6, 20)).astype(np.float32):
+        x, d = near_ties(g)
+        codes, scales = quantize(x, g, grouped=False)
+        expected = oracle.block_quantize(x, g)
+        np.testing.assert_array_equal(oracle.pack(codes), expected[0])
+        np.testing.assert_array_equal(scales, expected[1])
+        other_scale += (scales != oracle.e4m3(x[:, :1] * g / six)).sum()
+        other_inverse += (codes != oracle.e2m1(x * (one / (d / g)))).sum()
+        division += (codes != oracle.e2m1(x / (d * (one / g)))).sum()
+    assert other_scale and other_inverse and division
+
+
+@pytest.mark.parametrize("out, bits", [("bf16", 8), ("f16", 11)])
+def test_grouped_mm_rounds_once(out, bits):
+    """2^bits + 1 or 3, ties of `out`, plus or minus 2^-20, which float32 loses.
+
+    A row has three blocks, which make the three terms; b is 1, 1, 0.5.
+    """
+    base = 2.0**bits
+    rows, expected = [], []
+    one, three, half, minus = 2, 5, 1, 8  # e2m1 codes
+    for odd, tiny, result in [
+        (one, half, base + 2),
+        (one, 0, base),
+        (one, half | minus, base),
+        (three, half, base + 4),
+        (three, 0, base + 4),
+        (three, half | minus, base + 2),
+    ]:
+        for sign in 0, minus:
+            row = np.zeros(48, np.uint8)
+            row[0], row[16], row[32] = one ^ sign, odd ^ sign, tiny ^ sign
+            rows.append(row)
+            expected.append(-result if sign else result)
+    b = np.zeros((1, 1, 48), np.uint8)
+    b[..., 0], b[..., 16], b[..., 32] = one, one, half
+    smallest = 2.0**-9
+    a_scales = oracle.e4m3(np.float32([[16, 1, smallest]] * len(rows)))
+    b_scales = oracle.e4m3(np.float32([[base / 16, 1, smallest]]))
+    result = np.zeros((len(rows), 1), modules.ELEMENTS[out])
+    t = modules.Types(48, out)
+    modules.compiled(modules.grouped_mm(t, out, alpha=False))(
+        oracle.pack(np.array(rows)),
+        oracle.pack(b),
+        oracle.tile(a_scales).reshape(128, 4),
+        oracle.tile(b_scales).reshape(1, 128, 4),
+        np.int32([0, len(rows)]),
+        np.int32([0]),
+        result,
+    )
+    assert result.astype(float).reshape(-1).tolist() == expected
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names x86's modes")

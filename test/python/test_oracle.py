@@ -124,3 +124,24 @@ def test_dequantize_inverts_the_codes():
     expected = np.concatenate([e2m1, 2 * e2m1, e2m1 / 512]) / 2
     np.testing.assert_array_equal(values, [expected] * 2)
     assert oracle.pack(np.uint8([[1, 2]])) == [[0x21]]
+
+
+def test_global_scale_a_group():
+    """Each group as with its scale alone; rows in no group as without one."""
+    x = np.random.default_rng(0).standard_normal((7, 32)).astype(np.float32)
+    scales = np.float32([3, 1000])
+    data, tiled = oracle.grouped_block_quantize(
+        x,
+        np.int32([1, 3, 6]),
+        np.int32([0, 128]),
+        np.zeros((7, 16), np.uint8),
+        np.zeros((256, 4), np.uint8),
+        scales,
+    )
+    for begin, end, e in (0, 1, None), (1, 3, 0), (3, 6, 1), (6, 7, None):
+        g = None if e is None else scales[e]
+        codes, linear = oracle.block_quantize(x[begin:end], g)
+        np.testing.assert_array_equal(data[begin:end], codes)
+        if e is not None:
+            group = tiled[128 * e : 128 * (e + 1)].reshape(-1)
+            np.testing.assert_array_equal(group, oracle.tile(linear))

@@ -48,7 +48,8 @@ typedef struct Parser {
 } Parser;
 
 static void skipSpace(Parser *parser) {
-  while (parser->at < parser->end && strchr(" \t\n", *parser->at))
+  while (parser->at < parser->end &&
+         (*parser->at == ' ' || *parser->at == '\t' || *parser->at == '\n'))
     ++parser->at;
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Device.h"
 #include "File.h"
 #include "Npy.h"
 
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char usage[] =
@@ -164,7 +164,6 @@ static gqExecutable *compileFile(const Options *options) {
 typedef struct Input {
   NpyArray array;
   /// The copy of the array that the function works on.
-  void *data;
   DLTensor tensor;
 } Input;
 
@@ -202,25 +201,32 @@ static void reshapeFlat(const gqType *type, NpyArray *array) {
     array->shape[i] = i == dynamic ? elements / known : type->sizes[i];
 }
 
-static gqStatus readInput(const char *path, const gqType *type, Input *input) {
+static gqStatus readInput(const char *path, const gqType *type, DLDevice device,
+                          Input *input) {
   gqStatus status = readArray(path, &input->array);
   if (status != GQ_OK)
     return status;
-  input->data = malloc(input->array.size + 1);
-  if (!input->data)
-    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
   reshapeFlat(type, &input->array);
-  input->tensor = (DLTensor){.data = input->data,
-                             .device = {kDLCPU, 0},
-                             .ndim = input->array.rank,
-                             .dtype = input->array.dtype,
-                             .shape = input->array.shape};
-  return gqTypeCheck(type, &input->tensor);
+  DLTensor tensor = {.data = input->array.data,
+                     .device = {kDLCPU, 0},
+                     .ndim = input->array.rank,
+                     .dtype = input->array.dtype,
+                     .shape = input->array.shape};
+  status = gqTypeCheck(type, &tensor);
+  if (status != GQ_OK)
+    return status;
+  // Scalars stay on the CPU.
+  if (type->rank >= 0)
+    tensor.device = device;
+  status = deviceAlloc(tensor.device, input->array.size, &tensor.data);
+  if (status == GQ_OK)
+    input->tensor = tensor;
+  return status;
 }
 
 /// Reads the arguments in order; `inputs` has room for them.
 static bool readInputs(const Options *options, const gqSignature *signature,
-                       Input *inputs) {
+                       DLDevice device, Input *inputs) {
   if (options->numInputs != (size_t)signature->numInputs) {
     fprintf(stderr,
             "gq-run: function '%s' takes %d arguments, found %zu --in\n",
@@ -229,7 +235,7 @@ static bool readInputs(const Options *options, const gqSignature *signature,
   }
   for (size_t i = 0; i < options->numInputs; ++i) {
     const char *path = options->inputs[i];
-    if (readInput(path, &signature->inputs[i], &inputs[i]) == GQ_OK)
+    if (readInput(path, &signature->inputs[i], device, &inputs[i]) == GQ_OK)
       continue;
     fprintf(stderr, "gq-run: argument %zu (%s): %s\n", i, path,
             gqGetLastErrorMessage());
@@ -242,11 +248,30 @@ static bool readInputs(const Options *options, const gqSignature *signature,
 // Results
 //===----------------------------------------------------------------------===//
 
+/// Writes a tensor on any device.
+static gqStatus writeTensor(FILE *file, const DLTensor *tensor) {
+  DLDevice cpu = {kDLCPU, 0};
+  size_t size = (size_t)tensor->dtype.bits * tensor->dtype.lanes / 8;
+  for (int i = 0; i < tensor->ndim; ++i)
+    size *= (size_t)tensor->shape[i];
+  DLTensor copy = *tensor;
+  copy.device = cpu;
+  copy.byte_offset = 0;
+  gqStatus status = deviceAlloc(cpu, size, &copy.data);
+  if (status == GQ_OK)
+    status = deviceRead(tensor->device, copy.data,
+                        (char *)tensor->data + tensor->byte_offset, size);
+  if (status == GQ_OK)
+    status = npyWrite(file, &copy);
+  deviceFree(cpu, copy.data);
+  return status;
+}
+
 static gqStatus writeArray(const char *path, const DLTensor *tensor) {
   FILE *file = fopen(path, "wb");
   if (!file)
     return gqFail(GQ_IO_ERROR, "%s: %s", path, strerror(errno));
-  gqStatus status = npyWrite(file, tensor);
+  gqStatus status = writeTensor(file, tensor);
   if (fclose(file) != 0 && status == GQ_OK)
     status = gqFail(GQ_IO_ERROR, "%s", strerror(errno));
   if (status != GQ_OK)
@@ -335,6 +360,7 @@ typedef struct Run {
   Input *inputs;
   DLTensor **tensors;
   DLManagedTensor **outputs;
+  Stopwatch stopwatch;
 } Run;
 
 static void releaseOutputs(Run *run) {
@@ -348,21 +374,22 @@ static void releaseOutputs(Run *run) {
 /// Invokes the function on fresh copies of its arguments, which it may write.
 static gqStatus invoke(Run *run, double *microseconds) {
   const gqSignature *signature = run->signature;
+  gqStatus status = GQ_OK;
   releaseOutputs(run);
-  for (int32_t i = 0; i < signature->numInputs; ++i) {
+  for (int32_t i = 0; i < signature->numInputs && status == GQ_OK; ++i) {
     Input *input = &run->inputs[i];
-    memcpy(input->data, input->array.data, input->array.size);
+    status = deviceWrite(input->tensor.device, input->tensor.data,
+                         input->array.data, input->array.size);
     run->tensors[i] = &input->tensor;
   }
-  struct timespec start, end;
-  clock_gettime(CLOCK_MONOTONIC, &start);
-  gqStatus status = gqInvoke(run->executable, signature->name, run->tensors,
-                             (size_t)signature->numInputs, run->outputs,
-                             (size_t)signature->numResults);
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  *microseconds =
-      (end.tv_sec - start.tv_sec) * 1e6 + (end.tv_nsec - start.tv_nsec) * 1e-3;
-  return status;
+  if (status == GQ_OK)
+    status = stopwatchStart(&run->stopwatch);
+  if (status == GQ_OK)
+    status = gqInvoke(run->executable, signature->name, run->tensors,
+                      (size_t)signature->numInputs, run->outputs,
+                      (size_t)signature->numResults);
+  return status == GQ_OK ? stopwatchStop(&run->stopwatch, microseconds)
+                         : status;
 }
 
 static int compareTimes(const void *a, const void *b) {
@@ -406,20 +433,29 @@ static int runFunction(const Options *options, gqExecutable *executable,
   // One more than needed: calloc(0) may return null.
   size_t numInputs = (size_t)signature->numInputs + 1;
   size_t numResults = (size_t)signature->numResults + 1;
-  Run run = {executable, signature, calloc(numInputs, sizeof(Input)),
+  Run run = {executable,
+             signature,
+             calloc(numInputs, sizeof(Input)),
              calloc(numInputs, sizeof(DLTensor *)),
-             calloc(numResults, sizeof(DLManagedTensor *))};
+             calloc(numResults, sizeof(DLManagedTensor *)),
+             {0}};
+  const char *target = options->compile.target;
+  DLDevice device;
   int exitCode = EXIT_FAILURE;
   if (!run.inputs || !run.tensors || !run.outputs)
     fprintf(stderr, "gq-run: out of memory\n");
-  else if (readInputs(options, signature, run.inputs))
+  else if (deviceOf(target && strcmp(target, "cuda") == 0, &device) != GQ_OK ||
+           stopwatchCreate(device, &run.stopwatch) != GQ_OK)
+    fail(NULL);
+  else if (readInputs(options, signature, device, run.inputs))
     exitCode = runAndReport(options, &run);
   if (run.outputs)
     releaseOutputs(&run);
   for (int32_t i = 0; run.inputs && i < signature->numInputs; ++i) {
     free(run.inputs[i].array.data);
-    free(run.inputs[i].data);
+    deviceFree(run.inputs[i].tensor.device, run.inputs[i].tensor.data);
   }
+  stopwatchDestroy(&run.stopwatch);
   free(run.inputs);
   free(run.tensors);
   free(run.outputs);

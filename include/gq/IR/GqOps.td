@@ -59,6 +59,8 @@ class Gq_Op<string mnemonic, int numInits, list<Trait> traits = []>
 }
 
 defvar sharedConstraints = [{
+
+    Constraints (an extent that one operand leaves dynamic, others may give):
     * (C1) Operands have the element types and ranks listed below.
     * (C2) Results are the types of `outs` where those are tensors; there are
       none where they are memrefs.
@@ -80,12 +82,10 @@ def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
         ins(%x : tensor<?x5120xbf16>)
         outs(%q0, %s0 : tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN>)
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN>
-    ```
-
-    Constraints:}], sharedConstraints, [{
+    ```}], sharedConstraints, [{
     * (C5) `data` is `[M, K]` of f4 or `[M, K/2]` of i8.
     * (C6) `scales` is `[M, K/block]`.
-    * (C7) `scale_layout` is `linear`, and `scales` has no encoding.
+    * (C7) `scale_layout` is `linear`, and no tensor has an encoding.
     * (C8) Memrefs have an innermost stride of 1.
 
     With M = 0 the op folds to its `outs`.
@@ -126,13 +126,13 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
         -> tensor<?x320xf8E4M3FN, #gq.tile128x4>
     ```
 
-    Constraints, where K/block is the number of columns of `input`:}], sharedConstraints, [{
+    K/block is the number of columns of `input`.}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type.
     * (C6) `scales` is `[rows, K/block rounded up to 4]` with rows a multiple
       of 128.
-    * (C7) `scale_layout` is `tile128x4`, and so is the encoding of `scales`;
-      `input` has none.
+    * (C7) `scale_layout` is `tile128x4`, and so is the encoding of `scales`; no
+      other tensor has one.
     * (C8) Memrefs have an innermost stride of 1; `offsets`, `scale_offsets` and
       `scales` are contiguous.
 
@@ -200,15 +200,15 @@ def Gq_GroupedBlockQuantizeOp
         }
     ```
 
-    Constraints, where `data`, `[M, K]` of f4 or `[M, K/2]` of i8, gives M and
-    K:}], sharedConstraints, [{
+    `data` is `[M, K]` of f4 or `[M, K/2]` of i8.}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type.
     * (C6) `global_scale`, if of rank 1, holds G entries.
     * (C7) Without `producer` there is one input, `[M, K]`, and no `maps`.
     * (C8) `scales` is `[rows, K/block rounded up to 4]` with rows a multiple
       of 128.
-    * (C9) `scale_layout` is `tile128x4`, and so is the encoding of `scales`.
+    * (C9) `scale_layout` is `tile128x4`, and so is the encoding of `scales`; no
+      other tensor has one.
     * (C10) Memrefs have an innermost stride of 1; `offsets`, `scale_offsets`,
       `global_scale` and `scales` are contiguous.
     * (C11) With `producer` there are up to 8 inputs, and each has one of the
@@ -274,13 +274,13 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 1> {
         outs(%c0 : tensor<?x8192xbf16>) -> tensor<?x8192xbf16>
     ```
 
-    Constraints, where `a`, `[M, K]` of f4 or `[M, K/2]` of i8, gives M and K:}], sharedConstraints, [{
+    `a` is `[M, K]` of f4 or `[M, K/2]` of i8.}], sharedConstraints, [{
     * (C5) `b` is `[G, N, K]` of f4 or `[G, N, K/2]` of i8.
     * (C6) `a_scales` is `[rows, K/block rounded up to 4]` with rows a multiple
       of 128.
     * (C7) `b_scales` is `[G, N rounded up to 128, K/block rounded up to 4]`.
     * (C8) `scale_layout` is `tile128x4`, and so are the encodings of `a_scales`
-      and `b_scales`.
+      and `b_scales`; no other tensor has one.
     * (C9) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type.
     * (C10) `alpha` holds G entries.

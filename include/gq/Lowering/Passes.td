@@ -105,4 +105,51 @@ def ConvertGqToRuntime : Pass<"convert-gq-to-runtime", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "Launch a kernel for each op";
+  let description = [{
+    Replaces each gq op on memrefs of device memory by an asynchronous launch, on
+    the stream of `gqSetStream`, of a kernel of its own: a `gpu.module` that
+    calls a function of `runtime_kernels/device/Kernels.h` with the op's
+    attributes and static extents as constants and, where the op has a
+    `producer`, with a function made of it. `gq-attach-target` provides the
+    functions.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::NVVM::NVVMDialect"];
+}
+
+def GqDeviceMemory : Pass<"gq-device-memory", "::mlir::ModuleOp"> {
+  let summary = "Make what the host does with memrefs right on device memory";
+  let description = [{
+    On a GPU target every memref of the host's code is device memory. A
+    `memref.copy` becomes an asynchronous copy on the stream of `gqSetStream`.
+    What would read or write elements on the host, such as `memref.load` or a
+    `linalg.generic` that was not fused, is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::func::FuncDialect",
+                           "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def GqAttachTarget : Pass<"gq-attach-target", "::mlir::ModuleOp"> {
+  let summary = "Say which chip the kernels are for";
+  let description = [{
+    Attaches an `#nvvm.target` for `chip` to each `gpu.module`, linked with gq's
+    device functions for that chip, which are found beside `libgq.so`.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "The chip: sm_90a, sm_100a or sm_120a">,
+    Option<"opt", "opt", "int32_t", /*default=*/"3",
+           "The optimization level, 0 to 3">,
+  ];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+}
+
 #endif // GQ_LOWERING_PASSES_TD

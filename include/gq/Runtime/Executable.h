@@ -25,7 +25,7 @@ extern "C" {
 typedef struct gqExecutable gqExecutable;
 
 typedef struct gqCompileOptions {
-  /// Where the module runs: "cpu". Null means "cpu".
+  /// Where the module runs: "cpu" or "cuda". Null means "cpu".
   const char *target;
   /// Leave the graph's ops as they are instead of fusing them. Same bytes.
   bool noFusion;
@@ -37,6 +37,10 @@ typedef struct gqCompileOptions {
   /// What to call the text in diagnostics, such as its file name; null means
   /// "<mlir>".
   const char *sourceName;
+  /// For "cuda": the chip to compile for, such as "sm_90a"; null means that of
+  /// the thread's device. With a chip, compilation needs neither device nor
+  /// driver.
+  const char *chip;
 } gqCompileOptions;
 
 enum {
@@ -67,10 +71,10 @@ typedef struct gqSignature {
 } gqSignature;
 
 /// Compiles `length` bytes of MLIR text (gq, upstream dialects and what the
-/// `gq-to-cpu` pipeline takes). `options` may be null. On success
-/// `*executable` is owned by the caller. Errors: GQ_COMPILE_ERROR with the
-/// compiler's diagnostics as the message; GQ_INVALID_ARGUMENT for an unknown
-/// target.
+/// `gq-to-cpu` or `gq-to-nvvm` pipeline takes). `options` may be null. On
+/// success `*executable` is owned by the caller. Errors: GQ_COMPILE_ERROR with
+/// the compiler's diagnostics as the message; GQ_INVALID_ARGUMENT for an
+/// unknown target; those of gqDeviceChip() where it is asked for the chip.
 GQ_EXPORT gqStatus gqCompile(const char *mlir, size_t length,
                              const gqCompileOptions *options,
                              gqExecutable **executable);
@@ -89,7 +93,8 @@ GQ_EXPORT gqStatus gqExecutableGetSignature(gqExecutable *executable,
 /// A string with static lifetime.
 GQ_EXPORT const char *gqElementTypeName(gqElementType type);
 
-/// Whether gqInvoke takes `tensor` as an argument of this type. Errors:
+/// Whether gqInvoke takes `tensor`, which is on the CPU, as an argument of this
+/// type; for "cuda", whether it takes a copy on the device. Errors:
 /// GQ_INVALID_ARGUMENT, the message says what is expected and what was found.
 GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
 
@@ -102,6 +107,16 @@ GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
 /// memory, which the caller keeps alive, with the dtype it came in; a fresh one
 /// owns its memory. On failure all `outputs` are null and the message names
 /// the argument.
+///
+/// For "cuda": tensors are on the thread's device (see gqGetDevice), scalars
+/// and scalar results on the CPU. The call only puts work into the thread's
+/// stream (see gqSetStream); results are ready when the stream is. A fresh one
+/// is freed in order with that stream, which must outlive it. The first call on
+/// a device and stream loads the kernels and must not be captured in a CUDA
+/// graph; an executable must outlive the graphs that captured it. What kernels
+/// find wrong with their data is asked for with gqStreamStatus. Errors: those
+/// of gq/Runtime/Cuda.h too; a failure that an earlier release of a result left
+/// in this thread comes first.
 GQ_EXPORT gqStatus gqInvoke(gqExecutable *executable, const char *function,
                             DLTensor *const *inputs, size_t numInputs,
                             DLManagedTensor **outputs, size_t numOutputs);

@@ -93,6 +93,26 @@ func.func @block_quantize_c4_zero(
 
 // -----
 
+func.func @block_quantize_c4_data(
+    %x: tensor<?x?xbf16>, %q: tensor<?x40xf4E2M1FN>, %s: tensor<?x?xf8E4M3FN>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 40}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x?xbf16>)
+      outs(%q, %s : tensor<?x40xf4E2M1FN>, tensor<?x?xf8E4M3FN>) -> tensor<?x40xf4E2M1FN>, tensor<?x?xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c4_scales(
+    %x: tensor<?x?xbf16>, %q: tensor<?x?xf4E2M1FN>, %s: tensor<?x0xf8E4M3FN>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 0}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x?xbf16>)
+      outs(%q, %s : tensor<?x?xf4E2M1FN>, tensor<?x0xf8E4M3FN>) -> tensor<?x?xf4E2M1FN>, tensor<?x0xf8E4M3FN>
+  return
+}
+
+// -----
+
 func.func @block_quantize_c5(
     %x: tensor<?x64xbf16>, %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
   // expected-error @+1 {{requires 'data' to be ?x64 f4 elements, but got ?x128}}
@@ -133,6 +153,26 @@ func.func @block_quantize_c6(
 
 // -----
 
+func.func @block_quantize_c6_data(
+    %x: tensor<?x?xbf16>, %q: tensor<4x32xf4E2M1FN>, %s: tensor<5x7xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scales' to be 4x2, but got 5x7}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x?xbf16>)
+      outs(%q, %s : tensor<4x32xf4E2M1FN>, tensor<5x7xf8E4M3FN>) -> tensor<4x32xf4E2M1FN>, tensor<5x7xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c6_rows(
+    %x: tensor<?x?xbf16>, %q: tensor<4x?xf4E2M1FN>, %s: tensor<5x?xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scales' to be 4x?, but got 5x?}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x?xbf16>)
+      outs(%q, %s : tensor<4x?xf4E2M1FN>, tensor<5x?xf8E4M3FN>) -> tensor<4x?xf4E2M1FN>, tensor<5x?xf8E4M3FN>
+  return
+}
+
+// -----
+
 func.func @block_quantize_c7(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
   // expected-error @+1 {{requires scale_layout(linear)}}
@@ -145,9 +185,40 @@ func.func @block_quantize_c7(
 
 func.func @block_quantize_c7_encoding(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'scales' to have no encoding: its layout is linear}}
+  // expected-error @+1 {{requires 'scales' to have no encoding; only tiled scales have one}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c7_input(
+    %x: tensor<?x64xbf16, #gq.tile128x4>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'input' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16, #gq.tile128x4>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c7_global_scale(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>, %g: tensor<f32, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'global_scale' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      global_scale(%g : tensor<f32, #gq.tile128x4>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c7_data(
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN, #gq.tile128x4>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'data' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN, #gq.tile128x4>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN, #gq.tile128x4>, tensor<?x4xf8E4M3FN>
   return
 }
 
@@ -269,7 +340,7 @@ func.func @preprocess_grouped_matmul_sf_c4(
 func.func @preprocess_grouped_matmul_sf_c5(
     %x: tensor<?x4xf8E4M3FN>, %o: tensor<5xi32>, %so: tensor<3xi32>,
     %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for the 3 groups of 'scale_offsets', but got 5}}
+  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for 3 groups, but got 5}}
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
       groups(%o, %so : tensor<5xi32>, tensor<3xi32>)
       outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
@@ -293,7 +364,7 @@ func.func @preprocess_grouped_matmul_sf_c5_type(
 func.func @preprocess_grouped_matmul_sf_c6(
     %x: tensor<?x5xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'scales' to have 8 columns (K/block rounded up to 4), but got 4}}
+  // expected-error @+1 {{requires 'scales' to be ?x8 (whole tiles of 128x4), but got ?x4}}
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x5xf8E4M3FN>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
@@ -309,6 +380,30 @@ func.func @preprocess_grouped_matmul_sf_c6_rows(
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%t : tensor<100x4xf8E4M3FN, #gq.tile128x4>) -> tensor<100x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c6_tiles(
+    %x: tensor<?x?xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x7xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to be ?x8 (whole tiles of 128x4), but got ?x7}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x?xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x7xf8E4M3FN, #gq.tile128x4>) -> tensor<?x7xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c6_zero(
+    %x: tensor<?x?xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x0xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to be ?x4 (whole tiles of 128x4), but got ?x0}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x?xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x0xf8E4M3FN, #gq.tile128x4>) -> tensor<?x0xf8E4M3FN, #gq.tile128x4>
   return
 }
 
@@ -341,9 +436,33 @@ func.func @preprocess_grouped_matmul_sf_c7_encoding(
 func.func @preprocess_grouped_matmul_sf_c7_input(
     %x: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'input' to have no encoding: its layout is linear}}
+  // expected-error @+1 {{requires 'input' to have no encoding; only tiled scales have one}}
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c7_offsets(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32, #gq.tile128x4>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'offsets' to have no encoding; only tiled scales have one}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32, #gq.tile128x4>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c7_scale_offsets(
+    %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32, #gq.tile128x4>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scale_offsets' to have no encoding; only tiled scales have one}}
+  %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32, #gq.tile128x4>)
       outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
   return
 }
@@ -503,10 +622,23 @@ func.func @grouped_block_quantize_c4(
 
 // -----
 
+func.func @grouped_block_quantize_c4_inputs(
+    %x: tensor<?x40xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x?xf4E2M1FN>, %s: tensor<?x?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 40}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x40xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x?xf4E2M1FN>, tensor<?x?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x?xf4E2M1FN>, tensor<?x?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
 func.func @grouped_block_quantize_c5(
     %x: tensor<?x64xbf16>, %o: tensor<2xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for the 3 groups of 'scale_offsets', but got 2}}
+  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for 3 groups, but got 2}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<2xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
@@ -522,6 +654,20 @@ func.func @grouped_block_quantize_c5_type(
   // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have one element type}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi64>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c5_global_scale(
+    %x: tensor<?x64xbf16>, %o: tensor<5xi32>, %so: tensor<?xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %g: tensor<99xf32>) {
+  // expected-error @+1 {{requires 'offsets' to hold 99 or 100 entries for 99 groups, but got 5}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<5xi32>, tensor<?xi32>)
+      global_scale(%g : tensor<99xf32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
       -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
   return
@@ -718,6 +864,40 @@ func.func @grouped_block_quantize_c11_extents(
 
 // -----
 
+func.func @grouped_block_quantize_c11_rows(
+    %x0: tensor<4x?xbf16>, %x1: tensor<5xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x?xf4E2M1FN>, %s: tensor<?x?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to be 4, but got 5}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x0, %x1 : tensor<4x?xbf16>, tensor<5xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x?xf4E2M1FN>, tensor<?x?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x?xf4E2M1FN>, tensor<?x?xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e0: bf16, %e1: bf16):
+    gq.yield %e0 : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_columns(
+    %x0: tensor<64xbf16>, %x1: tensor<?x32xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x?xf4E2M1FN>, %s: tensor<?x?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to be ?x64, but got ?x32}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x0, %x1 : tensor<64xbf16>, tensor<?x32xbf16>)
+      maps [affine_map<(m, k) -> (k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x?xf4E2M1FN>, tensor<?x?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x?xf4E2M1FN>, tensor<?x?xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e0: bf16, %e1: bf16):
+    gq.yield %e0 : bf16
+  }
+  return
+}
+
+// -----
+
 func.func @grouped_block_quantize_c12_count(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
@@ -755,7 +935,7 @@ func.func @grouped_block_quantize_c12_type(
 func.func @grouped_block_quantize_c8(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'scales' to have 4 columns (K/block rounded up to 4), but got 8}}
+  // expected-error @+1 {{requires 'scales' to be ?x4 (whole tiles of 128x4), but got ?x8}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
@@ -768,7 +948,7 @@ func.func @grouped_block_quantize_c8(
 func.func @grouped_block_quantize_c8_padded(
     %x: tensor<?x48xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x48xf4E2M1FN>, %s: tensor<?x3xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'scales' to have 4 columns (K/block rounded up to 4), but got 3}}
+  // expected-error @+1 {{requires 'scales' to be ?x4 (whole tiles of 128x4), but got ?x3}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x48xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x48xf4E2M1FN>, tensor<?x3xf8E4M3FN, #gq.tile128x4>)
@@ -786,6 +966,32 @@ func.func @grouped_block_quantize_c8_rows(
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<64x4xf8E4M3FN, #gq.tile128x4>)
       -> tensor<?x64xf4E2M1FN>, tensor<64x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c8_inputs(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x?xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to be ?x4 (whole tiles of 128x4), but got ?x8}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x?xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x?xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c8_tiles(
+    %x: tensor<?x?xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x?xf4E2M1FN>, %s: tensor<128x7xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to be ?x8 (whole tiles of 128x4), but got 128x7}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x?xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x?xf4E2M1FN>, tensor<128x7xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x?xf4E2M1FN>, tensor<128x7xf8E4M3FN, #gq.tile128x4>
   return
 }
 
@@ -812,6 +1018,89 @@ func.func @grouped_block_quantize_c9_encoding(
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
       -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_inputs(
+    %x: tensor<?x64xbf16, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_data(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN, #gq.tile128x4>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'data' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN, #gq.tile128x4>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN, #gq.tile128x4>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_offsets(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32, #gq.tile128x4>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'offsets' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32, #gq.tile128x4>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_scale_offsets(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32, #gq.tile128x4>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scale_offsets' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32, #gq.tile128x4>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_global_scale(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %g: tensor<3xf32, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'global_scale' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      global_scale(%g : tensor<3xf32, #gq.tile128x4>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_producer(
+    %x: tensor<?x64xbf16, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to have no encoding; only tiled scales have one}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16, #gq.tile128x4>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e0: bf16):
+    gq.yield %e0 : bf16
+  }
   return
 }
 
@@ -989,6 +1278,20 @@ func.func @grouped_mm_c4(
 
 // -----
 
+func.func @grouped_mm_c4_b(
+    %a: tensor<?x?xf4E2M1FN>, %b: tensor<4x8x17xf4E2M1FN>,
+    %sa: tensor<?x?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?x?x?xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<?xi32>, %so: tensor<?xi32>, %c: tensor<?x?xf32>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 17}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x?xf4E2M1FN>, tensor<4x8x17xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x?xf8E4M3FN, #gq.tile128x4>, tensor<?x?x?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<?xi32>, tensor<?xi32>)
+      outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
 func.func @grouped_mm_c5(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x128xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
@@ -1007,7 +1310,7 @@ func.func @grouped_mm_c6(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'a_scales' to have 4 columns (K/block rounded up to 4), but got 8}}
+  // expected-error @+1 {{requires 'a_scales' to be ?x4 (whole tiles of 128x4), but got ?x8}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -1031,13 +1334,111 @@ func.func @grouped_mm_c6_rows(
 
 // -----
 
+func.func @grouped_mm_c6_b(
+    %a: tensor<?x?xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to be ?x4 (whole tiles of 128x4), but got ?x8}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x?xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c6_tiles(
+    %a: tensor<?x?xf4E2M1FN>, %b: tensor<3x32x?xf4E2M1FN>,
+    %sa: tensor<?x7xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x?xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to be ?x8 (whole tiles of 128x4), but got ?x7}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x?xf4E2M1FN>, tensor<3x32x?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x7xf8E4M3FN, #gq.tile128x4>, tensor<3x128x?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
 func.func @grouped_mm_c7(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x32x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'b_scales' to be 3x128x4, but got 3x32x4}}
+  // expected-error @+1 {{requires 'b_scales' to be 3x128x4 (whole tiles of 128x4), but got 3x32x4}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x32x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c7_groups(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<?x8x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<4x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<9xi32>, %so: tensor<8xi32>, %c: tensor<?x8xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be 8x128x4 (whole tiles of 128x4), but got 4x128x4}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<?x8x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<9xi32>, tensor<8xi32>)
+      outs(%c : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c7_out(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x?x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x300xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be 3x384x4 (whole tiles of 128x4), but got 3x128x4}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x?x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x300xf32>) -> tensor<?x300xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c7_rows(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x?x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x130x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x?xf32>) {
+  // expected-error @+1 {{requires the rows of 'b_scales' to be a multiple of 128, but got 130}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x?x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x130x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c7_a_scales(
+    %a: tensor<?x?xf4E2M1FN>, %b: tensor<3x32x?xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x8xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be 3x128x4 (whole tiles of 128x4), but got 3x128x8}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x?xf4E2M1FN>, tensor<3x32x?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x8xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c7_tiles(
+    %a: tensor<?x?xf4E2M1FN>, %b: tensor<3x32x?xf4E2M1FN>,
+    %sa: tensor<?x?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x7xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be 3x128x8 (whole tiles of 128x4), but got 3x128x7}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x?xf4E2M1FN>, tensor<3x32x?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x?xf8E4M3FN, #gq.tile128x4>, tensor<3x128x7xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
   return
@@ -1087,11 +1488,96 @@ func.func @grouped_mm_c8_b_scales(
 
 // -----
 
+func.func @grouped_mm_c8_a(
+    %a: tensor<?x64xf4E2M1FN, #gq.tile128x4>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN, #gq.tile128x4>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_b(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN, #gq.tile128x4>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN, #gq.tile128x4>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_offsets(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32, #gq.tile128x4>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'offsets' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32, #gq.tile128x4>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_scale_offsets(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32, #gq.tile128x4>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'scale_offsets' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32, #gq.tile128x4>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_alpha(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>, %alpha: tensor<3xf32, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'alpha' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      alpha(%alpha : tensor<3xf32, #gq.tile128x4>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_out(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'out' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32, #gq.tile128x4>) -> tensor<?x32xf32, #gq.tile128x4>
+  return
+}
+
+// -----
+
 func.func @grouped_mm_c9(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<6xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for the 3 groups of 'scale_offsets', but got 6}}
+  // expected-error @+1 {{requires 'offsets' to hold 3 or 4 entries for 3 groups, but got 6}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<6xi32>, tensor<3xi32>)
@@ -1124,6 +1610,49 @@ func.func @grouped_mm_c9_groups(
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<4xi32>)
       outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c9_b(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<4x8x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<9xi32>, %so: tensor<?xi32>, %c: tensor<?x8xf32>) {
+  // expected-error @+1 {{requires 'offsets' to hold 4 or 5 entries for 4 groups, but got 9}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<4x8x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<?x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<9xi32>, tensor<?xi32>)
+      outs(%c : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c9_b_scales(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<?x8x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<4x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<9xi32>, %so: tensor<?xi32>, %c: tensor<?x8xf32>) {
+  // expected-error @+1 {{requires 'offsets' to hold 4 or 5 entries for 4 groups, but got 9}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<?x8x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<9xi32>, tensor<?xi32>)
+      outs(%c : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c9_alpha(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<?x8x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?x128x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<9xi32>, %so: tensor<?xi32>, %c: tensor<?x8xf32>, %alpha: tensor<4xf32>) {
+  // expected-error @+1 {{requires 'offsets' to hold 4 or 5 entries for 4 groups, but got 9}}
+  %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<?x8x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<?x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<9xi32>, tensor<?xi32>)
+      alpha(%alpha : tensor<4xf32>)
+      outs(%c : tensor<?x8xf32>) -> tensor<?x8xf32>
   return
 }
 

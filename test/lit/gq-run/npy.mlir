@@ -2,11 +2,17 @@
 
 // RUN: rm -rf %t && %python %S/Inputs/malform.py %t
 
-// RUN: gq-run %s --in %t/version1.npy | FileCheck %s
-// RUN: gq-run %s --in %t/version2.npy | FileCheck %s
-// RUN: gq-run %s --in %t/version3.npy | FileCheck %s
-// RUN: gq-run %s --in %t/unusual.npy | FileCheck %s
-// CHECK: result 0: int32 [2, 3]
+// RUN: gq-run %s --in %t/version1.npy --out %t/1
+// RUN: gq-run %s --in %t/version2.npy --out %t/2
+// RUN: gq-run %s --in %t/version3.npy --out %t/3
+// RUN: gq-run %s --in %t/unusual.npy --out %t/4
+// RUN: %python %S/Inputs/show.py %t/1/0.npy %t/2/0.npy %t/3/0.npy %t/4/0.npy \
+// RUN:   | FileCheck %s
+// CHECK-COUNT-4: int32 (2, 3) {{\[\[}}0, 1, 2], [3, 4, 5]]
+
+// RUN: gq-run %s --entry=bf16 --in %t/ml_dtypes.npy --out %t/5
+// RUN: %python %S/Inputs/show.py %t/5/0.npy | FileCheck %s --check-prefix=BF16
+// BF16: uint16 (2,) [16256, 16384]
 
 // DEFINE: %{file} =
 // DEFINE: %{refuse} = not gq-run %s --in %t/%{file}.npy --out %t/out 2>&1 | FileCheck %s --check-prefix=%{file}
@@ -88,4 +94,7 @@
 
 func.func @main(%a: tensor<?x3xi32>) -> tensor<?x3xi32> {
   return %a : tensor<?x3xi32>
+}
+func.func @bf16(%a: tensor<?xbf16>) -> tensor<?xbf16> {
+  return %a : tensor<?xbf16>
 }

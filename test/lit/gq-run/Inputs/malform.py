@@ -37,6 +37,11 @@ with open(path("version1"), "rb") as file:
 write_header(
     "unusual", '{"shape":(2,3),\n "fortran_order" : False, "descr":"<i4"}')
 
+# How ml_dtypes saves bfloat16: 1.0, 2.0.
+write_header("ml_dtypes",
+             "{'descr': '<V2', 'fortran_order': False, 'shape': (2,), }",
+             b"\x80\x3f\x00\x40")
+
 np.save(path("fortran"), np.asfortranarray(array))
 np.save(path("big-endian"), array.astype(">i4"))
 np.save(path("structured"), np.zeros(3, dtype=[("a", "i4"), ("b", "f4")]))

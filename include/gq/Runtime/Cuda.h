@@ -1,0 +1,204 @@
+//===- Cuda.h - the runtime on CUDA devices ----------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Streams, device memory and what code generated for a GPU calls. The CUDA
+// driver is opened at the first call: libcuda.so.1, or the file that
+// $GQ_CUDA_DRIVER names. CUDA 11.8 or later; no toolkit.
+//
+// Every function works in the calling thread's current CUDA context. If there
+// is none, the primary context of device 0 becomes the current one. What the
+// runtime keeps for a context (loaded kernels, a memory pool, status words) it
+// makes at its first use and keeps: a context that was used must not be
+// destroyed. A primary context that the runtime made current is never released.
+//
+// Errors of all functions that return a status: GQ_NO_DRIVER, GQ_NO_DEVICE, and
+// GQ_CUDA_ERROR with the driver call and what it returned, such as
+// "cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE (1): invalid argument".
+//
+// Kernels run behind the host: a failure of one shows in a later call.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_RUNTIME_CUDA_H
+#define GQ_RUNTIME_CUDA_H
+
+#include "gq/Runtime/Status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+enum {
+  /// Room for the name of a chip and its null character.
+  GQ_CHIP_SIZE = 16,
+};
+
+/// The ordinal of the device that the calling thread works on.
+GQ_EXPORT gqStatus gqGetDevice(int32_t *device);
+
+/// Makes the primary context of a device current in the calling thread, like
+/// cudaSetDevice.
+GQ_EXPORT gqStatus gqSetDevice(int32_t device);
+
+/// The chip of the thread's device as compilers name it: "sm_90a", "sm_100a",
+/// "sm_120a", for other compute capabilities without the "a". Makes no context.
+GQ_EXPORT gqStatus gqDeviceChip(char name[GQ_CHIP_SIZE]);
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+/// Sets the CUstream that generated code and the functions below use in this
+/// thread; null, as at the start, is the legacy default stream. Borrowed: it
+/// must outlive its use, and belong to the context that is current then.
+GQ_EXPORT void gqSetStream(void *stream);
+
+/// The stream of this thread.
+GQ_EXPORT void *gqGetStream(void);
+
+/// Waits for the stream of this thread.
+GQ_EXPORT gqStatus gqSynchronize(void);
+
+/// Waits for `stream`, returns and clears what its kernels found wrong with
+/// their data. Errors: GQ_INVALID_OFFSETS, the message says which offsets; the
+/// rows that they would have put elsewhere were dropped.
+GQ_EXPORT gqStatus gqStreamStatus(void *stream);
+
+/// Creates an event, to be destroyed, that measures time.
+GQ_EXPORT gqStatus gqEventCreate(void **event);
+GQ_EXPORT gqStatus gqEventDestroy(void *event);
+
+/// Records `event` in the stream of this thread.
+GQ_EXPORT gqStatus gqEventRecord(void *event);
+
+/// Waits for `end` and measures the time from `start` to it.
+GQ_EXPORT gqStatus gqEventElapsed(void *start, void *end, double *microseconds);
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Allocates `size` bytes of the thread's device, in order with its stream,
+/// from a pool of the runtime that keeps what is freed. Owned by the caller.
+/// Null for no bytes. Errors: GQ_OUT_OF_MEMORY.
+GQ_EXPORT gqStatus gqDeviceAlloc(size_t size, void **memory);
+
+/// Frees what gqDeviceAlloc or generated code allocated on the thread's device,
+/// once its stream has come this far. Null is allowed.
+GQ_EXPORT gqStatus gqDeviceFree(void *memory);
+
+/// The same in order with `stream` of `device`, in any thread and whatever its
+/// device. For deleters, which cannot return a status: a failure is left for
+/// gqCudaStatus().
+GQ_EXPORT void gqDeviceRelease(int32_t device, void *stream, void *memory);
+
+/// Copy `size` bytes in order with the stream of this thread, and wait for it.
+GQ_EXPORT gqStatus gqCopyToDevice(void *target, const void *source,
+                                  size_t size);
+GQ_EXPORT gqStatus gqCopyToHost(void *target, const void *source, size_t size);
+
+//===----------------------------------------------------------------------===//
+// Generated code
+//===----------------------------------------------------------------------===//
+
+/// Returns and clears the first failure of the functions below in this thread,
+/// and makes its message the last one. While a failure is pending they launch,
+/// allocate and copy nothing. gqInvoke calls this itself.
+GQ_EXPORT gqStatus gqCudaStatus(void);
+
+/// The device address of the word that kernels on `stream` OR what they find
+/// wrong into: bit 0 for offsets, bit 1 for scale_offsets. Null after a
+/// failure. The word is allocated at the first call for a stream, which must
+/// not be captured, and kept as long as the context.
+GQ_EXPORT uint32_t *gqStreamStatusWord(void *stream);
+
+/// The number of multiprocessors of the thread's device, for the size of a
+/// persistent grid. 1 after a failure, so that it can be divided by.
+GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
+
+// The functions that MLIR's gpu dialect is lowered to. Where they differ from
+// upstream's: nothing is printed, nothing synchronizes with the host but
+// mgpuEventSynchronize, all use the current context, and memory comes from the
+// pool above, so that it can be allocated and freed in a captured graph.
+
+/// Records an image (cubin, fatbin or PTX) that must stay where it is until it
+/// is unloaded. Called by constructors, needs no driver: the image is loaded at
+/// its first use in each context, which must not be captured.
+GQ_EXPORT void *mgpuModuleLoad(void *image, size_t size);
+
+/// The same for PTX that ends in a null character, which the driver compiles
+/// at optimization level 0 to 4.
+GQ_EXPORT void *mgpuModuleLoadJIT(void *image, int optimizationLevel);
+
+/// Unloads the image everywhere. No kernel of it may be running or be part of
+/// a graph that will be launched.
+GQ_EXPORT void mgpuModuleUnload(void *module);
+
+/// Finds a kernel in the current context. `name` must live as long as
+/// `module`, which owns what is returned.
+GQ_EXPORT void *mgpuModuleGetFunction(void *module, const char *name);
+
+/// Launches a kernel of mgpuModuleGetFunction. An empty grid launches nothing.
+/// `sharedSize` is in bytes; `extra` and `numParameters` are not needed.
+GQ_EXPORT void mgpuLaunchKernel(void *function, intptr_t gridX, intptr_t gridY,
+                                intptr_t gridZ, intptr_t blockX,
+                                intptr_t blockY, intptr_t blockZ,
+                                int32_t sharedSize, void *stream,
+                                void **parameters, void **extra,
+                                size_t numParameters);
+GQ_EXPORT void
+mgpuLaunchClusterKernel(void *function, intptr_t clusterX, intptr_t clusterY,
+                        intptr_t clusterZ, intptr_t gridX, intptr_t gridY,
+                        intptr_t gridZ, intptr_t blockX, intptr_t blockY,
+                        intptr_t blockZ, int32_t sharedSize, void *stream,
+                        void **parameters, void **extra, size_t numParameters);
+
+/// The stream of this thread, which the caller owns: neither destroyed nor
+/// waited for.
+GQ_EXPORT void *mgpuStreamCreate(void);
+GQ_EXPORT void mgpuStreamDestroy(void *stream);
+GQ_EXPORT void mgpuStreamSynchronize(void *stream);
+GQ_EXPORT void mgpuStreamWaitEvent(void *stream, void *event);
+
+GQ_EXPORT void *mgpuEventCreate(void);
+GQ_EXPORT void mgpuEventDestroy(void *event);
+GQ_EXPORT void mgpuEventSynchronize(void *event);
+GQ_EXPORT void mgpuEventRecord(void *event, void *stream);
+
+/// Host-shared memory is managed memory, and not from the pool.
+GQ_EXPORT void *mgpuMemAlloc(uint64_t size, void *stream, bool isHostShared);
+GQ_EXPORT void mgpuMemFree(void *memory, void *stream);
+GQ_EXPORT void mgpuMemcpy(void *target, void *source, size_t size,
+                          void *stream);
+/// `count` is in values.
+GQ_EXPORT void mgpuMemset32(void *target, unsigned int value, size_t count,
+                            void *stream);
+GQ_EXPORT void mgpuMemset16(void *target, unsigned short value, size_t count,
+                            void *stream);
+
+GQ_EXPORT void mgpuMemHostRegister(void *memory, uint64_t size);
+GQ_EXPORT void mgpuMemHostUnregister(void *memory);
+/// `descriptor` is that of a ranked memref without gaps; `elementSize` is in
+/// bytes.
+GQ_EXPORT void mgpuMemHostRegisterMemRef(int64_t rank, void *descriptor,
+                                         int64_t elementSize);
+GQ_EXPORT void mgpuMemHostUnregisterMemRef(int64_t rank, void *descriptor,
+                                           int64_t elementSize);
+
+/// gqSetDevice().
+GQ_EXPORT void mgpuSetDefaultDevice(int32_t device);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // GQ_RUNTIME_CUDA_H

@@ -1,0 +1,87 @@
+//===- AttachTarget.c - gq-attach-target -------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#define _GNU_SOURCE // dladdr
+
+#include "Lowering.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/Diagnostics.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/// A chip that there are device functions for, and the version of PTX that its
+/// instructions need.
+typedef struct Chip {
+  const char *name, *features;
+} Chip;
+
+static const Chip chips[] = {
+    {"sm_90a", "+ptx86"}, {"sm_100a", "+ptx86"}, {"sm_120a", "+ptx87"}};
+
+static const Chip *findChip(const char *name) {
+  for (size_t i = 0; i < sizeof(chips) / sizeof(chips[0]); ++i)
+    if (strcmp(chips[i].name, name) == 0)
+      return &chips[i];
+  return NULL;
+}
+
+/// Writes the path of the bitcode for `chip`, which is in the folder gq/device
+/// beside the library (or program) that this is part of. Returns whether the
+/// file is there.
+static bool findBitcode(const char *chip, char path[PATH_MAX]) {
+  Dl_info info;
+  if (!dladdr((void *)findBitcode, &info) || !info.dli_fname)
+    return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  int folder = slash ? (int)(slash - info.dli_fname) : 1;
+  snprintf(path, PATH_MAX, "%.*s/gq/device/gq-%s.bc", folder,
+           slash ? info.dli_fname : ".", chip);
+  return access(path, R_OK) == 0;
+}
+
+static bool isGpuModule(MlirOperation op) {
+  return gqIsNamed(op, "gpu.module");
+}
+
+MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
+                                 int32_t opt) {
+  char text[PATH_MAX + 256], path[PATH_MAX];
+  MlirLocation location = mlirOperationGetLocation(module);
+  const Chip *chip = findChip(chipName);
+  if (!chip) {
+    snprintf(text, sizeof(text),
+             "there are no device functions for the chip '%s', only for "
+             "sm_90a, sm_100a and sm_120a",
+             chipName);
+    mlirEmitError(location, text);
+    return mlirLogicalResultFailure();
+  }
+  if (!findBitcode(chip->name, path)) {
+    snprintf(text, sizeof(text), "the device functions '%s' are missing", path);
+    mlirEmitError(location, text);
+    return mlirLogicalResultFailure();
+  }
+  snprintf(text, sizeof(text),
+           "[#nvvm.target<O = %d, chip = \"%s\", features = \"%s\", link = "
+           "[\"%s\"]>]",
+           opt, chip->name, chip->features, path);
+  MlirAttribute targets = mlirAttributeParseGet(
+      mlirOperationGetContext(module), mlirStringRefCreateFromCString(text));
+  if (mlirAttributeIsNull(targets)) // The parser has said why.
+    return mlirLogicalResultFailure();
+  gqOpList modules = gqCollect(module, isGpuModule);
+  for (intptr_t i = 0; i < modules.size; ++i)
+    mlirOperationSetAttributeByName(
+        modules.ops[i], mlirStringRefCreateFromCString("targets"), targets);
+  gqOpListFree(&modules);
+  return mlirLogicalResultSuccess();
+}

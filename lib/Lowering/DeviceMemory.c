@@ -1,0 +1,116 @@
+//===- DeviceMemory.c - gq-device-memory -------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lowering.h"
+
+#include "mlir-c/AffineMap.h"
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Diagnostics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/// Operations that access elements of memrefs; on the host they would do so in
+/// memory that it cannot access.
+static bool isHostAccess(MlirOperation op) {
+  static const char *const prefixes[] = {
+      "linalg.", "memref.load", "memref.store", "memref.get_global", "vector."};
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i)
+    if (strncmp(name.data, prefixes[i], strlen(prefixes[i])) == 0)
+      return true;
+  return false;
+}
+
+static bool isInGpuModule(MlirOperation op) {
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetParentOperation(op))
+    if (gqIsNamed(op, "gpu.module"))
+      return true;
+  return false;
+}
+
+static bool isCopy(MlirOperation op) { return gqIsNamed(op, "memref.copy"); }
+
+/// Whether a memref is row-major without gaps, as far as its type tells.
+static bool isContiguous(MlirType type) {
+  return mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type));
+}
+
+static MlirType parseType(MlirContext context, const char *text) {
+  return mlirTypeParseGet(context, mlirStringRefCreateFromCString(text));
+}
+
+static MlirValue buildPointer(const gqBuilder *builder, MlirValue address) {
+  return gqBuildValue(builder, "llvm.inttoptr", 1, &address,
+                      parseType(builder->context, "!llvm.ptr"));
+}
+
+/// memref.copy becomes mgpuMemcpy(target, source, bytes, gqGetStream()).
+static bool convertCopy(MlirOperation module, MlirOperation copy) {
+  MlirValue source = mlirOperationGetOperand(copy, 0);
+  MlirValue target = mlirOperationGetOperand(copy, 1);
+  if (!isContiguous(mlirValueGetType(source)) ||
+      !isContiguous(mlirValueGetType(target))) {
+    mlirEmitError(mlirOperationGetLocation(copy),
+                  "'memref.copy' op of a strided memref has no GPU lowering "
+                  "yet");
+    return false;
+  }
+  gqBuilder builder = gqBuilderBefore(copy);
+  MlirType i64 = mlirIntegerTypeGet(builder.context, 64);
+  MlirType pointer = parseType(builder.context, "!llvm.ptr");
+  MlirType inputs[] = {pointer, pointer, i64, pointer};
+  gqDeclareFunction(module, "mgpuMemcpy",
+                    mlirFunctionTypeGet(builder.context, 4, inputs, 0, NULL));
+  gqDeclareFunction(module, "gqGetStream",
+                    mlirFunctionTypeGet(builder.context, 0, NULL, 1, &pointer));
+
+  gqBufferValues from = gqBuildBufferValues(&builder, source);
+  gqBufferValues to = gqBuildBufferValues(&builder, target);
+  MlirValue bytes =
+      gqBuildConstant(&builder, i64, gqElementTypeSize(from.type));
+  for (intptr_t i = 0; i < from.rank; ++i) {
+    MlirValue factors[] = {bytes, from.sizes[i]};
+    bytes = gqBuildValue(&builder, "arith.muli", 2, factors, i64);
+  }
+  MlirValue stream = mlirOperationGetResult(
+      gqBuildCall(&builder, "gqGetStream", 0, NULL, 1, &pointer), 0);
+  MlirValue operands[] = {buildPointer(&builder, to.address),
+                          buildPointer(&builder, from.address), bytes, stream};
+  gqBuildCall(&builder, "mgpuMemcpy", 4, operands, 0, NULL);
+  mlirOperationDestroy(copy);
+  return true;
+}
+
+static bool refuse(MlirOperation op) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  char message[256];
+  snprintf(message, sizeof(message),
+           "'%.*s' op would run on the host, on device memory; it has no GPU "
+           "lowering yet",
+           (int)name.length, name.data);
+  mlirEmitError(mlirOperationGetLocation(op), message);
+  return false;
+}
+
+MlirLogicalResult gqDeviceMemory(MlirOperation module) {
+  bool valid = true;
+  gqOpList accesses = gqCollect(module, isHostAccess);
+  for (intptr_t i = 0; i < accesses.size; ++i) {
+    // The terminator of a linalg op belongs to it.
+    if (!isInGpuModule(accesses.ops[i]) &&
+        !gqIsNamed(accesses.ops[i], "linalg.yield"))
+      valid &= refuse(accesses.ops[i]);
+  }
+  gqOpListFree(&accesses);
+  gqOpList copies = gqCollect(module, isCopy);
+  for (intptr_t i = 0; i < copies.size; ++i)
+    valid &= convertCopy(module, copies.ops[i]);
+  gqOpListFree(&copies);
+  return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
+}

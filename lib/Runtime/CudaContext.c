@@ -1,0 +1,257 @@
+//===- CudaContext.c - contexts, pending failures, captures ---------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaContext.h"
+
+#include "gq/Runtime/Cuda.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Contexts
+//===----------------------------------------------------------------------===//
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void gqCudaLock(void) { pthread_mutex_lock(&mutex); }
+void gqCudaUnlock(void) { pthread_mutex_unlock(&mutex); }
+
+/// Guarded by the mutex; its elements stay.
+static gqCudaContext *contexts = NULL;
+
+static gqStatus createContext(const gqCudaDriver *driver, CUcontext handle,
+                              CUdevice device, gqCudaContext **context) {
+  int count;
+  gqStatus status =
+      gqCudaCheck(driver,
+                  driver->cuDeviceGetAttribute(
+                      &count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device),
+                  "cuDeviceGetAttribute");
+  if (status != GQ_OK)
+    return status;
+  gqCudaContext *result = calloc(1, sizeof(gqCudaContext));
+  if (!result)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  *result = (gqCudaContext){.driver = driver,
+                            .handle = handle,
+                            .device = device,
+                            .multiprocessorCount = count,
+                            .next = contexts};
+  *context = contexts = result;
+  return GQ_OK;
+}
+
+/// Under the lock: finds or makes what is kept for `handle`, a context of
+/// `device`.
+static gqStatus findContext(const gqCudaDriver *driver, CUcontext handle,
+                            CUdevice device, gqCudaContext **context) {
+  for (gqCudaContext *known = contexts; known; known = known->next) {
+    if (known->handle != handle)
+      continue;
+    *context = known;
+    return GQ_OK;
+  }
+  return createContext(driver, handle, device, context);
+}
+
+/// Under the lock: the same for the primary context of `device`, which is
+/// retained once.
+static gqStatus findPrimary(const gqCudaDriver *driver, CUdevice device,
+                            gqCudaContext **context) {
+  for (gqCudaContext *known = contexts; known; known = known->next) {
+    if (!known->isPrimary || known->device != device)
+      continue;
+    *context = known;
+    return GQ_OK;
+  }
+  CUcontext handle;
+  gqStatus status =
+      gqCudaCheck(driver, driver->cuDevicePrimaryCtxRetain(&handle, device),
+                  "cuDevicePrimaryCtxRetain");
+  if (status == GQ_OK)
+    status = findContext(driver, handle, device, context);
+  if (status == GQ_OK)
+    (*context)->isPrimary = true;
+  return status;
+}
+
+gqStatus gqCudaGetPrimary(int32_t ordinal, gqCudaContext **context) {
+  const gqCudaDriver *driver;
+  CUdevice device;
+  gqStatus status = gqCudaGetDriver(&driver);
+  if (status == GQ_OK)
+    status = gqCudaCheck(driver, driver->cuDeviceGet(&device, ordinal),
+                         "cuDeviceGet");
+  if (status != GQ_OK)
+    return status;
+  gqCudaLock();
+  status = findPrimary(driver, device, context);
+  gqCudaUnlock();
+  return status;
+}
+
+/// Finds what is kept for `handle`, the current context.
+static gqStatus getCurrent(const gqCudaDriver *driver, CUcontext handle,
+                           gqCudaContext **context) {
+  CUdevice device;
+  gqStatus status =
+      gqCudaCheck(driver, driver->cuCtxGetDevice(&device), "cuCtxGetDevice");
+  if (status != GQ_OK)
+    return status;
+  gqCudaLock();
+  status = findContext(driver, handle, device, context);
+  gqCudaUnlock();
+  return status;
+}
+
+static gqStatus makePrimaryCurrent(int32_t ordinal, gqCudaContext **context) {
+  gqStatus status = gqCudaGetPrimary(ordinal, context);
+  if (status != GQ_OK)
+    return status;
+  return gqCudaCheckCall(
+      *context, (*context)->driver->cuCtxSetCurrent((*context)->handle),
+      "cuCtxSetCurrent");
+}
+
+gqStatus gqCudaEnter(gqCudaContext **context) {
+  static _Thread_local gqCudaContext *last = NULL;
+  const gqCudaDriver *driver;
+  CUcontext handle = NULL;
+  gqStatus status = gqCudaGetDriver(&driver);
+  if (status == GQ_OK)
+    status = gqCudaCheck(driver, driver->cuCtxGetCurrent(&handle),
+                         "cuCtxGetCurrent");
+  if (status == GQ_OK && (!last || last->handle != handle))
+    status = handle ? getCurrent(driver, handle, &last)
+                    : makePrimaryCurrent(0, &last);
+  *context = last;
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Devices
+//===----------------------------------------------------------------------===//
+
+gqStatus gqGetDevice(int32_t *device) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  if (status == GQ_OK)
+    *device = context->device;
+  return status;
+}
+
+gqStatus gqSetDevice(int32_t device) {
+  gqCudaContext *context;
+  return makePrimaryCurrent(device, &context);
+}
+
+/// The device of the current context, else device 0. Makes no context.
+static gqStatus getDevice(const gqCudaDriver *driver, CUdevice *device) {
+  CUcontext handle = NULL;
+  gqStatus status =
+      gqCudaCheck(driver, driver->cuCtxGetCurrent(&handle), "cuCtxGetCurrent");
+  if (status != GQ_OK)
+    return status;
+  if (handle)
+    return gqCudaCheck(driver, driver->cuCtxGetDevice(device),
+                       "cuCtxGetDevice");
+  return gqCudaCheck(driver, driver->cuDeviceGet(device, 0), "cuDeviceGet");
+}
+
+static gqStatus getCapability(const gqCudaDriver *driver, int *major,
+                              int *minor) {
+  CUdevice device;
+  gqStatus status = getDevice(driver, &device);
+  if (status != GQ_OK)
+    return status;
+  CUresult result = driver->cuDeviceGetAttribute(
+      major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+  if (result == CUDA_SUCCESS)
+    result = driver->cuDeviceGetAttribute(
+        minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+  return gqCudaCheck(driver, result, "cuDeviceGetAttribute");
+}
+
+gqStatus gqDeviceChip(char name[GQ_CHIP_SIZE]) {
+  const gqCudaDriver *driver;
+  int major, minor;
+  gqStatus status = gqCudaGetDriver(&driver);
+  if (status == GQ_OK)
+    status = getCapability(driver, &major, &minor);
+  if (status != GQ_OK)
+    return status;
+  bool hasSpecific = minor == 0 && (major == 9 || major == 10 || major == 12);
+  snprintf(name, GQ_CHIP_SIZE, "sm_%d%d%s", major, minor,
+           hasSpecific ? "a" : "");
+  return GQ_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Captures
+//===----------------------------------------------------------------------===//
+
+gqStatus gqCudaRefuseCapture(const gqCudaContext *context, CUstream stream,
+                             const char *what) {
+  CUstreamCaptureStatus capture;
+  gqStatus status = gqCudaCheckCall(
+      context, context->driver->cuStreamIsCapturing(stream, &capture),
+      "cuStreamIsCapturing");
+  if (status != GQ_OK || capture == CU_STREAM_CAPTURE_STATUS_NONE)
+    return status;
+  return gqFail(GQ_CUDA_ERROR, "%s cannot be captured in a CUDA graph", what);
+}
+
+//===----------------------------------------------------------------------===//
+// Pending failures
+//===----------------------------------------------------------------------===//
+
+/// The message is kept beside the status, since functions that return theirs
+/// may fail in between.
+static _Thread_local gqStatus pending = GQ_OK;
+static _Thread_local char *pendingMessage = NULL;
+
+void gqCudaPend(gqStatus status) {
+  if (status == GQ_OK || pending != GQ_OK)
+    return;
+  pending = status;
+  const char *message = gqGetLastErrorMessage();
+  pendingMessage = malloc(strlen(message) + 1);
+  if (pendingMessage)
+    strcpy(pendingMessage, message);
+}
+
+gqStatus gqCudaStatus(void) {
+  gqStatus status = pending;
+  if (status != GQ_OK)
+    gqFail(status, "%s", pendingMessage ? pendingMessage : "out of memory");
+  free(pendingMessage);
+  pendingMessage = NULL;
+  pending = GQ_OK;
+  return status;
+}
+
+gqCudaContext *gqCudaBegin(void) {
+  if (pending != GQ_OK)
+    return NULL;
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  gqCudaPend(status);
+  return status == GQ_OK ? context : NULL;
+}
+
+int64_t gqDeviceMultiprocessorCount(void) {
+  gqCudaContext *context = gqCudaBegin();
+  return context ? context->multiprocessorCount : 1;
+}
+
+void mgpuSetDefaultDevice(int32_t device) {
+  if (pending == GQ_OK)
+    gqCudaPend(gqSetDevice(device));
+}

@@ -1,0 +1,67 @@
+//===- CudaContext.h - contexts, pending failures, captures ------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_RUNTIME_CUDACONTEXT_H
+#define GQ_LIB_RUNTIME_CUDACONTEXT_H
+
+#include "CudaDriver.h"
+
+#include <stdbool.h>
+
+/// The status word of a stream.
+typedef struct gqCudaStatusWord {
+  CUstream stream;
+  CUdeviceptr address;
+  struct gqCudaStatusWord *next;
+} gqCudaStatusWord;
+
+/// What the runtime keeps for a context. Made at its first use, never freed.
+typedef struct gqCudaContext {
+  const gqCudaDriver *driver;
+  CUcontext handle;
+  CUdevice device;
+  /// The primary context of its device, retained by us.
+  bool isPrimary;
+  int multiprocessorCount;
+  /// Null before the first allocation; guarded by gqCudaLock().
+  CUmemoryPool pool;
+  /// Guarded by gqCudaLock().
+  gqCudaStatusWord *statusWords;
+  struct gqCudaContext *next;
+} gqCudaContext;
+
+/// Finds the context that is current in this thread, or makes the primary
+/// context of device 0 current.
+gqStatus gqCudaEnter(gqCudaContext **context);
+
+/// Finds the primary context of a device, without making it current.
+gqStatus gqCudaGetPrimary(int32_t ordinal, gqCudaContext **context);
+
+/// gqCudaCheck() for a call in `context`.
+static inline gqStatus gqCudaCheckCall(const gqCudaContext *context,
+                                       CUresult result, const char *call) {
+  return gqCudaCheck(context->driver, result, call);
+}
+
+/// Guards what contexts share between threads. Held for the first use of
+/// something and for look-ups, never for a call that waits.
+void gqCudaLock(void);
+void gqCudaUnlock(void);
+
+/// Fails if `stream` is being captured. For what cannot be part of a graph:
+/// `what` completes "... cannot be captured".
+gqStatus gqCudaRefuseCapture(const gqCudaContext *context, CUstream stream,
+                             const char *what);
+
+/// Enters for a function that generated code calls: returns null if a failure
+/// is pending in this thread, or if there is one now.
+gqCudaContext *gqCudaBegin(void);
+
+/// Makes a failure pending for gqCudaStatus(), unless one is. GQ_OK is none.
+void gqCudaPend(gqStatus status);
+
+#endif // GQ_LIB_RUNTIME_CUDACONTEXT_H

@@ -1,0 +1,283 @@
+//===- CudaMemory.c - device memory ---------------------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaContext.h"
+
+#include "gq/Runtime/Cuda.h"
+
+//===----------------------------------------------------------------------===//
+// Pool
+//===----------------------------------------------------------------------===//
+
+/// A pool of our own, because it keeps what is freed: with the default, every
+/// synchronization gives memory back to the system, and the next allocation
+/// maps it again. The device's default pool is not ours to configure.
+static gqStatus createPool(gqCudaContext *context) {
+  const gqCudaDriver *driver = context->driver;
+  CUmemPoolProps properties = {
+      .allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
+      .location = {CU_MEM_LOCATION_TYPE_DEVICE, context->device}};
+  CUmemoryPool pool;
+  gqStatus status = gqCudaCheck(
+      driver, driver->cuMemPoolCreate(&pool, &properties), "cuMemPoolCreate");
+  if (status != GQ_OK)
+    return status;
+  uint64_t kept = UINT64_MAX;
+  status = gqCudaCheck(driver,
+                       driver->cuMemPoolSetAttribute(
+                           pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &kept),
+                       "cuMemPoolSetAttribute");
+  if (status == GQ_OK)
+    context->pool = pool;
+  else
+    driver->cuMemPoolDestroy(pool);
+  return status;
+}
+
+static gqStatus getPool(gqCudaContext *context, CUstream stream,
+                        CUmemoryPool *pool) {
+  gqStatus status = GQ_OK;
+  gqCudaLock();
+  if (!context->pool)
+    status = gqCudaRefuseCapture(context, stream, "the first allocation");
+  if (!context->pool && status == GQ_OK)
+    status = createPool(context);
+  *pool = context->pool;
+  gqCudaUnlock();
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Allocation
+//===----------------------------------------------------------------------===//
+
+/// The failure of an allocation, with its size.
+static gqStatus checkAllocation(const gqCudaContext *context, CUresult result,
+                                const char *call, size_t size) {
+  gqStatus status = gqCudaCheckCall(context, result, call);
+  if (status == GQ_OK)
+    return status;
+  return gqFail(status, "%s (%zu bytes asked for)", gqGetLastErrorMessage(),
+                size);
+}
+
+static gqStatus allocate(gqCudaContext *context, size_t size, CUstream stream,
+                         void **memory) {
+  *memory = NULL;
+  if (size == 0)
+    return GQ_OK;
+  CUmemoryPool pool;
+  gqStatus status = getPool(context, stream, &pool);
+  if (status != GQ_OK)
+    return status;
+  CUdeviceptr address = 0;
+  status = checkAllocation(
+      context,
+      context->driver->cuMemAllocFromPoolAsync(&address, size, pool, stream),
+      "cuMemAllocFromPoolAsync", size);
+  *memory = (void *)(uintptr_t)address;
+  return status;
+}
+
+static gqStatus allocateManaged(const gqCudaContext *context, size_t size,
+                                void **memory) {
+  *memory = NULL;
+  if (size == 0)
+    return GQ_OK;
+  CUdeviceptr address = 0;
+  gqStatus status = checkAllocation(
+      context,
+      context->driver->cuMemAllocManaged(&address, size, CU_MEM_ATTACH_GLOBAL),
+      "cuMemAllocManaged", size);
+  *memory = (void *)(uintptr_t)address;
+  return status;
+}
+
+static gqStatus release(const gqCudaContext *context, void *memory,
+                        CUstream stream) {
+  return gqCudaCheckCall(
+      context,
+      context->driver->cuMemFreeAsync((CUdeviceptr)(uintptr_t)memory, stream),
+      "cuMemFreeAsync");
+}
+
+/// Managed memory is not from a pool, and is freed without a stream.
+static bool isManaged(const gqCudaContext *context, const void *memory) {
+  unsigned managed = 0;
+  return context->driver->cuPointerGetAttribute(
+             &managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+             (CUdeviceptr)(uintptr_t)memory) == CUDA_SUCCESS &&
+         managed;
+}
+
+gqStatus gqDeviceAlloc(size_t size, void **memory) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  *memory = NULL;
+  return status == GQ_OK ? allocate(context, size, gqGetStream(), memory)
+                         : status;
+}
+
+gqStatus gqDeviceFree(void *memory) {
+  gqCudaContext *context;
+  if (!memory)
+    return GQ_OK;
+  gqStatus status = gqCudaEnter(&context);
+  return status == GQ_OK ? release(context, memory, gqGetStream()) : status;
+}
+
+static gqStatus releaseOn(int32_t device, CUstream stream, void *memory) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaGetPrimary(device, &context);
+  if (status != GQ_OK)
+    return status;
+  const gqCudaDriver *driver = context->driver;
+  status = gqCudaCheck(driver, driver->cuCtxPushCurrent(context->handle),
+                       "cuCtxPushCurrent");
+  if (status != GQ_OK)
+    return status;
+  status = release(context, memory, stream);
+  CUcontext popped;
+  driver->cuCtxPopCurrent(&popped);
+  return status;
+}
+
+void gqDeviceRelease(int32_t device, void *stream, void *memory) {
+  if (memory)
+    gqCudaPend(releaseOn(device, stream, memory));
+}
+
+void *mgpuMemAlloc(uint64_t size, void *stream, bool isHostShared) {
+  gqCudaContext *context = gqCudaBegin();
+  void *memory = NULL;
+  if (context)
+    gqCudaPend(isHostShared ? allocateManaged(context, size, &memory)
+                            : allocate(context, size, stream, &memory));
+  return memory;
+}
+
+/// Even while a failure is pending: nobody else will.
+void mgpuMemFree(void *memory, void *stream) {
+  gqCudaContext *context;
+  if (!memory)
+    return;
+  gqStatus status = gqCudaEnter(&context);
+  if (status == GQ_OK && isManaged(context, memory))
+    status = gqCudaCheckCall(
+        context, context->driver->cuMemFree((CUdeviceptr)(uintptr_t)memory),
+        "cuMemFree");
+  else if (status == GQ_OK)
+    status = release(context, memory, stream);
+  gqCudaPend(status);
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+static gqStatus copy(const gqCudaContext *context, void *target,
+                     const void *source, size_t size, CUstream stream) {
+  if (size == 0)
+    return GQ_OK;
+  return gqCudaCheckCall(context,
+                         context->driver->cuMemcpyAsync(
+                             (CUdeviceptr)(uintptr_t)target,
+                             (CUdeviceptr)(uintptr_t)source, size, stream),
+                         "cuMemcpyAsync");
+}
+
+static gqStatus copyAndWait(void *target, const void *source, size_t size) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  if (status == GQ_OK)
+    status = copy(context, target, source, size, gqGetStream());
+  return status == GQ_OK ? gqSynchronize() : status;
+}
+
+gqStatus gqCopyToDevice(void *target, const void *source, size_t size) {
+  return copyAndWait(target, source, size);
+}
+
+gqStatus gqCopyToHost(void *target, const void *source, size_t size) {
+  return copyAndWait(target, source, size);
+}
+
+void mgpuMemcpy(void *target, void *source, size_t size, void *stream) {
+  const gqCudaContext *context = gqCudaBegin();
+  if (context)
+    gqCudaPend(copy(context, target, source, size, stream));
+}
+
+void mgpuMemset32(void *target, unsigned int value, size_t count,
+                  void *stream) {
+  const gqCudaContext *context = gqCudaBegin();
+  if (context && count)
+    gqCudaPend(gqCudaCheckCall(
+        context,
+        context->driver->cuMemsetD32Async((CUdeviceptr)(uintptr_t)target, value,
+                                          count, stream),
+        "cuMemsetD32Async"));
+}
+
+void mgpuMemset16(void *target, unsigned short value, size_t count,
+                  void *stream) {
+  const gqCudaContext *context = gqCudaBegin();
+  if (context && count)
+    gqCudaPend(gqCudaCheckCall(
+        context,
+        context->driver->cuMemsetD16Async((CUdeviceptr)(uintptr_t)target, value,
+                                          count, stream),
+        "cuMemsetD16Async"));
+}
+
+//===----------------------------------------------------------------------===//
+// Host memory
+//===----------------------------------------------------------------------===//
+
+void mgpuMemHostRegister(void *memory, uint64_t size) {
+  const gqCudaContext *context = gqCudaBegin();
+  if (context)
+    gqCudaPend(gqCudaCheckCall(
+        context, context->driver->cuMemHostRegister(memory, size, /*flags=*/0),
+        "cuMemHostRegister"));
+}
+
+/// Even while a failure is pending: nobody else will.
+void mgpuMemHostUnregister(void *memory) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  if (status == GQ_OK)
+    status =
+        gqCudaCheckCall(context, context->driver->cuMemHostUnregister(memory),
+                        "cuMemHostUnregister");
+  gqCudaPend(status);
+}
+
+/// A ranked memref as generated code lays it out: its sizes, then its strides.
+typedef struct Memref {
+  char *allocated;
+  char *aligned;
+  int64_t offset;
+  int64_t sizesAndStrides[];
+} Memref;
+
+void mgpuMemHostRegisterMemRef(int64_t rank, void *descriptor,
+                               int64_t elementSize) {
+  const Memref *memref = descriptor;
+  int64_t size = elementSize;
+  for (int64_t i = 0; i < rank; ++i)
+    size *= memref->sizesAndStrides[i];
+  mgpuMemHostRegister(memref->aligned + memref->offset * elementSize,
+                      (uint64_t)size);
+}
+
+void mgpuMemHostUnregisterMemRef(int64_t rank, void *descriptor,
+                                 int64_t elementSize) {
+  (void)rank;
+  const Memref *memref = descriptor;
+  mgpuMemHostUnregister(memref->aligned + memref->offset * elementSize);
+}

@@ -1,0 +1,256 @@
+//===- CudaStream.c - streams, events, status words -----------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CudaContext.h"
+
+#include "gq/Runtime/Cuda.h"
+#include "runtime_kernels/device/Status.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+static _Thread_local void *currentStream = NULL;
+
+void gqSetStream(void *stream) { currentStream = stream; }
+void *gqGetStream(void) { return currentStream; }
+
+static gqStatus synchronize(const gqCudaContext *context, CUstream stream) {
+  return gqCudaCheckCall(context, context->driver->cuStreamSynchronize(stream),
+                         "cuStreamSynchronize");
+}
+
+gqStatus gqSynchronize(void) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  return status == GQ_OK ? synchronize(context, currentStream) : status;
+}
+
+void *mgpuStreamCreate(void) { return currentStream; }
+void mgpuStreamDestroy(void *stream) { (void)stream; }
+void mgpuStreamSynchronize(void *stream) { (void)stream; }
+
+void mgpuStreamWaitEvent(void *stream, void *event) {
+  const gqCudaContext *context = gqCudaBegin();
+  if (context)
+    gqCudaPend(gqCudaCheckCall(
+        context, context->driver->cuStreamWaitEvent(stream, event, /*flags=*/0),
+        "cuStreamWaitEvent"));
+}
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+static gqStatus createEvent(const gqCudaContext *context, unsigned flags,
+                            void **event) {
+  CUevent result = NULL;
+  gqStatus status = gqCudaCheckCall(
+      context, context->driver->cuEventCreate(&result, flags), "cuEventCreate");
+  *event = result;
+  return status;
+}
+
+static gqStatus recordEvent(const gqCudaContext *context, CUevent event,
+                            CUstream stream) {
+  return gqCudaCheckCall(context, context->driver->cuEventRecord(event, stream),
+                         "cuEventRecord");
+}
+
+static gqStatus synchronizeEvent(const gqCudaContext *context, CUevent event) {
+  return gqCudaCheckCall(context, context->driver->cuEventSynchronize(event),
+                         "cuEventSynchronize");
+}
+
+gqStatus gqEventCreate(void **event) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  *event = NULL;
+  return status == GQ_OK ? createEvent(context, CU_EVENT_DEFAULT, event)
+                         : status;
+}
+
+gqStatus gqEventDestroy(void *event) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  if (status != GQ_OK || !event)
+    return status;
+  return gqCudaCheckCall(context, context->driver->cuEventDestroy(event),
+                         "cuEventDestroy");
+}
+
+gqStatus gqEventRecord(void *event) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  return status == GQ_OK ? recordEvent(context, event, currentStream) : status;
+}
+
+gqStatus gqEventElapsed(void *start, void *end, double *microseconds) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  if (status == GQ_OK)
+    status = synchronizeEvent(context, end);
+  if (status != GQ_OK)
+    return status;
+  float milliseconds = 0;
+  status = gqCudaCheckCall(
+      context, context->driver->cuEventElapsedTime(&milliseconds, start, end),
+      "cuEventElapsedTime");
+  *microseconds = milliseconds * 1e3;
+  return status;
+}
+
+void *mgpuEventCreate(void) {
+  const gqCudaContext *context = gqCudaBegin();
+  void *event = NULL;
+  if (context)
+    gqCudaPend(createEvent(context, CU_EVENT_DISABLE_TIMING, &event));
+  return event;
+}
+
+/// Even while a failure is pending: nobody else will.
+void mgpuEventDestroy(void *event) {
+  if (event)
+    gqCudaPend(gqEventDestroy(event));
+}
+
+void mgpuEventSynchronize(void *event) {
+  const gqCudaContext *context = gqCudaBegin();
+  if (context)
+    gqCudaPend(synchronizeEvent(context, event));
+}
+
+void mgpuEventRecord(void *event, void *stream) {
+  const gqCudaContext *context = gqCudaBegin();
+  if (context)
+    gqCudaPend(recordEvent(context, event, stream));
+}
+
+//===----------------------------------------------------------------------===//
+// Status words
+//===----------------------------------------------------------------------===//
+
+/// Under the lock. Null if there is none yet.
+static gqCudaStatusWord *findWord(const gqCudaContext *context,
+                                  CUstream stream) {
+  gqCudaStatusWord *word = context->statusWords;
+  while (word && word->stream != stream)
+    word = word->next;
+  return word;
+}
+
+static gqStatus clearWord(const gqCudaContext *context, CUdeviceptr address,
+                          CUstream stream) {
+  return gqCudaCheckCall(context,
+                         context->driver->cuMemsetD32Async(address, /*value=*/0,
+                                                           /*count=*/1, stream),
+                         "cuMemsetD32Async");
+}
+
+/// Allocates a word that is zero for what comes later in `stream`.
+static gqStatus allocateWord(const gqCudaContext *context, CUstream stream,
+                             CUdeviceptr *address) {
+  const gqCudaDriver *driver = context->driver;
+  gqStatus status =
+      gqCudaRefuseCapture(context, stream, "the first use of a stream");
+  if (status != GQ_OK)
+    return status;
+  status = gqCudaCheck(driver, driver->cuMemAlloc(address, sizeof(uint32_t)),
+                       "cuMemAlloc");
+  if (status != GQ_OK)
+    return status;
+  status = clearWord(context, *address, stream);
+  if (status != GQ_OK)
+    driver->cuMemFree(*address);
+  return status;
+}
+
+/// Under the lock: finds the word of a stream or makes it.
+static gqStatus getWord(gqCudaContext *context, CUstream stream,
+                        CUdeviceptr *address) {
+  gqCudaStatusWord *word = findWord(context, stream);
+  if (word) {
+    *address = word->address;
+    return GQ_OK;
+  }
+  word = calloc(1, sizeof(gqCudaStatusWord));
+  if (!word)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  gqStatus status = allocateWord(context, stream, address);
+  if (status != GQ_OK) {
+    free(word);
+    return status;
+  }
+  *word = (gqCudaStatusWord){stream, *address, context->statusWords};
+  context->statusWords = word;
+  return GQ_OK;
+}
+
+uint32_t *gqStreamStatusWord(void *stream) {
+  gqCudaContext *context = gqCudaBegin();
+  if (!context)
+    return NULL;
+  CUdeviceptr address = 0;
+  gqCudaLock();
+  gqStatus status = getWord(context, stream, &address);
+  gqCudaUnlock();
+  gqCudaPend(status);
+  return status == GQ_OK ? (uint32_t *)(uintptr_t)address : NULL;
+}
+
+/// Reads and clears a word, and waits for the stream.
+static gqStatus takeWord(const gqCudaContext *context, CUdeviceptr address,
+                         CUstream stream, uint32_t *bits) {
+  gqStatus status = gqCudaCheckCall(
+      context,
+      context->driver->cuMemcpyAsync((CUdeviceptr)(uintptr_t)bits, address,
+                                     sizeof(*bits), stream),
+      "cuMemcpyAsync");
+  if (status == GQ_OK)
+    status = clearWord(context, address, stream);
+  // Also after a failure: `bits` must not be written once we have returned.
+  gqStatus synchronized = synchronize(context, stream);
+  return status == GQ_OK ? synchronized : status;
+}
+
+static gqStatus statusOfBits(uint32_t bits) {
+  if (!bits)
+    return GQ_OK;
+  bool offsets = bits & GQ_DEV_STATUS_OFFSETS;
+  bool scaleOffsets = bits & GQ_DEV_STATUS_SCALE_OFFSETS;
+  return gqFail(
+      GQ_INVALID_OFFSETS, "a kernel of this stream dropped rows:%s%s%s",
+      offsets ? " offsets do not describe groups, which must not decrease and "
+                "lie in [0, M]"
+              : "",
+      offsets && scaleOffsets ? ";" : "",
+      scaleOffsets ? " scale_offsets do not fit the groups, they must be "
+                     "increasing multiples of 128 with each group's padded "
+                     "rows inside the scales"
+                   : "");
+}
+
+gqStatus gqStreamStatus(void *stream) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  if (status == GQ_OK)
+    status = gqCudaRefuseCapture(context, stream, "gqStreamStatus");
+  if (status != GQ_OK)
+    return status;
+  gqCudaLock();
+  const gqCudaStatusWord *word = findWord(context, stream);
+  gqCudaUnlock();
+  // Words stay where they are once they are listed.
+  if (!word)
+    return synchronize(context, stream);
+  uint32_t bits = 0;
+  status = takeWord(context, word->address, stream, &bits);
+  return status == GQ_OK ? statusOfBits(bits) : status;
+}

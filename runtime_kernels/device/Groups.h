@@ -1,0 +1,126 @@
+//===- Groups.h - which group a row belongs to, on the GPU -------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The contents of offsets are not known to be right. A group is used only if
+// its rows lie in the matrix and its padded rows in the scale buffer; the rows
+// of another group are treated as rows of no group, and the status word says
+// so. Offsets that decrease and groups whose scales overlap can leave wrong
+// bytes in the outputs, but they too set the status, and nothing makes an
+// access outside of a buffer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_DEVICE_GROUPS_H
+#define GQ_KERNELS_DEVICE_GROUPS_H
+
+#include "runtime_kernels/device/Kernels.h"
+#include "runtime_kernels/device/Nvptx.h"
+#include "runtime_kernels/layout/Tile128x4.h"
+
+/// The groups of an op, as its operands give them.
+typedef struct gq_dev_row_groups {
+  /// [numOffsets], numOffsets being numGroups or numGroups + 1.
+  const void GQ_GLOBAL *offsets;
+  /// [numGroups]
+  const void GQ_GLOBAL *scaleOffsets;
+  uint32_t numOffsets;
+  uint32_t numGroups;
+  /// Constant: both hold i64 rather than i32.
+  bool wide;
+  /// Of the matrix.
+  int64_t numRows;
+  /// Of the scale buffer, a multiple of 128.
+  int64_t scaleRows;
+  /// Filled by gq_dev_prepare_groups. Lane i has offset number
+  /// pivotStep * (i + 1) - 1, infinity if there is none.
+  int64_t pivot;
+  uint32_t pivotStep;
+} gq_dev_row_groups;
+
+GQ_DEV int64_t gq_dev_load_offset(const void GQ_GLOBAL *offsets, bool wide,
+                                  uint32_t i) {
+  return wide ? ((const int64_t GQ_GLOBAL *)offsets)[i]
+              : ((const int32_t GQ_GLOBAL *)offsets)[i];
+}
+
+/// A group's rows and its first row in the scale buffer.
+typedef struct gq_dev_group {
+  int64_t begin, end;
+  int64_t scaleBegin;
+} gq_dev_group;
+
+/// Group e < numGroups.
+GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_row_groups *groups,
+                                      uint32_t e) {
+  bool wide = groups->wide;
+  return (gq_dev_group){
+      .begin = gq_dev_load_offset(groups->offsets, wide, e),
+      .end = e + 1 < groups->numOffsets
+                 ? gq_dev_load_offset(groups->offsets, wide, e + 1)
+                 : groups->numRows,
+      .scaleBegin = gq_dev_load_offset(groups->scaleOffsets, wide, e),
+  };
+}
+
+/// GQ_DEV_STATUS_ bits: what makes the group unusable.
+GQ_DEV uint32_t gq_dev_group_faults(const gq_dev_row_groups *groups,
+                                    gq_dev_group group) {
+  if (group.begin < 0 || group.end < group.begin ||
+      group.end > groups->numRows)
+    return GQ_DEV_STATUS_OFFSETS;
+  int64_t paddedRows = gq_dev_up(group.end - group.begin, GQ_DEV_TILE_ROWS);
+  bool inside = group.scaleBegin >= 0 &&
+                group.scaleBegin % GQ_DEV_TILE_ROWS == 0 &&
+                group.scaleBegin <= groups->scaleRows &&
+                paddedRows <= groups->scaleRows - group.scaleBegin;
+  return inside ? 0 : GQ_DEV_STATUS_SCALE_OFFSETS;
+}
+
+/// Loads 31 offsets that cut all of them into 32 pieces. This reads every line
+/// of up to 1,024 i32 offsets, so that what a search loads later is in L1; the
+/// scale offsets are brought nearer likewise. Nothing waits for it here.
+GQ_DEV void gq_dev_prepare_groups(gq_dev_row_groups *groups) {
+  groups->pivotStep = (groups->numOffsets + GQ_DEV_WARP) / GQ_DEV_WARP;
+  uint32_t i = groups->pivotStep * (gq_dev_lane() + 1) - 1;
+  groups->pivot =
+      i < groups->numOffsets
+          ? gq_dev_load_offset(groups->offsets, groups->wide, i)
+          : INT64_MAX;
+  if (i < groups->numGroups)
+    gq_dev_prefetch((const uint8_t GQ_GLOBAL *)groups->scaleOffsets +
+                    (uint64_t)i * (groups->wide ? 8 : 4));
+}
+
+/// The group of each lane's row, -1 if it has none that is usable: the last one
+/// that starts at or before the row. Bisection, five steps of it between the
+/// lanes, and with 1,000 groups five in memory. At every step offsets[low] <=
+/// row < offsets[high], which needs nothing of the offsets. `group` is filled
+/// if there is one. All lanes take part.
+GQ_DEV int32_t gq_dev_find_group(const gq_dev_row_groups *groups, int64_t row,
+                                 gq_dev_group *group) {
+  uint32_t pivots = 0; // that are at most `row`
+  for (uint32_t step = GQ_DEV_WARP / 2; step; step /= 2) {
+    uint32_t lane = pivots + step - 1;
+    int64_t pivot = gq_dev_shuffle64(groups->pivot, lane);
+    pivots += pivot <= row ? step : 0;
+  }
+  uint32_t low = pivots * groups->pivotStep; // that many are at most `row`
+  uint32_t high = low + groups->pivotStep - 1;
+  high = high < groups->numOffsets ? high : groups->numOffsets;
+  for (uint32_t left = groups->pivotStep - 1; left; left /= 2)
+    if (low < high) {
+      uint32_t middle = low + (high - low) / 2;
+      if (gq_dev_load_offset(groups->offsets, groups->wide, middle) <= row)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  if (low == 0 || low > groups->numGroups)
+    return -1;
+  *group = gq_dev_load_group(groups, low - 1);
+  return gq_dev_group_faults(groups, *group) ? -1 : (int32_t)(low - 1);
+}
+
+#endif // GQ_KERNELS_DEVICE_GROUPS_H

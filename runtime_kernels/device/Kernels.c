@@ -1,0 +1,517 @@
+//===- Kernels.c - the bodies of the GPU kernels --------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the work is cut. In the tile128x4 layout the scales of rows r, r + 32,
+// r + 64, r + 96 of a group, four columns each, share 16 bytes, and rows r and
+// r + 1 a sector of 32 bytes. So a warp takes a piece of such eight rows by 16
+// blocks: its scales leave in whole sectors, where row by row they would leave
+// in words 512 bytes apart, as many L2 transactions as all the data. In the
+// piece lane i has block i % 16 of rows r + i / 16 + {0, 32, 64, 96}. Four
+// lanes side by side hold a 4 by 4 matrix of scale bytes, rows by columns.
+//
+// 16 pieces make 128 rows by 16 blocks. Consecutive warps take consecutive
+// pieces, down the 128 rows and then to the right, so that the grid moves
+// through the matrix as a whole: far fewer pages are in use at a time than if
+// each CTA had a part of its own, which took 1.2 times as long.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime_kernels/device/Kernels.h"
+
+#include "runtime_kernels/device/Groups.h"
+#include "runtime_kernels/device/Nvfp4.h"
+
+enum {
+  /// Blocks of a thread: one in each of the rows that share 16 bytes of scales.
+  UNROLL = 4,
+  /// Between those rows.
+  ROW_STEP = 32,
+  PIECE_COLUMNS = 16,
+  /// Pieces in 128 rows.
+  PIECES = 16,
+};
+
+/// A piece of the matrix, by its number in 128 rows and these rows' number.
+typedef struct Piece {
+  uint32_t rowTile;
+  uint32_t number;
+} Piece;
+
+GQ_DEV Piece pieceOf(uint64_t index, uint32_t piecesPerTile) {
+  return (Piece){(uint32_t)(index / piecesPerTile),
+                 (uint32_t)(index % piecesPerTile)};
+}
+
+/// The piece `distance` further on.
+GQ_DEV Piece pieceAfter(Piece piece, Piece distance, uint32_t piecesPerTile) {
+  piece.rowTile += distance.rowTile;
+  piece.number += distance.number;
+  if (piece.number >= piecesPerTile) {
+    piece.number -= piecesPerTile;
+    ++piece.rowTile;
+  }
+  return piece;
+}
+
+/// This warp's number, and how many there are.
+GQ_DEV uint32_t warpNumber(void) {
+  return gq_dev_cta() * (gq_dev_num_threads() / GQ_DEV_WARP) +
+         gq_dev_thread() / GQ_DEV_WARP;
+}
+
+GQ_DEV uint32_t numWarps(void) {
+  return gq_dev_num_ctas() * (gq_dev_num_threads() / GQ_DEV_WARP);
+}
+
+//===----------------------------------------------------------------------===//
+// Stores
+//===----------------------------------------------------------------------===//
+
+GQ_DEV void storeCodes(uint8_t GQ_GLOBAL *p, const uint32_t codes[2],
+                       bool aligned, bool wanted) {
+  gq_dev_store_if(wanted && aligned, p, codes[0], codes[1]);
+  if (wanted && !aligned)
+    for (int i = 0; i < GQ_DEV_NVFP4_BLOCK_BYTES; ++i)
+      p[i] = (uint8_t)(codes[i / 4] >> i % 4 * 8);
+}
+
+/// Stores the lowest `count` bytes of a word.
+GQ_DEV void storeScales(uint8_t GQ_GLOBAL *p, uint32_t word, uint32_t count,
+                        bool aligned) {
+  if (aligned && count == GQ_DEV_TILE_COLUMNS) {
+    *(uint32_t GQ_GLOBAL *)p = word;
+    return;
+  }
+  for (uint32_t i = 0; i < GQ_DEV_TILE_COLUMNS; ++i)
+    if (i < count)
+      p[i] = (uint8_t)(word >> 8 * i);
+}
+
+GQ_DEV void storeZeroSlot(uint8_t GQ_GLOBAL *p, bool aligned) {
+  if (aligned)
+    *(gq_dev_u32x4 GQ_GLOBAL *)p = (gq_dev_u32x4){0, 0, 0, 0};
+  else
+    for (uint32_t i = 0; i < 4; ++i)
+      storeScales(p + 4 * i, 0, GQ_DEV_TILE_COLUMNS, false);
+}
+
+/// Four lanes hold a word each: lane i gets byte i of the four, lowest lane
+/// first. A 4 by 4 transposition in two steps.
+GQ_DEV uint32_t transposeBytes(uint32_t word) {
+  uint32_t lane = gq_dev_lane();
+  uint32_t other = gq_dev_shuffle_xor(word, 1);
+  word = gq_dev_permute(word, other, lane & 1 ? 0x3715 : 0x6240);
+  other = gq_dev_shuffle_xor(word, 2);
+  return gq_dev_permute(word, other, lane & 2 ? 0x3276 : 0x5410);
+}
+
+//===----------------------------------------------------------------------===//
+// Scales in tiles
+//===----------------------------------------------------------------------===//
+
+/// Where the scales of a row go.
+typedef struct Target {
+  /// The row of the scale buffer.
+  int64_t row;
+  /// Rows of the group after this one.
+  int64_t rowsAfter;
+  /// -1 if the row is in no group: nowhere.
+  int32_t group;
+} Target;
+
+GQ_DEV Target findTarget(const gq_dev_row_groups *groups, int64_t row) {
+  gq_dev_group group;
+  int32_t e = gq_dev_find_group(groups, row, &group);
+  if (e < 0)
+    return (Target){.group = -1};
+  return (Target){.row = group.scaleBegin + row - group.begin,
+                  .rowsAfter = group.end - 1 - row,
+                  .group = e};
+}
+
+/// Stores a word of each lane to its target, from `column` on. Four lanes side
+/// by side have rows 32 apart. Rows 32 apart in a tile share a slot of 16
+/// bytes, and the slot's last row of the group sees to the padding after it.
+/// Where lanes and padding make up a whole slot, which is so but for tiles that
+/// the four lanes meet in part, the first of the lanes stores it at once.
+GQ_DEV void storeTiled(uint8_t GQ_GLOBAL *scales, uint32_t width,
+                       Target target, uint32_t column, uint32_t word,
+                       bool aligned) {
+  uint32_t lane = gq_dev_lane();
+  uint32_t rowInTile = (uint32_t)target.row % GQ_DEV_TILE_ROWS;
+  uint32_t place = rowInTile / ROW_STEP;
+  int64_t tile =
+      (target.row - rowInTile) * width + column / GQ_DEV_TILE_COLUMNS * 512;
+  uint8_t GQ_GLOBAL *slot = scales + tile + rowInTile % ROW_STEP * 16;
+  bool active = target.group >= 0;
+
+  // Which lanes share the slot of the lane below.
+  int32_t groupBelow = (int32_t)gq_dev_shuffle((uint32_t)target.group, lane - 1);
+  uint32_t joined = gq_dev_ballot(active && lane % 4 != 0 && place != 0 &&
+                                  groupBelow == target.group);
+  uint32_t lanesAfter = (uint32_t)__builtin_ctz(~(joined >> lane >> 1));
+  int64_t rowsAfter = target.rowsAfter - (int64_t)lanesAfter * ROW_STEP;
+  bool endsGroup = rowsAfter < ROW_STEP;
+  bool whole = active && aligned && place == 0 &&
+               (endsGroup || lanesAfter == 3);
+  uint32_t wholes = gq_dev_ballot(whole);
+
+  gq_dev_u32x4 words = {word, gq_dev_shuffle(word, lane + 1),
+                        gq_dev_shuffle(word, lane + 2),
+                        gq_dev_shuffle(word, lane + 3)};
+  for (uint32_t i = 1; i < 4; ++i)
+    words[i] = i <= lanesAfter ? words[i] : 0;
+  if (whole)
+    *(gq_dev_u32x4 GQ_GLOBAL *)slot = words;
+
+  // The slot's first row is `place` lanes below, if these four have it.
+  bool stored = whole || (joined >> lane & 1 && place <= lane % 4 &&
+                          wholes >> (lane - place) & 1);
+  if (active && !stored) {
+    storeScales(slot + 4 * place, word, GQ_DEV_TILE_COLUMNS, aligned);
+    if (endsGroup && lanesAfter == 0)
+      for (uint32_t i = 1; i < 4; ++i)
+        if (i > place)
+          storeScales(slot + 4 * i, 0, GQ_DEV_TILE_COLUMNS, aligned);
+  }
+}
+
+/// Zeroes the slots that hold nothing but padding, those from the used rows on
+/// in the last tiles of a group that uses less than 32 rows of them, and
+/// reports groups that break the contract. A warp takes up to 8 tiles of a
+/// group. The last warps begin: they are those that have a piece less to do.
+GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
+                         uint8_t GQ_GLOBAL *scales, uint32_t width,
+                         uint32_t GQ_GLOBAL *status) {
+  const uint32_t share = 8;
+  bool aligned = ((uint64_t)scales & 15) == 0;
+  uint32_t tiles = width / GQ_DEV_TILE_COLUMNS;
+  uint32_t shares = (tiles + share - 1) / share;
+  uint64_t total = (uint64_t)groups->numGroups * shares;
+  for (uint64_t i = numWarps() - 1 - warpNumber(); i < total; i += numWarps()) {
+    uint32_t e = (uint32_t)(i / shares);
+    uint32_t begin = (uint32_t)(i % shares) * share;
+    uint32_t end = begin + share < tiles ? begin + share : tiles;
+    gq_dev_group group = gq_dev_load_group(groups, e);
+    int64_t next =
+        e + 1 < groups->numGroups
+            ? gq_dev_load_offset(groups->scaleOffsets, groups->wide, e + 1)
+            : groups->scaleRows;
+    uint32_t faults = gq_dev_group_faults(groups, group);
+    uint32_t used = (uint32_t)(group.end - group.begin) % GQ_DEV_TILE_ROWS;
+    if (!faults && used != 0 && gq_dev_lane() >= used) {
+      int64_t lastTiles = group.scaleBegin + (group.end - group.begin) - used;
+      uint8_t GQ_GLOBAL *slot = scales + lastTiles * width + begin * 512 +
+                                gq_dev_lane() * 16;
+      for (uint32_t tile = begin; tile < end; ++tile, slot += 512)
+        storeZeroSlot(slot, aligned);
+    }
+    // Differences of offsets in the buffer; other offsets are faults anyway.
+    if (!faults && next - group.scaleBegin <
+                       gq_dev_up(group.end - group.begin, GQ_DEV_TILE_ROWS))
+      faults = GQ_DEV_STATUS_SCALE_OFFSETS;
+    if (faults && begin == 0 && gq_dev_lane() == 0)
+      gq_dev_atomic_or(status, faults);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Quantization
+//===----------------------------------------------------------------------===//
+
+/// What both quantizing kernels share. `groups` is null for linear scales.
+typedef struct Quantization {
+  gq_load16 *load;
+  const void *inputs;
+  int64_t rows, columns;
+  const gq_dev_row_groups *groups;
+  const float GQ_GLOBAL *globalScale;
+  int32_t globalScaleKind;
+  bool onlyGrouped;
+  uint8_t GQ_GLOBAL *data;
+  int64_t dataStride;
+  uint8_t GQ_GLOBAL *scales;
+  /// Linear scales only.
+  int64_t scalesStride;
+} Quantization;
+
+/// A lane's blocks in a piece: rows `firstRow` + 0, 32, 64 and 96, of which
+/// the first `numRows` exist.
+typedef struct Blocks {
+  int64_t firstRow;
+  uint32_t column;
+  uint32_t numRows;
+} Blocks;
+
+GQ_DEV Blocks blocksOf(Piece piece, int64_t rows) {
+  uint32_t lane = gq_dev_lane();
+  int64_t tileRow = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS;
+  uint32_t rowInTile = piece.number % PIECES * 2 + lane / PIECE_COLUMNS;
+  uint32_t column =
+      piece.number / PIECES * PIECE_COLUMNS + lane % PIECE_COLUMNS;
+  int64_t left = rows - tileRow;
+  uint32_t tileRows =
+      left <= 0 ? 0 : left < GQ_DEV_TILE_ROWS ? (uint32_t)left : GQ_DEV_TILE_ROWS;
+  uint32_t numRows = tileRows > rowInTile
+                         ? (tileRows - rowInTile + ROW_STEP - 1) / ROW_STEP
+                         : 0;
+  return (Blocks){.firstRow = tileRow + rowInTile,
+                  .column = column,
+                  .numRows = numRows};
+}
+
+/// A block as it waits in registers: 8 pairs of bf16 or f16 if the hook is
+/// known to give those, otherwise 16 floats.
+typedef struct Held {
+  uint32_t words[GQ_DEV_NVFP4_BLOCK];
+} Held;
+
+/// Loads block i, or where there is none block 0: a load without a branch lets
+/// the loads be issued together. Packing undoes the hook's unpacking, so that
+/// what the loads gave is held as it is.
+GQ_DEV Held loadBlock(const Quantization *q, Blocks blocks, uint32_t numBlocks,
+                      uint32_t i) {
+  bool inside = blocks.column < numBlocks && i < blocks.numRows;
+  float x[GQ_DEV_NVFP4_BLOCK];
+  q->load(q->inputs, inside ? blocks.firstRow + ROW_STEP * i : 0,
+          inside ? (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK : 0, x);
+  Held held;
+  if (q->load == gq_dev_load16_bf16)
+    for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK / 2; ++j)
+      held.words[j] = gq_dev_pack_bf16(x[2 * j], x[2 * j + 1]);
+  else if (q->load == gq_dev_load16_f16)
+    for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK / 2; ++j)
+      held.words[j] = gq_dev_pack_f16(x[2 * j], x[2 * j + 1]);
+  else
+    for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK; ++j)
+      held.words[j] = gq_dev_f32_bits(x[j]);
+  return held;
+}
+
+/// The elements of a block, and its largest magnitude.
+GQ_DEV float unpackBlock(const Quantization *q, Held held,
+                         float x[GQ_DEV_NVFP4_BLOCK]) {
+  if (q->load == gq_dev_load16_bf16) {
+    gq_dev_unpack_bf16(held.words, x);
+    return gq_dev_amax_of_bf16(held.words);
+  }
+  if (q->load == gq_dev_load16_f16)
+    gq_dev_unpack_f16(held.words, x);
+  else
+    for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK; ++j)
+      x[j] = gq_dev_f32_from_bits(held.words[j]);
+  return gq_dev_amax(x);
+}
+
+GQ_DEV void quantize(const Quantization *q) {
+  uint32_t numBlocks = (uint32_t)(q->columns / GQ_DEV_NVFP4_BLOCK);
+  uint32_t width = (uint32_t)gq_dev_up(numBlocks, GQ_DEV_TILE_COLUMNS);
+  bool hasGlobalScale = q->globalScaleKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  bool perGroup = q->globalScaleKind == GQ_DEV_GLOBAL_SCALE_PER_GROUP;
+  bool dataAligned = (((uint64_t)q->data | (uint64_t)q->dataStride) & 7) == 0;
+  bool scalesAligned =
+      q->groups
+          ? ((uint64_t)q->scales & 15) == 0
+          : (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
+
+  uint32_t rowTiles =
+      (uint32_t)((q->rows + GQ_DEV_TILE_ROWS - 1) / GQ_DEV_TILE_ROWS);
+  uint32_t piecesPerTile =
+      (width + PIECE_COLUMNS - 1) / PIECE_COLUMNS * PIECES;
+  uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
+  Piece distance = pieceOf(numWarps(), piecesPerTile);
+  Piece piece = pieceOf(warpNumber(), piecesPerTile);
+  if (piece.rowTile >= rowTiles)
+    return;
+
+  // The registers of a block are loaded with its successor as soon as they are
+  // free, so that a warp has three blocks a lane in flight while it computes.
+  Held held[UNROLL];
+  Blocks blocks = blocksOf(piece, q->rows);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < UNROLL; ++i)
+    held[i] = loadBlock(q, blocks, numBlocks, i);
+
+  do {
+    piece = pieceAfter(piece, distance, piecesPerTile);
+    Blocks next = blocksOf(piece, q->rows);
+
+    // Of the four words that four lanes have, this lane stores one.
+    uint32_t wordColumn = blocks.column - laneInWord;
+    int64_t wordRow = blocks.firstRow + ROW_STEP * laneInWord;
+    bool hasWord = laneInWord < blocks.numRows && wordColumn < width;
+    Target target = {.group = -1};
+    if (q->groups)
+      target = findTarget(q->groups, wordRow);
+
+    float globalScale = 1.0f;
+    if (perGroup && target.group >= 0)
+      globalScale = q->globalScale[target.group];
+    else if (hasGlobalScale && !perGroup)
+      globalScale = *q->globalScale;
+    uint32_t wanted = -1u;
+    if (q->onlyGrouped)
+      wanted = gq_dev_ballot(target.group >= 0);
+
+    uint32_t scales = 0;
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < UNROLL; ++i) {
+      // The lane that knows the group of this block's row.
+      uint32_t informed = lane - laneInWord + i;
+      float blockScale =
+          perGroup ? gq_dev_shuffle_f32(globalScale, informed) : globalScale;
+      float x[GQ_DEV_NVFP4_BLOCK];
+      float amax = unpackBlock(q, held[i], x);
+      uint32_t codes[2];
+      uint32_t scale =
+          gq_dev_nvfp4_block(x, amax, hasGlobalScale, blockScale, codes);
+      bool inside = blocks.column < numBlocks && i < blocks.numRows;
+      scales |= inside ? scale << 8 * i : 0;
+      storeCodes(q->data + (blocks.firstRow + ROW_STEP * i) * q->dataStride +
+                     (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK_BYTES,
+                 codes, dataAligned, inside && (wanted >> informed & 1));
+      held[i] = loadBlock(q, next, numBlocks, i);
+    }
+
+    scales = transposeBytes(scales);
+    if (q->groups) {
+      if (!hasWord)
+        target.group = -1;
+      storeTiled(q->scales, width, target, wordColumn, scales, scalesAligned);
+    } else if (hasWord) {
+      uint32_t left = numBlocks - wordColumn;
+      storeScales(q->scales + wordRow * q->scalesStride + wordColumn, scales,
+                  left < GQ_DEV_TILE_COLUMNS ? left : GQ_DEV_TILE_COLUMNS,
+                  scalesAligned);
+    }
+    blocks = next;
+  } while (piece.rowTile < rowTiles);
+}
+
+GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
+    gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
+    const void GQ_GLOBAL *offsets, int64_t num_offsets,
+    const void GQ_GLOBAL *scale_offsets, int64_t groups,
+    const float GQ_GLOBAL *global_scale, uint8_t GQ_GLOBAL *data,
+    int64_t data_stride, uint8_t GQ_GLOBAL *scales, int64_t scale_rows,
+    uint32_t GQ_GLOBAL *status, int32_t format, int32_t rows_mode,
+    int32_t offset_bits, int32_t global_scale_kind) {
+  (void)format; // nvfp4 is the only one.
+  gq_dev_row_groups rowGroups = {
+      .offsets = offsets,
+      .scaleOffsets = scale_offsets,
+      .numOffsets = (uint32_t)num_offsets,
+      .numGroups = (uint32_t)groups,
+      .wide = offset_bits == 64,
+      .numRows = rows,
+      .scaleRows = scale_rows,
+  };
+  const Quantization quantization = {
+      .load = load,
+      .inputs = inputs,
+      .rows = rows,
+      .columns = columns,
+      .groups = &rowGroups,
+      .globalScale = global_scale,
+      .globalScaleKind = global_scale_kind,
+      .onlyGrouped = rows_mode == GQ_ROWS_GROUPED,
+      .data = data,
+      .dataStride = data_stride,
+      .scales = scales,
+  };
+  gq_dev_prepare_groups(&rowGroups);
+  quantize(&quantization);
+  finishGroups(&rowGroups, scales,
+               (uint32_t)gq_dev_up(columns / GQ_DEV_NVFP4_BLOCK,
+                                   GQ_DEV_TILE_COLUMNS),
+               status);
+}
+
+GQ_DEV_KERNEL void gq_dev_block_quantize(
+    gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
+    const float GQ_GLOBAL *global_scale, uint8_t GQ_GLOBAL *data,
+    int64_t data_stride, uint8_t GQ_GLOBAL *scales, int64_t scales_stride,
+    int32_t format, int32_t global_scale_kind) {
+  (void)format; // nvfp4 is the only one.
+  const Quantization quantization = {
+      .load = load,
+      .inputs = inputs,
+      .rows = rows,
+      .columns = columns,
+      .globalScale = global_scale,
+      .globalScaleKind = global_scale_kind,
+      .data = data,
+      .dataStride = data_stride,
+      .scales = scales,
+      .scalesStride = scales_stride,
+  };
+  quantize(&quantization);
+}
+
+//===----------------------------------------------------------------------===//
+// Scales into tiles
+//===----------------------------------------------------------------------===//
+
+/// `count` scales as a word, the others zero.
+GQ_DEV uint32_t loadScales(const uint8_t GQ_GLOBAL *p, uint32_t count,
+                           bool aligned) {
+  if (aligned && count >= GQ_DEV_TILE_COLUMNS)
+    return *(const uint32_t GQ_GLOBAL *)p;
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < GQ_DEV_TILE_COLUMNS; ++i)
+    if (i < count)
+      word |= (uint32_t)p[i] << 8 * i;
+  return word;
+}
+
+/// A lane takes a word of four scales.
+GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
+    const uint8_t GQ_GLOBAL *linear, int64_t linear_stride, int64_t rows,
+    int64_t scale_columns, const void GQ_GLOBAL *offsets, int64_t num_offsets,
+    const void GQ_GLOBAL *scale_offsets, int64_t groups,
+    uint8_t GQ_GLOBAL *scales, int64_t scale_rows, uint32_t GQ_GLOBAL *status,
+    int32_t format, int32_t offset_bits) {
+  (void)format; // nvfp4 is the only one.
+  gq_dev_row_groups rowGroups = {
+      .offsets = offsets,
+      .scaleOffsets = scale_offsets,
+      .numOffsets = (uint32_t)num_offsets,
+      .numGroups = (uint32_t)groups,
+      .wide = offset_bits == 64,
+      .numRows = rows,
+      .scaleRows = scale_rows,
+  };
+  uint32_t width = (uint32_t)gq_dev_up(scale_columns, GQ_DEV_TILE_COLUMNS);
+  uint32_t words = width / GQ_DEV_TILE_COLUMNS;
+  bool linearAligned = (((uint64_t)linear | (uint64_t)linear_stride) & 3) == 0;
+  bool scalesAligned = ((uint64_t)scales & 15) == 0;
+
+  // Four lanes side by side have the rows of 16 bytes, the others the columns.
+  uint32_t rowInGroup = gq_dev_lane() % 4 * ROW_STEP;
+  uint32_t wordInPiece = gq_dev_lane() / 4;
+  uint32_t rowTiles =
+      (uint32_t)((rows + GQ_DEV_TILE_ROWS - 1) / GQ_DEV_TILE_ROWS);
+  uint32_t piecesPerTile = (words + 7) / 8 * ROW_STEP;
+  Piece distance = pieceOf(numWarps(), piecesPerTile);
+  gq_dev_prepare_groups(&rowGroups);
+  for (Piece piece = pieceOf(warpNumber(), piecesPerTile);
+       piece.rowTile < rowTiles;
+       piece = pieceAfter(piece, distance, piecesPerTile)) {
+    int64_t row = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
+                  piece.number % ROW_STEP + rowInGroup;
+    uint32_t column = (piece.number / ROW_STEP * 8 + wordInPiece) *
+                      GQ_DEV_TILE_COLUMNS;
+    bool inside = row < rows && column < width;
+    uint32_t word = 0;
+    if (inside)
+      word = loadScales(linear + row * linear_stride + column,
+                        (uint32_t)scale_columns - column, linearAligned);
+    Target target = findTarget(&rowGroups, row);
+    if (!inside)
+      target.group = -1;
+    storeTiled(scales, width, target, column, word, scalesAligned);
+  }
+  finishGroups(&rowGroups, scales, width, status);
+}

@@ -1,0 +1,80 @@
+//===- Kernels.h - the bodies of the GPU kernels -----------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One function an op. A kernel calls one of them with its own parameters and
+// constants; inlining specializes it. It is compiled to LLVM bitcode, one file
+// a chip, for the lowering to link.
+//
+// Launch: a one-dimensional grid of CTAs of whole warps, all of whose threads
+// call the function. Any grid gives the same bytes. A warp takes every n-th
+// piece of the work, n being the number of warps; so a grid that fills the
+// multiprocessors once is enough, and one of gq_dev_*_warps() warps gives every
+// warp one piece.
+//
+// Offsets stay on the device and are never trusted: see Groups.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_DEVICE_KERNELS_H
+#define GQ_KERNELS_DEVICE_KERNELS_H
+
+#include "gq/Runtime/Types.h"
+#include "runtime_kernels/device/Inputs.h"
+#include "runtime_kernels/device/Status.h"
+
+/// Declares a function that the bitcode exports.
+#define GQ_DEV_KERNEL __attribute__((always_inline))
+
+/// Values of `global_scale_kind`.
+enum {
+  GQ_DEV_GLOBAL_SCALE_NONE = 0,
+  /// One for all rows.
+  GQ_DEV_GLOBAL_SCALE_ONE = 1,
+  /// [groups]; rows of no group are quantized without one.
+  GQ_DEV_GLOBAL_SCALE_PER_GROUP = 2,
+};
+
+/// gq.grouped_block_quantize.
+///
+/// load(inputs, ...)  the [rows, columns] input; columns % 16 == 0
+/// offsets            [num_offsets] row starts, num_offsets = groups or
+///                    groups + 1, below 2^31
+/// scale_offsets      [groups]
+/// data               [rows, columns / 2] bytes, `data_stride` bytes from one
+///                    row to the next. Rows are written 8 bytes at a time if
+///                    address and stride are multiples of 8, else bytewise.
+/// scales             [scale_rows, up(columns / 16, 4)] in tile128x4;
+///                    scale_rows % 128 == 0. Likewise with 4 bytes.
+/// status             GQ_DEV_STATUS_ bits are ORed into it
+///
+/// Constants: `format` a gqFormat, `rows_mode` a gqRows, `offset_bits` 32 or
+/// 64, the width of both offsets, `global_scale_kind` as above.
+void gq_dev_grouped_block_quantize(
+    gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
+    const void GQ_GLOBAL *offsets, int64_t num_offsets,
+    const void GQ_GLOBAL *scale_offsets, int64_t groups,
+    const float GQ_GLOBAL *global_scale, uint8_t GQ_GLOBAL *data,
+    int64_t data_stride, uint8_t GQ_GLOBAL *scales, int64_t scale_rows,
+    uint32_t GQ_GLOBAL *status, int32_t format, int32_t rows_mode,
+    int32_t offset_bits, int32_t global_scale_kind);
+
+/// gq.block_quantize: `scales` is [rows, columns / 16], `scales_stride` bytes
+/// from one row to the next; `global_scale_kind` is none or one.
+void gq_dev_block_quantize(gq_load16 *load, const void *inputs, int64_t rows,
+                           int64_t columns, const float GQ_GLOBAL *global_scale,
+                           uint8_t GQ_GLOBAL *data, int64_t data_stride,
+                           uint8_t GQ_GLOBAL *scales, int64_t scales_stride,
+                           int32_t format, int32_t global_scale_kind);
+
+/// gq.preprocess_grouped_matmul_sf: `linear` is [rows, scale_columns],
+/// `linear_stride` bytes from one row to the next.
+void gq_dev_preprocess_grouped_matmul_sf(
+    const uint8_t GQ_GLOBAL *linear, int64_t linear_stride, int64_t rows,
+    int64_t scale_columns, const void GQ_GLOBAL *offsets, int64_t num_offsets,
+    const void GQ_GLOBAL *scale_offsets, int64_t groups,
+    uint8_t GQ_GLOBAL *scales, int64_t scale_rows, uint32_t GQ_GLOBAL *status,
+    int32_t format, int32_t offset_bits);
+
+#endif // GQ_KERNELS_DEVICE_KERNELS_H

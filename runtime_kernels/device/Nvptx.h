@@ -1,0 +1,201 @@
+//===- Nvptx.h - what the GPU has and C does not -----------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Global memory, the lanes of a warp, conversions. One function an
+// instruction; nothing here knows what it is used for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_DEVICE_NVPTX_H
+#define GQ_KERNELS_DEVICE_NVPTX_H
+
+#include "runtime_kernels/numerics/Float.h"
+
+/// Marks what a pointer points to as global memory.
+#define GQ_GLOBAL __attribute__((address_space(1)))
+
+enum {
+  GQ_DEV_WARP = 32,
+};
+
+//===----------------------------------------------------------------------===//
+// The grid, one-dimensional
+//===----------------------------------------------------------------------===//
+
+GQ_DEV uint32_t gq_dev_lane(void) {
+  return (uint32_t)__nvvm_read_ptx_sreg_tid_x() % GQ_DEV_WARP;
+}
+
+/// The number of this thread in its CTA.
+GQ_DEV uint32_t gq_dev_thread(void) {
+  return (uint32_t)__nvvm_read_ptx_sreg_tid_x();
+}
+
+/// The threads of a CTA, a multiple of 32.
+GQ_DEV uint32_t gq_dev_num_threads(void) {
+  return (uint32_t)__nvvm_read_ptx_sreg_ntid_x();
+}
+
+GQ_DEV uint32_t gq_dev_cta(void) {
+  return (uint32_t)__nvvm_read_ptx_sreg_ctaid_x();
+}
+
+GQ_DEV uint32_t gq_dev_num_ctas(void) {
+  return (uint32_t)__nvvm_read_ptx_sreg_nctaid_x();
+}
+
+//===----------------------------------------------------------------------===//
+// Between the lanes of a warp, all of which must take part
+//===----------------------------------------------------------------------===//
+
+/// Bit i is the predicate of lane i.
+GQ_DEV uint32_t gq_dev_ballot(bool predicate) {
+  return (uint32_t)__nvvm_vote_ballot_sync(-1, predicate);
+}
+
+GQ_DEV uint32_t gq_dev_shuffle(uint32_t x, uint32_t lane) {
+  return (uint32_t)__nvvm_shfl_sync_idx_i32(-1, (int)x, (int)lane, 31);
+}
+
+GQ_DEV int64_t gq_dev_shuffle64(int64_t x, uint32_t lane) {
+  uint64_t low = gq_dev_shuffle((uint32_t)x, lane);
+  uint64_t high = gq_dev_shuffle((uint32_t)((uint64_t)x >> 32), lane);
+  return (int64_t)(high << 32 | low);
+}
+
+GQ_DEV float gq_dev_shuffle_f32(float x, uint32_t lane) {
+  return gq_dev_f32_from_bits(gq_dev_shuffle(gq_dev_f32_bits(x), lane));
+}
+
+/// The value of the lane whose number differs in the bits of `mask`.
+GQ_DEV uint32_t gq_dev_shuffle_xor(uint32_t x, uint32_t mask) {
+  return (uint32_t)__nvvm_shfl_sync_bfly_i32(-1, (int)x, (int)mask, 31);
+}
+
+//===----------------------------------------------------------------------===//
+// Bytes and bits
+//===----------------------------------------------------------------------===//
+
+/// Four of the eight bytes of low and high: result byte i is byte
+/// (selector >> 4 * i & 7), counted from the lowest of `low`.
+GQ_DEV uint32_t gq_dev_permute(uint32_t low, uint32_t high, uint32_t selector) {
+  return (uint32_t)__nvvm_prmt((int)low, (int)high, (int)selector);
+}
+
+//===----------------------------------------------------------------------===//
+// Float32
+//===----------------------------------------------------------------------===//
+
+/// min(|a|, |b|), NaN dropped, with the product of the signs.
+GQ_DEV float gq_dev_min_magnitude(float a, float b) {
+  return __nvvm_fmin_xorsign_abs_f(a, b);
+}
+
+/// max(|a|, |b|), likewise.
+GQ_DEV float gq_dev_max_magnitude(float a, float b) {
+  return __nvvm_fmax_xorsign_abs_f(a, b);
+}
+
+/// max(a, b), NaN dropped.
+GQ_DEV float gq_dev_max_number(float a, float b) {
+  return __nvvm_fmax_f(a, b);
+}
+
+/// a * b + c, rounded once.
+GQ_DEV float gq_dev_fma(float a, float b, float c) {
+  return __builtin_fmaf(a, b, c);
+}
+
+/// 1 / x, at most one unit of the last place off; denormals count as 0.
+GQ_DEV float gq_dev_reciprocal_approx(float x) {
+  return __nvvm_rcp_approx_ftz_f(x);
+}
+
+//===----------------------------------------------------------------------===//
+// bf16 and f16, two in a word, the first in the low half
+//===----------------------------------------------------------------------===//
+
+/// gq_dev_max_magnitude of both.
+GQ_DEV uint32_t gq_dev_max_magnitude_bf16x2(uint32_t a, uint32_t b) {
+  uint32_t max;
+  __asm__("max.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(max) : "r"(a), "r"(b));
+  return max;
+}
+
+GQ_DEV void gq_dev_unpack_bf16(const uint32_t words[8], float out[16]) {
+  for (int i = 0; i < 8; ++i) {
+    out[2 * i] = gq_dev_f32_from_bits(words[i] << 16);
+    out[2 * i + 1] = gq_dev_f32_from_bits(words[i] & 0xffff0000);
+  }
+}
+
+/// Of floats that are bf16.
+GQ_DEV uint32_t gq_dev_pack_bf16(float low, float high) {
+  return gq_dev_f32_bits(low) >> 16 | (gq_dev_f32_bits(high) & 0xffff0000);
+}
+
+GQ_DEV float gq_dev_f32_from_f16_native(uint16_t x) {
+  _Float16 half;
+  __builtin_memcpy(&half, &x, sizeof(half));
+  return (float)half;
+}
+
+GQ_DEV void gq_dev_unpack_f16(const uint32_t words[8], float out[16]) {
+  for (int i = 0; i < 8; ++i) {
+    out[2 * i] = gq_dev_f32_from_f16_native((uint16_t)words[i]);
+    out[2 * i + 1] = gq_dev_f32_from_f16_native((uint16_t)(words[i] >> 16));
+  }
+}
+
+/// Of floats that are f16.
+GQ_DEV uint32_t gq_dev_pack_f16(float low, float high) {
+  _Float16 halves[2] = {(_Float16)low, (_Float16)high};
+  uint32_t word;
+  __builtin_memcpy(&word, halves, sizeof(word));
+  return word;
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+typedef uint32_t gq_dev_u32x4 __attribute__((ext_vector_type(4)));
+typedef uint32_t gq_dev_u32x2 __attribute__((ext_vector_type(2)));
+
+/// 16 bytes at a multiple of 16 that are read once: not kept in L1. Volatile
+/// only to stay where it is written, ahead of what uses it.
+GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 GQ_GLOBAL *p) {
+  gq_dev_u32x4 x;
+  __asm__ volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
+                   : "l"(p));
+  return x;
+}
+
+/// Stores 8 bytes at a multiple of 8 if `predicate` holds. Without a branch, so
+/// that what is stored is computed here and not behind the loads that follow.
+GQ_DEV void gq_dev_store_if(bool predicate, uint8_t GQ_GLOBAL *p, uint32_t low,
+                            uint32_t high) {
+  __asm__ volatile("{\n\t"
+                   ".reg .pred p;\n\t"
+                   "setp.ne.b32 p, %0, 0;\n\t"
+                   "@p st.global.v2.b32 [%1], {%2, %3};\n\t"
+                   "}"
+                   :
+                   : "r"((uint32_t)predicate), "l"(p), "r"(low), "r"(high)
+                   : "memory");
+}
+
+/// Brings the line that holds *p into L1.
+GQ_DEV void gq_dev_prefetch(const uint8_t GQ_GLOBAL *p) {
+  __asm__ volatile("prefetch.global.L1 [%0];" : : "l"(p));
+}
+
+/// ORs into a word that other threads OR into as well.
+GQ_DEV void gq_dev_atomic_or(uint32_t GQ_GLOBAL *p, uint32_t bits) {
+  __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
+}
+
+#endif // GQ_KERNELS_DEVICE_NVPTX_H

@@ -1,0 +1,57 @@
+//===- Kernels.h - launching the test kernels --------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_TEST_GPU_KERNELS_H
+#define GQ_TEST_GPU_KERNELS_H
+
+#include "Driver.h"
+
+#include "gq/Runtime/Types.h"
+
+#ifndef CTA
+#define CTA 256
+#endif
+
+/// Operands of a grouped kernel, on the device.
+typedef struct Operands {
+  DevicePtr input;
+  int64_t inputStride;
+  int64_t rows, columns;
+  DevicePtr offsets;
+  int64_t numOffsets;
+  DevicePtr scaleOffsets;
+  int64_t groups;
+  DevicePtr globalScale;
+  DevicePtr data;
+  int64_t dataStride;
+  DevicePtr scales;
+  int64_t scaleRows;
+  DevicePtr status;
+  /// Of the two-op path.
+  DevicePtr linear;
+} Operands;
+
+/// A kernel and how many CTAs of it fill the device.
+typedef struct Kernel {
+  Handle function;
+  unsigned fill;
+} Kernel;
+
+Kernel kernelGet(Handle module, const char *name, int device);
+
+/// Launches on a grid of `ctas` CTAs.
+void launchGrouped(Kernel kernel, const Operands *o, unsigned ctas,
+                   Handle stream);
+void launchBlock(Kernel kernel, const Operands *o, unsigned ctas,
+                 Handle stream);
+void launchPreprocess(Kernel kernel, const Operands *o, unsigned ctas,
+                      Handle stream);
+
+int runTests(Handle module, int device, const char *golden, int quick);
+int runBenchmark(Handle module, int device, int argc, char **argv);
+
+#endif // GQ_TEST_GPU_KERNELS_H

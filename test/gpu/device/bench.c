@@ -1,0 +1,300 @@
+//===- bench.c - how fast the device functions are ------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The measure: bytes the op must read and write once, over its time, over the
+// best device-to-device copy of the same run. Times are medians over replays of
+// a graph of launches whose operands rotate through more than the L2.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+  LAUNCHES = 24, // in a graph
+  REPLAYS = 30,
+  SETS_AT_MOST = 96,
+};
+
+typedef struct Bench {
+  int device, multiprocessors;
+  int64_t l2;
+  Handle stream, begin, end;
+} Bench;
+
+static int compareFloats(const void *a, const void *b) {
+  float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+/// The i-th of the launches that a graph consists of.
+typedef void Work(void *context, int i, Handle stream);
+
+/// Microseconds a launch.
+static double measure(Bench *b, Work *work, void *context) {
+  Handle graph, executable;
+  CU(StreamBeginCapture(b->stream, 2));
+  for (int i = 0; i < LAUNCHES; ++i)
+    work(context, i, b->stream);
+  CU(StreamEndCapture(b->stream, &graph));
+  CU(GraphInstantiate(&executable, graph, 0));
+  float times[REPLAYS];
+  for (int i = -3; i < REPLAYS; ++i) {
+    CU(EventRecord(b->begin, b->stream));
+    CU(GraphLaunch(executable, b->stream));
+    CU(EventRecord(b->end, b->stream));
+    CU(EventSynchronize(b->end));
+    float ms;
+    CU(EventElapsedTime(&ms, b->begin, b->end));
+    if (i >= 0)
+      times[i] = ms;
+  }
+  CU(GraphExecDestroy(executable));
+  CU(GraphDestroy(graph));
+  qsort(times, REPLAYS, sizeof(float), compareFloats);
+  return 1e3 * times[REPLAYS / 2] / LAUNCHES;
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+typedef struct Copy {
+  DevicePtr from, to;
+  size_t bytes, room;
+} Copy;
+
+static void copyOnce(void *context, int i, Handle stream) {
+  Copy *copy = context;
+  size_t sets = copy->room / copy->bytes;
+  size_t at = (size_t)i % sets * copy->bytes;
+  CU(MemcpyDtoDAsync(copy->to + at, copy->from + at, copy->bytes, stream));
+}
+
+/// Bytes a second of the best copy, read and written bytes counted.
+static double peakCopy(Bench *b, Copy copy) {
+  double best = 0;
+  for (size_t mib = 32; mib <= 1024; mib *= 2) {
+    copy.bytes = mib << 20;
+    double us = measure(b, copyOnce, &copy);
+    double rate = 2.0 * (double)copy.bytes / us * 1e-6;
+    printf("  copy of %4zu MiB: %7.1f us, %.3f TB/s\n", mib, us, rate);
+    best = rate > best ? rate : best;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+typedef struct Shape {
+  int64_t rows, columns, groups;
+} Shape;
+
+typedef struct Run {
+  Handle module;
+  Kernel grouped, block, preprocess;
+  unsigned groupedCtas, blockCtas, preprocessCtas;
+  Operands sets[SETS_AT_MOST];
+  int numSets;
+} Run;
+
+static void groupedOnce(void *context, int i, Handle stream) {
+  Run *run = context;
+  launchGrouped(run->grouped, &run->sets[i % run->numSets], run->groupedCtas,
+                stream);
+}
+
+static void twoOpsOnce(void *context, int i, Handle stream) {
+  Run *run = context;
+  Operands *o = &run->sets[i % run->numSets];
+  launchBlock(run->block, o, run->blockCtas, stream);
+  launchPreprocess(run->preprocess, o, run->preprocessCtas, stream);
+}
+
+/// No more CTAs than there is work for.
+static unsigned gridFor(unsigned ctas, int64_t warps) {
+  int64_t needed = (warps + CTA / 32 - 1) / (CTA / 32);
+  return needed < ctas ? (unsigned)needed : ctas;
+}
+
+static uint32_t randomState = 1;
+static uint32_t randomNext(void) {
+  randomState = randomState * 1664525 + 1013904223;
+  return randomState >> 8;
+}
+
+/// Uneven groups: their sizes are those of intervals between random rows.
+static void randomOffsets(Shape s, int32_t *offsets, int32_t *scaleOffsets,
+                          int64_t *scaleRows) {
+  int64_t sum = 0, weights[4096], at = 0;
+  for (int64_t e = 0; e < s.groups; ++e)
+    sum += weights[e] = 64 + randomNext() % 128;
+  int64_t row = 0;
+  for (int64_t e = 0; e < s.groups; ++e) {
+    offsets[e] = (int32_t)(row * s.rows / sum);
+    row += weights[e];
+    int64_t end = row * s.rows / sum;
+    scaleOffsets[e] = (int32_t)at;
+    at += (end - offsets[e] + 127) / 128 * 128;
+  }
+  offsets[s.groups] = (int32_t)s.rows;
+  *scaleRows = at;
+}
+
+static void fill(DevicePtr to, int64_t bytes, Handle stream) {
+  // bf16 of both signs and magnitudes around 1, as activations have.
+  enum { CHUNK = 1 << 20 };
+  static uint16_t chunk[CHUNK];
+  if (!chunk[0])
+    for (int i = 0; i < CHUNK; ++i) {
+      double u = (randomNext() % 65536 + 1) / 65537.0;
+      float x = (float)(sqrt(-2 * log(u)) * cos(randomNext() * 1e-3));
+      uint32_t bits;
+      memcpy(&bits, &x, 4);
+      chunk[i] = (uint16_t)(bits >> 16);
+    }
+  int64_t done = bytes < (int64_t)sizeof(chunk) ? bytes : (int64_t)sizeof(chunk);
+  CU(MemcpyHtoD(to, chunk, (size_t)done));
+  while (done < bytes) {
+    int64_t n = bytes - done < done ? bytes - done : done;
+    CU(MemcpyDtoDAsync(to + (uint64_t)done, to, (size_t)n, stream));
+    done += n;
+  }
+  CU(StreamSynchronize(stream));
+}
+
+static DevicePtr allocate(int64_t bytes) {
+  DevicePtr p;
+  CU(MemAlloc(&p, (size_t)bytes));
+  return p;
+}
+
+static void makeSets(Bench *b, Shape s, Run *run) {
+  static int32_t offsets[4097], scaleOffsets[4096];
+  int64_t scaleRows, width = (s.columns / 16 + 3) / 4 * 4;
+  randomOffsets(s, offsets, scaleOffsets, &scaleRows);
+  int64_t bytes = s.rows * s.columns * 41 / 16;
+  int64_t sets = 3 * b->l2 / bytes + 2;
+  run->numSets = sets < SETS_AT_MOST ? (int)sets : SETS_AT_MOST;
+  for (int i = 0; i < run->numSets; ++i) {
+    Operands o = {.inputStride = s.columns,
+                  .rows = s.rows,
+                  .columns = s.columns,
+                  .numOffsets = s.groups + 1,
+                  .groups = s.groups,
+                  .dataStride = s.columns / 2,
+                  .scaleRows = scaleRows};
+    o.input = allocate(s.rows * s.columns * 2);
+    fill(o.input, s.rows * s.columns * 2, b->stream);
+    o.offsets = allocate((s.groups + 1) * 4);
+    CU(MemcpyHtoD(o.offsets, offsets, (size_t)(s.groups + 1) * 4));
+    o.scaleOffsets = allocate(s.groups * 4);
+    CU(MemcpyHtoD(o.scaleOffsets, scaleOffsets, (size_t)s.groups * 4));
+    o.data = allocate(s.rows * s.columns / 2);
+    o.scales = allocate(scaleRows * width);
+    o.linear = allocate(s.rows * s.columns / 16);
+    o.status = allocate(4);
+    CU(MemsetD8(o.status, 0, 4));
+    run->sets[i] = o;
+  }
+}
+
+static void freeSets(Run *run) {
+  for (int i = 0; i < run->numSets; ++i) {
+    Operands *o = &run->sets[i];
+    DevicePtr all[] = {o->input,  o->offsets, o->scaleOffsets, o->data,
+                       o->scales, o->linear,  o->status};
+    for (size_t j = 0; j < sizeof(all) / sizeof(*all); ++j)
+      CU(MemFree(all[j]));
+  }
+}
+
+static void benchShape(Bench *b, Shape s, Run *run, Copy copy, double peak,
+                       int argc, char **argv) {
+  makeSets(b, s, run);
+  double bytes = (double)(s.rows * s.columns) * 41 / 16;
+  // As Kernels.h counts them.
+  int64_t rowTiles = (s.rows + 127) / 128, blocks = s.columns / 16;
+  int64_t pieces = rowTiles * ((blocks + 15) / 16) * 16;
+  int64_t finishes = s.groups * ((blocks + 63) / 64);
+  copy.bytes = (size_t)(bytes / 2) / 256 * 256;
+  double copyUs = measure(b, copyOnce, &copy);
+  printf("%lld x %lld, G = %lld: copy of as many bytes %.2f us\n",
+         (long long)s.rows, (long long)s.columns, (long long)s.groups, copyUs);
+  for (int i = 0; i < (argc ? argc : 1); ++i) {
+    unsigned perMultiprocessor = argc ? (unsigned)atoi(argv[i]) : 0;
+    if (argc && (argv[i][0] < '0' || argv[i][0] > '9')) {
+      run->grouped = kernelGet(run->module, argv[i], b->device);
+      printf("  %s:\n", argv[i]);
+    }
+    unsigned ctas = perMultiprocessor
+                        ? perMultiprocessor * (unsigned)b->multiprocessors
+                        : run->grouped.fill;
+    run->groupedCtas = gridFor(ctas, pieces + finishes);
+    double us = measure(b, groupedOnce, run);
+    double rate = bytes / us * 1e-6;
+    printf("  fused,  %5u CTAs: %8.2f us  %.3f TB/s  %.3f of peak  %.2f of "
+           "the copy's time\n",
+           run->groupedCtas, us, rate, rate / peak, us / copyUs);
+  }
+  if (!getenv("TWIN")) {
+  run->blockCtas = gridFor(run->block.fill, pieces);
+  run->preprocessCtas = gridFor(run->preprocess.fill, 2 * pieces + finishes);
+  double us = measure(b, twoOpsOnce, run);
+  double rate = bytes / us * 1e-6;
+  printf("  two ops            : %8.2f us  %.3f TB/s  %.3f of peak\n", us, rate,
+         rate / peak);
+  }
+  freeSets(run);
+}
+
+int runBenchmark(Handle module, int device, int argc, char **argv) {
+  const Shape shapes[] = {{32768, 8192, 8},
+                          {8192, 5120, 128},
+                          {4096, 8192, 128},
+                          {128, 5120, 128},
+                          {8192, 5120, 8},
+                          {4096, 8192, 8}};
+  static Run run;
+  run.module = module;
+  if (!getenv("TWIN")) {
+  run.grouped = kernelGet(module, "grouped_bf16", device);
+  run.block = kernelGet(module, "block_bf16", device);
+  run.preprocess = kernelGet(module, "preprocess", device);
+  }
+
+  Bench b = {.device = device};
+  char name[128];
+  int l2;
+  CU(DeviceGetName(name, sizeof(name), device));
+  CU(DeviceGetAttribute(&b.multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device));
+  CU(DeviceGetAttribute(&l2, ATTRIBUTE_L2_BYTES, device));
+  b.l2 = l2;
+  CU(StreamCreate(&b.stream, 1));
+  CU(EventCreate(&b.begin, 0));
+  CU(EventCreate(&b.end, 0));
+  printf("%s, %d multiprocessors, L2 %d MiB\n", name, b.multiprocessors,
+         l2 >> 20);
+
+  Copy copy = {.room = (size_t)1 << 30};
+  copy.from = allocate((int64_t)copy.room);
+  copy.to = allocate((int64_t)copy.room);
+  fill(copy.from, (int64_t)copy.room, b.stream);
+  copy.bytes = copy.room;
+  for (time_t start = time(NULL); time(NULL) - start < 2;)
+    measure(&b, copyOnce, &copy);
+  double peak = peakCopy(&b, copy);
+  printf("  peak %.3f TB/s\n", peak);
+  for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
+    benchShape(&b, shapes[i], &run, copy, peak, argc, argv);
+  return 0;
+}

@@ -1,0 +1,78 @@
+//===- main.c - the device functions, tested and timed on a GPU ----------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//   device_kernels test KERNELS.cubin GOLDEN-DIRECTORY [quick]
+//   device_kernels bench KERNELS.cubin [CTAS-PER-MULTIPROCESSOR]...
+//
+// Needs libcuda.so.1 and nothing else. KERNELS may be PTX.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+
+Kernel kernelGet(Handle module, const char *name, int device) {
+  Kernel kernel;
+  int ctas, multiprocessors;
+  CU(ModuleGetFunction(&kernel.function, module, name));
+  CU(Occupancy(&ctas, kernel.function, CTA, 0));
+  CU(DeviceGetAttribute(&multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device));
+  kernel.fill = (unsigned)(ctas * multiprocessors);
+  return kernel;
+}
+
+static void launch(Kernel kernel, unsigned ctas, Handle stream,
+                   void **parameters) {
+  CU(LaunchKernel(kernel.function, ctas, 1, 1, CTA, 1, 1, 0, stream, parameters,
+                  NULL));
+}
+
+void launchGrouped(Kernel kernel, const Operands *operands, unsigned ctas,
+                   Handle stream) {
+  Operands o = *operands;
+  void *parameters[] = {&o.input,       &o.inputStride,  &o.rows,
+                        &o.columns,     &o.offsets,      &o.numOffsets,
+                        &o.scaleOffsets, &o.groups,      &o.globalScale,
+                        &o.data,        &o.dataStride,   &o.scales,
+                        &o.scaleRows,   &o.status};
+  launch(kernel, ctas, stream, parameters);
+}
+
+void launchBlock(Kernel kernel, const Operands *operands, unsigned ctas,
+                 Handle stream) {
+  Operands o = *operands;
+  int64_t scalesStride = o.columns / 16;
+  void *parameters[] = {&o.input, &o.inputStride, &o.rows,   &o.columns,
+                        &o.data,  &o.dataStride,  &o.linear, &scalesStride};
+  launch(kernel, ctas, stream, parameters);
+}
+
+void launchPreprocess(Kernel kernel, const Operands *operands, unsigned ctas,
+                      Handle stream) {
+  Operands o = *operands;
+  int64_t scaleColumns = o.columns / 16;
+  void *parameters[] = {&o.linear,     &scaleColumns, &o.rows,
+                        &scaleColumns, &o.offsets,    &o.numOffsets,
+                        &o.scaleOffsets, &o.groups,   &o.scales,
+                        &o.scaleRows,  &o.status};
+  launch(kernel, ctas, stream, parameters);
+}
+
+int main(int argc, char **argv) {
+  if (argc >= 4 && strcmp(argv[1], "test") == 0) {
+    int device = driverOpen();
+    return runTests(driverLoad(argv[2]), device, argv[3], argc > 4);
+  }
+  if (argc >= 3 && strcmp(argv[1], "bench") == 0) {
+    int device = driverOpen();
+    return runBenchmark(driverLoad(argv[2]), device, argc - 3, argv + 3);
+  }
+  fprintf(stderr, "usage: %s test KERNELS GOLDEN-DIRECTORY [quick]\n"
+                  "       %s bench KERNELS [CTAS-PER-MULTIPROCESSOR]...\n",
+          argv[0], argv[0]);
+  return 2;
+}

@@ -1,0 +1,767 @@
+//===- test.c - the device functions against golden files and the CPU ----===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every output lies between guards and is poisoned beforehand; what is compared
+// is all of it, so bytes that the op does not own must keep the poison.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels.h"
+
+#include "../../runtime/Npy.h"
+#include "gq/Runtime/Cpu.h"
+#include "runtime_kernels/device/Status.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  GUARD = 4096,
+  POISON = 0xa5,
+};
+
+static Handle module;
+static int device, passed, failed;
+
+static void report(bool ok, const char *name, const char *what) {
+  ok ? ++passed : ++failed;
+  if (!ok)
+    printf("FAILED %s: %s\n", name, what);
+}
+
+static uint64_t randomState = 88172645463325252u;
+static uint32_t randomBits(void) {
+  randomState ^= randomState << 13;
+  randomState ^= randomState >> 7;
+  randomState ^= randomState << 17;
+  return (uint32_t)(randomState >> 16);
+}
+
+static void *allocateHost(int64_t bytes) {
+  void *p = calloc(1, (size_t)bytes + 1);
+  if (!p) {
+    fprintf(stderr, "out of memory\n");
+    exit(2);
+  }
+  return p;
+}
+
+static int64_t up(int64_t x, int64_t unit) {
+  return (x + unit - 1) / unit * unit;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory in both places
+//===----------------------------------------------------------------------===//
+
+/// An output: `host` is what it must become, the device's is what it does.
+typedef struct Output {
+  uint8_t *host; // with guards
+  DevicePtr device;
+  int64_t bytes, shift;
+} Output;
+
+/// `shift` moves the output off its alignment.
+static Output outputNew(int64_t bytes, int64_t shift) {
+  Output o = {.bytes = bytes, .shift = shift};
+  int64_t all = bytes + shift + 2 * GUARD;
+  o.host = allocateHost(all);
+  memset(o.host, POISON, (size_t)all);
+  CU(MemAlloc(&o.device, (size_t)all));
+  CU(MemsetD8(o.device, POISON, (size_t)all));
+  return o;
+}
+
+static void *outputHost(Output *o) { return o->host + GUARD + o->shift; }
+static DevicePtr outputDevice(Output *o) {
+  return o->device + (uint64_t)(GUARD + o->shift);
+}
+
+static void outputPoison(Output *o) {
+  CU(MemsetD8(o->device, POISON, (size_t)(o->bytes + o->shift + 2 * GUARD)));
+}
+
+/// The device's bytes, guards included.
+static uint8_t *outputRead(Output *o) {
+  int64_t all = o->bytes + o->shift + 2 * GUARD;
+  uint8_t *bytes = allocateHost(all);
+  CU(MemcpyDtoH(bytes, o->device, (size_t)all));
+  return bytes;
+}
+
+static bool outputMatches(Output *o, const char *name, const char *what) {
+  int64_t all = o->bytes + o->shift + 2 * GUARD;
+  uint8_t *bytes = outputRead(o);
+  int64_t wrong = 0, first = -1;
+  for (int64_t i = 0; i < all; ++i)
+    if (bytes[i] != o->host[i]) {
+      if (first < 0)
+        first = i;
+      ++wrong;
+    }
+  if (wrong)
+    printf("  %s, %s: %lld of %lld bytes differ, first byte %lld is %#x, "
+           "expected %#x\n",
+           name, what, (long long)wrong, (long long)o->bytes,
+           (long long)(first - GUARD - o->shift), bytes[first], o->host[first]);
+  free(bytes);
+  return wrong == 0;
+}
+
+static bool guardsHold(Output *o) {
+  uint8_t *bytes = outputRead(o);
+  bool hold = true;
+  for (int64_t i = 0; i < GUARD + o->shift; ++i)
+    hold &= bytes[i] == POISON;
+  for (int64_t i = 0; i < GUARD; ++i)
+    hold &= bytes[GUARD + o->shift + o->bytes + i] == POISON;
+  free(bytes);
+  return hold;
+}
+
+static void outputFree(Output *o) {
+  free(o->host);
+  CU(MemFree(o->device));
+}
+
+static DevicePtr toDevice(const void *host, int64_t bytes) {
+  DevicePtr p;
+  CU(MemAlloc(&p, (size_t)(bytes ? bytes : 1)));
+  if (bytes)
+    CU(MemcpyHtoD(p, host, (size_t)bytes));
+  return p;
+}
+
+static uint32_t readStatus(DevicePtr status) {
+  uint32_t bits;
+  CU(MemcpyDtoH(&bits, status, 4));
+  return bits;
+}
+
+//===----------------------------------------------------------------------===//
+// A problem
+//===----------------------------------------------------------------------===//
+
+typedef struct Problem {
+  const char *name;
+  gqElementType type;
+  /// 0: no global scale, 1: one, 2: one a group.
+  int kind;
+  /// i64 offsets, and rows = grouped.
+  bool wide;
+  int64_t rows, columns, groups, numOffsets, scaleRows;
+  /// Elements between rows beyond the columns, and bytes that pointers are off
+  /// their alignment.
+  int64_t gap, shift;
+  int64_t *offsets, *scaleOffsets;
+  void *input; // rows * (columns + gap) elements
+  float *globalScale;
+} Problem;
+
+static const char *kernelName(const Problem *p) {
+  static char name[32];
+  const char *types[] = {"f16", "bf16", "f32"};
+  const char *kinds[] = {"", "_one", "_each"};
+  int64_t stride = (p->columns + p->gap) * gqElementTypeSize(p->type);
+  bool aligned = !p->shift && stride % 16 == 0;
+  snprintf(name, sizeof(name), "grouped_%s%s", types[p->type - GQ_F16],
+           p->wide    ? "_i64"
+           : !aligned ? "_unaligned"
+                      : kinds[p->kind]);
+  return name;
+}
+
+/// Offsets in the type of the problem.
+static void *packOffsets(const Problem *p, const int64_t *offsets, int64_t n) {
+  void *packed = allocateHost(n * 8);
+  for (int64_t i = 0; i < n; ++i)
+    if (p->wide)
+      ((int64_t *)packed)[i] = offsets[i];
+    else
+      ((int32_t *)packed)[i] = (int32_t)offsets[i];
+  return packed;
+}
+
+/// Half of the values are near 1, the others any bits at all.
+static void randomInput(Problem *p) {
+  int64_t n = p->rows * (p->columns + p->gap);
+  int64_t size = gqElementTypeSize(p->type);
+  p->input = allocateHost(n * size);
+  for (int64_t i = 0; i < n; ++i) {
+    uint32_t bits = randomBits();
+    if (randomBits() % 2) {
+      float x = (float)(int32_t)bits * 0x1p-31f;
+      memcpy(&bits, &x, 4);
+    }
+    if (p->type == GQ_F32)
+      ((uint32_t *)p->input)[i] = bits;
+    else if (p->type == GQ_BF16)
+      ((uint16_t *)p->input)[i] = (uint16_t)(bits >> 16);
+    else
+      ((uint16_t *)p->input)[i] = (uint16_t)(bits >> 13);
+  }
+}
+
+/// Sizes of the groups at random, many of them zero, with rows before the first
+/// and after the last group and gaps between the scales.
+static void randomGroups(Problem *p) {
+  p->offsets = allocateHost((p->groups + 1) * 8);
+  p->scaleOffsets = allocateHost(p->groups * 8 + 8);
+  int64_t row = p->rows / 50, scaleRow = 0;
+  for (int64_t e = 0; e < p->groups; ++e) {
+    p->offsets[e] = row;
+    int64_t left = p->rows - row, most = 2 * p->rows / p->groups + 2;
+    int64_t size = randomBits() % 3 ? randomBits() % most : 0;
+    row += size < left ? size : left;
+    p->scaleOffsets[e] = scaleRow;
+    int64_t end = p->numOffsets == p->groups && e == p->groups - 1 ? p->rows
+                                                                   : row;
+    scaleRow += up(end - p->offsets[e], 128) + randomBits() % 2 * 128;
+  }
+  p->offsets[p->groups] = row;
+  p->scaleRows = up(scaleRow, 128);
+  p->globalScale = allocateHost(p->groups * 4 + 4);
+  for (int64_t e = 0; e < p->groups + 1; ++e) {
+    const float some[] = {1.0f,  37.5f, 2688.0f / 3.3f, 1e-3f, 1e30f,
+                          1e-38f, 0.0f, -3.0f};
+    p->globalScale[e] = some[randomBits() % (e % 4 ? 5 : 8)];
+  }
+}
+
+static void problemFree(Problem *p) {
+  free(p->offsets);
+  free(p->scaleOffsets);
+  free(p->input);
+  free(p->globalScale);
+}
+
+static gqBuffer buffer(const void *data, gqElementType type, int64_t rank,
+                       int64_t a, int64_t b, int64_t stride) {
+  gqBuffer result = {.data = (void *)data, .type = type, .rank = rank};
+  if (rank > 0) {
+    result.sizes[0] = a;
+    result.strides[0] = rank > 1 ? stride : 1;
+  }
+  if (rank > 1) {
+    result.sizes[1] = b;
+    result.strides[1] = 1;
+  }
+  return result;
+}
+
+/// What the CPU makes of the problem. Returns whether it accepted it.
+static bool runCpu(const Problem *p, void *data, int64_t dataStride,
+                   void *scales) {
+  gqElementType index = p->wide ? GQ_I64 : GQ_I32;
+  int64_t width = up(p->columns / 16, 4);
+  void *offsets = packOffsets(p, p->offsets, p->numOffsets);
+  void *scaleOffsets = packOffsets(p, p->scaleOffsets, p->groups);
+  gqGroupedBlockQuantizeOperands operands = {
+      .input = buffer(p->input, p->type, 2, p->rows, p->columns,
+                      p->columns + p->gap),
+      .offsets = buffer(offsets, index, 1, p->numOffsets, 0, 0),
+      .scaleOffsets = buffer(scaleOffsets, index, 1, p->groups, 0, 0),
+      .globalScale = buffer(p->kind ? p->globalScale : NULL, GQ_F32,
+                            p->kind == 2, p->groups, 0, 0),
+      .data = buffer(data, GQ_I8, 2, p->rows, p->columns / 2, dataStride),
+      .scales = buffer(scales, GQ_F8E4M3FN, 2, p->scaleRows, width, width),
+  };
+  gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4,
+                            GQ_SCALE_LAYOUT_TILE128X4,
+                            p->wide ? GQ_ROWS_GROUPED : GQ_ROWS_ALL);
+  bool ok = gqCpuStatus() == GQ_OK;
+  free(offsets);
+  free(scaleOffsets);
+  return ok;
+}
+
+/// The problem's operands on the device.
+static Operands makeOperands(const Problem *p, Output *data, int64_t dataStride,
+                             Output *scales) {
+  int64_t size = gqElementTypeSize(p->type);
+  int64_t bytes = p->rows * (p->columns + p->gap) * size;
+  int64_t shift = p->shift ? size : 0;
+  Operands o = {
+      .inputStride = p->columns + p->gap,
+      .rows = p->rows,
+      .columns = p->columns,
+      .numOffsets = p->numOffsets,
+      .groups = p->groups,
+      .data = outputDevice(data),
+      .dataStride = dataStride,
+      .scales = outputDevice(scales),
+      .scaleRows = p->scaleRows,
+  };
+  uint8_t *shifted = allocateHost(bytes + shift);
+  if (bytes)
+    memcpy(shifted + shift, p->input, (size_t)bytes);
+  o.input = toDevice(shifted, bytes + shift) + (uint64_t)shift;
+  free(shifted);
+  void *packed = packOffsets(p, p->offsets, p->numOffsets);
+  o.offsets = toDevice(packed, p->numOffsets * (p->wide ? 8 : 4));
+  free(packed);
+  packed = packOffsets(p, p->scaleOffsets, p->groups);
+  o.scaleOffsets = toDevice(packed, p->groups * (p->wide ? 8 : 4));
+  free(packed);
+  o.globalScale = toDevice(p->globalScale, p->groups * 4);
+  o.status = toDevice(&(uint32_t){0}, 4);
+  o.linear = toDevice(NULL, 0);
+  return o;
+}
+
+static void freeOperands(const Problem *p, Operands *o) {
+  int64_t shift = p->shift ? gqElementTypeSize(p->type) : 0;
+  CU(MemFree(o->input - (uint64_t)shift));
+  CU(MemFree(o->offsets));
+  CU(MemFree(o->scaleOffsets));
+  CU(MemFree(o->globalScale));
+  CU(MemFree(o->status));
+  CU(MemFree(o->linear));
+}
+
+/// Runs a problem on several grids. `data` and `scales` are expected bytes, or
+/// null: the CPU's.
+static void runProblem(const Problem *p, const void *data, const void *scales) {
+  int64_t width = up(p->columns / 16, 4);
+  int64_t dataStride = p->columns / 2 + (p->gap ? p->gap / 2 + p->shift : 0);
+  Output out = outputNew(p->rows * dataStride, p->shift);
+  Output outScales = outputNew(p->scaleRows * width, p->shift);
+  bool accepted = true;
+  if (data) {
+    memcpy(outputHost(&out), data, (size_t)out.bytes);
+    memcpy(outputHost(&outScales), scales, (size_t)outScales.bytes);
+  } else {
+    accepted = runCpu(p, outputHost(&out), dataStride, outputHost(&outScales));
+    if (!accepted)
+      printf("  %s: the CPU: %s\n", p->name, gqGetLastErrorMessage());
+  }
+  Operands o = makeOperands(p, &out, dataStride, &outScales);
+  Kernel kernel = kernelGet(module, kernelName(p), device);
+  const unsigned grids[] = {1, kernel.fill, 3, 1777};
+  for (int i = p->rows * p->columns > 1 << 22 ? 1 : 0; accepted && i < 4; ++i) {
+    outputPoison(&out);
+    outputPoison(&outScales);
+    launchGrouped(kernel, &o, grids[i], NULL);
+    CU(CtxSynchronize());
+    char name[128];
+    snprintf(name, sizeof(name), "%s (%s, %lldx%lld, G %lld, %u CTAs)", p->name,
+             kernelName(p), (long long)p->rows, (long long)p->columns,
+             (long long)p->groups, grids[i]);
+    bool ok = outputMatches(&out, name, "data");
+    ok &= outputMatches(&outScales, name, "scales");
+    ok &= readStatus(o.status) == 0;
+    report(ok, name, "bytes or status");
+  }
+  if (!accepted)
+    report(false, p->name, "not accepted by the CPU");
+  freeOperands(p, &o);
+  outputFree(&out);
+  outputFree(&outScales);
+}
+
+//===----------------------------------------------------------------------===//
+// Golden files
+//===----------------------------------------------------------------------===//
+
+static Npy golden(const char *directory, const char *name, const char *array) {
+  char path[1024];
+  snprintf(path, sizeof(path), "%s/%s/%s.npy", directory, name, array);
+  return npyRead(path);
+}
+
+static void testGolden(const char *directory) {
+  const struct {
+    const char *name;
+    gqElementType type;
+  } cases[] = {{"nvfp4_f32_four_groups", GQ_F32},
+               {"nvfp4_bf16_four_groups", GQ_BF16},
+               {"nvfp4_bf16_global_scale", GQ_BF16},
+               {"nvfp4_f16_padded_scale_columns", GQ_F16},
+               {"nvfp4_bf16_empty_groups", GQ_BF16},
+               {"nvfp4_f32_edge_blocks", GQ_F32}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    const char *name = cases[i].name;
+    Npy input = golden(directory, name, "input");
+    Npy offsets = golden(directory, name, "offsets");
+    Npy scaleOffsets = golden(directory, name, "scale_offsets");
+    Npy data = golden(directory, name, "data");
+    Npy scales = golden(directory, name, "scales");
+    Npy globalScale = {0};
+    bool one = strstr(name, "global_scale") != NULL;
+    if (one)
+      globalScale = golden(directory, name, "global_scale");
+    if (!input.data || !offsets.data || !scaleOffsets.data || !data.data ||
+        !scales.data || (one && !globalScale.data)) {
+      report(false, name, "not read");
+      continue;
+    }
+    Problem p = {.name = name,
+                 .type = cases[i].type,
+                 .kind = one,
+                 .rows = input.sizes[0],
+                 .columns = input.sizes[1],
+                 .groups = scaleOffsets.sizes[0],
+                 .numOffsets = offsets.sizes[0],
+                 .input = input.data};
+    int64_t width = up(p.columns / 16, 4);
+    p.scaleRows = scales.sizes[0] / width;
+    int64_t wideOffsets[64], wideScaleOffsets[64];
+    for (int64_t e = 0; e < p.numOffsets; ++e)
+      wideOffsets[e] = ((int32_t *)offsets.data)[e];
+    for (int64_t e = 0; e < p.groups; ++e)
+      wideScaleOffsets[e] = ((int32_t *)scaleOffsets.data)[e];
+    p.offsets = wideOffsets;
+    p.scaleOffsets = wideScaleOffsets;
+    p.globalScale = one ? globalScale.data : &(float){1};
+    // Bytes of the file that no group owns are zero, on the device poison.
+    uint8_t *owned = allocateHost(scales.sizes[0]);
+    memset(owned, POISON, (size_t)scales.sizes[0]);
+    for (int64_t e = 0; e < p.groups; ++e) {
+      int64_t end = e + 1 < p.numOffsets ? wideOffsets[e + 1] : p.rows;
+      int64_t at = wideScaleOffsets[e] * width;
+      memcpy(owned + at, (uint8_t *)scales.data + at,
+             (size_t)(up(end - wideOffsets[e], 128) * width));
+    }
+    Problem copy = p;
+    copy.globalScale = allocateHost(256);
+    memcpy(copy.globalScale, p.globalScale, 4);
+    runProblem(&copy, data.data, owned);
+    free(copy.globalScale);
+    free(owned);
+    npyFree(&input);
+    npyFree(&offsets);
+    npyFree(&scaleOffsets);
+    npyFree(&data);
+    npyFree(&scales);
+    if (one)
+      npyFree(&globalScale);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Random problems
+//===----------------------------------------------------------------------===//
+
+static void randomProblem(const char *name, gqElementType type, int kind,
+                          bool wide, int64_t rows, int64_t columns,
+                          int64_t groups, bool closed, int64_t gap,
+                          int64_t shift) {
+  Problem p = {.name = name,
+               .type = type,
+               .kind = kind,
+               .wide = wide,
+               .rows = rows,
+               .columns = columns,
+               .groups = groups,
+               .numOffsets = groups + closed,
+               .gap = gap,
+               .shift = shift};
+  randomInput(&p);
+  randomGroups(&p);
+  runProblem(&p, NULL, NULL);
+  problemFree(&p);
+}
+
+static void testRandom(bool quick) {
+  const gqElementType types[] = {GQ_F32, GQ_BF16, GQ_F16};
+  const int64_t rows[] = {0, 1, 127, 128, 129, 777};
+  const int64_t columns[] = {16, 48, 144, 1136, 5120, 16384};
+  const int64_t groups[] = {1, 2, 7, 33, 128, 1000, 4096};
+  for (int t = 0; t < 3; ++t) {
+    for (int r = 0; r < 6; ++r)
+      for (int c = 0; c < 6; ++c) {
+        int g = (r + 2 * c + t) % 7, variant = (r + c) % 4;
+        if (quick && rows[r] * columns[c] > 300000)
+          continue;
+        randomProblem("random", types[t], variant % 3, variant == 3, rows[r],
+                      columns[c], groups[g], (r + c + t) % 2, 0, 0);
+      }
+    for (int g = 0; g < 7; ++g)
+      randomProblem("groups", types[t], g % 3, false, quick ? 300 : 3000,
+                    quick ? 64 : 256, groups[g], g % 2, 0, 0);
+    for (int kind = 0; kind < 3; ++kind)
+      randomProblem("gap", types[t], kind, false, 300, 208, 5, true, 16, 0);
+    randomProblem("unaligned", types[t], 0, false, 300, 208, 5, true, 16, 1);
+    randomProblem("stride", types[t], 0, false, 300, 208, 5, true, 2, 0);
+    randomProblem("both", types[t], 0, false, 300, 144, 5, false, 3, 1);
+  }
+  if (quick)
+    return;
+  randomProblem("million rows", GQ_BF16, 0, false, 1000003, 48, 4096, true, 0,
+                0);
+  randomProblem("large", GQ_BF16, 0, false, 8192, 5120, 128, true, 0, 0);
+  randomProblem("large", GQ_BF16, 2, false, 4096, 8192, 128, true, 0, 0);
+  randomProblem("large", GQ_F32, 1, false, 5000, 2880, 33, true, 0, 0);
+}
+
+/// The two ops give what the one gives.
+static void testTwoOps(void) {
+  const int64_t shapes[][3] = {{777, 1136, 7}, {129, 48, 33}, {1000, 5120, 128}};
+  for (int i = 0; i < 3; ++i) {
+    Problem p = {.name = "two ops",
+                 .type = GQ_BF16,
+                 .rows = shapes[i][0],
+                 .columns = shapes[i][1],
+                 .groups = shapes[i][2],
+                 .numOffsets = shapes[i][2] + 1};
+    randomInput(&p);
+    randomGroups(&p);
+    int64_t width = up(p.columns / 16, 4);
+    Output data = outputNew(p.rows * p.columns / 2, 0);
+    Output scales = outputNew(p.scaleRows * width, 0);
+    bool ok = runCpu(&p, outputHost(&data), p.columns / 2, outputHost(&scales));
+    Operands o = makeOperands(&p, &data, p.columns / 2, &scales);
+    CU(MemFree(o.linear));
+    CU(MemAlloc(&o.linear, (size_t)(p.rows * p.columns / 16)));
+    Kernel block = kernelGet(module, "block_bf16", device);
+    Kernel preprocess = kernelGet(module, "preprocess", device);
+    launchBlock(block, &o, block.fill, NULL);
+    launchPreprocess(preprocess, &o, preprocess.fill, NULL);
+    CU(CtxSynchronize());
+    ok &= outputMatches(&data, p.name, "data");
+    ok &= outputMatches(&scales, p.name, "scales");
+    report(ok && readStatus(o.status) == 0, p.name, "bytes or status");
+    freeOperands(&p, &o);
+    outputFree(&data);
+    outputFree(&scales);
+    problemFree(&p);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Hostile offsets
+//===----------------------------------------------------------------------===//
+
+/// The data of all rows is right whatever the offsets are (rows = all, no
+/// global scale), nothing outside of the outputs is written, and the status
+/// says what is wrong.
+static void hostileProblem(const char *name, bool wide, const int64_t *offsets,
+                           const int64_t *scaleOffsets, uint32_t expected) {
+  Problem p = {.name = name,
+               .type = GQ_BF16,
+               .wide = wide,
+               .rows = 300,
+               .columns = 144,
+               .groups = 4,
+               .numOffsets = 5,
+               .scaleRows = 768};
+  randomInput(&p);
+  p.offsets = allocateHost(5 * 8);
+  p.scaleOffsets = allocateHost(4 * 8);
+  p.globalScale = allocateHost(4 * 4);
+  memcpy(p.offsets, (int64_t[]){0, 0, 0, 0, 0}, 5 * 8);
+  memcpy(p.scaleOffsets, (int64_t[]){0, 0, 0, 0}, 4 * 8);
+  Output data = outputNew(p.rows * 72, 0), scales = outputNew(768 * 12, 0);
+  runCpu(&p, outputHost(&data), 72, outputHost(&scales));
+  memcpy(p.offsets, offsets, 5 * 8);
+  memcpy(p.scaleOffsets, scaleOffsets, 4 * 8);
+  Operands o = makeOperands(&p, &data, 72, &scales);
+  Kernel kernel = kernelGet(module, kernelName(&p), device);
+  for (unsigned ctas = 1; ctas < 100; ctas += 70) {
+    outputPoison(&data);
+    outputPoison(&scales);
+    CU(MemsetD8(o.status, 0, 4));
+    launchGrouped(kernel, &o, ctas, NULL);
+    CU(CtxSynchronize());
+    if (wide) // rows = grouped: some rows are left alone.
+      report(guardsHold(&data), name, "guards of the data");
+    else
+      report(outputMatches(&data, name, "data"), name, "data");
+    report(guardsHold(&scales), name, "guards of the scales");
+    uint32_t status = readStatus(o.status);
+    if (status != expected)
+      printf("  %s: status %u, expected %u\n", name, status, expected);
+    report(status == expected, name, "status");
+  }
+  freeOperands(&p, &o);
+  outputFree(&data);
+  outputFree(&scales);
+  problemFree(&p);
+}
+
+static void testHostile(void) {
+  const int64_t huge = INT64_C(1) << 62;
+  const int64_t scales[] = {0, 128, 256, 384};
+  const int64_t offsets[] = {0, 70, 140, 200, 300};
+  enum { O = GQ_DEV_STATUS_OFFSETS, S = GQ_DEV_STATUS_SCALE_OFFSETS };
+  hostileProblem("well-behaved", false, offsets, scales, 0);
+  hostileProblem("negative", false, (int64_t[]){-5, 70, 140, 200, 300}, scales,
+                 O);
+  hostileProblem("very negative", true, (int64_t[]){-huge, 70, 140, 200, 300},
+                 scales, O);
+  hostileProblem("decreasing", false, (int64_t[]){0, 140, 70, 200, 300}, scales,
+                 O | S);
+  hostileProblem("beyond the rows", false, (int64_t[]){0, 70, 140, 200, 301},
+                 scales, O);
+  hostileProblem("2^62", true, (int64_t[]){0, 70, huge, 200, 300}, scales, O);
+  hostileProblem("all 2^62", true, (int64_t[]){huge, huge, huge, huge, huge},
+                 scales, O);
+  hostileProblem("scales negative", false, offsets,
+                 (int64_t[]){-128, 128, 256, 384}, S);
+  hostileProblem("scales unaligned", false, offsets,
+                 (int64_t[]){0, 129, 257, 385}, S);
+  hostileProblem("scales beyond", false, offsets,
+                 (int64_t[]){0, 128, 256, 768}, S);
+  hostileProblem("scales far beyond", false, offsets,
+                 (int64_t[]){0, 128, 256, 2147483520}, S);
+  hostileProblem("scales 2^62", true, offsets, (int64_t[]){0, huge, 256, huge},
+                 S);
+  hostileProblem("scales overlap", false, offsets, (int64_t[]){0, 0, 256, 384},
+                 S);
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs and large matrices
+//===----------------------------------------------------------------------===//
+
+/// A captured launch reads the offsets when it is replayed.
+static void testGraph(void) {
+  Problem p = {.name = "graph",
+               .type = GQ_BF16,
+               .rows = 500,
+               .columns = 256,
+               .groups = 16,
+               .numOffsets = 17};
+  randomInput(&p);
+  randomGroups(&p);
+  p.scaleRows = 512 + 16 * 256;
+  Output data = outputNew(p.rows * 128, 0);
+  Output scales = outputNew(p.scaleRows * 16, 0);
+  Operands o = makeOperands(&p, &data, 128, &scales);
+  Kernel kernel = kernelGet(module, kernelName(&p), device);
+  Handle stream, graph, executable;
+  CU(StreamCreate(&stream, 1));
+  CU(StreamBeginCapture(stream, 2));
+  launchGrouped(kernel, &o, kernel.fill, stream);
+  CU(StreamEndCapture(stream, &graph));
+  CU(GraphInstantiate(&executable, graph, 0));
+  for (int i = 0; i < 4; ++i) {
+    if (i) {
+      free(p.offsets);
+      free(p.scaleOffsets);
+      free(p.globalScale);
+      randomGroups(&p);
+      p.scaleRows = 512 + 16 * 256;
+    }
+    memset(outputHost(&data), POISON, (size_t)data.bytes);
+    memset(outputHost(&scales), POISON, (size_t)scales.bytes);
+    bool ok = runCpu(&p, outputHost(&data), 128, outputHost(&scales));
+    void *packed = packOffsets(&p, p.offsets, 17);
+    CU(MemcpyHtoD(o.offsets, packed, 17 * 4));
+    free(packed);
+    packed = packOffsets(&p, p.scaleOffsets, 16);
+    CU(MemcpyHtoD(o.scaleOffsets, packed, 16 * 4));
+    free(packed);
+    outputPoison(&data);
+    outputPoison(&scales);
+    CU(CtxSynchronize());
+    CU(GraphLaunch(executable, stream));
+    CU(StreamSynchronize(stream));
+    ok &= outputMatches(&data, p.name, "data");
+    ok &= outputMatches(&scales, p.name, "scales");
+    report(ok && readStatus(o.status) == 0, p.name, "bytes or status");
+  }
+  freeOperands(&p, &o);
+  outputFree(&data);
+  outputFree(&scales);
+  problemFree(&p);
+}
+
+/// More than 2^31 elements. All rows are copies of 512 rows; the last ones are
+/// compared.
+static void testHuge(void) {
+  enum { K = 5120, PERIOD = 512, LAST = 300 };
+  int64_t rows = (INT64_C(1) << 31) / K / PERIOD * PERIOD + 5 * PERIOD;
+  Problem p = {.name = "2^31 elements",
+               .type = GQ_BF16,
+               .rows = PERIOD,
+               .columns = K,
+               .groups = 2,
+               .numOffsets = 3};
+  randomInput(&p);
+  int64_t width = K / 16;
+  p.offsets = allocateHost(3 * 8);
+  p.scaleOffsets = allocateHost(2 * 8);
+  p.globalScale = allocateHost(4 * 4);
+  memcpy(p.offsets, (int64_t[]){PERIOD - LAST, PERIOD - 100, PERIOD}, 3 * 8);
+  memcpy(p.scaleOffsets, (int64_t[]){0, 256}, 2 * 8);
+  p.scaleRows = 384;
+  Output data = outputNew(PERIOD * K / 2, 0);
+  Output scales = outputNew(384 * width, 0);
+  bool ok = runCpu(&p, outputHost(&data), K / 2, outputHost(&scales));
+
+  // Groups: two small ones, a large one, and those of the small problem.
+  int64_t middle = up(rows - LAST - 300, 128);
+  int32_t offsets[] = {0, 100, 300, (int32_t)(rows - LAST),
+                       (int32_t)(rows - 100), (int32_t)rows};
+  int32_t scaleOffsets[] = {0, 128, 384, (int32_t)(384 + middle),
+                            (int32_t)(384 + middle + 256)};
+  int64_t scaleRows = 384 + middle + 384;
+  Operands o = {.inputStride = K,
+                .rows = rows,
+                .columns = K,
+                .numOffsets = 6,
+                .groups = 5,
+                .dataStride = K / 2,
+                .scaleRows = scaleRows};
+  o.input = toDevice(NULL, 0);
+  CU(MemFree(o.input));
+  CU(MemAlloc(&o.input, (size_t)(rows * K * 2)));
+  int64_t done = PERIOD * K * 2, bytes = rows * K * 2;
+  CU(MemcpyHtoD(o.input, p.input, (size_t)done));
+  while (done < bytes) {
+    int64_t n = bytes - done < done ? bytes - done : done;
+    CU(MemcpyDtoDAsync(o.input + (uint64_t)done, o.input, (size_t)n, NULL));
+    done += n;
+  }
+  CU(MemAlloc(&o.data, (size_t)(rows * K / 2)));
+  CU(MemAlloc(&o.scales, (size_t)(scaleRows * width)));
+  CU(MemsetD8(o.scales, POISON, (size_t)(scaleRows * width)));
+  o.offsets = toDevice(offsets, sizeof(offsets));
+  o.scaleOffsets = toDevice(scaleOffsets, sizeof(scaleOffsets));
+  o.status = toDevice(&(uint32_t){0}, 4);
+  Kernel kernel = kernelGet(module, "grouped_bf16", device);
+  launchGrouped(kernel, &o, kernel.fill, NULL);
+  CU(CtxSynchronize());
+  uint8_t *lastData = allocateHost(LAST * K / 2);
+  uint8_t *lastScales = allocateHost(384 * width);
+  CU(MemcpyDtoH(lastData, o.data + (uint64_t)((rows - LAST) * K / 2),
+                LAST * K / 2));
+  CU(MemcpyDtoH(lastScales, o.scales + (uint64_t)((384 + middle) * width),
+                (size_t)(384 * width)));
+  ok &= memcmp(lastData,
+               (uint8_t *)outputHost(&data) + (PERIOD - LAST) * K / 2,
+               LAST * K / 2) == 0;
+  ok &= memcmp(lastScales, outputHost(&scales), (size_t)(384 * width)) == 0;
+  report(ok && readStatus(o.status) == 0, p.name, "bytes or status");
+  free(lastData);
+  free(lastScales);
+  CU(MemFree(o.input));
+  CU(MemFree(o.data));
+  CU(MemFree(o.scales));
+  CU(MemFree(o.offsets));
+  CU(MemFree(o.scaleOffsets));
+  CU(MemFree(o.status));
+  outputFree(&data);
+  outputFree(&scales);
+  problemFree(&p);
+}
+
+int runTests(Handle kernels, int ordinal, const char *goldenDirectory,
+             int quick) {
+  module = kernels;
+  device = ordinal;
+  testGolden(goldenDirectory);
+  testRandom(quick);
+  testTwoOps();
+  testHostile();
+  testGraph();
+  if (!quick)
+    testHuge();
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}

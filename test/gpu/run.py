@@ -1,0 +1,271 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs compiled MLIR on a GPU and compares it with golden data and the CPU.
+
+run.py GQ_RUN GOLDEN_DIR: needs NumPy, a GPU and its driver. The last line
+counts the tests. Random cases are those of a fixed seed; all outputs are
+poisoned, so that equal bytes mean that just the owned ones were written.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+gq_run, golden = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+POISON = 0xA5
+ELEMENTS = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
+passed = failed = 0
+
+
+def report(name, problem):
+    """Counts a test; `problem` is None or says what is wrong."""
+    global passed, failed
+    passed, failed = passed + (problem is None), failed + (problem is not None)
+    if problem is not None:
+        print(f"FAIL {name}: {problem}", flush=True)
+
+
+def run(text, arrays, target, *options):
+    """Returns (exit code, stderr, results)."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        (folder / "module.mlir").write_text(text)
+        command = [gq_run, folder / "module.mlir", f"--target={target}", *options]
+        for i, array in enumerate(arrays):
+            np.save(folder / f"in{i}.npy", array)
+            command += ["--in", folder / f"in{i}.npy"]
+        command += ["--out", folder / "out"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        files = sorted((folder / "out").glob("*.npy"))
+        return done.returncode, done.stderr.strip(), [np.load(f) for f in files]
+
+
+def differences(results, expected):
+    """None if all bytes are equal, else what differs."""
+    if len(results) != len(expected):
+        return f"{len(results)} results, expected {len(expected)}"
+    for i, (a, b) in enumerate(zip(results, expected)):
+        a, b = (x.reshape(-1).view(np.uint8) for x in (a, b))
+        if a.size != b.size or not np.array_equal(a, b):
+            count = np.count_nonzero(a != b) if a.size == b.size else a.size
+            return f"result {i}: {count} of {b.size} bytes differ"
+    return None
+
+
+def module(k, element, index, scale=None, rows="all", fused=True):
+    """(x, offsets, scale offsets, [global scale], data, scales) -> both."""
+    x, o = f"tensor<?x{k}x{element}>", f"tensor<?x{index}>"
+    columns = (k // 16 + 3) // 4 * 4
+    q, l = f"tensor<?x{k}xf4E2M1FN>", f"tensor<?x{k // 16}xf8E4M3FN>"
+    t = f"tensor<?x{columns}xf8E4M3FN, #gq.tile128x4>"
+    g = {None: "", "one": "tensor<f32>", "group": "tensor<?xf32>"}[scale]
+    argument = f"%g: {g}," if g else ""
+    clause = f"global_scale(%g : {g})" if g else ""
+    groups = f"groups(%o, %so : {o}, {o})"
+    if fused:
+        body = f"""
+      %q, %t = gq.grouped_block_quantize format(nvfp4) rows({rows})
+          ins(%x : {x}) {groups} {clause} outs(%q0, %t0 : {q}, {t}) -> {q}, {t}"""
+    else:
+        body = f"""
+      %c0 = arith.constant 0 : index
+      %m = tensor.dim %x, %c0 : {x}
+      %l0 = tensor.empty(%m) : {l}
+      %q, %l = gq.block_quantize format(nvfp4) ins(%x : {x}) {clause}
+          outs(%q0, %l0 : {q}, {l}) -> {q}, {l}
+      %t = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%l : {l}) {groups}
+          outs(%t0 : {t}) -> {t}"""
+    return f"""
+    func.func @main(%x: {x}, %o: {o}, %so: {o}, {argument} %q0: {q}, %t0: {t})
+        -> ({q}, {t}) {{{body}
+      return %q, %t : {q}, {t}
+    }}"""
+
+
+def poisoned(*shape):
+    return np.full(shape, POISON, np.uint8)
+
+
+def test_golden():
+    import json
+
+    manifest = json.loads((golden / "manifest.json").read_text())
+    for name, case in manifest.items():
+        if case["op"] != "grouped_block_quantize" or case.get("recipe") != "nvfuser":
+            continue
+        a = {n: np.load(golden / name / f"{n}.npy") for n in case["arrays"]}
+        m, k = a["input"].shape
+        scale = "one" if "global_scale" in a else None
+        columns = (k // 16 + 3) // 4 * 4
+        arrays = [a["input"], a["offsets"], a["scale_offsets"]]
+        arrays += [a["global_scale"]] if scale else []
+        arrays += [poisoned(m, k // 2), poisoned(a["scales"].size // columns, columns)]
+        for fused, options in ((True, ()), (False, ()), (False, ("--no-fusion",))):
+            text = module(k, case["input"], "i32", scale, fused=fused)
+            code, error, results = run(text, arrays, "cuda", *options)
+            problem = differences(results, [a["data"], a["scales"]])
+            report(f"golden {name} fused={fused} {options}", error if code else problem)
+
+
+def values(rng, m, k, element):
+    x = rng.standard_normal((m, k), np.float32)
+    x *= np.exp2(rng.integers(-20, 12, (m, 1))).astype(np.float32)
+    x[rng.random((m, k)) < 0.01] = 0
+    if element == "bf16":
+        return (x.view(np.uint32) >> 16).astype(np.uint16)
+    return x.astype(ELEMENTS[element])
+
+
+def group_sizes(rng, m, groups):
+    """Sizes that sum to at most m, many of them 0."""
+    weights = rng.random(groups) * (rng.random(groups) < 0.6)
+    if weights.sum() == 0 or m == 0:
+        return np.zeros(groups, np.int64)
+    return np.floor(weights / weights.sum() * m).astype(np.int64)
+
+
+def problem_of(rng, m, k, groups, element, index, scale, before=0):
+    sizes = group_sizes(rng, m - before, groups)
+    offsets = before + np.concatenate([[0], np.cumsum(sizes)])
+    padded = (sizes + 127) // 128 * 128 + 128 * rng.integers(0, 2, groups)
+    starts = np.concatenate([[0], np.cumsum(padded)])
+    dtype = np.int32 if index == "i32" else np.int64
+    arrays = [values(rng, m, k, element), offsets.astype(dtype), starts[:-1].astype(dtype)]
+    if scale == "one":
+        arrays.append(np.float32(1.75))
+    if scale == "group":
+        arrays.append(rng.uniform(0.5, 40, groups).astype(np.float32))
+    columns = (k // 16 + 3) // 4 * 4
+    return arrays + [poisoned(m, k // 2), poisoned(int(starts[-1]) + 128, columns)]
+
+
+def test_random():
+    rng = np.random.default_rng(7)
+    shapes = [
+        (0, 64, 3), (1, 16, 1), (127, 48, 5), (128, 144, 4), (129, 80, 7),
+        (1000, 272, 64), (3000, 5120, 128), (8192, 1024, 4096), (333, 16384, 9),
+        (100000, 64, 17), (1000000, 16, 3),
+    ]  # fmt: skip
+    kinds = [("bf16", "i32", None, "all"), ("f32", "i64", "one", "grouped"),
+             ("f16", "i32", "group", "all"), ("bf16", "i64", "group", "grouped")]  # fmt: skip
+    for number, (m, k, groups) in enumerate(shapes):
+        for element, index, scale, rows in kinds[: 4 if m * k < 1 << 22 else 2]:
+            before = min(m // 3, 5) if number % 2 else 0
+            arrays = problem_of(rng, m, k, groups, element, index, scale, before)
+            text = module(k, element, index, scale, rows)
+            code, error, expected = run(text, arrays, "cpu")
+            assert code == 0, error
+            code, error, results = run(text, arrays, "cuda")
+            name = f"random {m}x{k} G={groups} {element} {index} {scale} {rows}"
+            report(name, error if code else differences(results, expected))
+
+
+PRODUCER = """
+    #id = affine_map<(m, k) -> (m, k)>
+    #row = affine_map<(m, k) -> (k)>
+    #column = affine_map<(m, k) -> (m)>
+    #scalar = affine_map<(m, k) -> ()>
+    func.func @main(%a: tensor<?x{k}x{e}>, %b: tensor<{k}xf32>,
+        %c: tensor<?xf32>, %d: tensor<f32>, %o: tensor<?xi32>, %so: tensor<?xi32>,
+        %q0: tensor<?x{k}xf4E2M1FN>,
+        %t0: tensor<?x{s}xf8E4M3FN, #gq.tile128x4>)
+        -> (tensor<?x{k}xf4E2M1FN>, tensor<?x{s}xf8E4M3FN, #gq.tile128x4>) {{
+      %q, %t = gq.grouped_block_quantize format(nvfp4)
+          ins(%a, %b, %c, %d : tensor<?x{k}x{e}>, tensor<{k}xf32>,
+                               tensor<?xf32>, tensor<f32>)
+          maps [#id, #row, #column, #scalar]
+          groups(%o, %so : tensor<?xi32>, tensor<?xi32>)
+          outs(%q0, %t0 : tensor<?x{k}xf4E2M1FN>,
+                          tensor<?x{s}xf8E4M3FN, #gq.tile128x4>)
+          -> tensor<?x{k}xf4E2M1FN>, tensor<?x{s}xf8E4M3FN, #gq.tile128x4>
+          producer {{
+          ^bb0(%x: {e}, %y: f32, %z: f32, %w: f32):
+            {extend}
+            {body}
+            gq.yield %r : {yield_type}
+          }}
+      return %q, %t : tensor<?x{k}xf4E2M1FN>,
+                      tensor<?x{s}xf8E4M3FN, #gq.tile128x4>
+    }}"""
+# Arithmetic that is exact to the bit everywhere.
+EXACT = """%p = arith.addf %f, %y : f32
+            %u = arith.mulf %p, %z : f32
+            %v = arith.maximumf %u, %w : f32
+            %r = arith.divf %v, %z : f32"""
+ROUNDED = """%p = arith.mulf %f, %y : f32
+            %r = arith.truncf %p : f32 to bf16"""
+
+
+def test_producers():
+    rng = np.random.default_rng(11)
+    for element in ("bf16", "f16", "f32"):
+        for k, m, groups in ((64, 300, 5), (5120, 700, 32)):
+            for body, yield_type in ((EXACT, "f32"), (ROUNDED, "bf16")):
+                extend = f"%f = arith.extf %x : {element} to f32"
+                if element == "f32":
+                    extend = "%zero = arith.constant -0.0 : f32\n            %f = arith.addf %x, %zero : f32"
+                text = PRODUCER.format(
+                    k=k, e=element, s=(k // 16 + 3) // 4 * 4, extend=extend,
+                    body=body, yield_type=yield_type,
+                )  # fmt: skip
+                x, offsets, starts, data, scales = problem_of(
+                    rng, m, k, groups, element, "i32", None
+                )
+                arrays = [x, rng.standard_normal(k, np.float32),
+                          rng.standard_normal(m, np.float32), np.float32(-0.5),
+                          offsets, starts, data, scales]  # fmt: skip
+                code, error, expected = run(text, arrays, "cpu")
+                assert code == 0, error
+                code, error, results = run(text, arrays, "cuda")
+                name = f"producer {element} {m}x{k} {yield_type}"
+                report(name, error if code else differences(results, expected))
+
+
+def test_fused_silu(text):
+    """silu(gate) * up in the same kernel: exp differs in its last bits."""
+    rng = np.random.default_rng(13)
+    m, k = 777, 5120
+    gate, offsets, starts, data, scales = problem_of(rng, m, k, 32, "bf16", "i32", None)
+    up = values(rng, m, k, "bf16")
+    gate = (rng.standard_normal((m, k), np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    arrays = [gate, up, offsets, starts, data, scales]
+    code, error, expected = run(text, arrays, "cpu")
+    assert code == 0, error
+    code, error, results = run(text, arrays, "cuda")
+    if code == 0:
+        wrong = [np.count_nonzero(a.reshape(-1).view(np.uint8) != b.reshape(-1).view(np.uint8)) / a.size
+                 for a, b in zip(results, expected)]  # fmt: skip
+        error = None if max(wrong) < 2e-3 else f"fractions of bytes {wrong} differ"
+    report("fused silu(gate) * up", error)
+
+
+def test_hostile_offsets():
+    rng = np.random.default_rng(17)
+    m, k = 256, 64
+    text = module(k, "bf16", "i64")
+    for name, offsets, starts in (
+        ("decreasing", [0, 200, 100, 256], [0, 256, 384]),
+        ("negative", [-5, 100, 200, 256], [0, 128, 256]),
+        ("beyond M", [0, 100, 200, 1 << 20], [0, 128, 256]),
+        ("2^62", [0, 1 << 62, 1 << 62, 1 << 62], [0, 128, 256]),
+        ("scale offset 64", [0, 100, 200, 256], [0, 64, 256]),
+        ("scale offset beyond", [0, 100, 200, 256], [0, 128, 1 << 62]),
+        ("scale offset negative", [0, 100, 200, 256], [-128, 128, 256]),
+    ):
+        arrays = [values(rng, m, k, "bf16"), np.array(offsets, np.int64),
+                  np.array(starts, np.int64), poisoned(m, k // 2), poisoned(512, 4)]  # fmt: skip
+        code, error, _ = run(text, arrays, "cuda")
+        said = code != 0 and "offsets" in error
+        report(f"hostile offsets: {name}", None if said else f"exit {code}: {error}")
+
+
+test_golden()
+test_random()
+test_producers()
+test_fused_silu((pathlib.Path(__file__).parent / "silu.mlir").read_text())
+test_hostile_offsets()
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed != 0)

@@ -1,0 +1,68 @@
+// RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu)' | FileCheck %s
+
+// Static extents are constants of the kernel, not parameters.
+// CHECK: gpu.module @gq_kernels_2
+// CHECK: llvm.func @gq_dev_preprocess_grouped_matmul_sf(
+// CHECK: llvm.func @preprocess_grouped_matmul_sf(
+// CHECK-SAME: %{{.*}}: !llvm.ptr<1>
+// CHECK: llvm.mlir.constant(4 : i64) : i64
+// CHECK: llvm.call @gq_dev_preprocess_grouped_matmul_sf(
+
+// CHECK: gpu.module @gq_kernels_1
+// CHECK: llvm.func @gq_dev_block_quantize(
+// CHECK: llvm.func @block_quantize(
+
+// CHECK: gpu.module @gq_kernels_0
+// CHECK-DAG: llvm.func @gq_dev_load16_bf16(!llvm.ptr, i64, i64, !llvm.ptr)
+// CHECK-DAG: llvm.func @gq_dev_load16_f32(!llvm.ptr, i64, i64, !llvm.ptr)
+// The producer, once; 16 calls of it in each hook.
+// CHECK: llvm.func internal @element(%[[E:.*]]: bf16, %[[B:.*]]: f32) -> f32
+// CHECK-NEXT: %[[F:.*]] = arith.extf %[[E]]
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[F]], %[[B]]
+// CHECK-NEXT: llvm.return %[[S]]
+// CHECK: llvm.func internal @load16(
+// CHECK: llvm.call @gq_dev_load16_bf16(
+// CHECK: llvm.call @gq_dev_load16_f32(
+// CHECK-COUNT-16: llvm.call @element(
+// CHECK-NOT: llvm.call @element(
+// CHECK: llvm.func internal @load16_unaligned(
+// CHECK: llvm.call @gq_dev_load16_bf16_unaligned(
+// CHECK: llvm.func @grouped_block_quantize(
+// CHECK-SAME: attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256>}
+
+// CHECK-LABEL: func.func @grouped_block_quantize
+func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>) {
+  // CHECK: %[[STREAM:.*]] = call @gqGetStream() : () -> !llvm.ptr
+  // CHECK: call @gqStreamStatusWord(%[[STREAM]])
+  // CHECK: %[[COUNT:.*]] = call @gqDeviceMultiprocessorCount()
+  // CHECK: %[[GRID:.*]] = arith.muli %[[COUNT]]
+  // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %b : memref<?x64xbf16>, memref<64xf32>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>]
+      groups(%o, %so : memref<?xi64>, memref<?xi64>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+  ^bb0(%e: bf16, %c: f32):
+    %f = arith.extf %e : bf16 to f32
+    %r = arith.addf %f, %c : f32
+    gq.yield %r : f32
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @two_ops
+func.func @two_ops(%x: memref<?x64xf16>, %g: memref<f32>, %o: memref<4xi32>,
+    %so: memref<3xi32>, %q: memref<?x32xi8>, %l: memref<?x4xf8E4M3FN>,
+    %s: memref<?x4xf8E4M3FN>) {
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_1::@block_quantize
+  gq.block_quantize format(nvfp4) ins(%x : memref<?x64xf16>)
+      global_scale(%g : memref<f32>)
+      outs(%q, %l : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_2::@preprocess_grouped_matmul_sf
+  gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%l : memref<?x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%s : memref<?x4xf8E4M3FN>)
+  return
+}

@@ -1,0 +1,22 @@
+// What a whole chain becomes: activation, quantization and scale layout in one
+// kernel, by the instructions that it should have.
+//
+// RUN: gq-opt %gq_source_dir/test/gpu/silu.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py > %t.sm_90a
+// RUN: gq-opt %gq_source_dir/test/gpu/silu.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_100a format=isa})' | %python %S/Inputs/ptx.py > %t.sm_100a
+// RUN: gq-opt %gq_source_dir/test/gpu/silu.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_120a format=isa})' | %python %S/Inputs/ptx.py > %t.sm_120a
+// RUN: FileCheck %s --implicit-check-not=call --implicit-check-not=.local < %t.sm_90a
+// RUN: FileCheck %s --check-prefix=E2M1 < %t.sm_100a
+// RUN: FileCheck %s --check-prefix=E2M1 < %t.sm_120a
+// RUN: not grep e2m1 %t.sm_90a
+
+// CHECK: .target sm_90a
+// CHECK: .visible .entry grouped_block_quantize(
+// Both inputs of at least two blocks are on their way before the first is used.
+// CHECK-COUNT-4: ld.global.nc.L1::no_allocate.v4.b32
+// CHECK: ex2.approx
+// Eight bytes of data at a time.
+// CHECK: st.global.{{(v2.b32|b64)}}
+// CHECK-NOT: .entry
+
+// E2M1: .visible .entry grouped_block_quantize(
+// E2M1: cvt.rn.satfinite.e2m1x2.f32

@@ -1,0 +1,858 @@
+//===- test_cuda.c - the CUDA runtime's logic, over a fake driver ---------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// No GPU: what the runtime asks of the driver, in which order, and what it
+// makes of the answers. $GQ_CUDA_DRIVER names the fake. The runtime keeps what
+// it made for a context, so tests count calls from where they start and use
+// modules and streams of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test_cuda_fake.h"
+
+#include "gq/Runtime/Cuda.h"
+#include "runtime_kernels/device/Status.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+//===----------------------------------------------------------------------===//
+// Support
+//===----------------------------------------------------------------------===//
+
+static char image[] = "an image", ptx[] = ".version 8.6\n.target sm_90a\n";
+
+/// Streams are addresses that nobody else uses.
+static char streams[16];
+static int numStreams = 0;
+
+static CUstream makeStream(void) {
+  return (CUstream)(void *)&streams[numStreams++];
+}
+
+static void failNext(const char *function, CUresult failure) {
+  fakeCuda.failing = function;
+  fakeCuda.failure = failure;
+}
+
+/// Checks the last failure, and lets the driver succeed again.
+static void assertFailure(gqStatus status, gqStatus expected,
+                          const char *message) {
+  fakeCuda.failing = NULL;
+  assert_int_equal(status, expected);
+  assert_string_equal(gqGetLastErrorMessage(), message);
+}
+
+/// Each test starts in the primary context of device 0, with nothing pending.
+static int setUp(void **state) {
+  (void)state;
+  fakeCuda = (FakeCuda){.capability = 90};
+  fakeCudaSetContext(0, /*isPrimary=*/true);
+  gqSetStream(NULL);
+  gqCudaStatus();
+  return 0;
+}
+
+static void launchOn(void *kernel, intptr_t gridX, int32_t sharedSize,
+                     void *stream) {
+  mgpuLaunchKernel(kernel, gridX, 2, 3, 128, 4, 1, sharedSize, stream, NULL,
+                   NULL, 0);
+}
+
+/// Runs `body` in another thread and waits for it.
+static void inThread(void *(*body)(void *), void *argument) {
+  pthread_t thread;
+  assert_int_equal(pthread_create(&thread, NULL, body, argument), 0);
+  assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+/// Recording a module needs no driver: this is the first test.
+static void testRecording(void **state) {
+  (void)state;
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *other = mgpuModuleLoadJIT(ptx, 3);
+  assert_non_null(module);
+  assert_non_null(other);
+  mgpuModuleUnload(module);
+  mgpuModuleUnload(other);
+  mgpuModuleUnload(NULL);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  assert_int_equal(fakeCudaCalls(NULL), 0);
+}
+
+static void testLoading(void **state) {
+  (void)state;
+  int loads = fakeCudaCalls("cuModuleLoadDataEx");
+  int lookUps = fakeCudaCalls("cuModuleGetFunction");
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *kernel = mgpuModuleGetFunction(module, "kernel");
+  assert_non_null(kernel);
+  assert_int_equal(fakeCuda.jitOptimizationLevel, -1);
+  // The name counts, not its address.
+  const char name[] = "kernel";
+  assert_ptr_equal(mgpuModuleGetFunction(module, name), kernel);
+  assert_int_equal(fakeCudaCalls("cuModuleGetFunction"), lookUps + 1);
+  assert_ptr_not_equal(mgpuModuleGetFunction(module, "other"), kernel);
+  assert_int_equal(fakeCudaCalls("cuModuleGetFunction"), lookUps + 2);
+  assert_int_equal(fakeCudaCalls("cuModuleLoadDataEx"), loads + 1);
+  mgpuModuleUnload(module);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+static void testOptimizationLevel(void **state) {
+  (void)state;
+  void *module = mgpuModuleLoadJIT(ptx, 2);
+  assert_non_null(mgpuModuleGetFunction(module, "kernel"));
+  assert_int_equal(fakeCuda.jitOptimizationLevel, 2);
+  mgpuModuleUnload(module);
+}
+
+/// Each context has its own copy, which is unloaded in it.
+static void testContexts(void **state) {
+  (void)state;
+  int loads = fakeCudaCalls("cuModuleLoadDataEx");
+  int unloads = fakeCudaCalls("cuModuleUnload");
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *kernel = mgpuModuleGetFunction(module, "kernel");
+  fakeCudaSetContext(1, /*isPrimary=*/false);
+  void *other = mgpuModuleGetFunction(module, "kernel");
+  assert_ptr_not_equal(other, kernel);
+  assert_int_equal(fakeCudaCalls("cuModuleLoadDataEx"), loads + 2);
+  fakeCudaSetContext(0, /*isPrimary=*/true);
+  assert_ptr_equal(mgpuModuleGetFunction(module, "kernel"), kernel);
+  assert_int_equal(fakeCudaCalls("cuModuleLoadDataEx"), loads + 2);
+  mgpuModuleUnload(module);
+  assert_int_equal(fakeCudaCalls("cuModuleUnload"), unloads + 2);
+  assert_ptr_equal(fakeCuda.unloadedIn,
+                   fakeCudaGetContext(0, /*isPrimary=*/true));
+  int32_t device;
+  assert_int_equal(gqGetDevice(&device), GQ_OK);
+  assert_int_equal(device, 0);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+/// At the end of a program the driver may be gone before the module is.
+static void testUnloadingLate(void **state) {
+  (void)state;
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  assert_non_null(mgpuModuleGetFunction(module, "kernel"));
+  failNext("cuCtxPushCurrent_v2", CUDA_ERROR_DEINITIALIZED);
+  mgpuModuleUnload(module);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+/// Loads `data` as PTX, which fails, and checks the message.
+static void refuseLoad(char *data, CUresult failure, gqStatus expected,
+                       const char *message) {
+  void *module = mgpuModuleLoadJIT(data, 3);
+  failNext("cuModuleLoadDataEx", failure);
+  assert_null(mgpuModuleGetFunction(module, "kernel"));
+  assertFailure(gqCudaStatus(), expected, message);
+  // What failed to load is tried again.
+  assert_non_null(mgpuModuleGetFunction(module, "kernel"));
+  mgpuModuleUnload(module);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+static void testRefusedImages(void **state) {
+  (void)state;
+  refuseLoad(ptx, CUDA_ERROR_NO_BINARY_FOR_GPU, GQ_UNSUPPORTED_CHIP,
+             "the kernels were not compiled for this chip (sm_90a): "
+             "cuModuleLoadDataEx: CUDA_ERROR_NO_BINARY_FOR_GPU (209): as the "
+             "test demands");
+  refuseLoad(ptx, CUDA_ERROR_UNSUPPORTED_PTX_VERSION, GQ_CUDA_ERROR,
+             "the driver is too old for the PTX (sm_90a): "
+             "cuModuleLoadDataEx: unknown error (222): as the test demands");
+  refuseLoad(ptx, CUDA_ERROR_OUT_OF_MEMORY, GQ_OUT_OF_MEMORY,
+             "the kernels cannot be loaded (sm_90a): cuModuleLoadDataEx: "
+             "CUDA_ERROR_OUT_OF_MEMORY (2): as the test demands");
+  fakeCuda.jitLog = "ptxas: line 5: nonsense\nptxas: aborted\n";
+  refuseLoad(ptx, CUDA_ERROR_INVALID_PTX, GQ_CUDA_ERROR,
+             "the driver refuses the PTX (sm_90a): cuModuleLoadDataEx: "
+             "CUDA_ERROR_INVALID_PTX (218): as the test demands\n"
+             "ptxas: line 5: nonsense\nptxas: aborted");
+}
+
+/// The driver calls PTX for another chip invalid.
+static void testOtherChips(void **state) {
+  (void)state;
+  static const struct {
+    int capability;
+    char ptx[32];
+    gqStatus expected;
+  } cases[] = {
+      {90, ".target sm_100a", GQ_UNSUPPORTED_CHIP},
+      {90, ".target sm_100", GQ_UNSUPPORTED_CHIP},
+      {100, ".target sm_90a", GQ_UNSUPPORTED_CHIP},
+      {100, ".target sm_90", GQ_CUDA_ERROR},
+      {90, ".target sm_90a", GQ_CUDA_ERROR},
+      {90, "no target", GQ_CUDA_ERROR},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    void *module = mgpuModuleLoadJIT((void *)cases[i].ptx, 3);
+    fakeCuda.capability = cases[i].capability;
+    failNext("cuModuleLoadDataEx", CUDA_ERROR_INVALID_PTX);
+    assert_null(mgpuModuleGetFunction(module, "kernel"));
+    assert_int_equal(gqCudaStatus(), cases[i].expected);
+    mgpuModuleUnload(module);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static void testLaunch(void **state) {
+  (void)state;
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *kernel = mgpuModuleGetFunction(module, "kernel");
+  CUstream stream = makeStream();
+  void *parameters[] = {NULL};
+  int launches = fakeCudaCalls("cuLaunchKernelEx");
+  int synchronizations = fakeCudaCalls("cuStreamSynchronize");
+  mgpuLaunchKernel(kernel, 1, 2, 3, 4, 5, 6, 7, stream, parameters, NULL, 1);
+  assert_int_equal(fakeCudaCalls("cuLaunchKernelEx"), launches + 1);
+  const CUlaunchConfig *launch = &fakeCuda.launch;
+  assert_int_equal(launch->gridDimX, 1);
+  assert_int_equal(launch->gridDimY, 2);
+  assert_int_equal(launch->gridDimZ, 3);
+  assert_int_equal(launch->blockDimX, 4);
+  assert_int_equal(launch->blockDimY, 5);
+  assert_int_equal(launch->blockDimZ, 6);
+  assert_int_equal(launch->sharedMemBytes, 7);
+  assert_int_equal(launch->numAttrs, 0);
+  assert_ptr_equal(launch->hStream, stream);
+  assert_ptr_equal(fakeCuda.launchParameters, parameters);
+  mgpuLaunchClusterKernel(kernel, 8, 9, 10, 16, 18, 20, 4, 5, 6, 0, stream,
+                          parameters, NULL, 1);
+  assert_int_equal(launch->gridDimY, 18);
+  assert_int_equal(launch->numAttrs, 1);
+  assert_int_equal(fakeCuda.launchAttribute.id,
+                   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  assert_int_equal(fakeCuda.launchAttribute.value.clusterDim.x, 8);
+  assert_int_equal(fakeCuda.launchAttribute.value.clusterDim.y, 9);
+  assert_int_equal(fakeCuda.launchAttribute.value.clusterDim.z, 10);
+  assert_int_equal(fakeCudaCalls("cuStreamSynchronize"), synchronizations);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  mgpuModuleUnload(module);
+}
+
+/// Shared memory beyond the default is asked for when it grows.
+static void testSharedMemory(void **state) {
+  (void)state;
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *kernel = mgpuModuleGetFunction(module, "kernel");
+  int requests = fakeCudaCalls("cuFuncSetAttribute");
+  launchOn(kernel, 1, 48 << 10, NULL);
+  assert_int_equal(fakeCudaCalls("cuFuncSetAttribute"), requests);
+  launchOn(kernel, 1, 100 << 10, NULL);
+  launchOn(kernel, 1, 80 << 10, NULL);
+  launchOn(kernel, 1, 100 << 10, NULL);
+  assert_int_equal(fakeCudaCalls("cuFuncSetAttribute"), requests + 1);
+  assert_int_equal(fakeCuda.sharedLimit, 100 << 10);
+  launchOn(kernel, 1, 200 << 10, NULL);
+  assert_int_equal(fakeCuda.sharedLimit, 200 << 10);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  mgpuModuleUnload(module);
+}
+
+static void testGrids(void **state) {
+  (void)state;
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *kernel = mgpuModuleGetFunction(module, "kernel");
+  int launches = fakeCudaCalls("cuLaunchKernelEx");
+  launchOn(kernel, 0, 0, NULL);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  launchOn(kernel, (intptr_t)1 << 32, 0, NULL);
+  assertFailure(gqCudaStatus(), GQ_INVALID_ARGUMENT,
+                "kernel 'kernel': no device has a grid of 4294967296 x 2 x 3");
+  launchOn(kernel, -1, 0, NULL);
+  assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
+  assert_int_equal(fakeCudaCalls("cuLaunchKernelEx"), launches);
+  mgpuModuleUnload(module);
+}
+
+static void testRefusedLaunch(void **state) {
+  (void)state;
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *kernel = mgpuModuleGetFunction(module, "kernel");
+  failNext("cuLaunchKernelEx", 719);
+  launchOn(kernel, 1, 16, NULL);
+  assertFailure(gqCudaStatus(), GQ_CUDA_ERROR,
+                "kernel 'kernel': cuLaunchKernelEx: CUDA_ERROR_LAUNCH_FAILED "
+                "(719): as the test demands (grid 1 x 2 x 3, block 128 x 4 x "
+                "1, 16 bytes of shared memory)");
+  mgpuModuleUnload(module);
+}
+
+//===----------------------------------------------------------------------===//
+// Streams
+//===----------------------------------------------------------------------===//
+
+static void *seeStream(void *stream) {
+  *(void **)stream = gqGetStream();
+  return NULL;
+}
+
+static void testStream(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  int calls = fakeCudaCalls(NULL);
+  assert_null(mgpuStreamCreate());
+  gqSetStream(stream);
+  assert_ptr_equal(gqGetStream(), stream);
+  assert_ptr_equal(mgpuStreamCreate(), stream);
+  mgpuStreamSynchronize(stream);
+  mgpuStreamDestroy(stream);
+  assert_int_equal(fakeCudaCalls(NULL), calls);
+  void *seen = stream;
+  inThread(seeStream, &seen);
+  assert_null(seen);
+  assert_int_equal(gqSynchronize(), GQ_OK);
+  assert_ptr_equal(fakeCuda.stream, stream);
+}
+
+static void testEvents(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  void *event = mgpuEventCreate();
+  assert_int_equal(*(unsigned *)event, CU_EVENT_DISABLE_TIMING);
+  mgpuEventRecord(event, stream);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  mgpuStreamWaitEvent(NULL, event);
+  mgpuEventSynchronize(event);
+  mgpuEventDestroy(event);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  void *start, *end;
+  double microseconds;
+  assert_int_equal(gqEventCreate(&start), GQ_OK);
+  assert_int_equal(*(unsigned *)start, CU_EVENT_DEFAULT);
+  assert_int_equal(gqEventCreate(&end), GQ_OK);
+  gqSetStream(stream);
+  assert_int_equal(gqEventRecord(start), GQ_OK);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  assert_int_equal(gqEventRecord(end), GQ_OK);
+  assert_int_equal(gqEventElapsed(start, end, &microseconds), GQ_OK);
+  assert_true(microseconds == 500);
+  assert_int_equal(gqEventDestroy(start), GQ_OK);
+  assert_int_equal(gqEventDestroy(end), GQ_OK);
+}
+
+//===----------------------------------------------------------------------===//
+// Status words
+//===----------------------------------------------------------------------===//
+
+static void testStatusWords(void **state) {
+  (void)state;
+  CUstream first = makeStream(), second = makeStream();
+  uint32_t *word = gqStreamStatusWord(first);
+  assert_int_equal(*word, 0);
+  assert_ptr_equal(fakeCuda.stream, first);
+  uint32_t *other = gqStreamStatusWord(second);
+  assert_ptr_not_equal(word, other);
+  int allocations = fakeCudaCalls("cuMemAlloc_v2");
+  assert_ptr_equal(gqStreamStatusWord(first), word);
+  assert_int_equal(fakeCudaCalls("cuMemAlloc_v2"), allocations);
+  // Another context has other words.
+  fakeCudaSetContext(0, /*isPrimary=*/false);
+  assert_ptr_not_equal(gqStreamStatusWord(first), word);
+  fakeCudaSetContext(0, /*isPrimary=*/true);
+  *other = GQ_DEV_STATUS_OFFSETS;
+  assert_int_equal(gqStreamStatus(first), GQ_OK);
+  assert_ptr_equal(fakeCuda.stream, first);
+  assertFailure(gqStreamStatus(second), GQ_INVALID_OFFSETS,
+                "a kernel of this stream dropped rows: offsets do not "
+                "describe groups, which must not decrease and lie in [0, M]");
+  // Told once.
+  assert_int_equal(*other, 0);
+  assert_int_equal(gqStreamStatus(second), GQ_OK);
+  *other = GQ_DEV_STATUS_SCALE_OFFSETS;
+  assert_int_equal(gqStreamStatus(second), GQ_INVALID_OFFSETS);
+  assert_non_null(strstr(gqGetLastErrorMessage(), "rows: scale_offsets do"));
+  *other = GQ_DEV_STATUS_OFFSETS | GQ_DEV_STATUS_SCALE_OFFSETS;
+  assert_int_equal(gqStreamStatus(second), GQ_INVALID_OFFSETS);
+  assert_non_null(strstr(gqGetLastErrorMessage(), "[0, M]; scale_offsets do"));
+}
+
+/// Without a word there is nothing but to wait.
+static void testStatusWithoutWord(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  int copies = fakeCudaCalls("cuMemcpyAsync");
+  assert_int_equal(gqStreamStatus(stream), GQ_OK);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  assert_int_equal(fakeCudaCalls("cuMemcpyAsync"), copies);
+  failNext("cuStreamSynchronize", 719);
+  assertFailure(gqStreamStatus(stream), GQ_CUDA_ERROR,
+                "cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED (719): as the "
+                "test demands");
+}
+
+//===----------------------------------------------------------------------===//
+// Captures
+//===----------------------------------------------------------------------===//
+
+/// What a capture would break on is refused before the driver sees it.
+static void testFirstUseInCapture(void **state) {
+  (void)state;
+  // A context of its own, so that its first allocation is here.
+  fakeCudaSetContext(1, /*isPrimary=*/true);
+  CUstream stream = makeStream();
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  gqSetStream(stream);
+  fakeCuda.capturing = stream;
+  fakeCuda.isCapturing = true;
+  int loads = fakeCudaCalls("cuModuleLoadDataEx");
+  int allocations = fakeCudaCalls("cuMemAlloc_v2");
+  int synchronizations = fakeCudaCalls("cuStreamSynchronize");
+  assert_null(mgpuModuleGetFunction(module, "kernel"));
+  assertFailure(gqCudaStatus(), GQ_CUDA_ERROR,
+                "the first use of a kernel cannot be captured in a CUDA graph");
+  assert_null(gqStreamStatusWord(stream));
+  assertFailure(gqCudaStatus(), GQ_CUDA_ERROR,
+                "the first use of a stream cannot be captured in a CUDA graph");
+  assert_null(mgpuMemAlloc(64, stream, false));
+  assertFailure(gqCudaStatus(), GQ_CUDA_ERROR,
+                "the first allocation cannot be captured in a CUDA graph");
+  assertFailure(gqStreamStatus(stream), GQ_CUDA_ERROR,
+                "gqStreamStatus cannot be captured in a CUDA graph");
+  assert_int_equal(fakeCudaCalls("cuModuleLoadDataEx"), loads);
+  assert_int_equal(fakeCudaCalls("cuMemAlloc_v2"), allocations);
+  assert_int_equal(fakeCudaCalls("cuStreamSynchronize"), synchronizations);
+  mgpuModuleUnload(module);
+}
+
+/// What generated code does in an invocation.
+static void runGenerated(void *module, CUstream stream) {
+  void *memory = mgpuMemAlloc(64, stream, false);
+  assert_non_null(gqStreamStatusWord(stream));
+  launchOn(mgpuModuleGetFunction(module, "kernel"), 1, 0, stream);
+  mgpuMemFree(memory, stream);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+static void testCaptureAfterWarmUp(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  gqSetStream(stream);
+  runGenerated(module, stream);
+  int allocations = fakeCudaCalls("cuMemAlloc_v2");
+  fakeCuda.capturing = stream;
+  fakeCuda.isCapturing = true;
+  runGenerated(module, stream);
+  assert_int_equal(fakeCudaCalls("cuMemAlloc_v2"), allocations);
+  mgpuModuleUnload(module);
+}
+
+//===----------------------------------------------------------------------===//
+// Failures
+//===----------------------------------------------------------------------===//
+
+static void *seePending(void *status) {
+  *(gqStatus *)status = gqCudaStatus();
+  return NULL;
+}
+
+/// The first failure is kept, with its message; what follows does nothing.
+static void testPending(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  uint32_t value = 1;
+  void *memory = mgpuMemAlloc(64, stream, false);
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *kernel = mgpuModuleGetFunction(module, "kernel");
+  failNext("cuMemcpyAsync", 719);
+  mgpuMemcpy(memory, &value, 4, stream);
+  fakeCuda.failing = NULL;
+  int launches = fakeCudaCalls("cuLaunchKernelEx");
+  int copies = fakeCudaCalls("cuMemcpyAsync");
+  launchOn(kernel, 1, 0, stream);
+  mgpuMemcpy(memory, &value, 4, stream);
+  assert_null(mgpuMemAlloc(64, stream, false));
+  assert_null(mgpuMemAlloc(64, stream, true));
+  assert_null(mgpuEventCreate());
+  assert_null(mgpuModuleGetFunction(module, "kernel"));
+  assert_null(gqStreamStatusWord(stream));
+  assert_int_equal(gqDeviceMultiprocessorCount(), 1);
+  assert_int_equal(fakeCudaCalls("cuLaunchKernelEx"), launches);
+  assert_int_equal(fakeCudaCalls("cuMemcpyAsync"), copies);
+  // What is owned is released even so.
+  mgpuMemFree(memory, stream);
+  mgpuModuleUnload(module);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  // Another thread knows nothing of it, and functions that return a status
+  // may fail in between.
+  gqStatus seen = GQ_CUDA_ERROR;
+  inThread(seePending, &seen);
+  assert_int_equal(seen, GQ_OK);
+  assert_int_equal(gqSetDevice(77), GQ_CUDA_ERROR);
+  assertFailure(gqCudaStatus(), GQ_CUDA_ERROR,
+                "cuMemcpyAsync: CUDA_ERROR_LAUNCH_FAILED (719): as the test "
+                "demands");
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+static void *kernelOfTest, *moduleOfTest, *memoryOfTest, *eventOfTest;
+static CUstream streamOfTest;
+static char hostMemory[64];
+
+static void doLoad(void) {
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  mgpuModuleGetFunction(module, "kernel");
+  mgpuModuleUnload(module);
+}
+static void doLaunch(void) { launchOn(kernelOfTest, 1, 0, NULL); }
+static void doLaunchShared(void) { launchOn(kernelOfTest, 1, 1 << 17, NULL); }
+static void doWord(void) { gqStreamStatusWord(streamOfTest); }
+static void doWaitEvent(void) { mgpuStreamWaitEvent(NULL, eventOfTest); }
+static void doCreateEvent(void) { mgpuEventDestroy(mgpuEventCreate()); }
+static void doRecord(void) { mgpuEventRecord(eventOfTest, NULL); }
+static void doWait(void) { mgpuEventSynchronize(eventOfTest); }
+static void doAllocate(void) { mgpuMemAlloc(4, NULL, false); }
+static void doAllocateShared(void) { mgpuMemAlloc(4, NULL, true); }
+static void doFree(void) { mgpuMemFree(memoryOfTest, NULL); }
+static void doCopy(void) { mgpuMemcpy(memoryOfTest, hostMemory, 4, NULL); }
+static void doSet16(void) { mgpuMemset16(memoryOfTest, 1, 2, NULL); }
+static void doSet32(void) { mgpuMemset32(memoryOfTest, 1, 2, NULL); }
+static void doRegister(void) { mgpuMemHostRegister(hostMemory, 64); }
+static void doUnregister(void) { mgpuMemHostUnregister(hostMemory); }
+static void doSetDevice(void) { mgpuSetDefaultDevice(0); }
+static void doRelease(void) { gqDeviceRelease(0, NULL, memoryOfTest); }
+
+/// Every driver call that generated code leads to is named when it fails.
+static void testNamedFailures(void **state) {
+  (void)state;
+  static const struct {
+    const char *symbol, *name;
+    void (*run)(void);
+  } cases[] = {
+      {"cuCtxGetCurrent", "cuCtxGetCurrent", doLaunch},
+      {"cuCtxPushCurrent_v2", "cuCtxPushCurrent", doRelease},
+      {"cuCtxSetCurrent", "cuCtxSetCurrent", doSetDevice},
+      {"cuDeviceGet", "cuDeviceGet", doSetDevice},
+      {"cuModuleLoadDataEx", "cuModuleLoadDataEx", doLoad},
+      {"cuModuleGetFunction", "kernel 'kernel': cuModuleGetFunction", doLoad},
+      {"cuModuleUnload", "cuModuleUnload", doLoad},
+      {"cuStreamIsCapturing", "cuStreamIsCapturing", doLoad},
+      {"cuLaunchKernelEx", "kernel 'kernel': cuLaunchKernelEx", doLaunch},
+      {"cuFuncSetAttribute", "kernel 'kernel': cuFuncSetAttribute",
+       doLaunchShared},
+      {"cuMemAlloc_v2", "cuMemAlloc", doWord},
+      {"cuMemsetD32Async", "cuMemsetD32Async", doWord},
+      {"cuStreamWaitEvent", "cuStreamWaitEvent", doWaitEvent},
+      {"cuEventCreate", "cuEventCreate", doCreateEvent},
+      {"cuEventDestroy_v2", "cuEventDestroy", doCreateEvent},
+      {"cuEventRecord", "cuEventRecord", doRecord},
+      {"cuEventSynchronize", "cuEventSynchronize", doWait},
+      {"cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync", doAllocate},
+      {"cuMemAllocManaged", "cuMemAllocManaged", doAllocateShared},
+      {"cuMemFreeAsync", "cuMemFreeAsync", doFree},
+      {"cuMemcpyAsync", "cuMemcpyAsync", doCopy},
+      {"cuMemsetD16Async", "cuMemsetD16Async", doSet16},
+      {"cuMemsetD32Async", "cuMemsetD32Async", doSet32},
+      {"cuMemHostRegister_v2", "cuMemHostRegister", doRegister},
+      {"cuMemHostUnregister", "cuMemHostUnregister", doUnregister},
+  };
+  moduleOfTest = mgpuModuleLoad(image, sizeof(image));
+  kernelOfTest = mgpuModuleGetFunction(moduleOfTest, "kernel");
+  memoryOfTest = mgpuMemAlloc(64, NULL, false);
+  eventOfTest = mgpuEventCreate();
+  streamOfTest = makeStream();
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    char expected[128];
+    snprintf(expected, sizeof(expected), "%s: CUDA_ERROR_LAUNCH_FAILED (719)",
+             cases[i].name);
+    failNext(cases[i].symbol, 719);
+    cases[i].run();
+    fakeCuda.failing = NULL;
+    assert_int_equal(gqCudaStatus(), GQ_CUDA_ERROR);
+    if (!strstr(gqGetLastErrorMessage(), expected))
+      fail_msg("expected '%s' in '%s'", expected, gqGetLastErrorMessage());
+  }
+  mgpuMemFree(memoryOfTest, NULL);
+  mgpuEventDestroy(eventOfTest);
+  mgpuModuleUnload(moduleOfTest);
+}
+
+/// What a failure interrupts leaves nothing behind.
+static void testNothingLeaks(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  int live = fakeCuda.liveAllocations;
+  failNext("cuMemsetD32Async", 719);
+  assert_null(gqStreamStatusWord(stream));
+  assert_int_equal(gqCudaStatus(), GQ_CUDA_ERROR);
+  assert_int_equal(fakeCuda.liveAllocations, live);
+  fakeCuda.failing = NULL;
+  assert_non_null(gqStreamStatusWord(stream));
+  // A context whose first pool cannot be set up gets another.
+  fakeCudaSetContext(1, /*isPrimary=*/false);
+  int destroyed = fakeCudaCalls("cuMemPoolDestroy");
+  failNext("cuMemPoolSetAttribute", 719);
+  assert_null(mgpuMemAlloc(64, NULL, false));
+  assertFailure(gqCudaStatus(), GQ_CUDA_ERROR,
+                "cuMemPoolSetAttribute: CUDA_ERROR_LAUNCH_FAILED (719): as "
+                "the test demands");
+  assert_int_equal(fakeCudaCalls("cuMemPoolDestroy"), destroyed + 1);
+  mgpuMemFree(mgpuMemAlloc(64, NULL, false), NULL);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+static void testOutOfMemory(void **state) {
+  (void)state;
+  static const char message[] =
+      "cuMemAllocFromPoolAsync: CUDA_ERROR_OUT_OF_MEMORY (2): as the test "
+      "demands (4096 bytes asked for)";
+  failNext("cuMemAllocFromPoolAsync", CUDA_ERROR_OUT_OF_MEMORY);
+  assert_null(mgpuMemAlloc(4096, NULL, false));
+  assertFailure(gqCudaStatus(), GQ_OUT_OF_MEMORY, message);
+  failNext("cuMemAllocFromPoolAsync", CUDA_ERROR_OUT_OF_MEMORY);
+  void *memory = &memory;
+  assertFailure(gqDeviceAlloc(4096, &memory), GQ_OUT_OF_MEMORY, message);
+  assert_null(memory);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static void testMemory(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  int allocations = fakeCudaCalls("cuMemAllocFromPoolAsync");
+  assert_null(mgpuMemAlloc(0, stream, false));
+  assert_null(mgpuMemAlloc(0, stream, true));
+  mgpuMemFree(NULL, stream);
+  assert_int_equal(fakeCudaCalls("cuMemAllocFromPoolAsync"), allocations);
+  uint32_t *memory = mgpuMemAlloc(16, stream, false);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  mgpuMemset32(memory, 7, 4, NULL);
+  assert_null(fakeCuda.stream);
+  mgpuMemset16(memory + 1, 1, 2, stream);
+  uint32_t values[4] = {0};
+  mgpuMemcpy(values, memory, sizeof(values), stream);
+  mgpuMemcpy(values, memory, 0, stream);
+  assert_int_equal(values[0], 7);
+  assert_int_equal(values[1], 0x10001);
+  assert_int_equal(values[2], 7);
+  mgpuMemFree(memory, stream);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+/// One pool a context, on its device, that keeps what is freed.
+static void testPool(void **state) {
+  (void)state;
+  fakeCudaSetContext(0, /*isPrimary=*/false);
+  int pools = fakeCudaCalls("cuMemPoolCreate");
+  void *first = mgpuMemAlloc(16, NULL, false);
+  void *second = mgpuMemAlloc(16, NULL, false);
+  assert_int_equal(fakeCudaCalls("cuMemPoolCreate"), pools + 1);
+  assert_int_equal(fakeCuda.pool.location.type, CU_MEM_LOCATION_TYPE_DEVICE);
+  assert_int_equal(fakeCuda.pool.location.id, 0);
+  assert_true(fakeCuda.poolThreshold == UINT64_MAX);
+  mgpuMemFree(first, NULL);
+  mgpuMemFree(second, NULL);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+static void testManagedMemory(void **state) {
+  (void)state;
+  int frees = fakeCudaCalls("cuMemFree_v2");
+  void *memory = mgpuMemAlloc(16, NULL, true);
+  assert_non_null(memory);
+  mgpuMemFree(memory, NULL);
+  assert_int_equal(fakeCudaCalls("cuMemFree_v2"), frees + 1);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+}
+
+static void testHelpers(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  gqSetStream(stream);
+  void *memory = &memory;
+  assert_int_equal(gqDeviceAlloc(0, &memory), GQ_OK);
+  assert_null(memory);
+  assert_int_equal(gqDeviceFree(NULL), GQ_OK);
+  uint32_t in = 5, out = 0;
+  assert_int_equal(gqDeviceAlloc(sizeof(in), &memory), GQ_OK);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  assert_int_equal(gqCopyToDevice(memory, &in, sizeof(in)), GQ_OK);
+  assert_int_equal(gqCopyToHost(&out, memory, sizeof(out)), GQ_OK);
+  assert_int_equal(out, 5);
+  assert_int_equal(gqDeviceFree(memory), GQ_OK);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+}
+
+static void *releaseMemory(void *memory) {
+  gqDeviceRelease(1, streams, memory);
+  return NULL;
+}
+
+/// Memory is released on its device, also where none is current.
+static void testRelease(void **state) {
+  (void)state;
+  fakeCudaSetContext(1, /*isPrimary=*/true);
+  void *memory = mgpuMemAlloc(16, NULL, false);
+  fakeCudaSetContext(0, /*isPrimary=*/true);
+  inThread(releaseMemory, memory);
+  assert_ptr_equal(fakeCuda.freedIn, fakeCudaGetContext(1, /*isPrimary=*/true));
+  assert_ptr_equal(fakeCuda.stream, streams);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  gqDeviceRelease(1, NULL, NULL);
+  int32_t device;
+  assert_int_equal(gqGetDevice(&device), GQ_OK);
+  assert_int_equal(device, 0);
+}
+
+static void testHostMemory(void **state) {
+  (void)state;
+  struct {
+    char *allocated, *aligned;
+    int64_t offset, sizes[2], strides[2];
+  } memref = {hostMemory, hostMemory, 1, {3, 2}, {2, 1}};
+  mgpuMemHostRegister(hostMemory, 64);
+  assert_ptr_equal(fakeCuda.registered, hostMemory);
+  assert_int_equal(fakeCuda.registeredSize, 64);
+  mgpuMemHostRegisterMemRef(2, &memref, 4);
+  assert_ptr_equal(fakeCuda.registered, hostMemory + 4);
+  assert_int_equal(fakeCuda.registeredSize, 24);
+  mgpuMemHostUnregisterMemRef(2, &memref, 4);
+  assert_null(fakeCuda.registered);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+//===----------------------------------------------------------------------===//
+// Devices and threads
+//===----------------------------------------------------------------------===//
+
+static void testChip(void **state) {
+  (void)state;
+  static const struct {
+    int capability;
+    const char *name;
+  } cases[] = {{80, "sm_80"},    {86, "sm_86"},    {89, "sm_89"},
+               {90, "sm_90a"},   {100, "sm_100a"}, {103, "sm_103"},
+               {120, "sm_120a"}, {121, "sm_121"}};
+  char name[GQ_CHIP_SIZE];
+  int contexts = fakeCudaCalls("cuCtxSetCurrent");
+  fakeCudaSetContext(-1, false);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    fakeCuda.capability = cases[i].capability;
+    assert_int_equal(gqDeviceChip(name), GQ_OK);
+    assert_string_equal(name, cases[i].name);
+  }
+  assert_int_equal(fakeCudaCalls("cuCtxSetCurrent"), contexts);
+}
+
+static void testDevices(void **state) {
+  (void)state;
+  int32_t device;
+  assert_int_equal(gqSetDevice(1), GQ_OK);
+  assert_int_equal(gqGetDevice(&device), GQ_OK);
+  assert_int_equal(device, 1);
+  mgpuSetDefaultDevice(0);
+  assert_int_equal(gqGetDevice(&device), GQ_OK);
+  assert_int_equal(device, 0);
+  assert_int_equal(gqDeviceMultiprocessorCount(), FAKE_MULTIPROCESSORS);
+  assertFailure(gqSetDevice(2), GQ_CUDA_ERROR,
+                "cuDeviceGet: CUDA_ERROR_INVALID_DEVICE (101): as the test "
+                "demands");
+  mgpuSetDefaultDevice(-1);
+  assert_int_equal(gqCudaStatus(), GQ_CUDA_ERROR);
+}
+
+static void *useDevice(void *device) {
+  gqGetDevice(device);
+  return NULL;
+}
+
+/// A thread without a context gets the primary one of device 0, retained once
+/// for all.
+static void testPrimaryContext(void **state) {
+  (void)state;
+  int32_t device = -1;
+  inThread(useDevice, &device);
+  assert_int_equal(device, 0);
+  int retained = fakeCudaCalls("cuDevicePrimaryCtxRetain");
+  device = -1;
+  inThread(useDevice, &device);
+  assert_int_equal(device, 0);
+  assert_int_equal(fakeCudaCalls("cuDevicePrimaryCtxRetain"), retained);
+}
+
+enum { THREADS = 8 };
+
+static void *getKernel(void *module) {
+  return mgpuModuleGetFunction(module, "kernel");
+}
+
+/// Threads that meet at the first use load once and see the same kernel.
+static void testThreads(void **state) {
+  (void)state;
+  int loads = fakeCudaCalls("cuModuleLoadDataEx");
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  pthread_t threads[THREADS];
+  void *kernels[THREADS];
+  for (int i = 0; i < THREADS; ++i)
+    assert_int_equal(pthread_create(&threads[i], NULL, getKernel, module), 0);
+  for (int i = 0; i < THREADS; ++i)
+    assert_int_equal(pthread_join(threads[i], &kernels[i]), 0);
+  for (int i = 0; i < THREADS; ++i) {
+    assert_non_null(kernels[i]);
+    assert_ptr_equal(kernels[i], kernels[0]);
+  }
+  assert_int_equal(fakeCudaCalls("cuModuleLoadDataEx"), loads + 1);
+  mgpuModuleUnload(module);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testRecording),
+      cmocka_unit_test_setup(testLoading, setUp),
+      cmocka_unit_test_setup(testOptimizationLevel, setUp),
+      cmocka_unit_test_setup(testContexts, setUp),
+      cmocka_unit_test_setup(testUnloadingLate, setUp),
+      cmocka_unit_test_setup(testRefusedImages, setUp),
+      cmocka_unit_test_setup(testOtherChips, setUp),
+      cmocka_unit_test_setup(testLaunch, setUp),
+      cmocka_unit_test_setup(testSharedMemory, setUp),
+      cmocka_unit_test_setup(testGrids, setUp),
+      cmocka_unit_test_setup(testRefusedLaunch, setUp),
+      cmocka_unit_test_setup(testStream, setUp),
+      cmocka_unit_test_setup(testEvents, setUp),
+      cmocka_unit_test_setup(testStatusWords, setUp),
+      cmocka_unit_test_setup(testStatusWithoutWord, setUp),
+      cmocka_unit_test_setup(testFirstUseInCapture, setUp),
+      cmocka_unit_test_setup(testCaptureAfterWarmUp, setUp),
+      cmocka_unit_test_setup(testPending, setUp),
+      cmocka_unit_test_setup(testNamedFailures, setUp),
+      cmocka_unit_test_setup(testNothingLeaks, setUp),
+      cmocka_unit_test_setup(testOutOfMemory, setUp),
+      cmocka_unit_test_setup(testMemory, setUp),
+      cmocka_unit_test_setup(testPool, setUp),
+      cmocka_unit_test_setup(testManagedMemory, setUp),
+      cmocka_unit_test_setup(testHelpers, setUp),
+      cmocka_unit_test_setup(testRelease, setUp),
+      cmocka_unit_test_setup(testHostMemory, setUp),
+      cmocka_unit_test_setup(testChip, setUp),
+      cmocka_unit_test_setup(testDevices, setUp),
+      cmocka_unit_test_setup(testPrimaryContext, setUp),
+      cmocka_unit_test_setup(testThreads, setUp),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

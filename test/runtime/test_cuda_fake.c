@@ -1,0 +1,432 @@
+//===- test_cuda_fake.c - a CUDA driver without a GPU ---------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "test_cuda_fake.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+FakeCuda fakeCuda = {.capability = 90};
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// The entry points that were called.
+static struct {
+  const char *function;
+  int count;
+} calls[64];
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/// Counts a call and returns how it ends.
+static CUresult enter(const char *function) {
+  pthread_mutex_lock(&mutex);
+  size_t i = 0;
+  while (calls[i].function && strcmp(calls[i].function, function) != 0)
+    ++i;
+  calls[i].function = function;
+  ++calls[i].count;
+  pthread_mutex_unlock(&mutex);
+  bool fails = fakeCuda.failing && strcmp(fakeCuda.failing, function) == 0;
+  return fails ? fakeCuda.failure : CUDA_SUCCESS;
+}
+
+int fakeCudaCalls(const char *function) {
+  int count = 0;
+  pthread_mutex_lock(&mutex);
+  for (size_t i = 0; calls[i].function; ++i)
+    if (!function || strcmp(calls[i].function, function) == 0)
+      count += calls[i].count;
+  pthread_mutex_unlock(&mutex);
+  return count;
+}
+
+/// Counts the call of the enclosing function, and ends it if it is to fail.
+#define ENTER()                                                                \
+  do {                                                                         \
+    CUresult result = enter(__func__);                                         \
+    if (result != CUDA_SUCCESS)                                                \
+      return result;                                                           \
+  } while (0)
+
+#define FAKE GQ_EXPORT CUresult
+
+FAKE cuInit(unsigned flags) {
+  (void)flags;
+  ENTER();
+  return CUDA_SUCCESS;
+}
+
+/// These two describe a failure and are no part of what is counted.
+FAKE cuGetErrorName(CUresult error, const char **name) {
+  static const struct {
+    CUresult error;
+    const char *name;
+  } names[] = {{CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+               {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
+               {101, "CUDA_ERROR_INVALID_DEVICE"},
+               {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+               {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX"},
+               {719, "CUDA_ERROR_LAUNCH_FAILED"}};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    if (names[i].error != error)
+      continue;
+    *name = names[i].name;
+    return CUDA_SUCCESS;
+  }
+  return 1;
+}
+
+FAKE cuGetErrorString(CUresult error, const char **text) {
+  (void)error;
+  *text = "as the test demands";
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Devices and contexts
+//===----------------------------------------------------------------------===//
+
+struct CUctx_st {
+  CUdevice device;
+};
+
+/// The primary context of each device, and another one.
+static struct CUctx_st contexts[2][FAKE_DEVICES] = {{{0}, {1}}, {{0}, {1}}};
+static _Thread_local CUcontext current = NULL;
+/// What cuCtxPushCurrent covered.
+static _Thread_local CUcontext covered = NULL;
+
+CUcontext fakeCudaGetContext(int device, bool isPrimary) {
+  return device < 0 ? NULL : &contexts[isPrimary ? 0 : 1][device];
+}
+
+void fakeCudaSetContext(int device, bool isPrimary) {
+  current = fakeCudaGetContext(device, isPrimary);
+}
+
+FAKE cuDeviceGet(CUdevice *device, int ordinal) {
+  ENTER();
+  *device = ordinal;
+  return ordinal >= 0 && ordinal < FAKE_DEVICES ? CUDA_SUCCESS : 101;
+}
+
+FAKE cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
+                          CUdevice device) {
+  (void)device;
+  ENTER();
+  switch (attribute) {
+  case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+    *value = FAKE_MULTIPROCESSORS;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
+    *value = fakeCuda.capability / 10;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
+    *value = fakeCuda.capability % 10;
+    return CUDA_SUCCESS;
+  }
+  return 1;
+}
+
+FAKE cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  ENTER();
+  *context = &contexts[0][device];
+  return CUDA_SUCCESS;
+}
+
+FAKE cuCtxGetCurrent(CUcontext *context) {
+  ENTER();
+  *context = current;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuCtxSetCurrent(CUcontext context) {
+  ENTER();
+  current = context;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuCtxPushCurrent_v2(CUcontext context) {
+  ENTER();
+  covered = current;
+  current = context;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuCtxPopCurrent_v2(CUcontext *context) {
+  ENTER();
+  *context = current;
+  current = covered;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuCtxGetDevice(CUdevice *device) {
+  ENTER();
+  if (!current)
+    return 201;
+  *device = current->device;
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+FAKE cuModuleLoadDataEx(CUmodule *module, const void *image,
+                        unsigned numOptions, CUjit_option *options,
+                        void **values) {
+  (void)image;
+  fakeCuda.jitOptimizationLevel = -1;
+  char *log = NULL;
+  size_t logSize = 0;
+  for (unsigned i = 0; i < numOptions; ++i) {
+    if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
+      log = values[i];
+    else if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
+      logSize = (size_t)values[i];
+    else if (options[i] == CU_JIT_OPTIMIZATION_LEVEL)
+      fakeCuda.jitOptimizationLevel = (int)(intptr_t)values[i];
+  }
+  if (fakeCuda.jitLog && log && strlen(fakeCuda.jitLog) < logSize)
+    strcpy(log, fakeCuda.jitLog);
+  ENTER();
+  *module = malloc(1);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuModuleUnload(CUmodule module) {
+  ENTER();
+  free(module);
+  fakeCuda.unloadedIn = current;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuModuleGetFunction(CUfunction *function, CUmodule module,
+                         const char *name) {
+  (void)name;
+  ENTER();
+  *function = (CUfunction)module;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
+                        int value) {
+  (void)function;
+  ENTER();
+  if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    fakeCuda.sharedLimit = value;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                      void **parameters, void **extra) {
+  (void)function;
+  (void)extra;
+  ENTER();
+  fakeCuda.launch = *config;
+  fakeCuda.launchParameters = parameters;
+  if (config->numAttrs)
+    fakeCuda.launchAttribute = *config->attrs;
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Streams and events
+//===----------------------------------------------------------------------===//
+
+FAKE cuStreamSynchronize(CUstream stream) {
+  ENTER();
+  fakeCuda.stream = stream;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+  (void)event;
+  (void)flags;
+  ENTER();
+  fakeCuda.stream = stream;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+  ENTER();
+  *status = fakeCuda.isCapturing && stream == fakeCuda.capturing;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuEventCreate(CUevent *event, unsigned flags) {
+  ENTER();
+  *event = malloc(sizeof(flags));
+  memcpy(*event, &flags, sizeof(flags));
+  return CUDA_SUCCESS;
+}
+
+FAKE cuEventDestroy_v2(CUevent event) {
+  ENTER();
+  free(event);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuEventRecord(CUevent event, CUstream stream) {
+  (void)event;
+  ENTER();
+  fakeCuda.stream = stream;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuEventSynchronize(CUevent event) {
+  (void)event;
+  ENTER();
+  return CUDA_SUCCESS;
+}
+
+FAKE cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
+  (void)start;
+  (void)end;
+  ENTER();
+  *milliseconds = 0.5f;
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// An allocation of the host with its kind before it.
+typedef struct Allocation {
+  bool isManaged;
+  _Alignas(16) char data[];
+} Allocation;
+
+static Allocation *allocationOf(CUdeviceptr memory) {
+  return (Allocation *)(uintptr_t)(memory - offsetof(Allocation, data));
+}
+
+static CUdeviceptr allocate(size_t size, bool isManaged) {
+  Allocation *allocation = malloc(sizeof(Allocation) + size);
+  allocation->isManaged = isManaged;
+  memset(allocation->data, 0xa5, size);
+  ++fakeCuda.liveAllocations;
+  return (CUdeviceptr)(uintptr_t)allocation->data;
+}
+
+static void release(CUdeviceptr memory) {
+  free(allocationOf(memory));
+  --fakeCuda.liveAllocations;
+  fakeCuda.freedIn = current;
+}
+
+FAKE cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
+  ENTER();
+  fakeCuda.pool = *properties;
+  *pool = malloc(1);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemPoolDestroy(CUmemoryPool pool) {
+  ENTER();
+  free(pool);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
+                           void *value) {
+  (void)pool;
+  ENTER();
+  if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+    memcpy(&fakeCuda.poolThreshold, value, sizeof(uint64_t));
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemAllocFromPoolAsync(CUdeviceptr *memory, size_t size,
+                             CUmemoryPool pool, CUstream stream) {
+  (void)pool;
+  ENTER();
+  fakeCuda.stream = stream;
+  *memory = allocate(size, /*isManaged=*/false);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemFreeAsync(CUdeviceptr memory, CUstream stream) {
+  ENTER();
+  fakeCuda.stream = stream;
+  release(memory);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemAlloc_v2(CUdeviceptr *memory, size_t size) {
+  ENTER();
+  *memory = allocate(size, /*isManaged=*/false);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemAllocManaged(CUdeviceptr *memory, size_t size, unsigned flags) {
+  (void)flags;
+  ENTER();
+  *memory = allocate(size, /*isManaged=*/true);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemFree_v2(CUdeviceptr memory) {
+  ENTER();
+  release(memory);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuPointerGetAttribute(void *value, CUpointer_attribute attribute,
+                           CUdeviceptr memory) {
+  ENTER();
+  if (attribute != CU_POINTER_ATTRIBUTE_IS_MANAGED)
+    return 1;
+  *(unsigned *)value = allocationOf(memory)->isManaged;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t size,
+                   CUstream stream) {
+  ENTER();
+  fakeCuda.stream = stream;
+  memcpy((void *)(uintptr_t)target, (void *)(uintptr_t)source, size);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemsetD16Async(CUdeviceptr target, unsigned short value, size_t count,
+                      CUstream stream) {
+  ENTER();
+  fakeCuda.stream = stream;
+  for (size_t i = 0; i < count; ++i)
+    ((uint16_t *)(uintptr_t)target)[i] = value;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemsetD32Async(CUdeviceptr target, unsigned value, size_t count,
+                      CUstream stream) {
+  ENTER();
+  fakeCuda.stream = stream;
+  for (size_t i = 0; i < count; ++i)
+    ((uint32_t *)(uintptr_t)target)[i] = value;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemHostRegister_v2(void *memory, size_t size, unsigned flags) {
+  (void)flags;
+  ENTER();
+  fakeCuda.registered = memory;
+  fakeCuda.registeredSize = size;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuMemHostUnregister(void *memory) {
+  ENTER();
+  if (memory == fakeCuda.registered)
+    fakeCuda.registered = NULL;
+  return CUDA_SUCCESS;
+}

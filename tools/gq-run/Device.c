@@ -1,0 +1,102 @@
+//===- Device.c - arguments, results and times on a target ----------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device.h"
+
+#include "gq/Runtime/Cuda.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+static bool isCuda(DLDevice device) { return device.device_type == kDLCUDA; }
+
+gqStatus deviceOf(bool isCuda, DLDevice *device) {
+  *device = (DLDevice){isCuda ? kDLCUDA : kDLCPU, 0};
+  return isCuda ? gqGetDevice(&device->device_id) : GQ_OK;
+}
+
+gqStatus deviceAlloc(DLDevice device, size_t size, void **memory) {
+  if (isCuda(device))
+    return gqDeviceAlloc(size, memory);
+  // One more than needed: malloc(0) may return null.
+  *memory = malloc(size + 1);
+  return *memory ? GQ_OK : gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+}
+
+void deviceFree(DLDevice device, void *memory) {
+  if (isCuda(device))
+    gqDeviceFree(memory);
+  else
+    free(memory);
+}
+
+gqStatus deviceWrite(DLDevice device, void *target, const void *source,
+                     size_t size) {
+  if (isCuda(device))
+    return gqCopyToDevice(target, source, size);
+  memcpy(target, source, size);
+  return GQ_OK;
+}
+
+gqStatus deviceRead(DLDevice device, void *target, const void *source,
+                    size_t size) {
+  if (isCuda(device))
+    return gqCopyToHost(target, source, size);
+  memcpy(target, source, size);
+  return GQ_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1e9 + time.tv_nsec;
+}
+
+gqStatus stopwatchCreate(DLDevice device, Stopwatch *stopwatch) {
+  *stopwatch = (Stopwatch){.isCuda = isCuda(device)};
+  if (!stopwatch->isCuda)
+    return GQ_OK;
+  gqStatus status = gqEventCreate(&stopwatch->startEvent);
+  return status == GQ_OK ? gqEventCreate(&stopwatch->stopEvent) : status;
+}
+
+void stopwatchDestroy(Stopwatch *stopwatch) {
+  if (!stopwatch->isCuda)
+    return;
+  gqEventDestroy(stopwatch->startEvent);
+  gqEventDestroy(stopwatch->stopEvent);
+}
+
+gqStatus stopwatchStart(Stopwatch *stopwatch) {
+  if (stopwatch->isCuda)
+    return gqEventRecord(stopwatch->startEvent);
+  stopwatch->startTime = now();
+  return GQ_OK;
+}
+
+gqStatus stopwatchStop(Stopwatch *stopwatch, double *microseconds) {
+  if (!stopwatch->isCuda) {
+    *microseconds = (now() - stopwatch->startTime) * 1e-3;
+    return GQ_OK;
+  }
+  gqStatus status = gqEventRecord(stopwatch->stopEvent);
+  if (status == GQ_OK)
+    status = gqStreamStatus(gqGetStream());
+  if (status != GQ_OK)
+    return status;
+  return gqEventElapsed(stopwatch->startEvent, stopwatch->stopEvent,
+                        microseconds);
+}
