@@ -6,12 +6,12 @@
 # it; done once, it does nothing. $GQ_BUILD_DIR names the build folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-build=${GQ_BUILD_DIR:-build}
+build=$(realpath -m "${GQ_BUILD_DIR:-build}")
 
 packages=(
   clang-22 clang-format-22 cmake libcmocka-dev libdlpack-dev libmlir-22-dev
-  libzstd-dev llvm-22-dev llvm-22-tools mlir-22-tools ninja-build python3-venv
-  zlib1g-dev
+  libxml2-dev libzstd-dev lld-22 llvm-22-dev llvm-22-tools mlir-22-tools
+  ninja-build python3-venv zlib1g-dev
 )
 missing=()
 for package in "${packages[@]}"; do
@@ -37,7 +37,19 @@ if ! cmp -s "$requirements" "$build/venv/requirements.txt"; then
   cp "$requirements" "$build/venv/requirements.txt"
 fi
 
+# ptxas, fatbinary and libdevice, if there is no CUDA toolkit: as wheels.
+options=(-DCMAKE_BUILD_TYPE=Release)
+toolkit=${CUDA_HOME:-${CUDA_PATH:-/usr/local/cuda}}
+if [ ! -e "$toolkit/nvvm/libdevice/libdevice.10.bc" ]; then
+  if [ ! -e "$build/cuda/nvidia/cu13/bin/ptxas" ]; then
+    echo "Installing ptxas and libdevice"
+    "$build/venv/bin/pip" install -q --disable-pip-version-check --no-deps \
+      --target "$build/cuda" nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88
+  fi
+  options+=("-DGQ_CUDA_TOOLKIT=$build/cuda/nvidia/cu13")
+fi
+
 if [ ! -f "$build/build.ninja" ]; then
-  cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release >/dev/null
+  cmake -G Ninja -S . -B "$build" "${options[@]}" >/dev/null
 fi
 ninja --quiet -C "$build" >&2
