@@ -7,6 +7,7 @@ commands that set up and call the tests themselves are left to those who call
 them, the demo and CI.
 """
 
+import ctypes
 import os
 import pathlib
 import re
@@ -27,10 +28,29 @@ COMMANDS = {
     "python": [sys.executable, "-"],
 }
 
+def has_gpu():
+    """Whether a CUDA driver finds a device."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int()
+    return (
+        driver.cuInit(0) == 0
+        and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+        and count.value > 0
+    )
+
+
 failures = 0
 seen = set()
 text = (root / "README.md").read_text()
-for language, block in re.findall(r"^```(\w+)\n(.*?)^```", text, re.S | re.M):
+for language, block in re.findall(r"^```([\w ]+)\n(.*?)^```", text, re.S | re.M):
+    if language == "sh gpu":
+        if not has_gpu():
+            print(f"not run, there is no GPU:\n{block}")
+            continue
+        language = "sh"
     seen.add(language)
     if language == "sh" and block.strip() in RUN_ELSEWHERE:
         continue

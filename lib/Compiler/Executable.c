@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Executable.h"
+#include "Harden.h"
+#include "Heap.h"
 #include "Memref.h"
 #include "Object.h"
 #include "Signature.h"
@@ -48,6 +50,21 @@ static void reportLinkError(void *text, LLVMErrorRef error) {
   LLVMDisposeErrorMessage(message);
 }
 
+/// Says in the user's terms that functions are missing, which the linker lists
+/// as "Symbols not found: [ f, g ]".
+static gqStatus failSymbols(const char *report) {
+  static const char before[] = "Symbols not found: [ ";
+  const char *names = strstr(report, before);
+  const char *end = names ? strstr(names, " ]") : NULL;
+  if (!end)
+    return gqFail(GQ_COMPILE_ERROR, "%s", report);
+  names += sizeof(before) - 1;
+  return gqFail(GQ_COMPILE_ERROR,
+                "undefined: %.*s (declared in the module; defined neither "
+                "there nor by gq, the C library or the process)",
+                (int)(end - names), names);
+}
+
 /// For the time after linking: the session outlives the text above.
 static void ignoreLinkError(void *unused, LLVMErrorRef error) {
   (void)unused;
@@ -68,6 +85,8 @@ static const RuntimeFunction cpuFunctions[] = {
     GQ_FUNCTION(gqCpuGroupedBlockQuantize),
     GQ_FUNCTION(gqCpuGroupedMm),
     {"memrefCopy", (void (*)(void))gqMemrefCopy},
+    {GQ_HEAP_ALLOCATE_SYMBOL, (void (*)(void))gqHeapAllocate},
+    {GQ_HEAP_FREE_SYMBOL, (void (*)(void))gqHeapFree},
 };
 
 /// What memref.alloc and memref.dealloc are lowered to where every memref is on
@@ -91,8 +110,12 @@ static const RuntimeFunction cudaFunctions[] = {
     {"_mlir_memref_to_llvm_aligned_alloc",
      (void (*)(void))allocateAlignedOnDevice},
     {"_mlir_memref_to_llvm_free", (void (*)(void))freeOnDevice},
+    // Only what a module itself calls: memrefs are not on the host.
+    {GQ_HEAP_ALLOCATE_SYMBOL, (void (*)(void))malloc},
+    {GQ_HEAP_FREE_SYMBOL, (void (*)(void))free},
     GQ_FUNCTION(gqDeviceMultiprocessorCount),
     GQ_FUNCTION(gqGetStream),
+    GQ_FUNCTION(gqKernelGrid),
     GQ_FUNCTION(gqStreamStatusWord),
     GQ_FUNCTION(mgpuEventCreate),
     GQ_FUNCTION(mgpuEventDestroy),
@@ -168,7 +191,7 @@ static gqStatus linkTable(LLVMOrcLLJITRef jit, LLVMMemoryBufferRef object,
   if (error)
     status = failLink(error);
   if (error && reports.length)
-    status = gqFail(GQ_COMPILE_ERROR, "%s", gqTextString(&reports));
+    status = failSymbols(gqTextString(&reports));
   gqTextFree(&reports);
   *table = (const gqModuleTable *)(uintptr_t)address;
   return status;
@@ -321,7 +344,8 @@ static DLManagedTensor *takeScalar(gqElementType type, const void *value) {
   return gqTensorCreate(gqTensorDtype(type), 0, NULL, memory, &owner);
 }
 
-/// Takes over what the function left in the slot of a fresh result.
+/// Takes over what the function left in the slot of a fresh result. The layout
+/// of a result's type is the identity, so its offset is 0.
 static DLManagedTensor *takeResult(const gqType *type, const void *slot,
                                    DLDevice device) {
   if (type->rank < 0)
@@ -330,10 +354,19 @@ static DLManagedTensor *takeResult(const gqType *type, const void *slot,
   const gqMemory memory = {device,
                            device.device_type == kDLCPU ? NULL : gqGetStream(),
                            memref->allocated};
-  char *data =
-      (char *)memref->aligned + memref->offset * gqElementTypeSize(type->type);
   return gqTensorCreate(gqTensorDtype(type->type), type->rank,
-                        memref->sizesAndStrides, data, &memory);
+                        memref->sizesAndStrides, memref->aligned, &memory);
+}
+
+/// The extents come from the arguments, and while there is nothing to store
+/// they may be anything.
+static gqStatus checkResult(const DLTensor *tensor, int32_t number) {
+  for (int32_t i = 0; i < tensor->ndim; ++i)
+    if (tensor->shape[i] < 0)
+      return gqFail(GQ_INVALID_ARGUMENT,
+                    "result %d: its extent %d would be %lld", number, i,
+                    (long long)tensor->shape[i]);
+  return GQ_OK;
 }
 
 static DLManagedTensor *createView(const DLTensor *tensor) {
@@ -363,6 +396,8 @@ static gqStatus takeOutputs(Frame *frame, DLTensor *const *inputs,
                    : createView(inputs[source]);
     if (!outputs[i])
       status = gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+    else if (status == GQ_OK)
+      status = checkResult(&outputs[i]->dl_tensor, i);
   }
   if (status != GQ_OK)
     releaseOutputs(outputs, (size_t)signature->numResults);
@@ -428,9 +463,12 @@ static gqStatus call(const gqExecutable *executable, Frame *frame,
                      DLTensor *const *inputs, DLManagedTensor **outputs) {
   const gqSignature *signature = frame->signature;
   fillFrame(frame, inputs);
-  executable->table->entries[signature - executable->signatures.functions](
+  gqStatus memory = gqHeapCall(
+      executable->table->entries[signature - executable->signatures.functions],
       frame->results, frame->inputs);
   gqStatus status = executable->isCuda ? gqCudaStatus() : gqCpuStatus();
+  if (memory != GQ_OK)
+    return memory;
   if (status == GQ_OK)
     return takeOutputs(frame, inputs, outputs);
   dropOutputs(status, frame, inputs, outputs);

@@ -201,11 +201,9 @@ static gqStatus writeSignature(MlirStringRef name, MlirAttribute boundary,
   return writeTypes(name, "result", results, &sources, text);
 }
 
-/// Upstream's conversion copies a function's attributes to its C interface.
-static bool isCInterface(MlirStringRef name) {
-  static const char prefix[] = "_mlir_ciface_";
-  return name.length >= sizeof(prefix) - 1 &&
-         memcmp(name.data, prefix, sizeof(prefix) - 1) == 0;
+static bool startsWith(MlirStringRef string, const char *prefix) {
+  size_t length = strlen(prefix);
+  return string.length >= length && memcmp(string.data, prefix, length) == 0;
 }
 
 /// Writes the signature of `op` if it is a public function: those carry
@@ -217,7 +215,8 @@ static gqStatus writeIfPublic(MlirOperation op, gqText *text, int32_t *count) {
     return GQ_OK;
   MlirStringRef name = mlirStringAttrGetValue(mlirOperationGetAttributeByName(
       op, mlirSymbolTableGetSymbolAttributeName()));
-  if (isCInterface(name))
+  // Upstream's conversion copies a function's attributes to its C interface.
+  if (startsWith(name, "_mlir_ciface_"))
     return GQ_OK;
   ++*count;
   return writeSignature(name, boundary, text);
@@ -239,6 +238,174 @@ static gqStatus writeSignatures(MlirModule module, gqText *signatures) {
   if (status == GQ_OK && signatures->failed)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
   return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Source
+//===----------------------------------------------------------------------===//
+
+/// What the checks below walk over, and how many failures they reported.
+typedef struct Check {
+  MlirOperation module;
+  MlirSymbolTable symbols;
+  int failures;
+} Check;
+
+static void failOp(Check *check, MlirOperation op, const char *message) {
+  ++check->failures;
+  mlirEmitError(mlirOperationGetLocation(op), message);
+}
+
+static bool hasName(MlirOperation op, const char *name) {
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
+                            mlirStringRefCreateFromCString(name));
+}
+
+/// The name of a symbol; empty if `op` is none.
+static MlirStringRef symbolName(MlirOperation op) {
+  MlirAttribute name = mlirOperationGetAttributeByName(
+      op, mlirSymbolTableGetSymbolAttributeName());
+  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
+    return mlirStringRefCreate("", 0);
+  return mlirStringAttrGetValue(name);
+}
+
+/// Names that the lowering gives a meaning: it would take a module's own symbol
+/// for the function that it calls.
+static bool isReserved(MlirStringRef name) {
+  static const char *const names[] = {"malloc", "free", "memrefCopy"};
+  static const char *const prefixes[] = {
+      "gqCpu", "gqHeap", "mgpu", "_mlir_ciface_", "_mlir_memref_to_llvm_"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i)
+    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(names[i])))
+      return true;
+  for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i)
+    if (startsWith(name, prefixes[i]))
+      return true;
+  return false;
+}
+
+/// A function without a body, which somebody else defines.
+static bool isDeclaration(MlirOperation op) {
+  return (hasName(op, "func.func") || hasName(op, "llvm.func")) &&
+         mlirBlockIsNull(
+             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)));
+}
+
+/// Whether the C interface of one of the module's own functions is called like
+/// this.
+static bool isNameOfCInterface(const Check *check, MlirStringRef name) {
+  static const char prefix[] = "_mlir_ciface_";
+  size_t length = sizeof(prefix) - 1;
+  return startsWith(name, prefix) &&
+         !mlirOperationIsNull(mlirSymbolTableLookup(
+             check->symbols,
+             mlirStringRefCreate(name.data + length, name.length - length)));
+}
+
+static void checkSymbol(Check *check, MlirOperation op) {
+  MlirStringRef name = symbolName(op);
+  if (!isReserved(name) ||
+      (isDeclaration(op) && !isNameOfCInterface(check, name)))
+    return;
+  gqText message = {0};
+  gqTextPrintf(&message,
+               "the name '%.*s' is reserved for what generated "
+               "code calls; choose another",
+               (int)name.length, name.data);
+  failOp(check, op, gqTextString(&message));
+  gqTextFree(&message);
+}
+
+static MlirWalkResult checkSourceOp(MlirOperation op, void *data) {
+  Check *check = data;
+  if (mlirOperationEqual(op, check->module))
+    return MlirWalkResultAdvance;
+  if (hasName(op, "builtin.module")) {
+    failOp(check, op,
+           "a module in a module is not compiled; move its functions out");
+    return MlirWalkResultInterrupt;
+  }
+  // Only what gq-finalize-boundary writes is to be believed.
+  mlirOperationRemoveDiscardableAttributeByName(
+      op, mlirStringRefCreateFromCString("gq.boundary"));
+  if (mlirOperationEqual(mlirOperationGetParentOperation(op), check->module))
+    checkSymbol(check, op);
+  return MlirWalkResultAdvance;
+}
+
+/// Checks what the pipeline relies on and does not check.
+static gqStatus checkSource(MlirModule module, const Diagnostics *diagnostics) {
+  MlirOperation op = mlirModuleGetOperation(module);
+  Check check = {op, mlirSymbolTableCreate(op), 0};
+  mlirOperationWalk(op, checkSourceOp, &check, MlirWalkPreOrder);
+  mlirSymbolTableDestroy(check.symbols);
+  return check.failures ? failStep(diagnostics, "a check") : GQ_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Translation
+//===----------------------------------------------------------------------===//
+
+/// Finds an operation that the pipeline has left as it was.
+typedef struct Unlowered {
+  MlirOperation first;
+  /// Casts are left where something else is; they matter if nothing else is.
+  MlirOperation firstCast;
+} Unlowered;
+
+static MlirWalkResult findUnlowered(MlirOperation op, void *data) {
+  static const char *const lowered[] = {"llvm.", "builtin.module", "gpu.",
+                                        "nvvm."};
+  Unlowered *unlowered = data;
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  for (size_t i = 0; i < sizeof(lowered) / sizeof(lowered[0]); ++i)
+    if (startsWith(name, lowered[i]))
+      return MlirWalkResultAdvance;
+  if (!hasName(op, "builtin.unrealized_conversion_cast")) {
+    unlowered->first = op;
+    return MlirWalkResultInterrupt;
+  }
+  if (mlirOperationIsNull(unlowered->firstCast))
+    unlowered->firstCast = op;
+  return MlirWalkResultAdvance;
+}
+
+static void appendTypes(MlirOperation op, intptr_t count,
+                        MlirValue (*get)(MlirOperation, intptr_t),
+                        gqText *text) {
+  gqTextAppend(text, "(", 1);
+  for (intptr_t i = 0; i < count; ++i) {
+    gqTextPrintf(text, i ? ", " : "");
+    mlirTypePrint(mlirValueGetType(get(op, i)), appendString, text);
+  }
+  gqTextAppend(text, ")", 1);
+}
+
+/// The failure of the translation. MLIR says that it has no translation for a
+/// dialect, but the cause is an operation that should be gone by then.
+static gqStatus failTranslation(MlirModule module, Diagnostics *diagnostics) {
+  Unlowered unlowered = {0};
+  mlirOperationWalk(mlirModuleGetOperation(module), findUnlowered, &unlowered,
+                    MlirWalkPreOrder);
+  MlirOperation op = mlirOperationIsNull(unlowered.first) ? unlowered.firstCast
+                                                          : unlowered.first;
+  if (mlirOperationIsNull(op))
+    return failStep(diagnostics, "the translation to LLVM IR");
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  gqText message = {0};
+  gqTextPrintf(&message,
+               "'%.*s' op on these types has no lowering: ", (int)name.length,
+               name.data);
+  appendTypes(op, mlirOperationGetNumOperands(op), mlirOperationGetOperand,
+              &message);
+  gqTextPrintf(&message, " -> ");
+  appendTypes(op, mlirOperationGetNumResults(op), mlirOperationGetResult,
+              &message);
+  gqTextFree(&diagnostics->text);
+  mlirEmitError(mlirOperationGetLocation(op), gqTextString(&message));
+  gqTextFree(&message);
+  return failStep(diagnostics, "the translation to LLVM IR");
 }
 
 //===----------------------------------------------------------------------===//
@@ -281,16 +448,16 @@ static gqStatus runPipeline(MlirModule module, const char *pipeline,
 static gqStatus lower(MlirModule module, const char *pipeline,
                       Diagnostics *diagnostics, LLVMContextRef context,
                       LLVMModuleRef *result, gqText *signatures) {
-  gqStatus status = runPipeline(module, pipeline, diagnostics);
+  gqStatus status = checkSource(module, diagnostics);
+  if (status == GQ_OK)
+    status = runPipeline(module, pipeline, diagnostics);
   if (status == GQ_OK)
     status = writeSignatures(module, signatures);
   if (status != GQ_OK)
     return status;
   *result =
       mlirTranslateModuleToLLVMIR(mlirModuleGetOperation(module), context);
-  if (!*result)
-    return failStep(diagnostics, "the translation to LLVM IR");
-  return GQ_OK;
+  return *result ? GQ_OK : failTranslation(module, diagnostics);
 }
 
 gqStatus gqFrontendRun(const char *mlir, size_t length,

@@ -26,7 +26,8 @@ static bool isLoadOfBool(LLVMValueRef value) {
 
 /// Loads a byte and compares it with 0.
 static void replaceLoadOfBool(LLVMBuilderRef ir, LLVMValueRef load) {
-  LLVMTypeRef byte = LLVMInt8TypeInContext(LLVMGetTypeContext(LLVMTypeOf(load)));
+  LLVMTypeRef byte =
+      LLVMInt8TypeInContext(LLVMGetTypeContext(LLVMTypeOf(load)));
   LLVMPositionBuilderBefore(ir, load);
   LLVMValueRef loaded = LLVMBuildLoad2(ir, byte, LLVMGetOperand(load, 0), "");
   LLVMSetAlignment(loaded, LLVMGetAlignment(load));
@@ -63,8 +64,7 @@ typedef struct Size {
 } Size;
 
 static bool isInstruction(LLVMValueRef value, LLVMOpcode opcode) {
-  return LLVMIsAInstruction(value) &&
-         LLVMGetInstructionOpcode(value) == opcode;
+  return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
 }
 
 /// lhs * rhs, as signed numbers.
@@ -74,9 +74,8 @@ static LLVMValueRef multiply(Size *size, LLVMValueRef lhs, LLVMValueRef rhs) {
   LLVMValueRef function =
       LLVMGetIntrinsicDeclaration(size->module, id, &size->i64, 1);
   LLVMValueRef operands[] = {lhs, rhs};
-  LLVMValueRef product =
-      LLVMBuildCall2(size->ir, LLVMGlobalGetValueType(function), function,
-                     operands, 2, "");
+  LLVMValueRef product = LLVMBuildCall2(
+      size->ir, LLVMGlobalGetValueType(function), function, operands, 2, "");
   size->overflow =
       LLVMBuildOr(size->ir, size->overflow,
                   LLVMBuildExtractValue(size->ir, product, 1, ""), "");
@@ -109,11 +108,11 @@ static LLVMValueRef rebuildBytes(Size *size, LLVMValueRef value) {
                   LLVMConstInt(size->i64, element, /*SignExtend=*/false));
 }
 
-/// Replaces an operand of `call`, a size with a constant for the alignment
+/// Replaces the operand of `call`, a size with a constant for the alignment
 /// added to it or not.
 static void replaceSize(LLVMModuleRef module, LLVMBuilderRef ir,
-                        LLVMValueRef call, unsigned operand) {
-  LLVMValueRef old = LLVMGetOperand(call, operand), bytes = old, padding = NULL;
+                        LLVMValueRef call) {
+  LLVMValueRef old = LLVMGetOperand(call, 0), bytes = old, padding = NULL;
   LLVMContextRef context = LLVMGetModuleContext(module);
   Size size = {module, ir, LLVMInt64TypeInContext(context),
                LLVMConstNull(LLVMInt1TypeInContext(context)),
@@ -133,14 +132,13 @@ static void replaceSize(LLVMModuleRef module, LLVMBuilderRef ir,
       LLVMBuildICmp(ir, LLVMIntSLT, value, LLVMConstNull(size.i64), ""), "");
   if (padding)
     value = LLVMBuildAdd(ir, value, padding, "");
-  LLVMSetOperand(
-      call, operand,
-      LLVMBuildSelect(ir, bad, LLVMConstAllOnes(size.i64), value, ""));
+  LLVMValueRef none = LLVMConstAllOnes(size.i64);
+  LLVMSetOperand(call, 0, LLVMBuildSelect(ir, bad, none, value, ""));
 }
 
-/// Replaces the sizes in the calls of a function.
+/// Replaces the sizes in the calls of a declared function.
 static void replaceSizes(LLVMModuleRef module, LLVMBuilderRef ir,
-                         const char *name, unsigned operand) {
+                         const char *name) {
   LLVMValueRef function = LLVMGetNamedFunction(module, name);
   if (!function || !LLVMIsDeclaration(function))
     return;
@@ -148,8 +146,8 @@ static void replaceSizes(LLVMModuleRef module, LLVMBuilderRef ir,
        use = LLVMGetNextUse(use)) {
     LLVMValueRef call = LLVMGetUser(use);
     if (LLVMIsACallInst(call) && LLVMGetCalledValue(call) == function &&
-        LLVMGetNumArgOperands(call) > operand)
-      replaceSize(module, ir, call, operand);
+        LLVMGetNumArgOperands(call) == 1)
+      replaceSize(module, ir, call);
   }
 }
 
@@ -171,11 +169,9 @@ void gqModuleHarden(LLVMModuleRef module) {
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
        function = LLVMGetNextFunction(function))
     replaceLoadsOfBool(ir, function);
-  // The last two are what finalize-memref-to-llvm calls with generic
-  // functions.
-  replaceSizes(module, ir, "malloc", 0);
-  replaceSizes(module, ir, "_mlir_memref_to_llvm_alloc", 0);
-  replaceSizes(module, ir, "_mlir_memref_to_llvm_aligned_alloc", 1);
+  replaceSizes(module, ir, "malloc");
+  // Where finalize-memref-to-llvm has generic functions.
+  replaceSizes(module, ir, "_mlir_memref_to_llvm_alloc");
   LLVMDisposeBuilder(ir);
   rename(module, "malloc", GQ_HEAP_ALLOCATE_SYMBOL);
   rename(module, "free", GQ_HEAP_FREE_SYMBOL);

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE // dladdr
 
 #include "Lowering.h"
+#include "Toolkit.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/Diagnostics.h"
@@ -52,6 +53,32 @@ static bool isGpuModule(MlirOperation op) {
   return gqIsNamed(op, "gpu.module");
 }
 
+/// A function of libdevice.
+static bool isLibdevice(MlirOperation op) {
+  if (!gqIsNamed(op, "llvm.func"))
+    return false;
+  MlirStringRef name = mlirStringAttrGetValue(gqGetAttribute(op, "sym_name"));
+  return name.length > 5 && memcmp(name.data, "__nv_", 5) == 0;
+}
+
+/// Without a toolkit a call of libdevice would stay in the PTX, unresolved.
+static bool checkLibdevice(MlirOperation gpuModule) {
+  gqOpList calls = gqCollect(gpuModule, isLibdevice);
+  bool resolved = !calls.size || gqCudaToolkit();
+  if (!resolved) {
+    MlirStringRef name =
+        mlirStringAttrGetValue(gqGetAttribute(calls.ops[0], "sym_name"));
+    char message[256];
+    snprintf(message, sizeof(message),
+             "the kernel needs '%.*s' of libdevice, and there is no CUDA "
+             "toolkit; set GQ_CUDA_TOOLKIT to its folder",
+             (int)name.length, name.data);
+    mlirEmitError(mlirOperationGetLocation(gpuModule), message);
+  }
+  gqOpListFree(&calls);
+  return resolved;
+}
+
 MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
                                  int32_t opt) {
   char text[PATH_MAX + 256], path[PATH_MAX];
@@ -79,9 +106,12 @@ MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
   if (mlirAttributeIsNull(targets)) // The parser has said why.
     return mlirLogicalResultFailure();
   gqOpList modules = gqCollect(module, isGpuModule);
-  for (intptr_t i = 0; i < modules.size; ++i)
+  bool valid = true;
+  for (intptr_t i = 0; i < modules.size; ++i) {
+    valid &= checkLibdevice(modules.ops[i]);
     mlirOperationSetAttributeByName(
         modules.ops[i], mlirStringRefCreateFromCString("targets"), targets);
+  }
   gqOpListFree(&modules);
-  return mlirLogicalResultSuccess();
+  return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

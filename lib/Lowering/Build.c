@@ -82,6 +82,25 @@ bool gqHasOneUse(MlirValue value) {
          mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
 }
 
+bool gqIsComputeOp(MlirOperation op) {
+  return gqOperationIsABlockQuantize(op) ||
+         gqOperationIsAPreprocessGroupedMatmulSf(op) ||
+         gqOperationIsAGroupedBlockQuantize(op) || gqOperationIsAGroupedMm(op);
+}
+
+bool gqCheckLowerable(MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
+    if (!mlirTypeIsAMemRef(type))
+      return gqOpError(op, "needs memrefs to be lowered; run "
+                           "one-shot-bufferize before");
+    if (mlirTypeIsAFloat4E2M1FN(mlirShapedTypeGetElementType(type)))
+      return gqOpError(op, "needs packed data to be lowered; run "
+                           "gq-pack-subbyte before bufferization");
+  }
+  return true;
+}
+
 bool gqIsNamed(MlirOperation op, const char *name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
                             mlirStringRefCreateFromCString(name));

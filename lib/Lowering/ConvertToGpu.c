@@ -17,24 +17,19 @@
 #include "Lowering.h"
 
 #include "gq-c/Dialect.h"
+#include "runtime_kernels/device/Launch.h"
 
 #include "mlir-c/AffineExpr.h"
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
-#include "mlir-c/Diagnostics.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-  /// Threads of a CTA, and CTAs of the persistent grid for a multiprocessor.
-  THREADS = 256,
-  CTAS_PER_MULTIPROCESSOR = 4,
-  MAX_PARAMETERS = 32,
-};
+enum { MAX_PARAMETERS = 32 };
 
 //===----------------------------------------------------------------------===//
 // The kernel's parameters: one list for its text and for the launch
@@ -358,6 +353,8 @@ typedef struct Kernel {
   Text texts[NUM_TEXTS];
   Input inputs[GQ_MAX_INPUTS];
   intptr_t numInputs;
+  /// What there is to do, as i64: [rows, columns] elements in groups.
+  MlirValue rows, columns, groups;
 } Kernel;
 
 static void openKernel(Kernel *kernel, const char *name,
@@ -447,7 +444,7 @@ static void printKernelHeader(FILE *text, const Kernel *kernel) {
   fprintf(text,
           "llvm.func @%s(%s) attributes {gpu.kernel, nvvm.kernel, "
           "nvvm.maxntid = array<i32: %d>} {\n",
-          kernel->name, textOf(kernel, TEXT_PARAMETERS), THREADS);
+          kernel->name, textOf(kernel, TEXT_PARAMETERS), GQ_DEV_CTA);
 }
 
 /// A kernel that reads its inputs through a hook: 16 bytes at a time where all
@@ -540,40 +537,44 @@ static void fillElement(MlirOperation module, MlirRegion producer) {
 // Launching
 //===----------------------------------------------------------------------===//
 
+/// Declares what the launches call.
+static bool declareHostFunctions(MlirOperation module) {
+  MlirContext context = mlirOperationGetContext(module);
+  MlirType pointer = parseType(context, "!llvm.ptr");
+  MlirType i64 = mlirIntegerTypeGet(context, 64);
+  MlirType extents[] = {i64, i64, i64};
+  return gqDeclareFunction(
+             module, "gqGetStream",
+             mlirFunctionTypeGet(context, 0, NULL, 1, &pointer)) &&
+         gqDeclareFunction(
+             module, "gqStreamStatusWord",
+             mlirFunctionTypeGet(context, 1, &pointer, 1, &pointer)) &&
+         gqDeclareFunction(module, "gqKernelGrid",
+                           mlirFunctionTypeGet(context, 3, extents, 1, &i64));
+}
+
 /// The stream of the calling thread.
-static MlirValue buildStream(const gqBuilder *builder, MlirOperation module) {
+static MlirValue buildStream(const gqBuilder *builder) {
   MlirType pointer = parseType(builder->context, "!llvm.ptr");
-  gqDeclareFunction(
-      module, "gqGetStream",
-      mlirFunctionTypeGet(builder->context, 0, NULL, 1, &pointer));
   return mlirOperationGetResult(
       gqBuildCall(builder, "gqGetStream", 0, NULL, 1, &pointer), 0);
 }
 
 /// The address of the stream's status word, in global memory.
-static MlirValue buildStatusWord(const gqBuilder *builder, MlirOperation module,
-                                 MlirValue stream) {
+static MlirValue buildStatusWord(const gqBuilder *builder, MlirValue stream) {
   MlirType pointer = parseType(builder->context, "!llvm.ptr");
   MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
-  gqDeclareFunction(
-      module, "gqStreamStatusWord",
-      mlirFunctionTypeGet(builder->context, 1, &pointer, 1, &pointer));
   MlirValue word = mlirOperationGetResult(
       gqBuildCall(builder, "gqStreamStatusWord", 1, &stream, 1, &pointer), 0);
   return gqBuildValue(builder, "llvm.ptrtoint", 1, &word, i64);
 }
 
-/// CTAs that fill the device once.
-static MlirValue buildGrid(const gqBuilder *builder, MlirOperation module) {
+/// The number of CTAs.
+static MlirValue buildGrid(const gqBuilder *builder, const Kernel *kernel) {
   MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
-  gqDeclareFunction(module, "gqDeviceMultiprocessorCount",
-                    mlirFunctionTypeGet(builder->context, 0, NULL, 1, &i64));
-  MlirValue operands[] = {
-      mlirOperationGetResult(
-          gqBuildCall(builder, "gqDeviceMultiprocessorCount", 0, NULL, 1, &i64),
-          0),
-      gqBuildConstant(builder, i64, CTAS_PER_MULTIPROCESSOR)};
-  return gqBuildValue(builder, "arith.muli", 2, operands, i64);
+  MlirValue operands[] = {kernel->rows, kernel->columns, kernel->groups};
+  return mlirOperationGetResult(
+      gqBuildCall(builder, "gqKernelGrid", 3, operands, 1, &i64), 0);
 }
 
 /// gpu.launch_func on the stream. All operands are of LLVM types, so that it is
@@ -584,8 +585,8 @@ static void buildLaunch(const gqBuilder *builder, const char *module,
   MlirContext context = builder->context;
   MlirType i64 = mlirIntegerTypeGet(context, 64);
   MlirValue one = gqBuildConstant(builder, i64, 1);
-  MlirValue sizes[] = {grid, one, one, gqBuildConstant(builder, i64, THREADS),
-                       one,  one};
+  MlirValue sizes[] = {
+      grid, one, one, gqBuildConstant(builder, i64, GQ_DEV_CTA), one, one};
   MlirAttribute nested = mlirFlatSymbolRefAttrGet(
       context, mlirStringRefCreateFromCString(kernel->name));
   // Dependencies, grid, block, cluster, shared memory, operands, stream.
@@ -630,19 +631,27 @@ static int32_t offsetBits(MlirValue offsets) {
       mlirShapedTypeGetElementType(mlirValueGetType(offsets)));
 }
 
-/// The number K of elements in a row of packed data: a constant where static.
-static void passColumns(Kernel *kernel, MlirValue data, MlirValue bytes) {
+/// Says how much there is to do: `units` of `elements` elements a row.
+static void setWork(Kernel *kernel, MlirValue rows, MlirValue units,
+                    int64_t elements, MlirValue scaleOffsets) {
   const gqBuilder *builder = kernel->parameters.builder;
+  MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
+  MlirValue factors[] = {units, gqBuildConstant(builder, i64, elements)};
+  kernel->rows = rows;
+  kernel->columns = gqBuildValue(builder, "arith.muli", 2, factors, i64);
+  kernel->groups = mlirValueIsNull(scaleOffsets)
+                       ? gqBuildConstant(builder, i64, 0)
+                       : gqBuildBufferValues(builder, scaleOffsets).sizes[0];
+}
+
+/// The number K of elements in a row of packed data: a constant where static.
+static void passColumns(Kernel *kernel, MlirValue data) {
   MlirType type = mlirValueGetType(data);
-  if (!mlirShapedTypeIsDynamicDim(type, 1)) {
+  if (mlirShapedTypeIsDynamicDim(type, 1))
+    passInteger(kernel, "columns", kernel->columns);
+  else
     passConstant(kernel, "columns", "i64",
                  2 * mlirShapedTypeGetDimSize(type, 1));
-    return;
-  }
-  MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
-  MlirValue operands[] = {bytes, gqBuildConstant(builder, i64, 2)};
-  passInteger(kernel, "columns",
-              gqBuildValue(builder, "arith.muli", 2, operands, i64));
 }
 
 static void describeGroupedBlockQuantize(Kernel *kernel, MlirOperation op,
@@ -662,8 +671,9 @@ static void describeGroupedBlockQuantize(Kernel *kernel, MlirOperation op,
   bool perGroup = hasScale && mlirShapedTypeGetRank(
                                   mlirValueGetType(desc.globalScale)) == 1;
 
+  setWork(kernel, data.sizes[0], data.sizes[1], 2, desc.scaleOffsets);
   passExtent(kernel, "rows", desc.data, 0, data.sizes[0]);
-  passColumns(kernel, desc.data, data.sizes[1]);
+  passColumns(kernel, desc.data);
   passGroups(kernel, desc.offsets, desc.scaleOffsets);
   passPointer(kernel, "global_scale", addressOf(builder, desc.globalScale));
   passPointer(kernel, "data", data.address);
@@ -685,8 +695,9 @@ static void describeBlockQuantize(Kernel *kernel, MlirOperation op) {
       addInput(&kernel->parameters, 0, desc.input, (MlirAffineMap){NULL});
   gqBufferValues data = gqBuildBufferValues(builder, desc.data);
   gqBufferValues scales = gqBuildBufferValues(builder, desc.scales);
+  setWork(kernel, data.sizes[0], data.sizes[1], 2, (MlirValue){NULL});
   passExtent(kernel, "rows", desc.data, 0, data.sizes[0]);
-  passColumns(kernel, desc.data, data.sizes[1]);
+  passColumns(kernel, desc.data);
   passPointer(kernel, "global_scale", addressOf(builder, desc.globalScale));
   passPointer(kernel, "data", data.address);
   passInteger(kernel, "data_stride", data.strides[0]);
@@ -703,6 +714,8 @@ static void describePreprocess(Kernel *kernel, MlirOperation op,
   const gqBuilder *builder = kernel->parameters.builder;
   gqBufferValues linear = gqBuildBufferValues(builder, desc.input);
   gqBufferValues scales = gqBuildBufferValues(builder, desc.scales);
+  setWork(kernel, linear.sizes[0], linear.sizes[1],
+          gqFormatBlockSize(desc.format), desc.scaleOffsets);
   passPointer(kernel, "linear", linear.address);
   passInteger(kernel, "linear_stride", linear.strides[0]);
   passExtent(kernel, "rows", desc.input, 0, linear.sizes[0]);
@@ -715,31 +728,13 @@ static void describePreprocess(Kernel *kernel, MlirOperation op,
   passConstant(kernel, "offset_bits", "i32", offsetBits(desc.offsets));
 }
 
-static bool emitError(MlirOperation op, const char *message) {
-  mlirEmitError(mlirOperationGetLocation(op), message);
-  return false;
-}
-
-static bool checkOperands(MlirOperation op) {
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
-    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
-    if (!mlirTypeIsAMemRef(type))
-      return emitError(op, "convert-gq-to-gpu needs memrefs; run "
-                           "one-shot-bufferize before it");
-    if (mlirTypeIsAFloat4E2M1FN(mlirShapedTypeGetElementType(type)))
-      return emitError(op, "convert-gq-to-gpu needs packed data; run "
-                           "gq-pack-subbyte before bufferization");
-  }
-  return true;
-}
-
 static bool convert(MlirOperation module, MlirOperation op, intptr_t number) {
   if (gqOperationIsAGroupedMm(op))
-    return emitError(op, "gq.grouped_mm has no GPU kernel yet");
-  if (!checkOperands(op))
+    return gqOpError(op, "has no GPU kernel yet");
+  if (!gqCheckLowerable(op) || !declareHostFunctions(module))
     return false;
   gqBuilder builder = gqBuilderBefore(op);
-  MlirValue stream = buildStream(&builder, module);
+  MlirValue stream = buildStream(&builder);
   MlirStringRef opName = mlirIdentifierStr(mlirOperationGetName(op));
   MlirRegion producer = {NULL};
 
@@ -748,7 +743,7 @@ static bool convert(MlirOperation module, MlirOperation op, intptr_t number) {
   if (gqOperationIsABlockQuantize(op)) {
     describeBlockQuantize(&kernel, op);
   } else {
-    MlirValue statusWord = buildStatusWord(&builder, module, stream);
+    MlirValue statusWord = buildStatusWord(&builder, stream);
     if (gqOperationIsAGroupedBlockQuantize(op)) {
       describeGroupedBlockQuantize(&kernel, op, statusWord);
       producer = gqGroupedBlockQuantizeGet(op).producer;
@@ -769,22 +764,16 @@ static bool convert(MlirOperation module, MlirOperation op, intptr_t number) {
         gpuModule);
     if (!mlirRegionIsNull(producer))
       fillElement(gpuModule, producer);
-    buildLaunch(&builder, symbol, &kernel, buildGrid(&builder, module), stream);
+    buildLaunch(&builder, symbol, &kernel, buildGrid(&builder, &kernel),
+                stream);
     mlirOperationDestroy(op);
   }
   freeKernel(&kernel);
-  return valid || emitError(op, "convert-gq-to-gpu made a kernel that does not "
-                                "parse");
-}
-
-static bool isGqOp(MlirOperation op) {
-  return gqOperationIsABlockQuantize(op) ||
-         gqOperationIsAPreprocessGroupedMatmulSf(op) ||
-         gqOperationIsAGroupedBlockQuantize(op) || gqOperationIsAGroupedMm(op);
+  return valid || gqOpError(op, "has become a kernel that does not parse");
 }
 
 MlirLogicalResult gqConvertToGpu(MlirOperation module) {
-  gqOpList ops = gqCollect(module, isGqOp);
+  gqOpList ops = gqCollect(module, gqIsComputeOp);
   bool valid = true;
   for (intptr_t i = 0; i < ops.size; ++i)
     valid &= convert(module, ops.ops[i], i);

@@ -14,7 +14,6 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
-#include "mlir-c/Diagnostics.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -157,36 +156,24 @@ static MlirType callType(MlirContext context, intptr_t numAttributes) {
   return mlirFunctionTypeGet(context, 1 + numAttributes, inputs, 0, NULL);
 }
 
-static bool emitError(MlirOperation op, const char *message) {
-  mlirEmitError(mlirOperationGetLocation(op), message);
-  return false;
-}
-
 static bool convert(MlirOperation module, MlirOperation op) {
-  RuntimeCall call = describe(op);
-  for (intptr_t i = 0; i < call.numOperands; ++i) {
-    if (mlirValueIsNull(call.operands[i]))
-      continue;
-    MlirType type = mlirValueGetType(call.operands[i]);
-    if (!mlirTypeIsAMemRef(type))
-      return emitError(op, "convert-gq-to-runtime needs memrefs; run "
-                           "one-shot-bufferize before it");
-    if (mlirTypeIsAFloat4E2M1FN(mlirShapedTypeGetElementType(type)))
-      return emitError(op, "convert-gq-to-runtime needs packed data; run "
-                           "gq-pack-subbyte before bufferization");
-    if (!mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(type)))
-      return emitError(op, "convert-gq-to-runtime needs memrefs in the default "
-                           "memory space, which is the CPU's");
-  }
+  if (!gqCheckLowerable(op))
+    return false;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i)
+    if (!mlirAttributeIsNull(mlirMemRefTypeGetMemorySpace(
+            mlirValueGetType(mlirOperationGetOperand(op, i)))))
+      return gqOpError(op, "needs memrefs in the default memory space, which "
+                           "is the CPU's, to be lowered to the runtime");
   if (gqOperationIsAGroupedBlockQuantize(op) && mlirOperationGetNumRegions(op))
-    return emitError(op, "convert-gq-to-runtime needs the producer as an op of "
-                         "its own; run gq-expand-producers before "
+    return gqOpError(op, "needs its producer as an op of its own to be lowered "
+                         "to the runtime; run gq-expand-producers before "
                          "bufferization");
   MlirOperation function = enclosingFunction(op);
   if (mlirOperationIsNull(function) ||
       !mlirOperationEqual(mlirOperationGetParentOperation(function), module))
-    return emitError(op, "convert-gq-to-runtime needs the op in a func.func of "
-                         "the module itself");
+    return gqOpError(op, "needs to be in a func.func of the module itself to "
+                         "be lowered to the runtime");
+  RuntimeCall call = describe(op);
   if (!gqDeclareFunction(
           module, call.function,
           callType(mlirOperationGetContext(op), call.numAttributes)))
@@ -209,14 +196,8 @@ static bool convert(MlirOperation module, MlirOperation op) {
   return true;
 }
 
-static bool isGqOp(MlirOperation op) {
-  return gqOperationIsABlockQuantize(op) ||
-         gqOperationIsAPreprocessGroupedMatmulSf(op) ||
-         gqOperationIsAGroupedBlockQuantize(op) || gqOperationIsAGroupedMm(op);
-}
-
 MlirLogicalResult gqConvertToRuntime(MlirOperation module) {
-  gqOpList ops = gqCollect(module, isGqOp);
+  gqOpList ops = gqCollect(module, gqIsComputeOp);
   bool valid = true;
   for (intptr_t i = 0; i < ops.size; ++i)
     valid &= convert(module, ops.ops[i]);

@@ -10,9 +10,7 @@
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
-#include "mlir-c/Diagnostics.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /// Operations that access elements of memrefs; on the host they would do so in
@@ -55,20 +53,19 @@ static bool convertCopy(MlirOperation module, MlirOperation copy) {
   MlirValue source = mlirOperationGetOperand(copy, 0);
   MlirValue target = mlirOperationGetOperand(copy, 1);
   if (!isContiguous(mlirValueGetType(source)) ||
-      !isContiguous(mlirValueGetType(target))) {
-    mlirEmitError(mlirOperationGetLocation(copy),
-                  "'memref.copy' op of a strided memref has no GPU lowering "
-                  "yet");
-    return false;
-  }
+      !isContiguous(mlirValueGetType(target)))
+    return gqOpError(copy, "of a strided memref has no GPU lowering yet");
   gqBuilder builder = gqBuilderBefore(copy);
   MlirType i64 = mlirIntegerTypeGet(builder.context, 64);
   MlirType pointer = parseType(builder.context, "!llvm.ptr");
   MlirType inputs[] = {pointer, pointer, i64, pointer};
-  gqDeclareFunction(module, "mgpuMemcpy",
-                    mlirFunctionTypeGet(builder.context, 4, inputs, 0, NULL));
-  gqDeclareFunction(module, "gqGetStream",
-                    mlirFunctionTypeGet(builder.context, 0, NULL, 1, &pointer));
+  if (!gqDeclareFunction(
+          module, "mgpuMemcpy",
+          mlirFunctionTypeGet(builder.context, 4, inputs, 0, NULL)) ||
+      !gqDeclareFunction(
+          module, "gqGetStream",
+          mlirFunctionTypeGet(builder.context, 0, NULL, 1, &pointer)))
+    return false;
 
   gqBufferValues from = gqBuildBufferValues(&builder, source);
   gqBufferValues to = gqBuildBufferValues(&builder, target);
@@ -87,17 +84,6 @@ static bool convertCopy(MlirOperation module, MlirOperation copy) {
   return true;
 }
 
-static bool refuse(MlirOperation op) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  char message[256];
-  snprintf(message, sizeof(message),
-           "'%.*s' op would run on the host, on device memory; it has no GPU "
-           "lowering yet",
-           (int)name.length, name.data);
-  mlirEmitError(mlirOperationGetLocation(op), message);
-  return false;
-}
-
 MlirLogicalResult gqDeviceMemory(MlirOperation module) {
   bool valid = true;
   gqOpList accesses = gqCollect(module, isHostAccess);
@@ -105,7 +91,9 @@ MlirLogicalResult gqDeviceMemory(MlirOperation module) {
     // The terminator of a linalg op belongs to it.
     if (!isInGpuModule(accesses.ops[i]) &&
         !gqIsNamed(accesses.ops[i], "linalg.yield"))
-      valid &= refuse(accesses.ops[i]);
+      valid &= gqOpError(accesses.ops[i],
+                         "would run on the host, on device memory; it has no "
+                         "GPU lowering yet");
   }
   gqOpListFree(&accesses);
   gqOpList copies = gqCollect(module, isCopy);

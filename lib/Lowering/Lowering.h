@@ -80,6 +80,13 @@ MlirOperation gqDefiningOp(MlirValue value);
 /// Whether there is exactly one use of `value`.
 bool gqHasOneUse(MlirValue value);
 
+/// Whether `op` is a gq op that computes, not a terminator.
+bool gqIsComputeOp(MlirOperation op);
+
+/// What both lowerings of gq ops ask for: memrefs, and packed data. Emits an
+/// error and returns false otherwise.
+bool gqCheckLowerable(MlirOperation op);
+
 /// Whether `op` is called `name`, such as "func.return".
 bool gqIsNamed(MlirOperation op, const char *name);
 

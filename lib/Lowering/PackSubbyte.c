@@ -7,6 +7,9 @@
 // only for operations that do not look at the last extent or the element type,
 // so there is a list of them; everything is checked before anything changes.
 //
+// Bufferization drops encodings, so this is the last place that can see whether
+// scales in tiles stay what they are: there is a list for them too.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
@@ -15,10 +18,6 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
-#include "mlir-c/Diagnostics.h"
-
-#include <stdio.h>
-#include <string.h>
 
 //===----------------------------------------------------------------------===//
 // Types
@@ -74,15 +73,6 @@ static MlirType functionType(MlirOperation op) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-static bool emitError(MlirOperation op, const char *reason) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  char message[384];
-  snprintf(message, sizeof(message), "'%.*s' op %s", (int)name.length,
-           name.data, reason);
-  mlirEmitError(mlirOperationGetLocation(op), message);
-  return false;
-}
-
 /// Calls `check` on the types of the operands, results and block arguments of
 /// `op` and on those of its signature; stops at the first for which it is true.
 static bool anyType(MlirOperation op, bool (*check)(MlirType)) {
@@ -116,25 +106,36 @@ static bool isOddF4(MlirType type) {
          hasOddExtent(type);
 }
 
-/// Whether the name of `op` starts with `prefix`, such as "tensor.".
-static bool isOfDialect(MlirOperation op, const char *prefix) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  size_t length = strlen(prefix);
-  return name.length > length && memcmp(name.data, prefix, length) == 0;
+static bool isOneOf(MlirOperation op, const char *const *names) {
+  for (; *names; ++names)
+    if (gqIsNamed(op, *names))
+      return true;
+  return false;
 }
 
-/// Operations that mean the same on the packed tensor, or that `packOp` mends.
+/// Operations that mean the same on the packed tensor and whatever the encoding
+/// is, or that `packOp` mends.
 static bool isKnown(MlirOperation op) {
   static const char *const known[] = {
-      "builtin.module", "func.func",   "func.call",     "func.return",
-      "cf.br",          "cf.cond_br",  "cf.switch",     "scf.if",
-      "scf.for",        "scf.while",   "scf.condition", "scf.yield",
-      "tensor.empty",   "tensor.cast", "tensor.dim",
+      "builtin.module",
+      "func.func",
+      "func.call",
+      "func.return",
+      "cf.br",
+      "cf.cond_br",
+      "cf.switch",
+      "scf.if",
+      "scf.for",
+      "scf.while",
+      "scf.condition",
+      "scf.yield",
+      "tensor.empty",
+      "tensor.cast",
+      "tensor.dim",
+      "arith.select",
+      NULL,
   };
-  for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); ++i)
-    if (gqIsNamed(op, known[i]))
-      return true;
-  return isOfDialect(op, "gq.");
+  return gqIsOfDialect(op, "gq.") || isOneOf(op, known);
 }
 
 /// The constant value of an index, or -1.
@@ -147,48 +148,83 @@ static int64_t constantIndex(MlirValue value) {
              : -1;
 }
 
-/// The encodings of the tensors that an operation of the tensor dialect takes
-/// and gives are all the same, if one of them is a gq encoding.
-static bool keepsEncoding(MlirOperation op) {
-  intptr_t numOperands = mlirOperationGetNumOperands(op);
-  intptr_t numResults = mlirOperationGetNumResults(op);
-  bool tiled = false, other = false;
-  for (intptr_t i = 0; i < numOperands + numResults; ++i) {
-    MlirType type = mlirValueGetType(
-        i < numOperands ? mlirOperationGetOperand(op, i)
-                        : mlirOperationGetResult(op, i - numOperands));
-    if (!mlirTypeIsATensor(type))
-      continue;
-    bool isTiled =
-        mlirTypeIsARankedTensor(type) &&
-        gqAttributeIsATile128x4(mlirRankedTensorTypeGetEncoding(type));
-    tiled |= isTiled;
-    other |= !isTiled;
+static bool isTiled(MlirType type) {
+  return mlirTypeIsARankedTensor(type) &&
+         gqAttributeIsATile128x4(mlirRankedTensorTypeGetEncoding(type));
+}
+
+static bool isUntiled(MlirType type) {
+  return mlirTypeIsATensor(type) && !isTiled(type);
+}
+
+static int64_t arrayElement(MlirOperation op, const char *name, intptr_t i) {
+  return mlirDenseI64ArrayGetElement(gqGetAttribute(op, name), i);
+}
+
+/// Whether `size` is known and a multiple of the rows of a tile.
+static bool isWholeTiles(int64_t size) {
+  return size != mlirShapedTypeGetDynamicSize() && size % 128 == 0;
+}
+
+/// Whether a slice of tiled scales of type `type`, [..., rows, columns], has
+/// whole tiles in whole rows: then its bytes are those of its own layout.
+static bool slicesWholeTiles(MlirOperation op, MlirType type) {
+  intptr_t rank = mlirShapedTypeGetRank(type);
+  if (rank < 2 || mlirShapedTypeIsDynamicDim(type, rank - 1))
+    return false;
+  for (intptr_t i = 0; i < rank; ++i)
+    if (arrayElement(op, "static_strides", i) != 1)
+      return false;
+  return isWholeTiles(arrayElement(op, "static_offsets", rank - 2)) &&
+         isWholeTiles(arrayElement(op, "static_sizes", rank - 2)) &&
+         arrayElement(op, "static_offsets", rank - 1) == 0 &&
+         arrayElement(op, "static_sizes", rank - 1) ==
+             mlirShapedTypeGetDimSize(type, rank - 1);
+}
+
+/// What touches scales in tiles keeps the encoding and does not look at them by
+/// row and column.
+static bool checkTiled(MlirOperation op) {
+  static const char *const filled[] = {"linalg.fill", "arith.constant", NULL};
+  bool isExtract = gqIsNamed(op, "tensor.extract_slice");
+  if ((gqIsOfDialect(op, "tensor.") || isOneOf(op, filled)) &&
+      anyType(op, isUntiled))
+    return gqOpError(op, "changes the encoding #gq.tile128x4 of a tensor of "
+                         "scales; their bytes would be read in another layout "
+                         "than they are in");
+  if (isExtract || gqIsNamed(op, "tensor.insert_slice")) {
+    MlirType whole = mlirValueGetType(mlirOperationGetOperand(op, !isExtract));
+    return slicesWholeTiles(op, whole) ||
+           gqOpError(op, "cuts tiles of #gq.tile128x4; a slice has all columns "
+                         "of rows that begin at a static multiple of 128 and "
+                         "are as many, with unit strides");
   }
-  return !(tiled && other);
+  return isKnown(op) || isOneOf(op, filled) ||
+         gqOpError(op, "uses a tensor with the encoding #gq.tile128x4 but may "
+                       "not keep it; gq, func, cf and scf ops, tensor.empty, "
+                       "tensor.cast, tensor.dim, linalg.fill and slices of "
+                       "whole tiles do");
 }
 
 static bool check(MlirOperation op) {
-  if (isOfDialect(op, "tensor.") && !keepsEncoding(op))
-    return emitError(op, "changes the encoding #gq.tile128x4 of a tensor of "
-                         "scales; their bytes would be read in another layout "
-                         "than they are in");
+  if (anyType(op, isTiled) && !checkTiled(op))
+    return false;
   if (anyType(op, isUnpackableF4))
-    return emitError(op, "has f4E2M1FN outside of a ranked tensor; only "
+    return gqOpError(op, "has f4E2M1FN outside of a ranked tensor; only "
                          "tensors can be packed (run gq-pack-subbyte before "
                          "bufferization and vectorization)");
   if (!anyType(op, isF4Tensor))
     return true;
   if (!isKnown(op))
-    return emitError(op, "uses an f4E2M1FN tensor, which gq-pack-subbyte "
+    return gqOpError(op, "uses an f4E2M1FN tensor, which gq-pack-subbyte "
                          "cannot pack here; it packs those of gq, func, cf and "
                          "scf ops, tensor.empty, tensor.cast and tensor.dim");
   if (anyType(op, isOddF4))
-    return emitError(op, "has an f4E2M1FN tensor with an odd last extent; two "
+    return gqOpError(op, "has an f4E2M1FN tensor with an odd last extent; two "
                          "elements share a byte");
   if (gqIsNamed(op, "tensor.dim") &&
       constantIndex(mlirOperationGetOperand(op, 1)) < 0)
-    return emitError(op, "needs a constant index to be packed");
+    return gqOpError(op, "needs a constant index to be packed");
   return true;
 }
 

@@ -11,69 +11,105 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Upstream's cse before any fusion, so that two users of one quantization share
-// it; and before eliminate-empty-tensors, which makes equal ops differ.
-#define GQ_FUSE                                                                \
-  "func.func(convert-elementwise-to-linalg,linalg-fuse-elementwise-ops),"      \
-  "canonicalize,cse,gq-fuse-scale-layout,"
+/// Upstream's cse before any fusion of gq ops, so that two users of one
+/// quantization share it; and before eliminate-empty-tensors, which makes equal
+/// ops differ.
+static const char fusion[] =
+    "func.func(convert-elementwise-to-linalg,linalg-fuse-elementwise-ops),"
+    "canonicalize,cse,"
+    "gq-fuse-scale-layout,";
 
-// From tensors to buffers that are freed.
-#define GQ_BUFFERIZE                                                           \
-  "gq-pack-subbyte,"                                                           \
-  "func.func(convert-elementwise-to-linalg),canonicalize,cse,"                 \
-  "eliminate-empty-tensors,"                                                   \
-  "one-shot-bufferize{bufferize-function-boundaries "                          \
-  "function-boundary-type-conversion=identity-layout-map},"                    \
-  "canonicalize,cse,"                                                          \
-  "gq-finalize-boundary,"                                                      \
-  "ownership-based-buffer-deallocation,"                                       \
-  "canonicalize,buffer-deallocation-simplification,"                           \
-  "bufferization-lower-deallocations,cse,canonicalize,"                        \
-  "convert-bufferization-to-memref,"
+/// From tensors to buffers that are freed. Loops may yield another buffer than
+/// they got, as one over layers does.
+static const char bufferization[] =
+    "gq-pack-subbyte,"
+    "func.func(convert-elementwise-to-linalg,gq-fresh-inits),"
+    "canonicalize,cse,"
+    "eliminate-empty-tensors,"
+    "one-shot-bufferize{bufferize-function-boundaries "
+    "function-boundary-type-conversion=identity-layout-map "
+    "allow-return-allocs-from-loops},"
+    "canonicalize,cse,"
+    "gq-finalize-boundary,"
+    "ownership-based-buffer-deallocation,"
+    "canonicalize,buffer-deallocation-simplification,"
+    "bufferization-lower-deallocations,cse,canonicalize,"
+    "convert-bufferization-to-memref,";
 
-// libm has no bf16 and no f16: those are computed in f32, one rounding per
-// operation.
-#define GQ_SCALARS                                                             \
-  "arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32},"   \
-  "func.func(math-extend-to-supported-types{extra-types=f32,f64 "              \
-  "target-type=f32}),"                                                         \
-  "arith-expand{include-bf16=true},"                                           \
-  "canonicalize,"                                                              \
-  "convert-math-to-llvm,convert-math-to-libm,"
+static const char loopsToBranches[] =
+    "expand-strided-metadata,lower-affine,convert-scf-to-cf,";
 
-// From loops and calls to the LLVM dialect; `MEMREF` are the options of
-// finalize-memref-to-llvm.
-#define GQ_TO_LLVM(MEMREF)                                                     \
-  "convert-vector-to-llvm,finalize-memref-to-llvm" MEMREF                      \
-  ",convert-arith-to-llvm,"                                                    \
-  "convert-index-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"             \
-  "canonicalize,cse,reconcile-unrealized-casts"
+/// The math functions have no bf16 and no f16: those are computed in f32, one
+/// rounding per operation.
+static const char mathInF32[] =
+    "math-extend-to-supported-types{extra-types=f32,f64 target-type=f32},"
+    "gq-strict-floats";
 
-#define GQ_LOOPS_TO_BRANCHES                                                   \
-  "expand-strided-metadata,lower-affine,convert-scf-to-cf,"
+/// What is done with elements on the CPU, arithmetic of bf16 and f16 in f32 as
+/// well; %s is mathInF32.
+static const char scalars[] =
+    "arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32},"
+    "gq-strict-floats,"
+    "func.func(%s),"
+    "arith-expand{include-bf16=true},"
+    "canonicalize,"
+    "convert-math-to-llvm,convert-math-to-libm,";
 
-#define GQ_CPU                                                                 \
-  "gq-expand-producers," GQ_BUFFERIZE "convert-gq-to-runtime,"                 \
-  "func.func(convert-linalg-to-loops),"                                        \
-  "canonicalize," GQ_LOOPS_TO_BRANCHES GQ_SCALARS GQ_TO_LLVM("")
+/// From loops and calls to the LLVM dialect; %s are the options of
+/// finalize-memref-to-llvm.
+static const char toLlvm[] =
+    "convert-vector-to-llvm,finalize-memref-to-llvm%s,convert-arith-to-llvm,"
+    "convert-index-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
+    "canonicalize,cse,reconcile-unrealized-casts";
 
-const char *gqCpuPipeline(bool fuse) { return fuse ? GQ_FUSE GQ_CPU : GQ_CPU; }
+/// A text that grows; `*result` is complete after fclose.
+static FILE *openText(char **result, size_t *length) {
+  FILE *text = open_memstream(result, length);
+  if (!text)
+    abort(); // As MLIR itself does when it is out of memory.
+  return text;
+}
+
+/// What both pipelines begin with. The first pass looks at the module as its
+/// author wrote it.
+static void printFrontend(FILE *text, bool fuse) {
+  fprintf(text, "gq-protect-arguments,");
+  if (fuse)
+    fprintf(text, "%s", fusion);
+}
+
+static void printToLlvm(FILE *text, const char *memrefOptions) {
+  fprintf(text, "%s", loopsToBranches);
+  fprintf(text, scalars, mathInF32);
+  fprintf(text, toLlvm, memrefOptions);
+}
+
+char *gqCpuPipeline(bool fuse) {
+  char *pipeline = NULL;
+  size_t length = 0;
+  FILE *text = openText(&pipeline, &length);
+  printFrontend(text, fuse);
+  fprintf(text, "gq-expand-producers,%s", bufferization);
+  fprintf(text, "convert-gq-to-runtime,");
+  fprintf(text, "func.func(convert-linalg-to-loops),canonicalize,");
+  printToLlvm(text, "");
+  fclose(text);
+  return pipeline;
+}
 
 char *gqNvvmPipeline(const gqNvvmOptions *options) {
   char *pipeline = NULL;
   size_t length = 0;
-  FILE *text = open_memstream(&pipeline, &length);
-  if (!text)
-    abort(); // As MLIR itself does when it is out of memory.
+  FILE *text = openText(&pipeline, &length);
+  printFrontend(text, options->fuse);
   if (options->fuse)
-    fprintf(text, GQ_FUSE "gq-fuse-producers,");
-  fprintf(text, GQ_BUFFERIZE "convert-gq-to-gpu,gq-device-memory,");
+    fprintf(text, "gq-fuse-producers,");
+  fprintf(text, "%sconvert-gq-to-gpu,gq-device-memory,", bufferization);
+  fprintf(text, "gpu.module(%s,convert-gpu-to-nvvm),", mathInF32);
   fprintf(text, "gq-attach-target{chip=%s opt=%d},", options->chip,
           options->opt);
-  fprintf(text, "gpu.module(math-extend-to-supported-types{extra-types=f32,f64 "
-                "target-type=f32},convert-gpu-to-nvvm),");
-  fprintf(text, GQ_LOOPS_TO_BRANCHES GQ_SCALARS GQ_TO_LLVM(
-                    "{use-generic-functions=true}") ",gpu-to-llvm,");
+  printToLlvm(text, "{use-generic-functions=true}");
+  fprintf(text, ",gpu-to-llvm,");
   const char *toolkit = gqCudaToolkit();
   fprintf(text, "gpu-module-to-binary{format=%s%s%s}", options->format,
           toolkit ? " toolkit=" : "", toolkit ? toolkit : "");

@@ -26,9 +26,11 @@ static bool isToolkit(const char *folder) {
 }
 
 const char *gqCudaToolkit(void) {
-  const char *candidates[] = {getenv("GQ_CUDA_TOOLKIT"), GQ_CUDA_TOOLKIT,
-                              getenv("CUDA_HOME"), getenv("CUDA_PATH"),
-                              "/usr/local/cuda"};
+  const char *chosen = getenv("GQ_CUDA_TOOLKIT");
+  if (chosen)
+    return isToolkit(chosen) ? chosen : NULL;
+  const char *candidates[] = {GQ_CUDA_TOOLKIT, getenv("CUDA_HOME"),
+                              getenv("CUDA_PATH"), "/usr/local/cuda"};
   for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); ++i)
     if (candidates[i] && isToolkit(candidates[i]))
       return candidates[i];

@@ -8,10 +8,10 @@
 #ifndef GQ_LIB_LOWERING_TOOLKIT_H
 #define GQ_LIB_LOWERING_TOOLKIT_H
 
-/// The folder of a CUDA toolkit with ptxas, fatbinary and libdevice:
-/// $GQ_CUDA_TOOLKIT, else the one that the build found, $CUDA_HOME, $CUDA_PATH
-/// or /usr/local/cuda. Null if none of them is one: then PTX is what there is,
-/// and kernels cannot call libdevice.
+/// The folder of a CUDA toolkit with ptxas, fatbinary and libdevice: that of
+/// $GQ_CUDA_TOOLKIT if it is set, else the first that is one of what the build
+/// found, $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. Null if there is none:
+/// then PTX is what kernels become, and they cannot call libdevice.
 const char *gqCudaToolkit(void);
 
 #endif // GQ_LIB_LOWERING_TOOLKIT_H

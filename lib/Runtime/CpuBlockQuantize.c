@@ -15,18 +15,9 @@ static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
   if (!gqCpuCheckAttributes(op, format, scaleLayout, GQ_SCALE_LAYOUT_LINEAR))
     return false;
 
-  const gqRequirement input = {.name = "input",
-                               .buffer = &operands->input,
-                               .types = GQ_TYPES_FLOAT,
-                               .placement = GQ_ROWS,
-                               .rank = 2,
-                               .sizes = {GQ_ANY_EXTENT, GQ_ANY_EXTENT},
-                               .shape = "[M, K]"};
-  if (!gqCpuCheckOperand(op, &input))
+  if (!gqCpuCheckQuantized(op, &operands->input, &operands->data))
     return false;
   int64_t m = operands->input.sizes[0], k = operands->input.sizes[1];
-  if (!gqCpuCheckColumns(op, "input", k))
-    return false;
 
   const gqRequirement globalScale = {.name = "global_scale",
                                      .buffer = &operands->globalScale,
@@ -34,13 +25,6 @@ static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
                                      .placement = GQ_CONTIGUOUS,
                                      .rank = 0,
                                      .shape = "[]"};
-  const gqRequirement data = {.name = "data",
-                              .buffer = &operands->data,
-                              .types = GQ_TYPES_CODES,
-                              .placement = GQ_DISJOINT_ROWS,
-                              .rank = 2,
-                              .sizes = {m, k / 2},
-                              .shape = "[M, K / 2]"};
   const gqRequirement scales = {.name = "scales",
                                 .buffer = &operands->scales,
                                 .types = GQ_TYPES_SCALES,
@@ -49,7 +33,7 @@ static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
                                 .sizes = {m, k / 16},
                                 .shape = "[M, K / 16]"};
   return (!operands->globalScale.data || gqCpuCheckOperand(op, &globalScale)) &&
-         gqCpuCheckOperand(op, &data) && gqCpuCheckOperand(op, &scales);
+         gqCpuCheckOperand(op, &scales);
 }
 
 static void run(const gqBlockQuantizeOperands *operands) {

@@ -241,6 +241,28 @@ bool gqCpuCheckColumns(gqCpuOp *op, const char *name, int64_t k) {
                    name, k);
 }
 
+bool gqCpuCheckQuantized(gqCpuOp *op, const gqBuffer *input,
+                         const gqBuffer *data) {
+  const gqRequirement matrix = {.name = "input",
+                                .buffer = input,
+                                .types = GQ_TYPES_FLOAT,
+                                .placement = GQ_ROWS,
+                                .rank = 2,
+                                .sizes = {GQ_ANY_EXTENT, GQ_ANY_EXTENT},
+                                .shape = "[M, K]"};
+  if (!gqCpuCheckOperand(op, &matrix))
+    return false;
+  int64_t m = input->sizes[0], k = input->sizes[1];
+  const gqRequirement codes = {.name = "data",
+                               .buffer = data,
+                               .types = GQ_TYPES_CODES,
+                               .placement = GQ_DISJOINT_ROWS,
+                               .rank = 2,
+                               .sizes = {m, k / 2},
+                               .shape = "[M, K / 2]"};
+  return gqCpuCheckColumns(op, "input", k) && gqCpuCheckOperand(op, &codes);
+}
+
 /// Row starts do not decrease and lie in [0, M].
 static bool checkOffsets(gqCpuOp *op, gq_dev_groups groups) {
   int64_t previous = 0;

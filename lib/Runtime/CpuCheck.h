@@ -100,6 +100,11 @@ bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
 /// the block.
 bool gqCpuCheckColumns(gqCpuOp *op, const char *name, int64_t k);
 
+/// What both quantizing ops ask for: `input` is [M, K] with K a positive
+/// multiple of 16, `data` is [M, K / 2].
+bool gqCpuCheckQuantized(gqCpuOp *op, const gqBuffer *input,
+                         const gqBuffer *data);
+
 /// Checks `offsets` and `scale_offsets` with the padded scales `scales`, which
 /// must be [R, paddedColumns], and fills `groups`. Every group then lies in
 /// [0, numRows) and its padded rows in [0, R), without overlap.

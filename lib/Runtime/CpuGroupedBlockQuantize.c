@@ -27,28 +27,10 @@ static bool check(gqCpuOp *op, const gqGroupedBlockQuantizeOperands *operands,
                      "rows %d is unknown, expected all (%d) or grouped (%d)",
                      rows, GQ_ROWS_ALL, GQ_ROWS_GROUPED);
 
-  const gqRequirement input = {.name = "input",
-                               .buffer = &operands->input,
-                               .types = GQ_TYPES_FLOAT,
-                               .placement = GQ_ROWS,
-                               .rank = 2,
-                               .sizes = {GQ_ANY_EXTENT, GQ_ANY_EXTENT},
-                               .shape = "[M, K]"};
-  if (!gqCpuCheckOperand(op, &input))
+  if (!gqCpuCheckQuantized(op, &operands->input, &operands->data))
     return false;
   int64_t m = operands->input.sizes[0], k = operands->input.sizes[1];
-  if (!gqCpuCheckColumns(op, "input", k))
-    return false;
-
-  const gqRequirement data = {.name = "data",
-                              .buffer = &operands->data,
-                              .types = GQ_TYPES_CODES,
-                              .placement = GQ_DISJOINT_ROWS,
-                              .rank = 2,
-                              .sizes = {m, k / 2},
-                              .shape = "[M, K / 2]"};
-  if (!gqCpuCheckOperand(op, &data) ||
-      !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets,
+  if (!gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets,
                         "scales", &operands->scales, m,
                         gq_dev_up(k / 16, GQ_DEV_TILE_COLUMNS), groups))
     return false;

@@ -7,6 +7,8 @@
 
 #include "CudaContext.h"
 
+#include "runtime_kernels/device/Launch.h"
+
 #include "gq/Runtime/Cuda.h"
 
 #include <pthread.h>
@@ -249,6 +251,11 @@ gqCudaContext *gqCudaBegin(void) {
 int64_t gqDeviceMultiprocessorCount(void) {
   gqCudaContext *context = gqCudaBegin();
   return context ? context->multiprocessorCount : 1;
+}
+
+int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups) {
+  return gq_dev_grid(gq_dev_grouped_warps(rows, columns, groups),
+                     gqDeviceMultiprocessorCount());
 }
 
 void mgpuSetDefaultDevice(int32_t device) {

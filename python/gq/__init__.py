@@ -15,8 +15,9 @@
       }''')
     data, scales = module(x, data, scales)
 
-The library is $GQ_LIBRARY, else libgq.so beside this package or where the
-dynamic linker finds it; importing gq raises ImportError if there is none.
+The library is $GQ_LIBRARY, else libgq.so in this package's folder or where the
+dynamic linker finds it; importing gq raises ImportError if there is none. An
+installed package holds no library.
 """
 
 import ctypes
@@ -104,8 +105,11 @@ class Executable:
 
         Raises:
           Error: INVALID_ARGUMENT if the arrays do not fit the function, or one
-            to be written is read-only; INVALID_OFFSETS if offsets describe no
-            groups, and then the outputs are untouched.
+            to be written is read-only, and then nothing has run;
+            INVALID_OFFSETS if offsets describe no groups: the op that finds
+            that writes nothing and gq's ops after it do not run, but what
+            other ops wrote into arguments stays; OUT_OF_MEMORY if the extents
+            that follow from the arguments are more than memory holds.
           TypeError: something is no array at all.
         """
         c = signature(self._handle, entry)
@@ -162,8 +166,9 @@ def compile(mlir_text, target="cpu", fusion=True, cache_dir=None):
       mlir_text: str or bytes; gq ops and upstream dialects, with at least one
         public function.
       target: where it runs; "cpu".
-      fusion: whether to fuse quantization, scale layout and the element-wise
-        producer into one op. The bytes are the same without.
+      fusion: whether to fuse. On the CPU, quantization and scale layout become
+        one op; element-wise ops before them become one loop, which writes the
+        tensor that the op reads. The bytes are the same without.
       cache_dir: the folder that keeps compiled modules. None means
         $GQ_CACHE_DIR, else gq in the user's cache folder; "" means none.
 

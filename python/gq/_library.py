@@ -76,12 +76,13 @@ def _load():
     try:
         lib = ctypes.CDLL(path)
     except OSError as error:
-        where = (
-            "as $GQ_LIBRARY says"
+        message = (
+            f"gq cannot load $GQ_LIBRARY ({error})"
             if named
-            else f"in {beside.parent} or on the linker's path; set $GQ_LIBRARY"
+            else "gq cannot find libgq.so; build it and set $GQ_LIBRARY to its"
+            f" path ({error})"
         )
-        raise ImportError(f"cannot load libgq.so {where}: {error}") from error
+        raise ImportError(message) from error
 
     def declare(name, result, *arguments):
         function = getattr(lib, name)

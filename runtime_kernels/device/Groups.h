@@ -49,6 +49,8 @@ GQ_DEV int64_t gq_dev_load_offset(const void GQ_GLOBAL *offsets, bool wide,
 typedef struct gq_dev_group {
   int64_t begin, end;
   int64_t scaleBegin;
+  /// -1 for the rows of no group.
+  int32_t number;
 } gq_dev_group;
 
 /// Group e < numGroups.
@@ -61,14 +63,14 @@ GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_row_groups *groups,
                  ? gq_dev_load_offset(groups->offsets, wide, e + 1)
                  : groups->numRows,
       .scaleBegin = gq_dev_load_offset(groups->scaleOffsets, wide, e),
+      .number = (int32_t)e,
   };
 }
 
 /// GQ_DEV_STATUS_ bits: what makes the group unusable.
 GQ_DEV uint32_t gq_dev_group_faults(const gq_dev_row_groups *groups,
                                     gq_dev_group group) {
-  if (group.begin < 0 || group.end < group.begin ||
-      group.end > groups->numRows)
+  if (group.begin < 0 || group.end < group.begin || group.end > groups->numRows)
     return GQ_DEV_STATUS_OFFSETS;
   int64_t paddedRows = gq_dev_up(group.end - group.begin, GQ_DEV_TILE_ROWS);
   bool inside = group.scaleBegin >= 0 &&
@@ -79,31 +81,26 @@ GQ_DEV uint32_t gq_dev_group_faults(const gq_dev_row_groups *groups,
 }
 
 /// Loads 31 offsets that cut all of them into 32 pieces. This reads every line
-/// of up to 1,024 i32 offsets, so that what a search loads later is in L1; the
-/// scale offsets are brought nearer likewise. Nothing waits for it here.
+/// of up to 1,024 i32 offsets, so that what a search loads later is in L1.
+/// Nothing waits for it here.
 GQ_DEV void gq_dev_prepare_groups(gq_dev_row_groups *groups) {
-  groups->pivotStep = (groups->numOffsets + GQ_DEV_WARP) / GQ_DEV_WARP;
+  groups->pivotStep = groups->numOffsets / GQ_DEV_WARP + 1;
   uint32_t i = groups->pivotStep * (gq_dev_lane() + 1) - 1;
-  groups->pivot =
-      i < groups->numOffsets
-          ? gq_dev_load_offset(groups->offsets, groups->wide, i)
-          : INT64_MAX;
-  if (i < groups->numGroups)
-    gq_dev_prefetch((const uint8_t GQ_GLOBAL *)groups->scaleOffsets +
-                    (uint64_t)i * (groups->wide ? 8 : 4));
+  groups->pivot = i < groups->numOffsets
+                      ? gq_dev_load_offset(groups->offsets, groups->wide, i)
+                      : INT64_MAX;
 }
 
-/// The group of each lane's row, -1 if it has none that is usable: the last one
-/// that starts at or before the row. Bisection, five steps of it between the
-/// lanes, and with 1,000 groups five in memory. At every step offsets[low] <=
-/// row < offsets[high], which needs nothing of the offsets. `group` is filled
-/// if there is one. All lanes take part.
-GQ_DEV int32_t gq_dev_find_group(const gq_dev_row_groups *groups, int64_t row,
-                                 gq_dev_group *group) {
+/// The group of each lane's row: the last one that starts at or before the row,
+/// if it is usable; else a group of number -1 and no rows. Bisection, five
+/// steps of it between the lanes, and with 1,000 groups five in memory. At
+/// every step offsets[low] <= row < offsets[high], which needs nothing of the
+/// offsets. All lanes take part.
+GQ_DEV gq_dev_group gq_dev_find_group(const gq_dev_row_groups *groups,
+                                      int64_t row) {
   uint32_t pivots = 0; // that are at most `row`
   for (uint32_t step = GQ_DEV_WARP / 2; step; step /= 2) {
-    uint32_t lane = pivots + step - 1;
-    int64_t pivot = gq_dev_shuffle64(groups->pivot, lane);
+    int64_t pivot = gq_dev_shuffle64(groups->pivot, pivots + step - 1);
     pivots += pivot <= row ? step : 0;
   }
   uint32_t low = pivots * groups->pivotStep; // that many are at most `row`
@@ -117,10 +114,11 @@ GQ_DEV int32_t gq_dev_find_group(const gq_dev_row_groups *groups, int64_t row,
       else
         high = middle;
     }
+  const gq_dev_group none = {.number = -1};
   if (low == 0 || low > groups->numGroups)
-    return -1;
-  *group = gq_dev_load_group(groups, low - 1);
-  return gq_dev_group_faults(groups, *group) ? -1 : (int32_t)(low - 1);
+    return none;
+  gq_dev_group group = gq_dev_load_group(groups, low - 1);
+  return gq_dev_group_faults(groups, group) ? none : group;
 }
 
 #endif // GQ_KERNELS_DEVICE_GROUPS_H

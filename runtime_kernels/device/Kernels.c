@@ -55,6 +55,10 @@ GQ_DEV Piece pieceAfter(Piece piece, Piece distance, uint32_t piecesPerTile) {
   return piece;
 }
 
+GQ_DEV uint32_t numRowTiles(int64_t rows) {
+  return (uint32_t)((rows + GQ_DEV_TILE_ROWS - 1) / GQ_DEV_TILE_ROWS);
+}
+
 /// This warp's number, and how many there are.
 GQ_DEV uint32_t warpNumber(void) {
   return gq_dev_cta() * (gq_dev_num_threads() / GQ_DEV_WARP) +
@@ -70,11 +74,13 @@ GQ_DEV uint32_t numWarps(void) {
 //===----------------------------------------------------------------------===//
 
 GQ_DEV void storeCodes(uint8_t GQ_GLOBAL *p, const uint32_t codes[2],
-                       bool aligned, bool wanted) {
-  gq_dev_store_if(wanted && aligned, p, codes[0], codes[1]);
-  if (wanted && !aligned)
-    for (int i = 0; i < GQ_DEV_NVFP4_BLOCK_BYTES; ++i)
-      p[i] = (uint8_t)(codes[i / 4] >> i % 4 * 8);
+                       bool aligned) {
+  if (aligned) {
+    *(gq_dev_u32x2 GQ_GLOBAL *)p = (gq_dev_u32x2){codes[0], codes[1]};
+    return;
+  }
+  for (int i = 0; i < GQ_DEV_NVFP4_BLOCK_BYTES; ++i)
+    p[i] = (uint8_t)(codes[i / 4] >> i % 4 * 8);
 }
 
 /// Stores the lowest `count` bytes of a word.
@@ -121,14 +127,15 @@ typedef struct Target {
   int32_t group;
 } Target;
 
-GQ_DEV Target findTarget(const gq_dev_row_groups *groups, int64_t row) {
-  gq_dev_group group;
-  int32_t e = gq_dev_find_group(groups, row, &group);
-  if (e < 0)
-    return (Target){.group = -1};
-  return (Target){.row = group.scaleBegin + row - group.begin,
-                  .rowsAfter = group.end - 1 - row,
-                  .group = e};
+/// The target of each lane's row. `group` is where the lane's last row was; if
+/// all rows are there still, as in large groups, nothing is looked up.
+GQ_DEV Target findTarget(const gq_dev_row_groups *groups, int64_t row,
+                         gq_dev_group *group) {
+  if (gq_dev_ballot(row < group->begin || row >= group->end))
+    *group = gq_dev_find_group(groups, row);
+  return (Target){.row = group->scaleBegin + row - group->begin,
+                  .rowsAfter = group->end - 1 - row,
+                  .group = group->number};
 }
 
 /// Stores a word of each lane to its target, from `column` on. Four lanes side
@@ -136,9 +143,8 @@ GQ_DEV Target findTarget(const gq_dev_row_groups *groups, int64_t row) {
 /// bytes, and the slot's last row of the group sees to the padding after it.
 /// Where lanes and padding make up a whole slot, which is so but for tiles that
 /// the four lanes meet in part, the first of the lanes stores it at once.
-GQ_DEV void storeTiled(uint8_t GQ_GLOBAL *scales, uint32_t width,
-                       Target target, uint32_t column, uint32_t word,
-                       bool aligned) {
+GQ_DEV void storeTiled(uint8_t GQ_GLOBAL *scales, uint32_t width, Target target,
+                       uint32_t column, uint32_t word, bool aligned) {
   uint32_t lane = gq_dev_lane();
   uint32_t rowInTile = (uint32_t)target.row % GQ_DEV_TILE_ROWS;
   uint32_t place = rowInTile / ROW_STEP;
@@ -148,14 +154,15 @@ GQ_DEV void storeTiled(uint8_t GQ_GLOBAL *scales, uint32_t width,
   bool active = target.group >= 0;
 
   // Which lanes share the slot of the lane below.
-  int32_t groupBelow = (int32_t)gq_dev_shuffle((uint32_t)target.group, lane - 1);
+  int32_t groupBelow =
+      (int32_t)gq_dev_shuffle((uint32_t)target.group, lane - 1);
   uint32_t joined = gq_dev_ballot(active && lane % 4 != 0 && place != 0 &&
                                   groupBelow == target.group);
   uint32_t lanesAfter = (uint32_t)__builtin_ctz(~(joined >> lane >> 1));
   int64_t rowsAfter = target.rowsAfter - (int64_t)lanesAfter * ROW_STEP;
   bool endsGroup = rowsAfter < ROW_STEP;
-  bool whole = active && aligned && place == 0 &&
-               (endsGroup || lanesAfter == 3);
+  bool whole =
+      active && aligned && place == 0 && (endsGroup || lanesAfter == 3);
   uint32_t wholes = gq_dev_ballot(whole);
 
   gq_dev_u32x4 words = {word, gq_dev_shuffle(word, lane + 1),
@@ -180,12 +187,12 @@ GQ_DEV void storeTiled(uint8_t GQ_GLOBAL *scales, uint32_t width,
 
 /// Zeroes the slots that hold nothing but padding, those from the used rows on
 /// in the last tiles of a group that uses less than 32 rows of them, and
-/// reports groups that break the contract. A warp takes up to 8 tiles of a
-/// group. The last warps begin: they are those that have a piece less to do.
+/// reports groups that break the contract. A warp takes up to 16 tiles of
+/// a group. The last warps begin: they are those that have a piece less to do.
 GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
                          uint8_t GQ_GLOBAL *scales, uint32_t width,
                          uint32_t GQ_GLOBAL *status) {
-  const uint32_t share = 8;
+  const uint32_t share = 16;
   bool aligned = ((uint64_t)scales & 15) == 0;
   uint32_t tiles = width / GQ_DEV_TILE_COLUMNS;
   uint32_t shares = (tiles + share - 1) / share;
@@ -200,18 +207,19 @@ GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
             ? gq_dev_load_offset(groups->scaleOffsets, groups->wide, e + 1)
             : groups->scaleRows;
     uint32_t faults = gq_dev_group_faults(groups, group);
-    uint32_t used = (uint32_t)(group.end - group.begin) % GQ_DEV_TILE_ROWS;
-    if (!faults && used != 0 && gq_dev_lane() >= used) {
-      int64_t lastTiles = group.scaleBegin + (group.end - group.begin) - used;
-      uint8_t GQ_GLOBAL *slot = scales + lastTiles * width + begin * 512 +
-                                gq_dev_lane() * 16;
-      for (uint32_t tile = begin; tile < end; ++tile, slot += 512)
-        storeZeroSlot(slot, aligned);
+    if (!faults) {
+      int64_t rows = group.end - group.begin;
+      uint32_t used = (uint32_t)rows % GQ_DEV_TILE_ROWS;
+      if (used != 0 && gq_dev_lane() >= used) {
+        uint8_t GQ_GLOBAL *slot = scales +
+                                  (group.scaleBegin + rows - used) * width +
+                                  begin * 512 + gq_dev_lane() * 16;
+        for (uint32_t tile = begin; tile < end; ++tile, slot += 512)
+          storeZeroSlot(slot, aligned);
+      }
+      if (next < group.scaleBegin + gq_dev_up(rows, GQ_DEV_TILE_ROWS))
+        faults = GQ_DEV_STATUS_SCALE_OFFSETS;
     }
-    // Differences of offsets in the buffer; other offsets are faults anyway.
-    if (!faults && next - group.scaleBegin <
-                       gq_dev_up(group.end - group.begin, GQ_DEV_TILE_ROWS))
-      faults = GQ_DEV_STATUS_SCALE_OFFSETS;
     if (faults && begin == 0 && gq_dev_lane() == 0)
       gq_dev_atomic_or(status, faults);
   }
@@ -237,29 +245,24 @@ typedef struct Quantization {
   int64_t scalesStride;
 } Quantization;
 
-/// A lane's blocks in a piece: rows `firstRow` + 0, 32, 64 and 96, of which
-/// the first `numRows` exist.
+/// A lane's blocks in a piece: those of rows `firstRow` + 32 * i for which bit
+/// i of `rows` is set. If there is no such column, no bit is set.
 typedef struct Blocks {
   int64_t firstRow;
   uint32_t column;
-  uint32_t numRows;
+  uint32_t rows;
 } Blocks;
 
-GQ_DEV Blocks blocksOf(Piece piece, int64_t rows) {
+GQ_DEV Blocks blocksOf(Piece piece, int64_t rows, uint32_t numBlocks) {
   uint32_t lane = gq_dev_lane();
-  int64_t tileRow = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS;
-  uint32_t rowInTile = piece.number % PIECES * 2 + lane / PIECE_COLUMNS;
-  uint32_t column =
-      piece.number / PIECES * PIECE_COLUMNS + lane % PIECE_COLUMNS;
-  int64_t left = rows - tileRow;
-  uint32_t tileRows =
-      left <= 0 ? 0 : left < GQ_DEV_TILE_ROWS ? (uint32_t)left : GQ_DEV_TILE_ROWS;
-  uint32_t numRows = tileRows > rowInTile
-                         ? (tileRows - rowInTile + ROW_STEP - 1) / ROW_STEP
-                         : 0;
-  return (Blocks){.firstRow = tileRow + rowInTile,
-                  .column = column,
-                  .numRows = numRows};
+  Blocks blocks = {.firstRow = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
+                               piece.number % PIECES * 2 + lane / PIECE_COLUMNS,
+                   .column = piece.number / PIECES * PIECE_COLUMNS +
+                             lane % PIECE_COLUMNS};
+  for (uint32_t i = 0; i < UNROLL; ++i)
+    if (blocks.firstRow + ROW_STEP * i < rows && blocks.column < numBlocks)
+      blocks.rows |= 1u << i;
+  return blocks;
 }
 
 /// A block as it waits in registers: 8 pairs of bf16 or f16 if the hook is
@@ -271,9 +274,8 @@ typedef struct Held {
 /// Loads block i, or where there is none block 0: a load without a branch lets
 /// the loads be issued together. Packing undoes the hook's unpacking, so that
 /// what the loads gave is held as it is.
-GQ_DEV Held loadBlock(const Quantization *q, Blocks blocks, uint32_t numBlocks,
-                      uint32_t i) {
-  bool inside = blocks.column < numBlocks && i < blocks.numRows;
+GQ_DEV Held loadBlock(const Quantization *q, Blocks blocks, uint32_t i) {
+  bool inside = blocks.rows >> i & 1;
   float x[GQ_DEV_NVFP4_BLOCK];
   q->load(q->inputs, inside ? blocks.firstRow + ROW_STEP * i : 0,
           inside ? (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK : 0, x);
@@ -312,14 +314,11 @@ GQ_DEV void quantize(const Quantization *q) {
   bool perGroup = q->globalScaleKind == GQ_DEV_GLOBAL_SCALE_PER_GROUP;
   bool dataAligned = (((uint64_t)q->data | (uint64_t)q->dataStride) & 7) == 0;
   bool scalesAligned =
-      q->groups
-          ? ((uint64_t)q->scales & 15) == 0
-          : (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
+      q->groups ? ((uint64_t)q->scales & 15) == 0
+                : (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
 
-  uint32_t rowTiles =
-      (uint32_t)((q->rows + GQ_DEV_TILE_ROWS - 1) / GQ_DEV_TILE_ROWS);
-  uint32_t piecesPerTile =
-      (width + PIECE_COLUMNS - 1) / PIECE_COLUMNS * PIECES;
+  uint32_t rowTiles = numRowTiles(q->rows);
+  uint32_t piecesPerTile = (width + PIECE_COLUMNS - 1) / PIECE_COLUMNS * PIECES;
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
   Piece distance = pieceOf(numWarps(), piecesPerTile);
   Piece piece = pieceOf(warpNumber(), piecesPerTile);
@@ -329,22 +328,25 @@ GQ_DEV void quantize(const Quantization *q) {
   // The registers of a block are loaded with its successor as soon as they are
   // free, so that a warp has three blocks a lane in flight while it computes.
   Held held[UNROLL];
-  Blocks blocks = blocksOf(piece, q->rows);
+  Blocks blocks = blocksOf(piece, q->rows, numBlocks);
+  gq_dev_group group = {.number = -1};
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < UNROLL; ++i)
-    held[i] = loadBlock(q, blocks, numBlocks, i);
+    held[i] = loadBlock(q, blocks, i);
 
   do {
     piece = pieceAfter(piece, distance, piecesPerTile);
-    Blocks next = blocksOf(piece, q->rows);
+    Blocks next = blocksOf(piece, q->rows, numBlocks);
 
-    // Of the four words that four lanes have, this lane stores one.
+    // Of the four words that four lanes have, this lane stores one. It is there
+    // if its first column is, which the first of the lanes knows.
     uint32_t wordColumn = blocks.column - laneInWord;
     int64_t wordRow = blocks.firstRow + ROW_STEP * laneInWord;
-    bool hasWord = laneInWord < blocks.numRows && wordColumn < width;
+    bool hasWord =
+        gq_dev_shuffle(blocks.rows, lane - laneInWord) >> laneInWord & 1;
     Target target = {.group = -1};
     if (q->groups)
-      target = findTarget(q->groups, wordRow);
+      target = findTarget(q->groups, wordRow, &group);
 
     float globalScale = 1.0f;
     if (perGroup && target.group >= 0)
@@ -362,17 +364,21 @@ GQ_DEV void quantize(const Quantization *q) {
       uint32_t informed = lane - laneInWord + i;
       float blockScale =
           perGroup ? gq_dev_shuffle_f32(globalScale, informed) : globalScale;
-      float x[GQ_DEV_NVFP4_BLOCK];
-      float amax = unpackBlock(q, held[i], x);
-      uint32_t codes[2];
-      uint32_t scale =
-          gq_dev_nvfp4_block(x, amax, hasGlobalScale, blockScale, codes);
-      bool inside = blocks.column < numBlocks && i < blocks.numRows;
-      scales |= inside ? scale << 8 * i : 0;
-      storeCodes(q->data + (blocks.firstRow + ROW_STEP * i) * q->dataStride +
-                     (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK_BYTES,
-                 codes, dataAligned, inside && (wanted >> informed & 1));
-      held[i] = loadBlock(q, next, numBlocks, i);
+      // The branch also keeps the loads of the next piece between the blocks:
+      // without it they all end up behind the last one.
+      if (blocks.rows >> i & 1) {
+        float x[GQ_DEV_NVFP4_BLOCK];
+        float amax = unpackBlock(q, held[i], x);
+        uint32_t codes[2];
+        scales |= gq_dev_nvfp4_block(x, amax, hasGlobalScale, blockScale, codes)
+                  << 8 * i;
+        if (wanted >> informed & 1)
+          storeCodes(q->data +
+                         (blocks.firstRow + ROW_STEP * i) * q->dataStride +
+                         (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK_BYTES,
+                     codes, dataAligned);
+      }
+      held[i] = loadBlock(q, next, i);
     }
 
     scales = transposeBytes(scales);
@@ -423,17 +429,18 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
   };
   gq_dev_prepare_groups(&rowGroups);
   quantize(&quantization);
-  finishGroups(&rowGroups, scales,
-               (uint32_t)gq_dev_up(columns / GQ_DEV_NVFP4_BLOCK,
-                                   GQ_DEV_TILE_COLUMNS),
-               status);
+  finishGroups(
+      &rowGroups, scales,
+      (uint32_t)gq_dev_up(columns / GQ_DEV_NVFP4_BLOCK, GQ_DEV_TILE_COLUMNS),
+      status);
 }
 
-GQ_DEV_KERNEL void gq_dev_block_quantize(
-    gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
-    const float GQ_GLOBAL *global_scale, uint8_t GQ_GLOBAL *data,
-    int64_t data_stride, uint8_t GQ_GLOBAL *scales, int64_t scales_stride,
-    int32_t format, int32_t global_scale_kind) {
+GQ_DEV_KERNEL void
+gq_dev_block_quantize(gq_load16 *load, const void *inputs, int64_t rows,
+                      int64_t columns, const float GQ_GLOBAL *global_scale,
+                      uint8_t GQ_GLOBAL *data, int64_t data_stride,
+                      uint8_t GQ_GLOBAL *scales, int64_t scales_stride,
+                      int32_t format, int32_t global_scale_kind) {
   (void)format; // nvfp4 is the only one.
   const Quantization quantization = {
       .load = load,
@@ -491,24 +498,24 @@ GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
   // Four lanes side by side have the rows of 16 bytes, the others the columns.
   uint32_t rowInGroup = gq_dev_lane() % 4 * ROW_STEP;
   uint32_t wordInPiece = gq_dev_lane() / 4;
-  uint32_t rowTiles =
-      (uint32_t)((rows + GQ_DEV_TILE_ROWS - 1) / GQ_DEV_TILE_ROWS);
+  uint32_t rowTiles = numRowTiles(rows);
   uint32_t piecesPerTile = (words + 7) / 8 * ROW_STEP;
   Piece distance = pieceOf(numWarps(), piecesPerTile);
   gq_dev_prepare_groups(&rowGroups);
+  gq_dev_group group = {.number = -1};
   for (Piece piece = pieceOf(warpNumber(), piecesPerTile);
        piece.rowTile < rowTiles;
        piece = pieceAfter(piece, distance, piecesPerTile)) {
     int64_t row = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
                   piece.number % ROW_STEP + rowInGroup;
-    uint32_t column = (piece.number / ROW_STEP * 8 + wordInPiece) *
-                      GQ_DEV_TILE_COLUMNS;
+    uint32_t column =
+        (piece.number / ROW_STEP * 8 + wordInPiece) * GQ_DEV_TILE_COLUMNS;
     bool inside = row < rows && column < width;
     uint32_t word = 0;
     if (inside)
       word = loadScales(linear + row * linear_stride + column,
                         (uint32_t)scale_columns - column, linearAligned);
-    Target target = findTarget(&rowGroups, row);
+    Target target = findTarget(&rowGroups, row, &group);
     if (!inside)
       target.group = -1;
     storeTiled(scales, width, target, column, word, scalesAligned);

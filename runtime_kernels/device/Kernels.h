@@ -8,10 +8,8 @@
 // a chip, for the lowering to link.
 //
 // Launch: a one-dimensional grid of CTAs of whole warps, all of whose threads
-// call the function. Any grid gives the same bytes. A warp takes every n-th
-// piece of the work, n being the number of warps; so a grid that fills the
-// multiprocessors once is enough, and one of gq_dev_*_warps() warps gives every
-// warp one piece.
+// call the function, once. Any grid gives the same bytes; Launch.h has a fast
+// one.
 //
 // Offsets stay on the device and are never trusted: see Groups.h.
 //
@@ -22,7 +20,7 @@
 
 #include "gq/Runtime/Types.h"
 #include "runtime_kernels/device/Inputs.h"
-#include "runtime_kernels/device/Status.h"
+#include "runtime_kernels/device/Launch.h"
 
 /// Declares a function that the bitcode exports.
 #define GQ_DEV_KERNEL __attribute__((always_inline))
@@ -38,15 +36,16 @@ enum {
 
 /// gq.grouped_block_quantize.
 ///
-/// load(inputs, ...)  the [rows, columns] input; columns % 16 == 0
+/// load(inputs, ...)  the [rows, columns] input; columns > 0, columns % 16 == 0
 /// offsets            [num_offsets] row starts, num_offsets = groups or
 ///                    groups + 1, below 2^31
 /// scale_offsets      [groups]
 /// data               [rows, columns / 2] bytes, `data_stride` bytes from one
-///                    row to the next. Rows are written 8 bytes at a time if
-///                    address and stride are multiples of 8, else bytewise.
+///                    row to the next. Written 8 bytes at a time if address and
+///                    stride are multiples of 8, else bytewise.
 /// scales             [scale_rows, up(columns / 16, 4)] in tile128x4;
-///                    scale_rows % 128 == 0. Likewise with 4 bytes.
+///                    scale_rows % 128 == 0. Written 4 and 16 bytes at a time
+///                    if the address is a multiple of 16, else bytewise.
 /// status             GQ_DEV_STATUS_ bits are ORed into it
 ///
 /// Constants: `format` a gqFormat, `rows_mode` a gqRows, `offset_bits` 32 or

@@ -62,10 +62,8 @@ GQ_DEV uint32_t gq_dev_e2m1_spread(float x) {
 /// Codes i and j of four, i in the low half of the result, as a pair of
 /// nibbles in the lowest byte of each half: x[0] and x[1], x[4] and x[5].
 GQ_DEV uint32_t gq_dev_e2m1_pairs(const float x[6]) {
-  uint32_t low =
-      gq_dev_e2m1_spread(x[0]) + (gq_dev_e2m1_spread(x[1]) << 4);
-  uint32_t high =
-      gq_dev_e2m1_spread(x[4]) + (gq_dev_e2m1_spread(x[5]) << 4);
+  uint32_t low = gq_dev_e2m1_spread(x[0]) + (gq_dev_e2m1_spread(x[1]) << 4);
+  uint32_t high = gq_dev_e2m1_spread(x[4]) + (gq_dev_e2m1_spread(x[5]) << 4);
   uint32_t both = gq_dev_permute(low, high, 0x5410);
   const uint32_t signs = 0x00880088;
   return (both & ~signs) | (both >> 6 & signs);
@@ -107,9 +105,10 @@ GQ_DEV float gq_dev_f32_from_e4m3_native(uint32_t code) {
 
 /// amax / 6, amax in [0, inf]. The remainder of a first quotient corrects it
 /// to the rounding of the true one, as long as nothing underflows or
-/// overflows; the rest, which data does not contain, goes through float64. There
-/// the same correction gives the nearest float64, and no quotient by 6 lies so
-/// near the middle of two float32 that rounding it once more would matter.
+/// overflows; the rest, which data does not contain, goes through float64.
+/// There the same correction gives the nearest float64, and no quotient by 6
+/// lies so near the middle of two float32 that rounding it once more would
+/// matter.
 GQ_DEV float gq_dev_sixth(float amax) {
   const float sixth = 1.0f / 6.0f;
   float quotient = amax * sixth;
@@ -128,8 +127,7 @@ GQ_DEV float gq_dev_sixth(float amax) {
 GQ_DEV float gq_dev_amax(const float x[16]) {
   float m[8];
   for (int i = 0; i < 8; ++i)
-    m[i] =
-        gq_dev_max_number(__builtin_fabsf(x[i]), __builtin_fabsf(x[i + 8]));
+    m[i] = gq_dev_max_number(__builtin_fabsf(x[i]), __builtin_fabsf(x[i + 8]));
   for (int n = 4; n; n /= 2)
     for (int i = 0; i < n; ++i)
       m[i] = gq_dev_max_number(m[i], m[i + n]);
@@ -150,8 +148,9 @@ GQ_DEV float gq_dev_amax_of_bf16(const uint32_t pairs[8]) {
 }
 
 /// Quantizes a block of largest magnitude `amax` to its 16 codes, x[0] in the
-/// lowest nibble of codes[0], and returns the scale byte. Without a global scale, `hasGlobalScale` is a
-/// constant false and `globalScale` is not looked at.
+/// lowest nibble of codes[0], and returns the scale byte. Without a global
+/// scale, `hasGlobalScale` is a constant false and `globalScale` is not looked
+/// at.
 GQ_DEV uint32_t gq_dev_nvfp4_block(const float x[16], float amax,
                                    bool hasGlobalScale, float globalScale,
                                    uint32_t codes[2]) {
@@ -160,8 +159,7 @@ GQ_DEV uint32_t gq_dev_nvfp4_block(const float x[16], float amax,
   if (hasGlobalScale) {
     scale = gq_dev_e4m3_native(
         gq_dev_min(gq_dev_sixth(amax) * globalScale, GQ_DEV_F32_MAX));
-    float decoded =
-        gq_dev_f32_from_e4m3_native(scale) * (1.0f / globalScale);
+    float decoded = gq_dev_f32_from_e4m3_native(scale) * (1.0f / globalScale);
     inverse = gq_dev_min(1.0f / decoded, GQ_DEV_F32_MAX);
   } else {
     // A scale below 2^-10 is 0 and one above 448 is 448, so that neither the

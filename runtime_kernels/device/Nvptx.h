@@ -99,9 +99,7 @@ GQ_DEV float gq_dev_max_magnitude(float a, float b) {
 }
 
 /// max(a, b), NaN dropped.
-GQ_DEV float gq_dev_max_number(float a, float b) {
-  return __nvvm_fmax_f(a, b);
-}
+GQ_DEV float gq_dev_max_number(float a, float b) { return __nvvm_fmax_f(a, b); }
 
 /// a * b + c, rounded once.
 GQ_DEV float gq_dev_fma(float a, float b, float c) {
@@ -172,25 +170,6 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 GQ_GLOBAL *p) {
                    : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
                    : "l"(p));
   return x;
-}
-
-/// Stores 8 bytes at a multiple of 8 if `predicate` holds. Without a branch, so
-/// that what is stored is computed here and not behind the loads that follow.
-GQ_DEV void gq_dev_store_if(bool predicate, uint8_t GQ_GLOBAL *p, uint32_t low,
-                            uint32_t high) {
-  __asm__ volatile("{\n\t"
-                   ".reg .pred p;\n\t"
-                   "setp.ne.b32 p, %0, 0;\n\t"
-                   "@p st.global.v2.b32 [%1], {%2, %3};\n\t"
-                   "}"
-                   :
-                   : "r"((uint32_t)predicate), "l"(p), "r"(low), "r"(high)
-                   : "memory");
-}
-
-/// Brings the line that holds *p into L1.
-GQ_DEV void gq_dev_prefetch(const uint8_t GQ_GLOBAL *p) {
-  __asm__ volatile("prefetch.global.L1 [%0];" : : "l"(p));
 }
 
 /// ORs into a word that other threads OR into as well.

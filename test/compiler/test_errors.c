@@ -60,12 +60,76 @@ static void testUnsupportedTypes(void **state) {
 
 static void testMissingSymbol(void **state) {
   (void)state;
+  // Declared and not called is no error.
   refuseCompilation("func.func private @gq_test_nowhere(i64)\n"
+                    "func.func private @gq_test_unused(i64)\n"
                     "func.func @main(%a: i64) {\n"
                     "  call @gq_test_nowhere(%a) : (i64) -> ()\n"
                     "  return\n"
                     "}\n",
-                    "gq_test_nowhere");
+                    "undefined: gq_test_nowhere (declared in the module; ");
+}
+
+/// What is left over names an op of the module and its types.
+static void testNoLowering(void **state) {
+  (void)state;
+  refuseCompilation("func.func @main(%x: f32) -> f8E4M3FN {\n"
+                    "  %y = arith.truncf %x : f32 to f8E4M3FN\n"
+                    "  return %y : f8E4M3FN\n"
+                    "}\n",
+                    "model.mlir:2:8: error: 'arith.truncf' op on these types "
+                    "has no lowering: (f32) -> (f8E4M3FN)");
+}
+
+static void testNestedModule(void **state) {
+  (void)state;
+  refuseCompilation("module {\n"
+                    "  module {\n"
+                    "    func.func @main() {\n"
+                    "      return\n"
+                    "    }\n"
+                    "  }\n"
+                    "}\n",
+                    "model.mlir:2:3: error: a module in a module");
+}
+
+/// A module's own symbols must not be what the lowering calls.
+static void testReservedNames(void **state) {
+  (void)state;
+  static const char *const names[] = {"gqCpuBlockQuantize",
+                                      "gqHeapAllocate",
+                                      "mgpuMemAlloc",
+                                      "malloc",
+                                      "free",
+                                      "memrefCopy",
+                                      "_mlir_ciface_main",
+                                      "_mlir_memref_to_llvm_alloc"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    char mlir[256], message[128];
+    snprintf(message, sizeof(message),
+             "model.mlir:2:1: error: the name '%s' is reserved", names[i]);
+    snprintf(mlir, sizeof(mlir),
+             "func.func @main() { return }\n"
+             "func.func @%s() { return }\n",
+             names[i]);
+    refuseCompilation(mlir, message);
+    snprintf(mlir, sizeof(mlir),
+             "func.func @main() { return }\n"
+             "memref.global @%s : memref<f64> = dense<1.0>\n",
+             names[i]);
+    refuseCompilation(mlir, message);
+  }
+  refuseCompilation("func.func @f() { return }\n"
+                    "func.func private @_mlir_ciface_f()\n",
+                    "the name '_mlir_ciface_f' is reserved");
+  // A module may call them.
+  gqExecutableDestroy(compile("func.func private @malloc(i64) -> !llvm.ptr\n"
+                              "func.func private @free(!llvm.ptr)\n"
+                              "func.func @main(%n: i64) {\n"
+                              "  %p = call @malloc(%n) : (i64) -> !llvm.ptr\n"
+                              "  call @free(%p) : (!llvm.ptr) -> ()\n"
+                              "  return\n"
+                              "}\n"));
 }
 
 /// What only the backend sees. It must neither print nor end the process.
@@ -241,6 +305,9 @@ int main(void) {
       cmocka_unit_test(testDiagnostics),
       cmocka_unit_test(testUnsupportedTypes),
       cmocka_unit_test(testMissingSymbol),
+      cmocka_unit_test(testNoLowering),
+      cmocka_unit_test(testNestedModule),
+      cmocka_unit_test(testReservedNames),
       cmocka_unit_test(testBackendError),
       cmocka_unit_test(testUnknownTarget),
       cmocka_unit_test(testUnknownFunction),

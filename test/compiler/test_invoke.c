@@ -9,6 +9,7 @@
 
 #include "gq/Runtime/Cpu.h"
 
+#include <malloc.h>
 #include <pthread.h>
 
 //===----------------------------------------------------------------------===//
@@ -311,6 +312,124 @@ static void testAlternativeDtypes(void **state) {
   }
 }
 
+/// A byte that is a bool but neither 0 nor 1, in a tensor and as a scalar.
+static void testBoolBytes(void **state) {
+  (void)state;
+  gqExecutable *executable =
+      compile("func.func @main(%a: tensor<?xi1>, %s: i1, %t: i1)\n"
+              "    -> (tensor<?xi32>, i32) {\n"
+              "  %r = arith.extui %a : tensor<?xi1> to tensor<?xi32>\n"
+              "  %x = arith.extui %s : i1 to i32\n"
+              "  %y = arith.extui %t : i1 to i32\n"
+              "  %z = arith.addi %x, %y : i32\n"
+              "  return %r, %z : tensor<?xi32>, i32\n"
+              "}\n");
+  uint8_t a[] = {0, 1, 2, 255};
+  Tensor storage[3];
+  DLTensor *inputs[] = {makeVector(&storage[0], uint8Type, a, 4),
+                        makeScalar(&storage[1], uint8Type, &a[2]),
+                        makeScalar(&storage[2], boolType, &a[3])};
+  DLManagedTensor *outputs[2];
+  invoke(executable, NULL, inputs, 3, outputs, 2);
+  assert_memory_equal(outputs[0]->dl_tensor.data, ((int32_t[]){0, 1, 1, 1}),
+                      16);
+  assert_int_equal(*(const int32_t *)outputs[1]->dl_tensor.data, 2);
+  release(outputs[0]);
+  release(outputs[1]);
+  gqExecutableDestroy(executable);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Two fresh results whose extents the caller chooses.
+static const char twoFills[] =
+    "func.func @main(%m: index, %n: index, %k: index)\n"
+    "    -> (tensor<?xf32>, tensor<?x?xf32>) {\n"
+    "  %c = arith.constant 1.0 : f32\n"
+    "  %e = tensor.empty(%m) : tensor<?xf32>\n"
+    "  %f = linalg.fill ins(%c : f32) outs(%e : tensor<?xf32>)\n"
+    "      -> tensor<?xf32>\n"
+    "  %g = tensor.empty(%n, %k) : tensor<?x?xf32>\n"
+    "  %h = linalg.fill ins(%c : f32) outs(%g : tensor<?x?xf32>)\n"
+    "      -> tensor<?x?xf32>\n"
+    "  return %f, %h : tensor<?xf32>, tensor<?x?xf32>\n"
+    "}\n";
+
+static gqStatus runTwoFills(gqExecutable *executable, int64_t m, int64_t n,
+                            int64_t k, DLManagedTensor **outputs) {
+  Tensor storage[3];
+  DLTensor *inputs[] = {makeScalar(&storage[0], int64Type, &m),
+                        makeScalar(&storage[1], int64Type, &n),
+                        makeScalar(&storage[2], int64Type, &k)};
+  return gqInvoke(executable, "main", inputs, 3, outputs, 2);
+}
+
+/// Extents that no memory can hold end the call, not the process.
+static void testExtents(void **state) {
+  (void)state;
+  static const int64_t big = (int64_t)1 << 60, small = INT64_MIN;
+  const struct {
+    int64_t n, k;
+    gqStatus status;
+    const char *message;
+  } cases[] = {
+      {2, 3, GQ_OK, NULL},
+      {0, 5, GQ_OK, NULL},
+      {big, 1, GQ_OUT_OF_MEMORY, "a tensor needs 46116860184273"},
+      {-1, 1, GQ_OUT_OF_MEMORY, "a tensor has a negative extent"},
+      {small, 1, GQ_OUT_OF_MEMORY, "a tensor has a negative extent"},
+      // The bytes wrap around, to 0, to few, and to a positive number.
+      {4 * big, 1, GQ_OUT_OF_MEMORY, "more elements than there can be"},
+      {4 * big + 1, 1, GQ_OUT_OF_MEMORY, "more elements than there can be"},
+      {big, 16, GQ_OUT_OF_MEMORY, "more elements than there can be"},
+      {big + 1, 16, GQ_OUT_OF_MEMORY, "more elements than there can be"},
+      {small, -1, GQ_OUT_OF_MEMORY, "more elements than there can be"},
+      // No memory is needed, or some.
+      {-1, 0, GQ_INVALID_ARGUMENT, "result 1: its extent 0 would be -1"},
+      {0, -1, GQ_INVALID_ARGUMENT, "result 1: its extent 1 would be -1"},
+      {-2, -3, GQ_INVALID_ARGUMENT, "result 1: its extent 0 would be -2"},
+  };
+  gqExecutable *executable = compile(twoFills);
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    DLManagedTensor *outputs[2];
+    assert_int_equal(
+        runTwoFills(executable, 4, cases[i].n, cases[i].k, outputs),
+        cases[i].status);
+    if (cases[i].status != GQ_OK) {
+      assertMessage(cases[i].message);
+      assert_null(outputs[0]);
+      assert_null(outputs[1]);
+      continue;
+    }
+    assert_int_equal(outputs[1]->dl_tensor.shape[0], cases[i].n);
+    assert_int_equal(outputs[1]->dl_tensor.shape[1], cases[i].k);
+    release(outputs[0]);
+    release(outputs[1]);
+  }
+  gqExecutableDestroy(executable);
+}
+
+/// The bytes that malloc has handed out.
+static size_t heapSize(void) {
+  struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+/// What a call had allocated before it ran out of memory is freed.
+static void testMemoryOfFailedCall(void **state) {
+  (void)state;
+  gqExecutable *executable = compile(twoFills);
+  DLManagedTensor *outputs[2];
+  size_t before = heapSize();
+  for (int i = 0; i < 10; ++i)
+    assert_int_equal(runTwoFills(executable, 1 << 20, -1, 1, outputs),
+                     GQ_OUT_OF_MEMORY);
+  assert_true(heapSize() < before + (1 << 20));
+  gqExecutableDestroy(executable);
+}
+
 //===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
@@ -383,6 +502,31 @@ static void testLibraryNames(void **state) {
   invoke(executable, "main", NULL, 0, &output, 1);
   assert_true(*(const double *)output->dl_tensor.data == 104.0);
   release(output);
+  gqExecutableDestroy(executable);
+}
+
+/// The attribute in which gq-finalize-boundary leaves the signatures means
+/// nothing in a module's text.
+static void testBoundaryAttribute(void **state) {
+  (void)state;
+  gqExecutable *executable = compile(
+      "func.func private @a() attributes {gq.boundary = 1 : i32}\n"
+      "func.func private @b() attributes {gq.boundary = {\n"
+      "    inputs = [], results = [], sources = array<i32>}} {\n"
+      "  return\n"
+      "}\n"
+      "llvm.func @c() attributes {gq.boundary = {inputs = []}} {\n"
+      "  llvm.return\n"
+      "}\n"
+      "func.func @main(%x: i32) -> i32 attributes {gq.boundary = {}} {\n"
+      "  call @b() : () -> ()\n"
+      "  return %x : i32\n"
+      "}\n");
+  const gqSignature *signature;
+  assert_int_equal(gqExecutableGetSignature(executable, NULL, &signature),
+                   GQ_OK);
+  assert_string_equal(signature->name, "main");
+  assert_int_equal(signature->numInputs, 1);
   gqExecutableDestroy(executable);
 }
 
@@ -600,14 +744,14 @@ static void testPendingStatus(void **state) {
   gqExecutableDestroy(executable);
 }
 
-/// Quantizes in two ops. The linear scales between them have a buffer of the
-/// caller's, which the fused op has no use for.
+/// Quantizes in two ops.
 static const char twoOps[] =
     "!tiled = tensor<128x4xf8E4M3FN, #gq.tile128x4>\n"
     "func.func @main(%x: tensor<1x16xf32>, %offsets: tensor<2xi32>,\n"
-    "    %sf_offsets: tensor<1xi32>, %linear0: tensor<1x1xf8E4M3FN>)\n"
+    "    %sf_offsets: tensor<1xi32>)\n"
     "    -> (tensor<1x16xf4E2M1FN>, !tiled) {\n"
     "  %q0 = tensor.empty() : tensor<1x16xf4E2M1FN>\n"
+    "  %linear0 = tensor.empty() : tensor<1x1xf8E4M3FN>\n"
     "  %sf0 = tensor.empty() : !tiled\n"
     "  %q, %linear = gq.block_quantize format(nvfp4)\n"
     "      ins(%x : tensor<1x16xf32>)\n"
@@ -621,28 +765,22 @@ static const char twoOps[] =
     "  return %q, %sf : tensor<1x16xf4E2M1FN>, !tiled\n"
     "}\n";
 
+/// The bytes are the same; a message tells which op ran.
 static void testFusion(void **state) {
   (void)state;
+  static const char *const ops[] = {"grouped_block_quantize: offsets[1] = 2",
+                                    "preprocess_grouped_matmul_sf: offsets[1] "
+                                    "= 2"};
   for (int noFusion = 0; noFusion < 2; ++noFusion) {
     gqCompileOptions options = {.cacheDir = "", .noFusion = noFusion};
     gqExecutable *executable;
     if (gqCompile(twoOps, strlen(twoOps), &options, &executable) != GQ_OK)
       fail_msg("%s", gqGetLastErrorMessage());
-    float x[16];
-    for (int i = 0; i < 16; ++i)
-      x[i] = 6;
-    int32_t offsets[] = {0, 1}, scaleOffset = 0;
-    uint8_t linear = 0xee;
-    Tensor storage[4];
-    DLTensor *inputs[] = {
-        makeTensor(&storage[0], float32Type, x, 2, (int64_t[]){1, 16}),
-        makeVector(&storage[1], int32Type, offsets, 2),
-        makeVector(&storage[2], int32Type, &scaleOffset, 1),
-        makeTensor(&storage[3], uint8Type, &linear, 2, (int64_t[]){1, 1})};
     DLManagedTensor *outputs[2];
-    invoke(executable, "main", inputs, 4, outputs, 2);
+    assert_int_equal(runQuantize(executable, 1, outputs), GQ_OK);
     checkQuantized(outputs);
-    assert_int_equal(linear, noFusion ? 0x38 : 0xee);
+    assert_int_equal(runQuantize(executable, 2, outputs), GQ_INVALID_OFFSETS);
+    assertMessage(ops[noFusion]);
     gqExecutableDestroy(executable);
   }
 }
@@ -731,9 +869,13 @@ int main(void) {
       cmocka_unit_test(testElementTypes),
       cmocka_unit_test(testFloat8),
       cmocka_unit_test(testAlternativeDtypes),
+      cmocka_unit_test(testBoolBytes),
+      cmocka_unit_test(testExtents),
+      cmocka_unit_test(testMemoryOfFailedCall),
       cmocka_unit_test(testSignature),
       cmocka_unit_test(testNames),
       cmocka_unit_test(testLibraryNames),
+      cmocka_unit_test(testBoundaryAttribute),
       cmocka_unit_test(testStridedCopy),
       cmocka_unit_test(testProcessSymbols),
       cmocka_unit_test(testConstructors),

@@ -74,6 +74,37 @@ def test_declarations_are_those_of_the_headers():
         assert _library.lib.gqStatusName(int(value)).decode() == name
 
 
+def test_declarations_have_the_layout_of_c(tmp_path):
+    structs = {
+        "DLTensor": _library.DLTensor,
+        "DLManagedTensor": _library.DLManagedTensor,
+        "gqCompileOptions": _library.GqCompileOptions,
+        "gqType": _library.GqType,
+        "gqSignature": _library.GqSignature,
+    }
+    checks = ["#include <gq/Runtime/Executable.h>"]
+    for name, declared in structs.items():
+        checks.append(f"_Static_assert(sizeof({name}) == {ctypes.sizeof(declared)});")
+        for field, _ in declared._fields_:
+            member = re.sub("_(.)", lambda m: m[1].upper(), field)
+            if name.startswith("DL"):
+                # DLPack writes members like this, and two of them are structs.
+                parts = {"device_type": "device", "code": "dtype"}
+                member = parts.get(field, field)
+                if field in ("device_id", "bits", "lanes"):
+                    continue
+            offset = getattr(declared, field).offset
+            checks.append(
+                f"_Static_assert(__builtin_offsetof({name}, {member}) == {offset});"
+            )
+    source = tmp_path / "layout.c"
+    source.write_text("\n".join(checks) + "\n")
+    include = HEADERS.parents[1]
+    subprocess.run(
+        ["clang-22", "-std=c23", "-fsyntax-only", f"-I{include}", source], check=True
+    )
+
+
 def test_signature():
     bf16, i8 = gq.Type("bf16", (None, 64)), gq.Type("i8", (None, 32))
     f8 = gq.Type("f8E4M3FN", (None, 4))
@@ -337,7 +368,7 @@ def run_python(code, **environment):
 def test_no_library():
     result = run_python("import gq", GQ_LIBRARY="/no/such/libgq.so")
     assert result.returncode != 0
-    assert "ImportError: cannot load libgq.so as $GQ_LIBRARY" in result.stderr
+    assert "ImportError: gq cannot load $GQ_LIBRARY (/no/such/libgq.so: " in result.stderr
 
 
 def test_without_ml_dtypes():

@@ -61,14 +61,70 @@ def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
   let description = [{
     Turns every `tensor<...xKxf4E2M1FN>` into `tensor<...xK/2xi8>`, function
     signatures included. It knows the gq ops, `func`, `cf`, `scf` (`if`, `for`,
-    `while` and their terminators), `tensor.empty`, `tensor.cast` and
-    `tensor.dim`; another op that touches f4 is an error, and so is an odd K.
+    `while` and their terminators), `tensor.empty`, `tensor.cast`, `tensor.dim`
+    and `arith.select`; another op that touches f4 is an error, and so is an odd
+    K.
 
-    Where an op of the tensor dialect drops, adds or changes the encoding of
-    tiled scales, that is an error too: after bufferization nothing would tell
-    the layouts apart.
+    Tensors of scales in tiles, `#gq.tile128x4`, stay so: after bufferization
+    nothing would tell the layouts apart. The ops above may touch them, if they
+    keep the encoding, and so may `linalg.fill`, `arith.constant`, and
+    `tensor.extract_slice` and `tensor.insert_slice` of whole tiles: all columns
+    of rows that begin at a static multiple of 128 and are as many, with unit
+    strides. Another op is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def GqProtectArguments : Pass<"gq-protect-arguments", "::mlir::ModuleOp"> {
+  let summary = "Let only those arguments be written that come back";
+  let description = [{
+    Bufferization may write a tensor into the buffer of any argument that nobody
+    reads afterwards. This pass decides instead, on the module as its author
+    wrote it: an argument of a public function may be written only if a result
+    is written into it. `bufferization.writable = false` is set on all others,
+    unless the author has set it.
+
+    A result is written into an argument if a chain leads from one to the other
+    of which each link is the init of a destination-passing op (of gq or linalg,
+    `tensor.insert`, `tensor.insert_slice`), a `tensor.cast`, or what an
+    `scf.for` carries from one iteration to the next by such a chain in its
+    body; if nothing else uses a tensor on the way; and if all other uses of the
+    argument are reads by ops that give no alias of it. So what is written is a
+    result that `gq-finalize-boundary` finds in `sources`, or nothing is. Where
+    the function has several returns or is called in the module, and through
+    `scf.if`, `scf.while`, branches, calls and slices of an argument, there is
+    no such chain: the op works on a copy, and the result is fresh.
+
+    Fusion gives a `linalg.generic` that does not read its init a fresh one.
+    Where its result is returned and its init is an argument without another
+    use, a `bufferization.materialize_in_destination` keeps what was meant.
+    Another `linalg.generic` like that returns a fresh result.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def GqFreshInits : Pass<"gq-fresh-inits"> {
+  let summary = "Give a linalg.generic that does not read its init a fresh one";
+  let description = [{
+    Replaces such an init by `tensor.empty`. `convert-elementwise-to-linalg`
+    takes an operand as the init, which bufferization would then overwrite;
+    `linalg-fuse-elementwise-ops` does the same where it runs.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def GqStrictFloats : Pass<"gq-strict-floats"> {
+  let summary = "Round after each operation";
+  let description = [{
+    Removes `fastmath` from `arith.extf` and `arith.truncf`. Upstream's
+    `arith-emulate-unsupported-floats` and `math-extend-to-supported-types`
+    compute bf16 and f16 in f32 and allow (`contract`) that the rounding between
+    two operations is left out; whether it is would depend on how they were
+    fused.
+  }];
 }
 
 def GqFinalizeBoundary : Pass<"gq-finalize-boundary", "::mlir::ModuleOp"> {
@@ -86,8 +142,12 @@ def GqFinalizeBoundary : Pass<"gq-finalize-boundary", "::mlir::ModuleOp"> {
 
     where `sources` names the argument that a result is, or -1 for a result that
     is still returned and whose memory is the caller's. A buffer that is
-    returned twice is cloned. Public functions get `llvm.emit_c_interface`.
-    Functions that the module itself calls keep their results.
+    returned twice is cloned, also as another view or where it is not sure that
+    two results differ (what an `scf.for` or a branch yields), in private
+    functions too; so is another view of an argument, such as a
+    `memref.expand_shape`. Public functions get `llvm.emit_c_interface`.
+    Functions that the module itself calls keep their results. Functions in a
+    `gpu.module` are left alone.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
@@ -98,7 +158,9 @@ def ConvertGqToRuntime : Pass<"convert-gq-to-runtime", "::mlir::ModuleOp"> {
     Replaces each gq op on memrefs by a call of the function that implements it
     in `gq/Runtime/Cpu.h`. The operands are passed as a table on the stack, one
     row of nine `i64` an operand: address, element type, rank, three sizes and
-    three strides.
+    three strides. Memrefs in another than the default memory space are an error,
+    and so is a symbol of the module that has the name of such a function but is
+    not its declaration.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
@@ -141,7 +203,8 @@ def GqAttachTarget : Pass<"gq-attach-target", "::mlir::ModuleOp"> {
   let summary = "Say which chip the kernels are for";
   let description = [{
     Attaches an `#nvvm.target` for `chip` to each `gpu.module`, linked with gq's
-    device functions for that chip, which are found beside `libgq.so`.
+    device functions for that chip, which are found beside `libgq.so`. A kernel that calls libdevice is an error where there is
+    no CUDA toolkit.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",

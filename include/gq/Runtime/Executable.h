@@ -100,13 +100,19 @@ GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
 
 /// Runs a function. `inputs` are borrowed, must have the argument's rank,
 /// extents and dtype (f8 and packed f4 also as uint8 or int8, bf16 also as
-/// uint16, bool also as uint8), and be row-major, contiguous and aligned to
-/// their elements; a scalar argument is a tensor of rank 0. `outputs` receives
-/// one DLManagedTensor a result, to be released through its own deleter: a
-/// result that was written into an argument is a view of that argument's
-/// memory, which the caller keeps alive, with the dtype it came in; a fresh one
-/// owns its memory. On failure all `outputs` are null and the message names
-/// the argument.
+/// uint16, bool also as uint8 of any value), and be row-major, contiguous and
+/// aligned to their elements; a scalar argument is a tensor of rank 0.
+/// `outputs` receives one DLManagedTensor a result, to be released through its
+/// own deleter: a result that was written into an argument is a view of that
+/// argument's memory, which the caller keeps alive, with the dtype it came in;
+/// a fresh one owns its memory.
+///
+/// On failure all `outputs` are null and the message names what is wrong.
+/// Arguments are checked before anything runs. A gq op that finds its operands
+/// wrong, such as the contents of offsets, writes nothing, and the gq ops after
+/// it do nothing; but other ops may have written into arguments that results
+/// are written into. GQ_OUT_OF_MEMORY: a tensor has extents, computed
+/// from the arguments, that memory does not hold; the call ends there.
 ///
 /// For "cuda": tensors are on the thread's device (see gqGetDevice), scalars
 /// and scalar results on the CPU. The call only puts work into the thread's

@@ -36,8 +36,6 @@ enum {
   F(ModuleLoadData, "cuModuleLoadData", (Handle * module, const void *image))  \
   F(ModuleGetFunction, "cuModuleGetFunction",                                  \
     (Handle * function, Handle module, const char *name))                      \
-  F(Occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                  \
-    (int *ctas, Handle function, int threads, size_t sharedMemory))            \
   F(MemAlloc, "cuMemAlloc_v2", (DevicePtr * p, size_t bytes))                  \
   F(MemFree, "cuMemFree_v2", (DevicePtr p))                                    \
   F(MemcpyHtoD, "cuMemcpyHtoD_v2",                                             \

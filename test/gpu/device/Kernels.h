@@ -11,10 +11,7 @@
 #include "Driver.h"
 
 #include "gq/Runtime/Types.h"
-
-#ifndef CTA
-#define CTA 256
-#endif
+#include "runtime_kernels/device/Launch.h"
 
 /// Operands of a grouped kernel, on the device.
 typedef struct Operands {
@@ -35,15 +32,15 @@ typedef struct Operands {
   DevicePtr linear;
 } Operands;
 
-/// A kernel and how many CTAs of it fill the device.
+/// A kernel and the multiprocessors there are for it.
 typedef struct Kernel {
   Handle function;
-  unsigned fill;
+  int multiprocessors;
 } Kernel;
 
 Kernel kernelGet(Handle module, const char *name, int device);
 
-/// Launches on a grid of `ctas` CTAs.
+/// Launches on a grid of `ctas` CTAs, 0 for the grid that Launch.h gives.
 void launchGrouped(Kernel kernel, const Operands *o, unsigned ctas,
                    Handle stream);
 void launchBlock(Kernel kernel, const Operands *o, unsigned ctas,

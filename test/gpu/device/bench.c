@@ -100,30 +100,22 @@ typedef struct Shape {
 } Shape;
 
 typedef struct Run {
-  Handle module;
   Kernel grouped, block, preprocess;
-  unsigned groupedCtas, blockCtas, preprocessCtas;
+  unsigned ctas;
   Operands sets[SETS_AT_MOST];
   int numSets;
 } Run;
 
 static void groupedOnce(void *context, int i, Handle stream) {
   Run *run = context;
-  launchGrouped(run->grouped, &run->sets[i % run->numSets], run->groupedCtas,
-                stream);
+  launchGrouped(run->grouped, &run->sets[i % run->numSets], run->ctas, stream);
 }
 
 static void twoOpsOnce(void *context, int i, Handle stream) {
   Run *run = context;
   Operands *o = &run->sets[i % run->numSets];
-  launchBlock(run->block, o, run->blockCtas, stream);
-  launchPreprocess(run->preprocess, o, run->preprocessCtas, stream);
-}
-
-/// No more CTAs than there is work for.
-static unsigned gridFor(unsigned ctas, int64_t warps) {
-  int64_t needed = (warps + CTA / 32 - 1) / (CTA / 32);
-  return needed < ctas ? (unsigned)needed : ctas;
+  launchBlock(run->block, o, 0, stream);
+  launchPreprocess(run->preprocess, o, 0, stream);
 }
 
 static uint32_t randomState = 1;
@@ -162,7 +154,8 @@ static void fill(DevicePtr to, int64_t bytes, Handle stream) {
       memcpy(&bits, &x, 4);
       chunk[i] = (uint16_t)(bits >> 16);
     }
-  int64_t done = bytes < (int64_t)sizeof(chunk) ? bytes : (int64_t)sizeof(chunk);
+  int64_t done =
+      bytes < (int64_t)sizeof(chunk) ? bytes : (int64_t)sizeof(chunk);
   CU(MemcpyHtoD(to, chunk, (size_t)done));
   while (done < bytes) {
     int64_t n = bytes - done < done ? bytes - done : done;
@@ -222,55 +215,33 @@ static void benchShape(Bench *b, Shape s, Run *run, Copy copy, double peak,
                        int argc, char **argv) {
   makeSets(b, s, run);
   double bytes = (double)(s.rows * s.columns) * 41 / 16;
-  // As Kernels.h counts them.
-  int64_t rowTiles = (s.rows + 127) / 128, blocks = s.columns / 16;
-  int64_t pieces = rowTiles * ((blocks + 15) / 16) * 16;
-  int64_t finishes = s.groups * ((blocks + 63) / 64);
   copy.bytes = (size_t)(bytes / 2) / 256 * 256;
   double copyUs = measure(b, copyOnce, &copy);
   printf("%lld x %lld, G = %lld: copy of as many bytes %.2f us\n",
          (long long)s.rows, (long long)s.columns, (long long)s.groups, copyUs);
   for (int i = 0; i < (argc ? argc : 1); ++i) {
-    unsigned perMultiprocessor = argc ? (unsigned)atoi(argv[i]) : 0;
-    if (argc && (argv[i][0] < '0' || argv[i][0] > '9')) {
-      run->grouped = kernelGet(run->module, argv[i], b->device);
-      printf("  %s:\n", argv[i]);
-    }
-    unsigned ctas = perMultiprocessor
-                        ? perMultiprocessor * (unsigned)b->multiprocessors
-                        : run->grouped.fill;
-    run->groupedCtas = gridFor(ctas, pieces + finishes);
+    run->ctas = argc ? (unsigned)(atoi(argv[i]) * b->multiprocessors) : 0;
     double us = measure(b, groupedOnce, run);
     double rate = bytes / us * 1e-6;
-    printf("  fused,  %5u CTAs: %8.2f us  %.3f TB/s  %.3f of peak  %.2f of "
+    printf("  fused, %2s CTAs each: %8.2f us  %.3f TB/s  %.3f of peak  %.2f of "
            "the copy's time\n",
-           run->groupedCtas, us, rate, rate / peak, us / copyUs);
+           run->ctas ? argv[i] : "3", us, rate, rate / peak, us / copyUs);
   }
-  if (!getenv("TWIN")) {
-  run->blockCtas = gridFor(run->block.fill, pieces);
-  run->preprocessCtas = gridFor(run->preprocess.fill, 2 * pieces + finishes);
   double us = measure(b, twoOpsOnce, run);
   double rate = bytes / us * 1e-6;
   printf("  two ops            : %8.2f us  %.3f TB/s  %.3f of peak\n", us, rate,
          rate / peak);
-  }
   freeSets(run);
 }
 
 int runBenchmark(Handle module, int device, int argc, char **argv) {
-  const Shape shapes[] = {{32768, 8192, 8},
-                          {8192, 5120, 128},
-                          {4096, 8192, 128},
-                          {128, 5120, 128},
-                          {8192, 5120, 8},
-                          {4096, 8192, 8}};
+  const Shape shapes[] = {{32768, 8192, 8},  {8192, 5120, 128},
+                          {4096, 8192, 128}, {128, 5120, 128},
+                          {8192, 5120, 8},   {4096, 8192, 8}};
   static Run run;
-  run.module = module;
-  if (!getenv("TWIN")) {
   run.grouped = kernelGet(module, "grouped_bf16", device);
   run.block = kernelGet(module, "block_bf16", device);
   run.preprocess = kernelGet(module, "preprocess", device);
-  }
 
   Bench b = {.device = device};
   char name[128];

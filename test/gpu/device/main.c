@@ -17,29 +17,29 @@
 
 Kernel kernelGet(Handle module, const char *name, int device) {
   Kernel kernel;
-  int ctas, multiprocessors;
   CU(ModuleGetFunction(&kernel.function, module, name));
-  CU(Occupancy(&ctas, kernel.function, CTA, 0));
-  CU(DeviceGetAttribute(&multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device));
-  kernel.fill = (unsigned)(ctas * multiprocessors);
+  CU(DeviceGetAttribute(&kernel.multiprocessors, ATTRIBUTE_MULTIPROCESSORS,
+                        device));
   return kernel;
 }
 
-static void launch(Kernel kernel, unsigned ctas, Handle stream,
+static void launch(Kernel kernel, unsigned ctas, int64_t warps, Handle stream,
                    void **parameters) {
-  CU(LaunchKernel(kernel.function, ctas, 1, 1, CTA, 1, 1, 0, stream, parameters,
-                  NULL));
+  if (!ctas)
+    ctas = gq_dev_grid(warps, kernel.multiprocessors);
+  CU(LaunchKernel(kernel.function, ctas, 1, 1, GQ_DEV_CTA, 1, 1, 0, stream,
+                  parameters, NULL));
 }
 
 void launchGrouped(Kernel kernel, const Operands *operands, unsigned ctas,
                    Handle stream) {
   Operands o = *operands;
-  void *parameters[] = {&o.input,       &o.inputStride,  &o.rows,
-                        &o.columns,     &o.offsets,      &o.numOffsets,
-                        &o.scaleOffsets, &o.groups,      &o.globalScale,
-                        &o.data,        &o.dataStride,   &o.scales,
-                        &o.scaleRows,   &o.status};
-  launch(kernel, ctas, stream, parameters);
+  void *parameters[] = {
+      &o.input,      &o.inputStride,  &o.rows,      &o.columns,     &o.offsets,
+      &o.numOffsets, &o.scaleOffsets, &o.groups,    &o.globalScale, &o.data,
+      &o.dataStride, &o.scales,       &o.scaleRows, &o.status};
+  launch(kernel, ctas, gq_dev_grouped_warps(o.rows, o.columns, o.groups),
+         stream, parameters);
 }
 
 void launchBlock(Kernel kernel, const Operands *operands, unsigned ctas,
@@ -48,18 +48,20 @@ void launchBlock(Kernel kernel, const Operands *operands, unsigned ctas,
   int64_t scalesStride = o.columns / 16;
   void *parameters[] = {&o.input, &o.inputStride, &o.rows,   &o.columns,
                         &o.data,  &o.dataStride,  &o.linear, &scalesStride};
-  launch(kernel, ctas, stream, parameters);
+  launch(kernel, ctas, gq_dev_block_quantize_warps(o.rows, o.columns), stream,
+         parameters);
 }
 
 void launchPreprocess(Kernel kernel, const Operands *operands, unsigned ctas,
                       Handle stream) {
   Operands o = *operands;
   int64_t scaleColumns = o.columns / 16;
-  void *parameters[] = {&o.linear,     &scaleColumns, &o.rows,
-                        &scaleColumns, &o.offsets,    &o.numOffsets,
-                        &o.scaleOffsets, &o.groups,   &o.scales,
-                        &o.scaleRows,  &o.status};
-  launch(kernel, ctas, stream, parameters);
+  void *parameters[] = {&o.linear,       &scaleColumns, &o.rows,
+                        &scaleColumns,   &o.offsets,    &o.numOffsets,
+                        &o.scaleOffsets, &o.groups,     &o.scales,
+                        &o.scaleRows,    &o.status};
+  launch(kernel, ctas, gq_dev_grouped_warps(o.rows, o.columns, o.groups),
+         stream, parameters);
 }
 
 int main(int argc, char **argv) {
@@ -71,8 +73,9 @@ int main(int argc, char **argv) {
     int device = driverOpen();
     return runBenchmark(driverLoad(argv[2]), device, argc - 3, argv + 3);
   }
-  fprintf(stderr, "usage: %s test KERNELS GOLDEN-DIRECTORY [quick]\n"
-                  "       %s bench KERNELS [CTAS-PER-MULTIPROCESSOR]...\n",
+  fprintf(stderr,
+          "usage: %s test KERNELS GOLDEN-DIRECTORY [quick]\n"
+          "       %s bench KERNELS [CTAS-PER-MULTIPROCESSOR]...\n",
           argv[0], argv[0]);
   return 2;
 }

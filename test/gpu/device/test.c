@@ -12,7 +12,6 @@
 
 #include "../../runtime/Npy.h"
 #include "gq/Runtime/Cpu.h"
-#include "runtime_kernels/device/Status.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -218,16 +217,16 @@ static void randomGroups(Problem *p) {
     int64_t size = randomBits() % 3 ? randomBits() % most : 0;
     row += size < left ? size : left;
     p->scaleOffsets[e] = scaleRow;
-    int64_t end = p->numOffsets == p->groups && e == p->groups - 1 ? p->rows
-                                                                   : row;
+    int64_t end =
+        p->numOffsets == p->groups && e == p->groups - 1 ? p->rows : row;
     scaleRow += up(end - p->offsets[e], 128) + randomBits() % 2 * 128;
   }
   p->offsets[p->groups] = row;
   p->scaleRows = up(scaleRow, 128);
   p->globalScale = allocateHost(p->groups * 4 + 4);
   for (int64_t e = 0; e < p->groups + 1; ++e) {
-    const float some[] = {1.0f,  37.5f, 2688.0f / 3.3f, 1e-3f, 1e30f,
-                          1e-38f, 0.0f, -3.0f};
+    const float some[] = {1.0f,  37.5f,  2688.0f / 3.3f, 1e-3f,
+                          1e30f, 1e-38f, 0.0f,           -3.0f};
     p->globalScale[e] = some[randomBits() % (e % 4 ? 5 : 8)];
   }
 }
@@ -341,14 +340,14 @@ static void runProblem(const Problem *p, const void *data, const void *scales) {
   }
   Operands o = makeOperands(p, &out, dataStride, &outScales);
   Kernel kernel = kernelGet(module, kernelName(p), device);
-  const unsigned grids[] = {1, kernel.fill, 3, 1777};
+  const unsigned grids[] = {1, 0, 3, 1777};
   for (int i = p->rows * p->columns > 1 << 22 ? 1 : 0; accepted && i < 4; ++i) {
     outputPoison(&out);
     outputPoison(&outScales);
     launchGrouped(kernel, &o, grids[i], NULL);
     CU(CtxSynchronize());
     char name[128];
-    snprintf(name, sizeof(name), "%s (%s, %lldx%lld, G %lld, %u CTAs)", p->name,
+    snprintf(name, sizeof(name), "%s (%s, %lldx%lld, G %lld, grid %u)", p->name,
              kernelName(p), (long long)p->rows, (long long)p->columns,
              (long long)p->groups, grids[i]);
     bool ok = outputMatches(&out, name, "data");
@@ -500,7 +499,8 @@ static void testRandom(bool quick) {
 
 /// The two ops give what the one gives.
 static void testTwoOps(void) {
-  const int64_t shapes[][3] = {{777, 1136, 7}, {129, 48, 33}, {1000, 5120, 128}};
+  const int64_t shapes[][3] = {
+      {777, 1136, 7}, {129, 48, 33}, {1000, 5120, 128}};
   for (int i = 0; i < 3; ++i) {
     Problem p = {.name = "two ops",
                  .type = GQ_BF16,
@@ -519,8 +519,8 @@ static void testTwoOps(void) {
     CU(MemAlloc(&o.linear, (size_t)(p.rows * p.columns / 16)));
     Kernel block = kernelGet(module, "block_bf16", device);
     Kernel preprocess = kernelGet(module, "preprocess", device);
-    launchBlock(block, &o, block.fill, NULL);
-    launchPreprocess(preprocess, &o, preprocess.fill, NULL);
+    launchBlock(block, &o, 0, NULL);
+    launchPreprocess(preprocess, &o, 0, NULL);
     CU(CtxSynchronize());
     ok &= outputMatches(&data, p.name, "data");
     ok &= outputMatches(&scales, p.name, "scales");
@@ -604,8 +604,8 @@ static void testHostile(void) {
                  (int64_t[]){-128, 128, 256, 384}, S);
   hostileProblem("scales unaligned", false, offsets,
                  (int64_t[]){0, 129, 257, 385}, S);
-  hostileProblem("scales beyond", false, offsets,
-                 (int64_t[]){0, 128, 256, 768}, S);
+  hostileProblem("scales beyond", false, offsets, (int64_t[]){0, 128, 256, 768},
+                 S);
   hostileProblem("scales far beyond", false, offsets,
                  (int64_t[]){0, 128, 256, 2147483520}, S);
   hostileProblem("scales 2^62", true, offsets, (int64_t[]){0, huge, 256, huge},
@@ -636,7 +636,7 @@ static void testGraph(void) {
   Handle stream, graph, executable;
   CU(StreamCreate(&stream, 1));
   CU(StreamBeginCapture(stream, 2));
-  launchGrouped(kernel, &o, kernel.fill, stream);
+  launchGrouped(kernel, &o, 0, stream);
   CU(StreamEndCapture(stream, &graph));
   CU(GraphInstantiate(&executable, graph, 0));
   for (int i = 0; i < 4; ++i) {
@@ -696,8 +696,12 @@ static void testHuge(void) {
 
   // Groups: two small ones, a large one, and those of the small problem.
   int64_t middle = up(rows - LAST - 300, 128);
-  int32_t offsets[] = {0, 100, 300, (int32_t)(rows - LAST),
-                       (int32_t)(rows - 100), (int32_t)rows};
+  int32_t offsets[] = {0,
+                       100,
+                       300,
+                       (int32_t)(rows - LAST),
+                       (int32_t)(rows - 100),
+                       (int32_t)rows};
   int32_t scaleOffsets[] = {0, 128, 384, (int32_t)(384 + middle),
                             (int32_t)(384 + middle + 256)};
   int64_t scaleRows = 384 + middle + 384;
@@ -725,7 +729,7 @@ static void testHuge(void) {
   o.scaleOffsets = toDevice(scaleOffsets, sizeof(scaleOffsets));
   o.status = toDevice(&(uint32_t){0}, 4);
   Kernel kernel = kernelGet(module, "grouped_bf16", device);
-  launchGrouped(kernel, &o, kernel.fill, NULL);
+  launchGrouped(kernel, &o, 0, NULL);
   CU(CtxSynchronize());
   uint8_t *lastData = allocateHost(LAST * K / 2);
   uint8_t *lastScales = allocateHost(384 * width);
@@ -733,8 +737,7 @@ static void testHuge(void) {
                 LAST * K / 2));
   CU(MemcpyDtoH(lastScales, o.scales + (uint64_t)((384 + middle) * width),
                 (size_t)(384 * width)));
-  ok &= memcmp(lastData,
-               (uint8_t *)outputHost(&data) + (PERIOD - LAST) * K / 2,
+  ok &= memcmp(lastData, (uint8_t *)outputHost(&data) + (PERIOD - LAST) * K / 2,
                LAST * K / 2) == 0;
   ok &= memcmp(lastScales, outputHost(&scales), (size_t)(384 * width)) == 0;
   report(ok && readStatus(o.status) == 0, p.name, "bytes or status");

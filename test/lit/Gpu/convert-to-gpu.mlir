@@ -28,7 +28,7 @@
 // CHECK: llvm.func internal @load16_unaligned(
 // CHECK: llvm.call @gq_dev_load16_bf16_unaligned(
 // CHECK: llvm.func @grouped_block_quantize(
-// CHECK-SAME: attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 256>}
+// CHECK-SAME: attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 128>}
 
 // CHECK-LABEL: func.func @grouped_block_quantize
 func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
@@ -36,8 +36,7 @@ func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
     %s: memref<?x4xf8E4M3FN>) {
   // CHECK: %[[STREAM:.*]] = call @gqGetStream() : () -> !llvm.ptr
   // CHECK: call @gqStreamStatusWord(%[[STREAM]])
-  // CHECK: %[[COUNT:.*]] = call @gqDeviceMultiprocessorCount()
-  // CHECK: %[[GRID:.*]] = arith.muli %[[COUNT]]
+  // CHECK: %[[GRID:.*]] = call @gqKernelGrid(%{{.*}}, %{{.*}}, %{{.*}}) : (i64, i64, i64) -> i64
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
   gq.grouped_block_quantize format(nvfp4)
       ins(%x, %b : memref<?x64xbf16>, memref<64xf32>)

@@ -164,3 +164,19 @@ func.func @producer(%x: tensor<?x64xbf16>, %r: tensor<?xf32>, %c: tensor<64xf16>
       }
   return %q : tensor<?x64xf4E2M1FN>
 }
+
+// What one operand leaves open, the others may give, each in its own units.
+// CHECK-LABEL: func @grouped_mm_extents
+func.func @grouped_mm_extents(%a: tensor<?x?xf4E2M1FN>,
+    %b: tensor<?x?x24xi8>, %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+    %sb: tensor<3x384x?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>,
+    %so: tensor<?xi32>, %c0: tensor<?x300xf32>) -> tensor<?x300xf32> {
+  // CHECK: gq.grouped_mm format(nvfp4) ins(
+  %c = gq.grouped_mm format(nvfp4)
+      ins(%a, %b : tensor<?x?xf4E2M1FN>, tensor<?x?x24xi8>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+                        tensor<3x384x?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<?xi32>)
+      outs(%c0 : tensor<?x300xf32>) -> tensor<?x300xf32>
+  return %c : tensor<?x300xf32>
+}

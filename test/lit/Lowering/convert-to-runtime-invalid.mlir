@@ -2,7 +2,7 @@
 
 func.func @tensors(%x: tensor<8x64xbf16>, %q0: tensor<8x64xf4E2M1FN>,
     %s0: tensor<8x4xf8E4M3FN>) -> tensor<8x64xf4E2M1FN> {
-  // expected-error @+1 {{convert-gq-to-runtime needs memrefs; run one-shot-bufferize before it}}
+  // expected-error @+1 {{needs memrefs to be lowered; run one-shot-bufferize before}}
   %q, %s = gq.block_quantize format(nvfp4) ins(%x : tensor<8x64xbf16>)
       outs(%q0, %s0 : tensor<8x64xf4E2M1FN>, tensor<8x4xf8E4M3FN>)
       -> tensor<8x64xf4E2M1FN>, tensor<8x4xf8E4M3FN>
@@ -13,7 +13,7 @@ func.func @tensors(%x: tensor<8x64xbf16>, %q0: tensor<8x64xf4E2M1FN>,
 
 func.func @unpacked(%x: memref<8x64xbf16>, %q: memref<8x64xf4E2M1FN>,
     %s: memref<8x4xf8E4M3FN>) {
-  // expected-error @+1 {{convert-gq-to-runtime needs packed data; run gq-pack-subbyte before bufferization}}
+  // expected-error @+1 {{needs packed data to be lowered; run gq-pack-subbyte before bufferization}}
   gq.block_quantize format(nvfp4) ins(%x : memref<8x64xbf16>)
       outs(%q, %s : memref<8x64xf4E2M1FN>, memref<8x4xf8E4M3FN>)
   return
@@ -23,7 +23,7 @@ func.func @unpacked(%x: memref<8x64xbf16>, %q: memref<8x64xf4E2M1FN>,
 
 func.func @producer(%x: memref<8x64xf32>, %o: memref<4xi32>, %so: memref<3xi32>,
     %q: memref<8x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{convert-gq-to-runtime needs the producer as an op of its own; run gq-expand-producers before bufferization}}
+  // expected-error @+1 {{needs its producer as an op of its own to be lowered to the runtime; run gq-expand-producers before bufferization}}
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<8x64xf32>)
       maps [affine_map<(m, k) -> (m, k)>]
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
@@ -33,4 +33,63 @@ func.func @producer(%x: memref<8x64xf32>, %o: memref<4xi32>, %so: memref<3xi32>,
     gq.yield %f : f32
   }
   return
+}
+
+// -----
+
+func.func @other_memory(%x: memref<8x64xbf16, 1>, %q: memref<8x32xi8>,
+    %s: memref<8x4xf8E4M3FN>) {
+  // expected-error @+1 {{needs memrefs in the default memory space}}
+  gq.block_quantize format(nvfp4) ins(%x : memref<8x64xbf16, 1>)
+      outs(%q, %s : memref<8x32xi8>, memref<8x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'gqCpuBlockQuantize' is a function of the gq runtime that is called here; no other symbol may have its name}}
+func.func @gqCpuBlockQuantize(%a: f32) {
+  return
+}
+func.func @other_type(%x: memref<8x64xbf16>, %q: memref<8x32xi8>,
+    %s: memref<8x4xf8E4M3FN>) {
+  gq.block_quantize format(nvfp4) ins(%x : memref<8x64xbf16>)
+      outs(%q, %s : memref<8x32xi8>, memref<8x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'gqCpuBlockQuantize' is a function of the gq runtime}}
+func.func private @gqCpuBlockQuantize(%a: index, %b: i32, %c: i32) {
+  return
+}
+func.func @a_body(%x: memref<8x64xbf16>, %q: memref<8x32xi8>,
+    %s: memref<8x4xf8E4M3FN>) {
+  gq.block_quantize format(nvfp4) ins(%x : memref<8x64xbf16>)
+      outs(%q, %s : memref<8x32xi8>, memref<8x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'gqCpuBlockQuantize' is a function of the gq runtime}}
+llvm.func @gqCpuBlockQuantize(i64, i32, i32)
+func.func @of_llvm(%x: memref<8x64xbf16>, %q: memref<8x32xi8>,
+    %s: memref<8x4xf8E4M3FN>) {
+  gq.block_quantize format(nvfp4) ins(%x : memref<8x64xbf16>)
+      outs(%q, %s : memref<8x32xi8>, memref<8x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+gpu.module @kernels {
+  func.func @in_a_gpu_module(%x: memref<8x64xbf16>, %q: memref<8x32xi8>,
+      %s: memref<8x4xf8E4M3FN>) {
+    // expected-error @+1 {{needs to be in a func.func of the module itself}}
+    gq.block_quantize format(nvfp4) ins(%x : memref<8x64xbf16>)
+        outs(%q, %s : memref<8x32xi8>, memref<8x4xf8E4M3FN>)
+    return
+  }
 }

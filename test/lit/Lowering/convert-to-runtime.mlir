@@ -13,14 +13,16 @@ func.func @block_quantize(%x: memref<?x64xf16, strided<[128, 1], offset: ?>>,
   // CHECK: %[[TABLE:.*]] = memref.alloca() : memref<4x9xi64>
   // The address counts the offset, in bytes.
   // CHECK: %{{.*}}, %[[OFFSET:.*]], %[[SIZES:.*]]:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[X]]
+  // CHECK: %[[SIZE:.*]] = arith.index_cast %[[SIZES]]#0
+  // CHECK: %[[STRIDE:.*]] = arith.index_cast %[[STRIDES]]#0
   // CHECK: %[[C2:.*]] = arith.constant 2 : index
   // CHECK: %[[POINTER:.*]] = memref.extract_aligned_pointer_as_index %[[X]]
   // CHECK: %[[BYTES:.*]] = arith.muli %[[OFFSET]], %[[C2]]
   // CHECK: %[[ADDRESS:.*]] = arith.addi %[[POINTER]], %[[BYTES]]
   // CHECK: %[[I:.*]] = arith.index_cast %[[ADDRESS]] : index to i64
   // CHECK: memref.store %[[I]], %[[TABLE]][%{{.*}}, %{{.*}}]
-  // CHECK: arith.index_cast %[[SIZES]]#0
-  // CHECK: arith.index_cast %[[STRIDES]]#0
+  // CHECK: memref.store %[[SIZE]], %[[TABLE]]
+  // CHECK: memref.store %[[STRIDE]], %[[TABLE]]
   // CHECK: %[[POINTER:.*]] = memref.extract_aligned_pointer_as_index %[[TABLE]]
   // CHECK: %[[FORMAT:.*]] = arith.constant 0 : i32
   // CHECK: %[[LAYOUT:.*]] = arith.constant 0 : i32

@@ -73,3 +73,100 @@ func.func private @caller(%a: memref<4xf32>) -> memref<4xf32> {
   %b = call @called(%a) : (memref<4xf32>) -> memref<4xf32>
   return %b : memref<4xf32>
 }
+
+// Other views of one buffer, of which each would be freed.
+// CHECK-LABEL: func @views
+func.func @views() -> (memref<4xf32>, memref<?xf32>, memref<2x2xf32>,
+    memref<2xf32, strided<[1], offset: 2>>, memref<1x4xf32>) {
+  // CHECK: %[[ALLOC:.*]] = memref.alloc
+  %a = memref.alloc() : memref<4xf32>
+  // CHECK: %[[V0:.*]] = memref.cast %[[ALLOC]]
+  %0 = memref.cast %a : memref<4xf32> to memref<?xf32>
+  // CHECK: %[[V1:.*]] = memref.expand_shape %[[ALLOC]]
+  %1 = memref.expand_shape %a [[0, 1]] output_shape [2, 2]
+      : memref<4xf32> into memref<2x2xf32>
+  // CHECK: %[[V2:.*]] = memref.subview %[[ALLOC]]
+  %2 = memref.subview %a[2] [2] [1]
+      : memref<4xf32> to memref<2xf32, strided<[1], offset: 2>>
+  // CHECK: %[[V3:.*]] = memref.reinterpret_cast %[[ALLOC]]
+  %3 = memref.reinterpret_cast %a to offset: [0], sizes: [1, 4], strides: [4, 1]
+      : memref<4xf32> to memref<1x4xf32>
+  // CHECK: %[[C0:.*]] = bufferization.clone %[[V0]]
+  // CHECK: %[[C1:.*]] = bufferization.clone %[[V1]]
+  // CHECK: %[[C2:.*]] = bufferization.clone %[[V2]]
+  // CHECK: %[[C3:.*]] = bufferization.clone %[[V3]]
+  // CHECK: return %[[ALLOC]], %[[C0]], %[[C1]], %[[C2]], %[[C3]]
+  return %a, %0, %1, %2, %3 : memref<4xf32>, memref<?xf32>, memref<2x2xf32>,
+      memref<2xf32, strided<[1], offset: 2>>, memref<1x4xf32>
+}
+
+// Another view of an argument is no argument; the argument still is.
+// CHECK-LABEL: func @view_of_argument
+// CHECK-SAME: (%[[A:.*]]: memref<4xf32>) -> memref<2x2xf32>
+// CHECK-SAME: sources = array<i32: -1, 0>
+func.func @view_of_argument(%a: memref<4xf32>)
+    -> (memref<2x2xf32>, memref<4xf32>) {
+  // CHECK: %[[V:.*]] = memref.expand_shape %[[A]]
+  // CHECK: %[[CLONE:.*]] = bufferization.clone %[[V]]
+  // CHECK: return %[[CLONE]] : memref<2x2xf32>
+  %0 = memref.expand_shape %a [[0, 1]] output_shape [2, 2]
+      : memref<4xf32> into memref<2x2xf32>
+  return %0, %a : memref<2x2xf32>, memref<4xf32>
+}
+
+// What a loop gives may be the same buffer twice; two calls do not.
+// CHECK-LABEL: func @loop
+func.func @loop(%n: index) -> (memref<4xf32>, memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<4xf32>
+  %b = memref.alloc() : memref<4xf32>
+  // CHECK: %[[R:.*]]:2 = scf.for
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b)
+      -> (memref<4xf32>, memref<4xf32>) {
+    scf.yield %y, %y : memref<4xf32>, memref<4xf32>
+  }
+  // CHECK: %[[CLONE:.*]] = bufferization.clone %[[R]]#1
+  // CHECK: return %[[R]]#0, %[[CLONE]]
+  return %r#0, %r#1 : memref<4xf32>, memref<4xf32>
+}
+// CHECK-LABEL: func @calls
+// CHECK-NOT: bufferization.clone
+// CHECK: return
+func.func @calls() -> (memref<4xf32>, memref<4xf32>, memref<4xf32>) {
+  %0:2 = call @private_twice() : () -> (memref<4xf32>, memref<4xf32>)
+  %1:2 = call @private_twice() : () -> (memref<4xf32>, memref<4xf32>)
+  return %0#0, %0#1, %1#0 : memref<4xf32>, memref<4xf32>, memref<4xf32>
+}
+// CHECK-LABEL: func private @private_twice
+// CHECK-NOT: gq.boundary
+func.func private @private_twice() -> (memref<4xf32>, memref<4xf32>) {
+  // CHECK: %[[ALLOC:.*]] = memref.alloc
+  // CHECK: %[[CLONE:.*]] = bufferization.clone %[[ALLOC]]
+  // CHECK: return %[[ALLOC]], %[[CLONE]]
+  %a = memref.alloc() : memref<4xf32>
+  return %a, %a : memref<4xf32>, memref<4xf32>
+}
+
+// CHECK-LABEL: func @no_return
+// CHECK-SAME: gq.boundary = {inputs = [memref<4xf32>], results = [i32], sources = array<i32: -1>}
+func.func @no_return(%a: memref<4xf32>) -> i32 {
+  cf.br ^bb1
+^bb1:
+  cf.br ^bb1
+}
+
+// No function of this module; and a call in there does not call one.
+// CHECK: gpu.module
+// CHECK-LABEL: func @drop
+// CHECK-SAME: -> memref<4xf32> {
+// CHECK: return %{{.*}} : memref<4xf32>
+gpu.module @kernels {
+  func.func @drop(%a: memref<4xf32>) -> memref<4xf32> {
+    return %a : memref<4xf32>
+  }
+  func.func @calls_drop(%a: memref<4xf32>) -> memref<4xf32> {
+    %0 = call @drop(%a) : (memref<4xf32>) -> memref<4xf32>
+    return %0 : memref<4xf32>
+  }
+}

@@ -93,3 +93,38 @@ func.func @tiled_slice(%s: tensor<256x4xf8E4M3FN, #gq.tile128x4>)
       to tensor<128x4xf8E4M3FN, #gq.tile128x4>
   return %r : tensor<128x4xf8E4M3FN, #gq.tile128x4>
 }
+
+// Whole matrices of tiles, and whole tiles of one; they keep the encoding.
+// CHECK-LABEL: func @tiled
+func.func @tiled(%s: tensor<3x256x8xf8E4M3FN, #gq.tile128x4>, %i: index, %c: i1)
+    -> tensor<3x256x8xf8E4M3FN, #gq.tile128x4> {
+  %zero = arith.constant 0.0 : f8E4M3FN
+  // CHECK: tensor.extract_slice
+  %0 = tensor.extract_slice %s[%i, 0, 0] [1, 256, 8] [1, 1, 1]
+      : tensor<3x256x8xf8E4M3FN, #gq.tile128x4>
+      to tensor<256x8xf8E4M3FN, #gq.tile128x4>
+  // CHECK: linalg.fill
+  %1 = linalg.fill ins(%zero : f8E4M3FN)
+      outs(%0 : tensor<256x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<256x8xf8E4M3FN, #gq.tile128x4>
+  // CHECK: arith.select
+  %2 = arith.select %c, %0, %1 : tensor<256x8xf8E4M3FN, #gq.tile128x4>
+  // CHECK: tensor.extract_slice
+  %3 = tensor.extract_slice %2[128, 0] [128, 8] [1, 1]
+      : tensor<256x8xf8E4M3FN, #gq.tile128x4>
+      to tensor<128x8xf8E4M3FN, #gq.tile128x4>
+  // CHECK: tensor.insert_slice
+  %4 = tensor.insert_slice %3 into %s[%i, 128, 0] [1, 128, 8] [1, 1, 1]
+      : tensor<128x8xf8E4M3FN, #gq.tile128x4>
+      into tensor<3x256x8xf8E4M3FN, #gq.tile128x4>
+  return %4 : tensor<3x256x8xf8E4M3FN, #gq.tile128x4>
+}
+
+// As canonicalize makes of an scf.if.
+// CHECK-LABEL: func @select
+// CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<8x32xi8>
+func.func @select(%a: tensor<8x64xf4E2M1FN>, %b: tensor<8x64xf4E2M1FN>,
+    %c: i1) -> tensor<8x64xf4E2M1FN> {
+  %0 = arith.select %c, %a, %b : tensor<8x64xf4E2M1FN>
+  return %0 : tensor<8x64xf4E2M1FN>
+}

@@ -20,8 +20,8 @@
 
 // RUN: not gq-run %t.missing 2>&1 | FileCheck %s --check-prefix=MISSING
 // MISSING: gq-run: {{.*}}.missing: No such file or directory
-// RUN: not gq-run %s --target=cuda 2>&1 | FileCheck %s --check-prefix=CUDA
-// CUDA: gq-run: this build has no CUDA target
+// RUN: not env GQ_CUDA_DRIVER=%t.missing gq-run %s --target=cuda 2>&1 | FileCheck %s --check-prefix=CUDA
+// CUDA: gq-run: no CUDA driver:
 // RUN: not gq-run %s --target=abacus 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: gq-run: unknown target 'abacus': the targets of this build are: cpu
 // RUN: not gq-run %s --entry=other 2>&1 | FileCheck %s --check-prefix=ENTRY

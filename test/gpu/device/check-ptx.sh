@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# check-ptx.sh KERNELS.ptx CHIP [PTXAS]: what must hold of every kernel.
+set -euo pipefail
+ptx=$1 chip=$2 ptxas=${3:-}
+
+fail() {
+  echo "$ptx: $*" >&2
+  exit 1
+}
+
+# Everything is inlined and in registers.
+! grep -nE '^[[:space:]]*call' "$ptx" || fail "a call"
+! grep -n '\.local' "$ptx" || fail "local memory"
+
+# Every kernel but the unaligned ones loads 16 bytes, and all that quantize
+# store 8.
+awk '/\.entry/ { name = $3; sub(/\(.*/, "", name) }
+     /ld\.global\.nc\.L1::no_allocate\.v4\.b32/ { loads[name]++ }
+     /st\.global\.v2\.b32/ { stores[name]++ }
+     name { seen[name] = 1 }
+     END {
+       for (name in seen) {
+         if (name == "preprocess") continue
+         if (name !~ /unaligned/ && !loads[name])
+           { print name ": no 16-byte loads"; bad = 1 }
+         if (!stores[name]) { print name ": no 8-byte stores"; bad = 1 }
+       }
+       exit bad
+     }' "$ptx" >&2 || fail "narrow accesses"
+
+if [[ $chip == sm_90a ]]; then
+  ! grep -n 'e2m1' "$ptx" || fail "an e2m1 conversion, which sm_90 lacks"
+else
+  grep -q 'cvt\.rn\.satfinite\.e2m1x2\.f32' "$ptx" || fail "no e2m1 conversion"
+fi
+
+if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
+  report=$("$ptxas" -v -arch="$chip" "$ptx" -o /dev/null 2>&1)
+  ! grep 'stack frame' <<<"$report" |
+    grep -v ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' ||
+    fail "a stack frame or spills"
+  # Three CTAs of 128 threads need at most 168 registers.
+  awk '/Used/ { for (i = 1; i < NF; i++) if ($i == "Used" && $(i + 1) > 168) bad = 1 }
+       END { exit bad }' <<<"$report" || fail "too many registers"
+fi
