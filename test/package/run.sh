@@ -3,20 +3,57 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # run.sh BUILD_DIR WORK_DIR FILECHECK: installs gq, moves the install tree, and
-# builds and runs a separate C project against it.
+# builds and runs separate C projects against it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(realpath "$1") work=$(realpath -m "$2") filecheck=$3
 rm -rf "$work"
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/prefix"
-cmake -G Ninja -S "$here" -B "$work/build" -DCAPI_TEST_DIR="$here/../capi" \
-  -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER=clang-22 >/dev/null
+
+# configure SOURCE BUILD OPTION...
+configure() {
+  local source=$1 folder=$2
+  shift 2
+  cmake -G Ninja -S "$source" -B "$folder" -DCMAKE_PREFIX_PATH="$work/prefix" \
+    -DCMAKE_C_COMPILER=clang-22 "$@"
+}
+
+# refuse MESSAGE SOURCE BUILD OPTION...: configuring must fail and say why.
+refuse() {
+  local message=$1 log=$work/log
+  shift
+  if configure "$@" >"$log" 2>&1; then
+    echo "configured, but expected: $message"
+    exit 1
+  fi
+  if ! tr -s ' \n' ' ' <"$log" | grep -qF "$message"; then
+    echo "expected: $message"
+    cat "$log"
+    exit 1
+  fi
+}
+
+configure "$here" "$work/build" -DCAPI_TEST_DIR="$here/../capi" >/dev/null
 cmake --build "$work/build" >/dev/null
 "$work/build/build_and_run" | "$filecheck" "$here/../capi/build_and_run.c"
+refuse "gq's headers need dlpack/dlpack.h" "$here" "$work/no-dlpack" \
+  -DCAPI_TEST_DIR="$here/../capi" -DCMAKE_IGNORE_PATH=/usr/include
+refuse "abacus" "$here" "$work/abacus" -DCAPI_TEST_DIR="$here/../capi" \
+  -DCOMPONENT=abacus
+
+# The runtime alone needs no LLVM, neither to be found nor to run.
+configure "$here/runtime" "$work/runtime" >/dev/null
+cmake --build "$work/runtime" >/dev/null
 # 6, -3 and 0.5 are the codes 7, 13 and 1; the scale 1 is the e4m3 code 0x38.
-[ "$("$work/build/runtime_only")" = "OK 38 d7 01" ]
-# The runtime alone needs no LLVM.
-XX# The installed tools run where they are.
+[ "$("$work/runtime/runtime_only")" = "OK 38 d7 01" ]
+if ldd "$work/runtime/runtime_only" | grep -E 'LLVM|MLIR'; then
+  echo "runtime_only is linked with LLVM"
+  exit 1
+fi
+refuse find_package_with_the_component_compiler "$here/runtime" \
+  "$work/not-runtime" -DTARGET=gq::gq
+
+# The installed tools run where they are.
 "$work/prefix/bin/gq-opt" "$here/../../examples/moe_layer.mlir" >/dev/null
 "$work/prefix/bin/gq-run" --version
