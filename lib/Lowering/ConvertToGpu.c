@@ -542,7 +542,7 @@ static bool declareHostFunctions(MlirOperation module) {
   MlirContext context = mlirOperationGetContext(module);
   MlirType pointer = parseType(context, "!llvm.ptr");
   MlirType i64 = mlirIntegerTypeGet(context, 64);
-  MlirType extents[] = {i64, i64, i64};
+  MlirType extents[] = {i64, i64, i64, i64};
   return gqDeclareFunction(
              module, "gqGetStream",
              mlirFunctionTypeGet(context, 0, NULL, 1, &pointer)) &&
@@ -550,7 +550,7 @@ static bool declareHostFunctions(MlirOperation module) {
              module, "gqStreamStatusWord",
              mlirFunctionTypeGet(context, 1, &pointer, 1, &pointer)) &&
          gqDeclareFunction(module, "gqKernelGrid",
-                           mlirFunctionTypeGet(context, 3, extents, 1, &i64));
+                           mlirFunctionTypeGet(context, 4, extents, 1, &i64));
 }
 
 /// The stream of the calling thread.
@@ -570,11 +570,16 @@ static MlirValue buildStatusWord(const gqBuilder *builder, MlirValue stream) {
 }
 
 /// The number of CTAs.
-static MlirValue buildGrid(const gqBuilder *builder, const Kernel *kernel) {
+static MlirValue buildGrid(const gqBuilder *builder, const Kernel *kernel,
+                           bool producer) {
   MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
-  MlirValue operands[] = {kernel->rows, kernel->columns, kernel->groups};
+  MlirValue operands[] = {
+      kernel->rows, kernel->columns, kernel->groups,
+      gqBuildConstant(builder, i64,
+                      producer ? GQ_DEV_PRODUCER_CTAS_PER_MULTIPROCESSOR
+                               : GQ_DEV_CTAS_PER_MULTIPROCESSOR)};
   return mlirOperationGetResult(
-      gqBuildCall(builder, "gqKernelGrid", 3, operands, 1, &i64), 0);
+      gqBuildCall(builder, "gqKernelGrid", 4, operands, 1, &i64), 0);
 }
 
 /// gpu.launch_func on the stream. All operands are of LLVM types, so that it is
@@ -764,7 +769,8 @@ static bool convert(MlirOperation module, MlirOperation op, intptr_t number) {
         gpuModule);
     if (!mlirRegionIsNull(producer))
       fillElement(gpuModule, producer);
-    buildLaunch(&builder, symbol, &kernel, buildGrid(&builder, &kernel),
+    buildLaunch(&builder, symbol, &kernel,
+                buildGrid(&builder, &kernel, !mlirRegionIsNull(producer)),
                 stream);
     mlirOperationDestroy(op);
   }

@@ -253,9 +253,10 @@ int64_t gqDeviceMultiprocessorCount(void) {
   return context ? context->multiprocessorCount : 1;
 }
 
-int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups) {
+int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups,
+                     int64_t ctasPerMultiprocessor) {
   return gq_dev_grid(gq_dev_grouped_warps(rows, columns, groups),
-                     gqDeviceMultiprocessorCount());
+                     ctasPerMultiprocessor * gqDeviceMultiprocessorCount());
 }
 
 void mgpuSetDefaultDevice(int32_t device) {

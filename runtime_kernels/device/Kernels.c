@@ -307,6 +307,14 @@ GQ_DEV float unpackBlock(const Quantization *q, Held held,
   return gq_dev_amax(x);
 }
 
+/// Whether the hook only loads. What it gives can be held for later; a fused
+/// producer would take up registers for 16 results a block, which cost more
+/// warps than loading ahead gains.
+GQ_DEV bool onlyLoads(gq_load16 *load) {
+  return load == gq_dev_load16_bf16 || load == gq_dev_load16_f16 ||
+         load == gq_dev_load16_f32;
+}
+
 GQ_DEV void quantize(const Quantization *q) {
   uint32_t numBlocks = (uint32_t)(q->columns / GQ_DEV_NVFP4_BLOCK);
   uint32_t width = (uint32_t)gq_dev_up(numBlocks, GQ_DEV_TILE_COLUMNS);
@@ -330,8 +338,9 @@ GQ_DEV void quantize(const Quantization *q) {
   Held held[UNROLL];
   Blocks blocks = blocksOf(piece, q->rows, numBlocks);
   gq_dev_group group = {.number = -1};
+  bool ahead = onlyLoads(q->load);
 #pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < UNROLL; ++i)
+  for (uint32_t i = 0; ahead && i < UNROLL; ++i)
     held[i] = loadBlock(q, blocks, i);
 
   do {
@@ -364,6 +373,8 @@ GQ_DEV void quantize(const Quantization *q) {
       uint32_t informed = lane - laneInWord + i;
       float blockScale =
           perGroup ? gq_dev_shuffle_f32(globalScale, informed) : globalScale;
+      if (!ahead)
+        held[i] = loadBlock(q, blocks, i);
       // The branch also keeps the loads of the next piece between the blocks:
       // without it they all end up behind the last one.
       if (blocks.rows >> i & 1) {
@@ -378,7 +389,8 @@ GQ_DEV void quantize(const Quantization *q) {
                          (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK_BYTES,
                      codes, dataAligned);
       }
-      held[i] = loadBlock(q, next, i);
+      if (ahead)
+        held[i] = loadBlock(q, next, i);
     }
 
     scales = transposeBytes(scales);

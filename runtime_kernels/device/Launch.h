@@ -28,11 +28,14 @@ enum {
   /// CTAs that a grid should have for each multiprocessor. Each warp keeps its
   /// loads in flight; more warps only disturb each other in memory.
   GQ_DEV_CTAS_PER_MULTIPROCESSOR = 3,
+  /// The same of a kernel with a producer, which loads nothing ahead: as many
+  /// as fit, so that warps hide each other's latency.
+  GQ_DEV_PRODUCER_CTAS_PER_MULTIPROCESSOR = 7,
 };
 
-/// The CTAs of the grid for a kernel that has work for `warps` warps.
-static inline uint32_t gq_dev_grid(int64_t warps, int64_t multiprocessors) {
-  int64_t full = multiprocessors * GQ_DEV_CTAS_PER_MULTIPROCESSOR;
+/// The CTAs of the grid for a kernel that has work for `warps` warps, on a
+/// device that `full` CTAs fill.
+static inline uint32_t gq_dev_grid(int64_t warps, int64_t full) {
   int64_t ctas = (warps + GQ_DEV_CTA / 32 - 1) / (GQ_DEV_CTA / 32);
   return (uint32_t)(ctas < 1 ? 1 : ctas < full ? ctas : full);
 }

@@ -127,8 +127,9 @@ GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 
 /// The CTAs of the persistent grid of a gq kernel over [rows, columns] elements
 /// in `groups` groups, 0 where it knows no groups: as many as there is work
-/// for, at most what fills the thread's device.
-GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups);
+/// for, at most `ctasPerMultiprocessor` for each of the thread's device.
+GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups,
+                               int64_t ctasPerMultiprocessor);
 
 // The functions that MLIR's gpu dialect is lowered to. Where they differ from
 // upstream's: nothing is printed, nothing synchronizes with the host but

@@ -26,7 +26,8 @@ Kernel kernelGet(Handle module, const char *name, int device) {
 static void launch(Kernel kernel, unsigned ctas, int64_t warps, Handle stream,
                    void **parameters) {
   if (!ctas)
-    ctas = gq_dev_grid(warps, kernel.multiprocessors);
+    ctas = gq_dev_grid(warps, (int64_t)kernel.multiprocessors *
+                                  GQ_DEV_CTAS_PER_MULTIPROCESSOR);
   CU(LaunchKernel(kernel.function, ctas, 1, 1, GQ_DEV_CTA, 1, 1, 0, stream,
                   parameters, NULL));
 }
