@@ -128,9 +128,9 @@ MlirOperation gqOpCreate(MlirLocation location, const char *name,
                          intptr_t numAttributes, const MlirValue *operands,
                          intptr_t numOperands, intptr_t numInits);
 
-/// The attributes `format` and `scale_layout`, and room for one more.
+/// The attributes `format` and `scale_layout`.
 typedef struct gqOpAttributes {
-  MlirNamedAttribute list[3];
+  MlirNamedAttribute list[2];
 } gqOpAttributes;
 gqOpAttributes gqOpAttributesGet(MlirLocation location, gqFormat format,
                                  gqScaleLayout scaleLayout);
