@@ -11,7 +11,10 @@
 #include "Object.h"
 #include "Target.h"
 
+#include "lib/Lowering/Toolkit.h"
+
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <llvm-c/Core.h>
 #include <stdlib.h>
@@ -49,14 +52,10 @@ static void appendBuild(gqText *key, const gqTarget *target) {
   appendFile(key, map && *map->l_name ? map->l_name : "/proc/self/exe");
   if (!target->isCuda)
     return;
-  const char *slash = strrchr(info.dli_fname, '/');
-  gqText path = {0};
-  gqTextPrintf(&path, "%.*sgq/device/gq-%s.bc",
-               slash ? (int)(slash + 1 - info.dli_fname) : 0, info.dli_fname,
-               target->chip);
+  char path[PATH_MAX];
   gqTextAppend(key, "\ndevice ", 8);
-  appendFile(key, gqTextString(&path));
-  gqTextFree(&path);
+  if (gqDeviceBitcode(target->chip, path, sizeof(path)))
+    appendFile(key, path);
 }
 
 /// Everything that the object depends on.

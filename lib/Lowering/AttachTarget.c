@@ -5,19 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#define _GNU_SOURCE // dladdr
-
 #include "Lowering.h"
 #include "Toolkit.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/Diagnostics.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /// A chip that there are device functions for, and the version of PTX that its
 /// instructions need.
@@ -33,20 +29,6 @@ static const Chip *findChip(const char *name) {
     if (strcmp(chips[i].name, name) == 0)
       return &chips[i];
   return NULL;
-}
-
-/// Writes the path of the bitcode for `chip`, which is in the folder gq/device
-/// beside the library (or program) that this is part of. Returns whether the
-/// file is there.
-static bool findBitcode(const char *chip, char path[PATH_MAX]) {
-  Dl_info info;
-  if (!dladdr((void *)findBitcode, &info) || !info.dli_fname)
-    return false;
-  const char *slash = strrchr(info.dli_fname, '/');
-  int folder = slash ? (int)(slash - info.dli_fname) : 1;
-  snprintf(path, PATH_MAX, "%.*s/gq/device/gq-%s.bc", folder,
-           slash ? info.dli_fname : ".", chip);
-  return access(path, R_OK) == 0;
 }
 
 static bool isGpuModule(MlirOperation op) {
@@ -92,7 +74,7 @@ MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
     mlirEmitError(location, text);
     return mlirLogicalResultFailure();
   }
-  if (!findBitcode(chip->name, path)) {
+  if (!gqDeviceBitcode(chip->name, path, sizeof(path))) {
     snprintf(text, sizeof(text), "the device functions '%s' are missing", path);
     mlirEmitError(location, text);
     return mlirLogicalResultFailure();

@@ -10,6 +10,7 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
+#include "mlir-c/Dialect/LLVM.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -104,6 +105,13 @@ bool gqCheckLowerable(MlirOperation op) {
 bool gqIsNamed(MlirOperation op, const char *name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
                             mlirStringRefCreateFromCString(name));
+}
+
+FILE *gqOpenText(char **text, size_t *length) {
+  FILE *file = open_memstream(text, length);
+  if (!file)
+    abort(); // As MLIR itself does when it is out of memory.
+  return file;
 }
 
 bool gqIsOfDialect(MlirOperation op, const char *prefix) {
@@ -321,6 +329,12 @@ bool gqDeclareFunction(MlirOperation module, const char *name, MlirType type) {
       mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0,
       mlirOperationCreate(&state));
   return true;
+}
+
+MlirValue gqBuildPointer(const gqBuilder *builder, MlirValue address,
+                         unsigned addressSpace) {
+  return gqBuildValue(builder, "llvm.inttoptr", 1, &address,
+                      mlirLLVMPointerTypeGet(builder->context, addressSpace));
 }
 
 MlirOperation gqBuildCall(const gqBuilder *builder, const char *function,

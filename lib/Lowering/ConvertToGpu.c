@@ -23,6 +23,7 @@
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Dialect/LLVM.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -62,16 +63,12 @@ static void addParameter(Parameters *parameters, const char *type,
   parameters->values[parameters->size++] = value;
 }
 
-static MlirType parseType(MlirContext context, const char *text) {
-  return mlirTypeParseGet(context, mlirStringRefCreateFromCString(text));
-}
-
 /// A pointer to global memory from an address; null for an absent operand.
 static MlirValue buildPointer(const gqBuilder *builder, MlirValue address) {
-  MlirType pointer = parseType(builder->context, "!llvm.ptr<1>");
   return mlirValueIsNull(address)
-             ? gqBuildValue(builder, "llvm.mlir.zero", 0, NULL, pointer)
-             : gqBuildValue(builder, "llvm.inttoptr", 1, &address, pointer);
+             ? gqBuildValue(builder, "llvm.mlir.zero", 0, NULL,
+                            mlirLLVMPointerTypeGet(builder->context, 1))
+             : gqBuildPointer(builder, address, 1);
 }
 
 static void addPointer(Parameters *parameters, const char *name,
@@ -326,10 +323,7 @@ typedef struct Text {
 } Text;
 
 static FILE *openText(Text *text) {
-  text->file = open_memstream(&text->text, &text->length);
-  if (!text->file)
-    abort(); // As MLIR itself does when it is out of memory.
-  return text->file;
+  return text->file = gqOpenText(&text->text, &text->length);
 }
 
 enum {
@@ -540,7 +534,7 @@ static void fillElement(MlirOperation module, MlirRegion producer) {
 /// Declares what the launches call.
 static bool declareHostFunctions(MlirOperation module) {
   MlirContext context = mlirOperationGetContext(module);
-  MlirType pointer = parseType(context, "!llvm.ptr");
+  MlirType pointer = mlirLLVMPointerTypeGet(context, 0);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
   MlirType extents[] = {i64, i64, i64, i64};
   return gqDeclareFunction(
@@ -555,14 +549,14 @@ static bool declareHostFunctions(MlirOperation module) {
 
 /// The stream of the calling thread.
 static MlirValue buildStream(const gqBuilder *builder) {
-  MlirType pointer = parseType(builder->context, "!llvm.ptr");
+  MlirType pointer = mlirLLVMPointerTypeGet(builder->context, 0);
   return mlirOperationGetResult(
       gqBuildCall(builder, "gqGetStream", 0, NULL, 1, &pointer), 0);
 }
 
 /// The address of the stream's status word, in global memory.
 static MlirValue buildStatusWord(const gqBuilder *builder, MlirValue stream) {
-  MlirType pointer = parseType(builder->context, "!llvm.ptr");
+  MlirType pointer = mlirLLVMPointerTypeGet(builder->context, 0);
   MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
   MlirValue word = mlirOperationGetResult(
       gqBuildCall(builder, "gqStreamStatusWord", 1, &stream, 1, &pointer), 0);

@@ -10,6 +10,7 @@
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Dialect/LLVM.h"
 
 #include <string.h>
 
@@ -39,15 +40,6 @@ static bool isContiguous(MlirType type) {
   return mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type));
 }
 
-static MlirType parseType(MlirContext context, const char *text) {
-  return mlirTypeParseGet(context, mlirStringRefCreateFromCString(text));
-}
-
-static MlirValue buildPointer(const gqBuilder *builder, MlirValue address) {
-  return gqBuildValue(builder, "llvm.inttoptr", 1, &address,
-                      parseType(builder->context, "!llvm.ptr"));
-}
-
 /// memref.copy becomes mgpuMemcpy(target, source, bytes, gqGetStream()).
 static bool convertCopy(MlirOperation module, MlirOperation copy) {
   MlirValue source = mlirOperationGetOperand(copy, 0);
@@ -57,7 +49,7 @@ static bool convertCopy(MlirOperation module, MlirOperation copy) {
     return gqOpError(copy, "of a strided memref has no GPU lowering yet");
   gqBuilder builder = gqBuilderBefore(copy);
   MlirType i64 = mlirIntegerTypeGet(builder.context, 64);
-  MlirType pointer = parseType(builder.context, "!llvm.ptr");
+  MlirType pointer = mlirLLVMPointerTypeGet(builder.context, 0);
   MlirType inputs[] = {pointer, pointer, i64, pointer};
   if (!gqDeclareFunction(
           module, "mgpuMemcpy",
@@ -77,8 +69,9 @@ static bool convertCopy(MlirOperation module, MlirOperation copy) {
   }
   MlirValue stream = mlirOperationGetResult(
       gqBuildCall(&builder, "gqGetStream", 0, NULL, 1, &pointer), 0);
-  MlirValue operands[] = {buildPointer(&builder, to.address),
-                          buildPointer(&builder, from.address), bytes, stream};
+  MlirValue operands[] = {gqBuildPointer(&builder, to.address, 0),
+                          gqBuildPointer(&builder, from.address, 0), bytes,
+                          stream};
   gqBuildCall(&builder, "mgpuMemcpy", 4, operands, 0, NULL);
   mlirOperationDestroy(copy);
   return true;

@@ -53,11 +53,6 @@ static bool isInputType(MlirType type) {
          mlirTypeIsAF16(element);
 }
 
-static bool isOfDialect(MlirOperation op, const char *prefix) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  return strncmp(name.data, prefix, strlen(prefix)) == 0;
-}
-
 static bool isConstant(MlirValue value) {
   MlirOperation op = gqDefiningOp(value);
   return !mlirOperationIsNull(op) && gqIsNamed(op, "arith.constant");
@@ -85,12 +80,11 @@ static bool usesOnly(MlirOperation op, MlirBlock block) {
 /// Returns why the body of `generic` cannot move, or null if it can.
 static const char *checkBody(MlirOperation generic, intptr_t numInputs) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
-  if (!mlirOpOperandIsNull(
-          mlirValueGetFirstUse(mlirBlockGetArgument(body, numInputs))))
+  if (!gqIsInitUnread(generic, numInputs))
     return "the producer reads its 'outs'";
   for (MlirOperation op = mlirBlockGetFirstOperation(body);
        !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    bool scalar = isOfDialect(op, "arith.") || isOfDialect(op, "math.") ||
+    bool scalar = gqIsOfDialect(op, "arith.") || gqIsOfDialect(op, "math.") ||
                   gqIsNamed(op, "linalg.yield");
     if (!scalar || mlirOperationGetNumRegions(op))
       return "the producer has an op that is not one of arith or math";

@@ -15,6 +15,8 @@
 
 #include "mlir-c/IR.h"
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -133,6 +135,10 @@ void gqFreshenInit(MlirOperation op, intptr_t operand);
 // Building: a few functions, so that a lowering reads like the IR it emits
 //===----------------------------------------------------------------------===//
 
+/// Opens a text that grows; `*text` is complete after fclose and is freed by
+/// the caller.
+FILE *gqOpenText(char **text, size_t *length);
+
 /// A map from the values of a body to those of its copy. Values that it does
 /// not hold are not part of the body and stay as they are.
 typedef struct gqValueMap {
@@ -175,6 +181,10 @@ MlirValue gqBuildValue(const gqBuilder *builder, const char *name,
 /// arith.constant of an integer or index type.
 MlirValue gqBuildConstant(const gqBuilder *builder, MlirType type,
                           int64_t value);
+
+/// llvm.inttoptr
+MlirValue gqBuildPointer(const gqBuilder *builder, MlirValue address,
+                         unsigned addressSpace);
 
 /// func.call
 MlirOperation gqBuildCall(const gqBuilder *builder, const char *function,

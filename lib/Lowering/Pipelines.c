@@ -9,7 +9,6 @@
 #include "Toolkit.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 /// Upstream's cse before any fusion of gq ops, so that two users of one
 /// quantization share it; and before eliminate-empty-tensors, which makes equal
@@ -62,14 +61,6 @@ static const char toLlvm[] =
     "convert-index-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
     "canonicalize,cse,reconcile-unrealized-casts";
 
-/// A text that grows; `*result` is complete after fclose.
-static FILE *openText(char **result, size_t *length) {
-  FILE *text = open_memstream(result, length);
-  if (!text)
-    abort(); // As MLIR itself does when it is out of memory.
-  return text;
-}
-
 /// What both pipelines begin with. The first pass looks at the module as its
 /// author wrote it.
 static void printFrontend(FILE *text, bool fuse) {
@@ -87,7 +78,7 @@ static void printToLlvm(FILE *text, const char *memrefOptions) {
 char *gqCpuPipeline(bool fuse) {
   char *pipeline = NULL;
   size_t length = 0;
-  FILE *text = openText(&pipeline, &length);
+  FILE *text = gqOpenText(&pipeline, &length);
   printFrontend(text, fuse);
   fprintf(text, "gq-expand-producers,%s", bufferization);
   fprintf(text, "convert-gq-to-runtime,");
@@ -100,7 +91,7 @@ char *gqCpuPipeline(bool fuse) {
 char *gqNvvmPipeline(const gqNvvmOptions *options) {
   char *pipeline = NULL;
   size_t length = 0;
-  FILE *text = openText(&pipeline, &length);
+  FILE *text = gqOpenText(&pipeline, &length);
   printFrontend(text, options->fuse);
   if (options->fuse)
     fprintf(text, "gq-fuse-producers,");

@@ -1,16 +1,19 @@
-//===- Toolkit.c - where the CUDA toolkit is ---------------------*- C -*-===//
+//===- Toolkit.c - what kernels are made with --------------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
+#define _GNU_SOURCE // dladdr
+
 #include "Toolkit.h"
 
+#include <dlfcn.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool isToolkit(const char *folder) {
@@ -35,4 +38,16 @@ const char *gqCudaToolkit(void) {
     if (candidates[i] && isToolkit(candidates[i]))
       return candidates[i];
   return NULL;
+}
+
+bool gqDeviceBitcode(const char *chip, char *path, size_t size) {
+  // What is here, not a function: that may be a stub elsewhere.
+  static const char here = 0;
+  Dl_info info;
+  if (!dladdr(&here, &info) || !info.dli_fname)
+    return false;
+  const char *slash = strrchr(info.dli_fname, '/');
+  snprintf(path, size, "%.*sgq/device/gq-%s.bc",
+           slash ? (int)(slash + 1 - info.dli_fname) : 0, info.dli_fname, chip);
+  return access(path, R_OK) == 0;
 }

@@ -1,4 +1,4 @@
-//===- Toolkit.h - where the CUDA toolkit is ---------------------*- C -*-===//
+//===- Toolkit.h - what kernels are made with --------------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,10 +8,18 @@
 #ifndef GQ_LIB_LOWERING_TOOLKIT_H
 #define GQ_LIB_LOWERING_TOOLKIT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /// The folder of a CUDA toolkit with ptxas, fatbinary and libdevice: that of
 /// $GQ_CUDA_TOOLKIT if it is set, else the first that is one of what the build
 /// found, $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. Null if there is none:
 /// then PTX is what kernels become, and they cannot call libdevice.
 const char *gqCudaToolkit(void);
+
+/// Writes the path of the device functions for `chip`, which are in the folder
+/// gq/device beside the library (or program) that this is part of. Returns
+/// whether the file can be read.
+bool gqDeviceBitcode(const char *chip, char *path, size_t size);
 
 #endif // GQ_LIB_LOWERING_TOOLKIT_H

@@ -408,6 +408,23 @@ GQ_DEV void quantize(const Quantization *q) {
   } while (piece.rowTile < rowTiles);
 }
 
+/// The groups as the kernels are given them.
+GQ_DEV gq_dev_row_groups rowGroupsOf(const void GQ_GLOBAL *offsets,
+                                     int64_t numOffsets,
+                                     const void GQ_GLOBAL *scaleOffsets,
+                                     int64_t numGroups, int64_t rows,
+                                     int64_t scaleRows, int32_t offsetBits) {
+  return (gq_dev_row_groups){
+      .offsets = offsets,
+      .scaleOffsets = scaleOffsets,
+      .numOffsets = (uint32_t)numOffsets,
+      .numGroups = (uint32_t)numGroups,
+      .wide = offsetBits == 64,
+      .numRows = rows,
+      .scaleRows = scaleRows,
+  };
+}
+
 GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
     gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
     const void GQ_GLOBAL *offsets, int64_t num_offsets,
@@ -417,15 +434,9 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
     uint32_t GQ_GLOBAL *status, int32_t format, int32_t rows_mode,
     int32_t offset_bits, int32_t global_scale_kind) {
   (void)format; // nvfp4 is the only one.
-  gq_dev_row_groups rowGroups = {
-      .offsets = offsets,
-      .scaleOffsets = scale_offsets,
-      .numOffsets = (uint32_t)num_offsets,
-      .numGroups = (uint32_t)groups,
-      .wide = offset_bits == 64,
-      .numRows = rows,
-      .scaleRows = scale_rows,
-  };
+  gq_dev_row_groups rowGroups =
+      rowGroupsOf(offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
+                  offset_bits);
   const Quantization quantization = {
       .load = load,
       .inputs = inputs,
@@ -493,15 +504,9 @@ GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
     uint8_t GQ_GLOBAL *scales, int64_t scale_rows, uint32_t GQ_GLOBAL *status,
     int32_t format, int32_t offset_bits) {
   (void)format; // nvfp4 is the only one.
-  gq_dev_row_groups rowGroups = {
-      .offsets = offsets,
-      .scaleOffsets = scale_offsets,
-      .numOffsets = (uint32_t)num_offsets,
-      .numGroups = (uint32_t)groups,
-      .wide = offset_bits == 64,
-      .numRows = rows,
-      .scaleRows = scale_rows,
-  };
+  gq_dev_row_groups rowGroups =
+      rowGroupsOf(offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
+                  offset_bits);
   uint32_t width = (uint32_t)gq_dev_up(scale_columns, GQ_DEV_TILE_COLUMNS);
   uint32_t words = width / GQ_DEV_TILE_COLUMNS;
   bool linearAligned = (((uint64_t)linear | (uint64_t)linear_stride) & 3) == 0;
