@@ -103,12 +103,15 @@ typedef struct gqGroupedBlockQuantize {
   gqFormat format;
   gqScaleLayout scaleLayout;
   gqRows rows;
-  /// f32, bf16 or f16. Without a producer one of [M, K]; with one, up to
-  /// GQ_MAX_INPUTS of the extents that their maps ask for.
+  /// f32, bf16 or f16. Without a producer one of [M, K], or of [N, K] if there
+  /// are row indices; with one, up to GQ_MAX_INPUTS of the extents that their
+  /// maps ask for.
   intptr_t numInputs;
   MlirValue inputs[GQ_MAX_INPUTS];
-  /// An array of affine maps (m, k) -> ..., one an input; null without a
-  /// producer.
+  /// [M] i32 or i64: row m is read from row rowIndices[m] < N; optional.
+  MlirValue rowIndices;
+  /// An array of affine maps (m, k) -> ... or, for an input that is read by
+  /// index, (m, k)[r] -> ..., one an input; null without a producer.
   MlirAttribute maps;
   /// Computes an element from those of the inputs; null if there is none. Get
   /// returns the operation's own region. Create takes its body and leaves it

@@ -18,6 +18,7 @@
 /// The segments of the operands.
 enum {
   INPUTS,
+  ROW_INDICES,
   OFFSETS,
   SCALE_OFFSETS,
   GLOBAL_SCALE,
@@ -42,6 +43,8 @@ gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
   for (intptr_t i = 0; i < next && i < GQ_MAX_INPUTS; ++i)
     desc.inputs[i] = mlirOperationGetOperand(op, i);
   desc.numInputs = next;
+  if (mlirDenseI32ArrayGetElement(segments, ROW_INDICES))
+    desc.rowIndices = mlirOperationGetOperand(op, next++);
   desc.offsets = mlirOperationGetOperand(op, next++);
   desc.scaleOffsets = mlirOperationGetOperand(op, next++);
   if (mlirDenseI32ArrayGetElement(segments, GLOBAL_SCALE))
@@ -60,12 +63,14 @@ MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
       mlirStringRefCreateFromCString("gq.grouped_block_quantize"), location);
   mlirOperationStateAddAttributes(&state, 2, attributes.list);
 
-  int32_t segments[NUM_SEGMENTS] = {(int32_t)desc->numInputs,
-                                    1,
-                                    1,
-                                    !mlirValueIsNull(desc->globalScale),
-                                    1,
-                                    1};
+  int32_t segments[NUM_SEGMENTS] = {
+      [INPUTS] = (int32_t)desc->numInputs,
+      [ROW_INDICES] = !mlirValueIsNull(desc->rowIndices),
+      [OFFSETS] = 1,
+      [SCALE_OFFSETS] = 1,
+      [GLOBAL_SCALE] = !mlirValueIsNull(desc->globalScale),
+      [DATA] = 1,
+      [SCALES] = 1};
   MlirNamedAttribute more[] = {
       gqAttribute(context, "rows", gqRowsAttrGet(context, desc->rows)),
       gqAttribute(context, "operandSegmentSizes",
@@ -78,6 +83,8 @@ MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
   }
 
   mlirOperationStateAddOperands(&state, desc->numInputs, desc->inputs);
+  if (!mlirValueIsNull(desc->rowIndices))
+    mlirOperationStateAddOperands(&state, 1, &desc->rowIndices);
   mlirOperationStateAddOperands(&state, 1, &desc->offsets);
   mlirOperationStateAddOperands(&state, 1, &desc->scaleOffsets);
   if (!mlirValueIsNull(desc->globalScale))
@@ -103,27 +110,47 @@ static bool checkInput(MlirOperation op, MlirValue input,
          gqCheckStorage(op, "inputs", input, GQ_SCALE_LAYOUT_LINEAR, false);
 }
 
-/// An input has the extents that its map asks for: a subset of (m, k) in order.
+bool gqIsGatherMap(MlirAffineMap map) {
+  return mlirAffineMapGetNumSymbols(map) == 1;
+}
+
+/// The dimension of (m, k) that `expr` is, r being a row as m is; -1 if none.
+static intptr_t dimensionOf(MlirAffineExpr expr, bool gathered) {
+  if (mlirAffineExprIsASymbol(expr))
+    return 0;
+  if (!mlirAffineExprIsADim(expr))
+    return -1;
+  intptr_t dim = mlirAffineDimExprGetPosition(expr);
+  return dim == 0 && gathered ? -1 : dim;
+}
+
+/// An input has the extents that its map asks for: a subset of (m, k) in order,
+/// or of (r, k) with r in it. `extents` are M and K, `numRows` is N.
 static bool checkMap(MlirOperation op, MlirValue input, MlirAffineMap map,
-                     int64_t *extents) {
+                     int64_t *extents, int64_t *numRows) {
   intptr_t rank = mlirShapedTypeGetRank(mlirValueGetType(input));
-  if (mlirAffineMapGetNumDims(map) != 2 || mlirAffineMapGetNumSymbols(map) ||
+  if (mlirAffineMapGetNumDims(map) != 2 ||
+      mlirAffineMapGetNumSymbols(map) > 1 ||
       mlirAffineMapGetNumResults(map) != rank)
     return gqOpError(op, "requires each of 'maps' to go from (m, k) to the "
                          "rank of its input");
+  bool gathered = gqIsGatherMap(map), hasRow = false, valid = true;
   int64_t required[2];
   intptr_t previous = -1;
   for (intptr_t i = 0; i < rank; ++i) {
-    MlirAffineExpr expr = mlirAffineMapGetResult(map, i);
-    intptr_t dim =
-        mlirAffineExprIsADim(expr) ? mlirAffineDimExprGetPosition(expr) : -1;
-    if (dim <= previous)
-      return gqOpError(op, "requires each of 'maps' to be (m, k) -> (m, k), "
-                           "(m), (k) or ()");
-    gqUnify(&extents[dim], gqDim(input, i));
-    required[i] = extents[dim];
+    intptr_t dim = dimensionOf(mlirAffineMapGetResult(map, i), gathered);
+    valid = dim > previous;
+    if (!valid)
+      break;
+    int64_t *extent = dim == 0 && gathered ? numRows : &extents[dim];
+    gqUnify(extent, gqDim(input, i));
+    required[i] = *extent;
+    hasRow |= dim == 0;
     previous = dim;
   }
+  if (!valid || (gathered && !hasRow))
+    return gqOpError(op, "requires each of 'maps' to be (m, k) -> (m, k), (m), "
+                         "(k) or (), or (m, k)[r] -> (r, k) or (r)");
   return checkInput(op, input, required);
 }
 
@@ -140,18 +167,30 @@ static bool checkArguments(MlirOperation op,
                                 "each input");
 }
 
+/// Whether one of the maps reads rows by index.
+static bool hasGatherMap(MlirAttribute maps) {
+  for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(maps); ++i)
+    if (gqIsGatherMap(
+            mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(maps, i))))
+      return true;
+  return false;
+}
+
 /// Checks the inputs and the region. Completes `extents`, those of M and K that
-/// `data` leaves open, by what the inputs say.
+/// `data` and `row_indices` leave open, by what the inputs say.
 static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
                           int64_t *extents) {
+  bool gathers = !mlirValueIsNull(desc->rowIndices);
+  int64_t numRows = GQ_DYNAMIC;
   if (mlirRegionIsNull(desc->producer)) { // (C7)
     if (!mlirAttributeIsNull(desc->maps) || desc->numInputs != 1 ||
         mlirShapedTypeGetRank(mlirValueGetType(desc->inputs[0])) != 2)
       return gqOpError(op, "requires a single input of rank 2 and no 'maps' "
                            "where it has no 'producer'");
-    for (intptr_t i = 0; i < 2; ++i)
-      gqUnify(&extents[i], gqDim(desc->inputs[0], i));
-    return checkInput(op, desc->inputs[0], extents);
+    int64_t *rows = gathers ? &numRows : &extents[0];
+    gqUnify(rows, gqDim(desc->inputs[0], 0));
+    gqUnify(&extents[1], gqDim(desc->inputs[0], 1));
+    return checkInput(op, desc->inputs[0], (int64_t[]){*rows, extents[1]});
   }
   if (desc->numInputs > GQ_MAX_INPUTS) // (C11)
     return gqOpError(op, "requires at most %d inputs", GQ_MAX_INPUTS);
@@ -159,11 +198,16 @@ static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
       mlirArrayAttrGetNumElements(desc->maps) != desc->numInputs)
     return gqOpError(op, "requires 'maps' to hold a map for each input of "
                          "'producer'");
+  if (hasGatherMap(desc->maps) != gathers) // (C14)
+    return gqOpError(op, gathers ? "requires one of 'maps' to have the symbol "
+                                   "r, the row of 'row_indices'"
+                                 : "requires 'row_indices' for maps with the "
+                                   "symbol r");
   for (intptr_t i = 0; i < desc->numInputs; ++i)
     if (!checkMap(
             op, desc->inputs[i],
             mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, i)),
-            extents))
+            extents, &numRows)) // (C15)
       return false;
   return checkArguments(op, desc); // (C12)
 }
@@ -171,8 +215,10 @@ static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   int64_t extents[] = {gqDim(desc.data, 0), gqDataColumns(desc.data)};
-  if (!gqCheckUniform(op) ||              // (C3)
-      !checkProducer(op, &desc, extents)) // (C7), (C11), (C12)
+  gqUnify(&extents[0], gqDim(desc.rowIndices, 0));
+  if (!gqCheckUniform(op) ||                // (C3)
+      !checkProducer(op, &desc, extents) || // (C7), (C11), (C12), (C14), (C15)
+      !gqCheckExtents(op, "row_indices", desc.rowIndices, extents)) // (C13)
     return mlirLogicalResultFailure();
   int64_t groups = gqDim(desc.scaleOffsets, 0);
   gqUnify(&groups, gqDim(desc.globalScale, 0));
@@ -187,6 +233,7 @@ MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
       gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) &&   // (C8)
       gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&               // (C9)
       gqCheckStorage(op, "data", desc.data, linear, false) && // (C9), (C10)
+      gqCheckStorage(op, "row_indices", desc.rowIndices, linear, true) &&
       gqCheckStorage(op, "offsets", desc.offsets, linear, true) &&
       gqCheckStorage(op, "scale_offsets", desc.scaleOffsets, linear, true) &&
       gqCheckStorage(op, "global_scale", desc.globalScale, linear, true) &&

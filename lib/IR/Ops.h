@@ -13,6 +13,7 @@
 
 #include "gq-c/Dialect.h"
 
+#include "mlir-c/AffineMap.h"
 #include "mlir-c/Rewrite.h"
 
 #ifdef __cplusplus
@@ -111,6 +112,9 @@ bool gqCheckStorage(MlirOperation op, const char *name, MlirValue value,
 //===----------------------------------------------------------------------===//
 // Reading and building
 //===----------------------------------------------------------------------===//
+
+/// Whether an input's map (m, k)[r] -> ... reads rows by index.
+bool gqIsGatherMap(MlirAffineMap map);
 
 gqFormat gqOpFormat(MlirOperation op);
 /// The op's scale_layout, or `otherwise` where the attribute is left out.

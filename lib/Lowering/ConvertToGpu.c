@@ -106,6 +106,8 @@ typedef enum Access {
 
 typedef struct Input {
   Access access;
+  /// Of the row that the op's row indices give, in an op with a producer.
+  bool gathered;
   /// The element type, as MLIR writes it and as the hooks are named.
   const char *type;
   int64_t elementSize;
@@ -121,6 +123,8 @@ static Access accessOf(MlirAffineMap map) {
   intptr_t rank = mlirAffineMapGetNumResults(map);
   if (rank != 1)
     return rank ? ACCESS_MATRIX : ACCESS_SCALAR;
+  if (gqIsGatherMap(map))
+    return ACCESS_COLUMN;
   return mlirAffineDimExprGetPosition(mlirAffineMapGetResult(map, 0))
              ? ACCESS_ROW
              : ACCESS_COLUMN;
@@ -133,6 +137,7 @@ static Input addInput(Parameters *parameters, intptr_t i, MlirValue buffer,
   gqBufferValues values = gqBuildBufferValues(parameters->builder, buffer);
   Input input = {
       .access = mlirAffineMapIsNull(map) ? ACCESS_MATRIX : accessOf(map),
+      .gathered = !mlirAffineMapIsNull(map) && gqIsGatherMap(map),
       .type =
           elementName(mlirShapedTypeGetElementType(mlirValueGetType(buffer))),
       .elementSize = gqElementTypeSize(values.type),
@@ -195,16 +200,77 @@ static void printValue(FILE *text, const Input *input, int i, int k) {
     fprintf(text, "%%%c%d_%d", input->elementSize == 4 ? 'f' : 'v', i, k);
 }
 
+/// %source = the row that inputs are gathered from. The row indices and the
+/// number of rows follow the inputs as another gq_dev_matrix would.
+static void printSourceRow(FILE *text, intptr_t numInputs,
+                           int32_t rowIndexBits) {
+  fprintf(
+      text,
+      "  %%indices_at = llvm.getelementptr %%inputs[%d, 0] : (!llvm.ptr) -> "
+      "!llvm.ptr, %s\n"
+      "  %%indices = llvm.load %%indices_at : !llvm.ptr -> !llvm.ptr<1>\n"
+      "  %%rows_at = llvm.getelementptr %%inputs[%d, 1] : (!llvm.ptr) -> "
+      "!llvm.ptr, %s\n"
+      "  %%rows = llvm.load %%rows_at : !llvm.ptr -> i64\n"
+      "  %%bits = llvm.mlir.constant(%d : i32) : i32\n"
+      "  %%source = llvm.call @gq_dev_source_row(%%indices, %%bits, "
+      "%%rows, %%row) : (!llvm.ptr<1>, i32, i64, i64) -> i64\n",
+      (int)numInputs, matrixType, (int)numInputs, matrixType, rowIndexBits);
+}
+
+/// Loads 16 elements of input i, a matrix or a row, to %b<i>.
+static void printLoad16(FILE *text, const Input *input, int i,
+                        const char *suffix) {
+  fprintf(text, "  %%b%d = llvm.alloca %%c16 x f32 : (i32) -> !llvm.ptr\n", i);
+  if (input->gathered)
+    fprintf(text,
+            "  %%g%d = llvm.mlir.addressof @gq_dev_load16_%s%s : !llvm.ptr\n"
+            "  llvm.call @gq_dev_load16_gathered(%%g%d, %%m%d, %%source, "
+            "%%column, %%b%d) : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr) -> "
+            "()\n",
+            i, input->type, suffix, i, i, i);
+  else
+    fprintf(text,
+            "  llvm.call @gq_dev_load16_%s%s(%%m%d, %s, %%column, %%b%d) : "
+            "(!llvm.ptr, i64, i64, !llvm.ptr) -> ()\n",
+            input->type, suffix, i,
+            input->access == ACCESS_MATRIX ? "%row" : "%zero", i);
+}
+
+/// %a<i> = the address of the element of the row of input i, a column or a
+/// scalar.
+static void printElementAddress(FILE *text, const Input *input, int i) {
+  if (input->gathered)
+    fprintf(text,
+            "  %%t%d = llvm.mlir.constant(%" PRId64 " : i64) : i64\n"
+            "  %%a%d = llvm.call @gq_dev_gathered_element(%%m%d, %%source, "
+            "%%t%d) : (!llvm.ptr, i64, i64) -> !llvm.ptr<1>\n",
+            i, input->elementSize, i, i, i);
+  else
+    fprintf(text,
+            "  %%q%d = llvm.load %%m%d : !llvm.ptr -> !llvm.ptr<1>\n"
+            "  %%t%d = llvm.getelementptr %%m%d[0, 1] : (!llvm.ptr) -> "
+            "!llvm.ptr, %s\n"
+            "  %%s%d = llvm.load %%t%d : !llvm.ptr -> i64\n"
+            "  %%o%d = llvm.mul %%row, %%s%d : i64\n"
+            "  %%a%d = llvm.getelementptr %%q%d[%%o%d] : (!llvm.ptr<1>, "
+            "i64) -> !llvm.ptr<1>, %s\n",
+            i, i, i, i, matrixType, i, i, i, i, i, i, i, input->type);
+}
+
 /// A hook that loads the inputs for 16 elements and computes them. `suffix`
-/// is that of the hooks that it loads matrices with.
+/// is that of the hooks that it loads matrices with; `rowIndexBits` is the
+/// width of the row indices, 0 if there are none.
 static void printHook(FILE *text, const Input *inputs, intptr_t numInputs,
-                      const char *suffix) {
+                      int32_t rowIndexBits, const char *suffix) {
   fprintf(text,
           "llvm.func internal @load16%s(%%inputs: !llvm.ptr, %%row: i64, "
           "%%column: i64, %%out: !llvm.ptr) attributes {always_inline} {\n"
           "  %%c16 = llvm.mlir.constant(16 : i32) : i32\n"
           "  %%zero = llvm.mlir.constant(0 : i64) : i64\n",
           suffix);
+  if (rowIndexBits)
+    printSourceRow(text, numInputs, rowIndexBits);
   for (int i = 0; i < numInputs; ++i) {
     fprintf(text,
             "  %%m%d = llvm.getelementptr %%inputs[%d] : (!llvm.ptr) -> "
@@ -213,25 +279,12 @@ static void printHook(FILE *text, const Input *inputs, intptr_t numInputs,
     switch (inputs[i].access) {
     case ACCESS_MATRIX:
     case ACCESS_ROW:
-      fprintf(text,
-              "  %%b%d = llvm.alloca %%c16 x f32 : (i32) -> !llvm.ptr\n"
-              "  llvm.call @gq_dev_load16_%s%s(%%m%d, %s, %%column, %%b%d) : "
-              "(!llvm.ptr, i64, i64, !llvm.ptr) -> ()\n",
-              i, inputs[i].type, suffix, i,
-              inputs[i].access == ACCESS_MATRIX ? "%row" : "%zero", i);
+      printLoad16(text, &inputs[i], i, suffix);
       break;
     case ACCESS_COLUMN:
     case ACCESS_SCALAR:
-      fprintf(text,
-              "  %%q%d = llvm.load %%m%d : !llvm.ptr -> !llvm.ptr<1>\n"
-              "  %%t%d = llvm.getelementptr %%m%d[0, 1] : (!llvm.ptr) -> "
-              "!llvm.ptr, %s\n"
-              "  %%s%d = llvm.load %%t%d : !llvm.ptr -> i64\n"
-              "  %%o%d = llvm.mul %%row, %%s%d : i64\n"
-              "  %%a%d = llvm.getelementptr %%q%d[%%o%d] : (!llvm.ptr<1>, "
-              "i64) -> !llvm.ptr<1>, %s\n"
-              "  %%v%d = llvm.load %%a%d : !llvm.ptr<1> -> %s\n",
-              i, i, i, i, matrixType, i, i, i, i, i, i, i, inputs[i].type, i, i,
+      printElementAddress(text, &inputs[i], i);
+      fprintf(text, "  %%v%d = llvm.load %%a%d : !llvm.ptr<1> -> %s\n", i, i,
               inputs[i].type);
     }
   }
@@ -273,15 +326,37 @@ static void printHookDeclarations(FILE *text, const Input *inputs,
   }
 }
 
-/// Fills %inputs, an array of gq_dev_matrix, and computes %aligned: whether
-/// each can be read 16 bytes at a time.
-static void printInputs(FILE *text, const Input *inputs, intptr_t numInputs) {
+/// What hooks call that gather.
+static void printGatherDeclarations(FILE *text) {
+  fprintf(text,
+          "llvm.func @gq_dev_source_row(!llvm.ptr<1>, i32, i64, i64) -> i64\n"
+          "llvm.func @gq_dev_load16_gathered(!llvm.ptr, !llvm.ptr, i64, i64, "
+          "!llvm.ptr)\n"
+          "llvm.func @gq_dev_gathered_element(!llvm.ptr, i64, i64) -> "
+          "!llvm.ptr<1>\n");
+}
+
+/// Fills %inputs, an array of gq_dev_matrix, with what a hook that gathers
+/// needs behind them, and computes %aligned: whether each can be read 16 bytes
+/// at a time.
+static void printInputs(FILE *text, const Input *inputs, intptr_t numInputs,
+                        bool gathers) {
   fprintf(text,
           "  %%count = llvm.mlir.constant(%d : i32) : i32\n"
           "  %%inputs = llvm.alloca %%count x %s : (i32) -> !llvm.ptr\n"
           "  %%none = llvm.mlir.constant(0 : i64) : i64\n"
           "  %%mask = llvm.mlir.constant(15 : i64) : i64\n",
-          (int)numInputs, matrixType);
+          (int)numInputs + gathers, matrixType);
+  if (gathers)
+    fprintf(text,
+            "  %%indices_at = llvm.getelementptr %%inputs[%d, 0] : (!llvm.ptr) "
+            "-> !llvm.ptr, %s\n"
+            "  llvm.store %%row_indices, %%indices_at : !llvm.ptr<1>, "
+            "!llvm.ptr\n"
+            "  %%rows_at = llvm.getelementptr %%inputs[%d, 1] : (!llvm.ptr) -> "
+            "!llvm.ptr, %s\n"
+            "  llvm.store %%source_rows, %%rows_at : i64, !llvm.ptr\n",
+            (int)numInputs, matrixType, (int)numInputs, matrixType);
   const char *bits = "none";
   char name[16];
   for (int i = 0; i < numInputs; ++i) {
@@ -347,6 +422,8 @@ typedef struct Kernel {
   Text texts[NUM_TEXTS];
   Input inputs[GQ_MAX_INPUTS];
   intptr_t numInputs;
+  /// The width of the row indices; 0 if there are none.
+  int32_t rowIndexBits;
   /// What there is to do, as i64: [rows, columns] elements in groups.
   MlirValue rows, columns, groups;
 } Kernel;
@@ -386,6 +463,12 @@ static void passPointer(Kernel *kernel, const char *name, MlirValue address) {
 static void passInteger(Kernel *kernel, const char *name, MlirValue value) {
   addInteger(&kernel->parameters, name, value);
   addArgument(kernel, name, "i64");
+}
+
+static void passNull(Kernel *kernel, const char *name) {
+  fprintf(kernel->texts[TEXT_CONSTANTS].file,
+          "  %%%s = llvm.mlir.zero : !llvm.ptr<1>\n", name);
+  addArgument(kernel, name, "!llvm.ptr<1>");
 }
 
 static void passConstant(Kernel *kernel, const char *name, const char *type,
@@ -454,7 +537,8 @@ static void printKernelWithInputs(FILE *text, const Kernel *kernel,
   printWithHook(text, kernel, fast);
   printWithHook(text, kernel, slow);
   printKernelHeader(text, kernel);
-  printInputs(text, kernel->inputs, kernel->numInputs);
+  printInputs(text, kernel->inputs, kernel->numInputs,
+              producer && kernel->rowIndexBits);
   fprintf(text, "  llvm.cond_br %%aligned, ^fast, ^slow\n^fast:\n");
   printCallWithHook(text, kernel, fast);
   fprintf(text, "^slow:\n");
@@ -481,8 +565,11 @@ static MlirOperation parseModule(const Kernel *kernel, MlirContext context,
   printHookDeclarations(text, kernel->inputs, kernel->numInputs);
   if (producer) {
     printElement(text, kernel->inputs, kernel->numInputs);
-    printHook(text, kernel->inputs, kernel->numInputs, "");
-    printHook(text, kernel->inputs, kernel->numInputs, "_unaligned");
+    if (kernel->rowIndexBits)
+      printGatherDeclarations(text);
+    for (int unaligned = 0; unaligned < 2; ++unaligned)
+      printHook(text, kernel->inputs, kernel->numInputs, kernel->rowIndexBits,
+                unaligned ? "_unaligned" : "");
   }
   if (kernel->numInputs)
     printKernelWithInputs(text, kernel, producer);
@@ -625,9 +712,42 @@ static void passGroups(Kernel *kernel, MlirValue offsets,
   passExtent(kernel, "groups", scaleOffsets, 0, scaleStarts.sizes[0]);
 }
 
-static int32_t offsetBits(MlirValue offsets) {
+/// The width of the integers of a buffer.
+static int32_t integerBits(MlirValue buffer) {
   return (int32_t)mlirIntegerTypeGetWidth(
-      mlirShapedTypeGetElementType(mlirValueGetType(offsets)));
+      mlirShapedTypeGetElementType(mlirValueGetType(buffer)));
+}
+
+/// The number of rows that each input which is read by index has.
+static MlirValue buildSourceRows(const gqBuilder *builder,
+                                 const gqGroupedBlockQuantize *desc) {
+  MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
+  MlirValue rows = {NULL};
+  for (intptr_t i = 0; i < desc->numInputs; ++i) {
+    if (!mlirAttributeIsNull(desc->maps) &&
+        !gqIsGatherMap(
+            mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, i))))
+      continue;
+    MlirValue both[] = {rows,
+                        gqBuildBufferValues(builder, desc->inputs[i]).sizes[0]};
+    rows = mlirValueIsNull(rows)
+               ? both[1]
+               : gqBuildValue(builder, "arith.minsi", 2, both, i64);
+  }
+  return rows;
+}
+
+/// row_indices and source_rows.
+static void passRowIndices(Kernel *kernel, const gqGroupedBlockQuantize *desc) {
+  const gqBuilder *builder = kernel->parameters.builder;
+  if (mlirValueIsNull(desc->rowIndices)) {
+    passNull(kernel, "row_indices");
+    passConstant(kernel, "source_rows", "i64", 0);
+    return;
+  }
+  kernel->rowIndexBits = integerBits(desc->rowIndices);
+  passPointer(kernel, "row_indices", addressOf(builder, desc->rowIndices));
+  passInteger(kernel, "source_rows", buildSourceRows(builder, desc));
 }
 
 /// Says how much there is to do: `units` of `elements` elements a row.
@@ -673,6 +793,7 @@ static void describeGroupedBlockQuantize(Kernel *kernel, MlirOperation op,
   setWork(kernel, data.sizes[0], data.sizes[1], 2, desc.scaleOffsets);
   passExtent(kernel, "rows", desc.data, 0, data.sizes[0]);
   passColumns(kernel, desc.data);
+  passRowIndices(kernel, &desc);
   passGroups(kernel, desc.offsets, desc.scaleOffsets);
   passPointer(kernel, "global_scale", addressOf(builder, desc.globalScale));
   passPointer(kernel, "data", data.address);
@@ -682,8 +803,9 @@ static void describeGroupedBlockQuantize(Kernel *kernel, MlirOperation op,
   passPointer(kernel, "status", statusWord);
   passConstant(kernel, "format", "i32", desc.format);
   passConstant(kernel, "rows_mode", "i32", desc.rows);
-  passConstant(kernel, "offset_bits", "i32", offsetBits(desc.offsets));
+  passConstant(kernel, "offset_bits", "i32", integerBits(desc.offsets));
   passConstant(kernel, "global_scale_kind", "i32", hasScale ? 1 + perGroup : 0);
+  passConstant(kernel, "row_index_bits", "i32", kernel->rowIndexBits);
 }
 
 static void describeBlockQuantize(Kernel *kernel, MlirOperation op) {
@@ -724,7 +846,7 @@ static void describePreprocess(Kernel *kernel, MlirOperation op,
   passExtent(kernel, "scale_rows", desc.scales, 0, scales.sizes[0]);
   passPointer(kernel, "status", statusWord);
   passConstant(kernel, "format", "i32", desc.format);
-  passConstant(kernel, "offset_bits", "i32", offsetBits(desc.offsets));
+  passConstant(kernel, "offset_bits", "i32", integerBits(desc.offsets));
 }
 
 static bool convert(MlirOperation module, MlirOperation op, intptr_t number) {

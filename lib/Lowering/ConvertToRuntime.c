@@ -63,9 +63,9 @@ static RuntimeCall describe(MlirOperation op) {
   if (gqOperationIsAGroupedBlockQuantize(op)) {
     gqGroupedBlockQuantize d = gqGroupedBlockQuantizeGet(op);
     return (RuntimeCall){"gqCpuGroupedBlockQuantize",
-                         6,
-                         {d.inputs[0], d.offsets, d.scaleOffsets, d.globalScale,
-                          d.data, d.scales},
+                         7,
+                         {d.inputs[0], d.rowIndices, d.offsets, d.scaleOffsets,
+                          d.globalScale, d.data, d.scales},
                          3,
                          {d.format, d.scaleLayout, d.rows}};
   }

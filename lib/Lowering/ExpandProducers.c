@@ -9,6 +9,7 @@
 
 #include "gq-c/Dialect.h"
 
+#include "mlir-c/AffineExpr.h"
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -53,6 +54,202 @@ static MlirValue buildEmpty(const gqBuilder *builder, MlirValue data,
       mlirRankedTensorTypeGet(2, shape, element, mlirAttributeGetNull()));
 }
 
+//===----------------------------------------------------------------------===//
+// linalg.generic
+//===----------------------------------------------------------------------===//
+
+static void appendYield(const gqBuilder *builder, const char *name,
+                        MlirValue value) {
+  gqBuild(builder, name, 1, &value, 0, NULL, 0, NULL);
+}
+
+/// Appends to an empty or unterminated block.
+static gqBuilder builderAtEnd(const gqBuilder *builder, MlirBlock block) {
+  gqBuilder inside = *builder;
+  inside.block = block;
+  inside.before = (MlirOperation){NULL};
+  return inside;
+}
+
+/// linalg.generic, element-wise over the extents of `out`. Takes over `body`.
+static MlirValue buildGeneric(const gqBuilder *builder, intptr_t numInputs,
+                              const MlirValue *inputs,
+                              const MlirAttribute *inputMaps, MlirValue out,
+                              MlirRegion body) {
+  MlirType type = mlirValueGetType(out);
+  intptr_t rank = mlirShapedTypeGetRank(type);
+  MlirAttribute maps[GQ_MAX_INPUTS + 2];
+  for (intptr_t i = 0; i < numInputs; ++i)
+    maps[i] = inputMaps[i];
+  maps[numInputs] = mlirAffineMapAttrGet(
+      mlirAffineMapMultiDimIdentityGet(builder->context, rank));
+  MlirAttribute parallel = mlirAttributeParseGet(
+      builder->context,
+      mlirStringRefCreateFromCString("#linalg.iterator_type<parallel>"));
+  MlirAttribute iterators[] = {parallel, parallel};
+  int32_t segments[] = {(int32_t)numInputs, 1};
+  MlirNamedAttribute attributes[] = {
+      gqAttribute(builder->context, "indexing_maps",
+                  mlirArrayAttrGet(builder->context, numInputs + 1, maps)),
+      gqAttribute(builder->context, "iterator_types",
+                  mlirArrayAttrGet(builder->context, rank, iterators)),
+      gqAttribute(builder->context, "operandSegmentSizes",
+                  mlirDenseI32ArrayGet(builder->context, 2, segments)),
+  };
+  MlirOperationState state = mlirOperationStateGet(
+      mlirStringRefCreateFromCString("linalg.generic"), builder->location);
+  mlirOperationStateAddAttributes(&state, 3, attributes);
+  mlirOperationStateAddOperands(&state, numInputs, inputs);
+  mlirOperationStateAddOperands(&state, 1, &out);
+  mlirOperationStateAddResults(&state, 1, &type);
+  mlirOperationStateAddOwnedRegions(&state, 1, &body);
+  MlirOperation generic = mlirOperationCreate(&state);
+  gqInsert(builder, generic);
+  return mlirOperationGetResult(generic, 0);
+}
+
+static MlirValue buildLinalgIndex(const gqBuilder *builder, int64_t dim) {
+  MlirType index = mlirIndexTypeGet(builder->context);
+  MlirNamedAttribute attribute = gqAttribute(
+      builder->context, "dim",
+      mlirIntegerAttrGet(mlirIntegerTypeGet(builder->context, 64), dim));
+  return mlirOperationGetResult(
+      gqBuild(builder, "linalg.index", 0, NULL, 1, &index, 1, &attribute), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs that are read by index
+//===----------------------------------------------------------------------===//
+
+static MlirAffineMap mapOf(const gqGroupedBlockQuantize *desc, intptr_t input) {
+  return mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, input));
+}
+
+/// The number N of rows that all inputs which are read by index have.
+static MlirValue buildNumRows(const gqBuilder *builder,
+                              const gqGroupedBlockQuantize *desc) {
+  MlirValue rows = {NULL};
+  for (intptr_t i = 0; i < desc->numInputs; ++i) {
+    if (!gqIsGatherMap(mapOf(desc, i)))
+      continue;
+    MlirValue both[] = {rows, buildDim(builder, desc->inputs[i], 0)};
+    rows = mlirValueIsNull(rows)
+               ? both[1]
+               : gqBuildValue(builder, "arith.minui", 2, both,
+                              mlirIndexTypeGet(builder->context));
+  }
+  return rows;
+}
+
+/// A row index as an index, and whether it is below `numRows`.
+typedef struct Row {
+  MlirValue index, isValid;
+} Row;
+
+static Row buildRow(const gqBuilder *builder, MlirValue element,
+                    MlirValue numRows) {
+  Row row = {.index = gqBuildValue(builder, "arith.index_cast", 1, &element,
+                                   mlirIndexTypeGet(builder->context))};
+  MlirValue operands[] = {row.index, numRows};
+  MlirType i1 = mlirIntegerTypeGet(builder->context, 1);
+  const int64_t ult = 6;
+  MlirNamedAttribute predicate = gqAttribute(
+      builder->context, "predicate",
+      mlirIntegerAttrGet(mlirIntegerTypeGet(builder->context, 64), ult));
+  row.isValid = mlirOperationGetResult(
+      gqBuild(builder, "arith.cmpi", 2, operands, 1, &i1, 1, &predicate), 0);
+  return row;
+}
+
+/// scf.if: the element of `input` in `row` and, if it has columns, `column`;
+/// zero where there is no such row.
+static MlirValue buildExtract(const gqBuilder *builder, MlirValue input,
+                              Row row, MlirValue column) {
+  MlirType type = mlirShapedTypeGetElementType(mlirValueGetType(input));
+  MlirRegion regions[] = {mlirRegionCreate(), mlirRegionCreate()};
+  gqBuilder branches[2];
+  for (int i = 0; i < 2; ++i) {
+    MlirBlock block = mlirBlockCreate(0, NULL, NULL);
+    mlirRegionAppendOwnedBlock(regions[i], block);
+    branches[i] = builderAtEnd(builder, block);
+  }
+  MlirValue operands[] = {input, row.index, column};
+  appendYield(&branches[0], "scf.yield",
+              gqBuildValue(&branches[0], "tensor.extract",
+                           1 + mlirShapedTypeGetRank(mlirValueGetType(input)),
+                           operands, type));
+  MlirNamedAttribute zero =
+      gqAttribute(builder->context, "value",
+                  mlirFloatAttrDoubleGet(builder->context, type, 0.0));
+  appendYield(&branches[1], "scf.yield",
+              mlirOperationGetResult(gqBuild(&branches[1], "arith.constant", 0,
+                                             NULL, 1, &type, 1, &zero),
+                                     0));
+  MlirOperationState state = mlirOperationStateGet(
+      mlirStringRefCreateFromCString("scf.if"), builder->location);
+  mlirOperationStateAddOperands(&state, 1, &row.isValid);
+  mlirOperationStateAddResults(&state, 1, &type);
+  mlirOperationStateAddOwnedRegions(&state, 2, regions);
+  MlirOperation branch = mlirOperationCreate(&state);
+  gqInsert(builder, branch);
+  return mlirOperationGetResult(branch, 0);
+}
+
+/// Lets the producer's block take the row index and extract the elements that
+/// it took of inputs read by index.
+static void extractInBody(const gqGroupedBlockQuantize *desc, MlirBlock block,
+                          MlirValue numRows) {
+  gqBuilder builder = gqBuilderBefore(mlirBlockGetFirstOperation(block));
+  MlirValue element = mlirBlockAddArgument(
+      block, mlirShapedTypeGetElementType(mlirValueGetType(desc->rowIndices)),
+      builder.location);
+  Row row = buildRow(&builder, element, numRows);
+  MlirValue column = buildLinalgIndex(&builder, 1);
+  for (intptr_t i = desc->numInputs - 1; i >= 0; --i) {
+    if (!gqIsGatherMap(mapOf(desc, i)))
+      continue;
+    mlirValueReplaceAllUsesOfWith(
+        mlirBlockGetArgument(block, i),
+        buildExtract(&builder, desc->inputs[i], row, column));
+    mlirBlockEraseArgument(block, (unsigned)i);
+  }
+}
+
+/// Row indices for the rows as computed: m, or -1 where there is no row
+/// row_indices[m], so that the op fails.
+static MlirValue buildComputedRowIndices(const gqBuilder *builder,
+                                         MlirValue rowIndices,
+                                         MlirValue numRows) {
+  MlirType type = mlirValueGetType(rowIndices);
+  MlirType element = mlirShapedTypeGetElementType(type);
+  MlirValue size = {NULL};
+  bool dynamic = mlirShapedTypeIsDynamicDim(type, 0);
+  if (dynamic)
+    size = buildDim(builder, rowIndices, 0);
+  MlirValue out = gqBuildValue(builder, "tensor.empty", dynamic, &size, type);
+
+  MlirType types[] = {element, element};
+  MlirLocation locations[] = {builder->location, builder->location};
+  MlirBlock block = mlirBlockCreate(2, types, locations);
+  MlirRegion body = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(body, block);
+  gqBuilder inside = builderAtEnd(builder, block);
+  Row row = buildRow(&inside, mlirBlockGetArgument(block, 0), numRows);
+  MlirValue m = buildLinalgIndex(&inside, 0);
+  MlirValue operands[] = {
+      row.isValid, gqBuildValue(&inside, "arith.index_cast", 1, &m, element),
+      gqBuildConstant(&inside, element, -1)};
+  appendYield(&inside, "linalg.yield",
+              gqBuildValue(&inside, "arith.select", 3, operands, element));
+  MlirAttribute map = mlirAffineMapAttrGet(
+      mlirAffineMapMultiDimIdentityGet(builder->context, 1));
+  return buildGeneric(builder, 1, &rowIndices, &map, out, body);
+}
+
+//===----------------------------------------------------------------------===//
+// Expansion
+//===----------------------------------------------------------------------===//
+
 /// Moves the producer's block into a region for linalg.generic: an argument
 /// more, for 'outs', and another terminator.
 static MlirRegion takeBody(const gqBuilder *builder, MlirRegion producer,
@@ -64,57 +261,52 @@ static MlirRegion takeBody(const gqBuilder *builder, MlirRegion producer,
   MlirOperation yield = mlirBlockGetTerminator(block);
   MlirValue value = mlirOperationGetOperand(yield, 0);
   gqBuilder inside = gqBuilderBefore(yield);
-  gqBuild(&inside, "linalg.yield", 1, &value, 0, NULL, 0, NULL);
+  appendYield(&inside, "linalg.yield", value);
   mlirOperationDestroy(yield);
   return body;
 }
 
-/// linalg.generic over (m, k) that computes the input of the op.
-static MlirValue buildGeneric(const gqBuilder *builder,
-                              const gqGroupedBlockQuantize *desc) {
-  MlirOperation yield =
-      mlirBlockGetTerminator(mlirRegionGetFirstBlock(desc->producer));
+/// linalg.generic over (m, k) that computes the input of the op. `numRows` is
+/// N, if there are row indices.
+static MlirValue buildProducer(const gqBuilder *builder,
+                               const gqGroupedBlockQuantize *desc,
+                               MlirValue numRows) {
+  MlirBlock block = mlirRegionGetFirstBlock(desc->producer);
+  MlirOperation yield = mlirBlockGetTerminator(block);
   MlirType element = mlirValueGetType(mlirOperationGetOperand(yield, 0));
   MlirValue out = buildEmpty(builder, desc->data, element);
-  MlirType type = mlirValueGetType(out);
 
+  MlirValue inputs[GQ_MAX_INPUTS + 1];
   MlirAttribute maps[GQ_MAX_INPUTS + 1];
-  for (intptr_t i = 0; i < desc->numInputs; ++i)
-    maps[i] = mlirArrayAttrGetElement(desc->maps, i);
-  maps[desc->numInputs] = mlirAffineMapAttrGet(
-      mlirAffineMapMultiDimIdentityGet(builder->context, 2));
-  MlirAttribute parallel = mlirAttributeParseGet(
-      builder->context,
-      mlirStringRefCreateFromCString("#linalg.iterator_type<parallel>"));
-  MlirAttribute iterators[] = {parallel, parallel};
-  int32_t segments[] = {(int32_t)desc->numInputs, 1};
-  MlirNamedAttribute attributes[] = {
-      gqAttribute(
-          builder->context, "indexing_maps",
-          mlirArrayAttrGet(builder->context, desc->numInputs + 1, maps)),
-      gqAttribute(builder->context, "iterator_types",
-                  mlirArrayAttrGet(builder->context, 2, iterators)),
-      gqAttribute(builder->context, "operandSegmentSizes",
-                  mlirDenseI32ArrayGet(builder->context, 2, segments)),
-  };
-  MlirOperationState state = mlirOperationStateGet(
-      mlirStringRefCreateFromCString("linalg.generic"), builder->location);
-  mlirOperationStateAddAttributes(&state, 3, attributes);
-  mlirOperationStateAddOperands(&state, desc->numInputs, desc->inputs);
-  mlirOperationStateAddOperands(&state, 1, &out);
-  mlirOperationStateAddResults(&state, 1, &type);
-  MlirRegion body = takeBody(builder, desc->producer, element);
-  mlirOperationStateAddOwnedRegions(&state, 1, &body);
-  MlirOperation generic = mlirOperationCreate(&state);
-  gqInsert(builder, generic);
-  return mlirOperationGetResult(generic, 0);
+  intptr_t numInputs = 0;
+  for (intptr_t i = 0; i < desc->numInputs; ++i) {
+    if (gqIsGatherMap(mapOf(desc, i)))
+      continue;
+    maps[numInputs] = mlirArrayAttrGetElement(desc->maps, i);
+    inputs[numInputs++] = desc->inputs[i];
+  }
+  if (!mlirValueIsNull(desc->rowIndices)) {
+    extractInBody(desc, block, numRows);
+    MlirAffineExpr m = mlirAffineDimExprGet(builder->context, 0);
+    maps[numInputs] =
+        mlirAffineMapAttrGet(mlirAffineMapGet(builder->context, 2, 0, 1, &m));
+    inputs[numInputs++] = desc->rowIndices;
+  }
+  return buildGeneric(builder, numInputs, inputs, maps, out,
+                      takeBody(builder, desc->producer, element));
 }
 
 static void expand(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   gqBuilder builder = gqBuilderBefore(op);
-  desc.inputs[0] = buildGeneric(&builder, &desc);
+  MlirValue numRows = {NULL}, rowIndices = {NULL};
+  if (!mlirValueIsNull(desc.rowIndices)) {
+    numRows = buildNumRows(&builder, &desc);
+    rowIndices = buildComputedRowIndices(&builder, desc.rowIndices, numRows);
+  }
+  desc.inputs[0] = buildProducer(&builder, &desc, numRows);
   desc.numInputs = 1;
+  desc.rowIndices = rowIndices;
   desc.maps = mlirAttributeGetNull();
   desc.producer = (MlirRegion){NULL};
   MlirOperation expanded =

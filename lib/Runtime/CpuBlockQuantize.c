@@ -15,7 +15,8 @@ static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
   if (!gqCpuCheckAttributes(op, format, scaleLayout, GQ_SCALE_LAYOUT_LINEAR))
     return false;
 
-  if (!gqCpuCheckQuantized(op, &operands->input, &operands->data))
+  if (!gqCpuCheckQuantized(op, &operands->input, /*rowIndices=*/0,
+                           &operands->data))
     return false;
   int64_t m = operands->input.sizes[0], k = operands->input.sizes[1];
 

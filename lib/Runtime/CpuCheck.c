@@ -241,18 +241,45 @@ bool gqCpuCheckColumns(gqCpuOp *op, const char *name, int64_t k) {
                    name, k);
 }
 
+/// Every index is the number of one of `numRows` rows.
+static bool checkRowIndices(gqCpuOp *op, const gqBuffer *rowIndices,
+                            int64_t numRows) {
+  for (int64_t m = 0; m < rowIndices->sizes[0]; ++m) {
+    int64_t row =
+        gq_dev_load_index(rowIndices->data, rowIndices->type == GQ_I64, m);
+    if (row < 0 || row >= numRows)
+      return gqCpuFail(op, GQ_INVALID_ROW_INDICES,
+                       "row_indices[%" PRId64 "] = %" PRId64
+                       " is not one of the %" PRId64 " rows of input",
+                       m, row, numRows);
+  }
+  return true;
+}
+
 bool gqCpuCheckQuantized(gqCpuOp *op, const gqBuffer *input,
-                         const gqBuffer *data) {
+                         const gqBuffer *rowIndices, const gqBuffer *data) {
+  // Without a row there need not be memory.
+  bool gathers = rowIndices && (rowIndices->data || rowIndices->rank);
   const gqRequirement matrix = {.name = "input",
                                 .buffer = input,
                                 .types = GQ_TYPES_FLOAT,
                                 .placement = GQ_ROWS,
                                 .rank = 2,
                                 .sizes = {GQ_ANY_EXTENT, GQ_ANY_EXTENT},
-                                .shape = "[M, K]"};
+                                .shape = gathers ? "[N, K]" : "[M, K]"};
   if (!gqCpuCheckOperand(op, &matrix))
     return false;
-  int64_t m = input->sizes[0], k = input->sizes[1];
+  const gqRequirement indices = {.name = "row_indices",
+                                 .buffer = rowIndices,
+                                 .types = GQ_TYPES_INDEX,
+                                 .placement = GQ_CONTIGUOUS,
+                                 .rank = 1,
+                                 .sizes = {GQ_ANY_EXTENT},
+                                 .shape = "[M]"};
+  if (gathers && !gqCpuCheckOperand(op, &indices))
+    return false;
+  int64_t m = gathers ? rowIndices->sizes[0] : input->sizes[0];
+  int64_t k = input->sizes[1];
   const gqRequirement codes = {.name = "data",
                                .buffer = data,
                                .types = GQ_TYPES_CODES,
@@ -260,7 +287,8 @@ bool gqCpuCheckQuantized(gqCpuOp *op, const gqBuffer *input,
                                .rank = 2,
                                .sizes = {m, k / 2},
                                .shape = "[M, K / 2]"};
-  return gqCpuCheckColumns(op, "input", k) && gqCpuCheckOperand(op, &codes);
+  return gqCpuCheckColumns(op, "input", k) && gqCpuCheckOperand(op, &codes) &&
+         (!gathers || checkRowIndices(op, rowIndices, input->sizes[0]));
 }
 
 /// Row starts do not decrease and lie in [0, M].

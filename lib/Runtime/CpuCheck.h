@@ -101,9 +101,10 @@ bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
 bool gqCpuCheckColumns(gqCpuOp *op, const char *name, int64_t k);
 
 /// What both quantizing ops ask for: `input` is [M, K] with K a positive
-/// multiple of 16, `data` is [M, K / 2].
+/// multiple of 16, `data` is [M, K / 2]. With `rowIndices`, unless it is null
+/// or absent, `input` is [N, K], and they are [M] numbers of its rows.
 bool gqCpuCheckQuantized(gqCpuOp *op, const gqBuffer *input,
-                         const gqBuffer *data);
+                         const gqBuffer *rowIndices, const gqBuffer *data);
 
 /// Checks `offsets` and `scale_offsets` with the padded scales `scales`, which
 /// must be [R, paddedColumns], and fills `groups`. Every group then lies in

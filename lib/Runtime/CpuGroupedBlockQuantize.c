@@ -27,9 +27,10 @@ static bool check(gqCpuOp *op, const gqGroupedBlockQuantizeOperands *operands,
                      "rows %d is unknown, expected all (%d) or grouped (%d)",
                      rows, GQ_ROWS_ALL, GQ_ROWS_GROUPED);
 
-  if (!gqCpuCheckQuantized(op, &operands->input, &operands->data))
+  if (!gqCpuCheckQuantized(op, &operands->input, &operands->rowIndices,
+                           &operands->data))
     return false;
-  int64_t m = operands->input.sizes[0], k = operands->input.sizes[1];
+  int64_t m = operands->data.sizes[0], k = operands->input.sizes[1];
   if (!gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets,
                         "scales", &operands->scales, m,
                         gq_dev_up(k / 16, GQ_DEV_TILE_COLUMNS), groups))
@@ -46,6 +47,15 @@ static bool check(gqCpuOp *op, const gqGroupedBlockQuantizeOperands *operands,
   return !operands->globalScale.data || gqCpuCheckOperand(op, &globalScale);
 }
 
+/// The row of the input that row `row` is read from.
+static int64_t sourceRow(const gqGroupedBlockQuantizeOperands *operands,
+                         int64_t row) {
+  const gqBuffer *indices = &operands->rowIndices;
+  return indices->data
+             ? gq_dev_load_index(indices->data, indices->type == GQ_I64, row)
+             : row;
+}
+
 /// Quantizes rows begin to end. Their scales go to the tiles from row
 /// `scaleBegin` on, or nowhere if that is negative.
 static void quantizeRows(const gqGroupedBlockQuantizeOperands *operands,
@@ -56,7 +66,7 @@ static void quantizeRows(const gqGroupedBlockQuantizeOperands *operands,
   int64_t numBlocks = input->sizes[1] / 16;
   int64_t blockSize = 16 * gqElementTypeSize(type);
   for (int64_t row = begin; row < end; ++row) {
-    const uint8_t *blocks = gqCpuRow(input, row);
+    const uint8_t *blocks = gqCpuRow(input, sourceRow(operands, row));
     uint8_t *codes = gqCpuRow(&operands->data, row);
     for (int64_t first = 0; first < numBlocks; first += CHUNK) {
       uint8_t scales[CHUNK];

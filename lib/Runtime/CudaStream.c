@@ -223,10 +223,15 @@ static gqStatus takeWord(const gqCudaContext *context, CUdeviceptr address,
 static gqStatus statusOfBits(uint32_t bits) {
   if (!bits)
     return GQ_OK;
+  if (bits == GQ_DEV_STATUS_ROW_INDICES)
+    return gqFail(GQ_INVALID_ROW_INDICES,
+                  "a kernel of this stream took zeros for rows: row_indices "
+                  "are not all in [0, N) for the N rows of a gathered input");
   bool offsets = bits & GQ_DEV_STATUS_OFFSETS;
   bool scaleOffsets = bits & GQ_DEV_STATUS_SCALE_OFFSETS;
+  bool rowIndices = bits & GQ_DEV_STATUS_ROW_INDICES;
   return gqFail(
-      GQ_INVALID_OFFSETS, "a kernel of this stream dropped rows:%s%s%s",
+      GQ_INVALID_OFFSETS, "a kernel of this stream dropped rows:%s%s%s%s",
       offsets ? " offsets do not describe groups, which must not decrease and "
                 "lie in [0, M]"
               : "",
@@ -234,7 +239,8 @@ static gqStatus statusOfBits(uint32_t bits) {
       scaleOffsets ? " scale_offsets do not fit the groups, they must be "
                      "increasing multiples of 128 with each group's padded "
                      "rows inside the scales"
-                   : "");
+                   : "",
+      rowIndices ? "; row_indices are not all in [0, N)" : "");
 }
 
 gqStatus gqStreamStatus(void *stream) {

@@ -40,6 +40,8 @@ const char *gqStatusName(gqStatus status) {
     return "CUDA_ERROR";
   case GQ_UNSUPPORTED_CHIP:
     return "UNSUPPORTED_CHIP";
+  case GQ_INVALID_ROW_INDICES:
+    return "INVALID_ROW_INDICES";
   }
   return "UNKNOWN";
 }

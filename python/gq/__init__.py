@@ -106,7 +106,8 @@ class Executable:
         Raises:
           Error: INVALID_ARGUMENT if the arrays do not fit the function, or one
             to be written is read-only, and then nothing has run;
-            INVALID_OFFSETS if offsets describe no groups: the op that finds
+            INVALID_OFFSETS if offsets describe no groups, INVALID_ROW_INDICES
+            if an index is not one of a row: the op that finds
             that writes nothing and gq's ops after it do not run, but what
             other ops wrote into arguments stays; OUT_OF_MEMORY if the extents
             that follow from the arguments are more than memory holds.

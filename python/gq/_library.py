@@ -117,7 +117,7 @@ class Error(Exception):
     Attributes:
       status: the name of the gqStatus: "INVALID_ARGUMENT" (shape, dtype, count
         or name of something passed), "INVALID_OFFSETS" (the contents of group
-        or scale offsets), "COMPILE_ERROR", or another one of gq/Runtime/Status.h.
+        or scale offsets), "INVALID_ROW_INDICES", "COMPILE_ERROR", or another one of gq/Runtime/Status.h.
       message: what was wrong, naming the argument or the place in the module.
     """
 

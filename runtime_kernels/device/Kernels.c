@@ -20,6 +20,7 @@
 
 #include "runtime_kernels/device/Kernels.h"
 
+#include "runtime_kernels/device/Gather.h"
 #include "runtime_kernels/device/Groups.h"
 #include "runtime_kernels/device/Nvfp4.h"
 
@@ -234,6 +235,11 @@ typedef struct Quantization {
   gq_load16 *load;
   const void *inputs;
   int64_t rows, columns;
+  /// Row indices that are applied before the hook is called, if the constant
+  /// rowIndexBits is not 0.
+  const void GQ_GLOBAL *rowIndices;
+  int64_t sourceRows;
+  int32_t rowIndexBits;
   const gq_dev_row_groups *groups;
   const float GQ_GLOBAL *globalScale;
   int32_t globalScaleKind;
@@ -251,17 +257,27 @@ typedef struct Blocks {
   int64_t firstRow;
   uint32_t column;
   uint32_t rows;
+  /// With row indices: the row of the source, -1 if there is none.
+  int64_t sourceRows[UNROLL];
 } Blocks;
 
-GQ_DEV Blocks blocksOf(Piece piece, int64_t rows, uint32_t numBlocks) {
+GQ_DEV Blocks blocksOf(const Quantization *q, Piece piece, uint32_t numBlocks) {
   uint32_t lane = gq_dev_lane();
   Blocks blocks = {.firstRow = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
                                piece.number % PIECES * 2 + lane / PIECE_COLUMNS,
                    .column = piece.number / PIECES * PIECE_COLUMNS +
                              lane % PIECE_COLUMNS};
   for (uint32_t i = 0; i < UNROLL; ++i)
-    if (blocks.firstRow + ROW_STEP * i < rows && blocks.column < numBlocks)
+    if (blocks.firstRow + ROW_STEP * i < q->rows && blocks.column < numBlocks)
       blocks.rows |= 1u << i;
+  // Known when the blocks are, a piece ahead of the loads that wait for them.
+  for (uint32_t i = 0; q->rowIndexBits && i < UNROLL; ++i) {
+    bool inside = blocks.rows >> i & 1;
+    int64_t row =
+        gq_dev_source_row(q->rowIndices, q->rowIndexBits, q->sourceRows,
+                          inside ? blocks.firstRow + ROW_STEP * i : 0);
+    blocks.sourceRows[i] = inside ? row : -1;
+  }
   return blocks;
 }
 
@@ -277,8 +293,12 @@ typedef struct Held {
 GQ_DEV Held loadBlock(const Quantization *q, Blocks blocks, uint32_t i) {
   bool inside = blocks.rows >> i & 1;
   float x[GQ_DEV_NVFP4_BLOCK];
-  q->load(q->inputs, inside ? blocks.firstRow + ROW_STEP * i : 0,
-          inside ? (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK : 0, x);
+  if (q->rowIndexBits)
+    gq_dev_load16_gathered(q->load, q->inputs, blocks.sourceRows[i],
+                           (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK, x);
+  else
+    q->load(q->inputs, inside ? blocks.firstRow + ROW_STEP * i : 0,
+            inside ? (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK : 0, x);
   Held held;
   if (q->load == gq_dev_load16_bf16)
     for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK / 2; ++j)
@@ -315,6 +335,13 @@ GQ_DEV bool onlyLoads(gq_load16 *load) {
          load == gq_dev_load16_f32;
 }
 
+/// Whether the hook reads a matrix, so that another row can be asked of it.
+GQ_DEV bool readsMatrix(gq_load16 *load) {
+  return onlyLoads(load) || load == gq_dev_load16_bf16_unaligned ||
+         load == gq_dev_load16_f16_unaligned ||
+         load == gq_dev_load16_f32_unaligned;
+}
+
 GQ_DEV void quantize(const Quantization *q) {
   uint32_t numBlocks = (uint32_t)(q->columns / GQ_DEV_NVFP4_BLOCK);
   uint32_t width = (uint32_t)gq_dev_up(numBlocks, GQ_DEV_TILE_COLUMNS);
@@ -336,7 +363,7 @@ GQ_DEV void quantize(const Quantization *q) {
   // The registers of a block are loaded with its successor as soon as they are
   // free, so that a warp has three blocks a lane in flight while it computes.
   Held held[UNROLL];
-  Blocks blocks = blocksOf(piece, q->rows, numBlocks);
+  Blocks blocks = blocksOf(q, piece, numBlocks);
   gq_dev_group group = {.number = -1};
   bool ahead = onlyLoads(q->load);
 #pragma clang loop unroll(full)
@@ -345,7 +372,7 @@ GQ_DEV void quantize(const Quantization *q) {
 
   do {
     piece = pieceAfter(piece, distance, piecesPerTile);
-    Blocks next = blocksOf(piece, q->rows, numBlocks);
+    Blocks next = blocksOf(q, piece, numBlocks);
 
     // Of the four words that four lanes have, this lane stores one. It is there
     // if its first column is, which the first of the lanes knows.
@@ -427,12 +454,13 @@ GQ_DEV gq_dev_row_groups rowGroupsOf(const void GQ_GLOBAL *offsets,
 
 GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
     gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
+    const void GQ_GLOBAL *row_indices, int64_t source_rows,
     const void GQ_GLOBAL *offsets, int64_t num_offsets,
     const void GQ_GLOBAL *scale_offsets, int64_t groups,
     const float GQ_GLOBAL *global_scale, uint8_t GQ_GLOBAL *data,
     int64_t data_stride, uint8_t GQ_GLOBAL *scales, int64_t scale_rows,
     uint32_t GQ_GLOBAL *status, int32_t format, int32_t rows_mode,
-    int32_t offset_bits, int32_t global_scale_kind) {
+    int32_t offset_bits, int32_t global_scale_kind, int32_t row_index_bits) {
   (void)format; // nvfp4 is the only one.
   gq_dev_row_groups rowGroups =
       rowGroupsOf(offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
@@ -442,6 +470,9 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
       .inputs = inputs,
       .rows = rows,
       .columns = columns,
+      .rowIndices = row_indices,
+      .sourceRows = source_rows,
+      .rowIndexBits = readsMatrix(load) ? row_index_bits : 0,
       .groups = &rowGroups,
       .globalScale = global_scale,
       .globalScaleKind = global_scale_kind,
@@ -456,6 +487,9 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
       &rowGroups, scales,
       (uint32_t)gq_dev_up(columns / GQ_DEV_NVFP4_BLOCK, GQ_DEV_TILE_COLUMNS),
       status);
+  if (row_index_bits)
+    gq_dev_check_row_indices(row_indices, row_index_bits, source_rows, rows,
+                             status);
 }
 
 GQ_DEV_KERNEL void

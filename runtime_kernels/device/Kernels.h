@@ -37,6 +37,11 @@ enum {
 /// gq.grouped_block_quantize.
 ///
 /// load(inputs, ...)  the [rows, columns] input; columns > 0, columns % 16 == 0
+/// row_indices        [rows], or null: the input has `source_rows` rows, and
+/// row
+///                    m of what is quantized is its row row_indices[m]. Hooks
+///                    of Inputs.h get that row; others, which know which of
+///                    their inputs are meant, get m. See Gather.h.
 /// offsets            [num_offsets] row starts, num_offsets = groups or
 ///                    groups + 1, below 2^31
 /// scale_offsets      [groups]
@@ -49,15 +54,17 @@ enum {
 /// status             GQ_DEV_STATUS_ bits are ORed into it
 ///
 /// Constants: `format` a gqFormat, `rows_mode` a gqRows, `offset_bits` 32 or
-/// 64, the width of both offsets, `global_scale_kind` as above.
+/// 64, the width of both offsets, `global_scale_kind` as above,
+/// `row_index_bits` 32 or 64, 0 if there are no row indices.
 void gq_dev_grouped_block_quantize(
     gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
+    const void GQ_GLOBAL *row_indices, int64_t source_rows,
     const void GQ_GLOBAL *offsets, int64_t num_offsets,
     const void GQ_GLOBAL *scale_offsets, int64_t groups,
     const float GQ_GLOBAL *global_scale, uint8_t GQ_GLOBAL *data,
     int64_t data_stride, uint8_t GQ_GLOBAL *scales, int64_t scale_rows,
     uint32_t GQ_GLOBAL *status, int32_t format, int32_t rows_mode,
-    int32_t offset_bits, int32_t global_scale_kind);
+    int32_t offset_bits, int32_t global_scale_kind, int32_t row_index_bits);
 
 /// gq.block_quantize: `scales` is [rows, columns / 16], `scales_stride` bytes
 /// from one row to the next; `global_scale_kind` is none or one.

@@ -20,6 +20,8 @@ enum {
   /// Scale offsets are no multiples of 128, decrease, overlap the padded rows
   /// of the group before, or leave too few rows for the group.
   GQ_DEV_STATUS_SCALE_OFFSETS = 2,
+  /// A row index is not the number of a row of the gathered inputs.
+  GQ_DEV_STATUS_ROW_INDICES = 4,
 };
 
 enum {

@@ -32,6 +32,7 @@ def Gq_Data3D : Gq_Shaped<[F4E2M1FN, I8], [3]>;
 def Gq_Scales2D : Gq_Shaped<[F8E4M3FN], [2]>;
 def Gq_Scales3D : Gq_Shaped<[F8E4M3FN], [3]>;
 def Gq_Offsets : Gq_Shaped<[I32, I64], [1]>;
+def Gq_RowIndices : Gq_Shaped<[I32, I64], [1]>;
 def Gq_F32Scalar : Gq_Shaped<[F32], [0]>;
 def Gq_F32ScalarOr1D : Gq_Shaped<[F32], [0, 1]>;
 def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
@@ -200,21 +201,43 @@ def Gq_GroupedBlockQuantizeOp
         }
     ```
 
+    With `row_indices`, row m is that of another row of the input, as tokens are
+    permuted by expert: row `row_indices[m]` of `[N, K]`. The sorted rows are
+    never stored. With a `producer`, each input is read by row or by index: that
+    index is the symbol r of its map, `(m, k)[r] -> (r, k)` or
+    `(m, k)[r] -> (r)`. Every index must lie in [0, N), also those of rows in no
+    group. On the CPU another one is an error; on a GPU all gathered elements of
+    its row are zero.
+
+    ```mlir
+    %q, %sf = gq.grouped_block_quantize format(nvfp4)
+        ins(%tokens : tensor<?x5120xbf16>) row_indices(%idx : tensor<?xi32>)
+        groups(%offsets, %sf_offsets : tensor<129xi32>, tensor<128xi32>)
+        outs(%q0, %sf0 : tensor<?x5120xf4E2M1FN>,
+                         tensor<?x320xf8E4M3FN, #gq.tile128x4>)
+        -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
+    ```
+
     `data` is `[M, K]` of f4 or `[M, K/2]` of i8.}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type.
     * (C6) `global_scale`, if of rank 1, holds G entries.
-    * (C7) Without `producer` there is one input, `[M, K]`, and no `maps`.
+    * (C7) Without `producer` there is one input, `[M, K]` or, with
+      `row_indices`, `[N, K]`, and no `maps`.
     * (C8) `scales` is `[rows, K/block rounded up to 4]` with rows a multiple
       of 128.
     * (C9) `scale_layout` is `tile128x4`, and so is the encoding of `scales`; no
       other tensor has one.
-    * (C10) Memrefs have an innermost stride of 1; `offsets`, `scale_offsets`,
-      `global_scale` and `scales` are contiguous.
+    * (C10) Memrefs have an innermost stride of 1; `row_indices`, `offsets`,
+      `scale_offsets`, `global_scale` and `scales` are contiguous.
     * (C11) With `producer` there are up to 8 inputs, and each has one of the
       maps above and the extents that it asks for.
     * (C12) `producer` takes the elements of the inputs and yields one `f32`,
       `bf16` or `f16`.
+    * (C13) `row_indices` holds M entries.
+    * (C14) With `producer`, one of `maps` has the symbol r if there are
+      `row_indices`, and none if not.
+    * (C15) Inputs read by index have the same number N of rows.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -225,6 +248,7 @@ def Gq_GroupedBlockQuantizeOp
     DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows,
     OptionalAttr<AffineMapArrayAttr>:$maps,
     Variadic<Gq_ProducerInput>:$inputs,
+    Optional<Gq_RowIndices>:$row_indices,
     Gq_Offsets:$offsets,
     Gq_Offsets:$scale_offsets,
     Optional<Gq_F32ScalarOr1D>:$global_scale,
@@ -235,7 +259,9 @@ def Gq_GroupedBlockQuantizeOp
   let assemblyFormat = [{
     `format` `` $format
     (`scale_layout` `` $scale_layout^)? (`rows` `` $rows^)? attr-dict
-    `ins` `(` $inputs `:` type($inputs) `)` (`maps` $maps^)?
+    `ins` `(` $inputs `:` type($inputs) `)`
+    (`row_indices` `(` $row_indices^ `:` type($row_indices) `)`)?
+    (`maps` $maps^)?
     `groups` `(` $offsets `,` $scale_offsets `:`
                  type($offsets) `,` type($scale_offsets) `)`
     (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?

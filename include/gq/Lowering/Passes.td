@@ -50,9 +50,14 @@ def GqExpandProducers : Pass<"gq-expand-producers"> {
     The inverse of `gq-fuse-producers`, for targets whose kernels take no
     producer: a `gq.grouped_block_quantize` on tensors with a `producer` becomes
     a `linalg.generic` and one without.
+
+    Inputs read by index are extracted in the `linalg.generic`, zero where the
+    index is not that of a row. For such a row the op gets the row index -1, so
+    that it fails and writes nothing, as it does without a producer.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 

@@ -8,9 +8,9 @@
 // structs below name; the attributes follow as integers.
 //
 // A function checks everything before it writes anything: extents that were
-// dynamic in the IR, contiguity, the contents of the offsets. On a failure it
-// writes nothing and leaves a status for gqCpuStatus(). While a failure is
-// pending it does nothing.
+// dynamic in the IR, contiguity, the contents of offsets and row indices. On a
+// failure it writes nothing and leaves a status for gqCpuStatus(). While a
+// failure is pending it does nothing.
 //
 // Offsets: `offsets` holds G+1 row starts (the last bounds the last group) or
 // G starts (the last group runs to M). `scale_offsets` holds G row starts in
@@ -56,8 +56,11 @@ typedef struct gqPreprocessGroupedMatmulSfOperands {
 
 /// Operands of gq.grouped_block_quantize.
 typedef struct gqGroupedBlockQuantizeOperands {
-  /// [M, K] f32, bf16 or f16, inner stride 1.
+  /// [M, K], or [N, K] with row indices, f32, bf16 or f16, inner stride 1.
   gqBuffer input;
+  /// [M] i32 or i64 in [0, N), contiguous: row m is that of row rowIndices[m]
+  /// of the input. Or absent.
+  gqBuffer rowIndices;
   /// [G+1] or [G] i32 or i64, contiguous.
   gqBuffer offsets;
   /// [G] of the type of `offsets`, contiguous.

@@ -71,6 +71,7 @@ GQ_EXPORT gqStatus gqSynchronize(void);
 /// Waits for `stream`, returns and clears what its kernels found wrong with
 /// their data. Errors: GQ_INVALID_OFFSETS, the message says which offsets; the
 /// rows that they would have put elsewhere were dropped.
+/// GQ_INVALID_ROW_INDICES; what they would have gathered was taken as zeros.
 GQ_EXPORT gqStatus gqStreamStatus(void *stream);
 
 /// Creates an event, to be destroyed, that measures time.

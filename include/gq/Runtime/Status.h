@@ -37,6 +37,8 @@ typedef enum gqStatus {
   GQ_CUDA_ERROR = 8,
   /// The kernels were not compiled for the chip of the device.
   GQ_UNSUPPORTED_CHIP = 9,
+  /// `row_indices` holds a number that is not one of a row.
+  GQ_INVALID_ROW_INDICES = 10,
 } gqStatus;
 
 /// The name of `status` without its prefix, such as "INVALID_OFFSETS". A

@@ -28,6 +28,9 @@ typedef struct Operands {
   DevicePtr scales;
   int64_t scaleRows;
   DevicePtr status;
+  /// Of the kernels that gather.
+  DevicePtr rowIndices;
+  int64_t sourceRows;
   /// Of the two-op path.
   DevicePtr linear;
 } Operands;

@@ -12,19 +12,30 @@
 
 #define KERNEL __attribute__((device_kernel)) void
 
+#define PARAMETERS                                                             \
+  const void GQ_GLOBAL *input, int64_t input_stride, int64_t rows,             \
+      int64_t columns, const void GQ_GLOBAL *offsets, int64_t num_offsets,     \
+      const void GQ_GLOBAL *scale_offsets, int64_t groups,                     \
+      const float GQ_GLOBAL *global_scale, uint8_t GQ_GLOBAL *data,            \
+      int64_t data_stride, uint8_t GQ_GLOBAL *scales, int64_t scale_rows,      \
+      uint32_t GQ_GLOBAL *status
+
+#define CALL(LOAD, INDICES, SOURCE_ROWS, ROWS, BITS, KIND, INDEX_BITS)         \
+  gq_dev_matrix matrix = {input, input_stride};                                \
+  gq_dev_grouped_block_quantize(LOAD, &matrix, rows, columns, INDICES,         \
+                                SOURCE_ROWS, offsets, num_offsets,             \
+                                scale_offsets, groups, global_scale, data,     \
+                                data_stride, scales, scale_rows, status,       \
+                                GQ_FORMAT_NVFP4, ROWS, BITS, KIND, INDEX_BITS)
+
 #define GROUPED(NAME, LOAD, ROWS, BITS, KIND)                                  \
-  KERNEL NAME(const void GQ_GLOBAL *input, int64_t input_stride, int64_t rows, \
-              int64_t columns, const void GQ_GLOBAL *offsets,                  \
-              int64_t num_offsets, const void GQ_GLOBAL *scale_offsets,        \
-              int64_t groups, const float GQ_GLOBAL *global_scale,             \
-              uint8_t GQ_GLOBAL *data, int64_t data_stride,                    \
-              uint8_t GQ_GLOBAL *scales, int64_t scale_rows,                   \
-              uint32_t GQ_GLOBAL *status) {                                    \
-    gq_dev_matrix matrix = {input, input_stride};                              \
-    gq_dev_grouped_block_quantize(                                             \
-        LOAD, &matrix, rows, columns, offsets, num_offsets, scale_offsets,     \
-        groups, global_scale, data, data_stride, scales, scale_rows, status,   \
-        GQ_FORMAT_NVFP4, ROWS, BITS, KIND);                                    \
+  KERNEL NAME(PARAMETERS) { CALL(LOAD, 0, 0, ROWS, BITS, KIND, 0); }
+
+#define GATHERED(NAME, LOAD, INDEX_BITS)                                       \
+  KERNEL NAME(PARAMETERS, const void GQ_GLOBAL *row_indices,                   \
+              int64_t source_rows) {                                           \
+    CALL(LOAD, row_indices, source_rows, GQ_ROWS_ALL, 32,                      \
+         GQ_DEV_GLOBAL_SCALE_NONE, INDEX_BITS);                                \
   }
 
 /// All that a test asks of an element type.
@@ -38,7 +49,10 @@
   GROUPED(grouped_##TYPE##_i64, gq_dev_load16_##TYPE, GQ_ROWS_GROUPED, 64,     \
           GQ_DEV_GLOBAL_SCALE_NONE)                                            \
   GROUPED(grouped_##TYPE##_unaligned, gq_dev_load16_##TYPE##_unaligned,        \
-          GQ_ROWS_ALL, 32, GQ_DEV_GLOBAL_SCALE_NONE)
+          GQ_ROWS_ALL, 32, GQ_DEV_GLOBAL_SCALE_NONE)                           \
+  GATHERED(gathered_##TYPE, gq_dev_load16_##TYPE, 32)                          \
+  GATHERED(gathered_##TYPE##_i64, gq_dev_load16_##TYPE, 64)                    \
+  GATHERED(gathered_##TYPE##_unaligned, gq_dev_load16_##TYPE##_unaligned, 32)
 
 GROUPED_OF(bf16)
 GROUPED_OF(f16)

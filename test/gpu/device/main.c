@@ -36,9 +36,11 @@ void launchGrouped(Kernel kernel, const Operands *operands, unsigned ctas,
                    Handle stream) {
   Operands o = *operands;
   void *parameters[] = {
-      &o.input,      &o.inputStride,  &o.rows,      &o.columns,     &o.offsets,
-      &o.numOffsets, &o.scaleOffsets, &o.groups,    &o.globalScale, &o.data,
-      &o.dataStride, &o.scales,       &o.scaleRows, &o.status};
+      &o.input, &o.inputStride, &o.rows, &o.columns, &o.offsets, &o.numOffsets,
+      &o.scaleOffsets, &o.groups, &o.globalScale, &o.data, &o.dataStride,
+      &o.scales, &o.scaleRows, &o.status,
+      // What kernels without row indices have no parameter for.
+      &o.rowIndices, &o.sourceRows};
   launch(kernel, ctas, gq_dev_grouped_warps(o.rows, o.columns, o.groups),
          stream, parameters);
 }

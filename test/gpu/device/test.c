@@ -157,9 +157,17 @@ typedef struct Problem {
   /// their alignment.
   int64_t gap, shift;
   int64_t *offsets, *scaleOffsets;
-  void *input; // rows * (columns + gap) elements
+  void *input; // inputRows * (columns + gap) elements
   float *globalScale;
+  /// Of row indices, 0 if there are none.
+  int indexBits;
+  int64_t sourceRows;
+  int64_t *rowIndices;
 } Problem;
+
+static int64_t inputRows(const Problem *p) {
+  return p->indexBits ? p->sourceRows : p->rows;
+}
 
 static const char *kernelName(const Problem *p) {
   static char name[32];
@@ -167,27 +175,38 @@ static const char *kernelName(const Problem *p) {
   const char *kinds[] = {"", "_one", "_each"};
   int64_t stride = (p->columns + p->gap) * gqElementTypeSize(p->type);
   bool aligned = !p->shift && stride % 16 == 0;
-  snprintf(name, sizeof(name), "grouped_%s%s", types[p->type - GQ_F16],
-           p->wide    ? "_i64"
-           : !aligned ? "_unaligned"
-                      : kinds[p->kind]);
+  snprintf(name, sizeof(name), "%s_%s%s", p->indexBits ? "gathered" : "grouped",
+           types[p->type - GQ_F16],
+           !aligned                        ? "_unaligned"
+           : p->wide || p->indexBits == 64 ? "_i64"
+                                           : kinds[p->kind]);
   return name;
+}
+
+/// Integers as i64 or i32.
+static void *packIntegers(bool wide, const int64_t *integers, int64_t n) {
+  void *packed = allocateHost(n * 8);
+  for (int64_t i = 0; i < n; ++i)
+    if (wide)
+      ((int64_t *)packed)[i] = integers[i];
+    else
+      ((int32_t *)packed)[i] = (int32_t)integers[i];
+  return packed;
 }
 
 /// Offsets in the type of the problem.
 static void *packOffsets(const Problem *p, const int64_t *offsets, int64_t n) {
-  void *packed = allocateHost(n * 8);
-  for (int64_t i = 0; i < n; ++i)
-    if (p->wide)
-      ((int64_t *)packed)[i] = offsets[i];
-    else
-      ((int32_t *)packed)[i] = (int32_t)offsets[i];
-  return packed;
+  return packIntegers(p->wide, offsets, n);
+}
+
+static void *packRowIndices(const Problem *p) {
+  return packIntegers(p->indexBits == 64, p->rowIndices,
+                      p->indexBits ? p->rows : 0);
 }
 
 /// Half of the values are near 1, the others any bits at all.
 static void randomInput(Problem *p) {
-  int64_t n = p->rows * (p->columns + p->gap);
+  int64_t n = inputRows(p) * (p->columns + p->gap);
   int64_t size = gqElementTypeSize(p->type);
   p->input = allocateHost(n * size);
   for (int64_t i = 0; i < n; ++i) {
@@ -231,7 +250,15 @@ static void randomGroups(Problem *p) {
   }
 }
 
+/// Each row from any row of the source.
+static void randomRowIndices(Problem *p) {
+  p->rowIndices = allocateHost(p->rows * 8);
+  for (int64_t m = 0; m < p->rows; ++m)
+    p->rowIndices[m] = (int64_t)(randomBits() % p->sourceRows);
+}
+
 static void problemFree(Problem *p) {
+  free(p->rowIndices);
   free(p->offsets);
   free(p->scaleOffsets);
   free(p->input);
@@ -259,9 +286,14 @@ static bool runCpu(const Problem *p, void *data, int64_t dataStride,
   int64_t width = up(p->columns / 16, 4);
   void *offsets = packOffsets(p, p->offsets, p->numOffsets);
   void *scaleOffsets = packOffsets(p, p->scaleOffsets, p->groups);
+  void *rowIndices = packRowIndices(p);
   gqGroupedBlockQuantizeOperands operands = {
-      .input = buffer(p->input, p->type, 2, p->rows, p->columns,
+      .input = buffer(p->input, p->type, 2, inputRows(p), p->columns,
                       p->columns + p->gap),
+      .rowIndices = p->indexBits ? buffer(rowIndices,
+                                          p->indexBits == 64 ? GQ_I64 : GQ_I32,
+                                          1, p->rows, 0, 0)
+                                 : (gqBuffer){0},
       .offsets = buffer(offsets, index, 1, p->numOffsets, 0, 0),
       .scaleOffsets = buffer(scaleOffsets, index, 1, p->groups, 0, 0),
       .globalScale = buffer(p->kind ? p->globalScale : NULL, GQ_F32,
@@ -273,6 +305,7 @@ static bool runCpu(const Problem *p, void *data, int64_t dataStride,
                             GQ_SCALE_LAYOUT_TILE128X4,
                             p->wide ? GQ_ROWS_GROUPED : GQ_ROWS_ALL);
   bool ok = gqCpuStatus() == GQ_OK;
+  free(rowIndices);
   free(offsets);
   free(scaleOffsets);
   return ok;
@@ -282,7 +315,7 @@ static bool runCpu(const Problem *p, void *data, int64_t dataStride,
 static Operands makeOperands(const Problem *p, Output *data, int64_t dataStride,
                              Output *scales) {
   int64_t size = gqElementTypeSize(p->type);
-  int64_t bytes = p->rows * (p->columns + p->gap) * size;
+  int64_t bytes = inputRows(p) * (p->columns + p->gap) * size;
   int64_t shift = p->shift ? size : 0;
   Operands o = {
       .inputStride = p->columns + p->gap,
@@ -294,6 +327,7 @@ static Operands makeOperands(const Problem *p, Output *data, int64_t dataStride,
       .dataStride = dataStride,
       .scales = outputDevice(scales),
       .scaleRows = p->scaleRows,
+      .sourceRows = p->sourceRows,
   };
   uint8_t *shifted = allocateHost(bytes + shift);
   if (bytes)
@@ -306,6 +340,10 @@ static Operands makeOperands(const Problem *p, Output *data, int64_t dataStride,
   packed = packOffsets(p, p->scaleOffsets, p->groups);
   o.scaleOffsets = toDevice(packed, p->groups * (p->wide ? 8 : 4));
   free(packed);
+  packed = packRowIndices(p);
+  o.rowIndices =
+      toDevice(packed, p->indexBits ? p->rows * (p->indexBits / 8) : 0);
+  free(packed);
   o.globalScale = toDevice(p->globalScale, p->groups * 4);
   o.status = toDevice(&(uint32_t){0}, 4);
   o.linear = toDevice(NULL, 0);
@@ -315,6 +353,7 @@ static Operands makeOperands(const Problem *p, Output *data, int64_t dataStride,
 static void freeOperands(const Problem *p, Operands *o) {
   int64_t shift = p->shift ? gqElementTypeSize(p->type) : 0;
   CU(MemFree(o->input - (uint64_t)shift));
+  CU(MemFree(o->rowIndices));
   CU(MemFree(o->offsets));
   CU(MemFree(o->scaleOffsets));
   CU(MemFree(o->globalScale));
@@ -495,6 +534,100 @@ static void testRandom(bool quick) {
   randomProblem("large", GQ_BF16, 0, false, 8192, 5120, 128, true, 0, 0);
   randomProblem("large", GQ_BF16, 2, false, 4096, 8192, 128, true, 0, 0);
   randomProblem("large", GQ_F32, 1, false, 5000, 2880, 33, true, 0, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Row indices
+//===----------------------------------------------------------------------===//
+
+static void gatheredProblem(gqElementType type, int indexBits, int64_t rows,
+                            int64_t sourceRows, int64_t columns, int64_t gap,
+                            int64_t shift) {
+  Problem p = {.name = "gather",
+               .type = type,
+               .rows = rows,
+               .columns = columns,
+               .groups = 7,
+               .numOffsets = 8,
+               .gap = gap,
+               .shift = shift,
+               .indexBits = indexBits,
+               .sourceRows = sourceRows};
+  randomInput(&p);
+  randomGroups(&p);
+  randomRowIndices(&p);
+  runProblem(&p, NULL, NULL);
+  problemFree(&p);
+}
+
+/// Rows with a wrong index are zeros, nothing is read for them, and the status
+/// tells: as if the source had one more row, of zeros.
+static void hostileRowIndices(const char *name, gqElementType type,
+                              int indexBits, int64_t sourceRows,
+                              int64_t columns, int64_t gap, int64_t wrong) {
+  Problem p = {.name = name,
+               .type = type,
+               .rows = 300,
+               .columns = columns,
+               .groups = 7,
+               .numOffsets = 8,
+               .gap = gap,
+               .indexBits = indexBits,
+               .sourceRows = sourceRows + 1};
+  randomInput(&p);
+  randomGroups(&p);
+  randomRowIndices(&p);
+  int64_t rowBytes = (columns + gap) * gqElementTypeSize(type);
+  memset((uint8_t *)p.input + sourceRows * rowBytes, 0, (size_t)rowBytes);
+  p.rowIndices[17] = sourceRows;
+  int64_t width = up(columns / 16, 4), dataStride = columns / 2;
+  Output data = outputNew(p.rows * dataStride, 0);
+  Output scales = outputNew(p.scaleRows * width, 0);
+  bool ok = runCpu(&p, outputHost(&data), dataStride, outputHost(&scales));
+  // On the device the source ends before the zeros, and others follow.
+  for (int64_t m = 0; m < p.rows; ++m)
+    if (p.rowIndices[m] == sourceRows)
+      p.rowIndices[m] = wrong;
+  memset((uint8_t *)p.input + sourceRows * rowBytes, 0x3c, (size_t)rowBytes);
+  p.sourceRows = sourceRows;
+  Operands o = makeOperands(&p, &data, dataStride, &scales);
+  Kernel kernel = kernelGet(module, kernelName(&p), device);
+  for (unsigned ctas = 1; ctas < 100; ctas += 70) {
+    outputPoison(&data);
+    outputPoison(&scales);
+    CU(MemsetD8(o.status, 0, 4));
+    launchGrouped(kernel, &o, ctas, NULL);
+    CU(CtxSynchronize());
+    ok &= outputMatches(&data, name, "data");
+    ok &= outputMatches(&scales, name, "scales");
+    report(ok && readStatus(o.status) == GQ_DEV_STATUS_ROW_INDICES, name,
+           "bytes or status");
+  }
+  freeOperands(&p, &o);
+  outputFree(&data);
+  outputFree(&scales);
+  problemFree(&p);
+}
+
+static void testGather(void) {
+  const gqElementType types[] = {GQ_F32, GQ_BF16, GQ_F16};
+  for (int t = 0; t < 3; ++t) {
+    for (int bits = 32; bits <= 64; bits += 32) {
+      gatheredProblem(types[t], bits, 777, 100, 1136, 0, 0);
+      gatheredProblem(types[t], bits, 129, 3000, 64, 16, 0);
+      gatheredProblem(types[t], bits, 0, 5, 64, 0, 0);
+      gatheredProblem(types[t], bits, 1, 1, 16, 0, 0);
+      hostileRowIndices("index -1", types[t], bits, 50, 144, 0, -1);
+      hostileRowIndices("index N", types[t], bits, 50, 144, 0, 50);
+      hostileRowIndices("N = 0", types[t], bits, 0, 144, 0, 0);
+    }
+    gatheredProblem(types[t], 32, 300, 40, 208, 3, 1);
+    hostileRowIndices("unaligned index -1", types[t], 32, 50, 144, 2, -1);
+    hostileRowIndices("unaligned N = 0", types[t], 32, 0, 144, 2, 7);
+    hostileRowIndices("index 2^62", types[t], 64, 50, 144, 0, INT64_C(1) << 62);
+    hostileRowIndices("index -2^62", types[t], 64, 50, 144, 0,
+                      -(INT64_C(1) << 62));
+  }
 }
 
 /// The two ops give what the one gives.
@@ -760,6 +893,7 @@ int runTests(Handle kernels, int ordinal, const char *goldenDirectory,
   device = ordinal;
   testGolden(goldenDirectory);
   testRandom(quick);
+  testGather();
   testTwoOps();
   testHostile();
   testGraph();
