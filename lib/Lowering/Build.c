@@ -83,6 +83,23 @@ bool gqHasOneUse(MlirValue value) {
          mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
 }
 
+bool gqIsDefinedIn(MlirValue value, MlirBlock block) {
+  return mlirBlockEqual(mlirValueIsABlockArgument(value)
+                            ? mlirBlockArgumentGetOwner(value)
+                            : mlirOperationGetBlock(gqDefiningOp(value)),
+                        block);
+}
+
+void gqDestroyIfUnused(MlirOperation op) {
+  if (mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, 0))))
+    mlirOperationDestroy(op);
+}
+
+MlirAffineMap gqIndexingMap(MlirOperation generic, intptr_t operand) {
+  return mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(
+      gqGetAttribute(generic, "indexing_maps"), operand));
+}
+
 bool gqIsComputeOp(MlirOperation op) {
   return gqOperationIsABlockQuantize(op) ||
          gqOperationIsAPreprocessGroupedMatmulSf(op) ||
@@ -131,6 +148,13 @@ void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to) {
   map->to[map->size++] = to;
 }
 
+bool gqValueMapHas(const gqValueMap *map, MlirValue value) {
+  for (intptr_t i = 0; i < map->size; ++i)
+    if (mlirValueEqual(map->from[i], value))
+      return true;
+  return false;
+}
+
 MlirValue gqValueMapGet(const gqValueMap *map, MlirValue value) {
   for (intptr_t i = 0; i < map->size; ++i)
     if (mlirValueEqual(map->from[i], value))
@@ -149,6 +173,9 @@ void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map) {
   for (MlirOperation op = mlirBlockGetFirstOperation(from);
        !mlirOperationEqual(op, terminator);
        op = mlirOperationGetNextInBlock(op)) {
+    if (mlirOperationGetNumResults(op) == 1 &&
+        gqValueMapHas(map, mlirOperationGetResult(op, 0)))
+      continue;
     MlirOperation clone = mlirOperationClone(op);
     for (intptr_t i = 0; i < mlirOperationGetNumOperands(clone); ++i)
       mlirOperationSetOperand(
@@ -205,6 +232,32 @@ MlirValue gqBuildConstant(const gqBuilder *builder, MlirType type,
       gqAttribute(builder->context, "value", mlirIntegerAttrGet(type, value));
   return mlirOperationGetResult(
       gqBuild(builder, "arith.constant", 0, NULL, 1, &type, 1, &attribute), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// gq.grouped_block_quantize
+//===----------------------------------------------------------------------===//
+
+bool gqIsProducerInput(MlirType type) {
+  if (!mlirTypeIsARankedTensor(type) ||
+      !mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
+    return false;
+  MlirType element = mlirShapedTypeGetElementType(type);
+  return mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
+         mlirTypeIsAF16(element);
+}
+
+MlirOperation
+gqReplaceGroupedBlockQuantize(MlirOperation op, MlirLocation location,
+                              const gqGroupedBlockQuantize *desc) {
+  MlirOperation replacement = gqGroupedBlockQuantizeCreate(location, desc);
+  gqBuilder builder = gqBuilderBefore(op);
+  gqInsert(&builder, replacement);
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
+    mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(op, i),
+                                  mlirOperationGetResult(replacement, i));
+  mlirOperationDestroy(op);
+  return replacement;
 }
 
 //===----------------------------------------------------------------------===//

@@ -309,13 +309,7 @@ static void expand(MlirOperation op) {
   desc.rowIndices = rowIndices;
   desc.maps = mlirAttributeGetNull();
   desc.producer = (MlirRegion){NULL};
-  MlirOperation expanded =
-      gqGroupedBlockQuantizeCreate(builder.location, &desc);
-  gqInsert(&builder, expanded);
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
-    mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(op, i),
-                                  mlirOperationGetResult(expanded, i));
-  mlirOperationDestroy(op);
+  gqReplaceGroupedBlockQuantize(op, builder.location, &desc);
 }
 
 void gqExpandProducers(MlirOperation root) {

@@ -26,11 +26,6 @@ static bool isGeneric(MlirOperation op) {
   return gqIsNamed(op, "linalg.generic");
 }
 
-static MlirAffineMap mapOf(MlirOperation generic, intptr_t operand) {
-  return mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(
-      gqGetAttribute(generic, "indexing_maps"), operand));
-}
-
 /// (m, k) -> (m, k), (m), (k) or ().
 static bool isBroadcast(MlirAffineMap map) {
   intptr_t previous = -1;
@@ -44,26 +39,9 @@ static bool isBroadcast(MlirAffineMap map) {
   return true;
 }
 
-static bool isInputType(MlirType type) {
-  if (!mlirTypeIsARankedTensor(type) ||
-      !mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
-    return false;
-  MlirType element = mlirShapedTypeGetElementType(type);
-  return mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
-         mlirTypeIsAF16(element);
-}
-
 static bool isConstant(MlirValue value) {
   MlirOperation op = gqDefiningOp(value);
   return !mlirOperationIsNull(op) && gqIsNamed(op, "arith.constant");
-}
-
-/// Whether `value` is defined in `block`.
-static bool isIn(MlirValue value, MlirBlock block) {
-  return mlirBlockEqual(mlirValueIsABlockArgument(value)
-                            ? mlirBlockArgumentGetOwner(value)
-                            : mlirOperationGetBlock(gqDefiningOp(value)),
-                        block);
 }
 
 /// Whether `op`, in the body `block`, uses only values of the body and
@@ -71,19 +49,60 @@ static bool isIn(MlirValue value, MlirBlock block) {
 static bool usesOnly(MlirOperation op, MlirBlock block) {
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
     MlirValue operand = mlirOperationGetOperand(op, i);
-    if (!isIn(operand, block) && !isConstant(operand))
+    if (!gqIsDefinedIn(operand, block) && !isConstant(operand))
       return false;
   }
   return true;
 }
 
-/// Returns why the body of `generic` cannot move, or null if it can.
-static const char *checkBody(MlirOperation generic, intptr_t numInputs) {
+static bool isExtract(MlirOperation op) {
+  return gqIsNamed(op, "tensor.extract");
+}
+
+/// Whether `op` gives an index, which has no place in a producer.
+static bool givesIndex(MlirOperation op) {
+  return mlirOperationGetNumResults(op) == 1 &&
+         mlirTypeIsAIndex(mlirValueGetType(mlirOperationGetResult(op, 0)));
+}
+
+/// Whether each use of `value` is by an op for which `matches` is true.
+static bool isUsedOnlyBy(MlirValue value, bool (*matches)(MlirOperation)) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(value);
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
+    if (!matches(mlirOpOperandGetOwner(use)))
+      return false;
+  return true;
+}
+
+/// Returns why a tensor.extract in the body of `generic`, or an op that gives
+/// an index for one, cannot become an input that is read by row index; null if
+/// it can.
+static const char *checkGather(MlirOperation generic, MlirOperation op,
+                               gqGatheredRows *rows) {
+  if (givesIndex(op))
+    return isUsedOnlyBy(mlirOperationGetResult(op, 0), isExtract)
+               ? NULL
+               : "the producer computes with indices";
+  gqRowGather gather;
+  const char *reason = gqMatchRowExtract(generic, op, &gather);
+  return reason ? reason : gqJoinGather(rows, &gather);
+}
+
+/// Returns why the body of `generic` cannot move, or null if it can. Adds what
+/// it gathers to `rows`.
+static const char *checkBody(MlirOperation generic, intptr_t numInputs,
+                             gqGatheredRows *rows) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
   if (!gqIsInitUnread(generic, numInputs))
     return "the producer reads its 'outs'";
   for (MlirOperation op = mlirBlockGetFirstOperation(body);
        !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (isExtract(op) || givesIndex(op)) {
+      const char *reason = checkGather(generic, op, rows);
+      if (reason)
+        return reason;
+      continue;
+    }
     bool scalar = gqIsOfDialect(op, "arith.") || gqIsOfDialect(op, "math.") ||
                   gqIsNamed(op, "linalg.yield");
     if (!scalar || mlirOperationGetNumRegions(op))
@@ -94,22 +113,50 @@ static const char *checkBody(MlirOperation generic, intptr_t numInputs) {
   return NULL;
 }
 
+/// Whether input `input` of `generic` only says which row is read.
+static bool isOnlyRowIndex(MlirOperation generic, intptr_t input) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
+  return gqIsRowIndexInput(generic, input) &&
+         isUsedOnlyBy(mlirBlockGetArgument(body, input), givesIndex);
+}
+
 /// Returns why `generic` cannot become the producer of an op over (m, k), or
-/// null if it can.
-static const char *checkGeneric(MlirOperation generic) {
+/// null if it can. Adds what it gathers to `rows`, the op's.
+static const char *checkGeneric(MlirOperation generic, gqGatheredRows *rows) {
   intptr_t numOperands = mlirOperationGetNumOperands(generic);
   if (mlirOperationGetNumResults(generic) != 1)
     return "the producer has several results";
-  MlirAffineMap outMap = mapOf(generic, numOperands - 1);
+  MlirAffineMap outMap = gqIndexingMap(generic, numOperands - 1);
   if (mlirAffineMapGetNumDims(outMap) != 2 || !mlirAffineMapIsIdentity(outMap))
     return "the producer is not element-wise over two dimensions";
   for (intptr_t i = 0; i < numOperands - 1; ++i) {
-    if (!isInputType(mlirValueGetType(mlirOperationGetOperand(generic, i))))
+    if (isOnlyRowIndex(generic, i))
+      continue;
+    if (!gqIsProducerInput(
+            mlirValueGetType(mlirOperationGetOperand(generic, i))))
       return "the producer has an input that is no tensor of f32, bf16 or f16";
-    if (!isBroadcast(mapOf(generic, i)))
+    if (!isBroadcast(gqIndexingMap(generic, i)))
       return "the producer has a map that is no identity or broadcast";
   }
-  return checkBody(generic, numOperands - 1);
+  return checkBody(generic, numOperands - 1, rows);
+}
+
+/// Whether the result of `generic` costs no more to compute than to load: it is
+/// one element, no wider, of one input, read by row index or not, in another
+/// type. Where it is computed twice, nothing is lost.
+static bool isFree(MlirOperation generic) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
+  intptr_t numReads = 0;
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(generic) - 1; ++i)
+    numReads += !isOnlyRowIndex(generic, i);
+  for (MlirOperation op = mlirBlockGetFirstOperation(body);
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    numReads += isExtract(op);
+    if (!isExtract(op) && !givesIndex(op) && !gqIsNamed(op, "arith.extf") &&
+        !gqIsNamed(op, "linalg.yield"))
+      return false;
+  }
+  return numReads == 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,6 +187,29 @@ static MlirValue addInput(Inputs *inputs, MlirValue value, MlirAttribute map) {
                               mlirLocationUnknownGet(mlirTypeGetContext(type)));
 }
 
+/// Inputs for what the body of `generic` extracts. Neither that nor the indices
+/// are copied. Returns whether there is room.
+static bool addGathers(MlirOperation generic, Inputs *inputs, gqValueMap *map) {
+  MlirContext context = mlirOperationGetContext(generic);
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
+  for (MlirOperation op = mlirBlockGetFirstOperation(body);
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (!isExtract(op) && !givesIndex(op))
+      continue;
+    MlirValue result = mlirOperationGetResult(op, 0), value = result;
+    if (isExtract(op)) {
+      MlirValue source = mlirOperationGetOperand(op, 0);
+      value = addInput(inputs, source,
+                       gqGatherMap(context, mlirShapedTypeGetRank(
+                                                mlirValueGetType(source))));
+      if (mlirValueIsNull(value))
+        return false;
+    }
+    gqValueMapAdd(map, result, value);
+  }
+  return true;
+}
+
 /// Constants from outside of the body of `generic` move into the copy.
 static void cloneConstants(MlirOperation generic, MlirBlock to,
                            gqValueMap *map) {
@@ -148,8 +218,8 @@ static void cloneConstants(MlirOperation generic, MlirBlock to,
        !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
     for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
       MlirValue operand = mlirOperationGetOperand(op, i);
-      if (isIn(operand, body) ||
-          !mlirValueEqual(gqValueMapGet(map, operand), operand))
+      if (isExtract(op) || gqIsDefinedIn(operand, body) ||
+          gqValueMapHas(map, operand))
         continue;
       MlirOperation clone = mlirOperationClone(gqDefiningOp(operand));
       mlirBlockAppendOwnedOperation(to, clone);
@@ -165,11 +235,15 @@ static MlirValue inlineGeneric(MlirOperation generic, Inputs *inputs) {
   gqValueMap map = {0};
   bool fits = true;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(generic) - 1; ++i) {
-    MlirValue argument = addInput(inputs, mlirOperationGetOperand(generic, i),
-                                  mlirAffineMapAttrGet(mapOf(generic, i)));
+    if (isOnlyRowIndex(generic, i))
+      continue;
+    MlirValue argument =
+        addInput(inputs, mlirOperationGetOperand(generic, i),
+                 mlirAffineMapAttrGet(gqIndexingMap(generic, i)));
     fits &= !mlirValueIsNull(argument);
     gqValueMapAdd(&map, mlirBlockGetArgument(body, i), argument);
   }
+  fits = fits && addGathers(generic, inputs, &map);
   if (fits) {
     cloneConstants(generic, inputs->body, &map);
     gqCloneBody(body, inputs->body, &map);
@@ -220,9 +294,11 @@ static bool inlineProducer(const gqGroupedBlockQuantize *desc,
 }
 
 /// Replaces `op` by one that computes its input `index`, the result of
-/// `generic`, itself. Returns the new op, or null and why not in `reason`.
+/// `generic`, itself and gathers by `rowIndices`. Returns the new op, or null
+/// and why not in `reason`.
 static MlirOperation fuse(MlirOperation op, intptr_t index,
-                          MlirOperation generic, const char **reason) {
+                          MlirOperation generic, MlirValue rowIndices,
+                          const char **reason) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   MlirContext context = mlirOperationGetContext(op);
   MlirLocation locations[] = {mlirOperationGetLocation(generic),
@@ -241,28 +317,24 @@ static MlirOperation fuse(MlirOperation op, intptr_t index,
 
   MlirRegion producer = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(producer, inputs.body);
+  desc.rowIndices = rowIndices;
   desc.numInputs = inputs.size;
   memcpy(desc.inputs, inputs.values, sizeof(desc.inputs));
   desc.maps = mlirArrayAttrGet(context, inputs.size, inputs.maps);
   desc.producer = producer;
-  MlirOperation fused = gqGroupedBlockQuantizeCreate(location, &desc);
+  MlirOperation fused = gqReplaceGroupedBlockQuantize(op, location, &desc);
   mlirRegionDestroy(producer);
-  gqBuilder builder = gqBuilderBefore(op);
-  gqInsert(&builder, fused);
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
-    mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(op, i),
-                                  mlirOperationGetResult(fused, i));
-  mlirOperationDestroy(op);
-  mlirOperationDestroy(generic);
+  gqDestroyIfUnused(generic);
   return fused;
 }
 
 /// Whether an input of the op is read element by element.
 static bool isIdentityInput(const gqGroupedBlockQuantize *desc,
                             intptr_t input) {
-  return mlirAttributeIsNull(desc->maps) ||
-         mlirAffineMapIsIdentity(mlirAffineMapAttrGetValue(
-             mlirArrayAttrGetElement(desc->maps, input)));
+  if (mlirAttributeIsNull(desc->maps))
+    return mlirValueIsNull(desc->rowIndices);
+  return mlirAffineMapIsIdentity(
+      mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, input)));
 }
 
 /// Tries to fuse one producer of `op`. Returns the new op, or null if there is
@@ -271,18 +343,25 @@ static MlirOperation fuseOne(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   for (intptr_t i = 0; i < desc.numInputs; ++i) {
     MlirOperation generic = gqDefiningOp(desc.inputs[i]);
+    if (gqIsRowGather(generic)) {
+      MlirOperation fused = gqFuseRowGather(op, i);
+      if (!mlirOperationIsNull(fused))
+        return fused;
+      continue;
+    }
     if (mlirOperationIsNull(generic) || !isGeneric(generic))
       continue;
+    gqGatheredRows rows = gqGatheredRowsOf(&desc);
     const char *reason = NULL;
-    if (!gqHasOneUse(desc.inputs[i]))
+    if (!isIdentityInput(&desc, i))
+      reason = "the producer's result is broadcast or gathered";
+    else if (!gqHasOneUse(desc.inputs[i]) && !isFree(generic))
       reason = "the producer's result has another user, it would be computed "
                "twice";
-    else if (!isIdentityInput(&desc, i))
-      reason = "the producer's result is broadcast";
     else
-      reason = checkGeneric(generic);
+      reason = checkGeneric(generic, &rows);
     if (!reason) {
-      MlirOperation fused = fuse(op, i, generic, &reason);
+      MlirOperation fused = fuse(op, i, generic, rows.indices, &reason);
       if (!mlirOperationIsNull(fused))
         return fused;
     }

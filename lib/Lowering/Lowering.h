@@ -13,6 +13,7 @@
 #include "../IR/Ops.h"
 #include "gq/Runtime/Types.h"
 
+#include "mlir-c/AffineMap.h"
 #include "mlir-c/IR.h"
 
 #include <stdio.h>
@@ -26,6 +27,7 @@ extern "C" {
 //===----------------------------------------------------------------------===//
 
 void gqFuseScaleLayout(MlirOperation root);
+void gqFuseRowGathers(MlirOperation root);
 void gqFuseProducers(MlirOperation root);
 void gqExpandProducers(MlirOperation root);
 MlirLogicalResult gqProtectArguments(MlirOperation module);
@@ -82,6 +84,15 @@ MlirOperation gqDefiningOp(MlirValue value);
 /// Whether there is exactly one use of `value`.
 bool gqHasOneUse(MlirValue value);
 
+/// Whether `value` is an argument of `block` or defined by an operation in it.
+bool gqIsDefinedIn(MlirValue value, MlirBlock block);
+
+/// Destroys an operation with one result, unless something uses that.
+void gqDestroyIfUnused(MlirOperation op);
+
+/// The indexing map of an operand of a linalg.generic.
+MlirAffineMap gqIndexingMap(MlirOperation generic, intptr_t operand);
+
 /// Whether `op` is a gq op that computes, not a terminator.
 bool gqIsComputeOp(MlirOperation op);
 
@@ -132,6 +143,59 @@ bool gqIsInitUnread(MlirOperation generic, intptr_t operand);
 void gqFreshenInit(MlirOperation op, intptr_t operand);
 
 //===----------------------------------------------------------------------===//
+// gq.grouped_block_quantize
+//===----------------------------------------------------------------------===//
+
+/// Whether a tensor of this type can be an input of an op with a producer.
+bool gqIsProducerInput(MlirType type);
+
+/// Replaces `op` by one that `desc` describes, and returns that.
+MlirOperation gqReplaceGroupedBlockQuantize(MlirOperation op,
+                                            MlirLocation location,
+                                            const gqGroupedBlockQuantize *desc);
+
+//===----------------------------------------------------------------------===//
+// Gathers of rows (FuseRowGather.c)
+//===----------------------------------------------------------------------===//
+
+/// Rows of `source`, [N, K], or elements of it, [N], by `indices`, [M] or
+/// [M, 1].
+typedef struct gqRowGather {
+  MlirValue source, indices;
+} gqRowGather;
+
+/// Whether input `input` of a linalg.generic is one row index a row.
+bool gqIsRowIndexInput(MlirOperation generic, intptr_t input);
+
+/// Matches a tensor.extract in the body of `generic`, a linalg.generic over
+/// (m, k) or (m), that reads the element of a gathered row. Returns why it is
+/// none, or null.
+const char *gqMatchRowExtract(MlirOperation generic, MlirOperation extract,
+                              gqRowGather *gather);
+
+/// The rows that an op gathers from: by `indices`, null if it does not, of
+/// `count` or GQ_DYNAMIC rows.
+typedef struct gqGatheredRows {
+  MlirValue indices;
+  int64_t count;
+} gqGatheredRows;
+
+gqGatheredRows gqGatheredRowsOf(const gqGroupedBlockQuantize *desc);
+
+/// Adds a gather to those of an op. Returns why it cannot be, or null.
+const char *gqJoinGather(gqGatheredRows *rows, const gqRowGather *gather);
+
+/// (m, k)[r] -> (r, k) for rank 2, (r) for rank 1.
+MlirAttribute gqGatherMap(MlirContext context, intptr_t rank);
+
+/// Whether `op`, which may be null, does nothing but gather.
+bool gqIsRowGather(MlirOperation op);
+
+/// Lets the op read input `input`, which comes from such a gather, by row
+/// index. Returns the new op; null, and a remark says why, if that cannot be.
+MlirOperation gqFuseRowGather(MlirOperation op, intptr_t input);
+
+//===----------------------------------------------------------------------===//
 // Building: a few functions, so that a lowering reads like the IR it emits
 //===----------------------------------------------------------------------===//
 
@@ -147,10 +211,12 @@ typedef struct gqValueMap {
 } gqValueMap;
 
 void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to);
+bool gqValueMapHas(const gqValueMap *map, MlirValue value);
 MlirValue gqValueMapGet(const gqValueMap *map, MlirValue value);
 void gqValueMapFree(gqValueMap *map);
 
-/// Appends copies of the operations of `from`, but its terminator, to `to`.
+/// Appends copies of the operations of `from` to `to`, but its terminator and
+/// those of which the map has the result already.
 void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map);
 
 /// Where new operations go: before `before`, at its location.

@@ -48,6 +48,7 @@ namespace gq {
   };
 #define GEN_PASS_DEF_GQPACKSUBBYTE
 #define GEN_PASS_DEF_GQFUSEPRODUCERS
+#define GEN_PASS_DEF_GQFUSEROWGATHER
 #define GEN_PASS_DEF_GQEXPANDPRODUCERS
 #define GEN_PASS_DEF_GQPROTECTARGUMENTS
 #define GEN_PASS_DEF_GQFRESHINITS
@@ -76,6 +77,7 @@ struct GqAttachTargetPass : impl::GqAttachTargetBase<GqAttachTargetPass> {
   }
 };
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseScaleLayout, gqFuseScaleLayout)
+GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowGather, gqFuseRowGathers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFreshInits, gqFreshInits)

@@ -27,6 +27,32 @@ def GqFuseScaleLayout : Pass<"gq-fuse-scale-layout"> {
   }];
 }
 
+def GqFuseRowGather : Pass<"gq-fuse-row-gather"> {
+  let summary = "Gather rows where they are quantized";
+  let description = [{
+    Where an input of a `gq.grouped_block_quantize` is made of rows of another
+    tensor, picked by an index tensor, the op reads those by its `row_indices`,
+    and the sorted rows are never stored. It knows `tensor.gather` of
+    `gather_dims([0])` and the usual `linalg.generic`,
+
+    ```mlir
+    ^bb0(%i: i32, %out: bf16):
+      %row = arith.index_cast %i : i32 to index
+      %k = linalg.index 1 : index
+      %e = tensor.extract %tokens[%row, %k] : tensor<?x5120xbf16>
+      linalg.yield %e : bf16
+    ```
+
+    Other users of the gathered rows do not matter: reading them here instead of
+    there costs nothing.
+
+    A gather is left alone, and a remark of the category `gq-fuse-row-gather`
+    says why, if the op gathers by another index tensor already, if the indices
+    are not i32 or i64, or if it is not known that whole rows are gathered.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def GqFuseProducers : Pass<"gq-fuse-producers"> {
   let summary = "Compute what is quantized inside of the op";
   let description = [{
@@ -37,11 +63,17 @@ def GqFuseProducers : Pass<"gq-fuse-producers"> {
     after `convert-elementwise-to-linalg`. The values that are quantized stay
     the same to the bit.
 
+    Gathers of rows become `row_indices`, as `gq-fuse-row-gather` makes them, and
+    so do those that a `linalg.generic` computes with.
+
     A producer is left alone, and a remark of the category `gq-fuse-producers`
-    says why, if something else uses its result (it would be computed twice), if
-    it is no element-wise function of f32, bf16 and f16 tensors, or if the op
-    would have more than 8 inputs.
+    says why, if it is no element-wise function of f32, bf16 and f16 tensors, if
+    the op would have more than 8 inputs, or if something else uses its result:
+    it would be computed twice. That is free, and done, if its body does nothing
+    but pick one element of one input, by row index or not, and widen it
+    (`arith.extf`): no more is read than if the result were loaded.
   }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 def GqExpandProducers : Pass<"gq-expand-producers"> {

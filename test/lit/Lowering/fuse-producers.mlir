@@ -145,12 +145,12 @@ func.func @captures(%a: !x, %v: f32, %o: tensor<4xi32>, %so: tensor<3xi32>,
 !t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
 #id = affine_map<(m, k) -> (m, k)>
 
-// CHECK-LABEL: func @other_op
+// CHECK-LABEL: func @index(
 // CHECK: linalg.generic
 // CHECK-NOT: producer
-func.func @other_op(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
+func.func @index(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %e0: !x, %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{the producer has an op that is not one of arith or math}}
+  // expected-remark @+1 {{the producer computes with indices}}
   %y = linalg.generic {indexing_maps = [#id, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%a : !x) outs(%e0 : !x) {
@@ -243,6 +243,238 @@ func.func @too_many(%a: !x, %b: !x, %c: !x, %d: !x, %e: !x, %f: !x, %g: !x,
     linalg.yield %s : f32
   } -> !x
   %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%y : !x)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %t0 : !q, !t) -> !q, !t
+  return %q, %t : !q, !t
+}
+
+// -----
+
+!x = tensor<8x64xf32>
+!q = tensor<8x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+
+// CHECK-LABEL: func @other_op
+// CHECK: linalg.generic
+// CHECK-NOT: producer
+func.func @other_op(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %e0: !x, %q0: !q, %t0: !t) -> (!q, !t) {
+  %zero = arith.constant 0.0 : f32
+  // expected-remark @+1 {{the producer has an op that is not one of arith or math}}
+  %y = linalg.generic {indexing_maps = [#id, #id],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%a : !x) outs(%e0 : !x) {
+  ^bb0(%e: f32, %out: f32):
+    %c = arith.cmpf olt, %e, %zero : f32
+    %f = scf.if %c -> f32 {
+      scf.yield %zero : f32
+    } else {
+      scf.yield %e : f32
+    }
+    linalg.yield %f : f32
+  } -> !x
+  %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%y : !x)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %t0 : !q, !t) -> !q, !t
+  return %q, %t : !q, !t
+}
+
+// -----
+
+!x = tensor<8x64xbf16>
+!y = tensor<8x64xf32>
+!q = tensor<8x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+
+// To widen an element costs nothing, so that another user does not matter.
+// CHECK-LABEL: func @free
+// CHECK-SAME: %[[A:[^ ]*]]: tensor<8x64xbf16>
+// CHECK: %[[Y:.*]] = linalg.generic
+// CHECK: gq.grouped_block_quantize format(nvfp4) ins(%[[A]] : tensor<8x64xbf16>) maps
+// CHECK: arith.extf
+// CHECK: return %[[Y]]
+func.func @free(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %e0: !y, %q0: !q, %t0: !t) -> (!y, !q, !t) {
+  %y = linalg.generic {indexing_maps = [#id, #id],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%a : !x) outs(%e0 : !y) {
+  ^bb0(%e: bf16, %out: f32):
+    %f = arith.extf %e : bf16 to f32
+    linalg.yield %f : f32
+  } -> !y
+  %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%y : !y)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %t0 : !q, !t) -> !q, !t
+  return %y, %q, %t : !y, !q, !t
+}
+
+// -----
+
+!x = tensor<8x64xf32>
+!y = tensor<8x64xbf16>
+!q = tensor<8x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+
+// To narrow it is not free: more would be read.
+// CHECK-LABEL: func @narrowed
+// CHECK-NOT: producer
+func.func @narrowed(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %e0: !y, %q0: !q, %t0: !t) -> (!y, !q, !t) {
+  // expected-remark @+1 {{the producer's result has another user, it would be computed twice}}
+  %y = linalg.generic {indexing_maps = [#id, #id],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%a : !x) outs(%e0 : !y) {
+  ^bb0(%e: f32, %out: bf16):
+    %f = arith.truncf %e : f32 to bf16
+    linalg.yield %f : bf16
+  } -> !y
+  %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%y : !y)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %t0 : !q, !t) -> !q, !t
+  return %y, %q, %t : !y, !q, !t
+}
+
+// -----
+
+!x = tensor<?x64xbf16>
+!y = tensor<?x64xf32>
+!q = tensor<?x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+#column = affine_map<(m, k) -> (m)>
+
+// A producer that computes with gathered elements, behind it one that computes
+// with what a tensor.gather gives; the constant comes along, the indices do not.
+// CHECK-DAG: #[[$ROWS:.*]] = affine_map<(d0, d1)[s0] -> (s0, d1)>
+// CHECK-DAG: #[[$ELEMENTS:.*]] = affine_map<(d0, d1)[s0] -> (s0)>
+// CHECK-DAG: #[[$COLUMN:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func @gather
+// CHECK-SAME: %[[X:[^ ]*]]: tensor<?x64xbf16>, %[[S:[^ ]*]]: tensor<?xf32>, %[[W:[^ ]*]]: tensor<?xf32>, %[[I:[^ ]*]]: tensor<?xi64>
+// CHECK-NOT: linalg.generic
+// CHECK: gq.grouped_block_quantize format(nvfp4) ins(%[[W]], %[[X]], %[[S]] :
+// CHECK-SAME: row_indices(%[[I]] : tensor<?xi64>) maps [#[[$COLUMN]], #[[$ROWS]], #[[$ELEMENTS]]]
+// CHECK-NEXT: ^bb0(%[[EW:.*]]: f32, %[[EX:.*]]: bf16, %[[ES:.*]]: f32):
+// CHECK-NEXT: arith.constant 3.0
+// CHECK-NEXT: %[[F:.*]] = arith.extf %[[EX]]
+// CHECK-NEXT: arith.mulf %[[F]], %[[ES]]
+// CHECK-NEXT: arith.mulf %{{.*}}, %[[EW]]
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: arith.subf %{{.*}}, %[[ES]]
+// CHECK-NEXT: gq.yield
+// EXPAND-LABEL: func @gather
+// EXPAND-SAME: %[[X:[^ ]*]]: tensor<?x64xbf16>, %[[S:[^ ]*]]: tensor<?xf32>, %[[W:[^ ]*]]: tensor<?xf32>, %[[I:[^ ]*]]: tensor<?xi64>
+// EXPAND: %[[N:.*]] = arith.minui
+// EXPAND: %[[P:.*]] = linalg.generic
+// EXPAND-SAME: ins(%[[I]] : tensor<?xi64>)
+// EXPAND: arith.constant -1
+// EXPAND: %[[Y:.*]] = linalg.generic
+// EXPAND-SAME: ins(%[[W]], %[[I]] : tensor<?xf32>, tensor<?xi64>)
+// EXPAND: %[[R:.*]] = arith.index_cast
+// EXPAND: %[[OK:.*]] = arith.cmpi ult, %[[R]], %[[N]]
+// EXPAND: scf.if %[[OK]]
+// EXPAND: tensor.extract %[[S]][%[[R]]]
+// EXPAND: scf.if %[[OK]]
+// EXPAND: tensor.extract %[[X]][%[[R]], %{{.*}}]
+// EXPAND: gq.grouped_block_quantize format(nvfp4) ins(%[[Y]] : tensor<?x64xf32>) row_indices(%[[P]] : tensor<?xi64>)
+func.func @gather(%x: !x, %s: tensor<?xf32>, %w: tensor<?xf32>,
+    %i: tensor<?xi64>, %m: index, %e: !y, %o: tensor<4xi32>,
+    %so: tensor<3xi32>, %q0: !q, %t0: !t) -> (!q, !t) {
+  %cst = arith.constant 3.0 : f32
+  %g = linalg.generic {indexing_maps = [#column, #column, #id],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%i, %w : tensor<?xi64>, tensor<?xf32>) outs(%e : !y) {
+  ^bb0(%in: i64, %ew: f32, %out: f32):
+    %row = arith.index_cast %in : i64 to index
+    %k = linalg.index 1 : index
+    %v = tensor.extract %x[%row, %k] : !x
+    %es = tensor.extract %s[%row] : tensor<?xf32>
+    %f = arith.extf %v : bf16 to f32
+    %1 = arith.mulf %f, %es : f32
+    %2 = arith.mulf %1, %ew : f32
+    %3 = arith.addf %2, %cst : f32
+    linalg.yield %3 : f32
+  } -> !y
+  %ii = tensor.expand_shape %i [[0, 1]] output_shape [%m, 1]
+      : tensor<?xi64> into tensor<?x1xi64>
+  %c = tensor.gather %s[%ii] gather_dims([0])
+      : (tensor<?xf32>, tensor<?x1xi64>) -> tensor<?xf32>
+  %h = linalg.generic {indexing_maps = [#id, #column, #id],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%g, %c : !y, tensor<?xf32>) outs(%e : !y) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %d = arith.subf %a, %b : f32
+    linalg.yield %d : f32
+  } -> !y
+  %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%h : !y)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %t0 : !q, !t) -> !q, !t
+  return %q, %t : !q, !t
+}
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+#column = affine_map<(m, k) -> (m)>
+
+// What computes before the rows are gathered is left there: it computes each
+// row once.
+// CHECK-LABEL: func @before_gather
+// CHECK: %[[Y:.*]] = linalg.generic
+// CHECK: gq.grouped_block_quantize format(nvfp4) ins(%[[Y]] : tensor<?x64xbf16>) row_indices(
+// CHECK-NOT: producer
+func.func @before_gather(%x: !x, %i: tensor<?x1xi64>, %e: !x,
+    %o: tensor<4xi32>, %so: tensor<3xi32>, %q0: !q, %t0: !t) -> (!q, !t) {
+  // expected-remark @+1 {{the producer's result is broadcast or gathered}}
+  %y = linalg.generic {indexing_maps = [#id, #id],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%x : !x) outs(%e : !x) {
+  ^bb0(%a: bf16, %out: bf16):
+    %f = arith.addf %a, %a : bf16
+    linalg.yield %f : bf16
+  } -> !x
+  %g = tensor.gather %y[%i] gather_dims([0]) : (!x, tensor<?x1xi64>) -> !x
+  %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%g : !x)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %t0 : !q, !t) -> !q, !t
+  return %q, %t : !q, !t
+}
+
+// -----
+
+!x = tensor<?x64xbf16>
+!y = tensor<?x64xf32>
+!q = tensor<?x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+#column = affine_map<(m, k) -> (m)>
+
+// CHECK-LABEL: func @two_index_tensors
+// CHECK-NOT: row_indices
+func.func @two_index_tensors(%x: !x, %i: tensor<?xi64>, %j: tensor<?xi64>,
+    %e: !y, %o: tensor<4xi32>, %so: tensor<3xi32>, %q0: !q, %t0: !t)
+    -> (!q, !t) {
+  // expected-remark @+1 {{the op gathers by another index tensor}}
+  %y = linalg.generic {indexing_maps = [#column, #column, #id],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%i, %j : tensor<?xi64>, tensor<?xi64>) outs(%e : !y) {
+  ^bb0(%ei: i64, %ej: i64, %out: f32):
+    %ri = arith.index_cast %ei : i64 to index
+    %rj = arith.index_cast %ej : i64 to index
+    %k = linalg.index 1 : index
+    %a = tensor.extract %x[%ri, %k] : !x
+    %b = tensor.extract %x[%rj, %k] : !x
+    %fa = arith.extf %a : bf16 to f32
+    %fb = arith.extf %b : bf16 to f32
+    %f = arith.addf %fa, %fb : f32
+    linalg.yield %f : f32
+  } -> !y
+  %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%y : !y)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q0, %t0 : !q, !t) -> !q, !t
   return %q, %t : !q, !t
