@@ -198,17 +198,17 @@ static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
       mlirArrayAttrGetNumElements(desc->maps) != desc->numInputs)
     return gqOpError(op, "requires 'maps' to hold a map for each input of "
                          "'producer'");
-  if (hasGatherMap(desc->maps) != gathers) // (C14)
-    return gqOpError(op, gathers ? "requires one of 'maps' to have the symbol "
-                                   "r, the row of 'row_indices'"
-                                 : "requires 'row_indices' for maps with the "
-                                   "symbol r");
   for (intptr_t i = 0; i < desc->numInputs; ++i)
     if (!checkMap(
             op, desc->inputs[i],
             mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, i)),
             extents, &numRows)) // (C15)
       return false;
+  if (hasGatherMap(desc->maps) != gathers) // (C14)
+    return gqOpError(op, gathers ? "requires one of 'maps' to have the symbol "
+                                   "r, the row of 'row_indices'"
+                                 : "requires 'row_indices' for maps with the "
+                                   "symbol r");
   return checkArguments(op, desc); // (C12)
 }
 

@@ -118,6 +118,20 @@ static void descriptionsRoundTrip(void **state) {
   assert_true(mlirValueEqual(read.globalScale, quantize.globalScale));
   assert_true(mlirValueEqual(read.data, quantize.data));
   mlirOperationDestroy(op);
+  assert_true(mlirValueIsNull(read.rowIndices));
+
+  // With row indices and without a global scale.
+  quantize.inputs[0] = argument(block, f32, 2, (int64_t[]){5, 64});
+  quantize.rowIndices =
+      argument(block, mlirIntegerTypeGet(context, 64), 1, (int64_t[]){8});
+  quantize.globalScale = (MlirValue){NULL};
+  op = gqGroupedBlockQuantizeCreate(location, &quantize);
+  assert_true(mlirOperationVerify(op));
+  read = gqGroupedBlockQuantizeGet(op);
+  assert_true(mlirValueEqual(read.rowIndices, quantize.rowIndices));
+  assert_true(mlirValueEqual(read.offsets, quantize.offsets));
+  assert_true(mlirValueIsNull(read.globalScale));
+  mlirOperationDestroy(op);
   mlirBlockDestroy(block);
 }
 

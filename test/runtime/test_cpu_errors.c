@@ -229,6 +229,54 @@ static void testGroupedBlockQuantizeRefuses(void **state) {
   refuses(&r, GQ_INVALID_ARGUMENT,
           "data has shape [701, 568], expected [700, 568] = [M, K / 2]");
 
+  int32_t indices[M] = {0};
+  p->grouped.rowIndices = vector(indices, GQ_I32, M - 1);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "data has shape [700, 568], expected [699, 568] = [M, K / 2]");
+
+  p->grouped.rowIndices = matrix(indices, GQ_I32, M, 1);
+  refuses(&r, GQ_INVALID_ARGUMENT, "row_indices has rank 2, expected [M]");
+
+  p->grouped.rowIndices = scalar(indices, GQ_I32);
+  refuses(&r, GQ_INVALID_ARGUMENT, "row_indices has rank 0, expected [M]");
+
+  p->grouped.rowIndices = vector(indices, GQ_F32, M);
+  refuses(&r, GQ_INVALID_ARGUMENT, "row_indices is f32, expected i32 or i64");
+
+  p->grouped.rowIndices = vector(NULL, GQ_I32, M);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "row_indices has shape [700] but no memory (a null pointer)");
+
+  p->grouped.rowIndices = vector(indices, GQ_I32, M);
+  p->grouped.rowIndices.strides[0] = 2;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "row_indices has strides [2] for shape [700], expected a contiguous "
+          "buffer");
+
+  p->grouped.rowIndices = vector(indices, GQ_I32, M);
+  indices[M - 1] = M;
+  refuses(&r, GQ_INVALID_ROW_INDICES,
+          "row_indices[699] = 700 is not one of the 700 rows of input");
+  indices[M - 1] = 0;
+
+  // A row in no group counts too.
+  p->grouped.rowIndices = vector(indices, GQ_I32, M);
+  indices[0] = -1;
+  refuses(&r, GQ_INVALID_ROW_INDICES,
+          "row_indices[0] = -1 is not one of the 700 rows of input");
+  indices[0] = 0;
+
+  int64_t wideIndices[M] = {[3] = INT64_C(1) << 62};
+  p->grouped.rowIndices = vector(wideIndices, GQ_I64, M);
+  refuses(&r, GQ_INVALID_ROW_INDICES,
+          "row_indices[3] = 4611686018427387904 is not one of the 700 rows of "
+          "input");
+
+  p->grouped.rowIndices = vector(indices, GQ_I32, M);
+  p->grouped.input = matrix(NULL, GQ_BF16, 0, K);
+  refuses(&r, GQ_INVALID_ROW_INDICES,
+          "row_indices[0] = 0 is not one of the 0 rows of input");
+
   p->grouped.globalScale = vector(p->globalScales, GQ_F32, G - 1);
   refuses(&r, GQ_INVALID_ARGUMENT,
           "global_scale has shape [5], expected [6] = [G]");
@@ -546,6 +594,8 @@ static void testMessages(void **state) {
   assert_string_equal(gqStatusName(GQ_COMPILE_ERROR), "COMPILE_ERROR");
   assert_string_equal(gqStatusName(GQ_OUT_OF_MEMORY), "OUT_OF_MEMORY");
   assert_string_equal(gqStatusName(GQ_IO_ERROR), "IO_ERROR");
+  assert_string_equal(gqStatusName(GQ_INVALID_ROW_INDICES),
+                      "INVALID_ROW_INDICES");
   assert_string_equal(gqStatusName((gqStatus)77), "UNKNOWN");
 }
 

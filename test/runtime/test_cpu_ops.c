@@ -359,6 +359,45 @@ static void testGlobalScale(void **state) {
   forEachProblem(checkGlobalScale);
 }
 
+/// With row indices the bytes are those of the rows gathered beforehand,
+/// whatever the number of rows that they are gathered from.
+static void checkRowIndices(Problem *p, gqElementType type, uint8_t poison) {
+  int64_t rowBytes = K * gqElementTypeSize(type);
+  uint8_t *gathered = malloc((size_t)(M * rowBytes));
+  int64_t numRows = type == GQ_F32 ? M : 5;
+  int32_t *indices = malloc(M * sizeof(int32_t));
+  int64_t *wideIndices = malloc(M * sizeof(int64_t));
+  for (int64_t m = 0; m < M; ++m) {
+    indices[m] = (int32_t)(randomBits() % numRows);
+    wideIndices[m] = indices[m];
+    memcpy(gathered + m * rowBytes, (uint8_t *)p->input + indices[m] * rowBytes,
+           (size_t)rowBytes);
+  }
+  p->grouped.input = matrix(gathered, type, M, K);
+  runGrouped(p);
+  assertOk();
+  for (int wide = 0; wide < 2; ++wide) {
+    Problem q = problemNew(type, poison);
+    makeOperands(&q, type);
+    q.grouped.input = matrix(p->input, type, numRows, K);
+    q.grouped.rowIndices =
+        wide ? vector(wideIndices, GQ_I64, M) : vector(indices, GQ_I32, M);
+    runGrouped(&q);
+    assertOk();
+    assertBytes("data", &q.data, p->data.bytes);
+    assertBytes("scales", &q.scales, p->scales.bytes);
+    problemFree(&q);
+  }
+  free(gathered);
+  free(indices);
+  free(wideIndices);
+}
+
+static void testRowIndices(void **state) {
+  (void)state;
+  forEachProblem(checkRowIndices);
+}
+
 /// Rows with space between; a reversed input.
 static void testStrides(void **state) {
   (void)state;
@@ -416,6 +455,13 @@ static void testEmpty(void **state) {
   runMm(&p);
   assertOk();
   assertUntouched(&p.scales);
+  p.grouped.rowIndices = vector(NULL, GQ_I32, 0);
+  p.grouped.input = matrix(p.input, GQ_F32, M, K);
+  runGrouped(&p);
+  assertOk();
+  assertUntouched(&p.scales);
+  p.grouped.rowIndices = (gqBuffer){0};
+  p.grouped.input = p.quantize.input;
 
   // No groups: no offsets at all, or one.
   Problem q = problemNew(GQ_F32, 0xa5);
@@ -556,6 +602,7 @@ int main(void) {
       cmocka_unit_test(testGoldenGroupedMm),
       cmocka_unit_test(testOwnership),
       cmocka_unit_test(testGlobalScale),
+      cmocka_unit_test(testRowIndices),
       cmocka_unit_test(testStrides),
       cmocka_unit_test(testEmpty),
       cmocka_unit_test(testGroupedMm),

@@ -383,6 +383,13 @@ static void testStatusWords(void **state) {
   *other = GQ_DEV_STATUS_OFFSETS | GQ_DEV_STATUS_SCALE_OFFSETS;
   assert_int_equal(gqStreamStatus(second), GQ_INVALID_OFFSETS);
   assert_non_null(strstr(gqGetLastErrorMessage(), "[0, M]; scale_offsets do"));
+  *other = GQ_DEV_STATUS_ROW_INDICES;
+  assertFailure(gqStreamStatus(second), GQ_INVALID_ROW_INDICES,
+                "a kernel of this stream took zeros for rows: row_indices are "
+                "not all in [0, N) for the N rows of a gathered input");
+  *other = GQ_DEV_STATUS_OFFSETS | GQ_DEV_STATUS_ROW_INDICES;
+  assert_int_equal(gqStreamStatus(second), GQ_INVALID_OFFSETS);
+  assert_non_null(strstr(gqGetLastErrorMessage(), "[0, M]; row_indices are"));
 }
 
 /// Without a word there is nothing but to wait.

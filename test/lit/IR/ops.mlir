@@ -165,6 +165,43 @@ func.func @producer(%x: tensor<?x64xbf16>, %r: tensor<?xf32>, %c: tensor<64xf16>
   return %q : tensor<?x64xf4E2M1FN>
 }
 
+// CHECK-LABEL: func @row_indices
+func.func @row_indices(%x: memref<9x64xbf16>, %i: memref<?xi64>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>) {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) ins(%{{.*}} : memref<9x64xbf16>) row_indices(%{{.*}} : memref<?xi64>) groups(
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<9x64xbf16>)
+      row_indices(%i : memref<?xi64>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func @row_indices_producer
+func.func @row_indices_producer(%x: tensor<9x64xbf16>, %r: tensor<9xf32>,
+    %c: tensor<8xf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q0: tensor<?x64xf4E2M1FN>, %s0: tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+    -> tensor<?x64xf4E2M1FN> {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) ins(
+  // CHECK-SAME: row_indices(%{{.*}} : tensor<?xi32>) maps [#{{.*}}, #{{.*}}, #{{.*}}] groups(
+  %q, %s = gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %r, %c : tensor<9x64xbf16>, tensor<9xf32>, tensor<8xf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k)[r] -> (r, k)>, affine_map<(m, k)[r] -> (r)>,
+            affine_map<(m, k) -> (m)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %s0 : tensor<?x64xf4E2M1FN>,
+                      tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+      producer {
+      ^bb0(%e: bf16, %er: f32, %ec: f16):
+        %f = arith.extf %e : bf16 to f32
+        %g = arith.addf %f, %er : f32
+        gq.yield %g : f32
+      }
+  return %q : tensor<?x64xf4E2M1FN>
+}
+
 // What one operand leaves open, the others may give, each in its own units.
 // CHECK-LABEL: func @grouped_mm_extents
 func.func @grouped_mm_extents(%a: tensor<?x?xf4E2M1FN>,

@@ -530,6 +530,20 @@ func.func @grouped_block_quantize_c1_input(
 
 // -----
 
+func.func @grouped_block_quantize_c1_row_indices(
+    %x: tensor<?x64xbf16>, %i: tensor<?xi16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{operand #1 must be}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      row_indices(%i : tensor<?xi16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
 func.func @grouped_block_quantize_c1_offsets(
     %x: tensor<?x64xbf16>, %o: tensor<4xf32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
@@ -729,6 +743,35 @@ func.func @grouped_block_quantize_c7_maps(
 
 // -----
 
+func.func @grouped_block_quantize_c7_row_indices(
+    %x: tensor<?x32xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to be ?x64, but got ?x32}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x32xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c7_row_indices_maps(
+    %x: tensor<?x64xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires a single input of rank 2 and no 'maps' where it has no 'producer'}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k)[r] -> (r, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
 func.func @grouped_block_quantize_c11_count(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
@@ -898,6 +941,96 @@ func.func @grouped_block_quantize_c11_columns(
 
 // -----
 
+func.func @grouped_block_quantize_c11_row_in_gather(
+    %x: tensor<?x64xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires each of 'maps' to be (m, k) -> (m, k), (m), (k) or (), or (m, k)[r] -> (r, k) or (r)}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k)[r] -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_gather_of_column(
+    %x: tensor<64xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires each of 'maps' to be (m, k) -> (m, k), (m), (k) or (), or (m, k)[r] -> (r, k) or (r)}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<64xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k)[r] -> (k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_gather_transposed(
+    %x: tensor<?x64xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires each of 'maps' to be (m, k) -> (m, k), (m), (k) or (), or (m, k)[r] -> (r, k) or (r)}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k)[r] -> (k, r)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_symbols(
+    %x: tensor<?x64xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires each of 'maps' to go from (m, k) to the rank of its input}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k)[r, s] -> (r, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c11_gathered_columns(
+    %x: tensor<?x32xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to be ?x64, but got ?x32}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x32xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k)[r] -> (r, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
 func.func @grouped_block_quantize_c12_count(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
@@ -926,6 +1059,91 @@ func.func @grouped_block_quantize_c12_type(
       -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
   ^bb0(%e: f32):
     gq.yield %e : f32
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c13(
+    %x: tensor<9x64xbf16>, %i: tensor<8xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<7x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'row_indices' to be 7, but got 8}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<9x64xbf16>)
+      row_indices(%i : tensor<8xi32>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<7x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<7x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c13_inputs(
+    %x: tensor<9x64xbf16>, %y: tensor<7x64xbf16>, %i: tensor<8xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to be 8x64, but got 7x64}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x, %y : tensor<9x64xbf16>, tensor<7x64xbf16>)
+      row_indices(%i : tensor<8xi32>)
+      maps [affine_map<(m, k)[r] -> (r, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16, %f: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c14(
+    %x: tensor<?x64xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires one of 'maps' to have the symbol r, the row of 'row_indices'}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c14_no_row_indices(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'row_indices' for maps with the symbol r}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k)[r] -> (r, k)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16):
+    gq.yield %e : bf16
+  }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c15(
+    %x: tensor<9x64xbf16>, %y: tensor<8xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'inputs' to be 9, but got 8}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x, %y : tensor<9x64xbf16>, tensor<8xbf16>)
+      row_indices(%i : tensor<?xi32>)
+      maps [affine_map<(m, k)[r] -> (r, k)>, affine_map<(m, k)[r] -> (r)>]
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4> producer {
+  ^bb0(%e: bf16, %f: bf16):
+    gq.yield %e : bf16
   }
   return
 }
@@ -1036,6 +1254,21 @@ func.func @grouped_block_quantize_c9_inputs(
 
 // -----
 
+func.func @grouped_block_quantize_c9_row_indices(
+    %x: tensor<?x64xbf16>, %i: tensor<?xi32, #gq.tile128x4>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'row_indices' to have no encoding}}
+  %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      row_indices(%i : tensor<?xi32, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
 func.func @grouped_block_quantize_c9_data(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN, #gq.tile128x4>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
@@ -1125,6 +1358,19 @@ func.func @grouped_block_quantize_c10_data(
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
       outs(%q, %s : memref<?x32xi8, strided<[64, 2]>>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_row_indices(
+    %x: memref<?x64xbf16>, %i: memref<?xi32, strided<[2]>>, %o: memref<4xi32>,
+    %so: memref<3xi32>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'row_indices' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      row_indices(%i : memref<?xi32, strided<[2]>>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
   return
 }
 

@@ -76,6 +76,20 @@ func.func @grouped_block_quantize(%x: memref<?x64xf32>, %o: memref<4xi32>,
   return
 }
 
+// CHECK-LABEL: func @row_indices
+// CHECK-SAME: %{{.*}}: memref<?x64xf32>, %[[I:.*]]: memref<?xi64>,
+func.func @row_indices(%x: memref<?x64xf32>, %i: memref<?xi64>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>) {
+  // CHECK: memref.extract_strided_metadata %[[I]]
+  // CHECK: call @gqCpuGroupedBlockQuantize
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf32>)
+      row_indices(%i : memref<?xi64>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
 // CHECK-LABEL: func @grouped_mm
 func.func @grouped_mm(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
     %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
