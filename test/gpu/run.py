@@ -224,6 +224,109 @@ def test_producers():
                 report(name, error if code else differences(results, expected))
 
 
+GATHER = """
+    func.func @main(%x: tensor<?x{k}x{e}>, %i: tensor<?x1x{index}>,
+        %o: tensor<?xi32>, %so: tensor<?xi32>, %q0: tensor<?x{k}xf4E2M1FN>,
+        %t0: tensor<?x{s}xf8E4M3FN, #gq.tile128x4>)
+        -> (tensor<?x{k}xf4E2M1FN>, tensor<?x{s}xf8E4M3FN, #gq.tile128x4>) {{
+      %g = tensor.gather %x[%i] gather_dims([0])
+          : (tensor<?x{k}x{e}>, tensor<?x1x{index}>) -> tensor<?x{k}x{e}>
+      %q, %t = gq.grouped_block_quantize format(nvfp4)
+          ins(%g : tensor<?x{k}x{e}>)
+          groups(%o, %so : tensor<?xi32>, tensor<?xi32>)
+          outs(%q0, %t0 : tensor<?x{k}xf4E2M1FN>,
+                          tensor<?x{s}xf8E4M3FN, #gq.tile128x4>)
+          -> tensor<?x{k}xf4E2M1FN>, tensor<?x{s}xf8E4M3FN, #gq.tile128x4>
+      return %q, %t : tensor<?x{k}xf4E2M1FN>,
+                      tensor<?x{s}xf8E4M3FN, #gq.tile128x4>
+    }}"""
+# x[r] * s[r] * w + y, with the row r of an index and the row of the result.
+GATHER_PRODUCER = """
+    #id = affine_map<(m, k) -> (m, k)>
+    #column = affine_map<(m, k) -> (m)>
+    #rows = affine_map<(m, k)[r] -> (r, k)>
+    #elements = affine_map<(m, k)[r] -> (r)>
+    func.func @main(%x: tensor<?x{k}x{e}>, %s: tensor<?xf32>, %w: tensor<?xf32>,
+        %y: tensor<?x{k}xf32>, %i: tensor<?x{index}>, %o: tensor<?xi32>,
+        %so: tensor<?xi32>, %q0: tensor<?x{k}xf4E2M1FN>,
+        %t0: tensor<?x{s}xf8E4M3FN, #gq.tile128x4>)
+        -> (tensor<?x{k}xf4E2M1FN>, tensor<?x{s}xf8E4M3FN, #gq.tile128x4>) {{
+      %q, %t = gq.grouped_block_quantize format(nvfp4)
+          ins(%x, %s, %w, %y : tensor<?x{k}x{e}>, tensor<?xf32>, tensor<?xf32>,
+                               tensor<?x{k}xf32>)
+          row_indices(%i : tensor<?x{index}>)
+          maps [#rows, #elements, #column, #id]
+          groups(%o, %so : tensor<?xi32>, tensor<?xi32>)
+          outs(%q0, %t0 : tensor<?x{k}xf4E2M1FN>,
+                          tensor<?x{s}xf8E4M3FN, #gq.tile128x4>)
+          -> tensor<?x{k}xf4E2M1FN>, tensor<?x{s}xf8E4M3FN, #gq.tile128x4>
+          producer {{
+          ^bb0(%ex: {e}, %es: f32, %ew: f32, %ey: f32):
+            {extend}
+            %a = arith.mulf %f, %es : f32
+            %b = arith.mulf %a, %ew : f32
+            %r = arith.addf %b, %ey : f32
+            gq.yield %r : f32
+          }}
+      return %q, %t : tensor<?x{k}xf4E2M1FN>,
+                      tensor<?x{s}xf8E4M3FN, #gq.tile128x4>
+    }}"""
+
+
+def gather_text(k, element, index, producer):
+    extend = f"%f = arith.extf %ex : {element} to f32"
+    if element == "f32":
+        extend = "%zero = arith.constant -0.0 : f32\n            %f = arith.addf %ex, %zero : f32"
+    return (GATHER_PRODUCER if producer else GATHER).format(
+        k=k, e=element, s=(k // 16 + 3) // 4 * 4, index=index, extend=extend
+    )
+
+
+def gather_arrays(rng, x, rows, k, index, producer):
+    """Arrays for the functions above: `rows` rows of x, in groups."""
+    n = len(x)
+    i = rng.integers(0, max(n, 1), rows).astype(np.int32 if index == "i32" else np.int64)
+    _, *groups = problem_of(rng, rows, k, 7, "f32", "i32", None)
+    if not producer:
+        return [x, i[:, None], *groups]
+    s, w = rng.standard_normal(n, np.float32), rng.standard_normal(rows, np.float32)
+    return [x, s, w, values(rng, rows, k, "f32"), i, *groups]
+
+
+def test_gather():
+    rng = np.random.default_rng(19)
+    for producer in (False, True):
+        for element, index in (("bf16", "i32"), ("f16", "i64"), ("f32", "i32"), ("bf16", "i64")):
+            for m, n, k in ((700, 100, 5120), (130, 3000, 64), (1, 1, 16), (0, 5, 64)):
+                text = gather_text(k, element, index, producer)
+                x = values(rng, n, k, element)
+                arrays = gather_arrays(rng, x, m, k, index, producer)
+                code, error, expected = run(text, arrays, "cpu")
+                assert code == 0, error
+                code, error, results = run(text, arrays, "cuda")
+                name = f"gather {element} {index} {m} of {n}x{k} producer={producer}"
+                report(name, error if code else differences(results, expected))
+
+
+def test_hostile_row_indices():
+    """Both say which operand is wrong, and the CPU writes nothing."""
+    rng = np.random.default_rng(23)
+    for producer in (False, True):
+        for name, n, index, wrong in (
+            ("-1", 50, "i32", -1), ("N", 50, "i32", 50), ("2^31 - 1", 50, "i32", 2**31 - 1),
+            ("2^62", 50, "i64", 1 << 62), ("-2^62", 50, "i64", -(1 << 62)), ("N = 0", 0, "i32", 0),
+        ):  # fmt: skip
+            text = gather_text(64, "bf16", index, producer)
+            arrays = gather_arrays(rng, values(rng, n, 64, "bf16"), 300, 64, index, producer)
+            indices = arrays[4 if producer else 1]
+            indices[17] = wrong
+            for target in ("cpu", "cuda"):
+                code, error, _ = run(text, arrays, target)
+                said = code != 0 and "row_indices" in error
+                report(f"hostile row index {name} producer={producer} {target}",
+                       None if said else f"exit {code}: {error}")  # fmt: skip
+
+
 def test_fused_silu(text):
     """silu(gate) * up in the same kernel: exp differs in its last bits."""
     rng = np.random.default_rng(13)
@@ -265,6 +368,8 @@ def test_hostile_offsets():
 test_golden()
 test_random()
 test_producers()
+test_gather()
+test_hostile_row_indices()
 test_fused_silu((pathlib.Path(__file__).parent / "silu.mlir").read_text())
 test_hostile_offsets()
 print(f"{passed} passed, {failed} failed")

@@ -269,3 +269,53 @@ func.func @gathered_again(%x: !x, %i: tensor<?x1xi32>, %j: tensor<?xi32>,
       groups(%o, %so : !o, !o) outs(%q0, %t0 : !q, !t) -> !q, !t
   return %q, %t : !q, !t
 }
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+!o = tensor<?xi32>
+#id = affine_map<(m, k) -> (m, k)>
+#column = affine_map<(m, k) -> (m)>
+#one = affine_map<(m) -> (m)>
+
+// A column from a loop over rows; gathered twice, it is read once.
+// CHECK-LABEL: func @elements
+// CHECK-SAME: %[[X:[^ ]*]]: tensor<?x64xbf16>, %[[S:[^ ]*]]: tensor<?xf32>, %[[I:[^ ]*]]: tensor<?xi32>
+// CHECK-NOT: linalg.generic
+// CHECK: gq.grouped_block_quantize format(nvfp4) ins(%[[X]], %[[S]] : tensor<?x64xbf16>, tensor<?xf32>) row_indices(%[[I]] : tensor<?xi32>)
+// CHECK-NEXT: ^bb0(%[[E:.*]]: bf16, %[[F:.*]]: f32):
+// CHECK: arith.mulf %{{.*}}, %[[F]]
+// CHECK: arith.addf %{{.*}}, %[[F]]
+func.func @elements(%x: !x, %s: tensor<?xf32>, %i: tensor<?xi32>,
+    %e0: tensor<?xf32>, %e1: tensor<?xf32>, %o: !o, %so: !o, %q0: !q, %t0: !t)
+    -> (!q, !t) {
+  %v = linalg.generic {indexing_maps = [#one, #one],
+                       iterator_types = ["parallel"]}
+      ins(%i : tensor<?xi32>) outs(%e0 : tensor<?xf32>) {
+  ^bb0(%in: i32, %out: f32):
+    %row = arith.index_cast %in : i32 to index
+    %e = tensor.extract %s[%row] : tensor<?xf32>
+    linalg.yield %e : f32
+  } -> tensor<?xf32>
+  %w = linalg.generic {indexing_maps = [#one, #one],
+                       iterator_types = ["parallel"]}
+      ins(%i : tensor<?xi32>) outs(%e1 : tensor<?xf32>) {
+  ^bb0(%in: i32, %out: f32):
+    %row = arith.index_cast %in : i32 to index
+    %e = tensor.extract %s[%row] : tensor<?xf32>
+    linalg.yield %e : f32
+  } -> tensor<?xf32>
+  %q, %t = gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %v, %w : !x, tensor<?xf32>, tensor<?xf32>)
+      maps [#id, #column, #column]
+      groups(%o, %so : !o, !o) outs(%q0, %t0 : !q, !t) -> !q, !t producer {
+  ^bb0(%e: bf16, %f: f32, %h: f32):
+    %a = arith.extf %e : bf16 to f32
+    %b = arith.mulf %a, %f : f32
+    %c = arith.addf %b, %h : f32
+    gq.yield %c : f32
+  }
+  return %q, %t : !q, !t
+}
