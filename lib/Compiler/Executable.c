@@ -89,30 +89,17 @@ static const RuntimeFunction cpuFunctions[] = {
     {GQ_HEAP_FREE_SYMBOL, (void (*)(void))gqHeapFree},
 };
 
-/// What memref.alloc and memref.dealloc are lowered to where every memref is on
-/// the device (finalize-memref-to-llvm with generic functions).
-static void *allocateOnDevice(int64_t size) {
-  return mgpuMemAlloc((uint64_t)size, gqGetStream(), /*isHostShared=*/false);
-}
-
-/// A device allocation is aligned to 256 bytes.
-static void *allocateAlignedOnDevice(int64_t alignment, int64_t size) {
-  (void)alignment;
-  return allocateOnDevice(size);
-}
-
-static void freeOnDevice(void *memory) { mgpuMemFree(memory, gqGetStream()); }
-
 /// Not memrefCopy, which would work on memory of the host: a module that calls
 /// it does not link.
 static const RuntimeFunction cudaFunctions[] = {
-    {"_mlir_memref_to_llvm_alloc", (void (*)(void))allocateOnDevice},
-    {"_mlir_memref_to_llvm_aligned_alloc",
-     (void (*)(void))allocateAlignedOnDevice},
-    {"_mlir_memref_to_llvm_free", (void (*)(void))freeOnDevice},
     // Only what a module itself calls: memrefs are not on the host.
     {GQ_HEAP_ALLOCATE_SYMBOL, (void (*)(void))malloc},
     {GQ_HEAP_FREE_SYMBOL, (void (*)(void))free},
+    GQ_FUNCTION(_mlir_memref_to_llvm_aligned_alloc),
+    GQ_FUNCTION(_mlir_memref_to_llvm_alloc),
+    GQ_FUNCTION(_mlir_memref_to_llvm_free),
+    GQ_FUNCTION(gqDeviceConstant),
+    GQ_FUNCTION(gqDeviceConstantRelease),
     GQ_FUNCTION(gqDeviceMultiprocessorCount),
     GQ_FUNCTION(gqGetStream),
     GQ_FUNCTION(gqKernelGrid),

@@ -7,6 +7,7 @@
 
 #include "Lowering.h"
 
+#include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
@@ -135,6 +136,27 @@ bool gqIsOfDialect(MlirOperation op, const char *prefix) {
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   size_t length = strlen(prefix);
   return name.length > length && memcmp(name.data, prefix, length) == 0;
+}
+
+bool gqIsOnHost(MlirOperation op) {
+  for (op = mlirOperationGetParentOperation(op); !mlirOperationIsNull(op);
+       op = mlirOperationGetParentOperation(op))
+    if (gqIsNamed(op, "scf.parallel") || gqIsNamed(op, "gpu.module") ||
+        gqIsOfDialect(op, "linalg."))
+      return false;
+  return true;
+}
+
+bool gqIsPlainCopy(MlirOperation op) {
+  if (!gqIsNamed(op, "memref.copy"))
+    return false;
+  for (intptr_t i = 0; i < 2; ++i) {
+    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
+    if (mlirTypeIsAMemRef(type) &&
+        !mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type)))
+      return false;
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -399,4 +421,22 @@ MlirOperation gqBuildCall(const gqBuilder *builder, const char *function,
                                mlirStringRefCreateFromCString(function)));
   return gqBuild(builder, "func.call", numOperands, operands, numResults,
                  results, 1, &callee);
+}
+
+void gqBuildParallelLoop(const gqBuilder *builder, MlirValue count,
+                         MlirRegion body) {
+  MlirType index = mlirIndexTypeGet(builder->context);
+  MlirValue operands[] = {gqBuildConstant(builder, index, 0), count,
+                          gqBuildConstant(builder, index, 1)};
+  // Lower and upper bounds, steps, initial values.
+  int32_t segments[] = {1, 1, 1, 0};
+  MlirNamedAttribute attribute =
+      gqAttribute(builder->context, "operandSegmentSizes",
+                  mlirDenseI32ArrayGet(builder->context, 4, segments));
+  MlirOperationState state = mlirOperationStateGet(
+      mlirStringRefCreateFromCString("scf.parallel"), builder->location);
+  mlirOperationStateAddOperands(&state, 3, operands);
+  mlirOperationStateAddAttributes(&state, 1, &attribute);
+  mlirOperationStateAddOwnedRegions(&state, 1, &body);
+  gqInsert(builder, mlirOperationCreate(&state));
 }

@@ -7,91 +7,433 @@
 
 #include "Lowering.h"
 
-#include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Dialect/LLVM.h"
 
-#include <string.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-/// Operations that access elements of memrefs; on the host they would do so in
-/// memory that it cannot access.
-static bool isHostAccess(MlirOperation op) {
-  static const char *const prefixes[] = {
-      "linalg.", "memref.load", "memref.store", "memref.get_global", "vector."};
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i)
-    if (strncmp(name.data, prefixes[i], strlen(prefixes[i])) == 0)
-      return true;
-  return false;
+static MlirStringRef string(const char *text) {
+  return mlirStringRefCreateFromCString(text);
 }
 
-static bool isInGpuModule(MlirOperation op) {
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetParentOperation(op))
-    if (gqIsNamed(op, "gpu.module"))
-      return true;
-  return false;
+static MlirType pointerType(MlirContext context) {
+  return mlirLLVMPointerTypeGet(context, 0);
 }
 
-static bool isCopy(MlirOperation op) { return gqIsNamed(op, "memref.copy"); }
+//===----------------------------------------------------------------------===//
+// The stream
+//===----------------------------------------------------------------------===//
 
-/// Whether a memref is row-major without gaps, as far as its type tells.
-static bool isContiguous(MlirType type) {
-  return mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type));
+static bool declareStream(MlirOperation module) {
+  MlirContext context = mlirOperationGetContext(module);
+  MlirType pointer = pointerType(context);
+  return gqDeclareFunction(module, "gqGetStream",
+                           mlirFunctionTypeGet(context, 0, NULL, 1, &pointer));
 }
 
-/// memref.copy becomes mgpuMemcpy(target, source, bytes, gqGetStream()).
-static bool convertCopy(MlirOperation module, MlirOperation copy) {
-  MlirValue source = mlirOperationGetOperand(copy, 0);
-  MlirValue target = mlirOperationGetOperand(copy, 1);
-  if (!isContiguous(mlirValueGetType(source)) ||
-      !isContiguous(mlirValueGetType(target)))
-    return gqOpError(copy, "of a strided memref has no GPU lowering yet");
+static MlirType tokenType(MlirContext context) {
+  return mlirTypeParseGet(context, string("!gpu.async.token"));
+}
+
+/// The stream of the calling thread, as gpu ops depend on it: gpu-to-llvm turns
+/// tokens into streams.
+static MlirValue buildStreamToken(const gqBuilder *builder) {
+  MlirType pointer = pointerType(builder->context);
+  MlirValue stream = mlirOperationGetResult(
+      gqBuildCall(builder, "gqGetStream", 0, NULL, 1, &pointer), 0);
+  return gqBuildValue(builder, "builtin.unrealized_conversion_cast", 1, &stream,
+                      tokenType(builder->context));
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+static void convertCopy(MlirOperation copy) {
   gqBuilder builder = gqBuilderBefore(copy);
-  MlirType i64 = mlirIntegerTypeGet(builder.context, 64);
-  MlirType pointer = mlirLLVMPointerTypeGet(builder.context, 0);
-  MlirType inputs[] = {pointer, pointer, i64, pointer};
-  if (!gqDeclareFunction(
-          module, "mgpuMemcpy",
-          mlirFunctionTypeGet(builder.context, 4, inputs, 0, NULL)) ||
-      !gqDeclareFunction(
-          module, "gqGetStream",
-          mlirFunctionTypeGet(builder.context, 0, NULL, 1, &pointer)))
+  MlirValue operands[] = {buildStreamToken(&builder),
+                          mlirOperationGetOperand(copy, 1),
+                          mlirOperationGetOperand(copy, 0)};
+  gqBuildValue(&builder, "gpu.memcpy", 3, operands, tokenType(builder.context));
+  mlirOperationDestroy(copy);
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static const char segmentSizes[] = "operandSegmentSizes";
+
+/// A launch that would make a stream and wait for it: without dependencies (the
+/// first of the 13 groups of operands) and without a stream (the last).
+static bool isSynchronousLaunch(MlirOperation op) {
+  if (!gqIsNamed(op, "gpu.launch_func"))
+    return false;
+  MlirAttribute segments = gqGetAttribute(op, segmentSizes);
+  return mlirDenseI32ArrayGetElement(segments, 0) == 0 &&
+         mlirDenseI32ArrayGetElement(segments, 12) == 0;
+}
+
+/// Launches behind what is in the stream.
+static void convertLaunch(MlirOperation launch) {
+  gqBuilder builder = gqBuilderBefore(launch);
+  MlirValue token = buildStreamToken(&builder);
+  MlirType type = mlirValueGetType(token);
+  MlirOperationState state =
+      mlirOperationStateGet(string("gpu.launch_func"), builder.location);
+  mlirOperationStateAddResults(&state, 1, &type);
+  mlirOperationStateAddOperands(&state, 1, &token);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(launch); ++i) {
+    MlirValue operand = mlirOperationGetOperand(launch, i);
+    mlirOperationStateAddOperands(&state, 1, &operand);
+  }
+  MlirAttribute old = gqGetAttribute(launch, segmentSizes);
+  int32_t segments[13] = {1};
+  for (intptr_t i = 1; i < 13; ++i)
+    segments[i] = mlirDenseI32ArrayGetElement(old, i);
+  MlirNamedAttribute attributes[] = {
+      gqAttribute(builder.context, "kernel", gqGetAttribute(launch, "kernel")),
+      gqAttribute(builder.context, segmentSizes,
+                  mlirDenseI32ArrayGet(builder.context, 13, segments)),
+  };
+  mlirOperationStateAddAttributes(&state, 2, attributes);
+  gqInsert(&builder, mlirOperationCreate(&state));
+  mlirOperationDestroy(launch);
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// The size in bytes of an element of a constant; 0 if it has none.
+static int64_t elementSize(MlirType type) {
+  if (mlirTypeIsAIndex(type))
+    return 8;
+  if (!mlirTypeIsAInteger(type) && !mlirTypeIsAFloat(type))
+    return 0;
+  unsigned bits = mlirTypeIsAFloat(type) ? mlirFloatTypeGetWidth(type)
+                                         : mlirIntegerTypeGetWidth(type);
+  return bits == 1 ? 1 : bits % 8 ? 0 : bits / 8;
+}
+
+/// The size in bytes of a memref of static shape; 0 if it has none.
+static int64_t sizeOf(MlirType type) {
+  int64_t size = elementSize(mlirShapedTypeGetElementType(type));
+  for (intptr_t i = 0; i < mlirShapedTypeGetRank(type); ++i)
+    size *= mlirShapedTypeGetDimSize(type, i);
+  return size;
+}
+
+/// llvm.insertvalue
+static MlirValue insert(const gqBuilder *builder, MlirValue value,
+                        MlirValue into, int64_t position) {
+  MlirValue operands[] = {into, value};
+  MlirType type = mlirValueGetType(into);
+  MlirNamedAttribute attribute =
+      gqAttribute(builder->context, "position",
+                  mlirDenseI64ArrayGet(builder->context, 1, &position));
+  return mlirOperationGetResult(gqBuild(builder, "llvm.insertvalue", 2,
+                                        operands, 1, &type, 1, &attribute),
+                                0);
+}
+
+/// The memref of no extents at `pointer`.
+static MlirValue buildScalarMemref(const gqBuilder *builder, MlirValue pointer,
+                                   MlirType element) {
+  MlirContext context = builder->context;
+  MlirType descriptor =
+      mlirTypeParseGet(context, string("!llvm.struct<(ptr, ptr, i64)>"));
+  MlirValue value =
+      gqBuildValue(builder, "llvm.mlir.poison", 0, NULL, descriptor);
+  value = insert(builder, pointer, value, 0);
+  value = insert(builder, pointer, value, 1);
+  value = insert(builder,
+                 gqBuildConstant(builder, mlirIntegerTypeGet(context, 64), 0),
+                 value, 2);
+  return gqBuildValue(builder, "builtin.unrealized_conversion_cast", 1, &value,
+                      mlirMemRefTypeGet(element, 0, NULL,
+                                        mlirAttributeGetNull(),
+                                        mlirAttributeGetNull()));
+}
+
+/// memref.reinterpret_cast of the memref of no extents at the first element to
+/// a type of static shape without gaps.
+static MlirValue buildReshaped(const gqBuilder *builder, MlirValue first,
+                               MlirType type) {
+  MlirContext context = builder->context;
+  intptr_t rank = mlirShapedTypeGetRank(type);
+  int64_t *sizes = calloc(2 * (size_t)rank + 1, sizeof(int64_t));
+  if (!sizes)
+    abort(); // As MLIR itself does when it is out of memory.
+  int64_t *strides = sizes + rank, stride = 1, offset = 0;
+  for (intptr_t i = rank - 1; i >= 0; --i) {
+    sizes[i] = mlirShapedTypeGetDimSize(type, i);
+    strides[i] = stride;
+    stride *= sizes[i];
+  }
+  int32_t segments[] = {1, 0, 0, 0};
+  MlirNamedAttribute attributes[] = {
+      gqAttribute(context, "static_offsets",
+                  mlirDenseI64ArrayGet(context, 1, &offset)),
+      gqAttribute(context, "static_sizes",
+                  mlirDenseI64ArrayGet(context, rank, sizes)),
+      gqAttribute(context, "static_strides",
+                  mlirDenseI64ArrayGet(context, rank, strides)),
+      gqAttribute(context, segmentSizes,
+                  mlirDenseI32ArrayGet(context, 4, segments)),
+  };
+  free(sizes);
+  return mlirOperationGetResult(gqBuild(builder, "memref.reinterpret_cast", 1,
+                                        &first, 1, &type, 4, attributes),
+                                0);
+}
+
+/// The constants of a module, and for each that is read the global word that
+/// the runtime keeps its copies in.
+typedef struct Constants {
+  MlirSymbolTable symbols;
+  gqOpList globals;
+  MlirOperation *words;
+} Constants;
+
+static bool isConstant(MlirOperation op) {
+  if (!gqIsNamed(op, "memref.global"))
+    return false;
+  MlirAttribute value = gqGetAttribute(op, "initial_value");
+  return !mlirAttributeIsNull(gqGetAttribute(op, "constant")) &&
+         !mlirAttributeIsNull(value) && !mlirAttributeIsAUnit(value);
+}
+
+/// The number of the constant that a memref.get_global reads, or -1.
+static intptr_t findConstant(const Constants *constants,
+                             MlirOperation getGlobal) {
+  MlirStringRef name =
+      mlirFlatSymbolRefAttrGetValue(gqGetAttribute(getGlobal, "name"));
+  for (intptr_t i = 0; i < constants->globals.size; ++i)
+    if (mlirStringRefEqual(name, mlirStringAttrGetValue(gqGetAttribute(
+                                     constants->globals.ops[i], "sym_name"))))
+      return i;
+  return -1;
+}
+
+/// Parses `text` and adds it to the module, under another name if its own is
+/// taken.
+static MlirOperation addSymbol(const Constants *constants, MlirContext context,
+                               const char *text) {
+  MlirOperation op =
+      mlirOperationCreateParse(context, string(text), string("constants"));
+  mlirSymbolTableInsert(constants->symbols, op);
+  return op;
+}
+
+/// The address of the word of constant `i`.
+static MlirValue buildWord(const gqBuilder *builder, Constants *constants,
+                           intptr_t i) {
+  if (mlirOperationIsNull(constants->words[i]))
+    constants->words[i] =
+        addSymbol(constants, builder->context,
+                  "llvm.mlir.global internal @gq_constant() : !llvm.ptr {\n"
+                  "  %0 = llvm.mlir.zero : !llvm.ptr\n"
+                  "  llvm.return %0 : !llvm.ptr\n"
+                  "}");
+  MlirType pointer = pointerType(builder->context);
+  MlirNamedAttribute name =
+      gqAttribute(builder->context, "global_name",
+                  mlirFlatSymbolRefAttrGet(
+                      builder->context, mlirStringAttrGetValue(gqGetAttribute(
+                                            constants->words[i], "sym_name"))));
+  return mlirOperationGetResult(
+      gqBuild(builder, "llvm.mlir.addressof", 0, NULL, 1, &pointer, 1, &name),
+      0);
+}
+
+/// Replaces what is on the host by its copy on the device.
+static bool convertConstant(MlirOperation module, Constants *constants,
+                            MlirOperation getGlobal) {
+  intptr_t number = findConstant(constants, getGlobal);
+  MlirValue host = mlirOperationGetResult(getGlobal, 0);
+  MlirType type = mlirValueGetType(host);
+  if (number < 0)
+    return gqOpError(getGlobal, "is memory of the host; of the globals, only "
+                                "constants have a copy on the device");
+  if (!elementSize(mlirShapedTypeGetElementType(type)))
+    return gqOpError(getGlobal,
+                     "has elements of a type that is not stored in bytes");
+  MlirContext context = mlirOperationGetContext(module);
+  MlirType index = mlirIndexTypeGet(context);
+  MlirType i64 = mlirIntegerTypeGet(context, 64);
+  MlirType pointer = pointerType(context);
+  MlirType inputs[] = {pointer, pointer, i64};
+  if (!gqDeclareFunction(module, "gqDeviceConstant",
+                         mlirFunctionTypeGet(context, 3, inputs, 1, &pointer)))
     return false;
 
-  gqBufferValues from = gqBuildBufferValues(&builder, source);
-  gqBufferValues to = gqBuildBufferValues(&builder, target);
-  MlirValue bytes =
-      gqBuildConstant(&builder, i64, gqElementTypeSize(from.type));
-  for (intptr_t i = 0; i < from.rank; ++i) {
-    MlirValue factors[] = {bytes, from.sizes[i]};
-    bytes = gqBuildValue(&builder, "arith.muli", 2, factors, i64);
-  }
-  MlirValue stream = mlirOperationGetResult(
-      gqBuildCall(&builder, "gqGetStream", 0, NULL, 1, &pointer), 0);
-  MlirValue operands[] = {gqBuildPointer(&builder, to.address, 0),
-                          gqBuildPointer(&builder, from.address, 0), bytes,
-                          stream};
-  gqBuildCall(&builder, "mgpuMemcpy", 4, operands, 0, NULL);
-  mlirOperationDestroy(copy);
+  MlirValue users = host;
+  gqBuilder builder = gqBuilderBefore(getGlobal);
+  // The copy of the op is what the address is taken of.
+  MlirOperation onHost = mlirOperationClone(getGlobal);
+  gqInsert(&builder, onHost);
+  host = mlirOperationGetResult(onHost, 0);
+  MlirValue address = gqBuildValue(
+      &builder, "memref.extract_aligned_pointer_as_index", 1, &host, index);
+  address = gqBuildValue(&builder, "arith.index_cast", 1, &address, i64);
+  MlirValue operands[] = {buildWord(&builder, constants, number),
+                          gqBuildPointer(&builder, address, 0),
+                          gqBuildConstant(&builder, i64, sizeOf(type))};
+  MlirValue device = mlirOperationGetResult(
+      gqBuildCall(&builder, "gqDeviceConstant", 3, operands, 1, &pointer), 0);
+  device =
+      buildScalarMemref(&builder, device, mlirShapedTypeGetElementType(type));
+  if (mlirShapedTypeGetRank(type))
+    device = buildReshaped(&builder, device, type);
+  mlirValueReplaceAllUsesOfWith(users, device);
+  mlirOperationDestroy(getGlobal);
   return true;
 }
 
-MlirLogicalResult gqDeviceMemory(MlirOperation module) {
-  bool valid = true;
-  gqOpList accesses = gqCollect(module, isHostAccess);
-  for (intptr_t i = 0; i < accesses.size; ++i) {
-    // The terminator of a linalg op belongs to it.
-    if (!isInGpuModule(accesses.ops[i]) &&
-        !gqIsNamed(accesses.ops[i], "linalg.yield"))
-      valid &= gqOpError(accesses.ops[i],
-                         "would run on the host, on device memory; it has no "
-                         "GPU lowering yet");
+/// Calls `function` when the module's code is unloaded.
+static void registerDestructor(MlirOperation function) {
+  gqBuilder builder = gqBuilderBefore(function);
+  MlirContext context = builder.context;
+  MlirAttribute name = mlirFlatSymbolRefAttrGet(
+      context, mlirStringAttrGetValue(gqGetAttribute(function, "sym_name")));
+  MlirAttribute priority =
+      mlirIntegerAttrGet(mlirIntegerTypeGet(context, 32), 0);
+  MlirAttribute data = mlirAttributeParseGet(context, string("#llvm.zero"));
+  MlirNamedAttribute attributes[] = {
+      gqAttribute(context, "dtors", mlirArrayAttrGet(context, 1, &name)),
+      gqAttribute(context, "priorities",
+                  mlirArrayAttrGet(context, 1, &priority)),
+      gqAttribute(context, "data", mlirArrayAttrGet(context, 1, &data)),
+  };
+  gqBuild(&builder, "llvm.mlir.global_dtors", 0, NULL, 0, NULL, 3, attributes);
+}
+
+/// Adds a destructor that frees the copies.
+static bool buildDestructor(MlirOperation module, Constants *constants) {
+  MlirContext context = mlirOperationGetContext(module);
+  MlirType pointer = pointerType(context);
+  if (!gqDeclareFunction(module, "gqDeviceConstantRelease",
+                         mlirFunctionTypeGet(context, 1, &pointer, 0, NULL)))
+    return false;
+  MlirOperation function =
+      addSymbol(constants, context,
+                "llvm.func internal @gq_release_constants() {\n"
+                "  llvm.return\n"
+                "}");
+  gqBuilder builder = gqBuilderBefore(mlirBlockGetTerminator(
+      mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0))));
+  for (intptr_t i = 0; i < constants->globals.size; ++i) {
+    if (mlirOperationIsNull(constants->words[i]))
+      continue;
+    MlirValue word = buildWord(&builder, constants, i);
+    gqBuildCall(&builder, "gqDeviceConstantRelease", 1, &word, 0, NULL);
   }
+  registerDestructor(function);
+  return true;
+}
+
+static bool isGetGlobal(MlirOperation op) {
+  return gqIsNamed(op, "memref.get_global") && gqIsOnHost(op);
+}
+
+static bool convertConstants(MlirOperation module) {
+  gqOpList reads = gqCollect(module, isGetGlobal);
+  Constants constants = {.symbols = mlirSymbolTableCreate(module),
+                         .globals = gqCollect(module, isConstant)};
+  constants.words =
+      calloc((size_t)constants.globals.size + 1, sizeof(MlirOperation));
+  if (!constants.words)
+    abort();
+  bool valid = true;
+  for (intptr_t i = 0; i < reads.size; ++i)
+    valid &= convertConstant(module, &constants, reads.ops[i]);
+  if (valid && reads.size)
+    valid = buildDestructor(module, &constants);
+  free(constants.words);
+  gqOpListFree(&constants.globals);
+  mlirSymbolTableDestroy(constants.symbols);
+  gqOpListFree(&reads);
+  return valid;
+}
+
+//===----------------------------------------------------------------------===//
+// What is left
+//===----------------------------------------------------------------------===//
+
+static bool hasMemref(MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
+    if (mlirTypeIsAMemRef(type) || mlirTypeIsAUnrankedMemRef(type))
+      return true;
+  }
+  return false;
+}
+
+/// Whether an operation that has memrefs leaves their elements alone, or does
+/// on the device what it does with them.
+static bool isForDevice(MlirOperation op) {
+  static const char *const names[] = {
+      "arith.select",
+      "builtin.unrealized_conversion_cast",
+      "gpu.launch_func",
+      "gpu.memcpy",
+      "memref.assume_alignment",
+      "memref.cast",
+      "memref.collapse_shape",
+      "memref.dealloc",
+      "memref.dim",
+      "memref.expand_shape",
+      "memref.extract_aligned_pointer_as_index",
+      "memref.extract_strided_metadata",
+      "memref.memory_space_cast",
+      "memref.rank",
+      "memref.reinterpret_cast",
+      "memref.subview",
+      "memref.transpose",
+      "memref.view",
+  };
+  static const char *const dialects[] = {"cf.", "func.", "scf."};
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i)
+    if (gqIsNamed(op, names[i]))
+      return true;
+  for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); ++i)
+    if (gqIsOfDialect(op, dialects[i]))
+      return true;
+  return false;
+}
+
+/// On the host it would access memory that is none of the host's.
+static bool isHostAccess(MlirOperation op) {
+  if (!gqIsOnHost(op))
+    return false;
+  return gqIsNamed(op, "memref.alloca") || (hasMemref(op) && !isForDevice(op));
+}
+
+static bool checkAccesses(MlirOperation module) {
+  gqOpList accesses = gqCollect(module, isHostAccess);
+  for (intptr_t i = 0; i < accesses.size; ++i)
+    gqOpError(accesses.ops[i], "would run on the host, on device memory; it "
+                               "has no GPU lowering");
+  bool valid = !accesses.size;
   gqOpListFree(&accesses);
-  gqOpList copies = gqCollect(module, isCopy);
-  for (intptr_t i = 0; i < copies.size; ++i)
-    valid &= convertCopy(module, copies.ops[i]);
+  return valid;
+}
+
+MlirLogicalResult gqDeviceMemory(MlirOperation module) {
+  bool valid = declareStream(module) && convertConstants(module);
+  gqOpList copies = gqCollect(module, gqIsPlainCopy);
+  for (intptr_t i = 0; valid && i < copies.size; ++i)
+    if (gqIsOnHost(copies.ops[i]))
+      convertCopy(copies.ops[i]);
   gqOpListFree(&copies);
+  gqOpList launches = gqCollect(module, isSynchronousLaunch);
+  for (intptr_t i = 0; valid && i < launches.size; ++i)
+    convertLaunch(launches.ops[i]);
+  gqOpListFree(&launches);
+  valid = valid && checkAccesses(module);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

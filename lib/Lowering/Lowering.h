@@ -35,8 +35,11 @@ void gqFreshInits(MlirOperation root);
 void gqStrictFloats(MlirOperation root);
 MlirLogicalResult gqPackSubbyte(MlirOperation module);
 MlirLogicalResult gqFinalizeBoundary(MlirOperation module);
+void gqLowerDeallocations(MlirOperation root);
 MlirLogicalResult gqConvertToRuntime(MlirOperation module);
 MlirLogicalResult gqConvertToGpu(MlirOperation module);
+void gqPrepareKernels(MlirOperation root);
+void gqCollapseLoops(MlirOperation root);
 MlirLogicalResult gqDeviceMemory(MlirOperation module);
 MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chip,
                                  int32_t opt);
@@ -105,6 +108,14 @@ bool gqIsNamed(MlirOperation op, const char *name);
 
 /// Whether the name of `op` starts with `prefix`, such as "linalg.".
 bool gqIsOfDialect(MlirOperation op, const char *prefix);
+
+/// Whether `op` runs on the host where parallel loops run on a device: it is in
+/// no scf.parallel, linalg op or gpu.module.
+bool gqIsOnHost(MlirOperation op);
+
+/// Whether `op` is a memref.copy between memrefs without gaps, as far as their
+/// types tell: one copy of consecutive bytes.
+bool gqIsPlainCopy(MlirOperation op);
 
 /// A growing list of types.
 typedef struct gqTypeList {
@@ -261,6 +272,11 @@ MlirOperation gqBuildCall(const gqBuilder *builder, const char *function,
 /// unless it is declared already. Emits an error and returns false if the
 /// module has something else of that name.
 bool gqDeclareFunction(MlirOperation module, const char *name, MlirType type);
+
+/// scf.parallel from 0 to `count`; `body` is its region, which it takes: a
+/// block with one argument.
+void gqBuildParallelLoop(const gqBuilder *builder, MlirValue count,
+                         MlirRegion body);
 
 /// What is known of a memref where it is used; values are i64.
 typedef struct gqBufferValues {

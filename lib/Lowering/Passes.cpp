@@ -56,7 +56,10 @@ namespace gq {
 #define GEN_PASS_DEF_GQFINALIZEBOUNDARY
 #define GEN_PASS_DEF_CONVERTGQTORUNTIME
 #define GEN_PASS_DEF_CONVERTGQTOGPU
+#define GEN_PASS_DEF_GQCOLLAPSELOOPS
 #define GEN_PASS_DEF_GQDEVICEMEMORY
+#define GEN_PASS_DEF_GQLOWERDEALLOCATIONS
+#define GEN_PASS_DEF_GQPREPAREKERNELS
 #define GEN_PASS_DEF_GQATTACHTARGET
 #define GEN_PASS_DEF_GQFUSESCALELAYOUT
 #include "gq/Lowering/Passes.h.inc"
@@ -82,6 +85,9 @@ GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFreshInits, gqFreshInits)
 GQ_DEFINE_INFALLIBLE_PASS(GqStrictFloats, gqStrictFloats)
+GQ_DEFINE_INFALLIBLE_PASS(GqLowerDeallocations, gqLowerDeallocations)
+GQ_DEFINE_INFALLIBLE_PASS(GqPrepareKernels, gqPrepareKernels)
+GQ_DEFINE_INFALLIBLE_PASS(GqCollapseLoops, gqCollapseLoops)
 
 struct NvvmPipelineOptions : PassPipelineOptions<NvvmPipelineOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::init(true),

@@ -32,8 +32,22 @@ static const char bufferization[] =
     "gq-finalize-boundary,"
     "ownership-based-buffer-deallocation,"
     "canonicalize,buffer-deallocation-simplification,"
+    "gq-lower-deallocations,"
     "bufferization-lower-deallocations,cse,canonicalize,"
     "convert-bufferization-to-memref,";
+
+/// A kernel for each linalg op that is left. Loops over any number of
+/// dimensions become one, so that whatever is innermost is spread over the
+/// threads of a block and no extent is limited by that of a grid.
+static const char linalgToKernels[] =
+    "func.func(linalg-generalize-named-ops),"
+    "gq-prepare-kernels,"
+    "func.func(convert-linalg-to-parallel-loops),"
+    "gq-collapse-loops,"
+    "func.func(scf-parallel-loop-tiling{parallel-loop-tile-sizes=128 "
+    "no-min-max-bounds},gpu-map-parallel-loops,convert-parallel-loops-to-gpu),"
+    "canonicalize,cse,"
+    "gpu-launch-sink-index-computations,gpu-kernel-outlining,";
 
 static const char loopsToBranches[] =
     "expand-strided-metadata,lower-affine,convert-scf-to-cf,";
@@ -70,7 +84,6 @@ static void printFrontend(FILE *text, bool fuse) {
 }
 
 static void printToLlvm(FILE *text, const char *memrefOptions) {
-  fprintf(text, "%s", loopsToBranches);
   fprintf(text, scalars, mathInF32);
   fprintf(text, toLlvm, memrefOptions);
 }
@@ -82,7 +95,8 @@ char *gqCpuPipeline(bool fuse) {
   printFrontend(text, fuse);
   fprintf(text, "gq-expand-producers,%s", bufferization);
   fprintf(text, "convert-gq-to-runtime,");
-  fprintf(text, "func.func(convert-linalg-to-loops),canonicalize,");
+  fprintf(text, "func.func(convert-linalg-to-loops),canonicalize,%s",
+          loopsToBranches);
   printToLlvm(text, "");
   fclose(text);
   return pipeline;
@@ -95,12 +109,13 @@ char *gqNvvmPipeline(const gqNvvmOptions *options) {
   printFrontend(text, options->fuse);
   if (options->fuse)
     fprintf(text, "gq-fuse-producers,");
-  fprintf(text, "%sconvert-gq-to-gpu,gq-device-memory,", bufferization);
+  fprintf(text, "%sconvert-gq-to-gpu,%sgq-device-memory,%s", bufferization,
+          linalgToKernels, loopsToBranches);
   fprintf(text, "gpu.module(%s,convert-gpu-to-nvvm),", mathInF32);
   fprintf(text, "gq-attach-target{chip=%s opt=%d},", options->chip,
           options->opt);
   printToLlvm(text, "{use-generic-functions=true}");
-  fprintf(text, ",gpu-to-llvm,");
+  fprintf(text, ",gpu-to-llvm,reconcile-unrealized-casts,");
   const char *toolkit = gqCudaToolkit();
   fprintf(text, "gpu-module-to-binary{format=%s%s%s}", options->format,
           toolkit ? " toolkit=" : "", toolkit ? toolkit : "");

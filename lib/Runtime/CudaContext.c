@@ -137,6 +137,19 @@ gqStatus gqCudaEnter(gqCudaContext **context) {
   return status;
 }
 
+bool gqCudaPush(const gqCudaContext *context, gqStatus *status) {
+  CUresult result = context->driver->cuCtxPushCurrent(context->handle);
+  *status = result == CUDA_ERROR_DEINITIALIZED
+                ? GQ_OK
+                : gqCudaCheckCall(context, result, "cuCtxPushCurrent");
+  return result == CUDA_SUCCESS;
+}
+
+void gqCudaPop(const gqCudaContext *context) {
+  CUcontext ignored;
+  context->driver->cuCtxPopCurrent(&ignored);
+}
+
 //===----------------------------------------------------------------------===//
 // Devices
 //===----------------------------------------------------------------------===//

@@ -41,6 +41,12 @@ gqStatus gqCudaEnter(gqCudaContext **context);
 /// Finds the primary context of a device, without making it current.
 gqStatus gqCudaGetPrimary(int32_t ordinal, gqCudaContext **context);
 
+/// Makes `context` current until gqCudaPop(). Returns false where that fails,
+/// and where the driver has gone with all that it had, as it may have when
+/// destructors run: then `*status` is GQ_OK.
+bool gqCudaPush(const gqCudaContext *context, gqStatus *status);
+void gqCudaPop(const gqCudaContext *context);
+
 /// gqCudaCheck() for a call in `context`.
 static inline gqStatus gqCudaCheckCall(const gqCudaContext *context,
                                        CUresult result, const char *call) {

@@ -9,6 +9,8 @@
 
 #include "gq/Runtime/Cuda.h"
 
+#include <stdlib.h>
+
 //===----------------------------------------------------------------------===//
 // Pool
 //===----------------------------------------------------------------------===//
@@ -133,16 +135,10 @@ gqStatus gqDeviceFree(void *memory) {
 static gqStatus releaseOn(int32_t device, CUstream stream, void *memory) {
   gqCudaContext *context;
   gqStatus status = gqCudaGetPrimary(device, &context);
-  if (status != GQ_OK)
-    return status;
-  const gqCudaDriver *driver = context->driver;
-  status = gqCudaCheck(driver, driver->cuCtxPushCurrent(context->handle),
-                       "cuCtxPushCurrent");
-  if (status != GQ_OK)
+  if (status != GQ_OK || !gqCudaPush(context, &status))
     return status;
   status = release(context, memory, stream);
-  CUcontext popped;
-  driver->cuCtxPopCurrent(&popped);
+  gqCudaPop(context);
   return status;
 }
 
@@ -173,6 +169,20 @@ void mgpuMemFree(void *memory, void *stream) {
   else if (status == GQ_OK)
     status = release(context, memory, stream);
   gqCudaPend(status);
+}
+
+void *_mlir_memref_to_llvm_alloc(int64_t size) {
+  return mgpuMemAlloc((uint64_t)size, gqGetStream(), /*isHostShared=*/false);
+}
+
+/// An allocation is aligned to 256 bytes.
+void *_mlir_memref_to_llvm_aligned_alloc(int64_t alignment, int64_t size) {
+  (void)alignment;
+  return _mlir_memref_to_llvm_alloc(size);
+}
+
+void _mlir_memref_to_llvm_free(void *memory) {
+  mgpuMemFree(memory, gqGetStream());
 }
 
 //===----------------------------------------------------------------------===//
@@ -232,6 +242,100 @@ void mgpuMemset16(void *target, unsigned short value, size_t count,
         context->driver->cuMemsetD16Async((CUdeviceptr)(uintptr_t)target, value,
                                           count, stream),
         "cuMemsetD16Async"));
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+/// The copy of a constant in one context. A constant's word is a list of them.
+typedef struct Copy {
+  const gqCudaContext *context;
+  CUdeviceptr address;
+  struct Copy *next;
+} Copy;
+
+/// The copy in `context`, or null. If there is none, lists `copy`, which may be
+/// null.
+static const Copy *findOrList(void **word, const gqCudaContext *context,
+                              Copy *copy) {
+  gqCudaLock();
+  const Copy *found = *word;
+  while (found && found->context != context)
+    found = found->next;
+  if (!found && copy) {
+    copy->next = *word;
+    *word = copy;
+    found = copy;
+  }
+  gqCudaUnlock();
+  return found;
+}
+
+/// Waits, so that any stream may read the copy from then on.
+static gqStatus upload(const gqCudaContext *context, const void *data,
+                       size_t size, CUdeviceptr *address) {
+  const gqCudaDriver *driver = context->driver;
+  gqStatus status = gqCudaRefuseCapture(context, gqGetStream(),
+                                        "the first use of a constant");
+  if (status == GQ_OK)
+    status = checkAllocation(context, driver->cuMemAlloc(address, size),
+                             "cuMemAlloc", size);
+  if (status != GQ_OK)
+    return status;
+  status = copyAndWait((void *)(uintptr_t)*address, data, size);
+  if (status != GQ_OK)
+    driver->cuMemFree(*address);
+  return status;
+}
+
+/// Makes a copy and lists it, unless another thread has been faster.
+static gqStatus createCopy(const gqCudaContext *context, void **word,
+                           const void *data, size_t size, const Copy **listed) {
+  Copy *copy = calloc(1, sizeof(Copy));
+  if (!copy)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  copy->context = context;
+  gqStatus status = upload(context, data, size, &copy->address);
+  if (status == GQ_OK)
+    *listed = findOrList(word, context, copy);
+  if (*listed == copy)
+    return GQ_OK;
+  if (status == GQ_OK)
+    context->driver->cuMemFree(copy->address);
+  free(copy);
+  return status;
+}
+
+void *gqDeviceConstant(void **word, const void *data, size_t size) {
+  const gqCudaContext *context = size ? gqCudaBegin() : NULL;
+  if (!context)
+    return NULL;
+  const Copy *copy = findOrList(word, context, /*copy=*/NULL);
+  if (!copy)
+    gqCudaPend(createCopy(context, word, data, size, &copy));
+  return copy ? (void *)(uintptr_t)copy->address : NULL;
+}
+
+static gqStatus freeCopy(const Copy *copy) {
+  gqStatus status;
+  if (!gqCudaPush(copy->context, &status))
+    return status;
+  status = gqCudaCheckCall(copy->context,
+                           copy->context->driver->cuMemFree(copy->address),
+                           "cuMemFree");
+  gqCudaPop(copy->context);
+  return status;
+}
+
+/// Even while a failure is pending: nobody else will.
+void gqDeviceConstantRelease(void **word) {
+  for (Copy *copy = *word, *next; copy; copy = next) {
+    next = copy->next;
+    gqCudaPend(freeCopy(copy));
+    free(copy);
+  }
+  *word = NULL;
 }
 
 //===----------------------------------------------------------------------===//

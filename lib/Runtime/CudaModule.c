@@ -80,21 +80,16 @@ void *mgpuModuleLoadJIT(void *image, int optimizationLevel) {
   return recordModule(image, optimizationLevel);
 }
 
-/// Unloads an image in its context, which need not be the current one. A
-/// destructor may run when the driver has gone, and the image with it.
+/// Unloads an image in its context, which need not be the current one.
 static gqStatus unloadImage(const Image *image) {
   const gqCudaContext *context = image->context;
-  const gqCudaDriver *driver = context->driver;
-  CUcontext ignored;
-  CUresult result = driver->cuCtxPushCurrent(context->handle);
-  if (result == CUDA_ERROR_DEINITIALIZED)
-    return GQ_OK;
-  gqStatus status = gqCudaCheck(driver, result, "cuCtxPushCurrent");
-  if (status != GQ_OK)
+  gqStatus status;
+  if (!gqCudaPush(context, &status))
     return status;
-  status = gqCudaCheck(driver, driver->cuModuleUnload(image->handle),
-                       "cuModuleUnload");
-  driver->cuCtxPopCurrent(&ignored);
+  status =
+      gqCudaCheckCall(context, context->driver->cuModuleUnload(image->handle),
+                      "cuModuleUnload");
+  gqCudaPop(context);
   return status;
 }
 

@@ -189,6 +189,19 @@ def GqFinalizeBoundary : Pass<"gq-finalize-boundary", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def GqLowerDeallocations : Pass<"gq-lower-deallocations"> {
+  let summary = "Free several buffers without a table of them";
+  let description = [{
+    Lowers a `bufferization.dealloc` of several buffers, any of which may be
+    equal, to comparisons of their addresses. For these, upstream's
+    `bufferization-lower-deallocations` calls a function with tables in memory,
+    which on a GPU target would be the device's. It lowers the other ones.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def ConvertGqToRuntime : Pass<"convert-gq-to-runtime", "::mlir::ModuleOp"> {
   let summary = "Call the C runtime on the CPU";
   let description = [{
@@ -222,16 +235,45 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
                            "::mlir::NVVM::NVVMDialect"];
 }
 
+def GqPrepareKernels : Pass<"gq-prepare-kernels"> {
+  let summary = "Make each op on elements one nest of parallel loops";
+  let description = [{
+    Prepares what is to become a kernel for `convert-linalg-to-parallel-loops`:
+    a `linalg.generic` on memrefs gets its parallel loops before its reductions,
+    so that these run in a kernel and not around one. In each the order is kept,
+    so no sum changes. What has no parallel loop is put into one of one
+    iteration, and so is a `memref.store`. A `memref.copy` of strided memrefs
+    becomes a `linalg.generic`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def GqCollapseLoops : Pass<"gq-collapse-loops"> {
+  let summary = "Make an scf.parallel of several loops one loop";
+  let description = [{
+    The last loop's iterations follow each other, as elements in memory do. Tiled
+    and mapped, the one loop fills blocks of threads whatever its extents were,
+    and only its length is limited by that of a grid, 2^31 - 1 blocks.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def GqDeviceMemory : Pass<"gq-device-memory", "::mlir::ModuleOp"> {
   let summary = "Make what the host does with memrefs right on device memory";
   let description = [{
-    On a GPU target every memref of the host's code is device memory. A
-    `memref.copy` becomes an asynchronous copy on the stream of `gqSetStream`.
-    What would read or write elements on the host, such as `memref.load` or a
-    `linalg.generic` that was not fused, is an error.
+    On a GPU target every memref of the host's code is device memory. Copies
+    without gaps and launches become asynchronous, on the stream of
+    `gqSetStream`. A constant is read from a copy on the device, which
+    `gqDeviceConstant` makes at its first use and a destructor of the module
+    frees. What would read or write elements on the host, such as `memref.load`,
+    is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
+                           "::mlir::gpu::GPUDialect",
                            "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect"];
 }

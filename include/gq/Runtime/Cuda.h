@@ -132,6 +132,26 @@ GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups,
                                int64_t ctasPerMultiprocessor);
 
+/// The copy of a constant, `size` bytes at `data`, in the current context. It
+/// is made at the first use there, which waits and must not be captured, and
+/// kept in `*word`: null at first, then the runtime's. Null for no bytes and
+/// after a failure.
+GQ_EXPORT void *gqDeviceConstant(void **word, const void *data, size_t size);
+
+/// Frees the copies in all contexts, and makes `*word` null. For the destructor
+/// of the code that the constant is part of: no kernel that reads a copy may be
+/// running or be part of a graph that will be launched.
+GQ_EXPORT void gqDeviceConstantRelease(void **word);
+
+// What memref.alloc and memref.dealloc are lowered to where memrefs are device
+// memory, by finalize-memref-to-llvm{use-generic-functions=true} at the end of
+// gq-to-nvvm: gqDeviceAlloc and gqDeviceFree for code that takes no status.
+// `size` and `alignment`, at most 256, are in bytes.
+GQ_EXPORT void *_mlir_memref_to_llvm_alloc(int64_t size);
+GQ_EXPORT void *_mlir_memref_to_llvm_aligned_alloc(int64_t alignment,
+                                                   int64_t size);
+GQ_EXPORT void _mlir_memref_to_llvm_free(void *memory);
+
 // The functions that MLIR's gpu dialect is lowered to. Where they differ from
 // upstream's: nothing is printed, nothing synchronizes with the host but
 // mgpuEventSynchronize, all use the current context, and memory comes from the
