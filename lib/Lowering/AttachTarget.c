@@ -61,6 +61,25 @@ static bool checkLibdevice(MlirOperation gpuModule) {
   return resolved;
 }
 
+/// Something that convert-gpu-to-nvvm has left as it was.
+static bool isUnlowered(MlirOperation op) {
+  static const char *const lowered[] = {"llvm.", "nvvm.", "gpu.", "builtin."};
+  for (size_t i = 0; i < sizeof(lowered) / sizeof(lowered[0]); ++i)
+    if (gqIsOfDialect(op, lowered[i]))
+      return false;
+  return true;
+}
+
+/// The translation to LLVM IR would not say which operation it was.
+static bool checkLowered(MlirOperation gpuModule) {
+  gqOpList ops = gqCollect(gpuModule, isUnlowered);
+  for (intptr_t i = 0; i < ops.size; ++i)
+    gqOpError(ops.ops[i], "on these types has no GPU lowering");
+  bool valid = !ops.size;
+  gqOpListFree(&ops);
+  return valid;
+}
+
 MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
                                  int32_t opt) {
   char text[PATH_MAX + 256], path[PATH_MAX];
@@ -90,7 +109,7 @@ MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
   gqOpList modules = gqCollect(module, isGpuModule);
   bool valid = true;
   for (intptr_t i = 0; i < modules.size; ++i) {
-    valid &= checkLibdevice(modules.ops[i]);
+    valid &= checkLowered(modules.ops[i]) && checkLibdevice(modules.ops[i]);
     mlirOperationSetAttributeByName(
         modules.ops[i], mlirStringRefCreateFromCString("targets"), targets);
   }

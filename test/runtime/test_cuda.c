@@ -29,8 +29,10 @@
 
 static char image[] = "an image", ptx[] = ".version 8.6\n.target sm_90a\n";
 
+static char hostMemory[64];
+
 /// Streams are addresses that nobody else uses.
-static char streams[16];
+static char streams[32];
 static int numStreams = 0;
 
 static CUstream makeStream(void) {
@@ -429,6 +431,11 @@ static void testFirstUseInCapture(void **state) {
   assert_null(gqStreamStatusWord(stream));
   assertFailure(gqCudaStatus(), GQ_CUDA_ERROR,
                 "the first use of a stream cannot be captured in a CUDA graph");
+  void *word = NULL;
+  assert_null(gqDeviceConstant(&word, hostMemory, 4));
+  assertFailure(
+      gqCudaStatus(), GQ_CUDA_ERROR,
+      "the first use of a constant cannot be captured in a CUDA graph");
   assert_null(mgpuMemAlloc(64, stream, false));
   assertFailure(gqCudaStatus(), GQ_CUDA_ERROR,
                 "the first allocation cannot be captured in a CUDA graph");
@@ -513,7 +520,6 @@ static void testPending(void **state) {
 
 static void *kernelOfTest, *moduleOfTest, *memoryOfTest, *eventOfTest;
 static CUstream streamOfTest;
-static char hostMemory[64];
 
 static void doLoad(void) {
   void *module = mgpuModuleLoad(image, sizeof(image));
@@ -536,6 +542,11 @@ static void doSet32(void) { mgpuMemset32(memoryOfTest, 1, 2, NULL); }
 static void doRegister(void) { mgpuMemHostRegister(hostMemory, 64); }
 static void doUnregister(void) { mgpuMemHostUnregister(hostMemory); }
 static void doSetDevice(void) { mgpuSetDefaultDevice(0); }
+static void doConstant(void) {
+  void *word = NULL;
+  gqDeviceConstant(&word, hostMemory, 4);
+  gqDeviceConstantRelease(&word);
+}
 static void doRelease(void) { gqDeviceRelease(0, NULL, memoryOfTest); }
 
 /// Every driver call that generated code leads to is named when it fails.
@@ -557,6 +568,11 @@ static void testNamedFailures(void **state) {
       {"cuFuncSetAttribute", "kernel 'kernel': cuFuncSetAttribute",
        doLaunchShared},
       {"cuMemAlloc_v2", "cuMemAlloc", doWord},
+      {"cuMemAlloc_v2", "cuMemAlloc", doConstant},
+      {"cuMemcpyAsync", "cuMemcpyAsync", doConstant},
+      {"cuStreamSynchronize", "cuStreamSynchronize", doConstant},
+      {"cuCtxPushCurrent_v2", "cuCtxPushCurrent", doConstant},
+      {"cuMemFree_v2", "cuMemFree", doConstant},
       {"cuMemsetD32Async", "cuMemsetD32Async", doWord},
       {"cuStreamWaitEvent", "cuStreamWaitEvent", doWaitEvent},
       {"cuEventCreate", "cuEventCreate", doCreateEvent},
@@ -599,6 +615,12 @@ static void testNothingLeaks(void **state) {
   (void)state;
   CUstream stream = makeStream();
   int live = fakeCuda.liveAllocations;
+  void *word = NULL;
+  failNext("cuMemcpyAsync", 719);
+  assert_null(gqDeviceConstant(&word, hostMemory, 4));
+  assert_int_equal(gqCudaStatus(), GQ_CUDA_ERROR);
+  assert_null(word);
+  assert_int_equal(fakeCuda.liveAllocations, live);
   failNext("cuMemsetD32Async", 719);
   assert_null(gqStreamStatusWord(stream));
   assert_int_equal(gqCudaStatus(), GQ_CUDA_ERROR);
@@ -724,6 +746,103 @@ static void testRelease(void **state) {
   int32_t device;
   assert_int_equal(gqGetDevice(&device), GQ_OK);
   assert_int_equal(device, 0);
+}
+
+/// What generated code calls for memref.alloc and memref.dealloc.
+static void testGenericFunctions(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  gqSetStream(stream);
+  void *memory = _mlir_memref_to_llvm_alloc(16);
+  void *aligned = _mlir_memref_to_llvm_aligned_alloc(64, 16);
+  assert_non_null(memory);
+  assert_non_null(aligned);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  assert_int_equal(fakeCuda.liveAllocations, 2);
+  fakeCuda.stream = NULL;
+  _mlir_memref_to_llvm_free(memory);
+  _mlir_memref_to_llvm_free(aligned);
+  _mlir_memref_to_llvm_free(NULL);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+/// One copy a context, which is waited for, and none after the release.
+static void testConstants(void **state) {
+  (void)state;
+  static const uint32_t data[] = {1, 2, 3};
+  void *word = NULL, *other = NULL;
+  CUstream stream = makeStream();
+  gqSetStream(stream);
+  assert_null(gqDeviceConstant(&word, data, 0));
+  int waits = fakeCudaCalls("cuStreamSynchronize");
+  uint32_t *copy = gqDeviceConstant(&word, data, sizeof(data));
+  assert_memory_equal(copy, data, sizeof(data));
+  assert_ptr_not_equal(copy, data);
+  assert_ptr_equal(fakeCuda.stream, stream);
+  assert_int_equal(fakeCudaCalls("cuStreamSynchronize"), waits + 1);
+  // The word tells constants apart, not the address of their data.
+  assert_ptr_not_equal(gqDeviceConstant(&other, data, sizeof(data)), copy);
+  fakeCudaSetContext(1, /*isPrimary=*/true);
+  uint32_t *second = gqDeviceConstant(&word, data, sizeof(data));
+  assert_ptr_not_equal(second, copy);
+  fakeCudaSetContext(0, /*isPrimary=*/true);
+  // From now on it can be captured.
+  fakeCuda.capturing = stream;
+  fakeCuda.isCapturing = true;
+  assert_ptr_equal(gqDeviceConstant(&word, data, sizeof(data)), copy);
+  assert_int_equal(fakeCuda.liveAllocations, 3);
+  gqDeviceConstantRelease(&other);
+  gqDeviceConstantRelease(&word);
+  assert_null(word);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  assert_ptr_equal(fakeCuda.freedIn, fakeCudaGetContext(0, /*isPrimary=*/true));
+  gqDeviceConstantRelease(&word);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+/// At the end of a program the driver may be gone before a constant is.
+static void testReleasingLate(void **state) {
+  (void)state;
+  void *word = NULL;
+  assert_non_null(gqDeviceConstant(&word, hostMemory, 4));
+  failNext("cuCtxPushCurrent_v2", CUDA_ERROR_DEINITIALIZED);
+  gqDeviceConstantRelease(&word);
+  assert_null(word);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+typedef struct ConstantUser {
+  void **word;
+  void *copy;
+} ConstantUser;
+
+static void *useConstant(void *data) {
+  ConstantUser *user = data;
+  fakeCudaSetContext(0, /*isPrimary=*/true);
+  user->copy = gqDeviceConstant(user->word, hostMemory, sizeof(hostMemory));
+  return NULL;
+}
+
+/// Threads that are the first at the same time get one copy.
+static void testConstantInThreads(void **state) {
+  (void)state;
+  enum { THREADS = 8 };
+  void *word = NULL;
+  pthread_t threads[THREADS];
+  ConstantUser users[THREADS];
+  for (int i = 0; i < THREADS; ++i) {
+    users[i] = (ConstantUser){&word, NULL};
+    assert_int_equal(pthread_create(&threads[i], NULL, useConstant, &users[i]),
+                     0);
+  }
+  for (int i = 0; i < THREADS; ++i)
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+  for (int i = 0; i < THREADS; ++i)
+    assert_ptr_equal(users[i].copy, users[0].copy);
+  assert_non_null(users[0].copy);
+  gqDeviceConstantRelease(&word);
 }
 
 static void testHostMemory(void **state) {
@@ -855,6 +974,10 @@ int main(void) {
       cmocka_unit_test_setup(testManagedMemory, setUp),
       cmocka_unit_test_setup(testHelpers, setUp),
       cmocka_unit_test_setup(testRelease, setUp),
+      cmocka_unit_test_setup(testGenericFunctions, setUp),
+      cmocka_unit_test_setup(testConstants, setUp),
+      cmocka_unit_test_setup(testReleasingLate, setUp),
+      cmocka_unit_test_setup(testConstantInThreads, setUp),
       cmocka_unit_test_setup(testHostMemory, setUp),
       cmocka_unit_test_setup(testChip, setUp),
       cmocka_unit_test_setup(testDevices, setUp),

@@ -175,6 +175,30 @@ static void testFreshResult(void **state) {
   gqExecutableDestroy(executable);
 }
 
+/// A constant is copied to the device once, and freed with its code.
+static void testConstant(void **state) {
+  (void)state;
+  gqExecutable *executable =
+      compile("func.func @main() -> tensor<2x2xi32> {\n"
+              "  %r = arith.constant dense<[[1, 2], [3, 4]]>"
+              " : tensor<2x2xi32>\n"
+              "  return %r : tensor<2x2xi32>\n"
+              "}\n");
+  static const int32_t expected[] = {1, 2, 3, 4};
+  for (int i = 0; i < 2; ++i) {
+    DLManagedTensor *output;
+    if (gqInvoke(executable, "main", NULL, 0, &output, 1) != GQ_OK)
+      fail_msg("%s", gqGetLastErrorMessage());
+    assert_memory_equal(output->dl_tensor.data, expected, sizeof(expected));
+    assert_int_equal(fakeCuda.liveAllocations, 2);
+    output->deleter(output);
+    assert_int_equal(fakeCuda.liveAllocations, 1);
+  }
+  gqExecutableDestroy(executable);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
 static void testPlaces(void **state) {
   (void)state;
   gqExecutable *executable = compile(ask);
@@ -260,6 +284,7 @@ int main(void) {
       cmocka_unit_test_setup(testChip, setUp),
       cmocka_unit_test_setup(testResults, setUp),
       cmocka_unit_test_setup(testFreshResult, setUp),
+      cmocka_unit_test_setup(testConstant, setUp),
       cmocka_unit_test_setup(testPlaces, setUp),
       cmocka_unit_test_setup(testFailures, setUp),
       cmocka_unit_test_setup(testHostCopy, setUp),

@@ -282,8 +282,9 @@ def GqAttachTarget : Pass<"gq-attach-target", "::mlir::ModuleOp"> {
   let summary = "Say which chip the kernels are for";
   let description = [{
     Attaches an `#nvvm.target` for `chip` to each `gpu.module`, linked with gq's
-    device functions for that chip, which are found beside `libgq.so`. A kernel that calls libdevice is an error where there is
-    no CUDA toolkit.
+    device functions for that chip, which are found beside `libgq.so`. A kernel
+    that calls libdevice is an error where there is no CUDA toolkit, and so is
+    an operation that `convert-gpu-to-nvvm` left as it was.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",

@@ -35,15 +35,51 @@ func.func @grouped_mm(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
 // -----
 
 func.func @host_access(%a: memref<4xf32>, %i: index) -> f32 {
-  // expected-error @+1 {{'memref.load' op would run on the host, on device memory; it has no GPU lowering yet}}
+  // expected-error @+1 {{'memref.load' op would run on the host, on device memory; it has no GPU lowering}}
   %r = memref.load %a[%i] : memref<4xf32>
   return %r : f32
 }
 
 // -----
 
-func.func @strided_copy(%a: memref<4x4xf32, strided<[8, 1]>>, %b: memref<4x4xf32>) {
-  // expected-error @+1 {{'memref.copy' op of a strided memref has no GPU lowering yet}}
-  memref.copy %a, %b : memref<4x4xf32, strided<[8, 1]>> to memref<4x4xf32>
+func.func @host_reshape(%a: memref<4xf32>, %shape: memref<2xindex>) -> memref<?x?xf32> {
+  // expected-error @+1 {{'memref.reshape' op would run on the host}}
+  %r = memref.reshape %a(%shape) : (memref<4xf32>, memref<2xindex>) -> memref<?x?xf32>
+  return %r : memref<?x?xf32>
+}
+
+// -----
+
+func.func @host_memory() {
+  // expected-error @+1 {{'memref.alloca' op would run on the host}}
+  %r = memref.alloca() : memref<4xf32>
   return
+}
+
+// -----
+
+memref.global "private" @variable : memref<4xf32> = dense<0.0>
+func.func @variable_of_the_host() -> memref<4xf32> {
+  // expected-error @+1 {{is memory of the host; of the globals, only constants have a copy on the device}}
+  %r = memref.get_global @variable : memref<4xf32>
+  return %r : memref<4xf32>
+}
+
+// -----
+
+memref.global "private" constant @nibbles : memref<2xi4> = dense<0>
+func.func @constant_of_nibbles() -> memref<2xi4> {
+  // expected-error @+1 {{has elements of a type that is not stored in bytes}}
+  %r = memref.get_global @nibbles : memref<2xi4>
+  return %r : memref<2xi4>
+}
+
+// -----
+
+// expected-error @+1 {{'gqDeviceConstant' is a function of the gq runtime that is called here; no other symbol may have its name}}
+func.func private @gqDeviceConstant()
+memref.global "private" constant @constant : memref<2xf32> = dense<0.0>
+func.func @name_taken() -> memref<2xf32> {
+  %r = memref.get_global @constant : memref<2xf32>
+  return %r : memref<2xf32>
 }
