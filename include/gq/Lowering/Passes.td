@@ -161,7 +161,11 @@ def GqStrictFloats : Pass<"gq-strict-floats"> {
     compute bf16 and f16 in f32 and allow (`contract`) that the rounding between
     two operations is left out; whether it is would depend on how they were
     fused.
+
+    In a `gpu.module`, `math.sqrt` of f32 and f64 becomes LLVM's, which rounds to
+    the nearest; that of libdevice is an approximation.
   }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def GqFinalizeBoundary : Pass<"gq-finalize-boundary", "::mlir::ModuleOp"> {

@@ -27,7 +27,8 @@ gpu.module @kernels {
     // GPU: %[[EXP:.*]] = math.exp
     // GPU: %[[T:.*]] = arith.truncf %[[EXP]] : f32 to bf16
     // GPU: %[[E:.*]] = arith.extf %[[T]] : bf16 to f32
-    // GPU: math.sqrt %[[E]] : f32
+    // Not libdevice's, which is an approximation.
+    // GPU: llvm.call_intrinsic "llvm.sqrt"(%[[E]]) : (f32) -> f32
     %0 = math.exp %a : bf16
     %1 = math.sqrt %0 : bf16
     llvm.return %1 : bf16
