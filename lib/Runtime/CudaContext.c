@@ -208,6 +208,37 @@ gqStatus gqDeviceChip(char name[GQ_CHIP_SIZE]) {
   return GQ_OK;
 }
 
+gqStatus gqGetDeviceInfo(gqDeviceInfo *info) {
+  gqCudaContext *context;
+  int l2 = 0, version = 0;
+  *info = (gqDeviceInfo){.name = ""};
+  gqStatus status = gqCudaEnter(&context);
+  if (status == GQ_OK)
+    status = gqDeviceChip(info->chip);
+  if (status == GQ_OK)
+    status = gqCudaCheckCall(
+        context,
+        context->driver->cuDeviceGetName(info->name, (int)sizeof(info->name),
+                                         context->device),
+        "cuDeviceGetName");
+  if (status == GQ_OK)
+    status =
+        gqCudaCheckCall(context, context->driver->cuDriverGetVersion(&version),
+                        "cuDriverGetVersion");
+  if (status == GQ_OK)
+    status = gqCudaCheckCall(
+        context,
+        context->driver->cuDeviceGetAttribute(
+            &l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, context->device),
+        "cuDeviceGetAttribute");
+  if (status != GQ_OK)
+    return status;
+  info->cudaVersion = version;
+  info->multiprocessorCount = context->multiprocessorCount;
+  info->l2Size = l2;
+  return GQ_OK;
+}
+
 //===----------------------------------------------------------------------===//
 // Captures
 //===----------------------------------------------------------------------===//

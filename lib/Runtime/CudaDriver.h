@@ -22,6 +22,7 @@ typedef int CUfunction_attribute;
 typedef int CUjit_option;
 typedef int CUmemPool_attribute;
 typedef int CUpointer_attribute;
+typedef int CUstreamCaptureMode;
 typedef int CUstreamCaptureStatus;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
@@ -30,6 +31,8 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef struct CUgraph_st *CUgraph;
+typedef struct CUgraphExec_st *CUgraphExec;
 
 enum {
   CUDA_SUCCESS = 0,
@@ -43,6 +46,7 @@ enum {
   CUDA_ERROR_UNSUPPORTED_PTX_VERSION = 222,
 
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
+  CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE = 38,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
 
@@ -53,6 +57,8 @@ enum {
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
   CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
 
+  CU_STREAM_NON_BLOCKING = 1,
+  CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
   CU_STREAM_CAPTURE_STATUS_NONE = 0,
   CU_EVENT_DEFAULT = 0,
   CU_EVENT_DISABLE_TIMING = 2,
@@ -104,7 +110,9 @@ typedef struct gqCudaDriver {
   CUresult (*cuGetErrorName)(CUresult error, const char **name);
   CUresult (*cuGetErrorString)(CUresult error, const char **text);
 
+  CUresult (*cuDriverGetVersion)(int *version);
   CUresult (*cuDeviceGet)(CUdevice *device, int ordinal);
+  CUresult (*cuDeviceGetName)(char *name, int size, CUdevice device);
   CUresult (*cuDeviceGetAttribute)(int *value, CUdevice_attribute attribute,
                                    CUdevice device);
   CUresult (*cuDevicePrimaryCtxRetain)(CUcontext *context, CUdevice device);
@@ -126,10 +134,20 @@ typedef struct gqCudaDriver {
                                CUfunction function, void **parameters,
                                void **extra);
 
+  CUresult (*cuStreamCreate)(CUstream *stream, unsigned flags);
+  CUresult (*cuStreamDestroy)(CUstream stream);
   CUresult (*cuStreamSynchronize)(CUstream stream);
   CUresult (*cuStreamWaitEvent)(CUstream stream, CUevent event, unsigned flags);
   CUresult (*cuStreamIsCapturing)(CUstream stream,
                                   CUstreamCaptureStatus *status);
+  CUresult (*cuStreamBeginCapture)(CUstream stream, CUstreamCaptureMode mode);
+  CUresult (*cuStreamEndCapture)(CUstream stream, CUgraph *graph);
+  CUresult (*cuGraphInstantiateWithFlags)(CUgraphExec *executable,
+                                          CUgraph graph,
+                                          unsigned long long flags);
+  CUresult (*cuGraphLaunch)(CUgraphExec executable, CUstream stream);
+  CUresult (*cuGraphExecDestroy)(CUgraphExec executable);
+  CUresult (*cuGraphDestroy)(CUgraph graph);
   CUresult (*cuEventCreate)(CUevent *event, unsigned flags);
   CUresult (*cuEventDestroy)(CUevent event);
   CUresult (*cuEventRecord)(CUevent event, CUstream stream);

@@ -33,6 +33,28 @@ gqStatus gqSynchronize(void) {
   return status == GQ_OK ? synchronize(context, currentStream) : status;
 }
 
+gqStatus gqStreamCreate(void **stream) {
+  gqCudaContext *context;
+  CUstream result = NULL;
+  gqStatus status = gqCudaEnter(&context);
+  if (status == GQ_OK)
+    status = gqCudaCheckCall(
+        context,
+        context->driver->cuStreamCreate(&result, CU_STREAM_NON_BLOCKING),
+        "cuStreamCreate");
+  *stream = status == GQ_OK ? result : NULL;
+  return status;
+}
+
+gqStatus gqStreamDestroy(void *stream) {
+  gqCudaContext *context;
+  gqStatus status = gqCudaEnter(&context);
+  if (status != GQ_OK || !stream)
+    return status;
+  return gqCudaCheckCall(context, context->driver->cuStreamDestroy(stream),
+                         "cuStreamDestroy");
+}
+
 void *mgpuStreamCreate(void) { return currentStream; }
 void mgpuStreamDestroy(void *stream) { (void)stream; }
 void mgpuStreamSynchronize(void *stream) { (void)stream; }

@@ -325,6 +325,24 @@ static void testStream(void **state) {
   assert_ptr_equal(fakeCuda.stream, stream);
 }
 
+static void testStreamCreation(void **state) {
+  (void)state;
+  void *stream;
+  assert_int_equal(gqStreamCreate(&stream), GQ_OK);
+  assert_int_equal(*(unsigned *)stream, CU_STREAM_NON_BLOCKING);
+  failNext("cuStreamDestroy_v2", 719);
+  assertFailure(gqStreamDestroy(stream), GQ_CUDA_ERROR,
+                "cuStreamDestroy: CUDA_ERROR_LAUNCH_FAILED (719): as the test "
+                "demands");
+  assert_int_equal(gqStreamDestroy(stream), GQ_OK);
+  assert_int_equal(gqStreamDestroy(NULL), GQ_OK);
+  failNext("cuStreamCreate", 719);
+  assertFailure(gqStreamCreate(&stream), GQ_CUDA_ERROR,
+                "cuStreamCreate: CUDA_ERROR_LAUNCH_FAILED (719): as the test "
+                "demands");
+  assert_null(stream);
+}
+
 static void testEvents(void **state) {
   (void)state;
   CUstream stream = makeStream();
@@ -468,6 +486,85 @@ static void testCaptureAfterWarmUp(void **state) {
   runGenerated(module, stream);
   assert_int_equal(fakeCudaCalls("cuMemAlloc_v2"), allocations);
   mgpuModuleUnload(module);
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+static void testGraph(void **state) {
+  (void)state;
+  CUstream stream = makeStream(), other = makeStream();
+  void *graph;
+  gqSetStream(stream);
+  assert_int_equal(gqGraphBegin(), GQ_OK);
+  assert_true(fakeCuda.isCapturing);
+  assert_ptr_equal(fakeCuda.capturing, stream);
+  assert_int_equal(fakeCuda.captureMode, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  int destroyed = fakeCudaCalls("cuGraphDestroy");
+  assert_int_equal(gqGraphEnd(&graph), GQ_OK);
+  assert_non_null(graph);
+  assert_false(fakeCuda.isCapturing);
+  // Only what can be launched is kept.
+  assert_int_equal(fakeCudaCalls("cuGraphDestroy"), destroyed + 1);
+  // It is launched in the stream that the thread has by then.
+  gqSetStream(other);
+  assert_int_equal(gqGraphLaunch(graph), GQ_OK);
+  assert_ptr_equal(fakeCuda.stream, other);
+  destroyed = fakeCudaCalls("cuGraphExecDestroy");
+  assert_int_equal(gqGraphDestroy(graph), GQ_OK);
+  assert_int_equal(gqGraphDestroy(NULL), GQ_OK);
+  assert_int_equal(fakeCudaCalls("cuGraphExecDestroy"), destroyed + 1);
+}
+
+static void testGraphOfDefaultStream(void **state) {
+  (void)state;
+  int captures = fakeCudaCalls("cuStreamBeginCapture_v2");
+  // Null and CU_STREAM_LEGACY.
+  for (intptr_t stream = 0; stream < 2; ++stream) {
+    gqSetStream((void *)stream);
+    assertFailure(gqGraphBegin(), GQ_INVALID_ARGUMENT,
+                  "the legacy default stream cannot be captured in a CUDA "
+                  "graph; set another with gqSetStream");
+  }
+  assert_int_equal(fakeCudaCalls("cuStreamBeginCapture_v2"), captures);
+}
+
+static void testGraphFailures(void **state) {
+  (void)state;
+  static const char *const calls[][2] = {
+      {"cuStreamBeginCapture_v2", "cuStreamBeginCapture"},
+      {"cuStreamEndCapture", "cuStreamEndCapture"},
+      {"cuGraphInstantiateWithFlags", "cuGraphInstantiateWithFlags"},
+      {"cuGraphLaunch", "cuGraphLaunch"},
+      {"cuGraphExecDestroy", "cuGraphExecDestroy"}};
+  gqSetStream(makeStream());
+  for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); ++i) {
+    char expected[128];
+    void *graph = &graph;
+    snprintf(expected, sizeof(expected),
+             "%s: CUDA_ERROR_LAUNCH_FAILED (719): as the test demands",
+             calls[i][1]);
+    failNext(calls[i][0], 719);
+    gqStatus status = gqGraphBegin();
+    if (status == GQ_OK)
+      status = gqGraphEnd(&graph);
+    bool captured = status == GQ_OK;
+    if (status == GQ_OK)
+      status = gqGraphLaunch(graph);
+    if (status == GQ_OK)
+      status = gqGraphDestroy(graph);
+    assertFailure(status, GQ_CUDA_ERROR, expected);
+    assert_false(fakeCuda.isCapturing);
+    if (captured)
+      assert_int_equal(gqGraphDestroy(graph), GQ_OK);
+    else if (i > 0)
+      assert_null(graph);
+  }
+  // A capture that never began.
+  void *graph = &graph;
+  assert_int_equal(gqGraphEnd(&graph), GQ_CUDA_ERROR);
+  assert_null(graph);
 }
 
 //===----------------------------------------------------------------------===//
@@ -885,6 +982,22 @@ static void testChip(void **state) {
   assert_int_equal(fakeCudaCalls("cuCtxSetCurrent"), contexts);
 }
 
+static void testDeviceInfo(void **state) {
+  (void)state;
+  gqDeviceInfo info;
+  fakeCudaSetContext(1, /*isPrimary=*/true);
+  assert_int_equal(gqGetDeviceInfo(&info), GQ_OK);
+  assert_string_equal(info.name, "fake device 1");
+  assert_string_equal(info.chip, "sm_90a");
+  assert_int_equal(info.cudaVersion, 13000);
+  assert_int_equal(info.multiprocessorCount, FAKE_MULTIPROCESSORS);
+  assert_int_equal(info.l2Size, FAKE_L2_SIZE);
+  failNext("cuDriverGetVersion", 719);
+  assertFailure(gqGetDeviceInfo(&info), GQ_CUDA_ERROR,
+                "cuDriverGetVersion: CUDA_ERROR_LAUNCH_FAILED (719): as the "
+                "test demands");
+}
+
 static void testDevices(void **state) {
   (void)state;
   int32_t device;
@@ -960,11 +1073,15 @@ int main(void) {
       cmocka_unit_test_setup(testGrids, setUp),
       cmocka_unit_test_setup(testRefusedLaunch, setUp),
       cmocka_unit_test_setup(testStream, setUp),
+      cmocka_unit_test_setup(testStreamCreation, setUp),
       cmocka_unit_test_setup(testEvents, setUp),
       cmocka_unit_test_setup(testStatusWords, setUp),
       cmocka_unit_test_setup(testStatusWithoutWord, setUp),
       cmocka_unit_test_setup(testFirstUseInCapture, setUp),
       cmocka_unit_test_setup(testCaptureAfterWarmUp, setUp),
+      cmocka_unit_test_setup(testGraph, setUp),
+      cmocka_unit_test_setup(testGraphOfDefaultStream, setUp),
+      cmocka_unit_test_setup(testGraphFailures, setUp),
       cmocka_unit_test_setup(testPending, setUp),
       cmocka_unit_test_setup(testNamedFailures, setUp),
       cmocka_unit_test_setup(testNothingLeaks, setUp),
@@ -980,6 +1097,7 @@ int main(void) {
       cmocka_unit_test_setup(testConstantInThreads, setUp),
       cmocka_unit_test_setup(testHostMemory, setUp),
       cmocka_unit_test_setup(testChip, setUp),
+      cmocka_unit_test_setup(testDeviceInfo, setUp),
       cmocka_unit_test_setup(testDevices, setUp),
       cmocka_unit_test_setup(testPrimaryContext, setUp),
       cmocka_unit_test_setup(testThreads, setUp),

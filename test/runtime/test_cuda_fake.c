@@ -8,6 +8,7 @@
 #include "test_cuda_fake.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,6 +75,7 @@ FAKE cuGetErrorName(CUresult error, const char **name) {
                {101, "CUDA_ERROR_INVALID_DEVICE"},
                {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
                {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX"},
+               {400, "CUDA_ERROR_INVALID_HANDLE"},
                {719, "CUDA_ERROR_LAUNCH_FAILED"}};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     if (names[i].error != error)
@@ -118,6 +120,18 @@ FAKE cuDeviceGet(CUdevice *device, int ordinal) {
   return ordinal >= 0 && ordinal < FAKE_DEVICES ? CUDA_SUCCESS : 101;
 }
 
+FAKE cuDeviceGetName(char *name, int size, CUdevice device) {
+  ENTER();
+  snprintf(name, (size_t)size, "fake device %d", device);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuDriverGetVersion(int *version) {
+  ENTER();
+  *version = 13000;
+  return CUDA_SUCCESS;
+}
+
 FAKE cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
                           CUdevice device) {
   (void)device;
@@ -131,6 +145,9 @@ FAKE cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
     return CUDA_SUCCESS;
   case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR:
     *value = fakeCuda.capability % 10;
+    return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:
+    *value = FAKE_L2_SIZE;
     return CUDA_SUCCESS;
   }
   return 1;
@@ -239,8 +256,21 @@ FAKE cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
 }
 
 //===----------------------------------------------------------------------===//
-// Streams and events
+// Streams
 //===----------------------------------------------------------------------===//
+
+FAKE cuStreamCreate(CUstream *stream, unsigned flags) {
+  ENTER();
+  *stream = malloc(sizeof(flags));
+  memcpy(*stream, &flags, sizeof(flags));
+  return CUDA_SUCCESS;
+}
+
+FAKE cuStreamDestroy_v2(CUstream stream) {
+  ENTER();
+  free(stream);
+  return CUDA_SUCCESS;
+}
 
 FAKE cuStreamSynchronize(CUstream stream) {
   ENTER();
@@ -261,6 +291,61 @@ FAKE cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
   *status = fakeCuda.isCapturing && stream == fakeCuda.capturing;
   return CUDA_SUCCESS;
 }
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+FAKE cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
+  ENTER();
+  fakeCuda.capturing = stream;
+  fakeCuda.captureMode = mode;
+  fakeCuda.isCapturing = true;
+  return CUDA_SUCCESS;
+}
+
+/// The capture ends however the call does.
+FAKE cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+  bool isCaptured = fakeCuda.isCapturing && stream == fakeCuda.capturing;
+  fakeCuda.isCapturing = false;
+  ENTER();
+  if (!isCaptured)
+    return 400;
+  *graph = malloc(1);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph graph,
+                                 unsigned long long flags) {
+  (void)graph;
+  (void)flags;
+  ENTER();
+  *executable = malloc(1);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  (void)executable;
+  ENTER();
+  fakeCuda.stream = stream;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuGraphExecDestroy(CUgraphExec executable) {
+  ENTER();
+  free(executable);
+  return CUDA_SUCCESS;
+}
+
+FAKE cuGraphDestroy(CUgraph graph) {
+  ENTER();
+  free(graph);
+  return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
 
 FAKE cuEventCreate(CUevent *event, unsigned flags) {
   ENTER();

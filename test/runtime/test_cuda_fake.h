@@ -20,6 +20,7 @@
 enum {
   FAKE_DEVICES = 2,
   FAKE_MULTIPROCESSORS = 132,
+  FAKE_L2_SIZE = 1 << 16,
 };
 
 typedef struct FakeCuda {
@@ -33,6 +34,7 @@ typedef struct FakeCuda {
   /// The stream that is being captured, if any.
   CUstream capturing;
   bool isCapturing;
+  CUstreamCaptureMode captureMode;
 
   /// The last calls' arguments.
   CUlaunchConfig launch;

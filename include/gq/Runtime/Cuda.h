@@ -53,9 +53,31 @@ GQ_EXPORT gqStatus gqSetDevice(int32_t device);
 /// "sm_120a", for other compute capabilities without the "a". Makes no context.
 GQ_EXPORT gqStatus gqDeviceChip(char name[GQ_CHIP_SIZE]);
 
+/// What the thread's device is, for reports.
+typedef struct gqDeviceInfo {
+  /// Such as "NVIDIA H100 80GB HBM3".
+  char name[128];
+  /// gqDeviceChip().
+  char chip[GQ_CHIP_SIZE];
+  /// The CUDA version of the driver: 13000 is 13.0.
+  int32_t cudaVersion;
+  int32_t multiprocessorCount;
+  /// Bytes of L2 cache.
+  int64_t l2Size;
+} gqDeviceInfo;
+
+GQ_EXPORT gqStatus gqGetDeviceInfo(gqDeviceInfo *info);
+
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//
+
+/// Creates a stream of the thread's device, to be destroyed, that waits for no
+/// other; null after a failure. Any CUstream serves as well.
+GQ_EXPORT gqStatus gqStreamCreate(void **stream);
+
+/// Destroys a stream once its work is done. Null is allowed.
+GQ_EXPORT gqStatus gqStreamDestroy(void *stream);
 
 /// Sets the CUstream that generated code and the functions below use in this
 /// thread; null, as at the start, is the legacy default stream. Borrowed: it
@@ -83,6 +105,31 @@ GQ_EXPORT gqStatus gqEventRecord(void *event);
 
 /// Waits for `end` and measures the time from `start` to it.
 GQ_EXPORT gqStatus gqEventElapsed(void *start, void *end, double *microseconds);
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+// What calls put into a stream, as a graph that is launched at once. It works
+// on the addresses that were captured: a replay reads what they hold by then.
+
+/// Begins to capture what is put into the stream of this thread: until
+/// gqGraphEnd() it is recorded instead of run. gqInvoke can be captured once it
+/// was called on that stream (see gq/Runtime/Executable.h). Errors:
+/// GQ_INVALID_ARGUMENT on the legacy default stream, which cannot be captured.
+GQ_EXPORT gqStatus gqGraphBegin(void);
+
+/// Ends the capture, also after a failure in between. `*graph`, null after a
+/// failure, is to be destroyed. What was captured must stay as long: arguments,
+/// executables, status words' streams.
+GQ_EXPORT gqStatus gqGraphEnd(void **graph);
+
+/// Launches a graph in the stream of this thread, any number of times. Launches
+/// of one graph run one after the other.
+GQ_EXPORT gqStatus gqGraphLaunch(void *graph);
+
+/// Destroys a graph once its launches are done. Null is allowed.
+GQ_EXPORT gqStatus gqGraphDestroy(void *graph);
 
 //===----------------------------------------------------------------------===//
 // Memory
