@@ -3,29 +3,40 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # bundle.sh [FOLDER]: makes FOLDER/gq.tar.xz (default: dist), which runs where
-# there is an NVIDIA driver and no LLVM: unpack it and run gq/test.sh.
+# there is an NVIDIA driver and no LLVM: gq/bin/gq-run, gq/bin/gq-bench, and
+# gq/test.sh, which runs the GPU tests. $GQ_BUNDLE_XZ are options of xz.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-dist}")
 tools/setup.sh
-build=${GQ_BUILD_DIR:-build}
-ninja --quiet -C "$build" gq-run-static >&2
+build=$(realpath -m "${GQ_BUILD_DIR:-build}")
+ninja --quiet -C "$build" gq-tools >&2
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 mkdir -p "$stage/gq/bin" "$stage/gq/test" "$out"
-cp "$build/bin/gq-run-static" "$stage/gq/bin/gq-run"
+cp "$build/bin/gq-tools" "$stage/gq/bin"
+ln -s gq-tools "$stage/gq/bin/gq-run"
+ln -s gq-tools "$stage/gq/bin/gq-bench"
 # Device functions are found beside the program.
 cp -r "$build/lib/gq" "$stage/gq/bin/gq"
-cp -r golden examples LICENSE "$stage/gq"
-cp test/gpu/run.py test/gpu/silu.mlir "$stage/gq/test"
-cat >"$stage/gq/test.sh" <<'EOF'
-#!/usr/bin/env bash
-# Runs the GPU tests; needs python3 with NumPy.
-cd "$(dirname "$0")" && exec python3 test/run.py bin/gq-run golden
-EOF
-chmod +x "$stage/gq/test.sh"
-tar -C "$stage" -c gq | xz -T0 -6 >"$out/gq.tar.xz"
+cp -r golden examples LICENSE test/gpu/test.sh "$stage/gq"
+cp test/gpu/run.py test/gpu/silu.mlir "$build/bin/device_kernels" \
+  "$stage/gq/test"
+ln -s ../bin/gq-tools "$stage/gq/test/gq-test-compiled"
+
+# The kernels of device_kernels: machine code, or PTX for the driver.
+ptxas=$(sed -n 's/^GQ_DEVICE_TEST_PTXAS:FILEPATH=//p' "$build/CMakeCache.txt")
+for ptx in "$build"/test/gpu/device/kernels-*.ptx; do
+  name=$(basename "$ptx" .ptx)
+  if [ -x "$ptxas" ]; then
+    "$ptxas" -arch="${name#kernels-}" "$ptx" -o "$stage/gq/test/$name.cubin"
+  else
+    cp "$ptx" "$stage/gq/test"
+  fi
+done
+
+tar -C "$stage" -c gq | xz -T0 ${GQ_BUNDLE_XZ:--6} >"$out/gq.tar.xz"
 size=$(stat -c %s "$out/gq.tar.xz")
 echo "$out/gq.tar.xz: $((size / 1048576)) MiB"
 [ "$size" -lt $((50 * 1048576)) ]

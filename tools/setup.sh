@@ -9,9 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath -m "${GQ_BUILD_DIR:-build}")
 
 packages=(
-  clang-22 clang-format-22 cmake libcmocka-dev libdlpack-dev libmlir-22-dev
-  libxml2-dev libzstd-dev lld-22 llvm-22-dev llvm-22-tools mlir-22-tools
-  ninja-build python3-venv zlib1g-dev
+  clang-22 clang-format-22 cmake libcmocka-dev libdlpack-dev libjansson-dev
+  libmlir-22-dev libxml2-dev libzstd-dev lld-22 llvm-22-dev llvm-22-tools
+  mlir-22-tools ninja-build python3-venv zlib1g-dev
 )
 missing=()
 for package in "${packages[@]}"; do

@@ -13,9 +13,7 @@
 
 #include "lib/Lowering/Toolkit.h"
 
-#include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <llvm-c/Core.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,19 +38,13 @@ static void appendFile(gqText *key, const char *path) {
 }
 
 /// Describes the file that this code is in and, for CUDA, the device functions
-/// beside it, which gq-attach-target links. A library has its path in the link
-/// map; the program itself has an empty string there. The address is that of a
-/// static variable: a function's may be that of a stub elsewhere.
+/// beside it, which gq-attach-target links.
 static void appendBuild(gqText *key, const gqTarget *target) {
-  static const char here = 0;
-  Dl_info info;
-  struct link_map *map = NULL;
-  if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP))
-    return;
-  appendFile(key, map && *map->l_name ? map->l_name : "/proc/self/exe");
+  char path[PATH_MAX];
+  if (gqThisFile(path))
+    appendFile(key, path);
   if (!target->isCuda)
     return;
-  char path[PATH_MAX];
   gqTextAppend(key, "\ndevice ", 8);
   if (gqDeviceBitcode(target->chip, path, sizeof(path)))
     appendFile(key, path);

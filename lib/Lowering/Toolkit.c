@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#define _GNU_SOURCE // dladdr
+#define _GNU_SOURCE // dladdr1
 
 #include "Toolkit.h"
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,14 +41,24 @@ const char *gqCudaToolkit(void) {
   return NULL;
 }
 
-bool gqDeviceBitcode(const char *chip, char *path, size_t size) {
+bool gqThisFile(char path[PATH_MAX]) {
   // What is here, not a function: that may be a stub elsewhere.
   static const char here = 0;
   Dl_info info;
-  if (!dladdr(&here, &info) || !info.dli_fname)
+  struct link_map *map = NULL;
+  if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
     return false;
-  const char *slash = strrchr(info.dli_fname, '/');
-  snprintf(path, size, "%.*sgq/device/gq-%s.bc",
-           slash ? (int)(slash + 1 - info.dli_fname) : 0, info.dli_fname, chip);
+  // The program has no name there, and the one it was called by may lack a
+  // folder.
+  return realpath(*map->l_name ? map->l_name : "/proc/self/exe", path);
+}
+
+bool gqDeviceBitcode(const char *chip, char *path, size_t size) {
+  char folder[PATH_MAX];
+  *path = '\0';
+  if (!gqThisFile(folder))
+    return false;
+  *strrchr(folder, '/') = '\0';
+  snprintf(path, size, "%s/gq/device/gq-%s.bc", folder, chip);
   return access(path, R_OK) == 0;
 }

@@ -8,6 +8,7 @@
 #ifndef GQ_LIB_LOWERING_TOOLKIT_H
 #define GQ_LIB_LOWERING_TOOLKIT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,9 +18,11 @@
 /// then PTX is what kernels become, and they cannot call libdevice.
 const char *gqCudaToolkit(void);
 
+/// Writes the path of the library or program that this is part of.
+bool gqThisFile(char path[PATH_MAX]);
+
 /// Writes the path of the device functions for `chip`, which are in the folder
-/// gq/device beside the library (or program) that this is part of. Returns
-/// whether the file can be read.
+/// gq/device beside gqThisFile(). Returns whether the file can be read.
 bool gqDeviceBitcode(const char *chip, char *path, size_t size);
 
 #endif // GQ_LIB_LOWERING_TOOLKIT_H

@@ -14,7 +14,7 @@ import tempfile
 
 import numpy as np
 
-gq_run, golden = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+gq_run, golden = pathlib.Path(sys.argv[1]).absolute(), pathlib.Path(sys.argv[2])
 POISON = 0xA5
 ELEMENTS = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
 passed = failed = 0

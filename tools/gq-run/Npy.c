@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Npy.h"
-#include "File.h"
+
+#include "tools/common/File.h"
 
 #include <errno.h>
 #include <inttypes.h>

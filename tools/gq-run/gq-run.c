@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Device.h"
-#include "File.h"
 #include "Npy.h"
 
 #include "gq/Runtime/Executable.h"
+#include "tools/common/Device.h"
+#include "tools/common/File.h"
+#include "tools/common/Tools.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -131,14 +132,8 @@ static bool parseOptions(int argc, char **argv, Options *options,
 //===----------------------------------------------------------------------===//
 
 static gqStatus readSource(const char *path, char **text, size_t *length) {
-  if (strcmp(path, "-") == 0)
-    return fileReadAll(stdin, text, length);
-  FILE *file = fopen(path, "rb");
-  if (!file)
-    return gqFail(GQ_IO_ERROR, "%s", strerror(errno));
-  gqStatus status = fileReadAll(file, text, length);
-  fclose(file);
-  return status;
+  return strcmp(path, "-") == 0 ? fileReadAll(stdin, text, length)
+                                : fileRead(path, text, length);
 }
 
 /// Returns null after a message.
@@ -392,11 +387,6 @@ static gqStatus invoke(Run *run, double *microseconds) {
                          : status;
 }
 
-static int compareTimes(const void *a, const void *b) {
-  double lhs = *(const double *)a, rhs = *(const double *)b;
-  return (lhs > rhs) - (lhs < rhs);
-}
-
 /// Invokes the function `count` times. The results are those of the last time.
 static gqStatus invokeRepeatedly(Run *run, long count, double *median) {
   double *times = calloc((size_t)count, sizeof(double));
@@ -405,8 +395,7 @@ static gqStatus invokeRepeatedly(Run *run, long count, double *median) {
   gqStatus status = GQ_OK;
   for (long i = 0; i < count && status == GQ_OK; ++i)
     status = invoke(run, &times[i]);
-  qsort(times, (size_t)count, sizeof(double), compareTimes);
-  *median = (times[(count - 1) / 2] + times[count / 2]) / 2;
+  *median = stopwatchMedian(times, (size_t)count);
   free(times);
   return status;
 }
@@ -475,7 +464,7 @@ static int runFile(const Options *options) {
   return exitCode;
 }
 
-int main(int argc, char **argv) {
+int gqRunMain(int argc, char **argv) {
   Options options = {.entry = "main",
                      .inputs = calloc((size_t)argc, sizeof(char *))};
   int exitCode = EXIT_FAILURE;

@@ -9,6 +9,7 @@
 
 #include "gq/Runtime/Cuda.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -55,6 +56,38 @@ gqStatus deviceRead(DLDevice device, void *target, const void *source,
   return GQ_OK;
 }
 
+gqStatus deviceCopy(DLDevice device, void *target, const void *source,
+                    size_t size) {
+  if (!isCuda(device)) {
+    memcpy(target, source, size);
+    return GQ_OK;
+  }
+  mgpuMemcpy(target, (void *)source, size, gqGetStream());
+  return gqCudaStatus();
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs
+//===----------------------------------------------------------------------===//
+
+gqStatus deviceCapture(gqStatus (*work)(void *context), void *context,
+                       void **graph) {
+  *graph = NULL;
+  gqStatus status = gqGraphBegin();
+  if (status != GQ_OK)
+    return status;
+  status = work(context);
+  if (status == GQ_OK)
+    return gqGraphEnd(graph);
+  // A capture has to end. That this fails too is only a consequence.
+  char message[512];
+  snprintf(message, sizeof(message), "%s", gqGetLastErrorMessage());
+  gqGraphEnd(graph);
+  gqGraphDestroy(*graph);
+  *graph = NULL;
+  return gqFail(status, "%s", message);
+}
+
 //===----------------------------------------------------------------------===//
 // Time
 //===----------------------------------------------------------------------===//
@@ -99,4 +132,14 @@ gqStatus stopwatchStop(Stopwatch *stopwatch, double *microseconds) {
     return status;
   return gqEventElapsed(stopwatch->startEvent, stopwatch->stopEvent,
                         microseconds);
+}
+
+static int compareTimes(const void *a, const void *b) {
+  double lhs = *(const double *)a, rhs = *(const double *)b;
+  return (lhs > rhs) - (lhs < rhs);
+}
+
+double stopwatchMedian(double *times, size_t count) {
+  qsort(times, count, sizeof(double), compareTimes);
+  return (times[(count - 1) / 2] + times[count / 2]) / 2;
 }

@@ -31,3 +31,12 @@ gqStatus fileReadAll(FILE *file, char **content, size_t *length) {
   free(*content);
   return gqFail(GQ_IO_ERROR, "%s", strerror(errno));
 }
+
+gqStatus fileRead(const char *path, char **content, size_t *length) {
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return gqFail(GQ_IO_ERROR, "%s", strerror(errno));
+  gqStatus status = fileReadAll(file, content, length);
+  fclose(file);
+  return status;
+}

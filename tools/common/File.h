@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_TOOLS_GQRUN_FILE_H
-#define GQ_TOOLS_GQRUN_FILE_H
+#ifndef GQ_TOOLS_COMMON_FILE_H
+#define GQ_TOOLS_COMMON_FILE_H
 
 #include "gq/Runtime/Status.h"
 
@@ -18,4 +18,7 @@
 /// GQ_IO_ERROR, GQ_OUT_OF_MEMORY; the message does not name the file.
 gqStatus fileReadAll(FILE *file, char **content, size_t *length);
 
-#endif // GQ_TOOLS_GQRUN_FILE_H
+/// The same for the file at `path`.
+gqStatus fileRead(const char *path, char **content, size_t *length);
+
+#endif // GQ_TOOLS_COMMON_FILE_H

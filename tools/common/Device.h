@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_TOOLS_GQRUN_DEVICE_H
-#define GQ_TOOLS_GQRUN_DEVICE_H
+#ifndef GQ_TOOLS_COMMON_DEVICE_H
+#define GQ_TOOLS_COMMON_DEVICE_H
 
 #include "gq/Runtime/Status.h"
 
@@ -28,6 +28,16 @@ gqStatus deviceWrite(DLDevice device, void *target, const void *source,
 gqStatus deviceRead(DLDevice device, void *target, const void *source,
                     size_t size);
 
+/// Copies within the device; on a CUDA device this only puts the copy into the
+/// stream.
+gqStatus deviceCopy(DLDevice device, void *target, const void *source,
+                    size_t size);
+
+/// Captures what `work` puts into the stream of this thread in a CUDA graph.
+/// On failure, of `work` too, `*graph` is null and nothing is being captured.
+gqStatus deviceCapture(gqStatus (*work)(void *context), void *context,
+                       void **graph);
+
 /// Measures what happens between start and stop: on the CPU by its clock, on a
 /// CUDA device by events in the stream.
 typedef struct Stopwatch {
@@ -45,4 +55,7 @@ gqStatus stopwatchStart(Stopwatch *stopwatch);
 /// with its data.
 gqStatus stopwatchStop(Stopwatch *stopwatch, double *microseconds);
 
-#endif // GQ_TOOLS_GQRUN_DEVICE_H
+/// The median of `count` times, which it sorts.
+double stopwatchMedian(double *times, size_t count);
+
+#endif // GQ_TOOLS_COMMON_DEVICE_H

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Runs all GPU tests where tools/bundle.sh was unpacked; needs python3 with
+# NumPy. The last line counts them.
+set -uo pipefail
+cd "$(dirname "$0")"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+passed=0 failed=0
+
+# run NAME COMMAND...: runs a program whose last line counts its tests. One that
+# did not come so far, or says it failed, has failed at least one.
+run() {
+  echo "== $1"
+  shift
+  "$@" 2>&1 | tee "$log"
+  local status=$? counts='^([0-9]+) passed, ([0-9]+) failed$' new=0
+  if [[ $(tail -n 1 "$log") =~ $counts ]]; then
+    passed=$((passed + BASH_REMATCH[1])) new=${BASH_REMATCH[2]}
+  elif [ "$status" -eq 0 ]; then
+    status=1
+  fi
+  if [ "$status" -ne 0 ] && [ "$new" -eq 0 ]; then
+    echo "FAIL: exit status $status"
+    new=1
+  fi
+  failed=$((failed + new))
+}
+
+# The kernels for this GPU.
+capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader |
+  head -n 1 | tr -d .)
+kernels=(test/kernels-sm_"${capability:-90}"a.*)
+
+run "compiled MLIR" python3 test/run.py bin/gq-run golden
+run "graphs, streams, threads" test/gq-test-compiled
+run "device functions" test/device_kernels test "${kernels[0]}" golden
+echo "all: $passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,166 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""gq-bench on the CPU, where its times mean little: what it writes, and that it
+notices work that was not done."""
+
+import json
+import os
+import pathlib
+import subprocess
+import xml.etree.ElementTree
+
+import pytest
+
+BUILD = pathlib.Path(os.environ["GQ_LIBRARY"]).resolve().parents[1]
+SVG = "{http://www.w3.org/2000/svg}"
+# Bytes an element that must be read and written once.
+OPERATORS = {
+    "quantize-bf16": 2 + 0.5 + 1 / 16,
+    "quantize-f16": 2 + 0.5 + 1 / 16,
+    "quantize-f32": 4 + 0.5 + 1 / 16,
+    "quantize-bf16-global-scale": 2 + 0.5 + 1 / 16,
+    "silu-quantize-bf16": 4 + 0.5 + 1 / 16,
+}
+# More groups than rows, scale columns that are padded, a single group.
+SHAPES = [(5, 64, 9), (130, 80, 3), (1, 16, 1)]
+
+
+# Parts of a report.
+MACHINE = """{"date": "", "machine": {"target": "", "name": "", "chip": null,
+              "driver": null, "cuda": null},"""
+COPIES = '"copies": [{"bytes": 1, "microseconds": 1}],'
+ROW = """{"operator": "", "rows": 1, "columns": 16, "groups": 1, "bytes": 1,
+          "microseconds": %d, "copyMicroseconds": 1, "separateMicroseconds": 1}"""
+
+
+def bench(*options, **environment):
+    return subprocess.run(
+        [BUILD / "bin" / "gq-bench", *options], text=True, capture_output=True,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bench")
+    shapes = [f"--shape={m}x{k}x{g}" for m, k, g in SHAPES]
+    done = bench("--target=cpu", *shapes, "--json", folder / "bench.json",
+                 "--svg", folder / "bench.svg")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout, folder
+
+
+def test_json(measured):
+    report = json.loads((measured[1] / "bench.json").read_text())
+    assert report["gq"] and report["date"].endswith("Z")
+    assert report["machine"]["target"] == "cpu" and report["machine"]["name"]
+    assert report["machine"].keys() == {"target", "name", "chip", "driver", "cuda"}
+    peak = max(copy["terabytesPerSecond"] for copy in report["copies"])
+    assert report["peakTerabytesPerSecond"] == peak > 0
+    keys = [(r["operator"], r["rows"], r["columns"], r["groups"]) for r in report["rows"]]
+    assert keys == [(name, *shape) for name in OPERATORS for shape in SHAPES]
+    for row in report["rows"]:
+        elements = row["rows"] * row["columns"]
+        assert row["bytes"] == int(elements * OPERATORS[row["operator"]])
+        assert min(row["microseconds"], row["copyMicroseconds"]) > 0
+        rate = row["bytes"] / row["microseconds"] * 1e-6
+        for name, expected in (
+            ("terabytesPerSecond", rate),
+            ("fractionOfPeak", rate / peak),
+            ("timeOverCopy", row["microseconds"] / row["copyMicroseconds"]),
+            ("speedUp", row["separateMicroseconds"] / row["microseconds"]),
+        ):
+            assert row[name] == pytest.approx(expected, rel=1e-4)
+
+
+def test_table(measured):
+    lines = measured[0].splitlines()
+    rows = [line.split() for line in lines if line.split()[:1] and line.split()[0] in OPERATORS]
+    assert [(row[0], row[1], row[2]) for row in rows] == [
+        (name, f"{m}x{k}", str(g)) for name in OPERATORS for m, k, g in SHAPES
+    ]
+    assert all(len(row) == 11 for row in rows)
+
+
+def test_svg(measured):
+    root = xml.etree.ElementTree.parse(measured[1] / "bench.svg").getroot()
+    texts = [text.text for text in root.iter(SVG + "text")]
+    assert all(name in texts for name in OPERATORS)
+    assert texts.count("5 × 64, G = 9") == len(OPERATORS)
+    width, height = int(root.get("width")), int(root.get("height"))
+    bars = list(root.iter(SVG + "rect"))[1:]  # the first is the background
+    # Two a row and two in the legend, inside of the picture.
+    assert len(bars) == 2 * len(OPERATORS) * len(SHAPES) + 2
+    for bar in bars:
+        assert float(bar.get("x")) + float(bar.get("width")) <= width
+        assert float(bar.get("y")) + float(bar.get("height")) <= height
+
+
+def test_drawn_from_json(measured):
+    folder = measured[1]
+    done = bench("--from", folder / "bench.json", "--svg", folder / "again.svg",
+                 GQ_CUDA_DRIVER="no-such-file")  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    # Numbers in the JSON have six digits.
+    texts = [
+        [e.text for e in xml.etree.ElementTree.parse(folder / name).iter(SVG + "text")]
+        for name in ("bench.svg", "again.svg")
+    ]
+    assert len(texts[0]) == len(texts[1])
+    assert texts[0][:2] == texts[1][:2]
+
+
+def test_unwritten_outputs(tmp_path):
+    """The kernels of the fake driver do nothing: there is no result, and what
+    was measured so far is written."""
+    done = bench(
+        "--target=cuda", "--quick", "--operator=quantize-bf16", "--shape=256x64x2",
+        "--json", tmp_path / "bench.json",
+        GQ_CUDA_DRIVER=str(BUILD / "lib" / "libtest_cuda_fake.so"),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "quantize-bf16, 256x64 in 2 groups: " in done.stderr
+    assert "bytes are not what the separate ops write" in done.stderr
+    report = json.loads((tmp_path / "bench.json").read_text())
+    assert report["rows"] == []
+    assert report["machine"]["chip"] == "sm_90a" and report["machine"]["cuda"] == "13.0"
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        (["--target=abacus"], "--target=abacus: expected cpu or cuda"),
+        (["--operator=sing"], "--operator=sing: there is none of this name"),
+        (["--shape=8x15x1"], "--shape=8x15x1: expected MxKxG"),
+        (["--shape=0x16x1"], "--shape=0x16x1: expected MxKxG"),
+        (["--shape=8x16x1x"], "--shape=8x16x1x: expected MxKxG"),
+        (["--shape=8x16"], "--shape=8x16: expected MxKxG"),
+        (["now"], "'now' is no option"),
+        (["--from", "no-such-file"], "no-such-file: No such file or directory"),
+        (["--target=cuda"], "no CUDA driver"),
+    ],
+)
+def test_refused(options, message):
+    done = bench(*options, GQ_CUDA_DRIVER="no-such-file")
+    assert done.returncode == 1
+    assert f"gq-bench: {message}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", "(line"),
+        ("[]", "not a report of gq-bench"),
+        ('{"date": "", "machine": {}, "copies": [], "rows": []}', "not a report of gq-bench"),
+        (MACHINE + '"copies": [], "rows": []}', "no copies"),
+        (MACHINE + COPIES + '"rows": [{"operator": 1}]}', "not a report of gq-bench"),
+        (MACHINE + COPIES + '"rows": [' + ROW % 1 + "," + ROW % 0 + "]}", "not positive"),
+    ],
+)  # fmt: skip
+def test_refused_json(tmp_path, text, message):
+    (tmp_path / "bench.json").write_text(text)
+    done = bench("--from", tmp_path / "bench.json", "--svg", tmp_path / "bench.svg")
+    assert done.returncode == 1
+    assert "bench.json: " in done.stderr and message in done.stderr
+    assert not (tmp_path / "bench.svg").exists()

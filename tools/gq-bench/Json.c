@@ -1,0 +1,170 @@
+//===- Json.c - what was measured, as JSON --------------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// Null if it is not known.
+static json_t *text(const char *text) {
+  return *text ? json_string(text) : json_null();
+}
+
+static json_t *writeMachine(const Machine *machine) {
+  return json_pack("{s:s, s:s, s:o, s:o, s:o}", "target", machine->target,
+                   "name", machine->name, "chip", text(machine->chip), "driver",
+                   text(machine->driver), "cuda", text(machine->cuda));
+}
+
+static json_t *writeCopy(const CopyRow *copy) {
+  return json_pack("{s:I, s:f, s:f}", "bytes", (json_int_t)copy->bytes,
+                   "microseconds", copy->microseconds, "terabytesPerSecond",
+                   copyRate(copy));
+}
+
+static json_t *writeRow(const Report *report, const Row *row) {
+  return json_pack(
+      "{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+      "operator", row->name, "rows", (json_int_t)row->rows, "columns",
+      (json_int_t)row->columns, "groups", (json_int_t)row->groups, "bytes",
+      (json_int_t)row->bytes, "microseconds", row->microseconds,
+      "terabytesPerSecond", rowRate(row), "fractionOfPeak",
+      rowRate(row) / reportPeak(report), "copyMicroseconds",
+      row->copyMicroseconds, "timeOverCopy",
+      row->microseconds / row->copyMicroseconds, "separateMicroseconds",
+      row->separateMicroseconds, "speedUp",
+      row->separateMicroseconds / row->microseconds);
+}
+
+gqStatus reportWriteJson(const Report *report, const char *path) {
+  json_t *copies = json_array(), *rows = json_array();
+  for (size_t i = 0; i < report->numCopies; ++i)
+    json_array_append_new(copies, writeCopy(&report->copies[i]));
+  for (size_t i = 0; i < report->numRows; ++i)
+    json_array_append_new(rows, writeRow(report, &report->rows[i]));
+  json_t *root = json_pack(
+      "{s:s, s:s, s:o, s:f, s:o, s:o}", "gq", GQ_VERSION, "date", report->date,
+      "machine", writeMachine(&report->machine), "peakTerabytesPerSecond",
+      reportPeak(report), "copies", copies, "rows", rows);
+  if (!root)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  errno = 0;
+  int failed =
+      json_dump_file(root, path, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+  json_decref(root);
+  return failed ? gqFail(GQ_IO_ERROR, "%s", strerror(errno ? errno : EIO))
+                : GQ_OK;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static gqStatus invalid(const json_error_t *error) {
+  return gqFail(GQ_IO_ERROR, "not a report of gq-bench: %s (line %d)",
+                error->text, error->line);
+}
+
+/// Copies text; what is null becomes empty.
+static void readText(const char *text, char target[REPORT_NAME_SIZE]) {
+  snprintf(target, REPORT_NAME_SIZE, "%s", text ? text : "");
+}
+
+static gqStatus readMachine(json_t *value, Machine *machine) {
+  json_error_t error;
+  const char *target, *name;
+  json_t *chip, *driver, *cuda;
+  if (json_unpack_ex(value, &error, 0, "{s:s, s:s, s:o, s:o, s:o}", "target",
+                     &target, "name", &name, "chip", &chip, "driver", &driver,
+                     "cuda", &cuda))
+    return invalid(&error);
+  readText(target, machine->target);
+  readText(name, machine->name);
+  readText(json_string_value(chip), machine->chip);
+  readText(json_string_value(driver), machine->driver);
+  readText(json_string_value(cuda), machine->cuda);
+  return GQ_OK;
+}
+
+static gqStatus readCopy(json_t *value, Report *report) {
+  json_error_t error;
+  json_int_t bytes;
+  CopyRow copy;
+  if (json_unpack_ex(value, &error, 0, "{s:I, s:F}", "bytes", &bytes,
+                     "microseconds", &copy.microseconds))
+    return invalid(&error);
+  copy.bytes = bytes;
+  return reportAddCopy(report, &copy);
+}
+
+static gqStatus readRow(json_t *value, Report *report) {
+  json_error_t error;
+  json_int_t rows, columns, groups, bytes;
+  const char *name;
+  Row row;
+  if (json_unpack_ex(
+          value, &error, 0, "{s:s, s:I, s:I, s:I, s:I, s:F, s:F, s:F}",
+          "operator", &name, "rows", &rows, "columns", &columns, "groups",
+          &groups, "bytes", &bytes, "microseconds", &row.microseconds,
+          "copyMicroseconds", &row.copyMicroseconds, "separateMicroseconds",
+          &row.separateMicroseconds))
+    return invalid(&error);
+  if (row.microseconds <= 0 || row.copyMicroseconds <= 0 ||
+      row.separateMicroseconds <= 0)
+    return gqFail(GQ_IO_ERROR, "not a report of gq-bench: a time of a row is "
+                               "not positive");
+  readText(name, row.name);
+  row.rows = rows;
+  row.columns = columns;
+  row.groups = groups;
+  row.bytes = bytes;
+  return reportAddRow(report, &row);
+}
+
+static gqStatus readReport(json_t *root, Report *report) {
+  json_error_t error;
+  const char *date;
+  json_t *machine, *copies, *rows, *value;
+  size_t i;
+  if (json_unpack_ex(root, &error, 0, "{s:s, s:o, s:o, s:o}", "date", &date,
+                     "machine", &machine, "copies", &copies, "rows", &rows))
+    return invalid(&error);
+  readText(date, report->date);
+  gqStatus status = readMachine(machine, &report->machine);
+  json_array_foreach(copies, i, value) {
+    if (status == GQ_OK)
+      status = readCopy(value, report);
+  }
+  if (status == GQ_OK && !(reportPeak(report) > 0))
+    status = gqFail(GQ_IO_ERROR, "not a report of gq-bench: no copies");
+  json_array_foreach(rows, i, value) {
+    if (status == GQ_OK)
+      status = readRow(value, report);
+  }
+  return status;
+}
+
+gqStatus reportReadJson(const char *path, Report *report) {
+  json_error_t error;
+  *report = (Report){.date = ""};
+  json_t *root = json_load_file(path, 0, &error);
+  if (!root)
+    return json_error_code(&error) == json_error_cannot_open_file
+               ? gqFail(GQ_IO_ERROR, "%s", strerror(errno))
+               : gqFail(GQ_IO_ERROR, "%s (line %d)", error.text, error.line);
+  gqStatus status = readReport(root, report);
+  json_decref(root);
+  if (status != GQ_OK)
+    reportFree(report);
+  return status;
+}

@@ -1,0 +1,69 @@
+//===- Meter.h - how long work takes -----------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// On a CUDA device: medians over replays of a graph of launches, measured by
+// events in the stream, on a GPU that was busy just before. On the CPU the same
+// launches are calls, measured by the clock.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_TOOLS_GQBENCH_METER_H
+#define GQ_TOOLS_GQBENCH_METER_H
+
+#include "gq/Runtime/Status.h"
+#include "tools/common/Device.h"
+
+#include <dlpack/dlpack.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/// How long and how often. Sizes are in bytes.
+typedef struct MeterPlan {
+  int replays;
+  /// The least launches of a replay.
+  int64_t launches;
+  double warmUpSeconds;
+  /// The sizes of copies, doubling from the first to the last.
+  size_t firstCopy, lastCopy;
+} MeterPlan;
+
+typedef struct Meter {
+  DLDevice device;
+  MeterPlan plan;
+  /// Operands rotate through more than this many bytes.
+  int64_t cacheSize;
+  void *stream;
+  Stopwatch stopwatch;
+  /// What is copied, `room` bytes each.
+  void *copyFrom, *copyTo;
+  size_t room;
+} Meter;
+
+/// Sets the thread's stream, until meterDestroy(), which also has to follow a
+/// failure. Quick measurements are there to see that everything works.
+gqStatus meterCreate(bool isCuda, bool isQuick, Meter *meter);
+void meterDestroy(Meter *meter);
+
+/// The i-th launch of a replay.
+typedef gqStatus Work(void *context, int64_t i);
+
+/// The launches that rotate through all of `sets` sets of operands, the same
+/// number of times through each.
+int64_t meterLaunches(const Meter *meter, int64_t sets);
+
+/// The sets that are more than the cache holds, if a launch touches `bytes`.
+int64_t meterSets(const Meter *meter, double bytes);
+
+/// Measures a launch, of `count` in a replay.
+gqStatus meterMeasure(Meter *meter, Work *work, void *context, int64_t count,
+                      double *microseconds);
+
+/// Keeps the device busy for a while, so that its clocks go up.
+gqStatus meterWarmUp(Meter *meter);
+
+/// Measures a copy of `size` bytes within the device.
+gqStatus meterCopy(Meter *meter, size_t size, double *microseconds);
+
+#endif // GQ_TOOLS_GQBENCH_METER_H

@@ -1,0 +1,446 @@
+//===- gq-bench.c - how fast compiled graphs are --------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Graph.h"
+#include "Meter.h"
+#include "Problem.h"
+#include "Report.h"
+
+#include "gq/Runtime/Cuda.h"
+#include "gq/Runtime/Executable.h"
+#include "tools/common/Tools.h"
+
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char usage[] =
+    "usage: gq-bench [options]\n"
+    "\n"
+    "Measures graphs of separate ops, compiled to one kernel and left "
+    "separate,\n"
+    "beside copies in the same memory. The table's measure is bytes that must "
+    "be\n"
+    "read and written once, over time, over the best copy.\n"
+    "\n"
+    "  --target=cuda|cpu   where to run (cuda); on the CPU only to see that it "
+    "does\n"
+    "  --operator=NAME     measure this one; may be given again (all)\n"
+    "  --shape=MxKxG       of M rows in G groups and K columns; may be given "
+    "again\n"
+    "  --quick             few repetitions, no warm-up, as always on the CPU\n"
+    "  --json FILE         write the results as JSON\n"
+    "  --svg FILE          draw the results\n"
+    "  --from FILE         draw what --json wrote, and measure nothing\n"
+    "  --help, --version\n"
+    "\n"
+    "operators:\n";
+
+/// Prints the message of the last failure. `what`, if not null, is what failed.
+static int fail(const char *what) {
+  fprintf(stderr, "gq-bench: %s%s%s\n", what ? what : "", what ? ": " : "",
+          gqGetLastErrorMessage());
+  return EXIT_FAILURE;
+}
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+typedef struct Extents {
+  int64_t rows, columns, groups;
+} Extents;
+
+typedef struct Options {
+  const char *target;
+  const char *json, *svg, *from;
+  bool isQuick;
+  /// Those that were given.
+  const Operator **operators;
+  Extents *shapes;
+  size_t numOperators, numShapes;
+} Options;
+
+/// Rows and padded scale rows are i32 in the graphs' offsets.
+static bool parseShape(const char *text, Extents *shape) {
+  int end = 0;
+  if (sscanf(text, "%" SCNd64 "x%" SCNd64 "x%" SCNd64 "%n", &shape->rows,
+             &shape->columns, &shape->groups, &end) == 3 &&
+      !text[end] && shape->rows > 0 && shape->rows < 1 << 30 &&
+      shape->columns > 0 && shape->columns % 16 == 0 &&
+      shape->columns < 1 << 30 && shape->groups > 0 && shape->groups < 1 << 20)
+    return true;
+  fprintf(stderr,
+          "gq-bench: --shape=%s: expected MxKxG, K a multiple of 16, such as "
+          "8192x5120x128\n",
+          text);
+  return false;
+}
+
+static bool parseOperator(const char *name, const Operator **op) {
+  *op = operatorFind(name);
+  if (!*op)
+    fprintf(stderr,
+            "gq-bench: --operator=%s: there is none of this name; see "
+            "--help\n",
+            name);
+  return *op;
+}
+
+static void printUsage(void) {
+  fputs(usage, stdout);
+  for (size_t i = 0; i < numOperators; ++i)
+    printf("  %s\n", operators[i].name);
+}
+
+/// Returns false if the program should end, with `*exitCode`.
+static bool parseOptions(int argc, char **argv, Options *options,
+                         int *exitCode) {
+  static const struct option known[] = {
+      {"target", required_argument, NULL, 't'},
+      {"operator", required_argument, NULL, 'o'},
+      {"shape", required_argument, NULL, 's'},
+      {"quick", no_argument, NULL, 'q'},
+      {"json", required_argument, NULL, 'j'},
+      {"svg", required_argument, NULL, 'g'},
+      {"from", required_argument, NULL, 'f'},
+      {"help", no_argument, NULL, 'h'},
+      {"version", no_argument, NULL, 'v'},
+      {0}};
+  *exitCode = EXIT_FAILURE;
+  for (int c; (c = getopt_long(argc, argv, "", known, NULL)) != -1;) {
+    switch (c) {
+    case 't':
+      options->target = optarg;
+      break;
+    case 'o':
+      if (!parseOperator(optarg, &options->operators[options->numOperators++]))
+        return false;
+      break;
+    case 's':
+      if (!parseShape(optarg, &options->shapes[options->numShapes++]))
+        return false;
+      break;
+    case 'q':
+      options->isQuick = true;
+      break;
+    case 'j':
+      options->json = optarg;
+      break;
+    case 'g':
+      options->svg = optarg;
+      break;
+    case 'f':
+      options->from = optarg;
+      break;
+    case 'h':
+      *exitCode = EXIT_SUCCESS;
+      printUsage();
+      return false;
+    case 'v':
+      *exitCode = EXIT_SUCCESS;
+      fputs("gq-bench " GQ_VERSION "\n", stdout);
+      return false;
+    default: // getopt_long has said what is wrong.
+      return false;
+    }
+  }
+  if (optind < argc) {
+    fprintf(stderr, "gq-bench: '%s' is no option; see --help\n", argv[optind]);
+    return false;
+  }
+  if (strcmp(options->target, "cpu") == 0 ||
+      strcmp(options->target, "cuda") == 0)
+    return true;
+  fprintf(stderr, "gq-bench: --target=%s: expected cpu or cuda\n",
+          options->target);
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Machine
+//===----------------------------------------------------------------------===//
+
+/// Copies the first line of a file after `prefix`, if there is one.
+static void findLine(const char *path, const char *prefix,
+                     char line[REPORT_NAME_SIZE]) {
+  char text[256];
+  FILE *file = fopen(path, "r");
+  while (file && fgets(text, sizeof(text), file)) {
+    if (strncmp(text, prefix, strlen(prefix)) != 0)
+      continue;
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(line, REPORT_NAME_SIZE, "%.*s", REPORT_NAME_SIZE - 1,
+             text + strlen(prefix));
+    break;
+  }
+  if (file)
+    fclose(file);
+}
+
+static gqStatus describeMachine(const char *target, Machine *machine) {
+  snprintf(machine->target, REPORT_NAME_SIZE, "%s", target);
+  if (strcmp(target, "cpu") == 0) {
+    snprintf(machine->name, REPORT_NAME_SIZE, "a CPU");
+    findLine("/proc/cpuinfo", "model name\t: ", machine->name);
+    return GQ_OK;
+  }
+  gqDeviceInfo info;
+  gqStatus status = gqGetDeviceInfo(&info);
+  if (status != GQ_OK)
+    return status;
+  snprintf(machine->name, REPORT_NAME_SIZE, "%s", info.name);
+  snprintf(machine->chip, REPORT_NAME_SIZE, "%s", info.chip);
+  snprintf(machine->cuda, REPORT_NAME_SIZE, "%d.%d", info.cudaVersion / 1000,
+           info.cudaVersion % 1000 / 10);
+  findLine("/sys/module/nvidia/version", "", machine->driver);
+  return GQ_OK;
+}
+
+static void setDate(char date[REPORT_NAME_SIZE]) {
+  time_t now = time(NULL);
+  struct tm utc;
+  gmtime_r(&now, &utc);
+  strftime(date, REPORT_NAME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+//===----------------------------------------------------------------------===//
+// Measurement
+//===----------------------------------------------------------------------===//
+
+/// A graph in both forms. The separate ops work on the arguments of `problem`,
+/// the fused one on those of them that it has.
+typedef struct Case {
+  const Operator *op;
+  const Shape *shape;
+  const char *target;
+  Graph fusedGraph, separateGraph;
+  Path fused, separate;
+  Problem problem;
+  /// What the fused op wrote.
+  char *outputs;
+} Case;
+
+static gqStatus compile(const Case *c, Graph *graph, bool fuse, Path *path) {
+  gqCompileOptions options = {.target = c->target, .noFusion = !fuse};
+  *path = (Path){NULL, graph, &c->problem};
+  if (!graphCreate(c->op, c->shape, /*keepsIntermediates=*/!fuse, graph))
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  return gqCompile(graph->text, strlen(graph->text), &options,
+                   &path->executable);
+}
+
+/// Measures a path on outputs that are poisoned before and returned after.
+static gqStatus measurePath(Meter *meter, Case *c, Path *path, int poison,
+                            char *outputs, double *microseconds) {
+  gqStatus status = problemPoison(&c->problem, poison);
+  if (status == GQ_OK)
+    status = meterWarmUp(meter);
+  if (status == GQ_OK)
+    status =
+        meterMeasure(meter, pathInvoke, path,
+                     meterLaunches(meter, c->problem.numSets), microseconds);
+  return status == GQ_OK ? problemReadOutputs(&c->problem, outputs) : status;
+}
+
+/// Every byte of the outputs is owned by some group, so that bytes which are
+/// equal over different poison have been written by both.
+static gqStatus compareOutputs(const char *fused, const char *separate,
+                               size_t size) {
+  size_t different = 0;
+  for (size_t i = 0; i < size; ++i)
+    different += fused[i] != separate[i];
+  return different == 0 ? GQ_OK
+                        : gqFail(GQ_CUDA_ERROR,
+                                 "%zu of %zu bytes are not what the separate "
+                                 "ops write: the times mean nothing",
+                                 different, size);
+}
+
+static gqStatus measureCase(Meter *meter, Case *c, Row *row) {
+  size_t size = problemOutputSize(&c->problem);
+  c->outputs = malloc(2 * size);
+  if (!c->outputs)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  gqStatus status = meterWarmUp(meter);
+  if (status == GQ_OK)
+    status = meterCopy(meter, (size_t)row->bytes / 2, &row->copyMicroseconds);
+  if (status == GQ_OK)
+    status =
+        measurePath(meter, c, &c->fused, 0xa5, c->outputs, &row->microseconds);
+  if (status == GQ_OK)
+    status = measurePath(meter, c, &c->separate, 0x5a, c->outputs + size,
+                         &row->separateMicroseconds);
+  return status == GQ_OK ? compareOutputs(c->outputs, c->outputs + size, size)
+                         : status;
+}
+
+static gqStatus prepareCase(Meter *meter, Case *c, Row *row) {
+  gqStatus status = compile(c, &c->fusedGraph, /*fuse=*/true, &c->fused);
+  if (status == GQ_OK)
+    status = compile(c, &c->separateGraph, /*fuse=*/false, &c->separate);
+  if (status != GQ_OK)
+    return status;
+  return problemCreate(meter->device, c->shape, &c->separateGraph,
+                       meterSets(meter, (double)row->bytes), &c->problem);
+}
+
+static gqStatus runCase(Meter *meter, Case *c, Row *row) {
+  gqStatus status = prepareCase(meter, c, row);
+  if (status == GQ_OK)
+    status = measureCase(meter, c, row);
+  problemFree(&c->problem);
+  gqExecutableDestroy(c->fused.executable);
+  gqExecutableDestroy(c->separate.executable);
+  graphFree(&c->fusedGraph);
+  graphFree(&c->separateGraph);
+  free(c->outputs);
+  return status;
+}
+
+/// Measures an operator at a shape, prints and appends its row.
+static bool runRow(Meter *meter, const char *target, const Operator *op,
+                   const Shape *shape, Report *report) {
+  Case c = {.op = op, .shape = shape, .target = target};
+  Row row = {.rows = shape->rows,
+             .columns = shape->columns,
+             .groups = shape->groups,
+             .bytes = (int64_t)operatorBytes(op, shape)};
+  snprintf(row.name, sizeof(row.name), "%s", op->name);
+  gqStatus status = runCase(meter, &c, &row);
+  if (status == GQ_OK)
+    status = reportAddRow(report, &row);
+  if (status == GQ_OK) {
+    reportPrintRow(report, &row, stdout);
+    fflush(stdout);
+    return true;
+  }
+  fprintf(stderr,
+          "gq-bench: %s, %" PRId64 "x%" PRId64 " in %" PRId64 " groups: %s\n",
+          op->name, shape->rows, shape->columns, shape->groups,
+          gqGetLastErrorMessage());
+  return false;
+}
+
+static gqStatus measureCopies(Meter *meter, Report *report) {
+  gqStatus status = meterWarmUp(meter);
+  for (size_t size = meter->plan.firstCopy;
+       size <= meter->plan.lastCopy && status == GQ_OK; size *= 2) {
+    CopyRow copy = {.bytes = (int64_t)size};
+    status = meterCopy(meter, size, &copy.microseconds);
+    if (status == GQ_OK)
+      status = reportAddCopy(report, &copy);
+  }
+  return status;
+}
+
+/// Every operator at every shape. A row that fails is left out.
+static bool runRows(Meter *meter, const Options *options, Report *report) {
+  bool succeeded = true;
+  for (size_t i = 0; i < options->numOperators; ++i) {
+    for (size_t j = 0; j < options->numShapes; ++j) {
+      const Extents *extents = &options->shapes[j];
+      Shape shape;
+      if (!shapeInit(&shape, extents->rows, extents->columns,
+                     extents->groups)) {
+        fprintf(stderr, "gq-bench: out of memory\n");
+        return false;
+      }
+      succeeded &=
+          runRow(meter, options->target, options->operators[i], &shape, report);
+      shapeFree(&shape);
+    }
+  }
+  return succeeded;
+}
+
+static int runAll(const Options *options, Report *report) {
+  Meter meter;
+  bool isCuda = strcmp(options->target, "cuda") == 0;
+  gqStatus status = meterCreate(isCuda, options->isQuick || !isCuda, &meter);
+  setDate(report->date);
+  if (status == GQ_OK)
+    status = describeMachine(options->target, &report->machine);
+  if (status == GQ_OK)
+    status = measureCopies(&meter, report);
+  int exitCode = EXIT_FAILURE;
+  if (status != GQ_OK) {
+    fail(NULL);
+  } else {
+    reportPrintHeader(report, stdout);
+    reportPrintColumns(stdout);
+    fflush(stdout);
+    if (runRows(&meter, options, report))
+      exitCode = EXIT_SUCCESS;
+  }
+  meterDestroy(&meter);
+  return exitCode;
+}
+
+//===----------------------------------------------------------------------===//
+// Main
+//===----------------------------------------------------------------------===//
+
+/// What is measured if nothing is named.
+static void setDefaults(Options *options) {
+  static const Extents cudaShapes[] = {
+      {32768, 8192, 8}, {8192, 5120, 128}, {4096, 8192, 128}, {128, 5120, 128}};
+  static const Extents cpuShapes[] = {{256, 512, 8}, {16, 1024, 16}};
+  bool isCuda = strcmp(options->target, "cuda") == 0;
+  if (!options->numOperators)
+    for (size_t i = 0; i < numOperators; ++i)
+      options->operators[options->numOperators++] = &operators[i];
+  if (!options->numShapes) {
+    options->numShapes = isCuda ? 4 : 2;
+    memcpy(options->shapes, isCuda ? cudaShapes : cpuShapes,
+           options->numShapes * sizeof(Extents));
+  }
+}
+
+static int writeFiles(const Options *options, const Report *report) {
+  if (options->json && reportWriteJson(report, options->json) != GQ_OK)
+    return fail(options->json);
+  if (options->svg && reportWriteSvg(report, options->svg) != GQ_OK)
+    return fail(options->svg);
+  return EXIT_SUCCESS;
+}
+
+static int run(Options *options) {
+  Report report = {.date = ""};
+  int exitCode = EXIT_SUCCESS;
+  setDefaults(options);
+  if (options->from) {
+    if (reportReadJson(options->from, &report) != GQ_OK)
+      return fail(options->from);
+  } else {
+    exitCode = runAll(options, &report);
+  }
+  // Also if a row failed: the others are good.
+  if (report.numCopies && writeFiles(options, &report) != EXIT_SUCCESS)
+    exitCode = EXIT_FAILURE;
+  reportFree(&report);
+  return exitCode;
+}
+
+int gqBenchMain(int argc, char **argv) {
+  // Room for what is given and for the defaults.
+  size_t count = (size_t)argc + numOperators + 4;
+  Options options = {.target = "cuda",
+                     .operators = calloc(count, sizeof(Operator *)),
+                     .shapes = calloc(count, sizeof(Extents))};
+  int exitCode = EXIT_FAILURE;
+  if (!options.operators || !options.shapes)
+    fprintf(stderr, "gq-bench: out of memory\n");
+  else if (parseOptions(argc, argv, &options, &exitCode))
+    exitCode = run(&options);
+  free(options.operators);
+  free(options.shapes);
+  return exitCode;
+}
