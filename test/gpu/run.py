@@ -20,6 +20,11 @@ ELEMENTS = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
 passed = failed = 0
 
 
+def mlir(name):
+    """The text of a module beside this file."""
+    return (pathlib.Path(__file__).parent / f"{name}.mlir").read_text()
+
+
 def report(name, problem):
     """Counts a test; `problem` is None or says what is wrong."""
     global passed, failed
@@ -345,6 +350,75 @@ def test_fused_silu(text):
     report("fused silu(gate) * up", error)
 
 
+def close(results, expected, tolerance):
+    """None if all floats are near, else what is not."""
+    for i, (a, b) in enumerate(zip(results, expected)):
+        if not np.allclose(a, b, rtol=tolerance, atol=tolerance):
+            return f"result {i}: off by {np.max(np.abs(a - b))}"
+    return None
+
+
+def test_leftovers(text):
+    """Kernels of upstream's loops: the bytes of the CPU, but for exp."""
+    rng = np.random.default_rng(19)
+
+    def f32(*shape):
+        return rng.standard_normal(shape, np.float32)
+
+    def bf16(*shape):
+        return (f32(*shape).view(np.uint32) >> 16).astype(np.uint16)
+
+    def rows(m, count):
+        return rng.integers(0, m, count).astype(np.int32)
+
+    for entry, arrays in (
+        ("sums", [bf16(777, 300)]), ("sums", [bf16(1, 5)]), ("sums", [bf16(0, 5)]),
+        ("bf16", [bf16(333, 257), np.uint16(0x3FC1)]), ("bf16", [bf16(3000, 5120), np.uint16(0xBF81)]),
+        ("bf16", [bf16(0, 7), np.uint16(0x3FC1)]),
+        ("softmax", [f32(129, 77)]), ("softmax", [f32(1000, 1)]),
+        ("matmul", [f32(130, 17), f32(17, 129)]), ("matmul", [f32(3, 0), f32(0, 5)]),
+        ("batches", [f32(3, 1, 7, 9), f32(9, 130)]), ("batches", [f32(0, 1, 7, 9), f32(9, 3)]),
+        ("gather", [f32(50, 150), rows(50, 400)]), ("gather", [f32(1, 128), rows(1, 0)]),
+        ("parts", [f32(700, 8), f32(700, 8)]), ("parts", [f32(1, 8), f32(1, 8)]),
+        ("constants", [np.int64(1000), np.float32(1.5)]), ("constants", [np.int64(0), np.float32(-3)]),
+        ("layers", [f32(300), f32(300), np.int64(7)]), ("layers", [f32(5), f32(5), np.int64(0)]),
+    ):  # fmt: skip
+        for options in ((), ("--no-fusion",), ("--repeat=20",)):
+            code, error, expected = run(text, arrays, "cpu", f"--entry={entry}")
+            assert code == 0, error
+            code, error, results = run(text, arrays, "cuda", f"--entry={entry}", *options)
+            problem = (close(results, expected, 1e-5) if entry == "softmax"
+                       else differences(results, expected))  # fmt: skip
+            shapes = [a.shape for a in arrays]
+            report(f"leftovers {entry} {shapes} {options}", error if code else problem)
+
+
+def test_moe(text):
+    """Normalization, gelu, gather and quantization: tanh differs."""
+    rng = np.random.default_rng(23)
+    for tokens, routed, groups in ((100, 777, 5), (1, 1, 1), (0, 0, 3)):
+        x = (rng.standard_normal((tokens, 64), np.float32).view(np.uint32) >> 16).astype(np.uint16)
+        order = rng.integers(0, max(tokens, 1), routed).astype(np.int32)
+        _, offsets, starts, data, scales = problem_of(rng, routed, 64, groups, "bf16", "i32", None)
+        arrays = [x, order, offsets, starts, data, scales]
+        for options in ((), ("--no-fusion",)):
+            code, error, expected = run(text, arrays, "cpu", "--entry=main")
+            assert code == 0, error
+            code, error, results = run(text, arrays, "cuda", "--entry=main", *options)
+            if code == 0:
+                wrong = [np.count_nonzero(a.reshape(-1).view(np.uint8) != b.reshape(-1).view(np.uint8)) / max(a.size, 1)
+                         for a, b in zip(results[:2], expected[:2])]  # fmt: skip
+                error = None if max(wrong) < 5e-3 else f"fractions of bytes {wrong} differ"
+                # A bf16 has 8 bits, and the last one may differ.
+                error = error or close(results[2:], expected[2:], 2**-7)
+            report(f"moe {tokens} tokens, {routed} rows, G={groups} {options}", error)
+    arrays = [values(rng, 300, 64, "bf16"), poisoned(300, 32), poisoned(640, 4)]
+    code, error, expected = run(text, arrays, "cpu", "--entry=fixed_groups")
+    assert code == 0, error
+    code, error, results = run(text, arrays, "cuda", "--entry=fixed_groups")
+    report("moe fixed groups", error if code else differences(results, expected))
+
+
 def test_hostile_offsets():
     rng = np.random.default_rng(17)
     m, k = 256, 64
@@ -370,7 +444,9 @@ test_random()
 test_producers()
 test_gather()
 test_hostile_row_indices()
-test_fused_silu((pathlib.Path(__file__).parent / "silu.mlir").read_text())
+test_fused_silu(mlir("silu"))
+test_leftovers(mlir("leftovers"))
+test_moe(mlir("moe"))
 test_hostile_offsets()
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)
