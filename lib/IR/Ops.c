@@ -46,11 +46,7 @@ int64_t gqRoundUp(int64_t value, int64_t multiple) {
 }
 
 int64_t gqFormatBlockSize(gqFormat format) {
-  switch (format) {
-  case GQ_FORMAT_NVFP4:
-    return 16;
-  }
-  return 0;
+  return gqFormatGetTraits(format).blockColumns;
 }
 
 int64_t gqDataColumns(MlirValue data) {

@@ -33,7 +33,7 @@ static_assert(offsetof(gqBuffer, strides) == FIELD_STRIDES * sizeof(int64_t),
               "");
 
 /// What is passed to a function of gq/Runtime/Cpu.h.
-enum { MAX_OPERANDS = 8, MAX_ATTRIBUTES = 3 };
+enum { MAX_OPERANDS = 16, MAX_ATTRIBUTES = 4 };
 typedef struct RuntimeCall {
   const char *function;
   intptr_t numOperands;
@@ -62,12 +62,14 @@ static RuntimeCall describe(MlirOperation op) {
   }
   if (gqOperationIsAGroupedBlockQuantize(op)) {
     gqGroupedBlockQuantize d = gqGroupedBlockQuantizeGet(op);
+    const MlirValue absent = {NULL};
     return (RuntimeCall){"gqCpuGroupedBlockQuantize",
-                         7,
+                         16,
                          {d.inputs[0], d.rowIndices, d.offsets, d.scaleOffsets,
-                          d.globalScale, d.data, d.scales},
-                         3,
-                         {d.format, d.scaleLayout, d.rows}};
+                          absent, absent, d.globalScale, absent, absent, d.data,
+                          d.scales, absent, absent, absent, absent, absent},
+                         4,
+                         {d.format, GQ_RECIPE_NVFUSER, d.scaleLayout, d.rows}};
   }
   assert(gqOperationIsAGroupedMm(op));
   gqGroupedMm d = gqGroupedMmGet(op);

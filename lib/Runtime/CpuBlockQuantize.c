@@ -8,43 +8,36 @@
 #include "gq/Runtime/Cpu.h"
 
 #include "CpuCheck.h"
-#include "CpuRows.h"
+#include "CpuQuantize.h"
 
 static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
                   int32_t format, int32_t scaleLayout) {
-  if (!gqCpuCheckAttributes(op, format, scaleLayout, GQ_SCALE_LAYOUT_LINEAR))
+  const gqBuffer *input = &operands->input;
+  if (!gqCpuCheckAttributes(op, format, GQ_FORMATS_ALL, scaleLayout,
+                            GQ_LAYOUTS_LINEAR) ||
+      !gqCpuCheckInput(op, (gqFormat)format, input, /*rowIndices=*/0))
     return false;
-
-  if (!gqCpuCheckQuantized(op, &operands->input, /*rowIndices=*/0,
-                           &operands->data))
-    return false;
-  int64_t m = operands->input.sizes[0], k = operands->input.sizes[1];
-
-  const gqRequirement globalScale = {.name = "global_scale",
-                                     .buffer = &operands->globalScale,
-                                     .types = GQ_TYPES_F32,
-                                     .placement = GQ_CONTIGUOUS,
-                                     .rank = 0,
-                                     .shape = "[]"};
-  const gqRequirement scales = {.name = "scales",
-                                .buffer = &operands->scales,
-                                .types = GQ_TYPES_SCALES,
-                                .placement = GQ_DISJOINT_ROWS,
-                                .rank = 2,
-                                .sizes = {m, k / 16},
-                                .shape = "[M, K / 16]"};
-  return (!operands->globalScale.data || gqCpuCheckOperand(op, &globalScale)) &&
-         gqCpuCheckOperand(op, &scales);
+  int64_t m = input->sizes[0], k = input->sizes[1];
+  return gqCpuCheckData(op, "data", (gqFormat)format, &operands->data, m, k) &&
+         gqCpuCheckLinearScales(op, (gqFormat)format, &operands->scales, m,
+                                k) &&
+         gqCpuCheckGlobalScale(op, (gqFormat)format, &operands->globalScale,
+                               GQ_NO_GROUPS);
 }
 
-static void run(const gqBlockQuantizeOperands *operands) {
-  const gqBuffer *input = &operands->input;
+static void run(const gqBlockQuantizeOperands *operands, gqFormat format) {
   const float *globalScale = operands->globalScale.data;
-  for (int64_t row = 0; row < input->sizes[0]; ++row)
-    gqCpuQuantizeBlocks(gqCpuRow(input, row), (gqElementType)input->type,
-                        input->sizes[1] / 16, globalScale ? *globalScale : 1.0f,
-                        gqCpuRow(&operands->data, row),
-                        gqCpuRow(&operands->scales, row));
+  const gqCpuQuantization quantization = {
+      .method = {format, GQ_RECIPE_NVFUSER, GQ_SCALE_LAYOUT_LINEAR},
+      .rows = operands->input.sizes[0],
+      .input = operands->input,
+      .rowwise = {.data = operands->data.data,
+                  .stride = operands->data.strides[0],
+                  .scales = operands->scales.data,
+                  .scaleStride = operands->scales.strides[0],
+                  .outer = globalScale ? *globalScale : 1.0f},
+  };
+  gqCpuQuantize(&quantization);
 }
 
 void gqCpuBlockQuantize(const gqBlockQuantizeOperands *operands, int32_t format,
@@ -53,6 +46,6 @@ void gqCpuBlockQuantize(const gqBlockQuantizeOperands *operands, int32_t format,
   if (!gqCpuBegin(&op, "block_quantize"))
     return;
   if (check(&op, operands, format, scaleLayout))
-    run(operands);
+    run(operands, (gqFormat)format);
   gqCpuEnd(&op);
 }

@@ -7,6 +7,7 @@
 
 #include "CpuCheck.h"
 
+#include "CpuQuantize.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 
 #include <inttypes.h>
@@ -85,24 +86,19 @@ static const char *typeName(int64_t type) {
   return "an unknown type";
 }
 
+/// A set of several types, or the type of another operand.
 static const char *typesName(int32_t types) {
   switch (types) {
   case GQ_TYPES_FLOAT:
     return "f32, bf16 or f16";
   case GQ_TYPES_INDEX:
     return "i32 or i64";
-  case GQ_TYPES_F32:
-    return "f32";
-  case GQ_TYPES_CODES:
-    return "i8";
-  case GQ_TYPES_SCALES:
-    return "f8E4M3FN";
   case 1 << GQ_I32:
     return "i32, as offsets";
   case 1 << GQ_I64:
     return "i64, as offsets";
   }
-  return "another type";
+  return typeName(__builtin_ctz((unsigned)types));
 }
 
 /// Room for three extents of 20 characters, separators and brackets.
@@ -217,33 +213,63 @@ bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement) {
 // Attributes and groups
 //===----------------------------------------------------------------------===//
 
-bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
-                          gqScaleLayout expected) {
-  if (format != GQ_FORMAT_NVFP4)
+static bool checkScaleLayout(gqCpuOp *op, int32_t scaleLayout,
+                             int32_t layouts) {
+  if (scaleLayout >= 0 && scaleLayout <= GQ_SCALE_LAYOUT_TILE128X4 &&
+      layouts >> scaleLayout & 1)
+    return true;
+  return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "scale_layout %" PRId32 " is not supported, expected %s",
+                   scaleLayout,
+                   layouts == GQ_LAYOUTS_LINEAR      ? "linear (0)"
+                   : layouts == GQ_LAYOUTS_TILE128X4 ? "tile128x4 (1)"
+                                                     : "linear (0) or "
+                                                       "tile128x4 (1)");
+}
+
+bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t formats,
+                          int32_t scaleLayout, int32_t layouts) {
+  if (format < 0 || format >= GQ_NUM_FORMATS)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "format %" PRId32 " is not supported, expected nvfp4 (%d)",
-                     format, GQ_FORMAT_NVFP4);
-  if (scaleLayout != (int32_t)expected)
-    return gqCpuFail(
-        op, GQ_INVALID_ARGUMENT,
-        "scale_layout %" PRId32 " is not supported, expected %s (%d)",
-        scaleLayout,
-        expected == GQ_SCALE_LAYOUT_LINEAR ? "linear" : "tile128x4", expected);
+                     "format %" PRId32 " is unknown, expected 0 to %d", format,
+                     GQ_NUM_FORMATS - 1);
+  gqFormatTraits traits = gqFormatGetTraits((gqFormat)format);
+  if (!(formats >> format & 1))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "format %s is not supported, expected nvfp4", traits.name);
+  if (!checkScaleLayout(op, scaleLayout, layouts))
+    return false;
+  if (scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 && traits.scaleType == GQ_F32)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "format %s has f32 scales, which have no tile128x4 layout",
+                     traits.name);
   return true;
 }
 
-bool gqCpuCheckColumns(gqCpuOp *op, const char *name, int64_t k) {
-  if (k > 0 && k % 16 == 0)
+bool gqCpuCheckColumns(gqCpuOp *op, const char *name, gqFormat format,
+                       int64_t k) {
+  int64_t block = gqFormatGetTraits(format).blockColumns;
+  if (k > 0 && k % block == 0)
     return true;
   return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                    "%s has K = %" PRId64
-                   " columns, expected a positive multiple of the block of 16",
-                   name, k);
+                   " columns, expected a positive multiple of the block of "
+                   "%" PRId64,
+                   name, k, block);
 }
 
 /// Every index is the number of one of `numRows` rows.
 static bool checkRowIndices(gqCpuOp *op, const gqBuffer *rowIndices,
                             int64_t numRows) {
+  const gqRequirement requirement = {.name = "row_indices",
+                                     .buffer = rowIndices,
+                                     .types = GQ_TYPES_INDEX,
+                                     .placement = GQ_CONTIGUOUS,
+                                     .rank = 1,
+                                     .sizes = {GQ_ANY_EXTENT},
+                                     .shape = "[M]"};
+  if (!gqCpuCheckOperand(op, &requirement))
+    return false;
   for (int64_t m = 0; m < rowIndices->sizes[0]; ++m) {
     int64_t row =
         gq_dev_load_index(rowIndices->data, rowIndices->type == GQ_I64, m);
@@ -256,10 +282,9 @@ static bool checkRowIndices(gqCpuOp *op, const gqBuffer *rowIndices,
   return true;
 }
 
-bool gqCpuCheckQuantized(gqCpuOp *op, const gqBuffer *input,
-                         const gqBuffer *rowIndices, const gqBuffer *data) {
-  // Without a row there need not be memory.
-  bool gathers = rowIndices && (rowIndices->data || rowIndices->rank);
+bool gqCpuCheckInput(gqCpuOp *op, gqFormat format, const gqBuffer *input,
+                     const gqBuffer *rowIndices) {
+  bool gathers = rowIndices && !gqBufferIsAbsent(rowIndices);
   const gqRequirement matrix = {.name = "input",
                                 .buffer = input,
                                 .types = GQ_TYPES_FLOAT,
@@ -267,54 +292,137 @@ bool gqCpuCheckQuantized(gqCpuOp *op, const gqBuffer *input,
                                 .rank = 2,
                                 .sizes = {GQ_ANY_EXTENT, GQ_ANY_EXTENT},
                                 .shape = gathers ? "[N, K]" : "[M, K]"};
-  if (!gqCpuCheckOperand(op, &matrix))
-    return false;
-  const gqRequirement indices = {.name = "row_indices",
-                                 .buffer = rowIndices,
-                                 .types = GQ_TYPES_INDEX,
-                                 .placement = GQ_CONTIGUOUS,
-                                 .rank = 1,
-                                 .sizes = {GQ_ANY_EXTENT},
-                                 .shape = "[M]"};
-  if (gathers && !gqCpuCheckOperand(op, &indices))
-    return false;
-  int64_t m = gathers ? rowIndices->sizes[0] : input->sizes[0];
-  int64_t k = input->sizes[1];
-  const gqRequirement codes = {.name = "data",
-                               .buffer = data,
-                               .types = GQ_TYPES_CODES,
-                               .placement = GQ_DISJOINT_ROWS,
-                               .rank = 2,
-                               .sizes = {m, k / 2},
-                               .shape = "[M, K / 2]"};
-  return gqCpuCheckColumns(op, "input", k) && gqCpuCheckOperand(op, &codes) &&
+  return gqCpuCheckOperand(op, &matrix) &&
+         gqCpuCheckColumns(op, "input", format, input->sizes[1]) &&
          (!gathers || checkRowIndices(op, rowIndices, input->sizes[0]));
 }
 
-/// Row starts do not decrease and lie in [0, M].
-static bool checkOffsets(gqCpuOp *op, gq_dev_groups groups) {
+bool gqCpuCheckData(gqCpuOp *op, const char *name, gqFormat format,
+                    const gqBuffer *data, int64_t m, int64_t k) {
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  const gqRequirement codes = {.name = name,
+                               .buffer = data,
+                               .types = 1 << traits.dataType,
+                               .placement = GQ_DISJOINT_ROWS,
+                               .rank = 2,
+                               .sizes = {m, k * traits.dataBits / 8},
+                               .shape = traits.dataBits == 4 ? "[M, K / 2]"
+                                                             : "[M, K]"};
+  return gqCpuCheckOperand(op, &codes);
+}
+
+bool gqCpuCheckLinearScales(gqCpuOp *op, gqFormat format,
+                            const gqBuffer *scales, int64_t m, int64_t k) {
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  gqCpuScaleExtents extents = gqCpuGetScaleExtents(format, false, m, k);
+  const gqRequirement linear = {.name = "scales",
+                                .buffer = scales,
+                                .types = 1 << traits.scaleType,
+                                .placement = GQ_DISJOINT_ROWS,
+                                .rank = 2,
+                                .sizes = {extents.rows, extents.columns},
+                                .shape = traits.blockRows == 1
+                                             ? "[M, K / block]"
+                                             : "[up(M, 128) / 128, K / 128]"};
+  return gqCpuCheckOperand(op, &linear);
+}
+
+bool gqCpuCheckFactor(gqCpuOp *op, const char *name, const gqBuffer *factor,
+                      int64_t numGroups) {
+  bool grouped = numGroups != GQ_NO_GROUPS;
+  bool perGroup = grouped && factor->rank == 1;
+  const gqRequirement requirement = {.name = name,
+                                     .buffer = factor,
+                                     .types = GQ_TYPES_F32,
+                                     .placement = GQ_CONTIGUOUS,
+                                     .rank = perGroup,
+                                     .sizes = {numGroups},
+                                     .shape = perGroup  ? "[G]"
+                                              : grouped ? "[] or [G]"
+                                                        : "[]"};
+  return gqBufferIsAbsent(factor) || gqCpuCheckOperand(op, &requirement);
+}
+
+bool gqCpuCheckGlobalScale(gqCpuOp *op, gqFormat format,
+                           const gqBuffer *globalScale, int64_t numGroups) {
+  if (!gqBufferIsAbsent(globalScale) && format != GQ_FORMAT_NVFP4)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "format %s has no global_scale, only nvfp4 has",
+                     gqFormatGetTraits(format).name);
+  return gqCpuCheckFactor(op, "global_scale", globalScale, numGroups);
+}
+
+/// Starts do not decrease and lie in [0, count].
+static bool checkOffsets(gqCpuOp *op, const char *unit, gq_dev_groups groups) {
   int64_t previous = 0;
   for (int64_t i = 0; i < groups.numOffsets; ++i) {
     int64_t offset = gq_dev_load_index(groups.offsets, groups.wide, i);
     if (offset < 0)
       return gqCpuFail(op, GQ_INVALID_OFFSETS,
                        "offsets[%" PRId64 "] = %" PRId64
-                       " is negative; row starts lie in [0, %" PRId64 "]",
-                       i, offset, groups.numRows);
+                       " is negative; %s starts lie in [0, %" PRId64 "]",
+                       i, offset, unit, groups.numRows);
     if (offset > groups.numRows)
       return gqCpuFail(op, GQ_INVALID_OFFSETS,
                        "offsets[%" PRId64 "] = %" PRId64
-                       " lies beyond the %" PRId64 " rows there are",
-                       i, offset, groups.numRows);
+                       " lies beyond the %" PRId64 " %ss there are",
+                       i, offset, groups.numRows, unit);
     if (offset < previous)
       return gqCpuFail(op, GQ_INVALID_OFFSETS,
                        "offsets[%" PRId64 "] = %" PRId64
                        " is smaller than offsets[%" PRId64 "] = %" PRId64
-                       "; row starts must not decrease",
-                       i, offset, i - 1, previous);
+                       "; %s starts must not decrease",
+                       i, offset, i - 1, previous, unit);
     previous = offset;
   }
   return true;
+}
+
+bool gqCpuCheckGroups(gqCpuOp *op, const gqBuffer *offsets,
+                      const gqBuffer *scaleOffsets, const char *unit,
+                      int64_t count, gq_dev_groups *groups) {
+  bool hasScaleOffsets = !gqBufferIsAbsent(scaleOffsets);
+  const gqRequirement offsetsRequirement = {
+      .name = "offsets",
+      .buffer = offsets,
+      .types = GQ_TYPES_INDEX,
+      .placement = GQ_CONTIGUOUS,
+      .rank = 1,
+      .sizes = {GQ_ANY_EXTENT},
+      .shape = hasScaleOffsets ? "[G + 1] or [G]" : "[G + 1]"};
+  if (!gqCpuCheckOperand(op, &offsetsRequirement))
+    return false;
+  const gqRequirement scaleOffsetsRequirement = {.name = "scale_offsets",
+                                                 .buffer = scaleOffsets,
+                                                 .types = 1 << offsets->type,
+                                                 .placement = GQ_CONTIGUOUS,
+                                                 .rank = 1,
+                                                 .sizes = {GQ_ANY_EXTENT},
+                                                 .shape = "[G]"};
+  if (hasScaleOffsets && !gqCpuCheckOperand(op, &scaleOffsetsRequirement))
+    return false;
+
+  int64_t numOffsets = offsets->sizes[0];
+  int64_t numGroups = hasScaleOffsets ? scaleOffsets->sizes[0] : numOffsets - 1;
+  if (numGroups < 0)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "offsets has 0 entries, expected G + 1 where there are no "
+                     "scale_offsets");
+  if (numOffsets != numGroups && numOffsets != numGroups + 1)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "offsets has %" PRId64 " entries, expected %" PRId64
+                     " or %" PRId64 ", for the %" PRId64
+                     " groups of scale_offsets",
+                     numOffsets, numGroups + 1, numGroups, numGroups);
+  *groups = (gq_dev_groups){
+      .offsets = offsets->data,
+      .scaleOffsets = hasScaleOffsets ? scaleOffsets->data : NULL,
+      .wide = offsets->type == GQ_I64,
+      .numOffsets = numOffsets,
+      .numGroups = numGroups,
+      .numRows = count,
+  };
+  return checkOffsets(op, unit, *groups);
 }
 
 /// Each group's padded rows start at a multiple of 128, after those of the
@@ -355,61 +463,23 @@ static bool checkScaleOffsets(gqCpuOp *op, gq_dev_groups groups,
   return true;
 }
 
-bool gqCpuCheckGroups(gqCpuOp *op, const gqBuffer *offsets,
-                      const gqBuffer *scaleOffsets, const char *scalesName,
-                      const gqBuffer *scales, int64_t numRows,
-                      int64_t paddedColumns, gq_dev_groups *groups) {
-  const gqRequirement offsetsRequirement = {.name = "offsets",
-                                            .buffer = offsets,
-                                            .types = GQ_TYPES_INDEX,
-                                            .placement = GQ_CONTIGUOUS,
-                                            .rank = 1,
-                                            .sizes = {GQ_ANY_EXTENT},
-                                            .shape = "[G + 1] or [G]"};
-  if (!gqCpuCheckOperand(op, &offsetsRequirement))
-    return false;
-
-  const gqRequirement scaleOffsetsRequirement = {.name = "scale_offsets",
-                                                 .buffer = scaleOffsets,
-                                                 .types = 1 << offsets->type,
-                                                 .placement = GQ_CONTIGUOUS,
-                                                 .rank = 1,
-                                                 .sizes = {GQ_ANY_EXTENT},
-                                                 .shape = "[G]"};
-  if (!gqCpuCheckOperand(op, &scaleOffsetsRequirement))
-    return false;
-
-  int64_t numOffsets = offsets->sizes[0], numGroups = scaleOffsets->sizes[0];
-  if (numOffsets != numGroups && numOffsets != numGroups + 1)
-    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "offsets has %" PRId64 " entries, expected %" PRId64
-                     " or %" PRId64 ", for the %" PRId64
-                     " groups of scale_offsets",
-                     numOffsets, numGroups + 1, numGroups, numGroups);
-
-  const gqRequirement scalesRequirement = {
-      .name = scalesName,
+bool gqCpuCheckTiledScales(gqCpuOp *op, const char *name, gqFormat format,
+                           const gqBuffer *scales, int64_t paddedColumns,
+                           gq_dev_groups groups) {
+  const gqRequirement requirement = {
+      .name = name,
       .buffer = scales,
-      .types = GQ_TYPES_SCALES,
+      .types = 1 << gqFormatGetTraits(format).scaleType,
       .placement = GQ_CONTIGUOUS,
       .rank = 2,
       .sizes = {GQ_ANY_EXTENT, paddedColumns},
-      .shape = "[R, up(C, 4)] for C = K / 16 scale columns"};
-  if (!gqCpuCheckOperand(op, &scalesRequirement))
+      .shape = "[R, up(C, 4)] for C = K / block scale columns"};
+  if (!gqCpuCheckOperand(op, &requirement))
     return false;
   if (scales->sizes[0] % GQ_DEV_TILE_ROWS != 0)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "%s has %" PRId64 " rows, expected a multiple of 128",
-                     scalesName, scales->sizes[0]);
-
-  *groups = (gq_dev_groups){
-      .offsets = offsets->data,
-      .scaleOffsets = scaleOffsets->data,
-      .wide = offsets->type == GQ_I64,
-      .numOffsets = numOffsets,
-      .numGroups = numGroups,
-      .numRows = numRows,
-  };
-  return checkOffsets(op, *groups) &&
-         checkScaleOffsets(op, *groups, scalesName, scales->sizes[0]);
+                     name, scales->sizes[0]);
+  return !groups.scaleOffsets ||
+         checkScaleOffsets(op, groups, name, scales->sizes[0]);
 }

@@ -53,6 +53,8 @@ bool gqCpuFail(gqCpuOp *op, gqStatus status, const char *format, ...)
 enum {
   /// An extent that the caller reads out of the operand.
   GQ_ANY_EXTENT = -1,
+  /// For an op without groups.
+  GQ_NO_GROUPS = -1,
 };
 
 /// Sets of element types, one bit each.
@@ -60,8 +62,6 @@ enum {
   GQ_TYPES_FLOAT = 1 << GQ_F32 | 1 << GQ_BF16 | 1 << GQ_F16,
   GQ_TYPES_INDEX = 1 << GQ_I32 | 1 << GQ_I64,
   GQ_TYPES_F32 = 1 << GQ_F32,
-  GQ_TYPES_CODES = 1 << GQ_I8,
-  GQ_TYPES_SCALES = 1 << GQ_F8E4M3FN,
 };
 
 /// How the elements of an operand may be placed.
@@ -92,26 +92,59 @@ typedef struct gqRequirement {
 /// can address, so that arithmetic on extents does not overflow.
 bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement);
 
-/// Checks format (nvfp4) and layout of the scales.
-bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
-                          gqScaleLayout expected);
+/// Sets of formats and of scale layouts, one bit each.
+enum {
+  GQ_FORMATS_NVFP4 = 1 << GQ_FORMAT_NVFP4,
+  GQ_FORMATS_ALL = (1 << GQ_NUM_FORMATS) - 1,
+  GQ_LAYOUTS_LINEAR = 1 << GQ_SCALE_LAYOUT_LINEAR,
+  GQ_LAYOUTS_TILE128X4 = 1 << GQ_SCALE_LAYOUT_TILE128X4,
+};
+
+/// Checks that the op has this format and layout of scales, and that they go
+/// together.
+bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t formats,
+                          int32_t scaleLayout, int32_t layouts);
 
 /// Checks that K, the columns of an operand `name`, is a positive multiple of
 /// the block.
-bool gqCpuCheckColumns(gqCpuOp *op, const char *name, int64_t k);
+bool gqCpuCheckColumns(gqCpuOp *op, const char *name, gqFormat format,
+                       int64_t k);
 
-/// What both quantizing ops ask for: `input` is [M, K] with K a positive
-/// multiple of 16, `data` is [M, K / 2]. With `rowIndices`, unless it is null
-/// or absent, `input` is [N, K], and they are [M] numbers of its rows.
-bool gqCpuCheckQuantized(gqCpuOp *op, const gqBuffer *input,
-                         const gqBuffer *rowIndices, const gqBuffer *data);
+/// Checks that `input` is [M, K] with K a positive multiple of the block. With
+/// `rowIndices`, unless it is null or absent, `input` is [N, K], and they are
+/// [M] numbers of its rows.
+bool gqCpuCheckInput(gqCpuOp *op, gqFormat format, const gqBuffer *input,
+                     const gqBuffer *rowIndices);
 
-/// Checks `offsets` and `scale_offsets` with the padded scales `scales`, which
-/// must be [R, paddedColumns], and fills `groups`. Every group then lies in
-/// [0, numRows) and its padded rows in [0, R), without overlap.
+/// Checks that `data` holds the codes of [M, K].
+bool gqCpuCheckData(gqCpuOp *op, const char *name, gqFormat format,
+                    const gqBuffer *data, int64_t m, int64_t k);
+
+/// Checks that `scales` are the linear ones of rows of [M, K].
+bool gqCpuCheckLinearScales(gqCpuOp *op, gqFormat format,
+                            const gqBuffer *scales, int64_t m, int64_t k);
+
+/// Checks that a scalar `name` of type f32 is absent or [] or, for a
+/// `numGroups` that is not negative, [G].
+bool gqCpuCheckFactor(gqCpuOp *op, const char *name, const gqBuffer *factor,
+                      int64_t numGroups);
+
+/// The same for the global scale, which only nvfp4 has.
+bool gqCpuCheckGlobalScale(gqCpuOp *op, gqFormat format,
+                           const gqBuffer *globalScale, int64_t numGroups);
+
+/// Checks `offsets`, and `scale_offsets` unless absent, and fills `groups`.
+/// Offsets count `unit`s, of which there are `count`; they do not decrease and
+/// lie in [0, count].
 bool gqCpuCheckGroups(gqCpuOp *op, const gqBuffer *offsets,
-                      const gqBuffer *scaleOffsets, const char *scalesName,
-                      const gqBuffer *scales, int64_t numRows,
-                      int64_t paddedColumns, gq_dev_groups *groups);
+                      const gqBuffer *scaleOffsets, const char *unit,
+                      int64_t count, gq_dev_groups *groups);
+
+/// Checks that the padded scales are [R, paddedColumns] with whole tiles and,
+/// if there are scale offsets, that every group's padded rows lie in [0, R),
+/// without overlap.
+bool gqCpuCheckTiledScales(gqCpuOp *op, const char *name, gqFormat format,
+                           const gqBuffer *scales, int64_t paddedColumns,
+                           gq_dev_groups groups);
 
 #endif // GQ_LIB_RUNTIME_CPUCHECK_H

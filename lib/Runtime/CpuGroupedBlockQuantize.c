@@ -8,109 +8,556 @@
 #include "gq/Runtime/Cpu.h"
 
 #include "CpuCheck.h"
-#include "CpuRows.h"
+#include "CpuQuantize.h"
 #include "runtime_kernels/layout/Tile128x4.h"
+#include "runtime_kernels/numerics/Nvfp4.h"
 
-enum {
-  /// Blocks whose linear scales wait on the stack for their tiles; a multiple
-  /// of a tile's columns.
-  CHUNK = 64,
-};
+#include <inttypes.h>
+#include <stddef.h>
 
-static bool check(gqCpuOp *op, const gqGroupedBlockQuantizeOperands *operands,
-                  int32_t format, int32_t scaleLayout, int32_t rows,
-                  gq_dev_groups *groups) {
-  if (!gqCpuCheckAttributes(op, format, scaleLayout, GQ_SCALE_LAYOUT_TILE128X4))
+/// The op as check() found it.
+typedef struct Problem {
+  const gqGroupedBlockQuantizeOperands *operands;
+  gqCpuMethod method;
+  gqRows rows;
+  gqFormatTraits traits;
+  /// Of rows or, if ragged, of elements.
+  gq_dev_groups groups;
+  bool gathers, ragged, rowwise, columnwise;
+} Problem;
+
+static bool isTiled(const Problem *p) {
+  return p->method.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4;
+}
+
+/// Whether groups follow each other in `scales` without a gap.
+static bool hasPackedScales(const Problem *p) {
+  return isTiled(p) ? !p->groups.scaleOffsets
+                    : p->ragged || p->traits.blockRows > 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+/// A group's shape and where it begins: in `input`, a row or an element; in the
+/// flat operands, an element.
+typedef struct Group {
+  int64_t index, rows, columns;
+  int64_t begin;
+  int64_t scales, columnwiseData, columnwiseScales;
+} Group;
+
+/// The number of columns of a row of a group's scales as stored.
+static int64_t scaleColumns(const Problem *p, bool columnwise,
+                            const Group *group) {
+  int64_t columns = gqCpuGetScaleExtents(p->method.format, columnwise,
+                                         group->rows, group->columns)
+                        .columns;
+  return isTiled(p) ? gq_dev_up(columns, GQ_DEV_TILE_COLUMNS) : columns;
+}
+
+/// The number of a group's scales as stored.
+static int64_t numScales(const Problem *p, bool columnwise,
+                         const Group *group) {
+  int64_t rows = gqCpuGetScaleExtents(p->method.format, columnwise, group->rows,
+                                      group->columns)
+                     .rows;
+  return (isTiled(p) ? gq_dev_up(rows, GQ_DEV_TILE_ROWS) : rows) *
+         scaleColumns(p, columnwise, group);
+}
+
+static int64_t load(const gqBuffer *indices, int64_t i) {
+  return gq_dev_load_index(indices->data, indices->type == GQ_I64, i);
+}
+
+/// Goes from group `index` to the next one, from -1 to the first.
+static void advance(const Problem *p, Group *group) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  group->scales += numScales(p, false, group);
+  group->columnwiseData +=
+      group->columns * gq_dev_up(group->rows, GQ_CPU_TRANSPOSED_UNIT);
+  group->columnwiseScales += numScales(p, true, group);
+
+  int64_t e = ++group->index;
+  group->begin = gq_dev_group_begin(p->groups, e);
+  if (p->ragged) {
+    group->rows = load(&operands->firstDims, e);
+    group->columns = load(&operands->lastDims, e);
+    // Without an element there are no scales either.
+    if (group->rows == 0 || group->columns == 0)
+      group->rows = group->columns = 0;
+  } else {
+    group->rows = gq_dev_group_begin(p->groups, e + 1) - group->begin;
+    group->columns = operands->input.sizes[1];
+  }
+}
+
+static const Group beforeFirstGroup = {.index = -1};
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
+                            int32_t scaleLayout, int32_t rows) {
+  if (!gqCpuCheckAttributes(op, format, GQ_FORMATS_ALL, scaleLayout,
+                            GQ_LAYOUTS_LINEAR | GQ_LAYOUTS_TILE128X4))
     return false;
+  if (recipe != GQ_RECIPE_NVFUSER && recipe != GQ_RECIPE_TE)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "recipe %" PRId32
+                     " is unknown, expected nvfuser (%d) or te (%d)",
+                     recipe, GQ_RECIPE_NVFUSER, GQ_RECIPE_TE);
+  if (recipe == GQ_RECIPE_TE && format != GQ_FORMAT_NVFP4)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "format %s has no recipe te, only nvfp4 has",
+                     gqFormatGetTraits((gqFormat)format).name);
   if (rows != GQ_ROWS_ALL && rows != GQ_ROWS_GROUPED)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "rows %d is unknown, expected all (%d) or grouped (%d)",
+                     "rows %" PRId32
+                     " is unknown, expected all (%d) or grouped (%d)",
                      rows, GQ_ROWS_ALL, GQ_ROWS_GROUPED);
+  return true;
+}
 
-  if (!gqCpuCheckQuantized(op, &operands->input, &operands->rowIndices,
-                           &operands->data))
-    return false;
-  int64_t m = operands->data.sizes[0], k = operands->input.sizes[1];
-  if (!gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets,
-                        "scales", &operands->scales, m,
-                        gq_dev_up(k / 16, GQ_DEV_TILE_COLUMNS), groups))
-    return false;
+/// Which optional operands there are.
+static bool checkPresence(gqCpuOp *op, Problem *p) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  p->gathers = !gqBufferIsAbsent(&operands->rowIndices);
+  p->ragged = !gqBufferIsAbsent(&operands->firstDims);
+  p->rowwise = !gqBufferIsAbsent(&operands->data);
+  p->columnwise = !gqBufferIsAbsent(&operands->columnwiseData);
+  if (!p->rowwise && !p->columnwise)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "data and columnwise_data are absent, expected one of "
+                     "them");
+  if (p->rowwise == gqBufferIsAbsent(&operands->scales))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "expected both data and scales or none of them");
+  if (p->columnwise == gqBufferIsAbsent(&operands->columnwiseScales))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "expected both columnwise_data and columnwise_scales or "
+                     "none of them");
+  if (p->ragged == gqBufferIsAbsent(&operands->lastDims))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "expected both first_dims and last_dims or none of them");
+  bool hasScaleOffsets = !gqBufferIsAbsent(&operands->scaleOffsets);
+  bool wantsScaleOffsets = !gqBufferIsAbsent(&operands->scaleOffsetsOut);
+  if (hasScaleOffsets && wantsScaleOffsets)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "scale_offsets are given, there are none to derive for "
+                     "scale_offsets_out");
+  if ((hasScaleOffsets || wantsScaleOffsets) &&
+      (!p->rowwise || p->ragged || !isTiled(p)))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "%s is for rowwise scales in tile128x4 of groups of rows",
+                     hasScaleOffsets ? "scale_offsets" : "scale_offsets_out");
+  if (p->ragged && p->gathers)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "row_indices needs rows of the same number of columns, "
+                     "there must be no last_dims");
+  if (p->ragged && !gqBufferIsAbsent(&operands->dbias))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "dbias needs groups of the same number of columns, there "
+                     "must be no last_dims");
+  return true;
+}
 
-  bool perGroup = operands->globalScale.rank == 1;
-  const gqRequirement globalScale = {.name = "global_scale",
-                                     .buffer = &operands->globalScale,
-                                     .types = GQ_TYPES_F32,
+/// The outer scales of the recipe.
+static bool checkOuter(gqCpuOp *op, const Problem *p) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  bool te = p->method.recipe == GQ_RECIPE_TE;
+  if (te && !gqBufferIsAbsent(&operands->globalScale))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "recipe te has no global_scale, only nvfuser has");
+  if (te && gqBufferIsAbsent(&operands->outerAmax))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT, "recipe te needs outer_amax");
+  if (!te && !gqBufferIsAbsent(&operands->outerAmax))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "outer_amax is for the recipe te");
+  if (!gqBufferIsAbsent(&operands->columnwiseOuterAmax) &&
+      !(te && p->columnwise))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "columnwise_outer_amax is for columnwise_data of the "
+                     "recipe te");
+  int64_t numGroups = p->groups.numGroups;
+  return gqCpuCheckGlobalScale(op, p->method.format, &operands->globalScale,
+                               numGroups) &&
+         gqCpuCheckFactor(op, "outer_amax", &operands->outerAmax, numGroups) &&
+         gqCpuCheckFactor(op, "columnwise_outer_amax",
+                          &operands->columnwiseOuterAmax, numGroups);
+}
+
+/// A contiguous operand of rank 1 with `size` elements, or any number.
+static bool checkFlat(gqCpuOp *op, const char *name, const gqBuffer *buffer,
+                      int32_t types, int64_t size, const char *shape) {
+  const gqRequirement requirement = {.name = name,
+                                     .buffer = buffer,
+                                     .types = types,
                                      .placement = GQ_CONTIGUOUS,
-                                     .rank = perGroup,
-                                     .sizes = {groups->numGroups},
-                                     .shape = perGroup ? "[G]" : "[] or [G]"};
-  return !operands->globalScale.data || gqCpuCheckOperand(op, &globalScale);
+                                     .rank = 1,
+                                     .sizes = {size},
+                                     .shape = shape};
+  return gqCpuCheckOperand(op, &requirement);
 }
 
-/// The row of the input that row `row` is read from.
-static int64_t sourceRow(const gqGroupedBlockQuantizeOperands *operands,
-                         int64_t row) {
-  const gqBuffer *indices = &operands->rowIndices;
-  return indices->data
-             ? gq_dev_load_index(indices->data, indices->type == GQ_I64, row)
-             : row;
+/// Data in the shape of the input, as it is after a gather.
+static bool checkData(gqCpuOp *op, const Problem *p, const char *name,
+                      const gqBuffer *data) {
+  int64_t count = p->groups.numRows;
+  if (!p->ragged)
+    return gqCpuCheckData(op, name, p->method.format, data, count,
+                          p->operands->input.sizes[1]);
+  return checkFlat(op, name, data, 1 << p->traits.dataType,
+                   count * p->traits.dataBits / 8,
+                   p->traits.dataBits == 4 ? "[N / 2]" : "[N]");
 }
 
-/// Quantizes rows begin to end. Their scales go to the tiles from row
-/// `scaleBegin` on, or nowhere if that is negative.
-static void quantizeRows(const gqGroupedBlockQuantizeOperands *operands,
-                         int64_t begin, int64_t end, float globalScale,
-                         int64_t scaleBegin) {
+static bool checkRowwise(gqCpuOp *op, const Problem *p) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
   const gqBuffer *input = &operands->input;
-  gqElementType type = (gqElementType)input->type;
-  int64_t numBlocks = input->sizes[1] / 16;
-  int64_t blockSize = 16 * gqElementTypeSize(type);
-  for (int64_t row = begin; row < end; ++row) {
-    const uint8_t *blocks = gqCpuRow(input, sourceRow(operands, row));
-    uint8_t *codes = gqCpuRow(&operands->data, row);
-    for (int64_t first = 0; first < numBlocks; first += CHUNK) {
-      uint8_t scales[CHUNK];
-      int64_t count = numBlocks - first < CHUNK ? numBlocks - first : CHUNK;
-      gqCpuQuantizeBlocks(blocks + first * blockSize, type, count, globalScale,
-                          codes + first * 8, scales);
-      if (scaleBegin >= 0)
-        gqCpuStoreScales(scales, first, count, operands->scales.data,
-                         scaleBegin + row - begin, operands->scales.sizes[1]);
-    }
-  }
+  if (!p->rowwise)
+    return true;
+  if (!checkData(op, p, "data", &operands->data))
+    return false;
+  if (p->ragged || (!isTiled(p) && p->traits.blockRows > 1))
+    return checkFlat(op, "scales", &operands->scales, 1 << p->traits.scaleType,
+                     GQ_ANY_EXTENT, "a flat buffer");
+  if (!isTiled(p))
+    return gqCpuCheckLinearScales(op, p->method.format, &operands->scales,
+                                  p->groups.numRows, input->sizes[1]);
+  return gqCpuCheckTiledScales(
+      op, "scales", p->method.format, &operands->scales,
+      gq_dev_up(input->sizes[1] / p->traits.blockColumns, GQ_DEV_TILE_COLUMNS),
+      p->groups);
 }
 
-static void run(const gqGroupedBlockQuantizeOperands *operands,
-                gq_dev_groups groups, gqRows rows) {
-  const float *globalScale = operands->globalScale.data;
-  bool perGroup = operands->globalScale.rank == 1;
-  float shared = globalScale && !perGroup ? *globalScale : 1.0f;
+static bool checkColumnwise(gqCpuOp *op, const Problem *p) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  if (!p->columnwise)
+    return true;
+  bool valid =
+      p->traits.transposes
+          ? checkFlat(op, "columnwise_data", &operands->columnwiseData,
+                      1 << p->traits.dataType, GQ_ANY_EXTENT, "a flat buffer")
+          : checkData(op, p, "columnwise_data", &operands->columnwiseData);
+  return valid &&
+         checkFlat(op, "columnwise_scales", &operands->columnwiseScales,
+                   1 << p->traits.scaleType, GQ_ANY_EXTENT, "a flat buffer");
+}
 
-  for (int64_t e = 0; e < groups.numGroups; ++e) {
-    int64_t begin = gq_dev_group_begin(groups, e);
-    int64_t end = gq_dev_group_begin(groups, e + 1);
-    int64_t scaleBegin = gq_dev_group_scale_begin(groups, e);
-    gqCpuZeroLastTiles(operands->scales.data, scaleBegin, end - begin,
-                       operands->scales.sizes[1]);
-    quantizeRows(operands, begin, end,
-                 globalScale && perGroup ? globalScale[e] : shared, scaleBegin);
+/// amax, dbias and scale_offsets_out.
+static bool checkMore(gqCpuOp *op, const Problem *p) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  int64_t numGroups = p->groups.numGroups;
+  const gqRequirement dbias = {.name = "dbias",
+                               .buffer = &operands->dbias,
+                               .types = GQ_TYPES_FLOAT,
+                               .placement = GQ_CONTIGUOUS,
+                               .rank = 2,
+                               .sizes = {numGroups, operands->input.sizes[1]},
+                               .shape = "[G, K]"};
+  return (gqBufferIsAbsent(&operands->amax) ||
+          checkFlat(op, "amax", &operands->amax, GQ_TYPES_F32, numGroups,
+                    "[G]")) &&
+         (gqBufferIsAbsent(&operands->dbias) ||
+          gqCpuCheckOperand(op, &dbias)) &&
+         (gqBufferIsAbsent(&operands->scaleOffsetsOut) ||
+          checkFlat(op, "scale_offsets_out", &operands->scaleOffsetsOut,
+                    1 << operands->offsets.type, numGroups, "[G]"));
+}
+
+/// The input and the groups in it.
+static bool checkInput(gqCpuOp *op, Problem *p) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  bool valid = p->ragged
+                   ? checkFlat(op, "input", &operands->input, GQ_TYPES_FLOAT,
+                               GQ_ANY_EXTENT, "[N]")
+                   : gqCpuCheckInput(op, p->method.format, &operands->input,
+                                     &operands->rowIndices);
+  const gqBuffer *counted =
+      p->gathers ? &operands->rowIndices : &operands->input;
+  if (!valid ||
+      !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets,
+                        p->ragged ? "element" : "row", counted->sizes[0],
+                        &p->groups))
+    return false;
+  int64_t numGroups = p->groups.numGroups;
+  int32_t type = 1 << operands->offsets.type;
+  return !p->ragged || (checkFlat(op, "first_dims", &operands->firstDims, type,
+                                  numGroups, "[G]") &&
+                        checkFlat(op, "last_dims", &operands->lastDims, type,
+                                  numGroups, "[G]"));
+}
+
+/// The shape of a ragged group: it lies between its offset and the next.
+static bool checkShape(gqCpuOp *op, const Problem *p, int64_t e) {
+  int64_t rows = load(&p->operands->firstDims, e);
+  int64_t columns = load(&p->operands->lastDims, e);
+  int64_t begin = gq_dev_group_begin(p->groups, e);
+  int64_t end = gq_dev_group_begin(p->groups, e + 1);
+  int64_t size;
+  if (rows < 0)
+    return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                     "first_dims[%" PRId64 "] = %" PRId64 " is negative", e,
+                     rows);
+  if (columns < 0 || columns % p->traits.blockColumns != 0)
+    return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                     "last_dims[%" PRId64 "] = %" PRId64
+                     " is not a multiple of the block of %" PRId64,
+                     e, columns, p->traits.blockColumns);
+  if (__builtin_mul_overflow(rows, columns, &size) || size > end - begin)
+    return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                     "group %" PRId64 " has shape [%" PRId64 ", %" PRId64
+                     "], too large for elements %" PRId64 " to %" PRId64,
+                     e, rows, columns, begin, end);
+  if (size > 0 && begin * p->traits.dataBits % 8 != 0)
+    return gqCpuFail(op, GQ_INVALID_OFFSETS,
+                     "offsets[%" PRId64 "] = %" PRId64
+                     " is odd; two elements share a byte",
+                     e, begin);
+  return true;
+}
+
+/// A group's part of an operand ends inside of it.
+static bool checkRoom(gqCpuOp *op, const char *name, const gqBuffer *buffer,
+                      int64_t e, int64_t end) {
+  int64_t size = 1;
+  for (int64_t d = 0; d < buffer->rank; ++d)
+    size *= buffer->sizes[d];
+  return end <= size ||
+         gqCpuFail(op, GQ_INVALID_OFFSETS,
+                   "%s has %" PRId64 " elements, too few for group %" PRId64
+                   ", which ends at %" PRId64,
+                   name, size, e, end);
+}
+
+/// What only the contents of the offsets tell.
+static bool checkGroups(gqCpuOp *op, const Problem *p) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  Group group = beforeFirstGroup;
+  for (int64_t e = 0; e < p->groups.numGroups; ++e) {
+    if (p->ragged && !checkShape(op, p, e))
+      return false;
+    advance(p, &group);
+    if (p->rowwise && hasPackedScales(p) &&
+        !checkRoom(op, "scales", &operands->scales, e,
+                   group.scales + numScales(p, false, &group)))
+      return false;
+    // In bytes, as two elements may share one.
+    if (p->columnwise && p->traits.transposes &&
+        !checkRoom(
+            op, "columnwise_data", &operands->columnwiseData, e,
+            (group.columnwiseData +
+             group.columns * gq_dev_up(group.rows, GQ_CPU_TRANSPOSED_UNIT)) *
+                p->traits.dataBits / 8))
+      return false;
+    if (p->columnwise &&
+        !checkRoom(op, "columnwise_scales", &operands->columnwiseScales, e,
+                   group.columnwiseScales + numScales(p, true, &group)))
+      return false;
+    if (!gqBufferIsAbsent(&operands->scaleOffsetsOut) &&
+        operands->scaleOffsetsOut.type == GQ_I32 &&
+        group.scales / scaleColumns(p, false, &group) > INT32_MAX)
+      return gqCpuFail(
+          op, GQ_INVALID_OFFSETS,
+          "scale_offsets_out is i32, too narrow for group %" PRId64, e);
   }
+  return true;
+}
 
-  if (rows == GQ_ROWS_ALL) {
-    quantizeRows(operands, 0, gq_dev_group_begin(groups, 0), shared, -1);
-    quantizeRows(operands, gq_dev_group_begin(groups, groups.numGroups),
-                 groups.numRows, shared, -1);
+static bool check(gqCpuOp *op, Problem *p) {
+  return checkPresence(op, p) && checkInput(op, p) && checkOuter(op, p) &&
+         checkRowwise(op, p) && checkColumnwise(op, p) && checkMore(op, p) &&
+         checkGroups(op, p);
+}
+
+//===----------------------------------------------------------------------===//
+// Quantization
+//===----------------------------------------------------------------------===//
+
+/// Entry e of an operand that is [] or [G] f32; without a group (e < 0) only
+/// the first kind has one.
+static const float *factor(const gqBuffer *buffer, int64_t e) {
+  if (!buffer->data)
+    return NULL;
+  const float *values = buffer->data;
+  if (buffer->rank == 0)
+    return values;
+  return e < 0 ? NULL : &values[e];
+}
+
+/// The outer scale of group e, or of rows in no group.
+static float outerScale(const Problem *p, bool columnwise, int64_t e) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  if (p->method.recipe == GQ_RECIPE_NVFUSER) {
+    const float *globalScale = factor(&operands->globalScale, e);
+    return globalScale ? *globalScale : 1.0f;
+  }
+  bool own = columnwise && !gqBufferIsAbsent(&operands->columnwiseOuterAmax);
+  const float *amax =
+      factor(own ? &operands->columnwiseOuterAmax : &operands->outerAmax, e);
+  return amax ? gq_dev_nvfp4_te_outer(*amax) : 1.0f;
+}
+
+/// The part of an operand in the shape of the input that begins at row or
+/// element `begin`, as a matrix of `rows` rows of `columns` elements.
+static gqBuffer part(const Problem *p, const gqBuffer *buffer, int64_t begin,
+                     int64_t rows, int64_t columns) {
+  gqBuffer matrix = {.data = buffer->data,
+                     .type = buffer->type,
+                     .rank = 2,
+                     .sizes = {rows, columns},
+                     .strides = {columns, 1}};
+  if (p->ragged) {
+    matrix.data = (uint8_t *)buffer->data +
+                  begin * gqElementTypeSize((gqElementType)buffer->type);
+  } else {
+    matrix.data = gqCpuRow(buffer, begin);
+    matrix.strides[0] = buffer->strides[0];
+  }
+  return matrix;
+}
+
+/// What is quantized: the input of a group or of rows in no group.
+static gqCpuQuantization quantizationOf(const Problem *p, const Group *group) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  gqCpuQuantization quantization = {.method = p->method, .rows = group->rows};
+  if (!p->gathers) {
+    quantization.input =
+        part(p, &operands->input, group->begin, group->rows, group->columns);
+    return quantization;
+  }
+  quantization.input = operands->input;
+  quantization.rowIndices = operands->rowIndices;
+  quantization.rowIndices.data =
+      (uint8_t *)operands->rowIndices.data +
+      group->begin *
+          gqElementTypeSize((gqElementType)operands->rowIndices.type);
+  return quantization;
+}
+
+/// Data in the shape of the input, from row or element `begin` on.
+static void setData(const Problem *p, const gqBuffer *buffer,
+                    const Group *group, gqCpuDirection *direction) {
+  int64_t bits = p->traits.dataBits;
+  gqBuffer data =
+      part(p, buffer, p->ragged ? group->begin * bits / 8 : group->begin,
+           group->rows, group->columns * bits / 8);
+  direction->data = data.data;
+  direction->stride = data.strides[0];
+}
+
+static uint8_t *scaleAddress(const Problem *p, const gqBuffer *scales,
+                             int64_t index) {
+  return (uint8_t *)scales->data +
+         index * gqElementTypeSize(p->traits.scaleType);
+}
+
+static gqCpuDirection rowwise(const Problem *p, const Group *group) {
+  const gqBuffer *scales = &p->operands->scales;
+  gqCpuDirection direction = {.outer = outerScale(p, false, group->index),
+                              .scaleStride = scaleColumns(p, false, group)};
+  setData(p, &p->operands->data, group, &direction);
+  if (hasPackedScales(p)) {
+    direction.scales = scaleAddress(p, scales, group->scales);
+  } else if (isTiled(p)) {
+    int64_t row = gq_dev_group_scale_begin(p->groups, group->index);
+    direction.scales = scaleAddress(p, scales, row * direction.scaleStride);
+  } else {
+    direction.scales = gqCpuRow(scales, group->begin);
+    direction.scaleStride = scales->strides[0];
+  }
+  return direction;
+}
+
+static gqCpuDirection columnwise(const Problem *p, const Group *group) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  gqCpuDirection direction = {
+      .scales =
+          scaleAddress(p, &operands->columnwiseScales, group->columnwiseScales),
+      .scaleStride = scaleColumns(p, true, group),
+      .outer = outerScale(p, true, group->index)};
+  if (p->traits.transposes) {
+    int64_t bits = p->traits.dataBits;
+    direction.data = (uint8_t *)operands->columnwiseData.data +
+                     group->columnwiseData * bits / 8;
+    direction.stride =
+        gq_dev_up(group->rows, GQ_CPU_TRANSPOSED_UNIT) * bits / 8;
+  } else {
+    setData(p, &operands->columnwiseData, group, &direction);
+  }
+  return direction;
+}
+
+static void storeIndex(const gqBuffer *indices, int64_t i, int64_t value) {
+  if (indices->type == GQ_I64)
+    ((int64_t *)indices->data)[i] = value;
+  else
+    ((int32_t *)indices->data)[i] = (int32_t)value;
+}
+
+static void quantizeGroup(const Problem *p, const Group *group) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  gqCpuQuantization quantization = quantizationOf(p, group);
+  if (p->rowwise)
+    quantization.rowwise = rowwise(p, group);
+  if (p->columnwise)
+    quantization.columnwise = columnwise(p, group);
+  if (!gqBufferIsAbsent(&operands->amax))
+    quantization.amax = (float *)operands->amax.data + group->index;
+  if (!gqBufferIsAbsent(&operands->dbias)) {
+    quantization.dbias = operands->dbias;
+    quantization.dbias.data = gqCpuRow(&operands->dbias, group->index);
+  }
+  gqCpuQuantize(&quantization);
+  if (!gqBufferIsAbsent(&operands->scaleOffsetsOut))
+    storeIndex(&operands->scaleOffsetsOut, group->index,
+               group->scales / scaleColumns(p, false, group));
+}
+
+/// The data of rows in no group.
+static void quantizeOutside(const Problem *p, int64_t begin, int64_t end) {
+  Group rows = {.index = -1,
+                .begin = begin,
+                .rows = end - begin,
+                .columns = p->operands->input.sizes[1]};
+  gqCpuQuantization quantization = quantizationOf(p, &rows);
+  quantization.rowwise.outer = outerScale(p, false, rows.index);
+  setData(p, &p->operands->data, &rows, &quantization.rowwise);
+  gqCpuQuantize(&quantization);
+}
+
+static void run(const Problem *p) {
+  Group group = beforeFirstGroup;
+  for (int64_t e = 0; e < p->groups.numGroups; ++e) {
+    advance(p, &group);
+    quantizeGroup(p, &group);
+  }
+  if (p->rows == GQ_ROWS_ALL && p->rowwise && !p->ragged) {
+    quantizeOutside(p, 0, gq_dev_group_begin(p->groups, 0));
+    quantizeOutside(p, gq_dev_group_begin(p->groups, p->groups.numGroups),
+                    p->groups.numRows);
   }
 }
 
 void gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
-                               int32_t format, int32_t scaleLayout,
-                               int32_t rows) {
+                               int32_t format, int32_t recipe,
+                               int32_t scaleLayout, int32_t rows) {
   gqCpuOp op;
-  gq_dev_groups groups;
   if (!gqCpuBegin(&op, "grouped_block_quantize"))
     return;
-  if (check(&op, operands, format, scaleLayout, rows, &groups))
-    run(operands, groups, (gqRows)rows);
+  if (checkAttributes(&op, format, recipe, scaleLayout, rows)) {
+    Problem problem = {
+        .operands = operands,
+        .method = {(gqFormat)format, (gqRecipe)recipe,
+                   (gqScaleLayout)scaleLayout},
+        .rows = (gqRows)rows,
+        .traits = gqFormatGetTraits((gqFormat)format),
+    };
+    if (check(&op, &problem))
+      run(&problem);
+  }
   gqCpuEnd(&op);
 }

@@ -17,7 +17,7 @@
 
 #include "CpuCheck.h"
 #include "CpuClones.h"
-#include "CpuRows.h"
+#include "CpuTiles.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 #include "runtime_kernels/numerics/Nvfp4.h"
 
@@ -45,12 +45,13 @@ static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
                   int32_t format, int32_t scaleLayout, gq_dev_groups *groups) {
-  if (!gqCpuCheckAttributes(op, format, scaleLayout, GQ_SCALE_LAYOUT_TILE128X4))
+  if (!gqCpuCheckAttributes(op, format, GQ_FORMATS_NVFP4, scaleLayout,
+                            GQ_LAYOUTS_TILE128X4))
     return false;
 
   const gqRequirement a = {.name = "a",
                            .buffer = &operands->a,
-                           .types = GQ_TYPES_CODES,
+                           .types = 1 << GQ_I8,
                            .placement = GQ_ROWS,
                            .rank = 2,
                            .sizes = {GQ_ANY_EXTENT, GQ_ANY_EXTENT},
@@ -59,15 +60,16 @@ static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
     return false;
   int64_t m = operands->a.sizes[0], k = operands->a.sizes[1] * 2;
   int64_t paddedColumns = gq_dev_up(k / 16, GQ_DEV_TILE_COLUMNS);
-  if (!gqCpuCheckColumns(op, "a", k) ||
-      !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets,
-                        "a_scales", &operands->aScales, m, paddedColumns,
-                        groups))
+  if (!gqCpuCheckColumns(op, "a", GQ_FORMAT_NVFP4, k) ||
+      !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets, "row",
+                        m, groups) ||
+      !gqCpuCheckTiledScales(op, "a_scales", GQ_FORMAT_NVFP4,
+                             &operands->aScales, paddedColumns, *groups))
     return false;
 
   const gqRequirement b = {.name = "b",
                            .buffer = &operands->b,
-                           .types = GQ_TYPES_CODES,
+                           .types = 1 << GQ_I8,
                            .placement = GQ_CONTIGUOUS,
                            .rank = 3,
                            .sizes = {groups->numGroups, GQ_ANY_EXTENT, k / 2},
@@ -78,7 +80,7 @@ static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
 
   const gqRequirement bScales = {.name = "b_scales",
                                  .buffer = &operands->bScales,
-                                 .types = GQ_TYPES_SCALES,
+                                 .types = 1 << GQ_F8E4M3FN,
                                  .placement = GQ_CONTIGUOUS,
                                  .rank = 3,
                                  .sizes = {groups->numGroups,
@@ -100,7 +102,8 @@ static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
                              .sizes = {m, n},
                              .shape = "[M, N]"};
   return gqCpuCheckOperand(op, &bScales) &&
-         (!operands->alpha.data || gqCpuCheckOperand(op, &alpha)) &&
+         (gqBufferIsAbsent(&operands->alpha) ||
+          gqCpuCheckOperand(op, &alpha)) &&
          gqCpuCheckOperand(op, &out);
 }
 

@@ -1,4 +1,4 @@
-//===- E4M3.h - the 8-bit scale code -----------------------------*- C -*-===//
+//===- E4M3.h - an 8-bit code of elements and scales -------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -14,10 +14,10 @@
 #include "runtime_kernels/numerics/Float.h"
 
 /// The code of x, rounded to nearest even and saturated to +-448; NaN gives
-/// the NaN of its sign. Normal codes round in the bits, as bf16 does. Below
-/// 2^-6 the unit of the last place is 2^-9 whatever the exponent; that is the
-/// unit of a float32 in [2^14, 2^15), so adding 2^14 rounds there and leaves
-/// the code in the low bits.
+/// 0x7f, whatever its sign, which is that of no number. Normal codes round in
+/// the bits, as bf16 does. Below 2^-6 the unit of the last place is 2^-9
+/// whatever the exponent; that is the unit of a float32 in [2^14, 2^15), so
+/// adding 2^14 rounds there and leaves the code in the low bits.
 GQ_DEV uint8_t gq_dev_e4m3_from_f32(float x) {
   uint32_t bits = gq_dev_f32_bits(x);
   uint32_t sign = bits >> 24 & 0x80;
@@ -26,8 +26,8 @@ GQ_DEV uint8_t gq_dev_e4m3_from_f32(float x) {
   uint32_t normal =
       (magnitude - (120u << 23) + 0x7ffff + (magnitude >> 20 & 1)) >> 20;
   uint32_t denormal = gq_dev_f32_bits(c + 0x1p14f) - gq_dev_f32_bits(0x1p14f);
-  uint32_t code = c < 0x1p-6f ? denormal : normal;
-  return (uint8_t)(sign | (x == x ? code : 0x7f));
+  uint32_t code = sign | (c < 0x1p-6f ? denormal : normal);
+  return (uint8_t)(x == x ? code : 0x7f);
 }
 
 /// The value of a code, exact.

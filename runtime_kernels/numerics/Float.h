@@ -39,6 +39,20 @@ GQ_DEV float gq_dev_min(float x, float bound) { return x < bound ? x : bound; }
 /// max(x, bound), likewise.
 GQ_DEV float gq_dev_max(float x, float bound) { return x > bound ? x : bound; }
 
+/// The largest magnitude of `count` values, a multiple of 8; NaN is dropped, 0
+/// if all are NaN. A tree, because the compiler may not reorder a chain of
+/// maxima on its own.
+GQ_DEV float gq_dev_f32_amax(const float *x, int count) {
+  float m[8] = {0};
+  for (int i = 0; i < count; i += 8)
+    for (int j = 0; j < 8; ++j)
+      m[j] = gq_dev_max(__builtin_fabsf(x[i + j]), m[j]);
+  for (int half = 4; half > 0; half /= 2)
+    for (int j = 0; j < half; ++j)
+      m[j] = gq_dev_max(m[j + half], m[j]);
+  return m[0];
+}
+
 //===----------------------------------------------------------------------===//
 // To float32, exact
 //===----------------------------------------------------------------------===//

@@ -3,14 +3,15 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// NVFP4: 16 e2m1 codes and one e4m3 scale. The recipe is nvFuser's: the scale
-// is amax / 6 as e4m3, and the elements are multiplied by the reciprocal of
-// the rounded scale, not divided by it (which would differ in five bf16 codes
-// of ten thousand).
+// NVFP4: 16 e2m1 codes and one e4m3 scale. The elements are multiplied by the
+// reciprocal of the rounded scale, not divided by it (which would differ in
+// five bf16 codes of ten thousand).
 //
-// `globalScale` is the encoding scale of the whole tensor or group, usually
-// 2688 / amax. 1 stands for none: multiplying by 1 and dividing by 1 are
-// exact, so the bytes are the same.
+// Both recipes have an outer scale g of the whole tensor or group. nvFuser's
+// is an operand, the global scale; Transformer Engine's comes from the outer
+// amax. They differ in how a block's scale is computed from its amax and g, and
+// agree in what follows. 1 stands for no outer scale: multiplying by 1 and
+// dividing by 1 are exact, so the bytes are the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,47 +28,34 @@ enum {
   GQ_DEV_NVFP4_BLOCK_BYTES = 8,
 };
 
-/// The largest magnitude of a block, NaN dropped; 0 if all are NaN. A tree,
-/// because the compiler may not reorder a chain of maxima on its own.
-GQ_DEV float gq_dev_nvfp4_amax(const float x[GQ_DEV_NVFP4_BLOCK]) {
-  float m[8];
-  for (int i = 0; i < 8; ++i)
-    m[i] = gq_dev_max(__builtin_fabsf(x[i + 8]),
-                      gq_dev_max(__builtin_fabsf(x[i]), 0.0f));
-  for (int i = 0; i < 4; ++i)
-    m[i] = gq_dev_max(m[i + 4], m[i]);
-  for (int i = 0; i < 2; ++i)
-    m[i] = gq_dev_max(m[i + 2], m[i]);
-  return gq_dev_max(m[1], m[0]);
-}
-
-/// The scale byte of a block whose largest magnitude is `amax`.
-GQ_DEV uint8_t gq_dev_nvfp4_scale(float amax, float globalScale) {
-  float scale = amax / 6.0f * globalScale;
+/// The scale byte of a block whose largest magnitude is `amax`, by the recipe
+/// nvfuser.
+GQ_DEV uint8_t gq_dev_nvfp4_scale(float amax, float outer) {
+  float scale = amax / 6.0f * outer;
   return gq_dev_e4m3_from_f32(gq_dev_min(scale, GQ_DEV_F32_MAX));
 }
 
-/// What the elements of a block with this scale byte are multiplied by.
-GQ_DEV float gq_dev_nvfp4_inverse(uint8_t scale, float globalScale) {
-  float decoded = gq_dev_f32_from_e4m3(scale) * (1.0f / globalScale);
+/// The outer scale of the recipe te, which maps `outerAmax` to 2688, the
+/// largest value of a code times a scale; 1 if there is no such scale.
+GQ_DEV float gq_dev_nvfp4_te_outer(float outerAmax) {
+  float outer = gq_dev_min(2688.0f / outerAmax, GQ_DEV_F32_MAX);
+  return outerAmax == 0.0f || outer == 0.0f ? 1.0f : outer;
+}
+
+/// The scale byte by the recipe te. The order of the products counts.
+GQ_DEV uint8_t gq_dev_nvfp4_te_scale(float amax, float outer) {
+  float scale = amax * (outer * (1.0f / 6.0f));
+  return gq_dev_e4m3_from_f32(gq_dev_min(scale, GQ_DEV_F32_MAX));
+}
+
+/// What the elements of a block with this scale byte are multiplied by, by
+/// either recipe.
+GQ_DEV float gq_dev_nvfp4_inverse(uint8_t scale, float outer) {
+  float decoded = gq_dev_f32_from_e4m3(scale) * (1.0f / outer);
   return gq_dev_min(1.0f / decoded, GQ_DEV_F32_MAX);
 }
 
-/// Quantizes a block: writes its codes and returns its scale byte.
-GQ_DEV uint8_t gq_dev_nvfp4_quantize(const float x[GQ_DEV_NVFP4_BLOCK],
-                                     float globalScale,
-                                     uint8_t codes[GQ_DEV_NVFP4_BLOCK_BYTES]) {
-  uint8_t scale = gq_dev_nvfp4_scale(gq_dev_nvfp4_amax(x), globalScale);
-  float inverse = gq_dev_nvfp4_inverse(scale, globalScale);
-  for (int i = 0; i < GQ_DEV_NVFP4_BLOCK_BYTES; ++i) {
-    uint32_t low = gq_dev_e2m1_from_f32(x[2 * i] * inverse);
-    uint32_t high = gq_dev_e2m1_from_f32(x[2 * i + 1] * inverse);
-    codes[i] = (uint8_t)(low | high << 4);
-  }
-  return scale;
-}
-
-/// The values code * scale of a block, exact in float32. Without a global
+/// The values code * scale of a block, exact in float32. Without an outer
 /// scale.
 GQ_DEV void
 gq_dev_nvfp4_dequantize(const uint8_t codes[GQ_DEV_NVFP4_BLOCK_BYTES],

@@ -192,8 +192,12 @@ class Poisoned:
 
     def __init__(self, shape, dtype=np.uint8):
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        self._all = np.full(size + 256, POISON, np.uint8)
+        self._all = np.empty(size + 256, np.uint8)
         self.array = self._all[128:-128].view(dtype).reshape(shape)
+        self.reset()
+
+    def reset(self):
+        self._all[:] = POISON
 
     def check_surroundings(self):
         assert (self._all[:128] == POISON).all()

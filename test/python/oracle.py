@@ -1,19 +1,24 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the gq ops compute for nvfp4 (recipe nvfuser), in NumPy.
+"""What the gq ops compute, in NumPy.
 
-Shares no code and no method with the implementation: e2m1 by thresholds, e4m3
-by ml_dtypes, the tile layout by a transposition, the matmul by NumPy. Codes
-and scales are uint8. M rows, K columns, G groups; a row has C = K / 16 scales
-and P = up(C, 4) of them in tile128x4.
+Shares no code and no method with the implementation: e2m1 by thresholds, fp8
+by ml_dtypes, e8m0 by logarithms, columns by transposing the matrix, the tile
+layout by a transposition, the matmul by NumPy. Codes are uint8, and so are
+scales that are not f32. M rows, K columns, G groups; a row has C = K / block
+scales and P = up(C, 4) of them in tile128x4.
 
 Functions that model an op with outputs take the outputs' initial contents and
 return new arrays: what the op leaves alone comes through them.
 """
 
+import dataclasses
+from collections.abc import Callable
+
 import ml_dtypes
 import numpy as np
 
+# Of nvfp4.
 BLOCK = 16
 F32_MAX = np.finfo(np.float32).max
 # The magnitude of the e2m1 codes 0 to 7; code + 8 is its negative.
@@ -41,13 +46,32 @@ def e2m1(x):
     return code
 
 
+def _fp8(x, dtype):
+    """The codes of float32 `x`: round to nearest even, saturate; NaN is 0x7F."""
+    nan = np.isnan(x)
+    largest = float(ml_dtypes.finfo(dtype).max)
+    codes = np.clip(np.where(nan, 0, x), -largest, largest).astype(dtype)
+    return np.where(nan, np.uint8(0x7F), codes.view(np.uint8))
+
+
 def e4m3(x):
-    """The codes of float32 `x`, not NaN: round to nearest even, saturate."""
-    return np.clip(x, -448, 448).astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
+    return _fp8(x, ml_dtypes.float8_e4m3fn)
+
+
+def e5m2(x):
+    return _fp8(x, ml_dtypes.float8_e5m2)
 
 
 def e4m3_value(code):
     return code.view(ml_dtypes.float8_e4m3fn).astype(np.float32)
+
+
+def e8m0(x):
+    """The codes of float32 x >= 0, not NaN: the next power of two."""
+    mantissa, exponent = np.frexp(x.astype(np.float64))
+    exponent = np.where(mantissa == 0.5, exponent - 1, exponent)
+    exponent = np.where(np.isinf(x), 127, np.where(x == 0, -127, exponent))
+    return (np.clip(exponent, -127, 127) + 127).astype(np.uint8)
 
 
 def pack(codes):
@@ -64,29 +88,127 @@ def e2m1_value(codes):
     return np.concatenate([E2M1, -E2M1])[codes]
 
 
-def block_quantize(x, global_scale=None):
-    """x [M, K] f32, bf16 or f16 -> data [M, K/2], linear scales [M, C].
+@dataclasses.dataclass(frozen=True)
+class Format:
+    """What a format is made of.
 
-    `global_scale` is None, a scalar, or [M]; 1 is the same as None, because
-    multiplying by 1 is exact.
+    Attributes:
+      block: the rows and columns of a block.
+      bits, code, largest: of an element's code, how it is made, and the largest
+        magnitude it stands for.
+      data, scale: the element types as MLIR writes them.
+      transposes: whether columnwise data is stored transposed.
     """
-    m, k = x.shape
-    b = x.astype(np.float32).reshape(m, k // BLOCK, BLOCK)
-    one = np.float32(1)
-    with np.errstate(all="ignore"):
-        # NumPy's fmax would return a signaling NaN instead of dropping it.
-        amax = np.where(np.isnan(b), np.float32(0), np.abs(b)).max(axis=-1)
-        s = amax / np.float32(6)
-        if global_scale is not None:
-            g = np.broadcast_to(np.asarray(global_scale, np.float32), m)[:, None]
-            s = s * g
+
+    block: tuple[int, int]
+    bits: int
+    code: Callable
+    largest: float
+    data: str
+    scale: str
+    transposes: bool
+
+
+_E4M3 = 8, e4m3, 448, "f8E4M3FN"
+_E5M2 = 8, e5m2, 57344, "f8E5M2"
+FORMATS = {
+    "nvfp4": Format((1, 16), 4, e2m1, 6, "i8", "f8E4M3FN", True),
+    "mxfp4": Format((1, 32), 4, e2m1, 6, "i8", "f8E8M0FNU", False),
+    "mxfp8_e4m3": Format((1, 32), *_E4M3, "f8E8M0FNU", False),
+    "mxfp8_e5m2": Format((1, 32), *_E5M2, "f8E8M0FNU", False),
+    "fp8_e4m3_1x128": Format((1, 128), *_E4M3, "f32", True),
+    "fp8_e4m3_128x128": Format((128, 128), *_E4M3, "f32", True),
+    "fp8_e5m2_1x128": Format((1, 128), *_E5M2, "f32", True),
+    "fp8_e5m2_128x128": Format((128, 128), *_E5M2, "f32", True),
+}
+
+
+def te_outer_scale(outer_amax):
+    """E of the recipe te."""
+    a = np.asarray(outer_amax, np.float32)
+    e = np.fmin(np.float32(2688) / a, F32_MAX)
+    return np.where((a == 0) | (e == 0), np.float32(1), e)
+
+
+def block_scales(amax, fmt, recipe, outer):
+    """The stored scales of blocks, and the factors of their elements.
+
+    `outer` is the global scale or, for the recipe te, the outer amax; None is
+    none.
+    """
+    one, largest = np.float32(1), np.float32(FORMATS[fmt].largest)
+    if fmt == "nvfp4":
+        if recipe == "te":
+            g = one if outer is None else te_outer_scale(outer)
+            s = amax * (g * (one / np.float32(6)))
+        else:
+            g = one if outer is None else np.asarray(outer, np.float32)
+            s = amax / np.float32(6)
+            s = s if outer is None else s * g
         scales = e4m3(np.fmin(s, F32_MAX))
         d = e4m3_value(scales)
-        if global_scale is not None:
-            d = d * (one / g)
-        inverse = np.fmin(one / d, F32_MAX)
-        codes = e2m1(b * inverse[..., None])
-    return pack(codes.reshape(m, k)), scales
+        d = d if outer is None else d * (one / g)
+        return scales, np.fmin(one / d, F32_MAX)
+    if FORMATS[fmt].scale == "f8E8M0FNU":
+        scales = e8m0(amax * (one / largest))
+        return scales, np.exp2(127 - scales.astype(np.float64)).astype("f4")
+    s = np.fmin(largest / amax, F32_MAX)
+    s = np.where(np.isfinite(amax) & (amax > 0), s, one)
+    return one / s, s
+
+
+def quantize_rows(x, fmt, recipe="nvfuser", outer=None):
+    """x [M, K] f32, bf16 or f16 -> codes [M, K], linear scales.
+
+    Where the last block of a row or column is cut off, what is missing counts
+    0. `outer` broadcasts to the scales.
+    """
+    rows, columns = FORMATS[fmt].block
+    m, k = x.shape
+    padded = np.zeros((up(m, rows), up(k, columns)), np.float32)
+    padded[:m, :k] = x
+    counts = padded.shape[0] // rows, padded.shape[1] // columns
+    b = padded.reshape(counts[0], rows, counts[1], columns)
+    with np.errstate(all="ignore"):
+        # NumPy's fmax would return a signaling NaN instead of dropping it.
+        amax = np.where(np.isnan(b), np.float32(0), np.abs(b)).max((1, 3))
+        scales, factors = block_scales(amax, fmt, recipe, outer)
+        codes = FORMATS[fmt].code(b * factors[:, None, :, None])
+    return codes.reshape(padded.shape)[:m, :k], scales
+
+
+def quantize_columns(x, fmt, recipe="nvfuser", outer=None):
+    """x [m, K] of one group -> codes, scales [K, blocks] of its columns.
+
+    The codes are [m, K] or, where the format transposes, [K, up(m, 32)]. The
+    missing rows count 0 and are written as 0.
+    """
+    m, k = x.shape
+    padded = np.zeros((k, up(m, 32)), x.dtype)
+    padded[:, :m] = x.T
+    codes, scales = quantize_rows(padded, fmt, recipe, outer)
+    codes[:, m:] = 0
+    return (codes if FORMATS[fmt].transposes else codes[:, :m].T), scales
+
+
+def block_quantize(x, global_scale=None):
+    """x [M, K] -> nvfp4 data [M, K/2], linear scales [M, C].
+
+    `global_scale` is None, a scalar, or [M].
+    """
+    g = global_scale if np.ndim(global_scale) == 0 else global_scale[:, None]
+    codes, scales = quantize_rows(x, "nvfp4", outer=g)
+    return pack(codes), scales
+
+
+def stored(codes, fmt):
+    """Codes as bytes."""
+    return pack(codes) if FORMATS[fmt].bits == 4 else codes
+
+
+def laid_out(scales, layout):
+    """The scales of one group as they are stored, flat."""
+    return tile(scales) if layout == "tile128x4" else scales.reshape(-1)
 
 
 def group_ranges(m, offsets, scale_offsets):
@@ -102,7 +224,7 @@ def tile(linear, padding=0):
     m, c = linear.shape
     padded = np.full((up(m, 128), up(c, 4)), padding, np.uint8)
     padded[:m, :c] = linear
-    t = padded.reshape(-1, 4, 32, padded.shape[1] // 4, 4)
+    t = padded.reshape(len(padded) // 128, 4, 32, padded.shape[1] // 4, 4)
     return t.transpose(0, 3, 2, 1, 4).reshape(-1)
 
 

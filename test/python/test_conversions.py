@@ -55,23 +55,32 @@ def floats():
 ALL_CODES = np.arange(256, dtype=np.uint8)
 
 
-def test_e4m3_from_f32(floats):
-    x = np.concatenate([floats, boundaries(ml_dtypes.float8_e4m3fn, ALL_CODES)])
-    codes = convert("e4m3_from_f32", x, np.uint8)
+FP8 = pytest.mark.parametrize(
+    "name, dtype, largest",
+    [("e4m3", ml_dtypes.float8_e4m3fn, 448), ("e5m2", ml_dtypes.float8_e5m2, 57344)],
+)
+
+
+@FP8
+def test_fp8_from_f32(floats, name, dtype, largest):
+    x = np.concatenate([floats, boundaries(dtype, ALL_CODES)])
+    codes = convert(f"{name}_from_f32", x, np.uint8)
     # ml_dtypes does not saturate.
     nan = np.isnan(x)
-    clipped = np.clip(np.where(nan, 0, x), -448, 448)
-    expected = clipped.astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
+    clipped = np.clip(np.where(nan, 0, x), -largest, largest)
+    expected = clipped.astype(dtype).view(np.uint8)
     np.testing.assert_array_equal(codes[~nan], expected[~nan])
-    assert np.all(codes[nan] & 0x7F == 0x7F)
+    assert np.all(codes[nan] == 0x7F)
 
 
-def test_f32_from_e4m3():
-    values = convert("f32_from_e4m3", ALL_CODES, np.float32)
-    expected = ALL_CODES.view(ml_dtypes.float8_e4m3fn).astype(np.float32)
+@FP8
+def test_f32_from_fp8(name, dtype, largest):
+    values = convert(f"f32_from_{name}", ALL_CODES, np.float32)
+    expected = ALL_CODES.view(dtype).astype(np.float32)
     np.testing.assert_array_equal(values, expected)
-    finite = ~np.isnan(expected)
-    np.testing.assert_array_equal(bits(values[finite]), bits(expected[finite]))
+    number = ~np.isnan(expected)
+    np.testing.assert_array_equal(bits(values[number]), bits(expected[number]))
+    assert np.nanmax(np.abs(expected[np.isfinite(expected)])) == largest
 
 
 def test_e2m1_from_f32(floats):

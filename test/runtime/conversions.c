@@ -10,6 +10,7 @@
 
 #include "runtime_kernels/numerics/E2M1.h"
 #include "runtime_kernels/numerics/E4M3.h"
+#include "runtime_kernels/numerics/E5M2.h"
 #include "runtime_kernels/numerics/E8M0.h"
 
 #include <stddef.h>
@@ -25,6 +26,8 @@
 CONVERSION(e2m1_from_f32, float, uint8_t)
 CONVERSION(e4m3_from_f32, float, uint8_t)
 CONVERSION(f32_from_e4m3, uint8_t, float)
+CONVERSION(e5m2_from_f32, float, uint8_t)
+CONVERSION(f32_from_e5m2, uint8_t, float)
 CONVERSION(e8m0_from_f32, float, uint8_t)
 CONVERSION(f32_from_e8m0, uint8_t, float)
 CONVERSION(f32_from_e8m0_inverse, uint8_t, float)

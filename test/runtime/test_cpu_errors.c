@@ -77,9 +77,13 @@ static void testBlockQuantizeRefuses(void **state) {
   refusalInit(&r, "block_quantize", runQuantize);
   Problem *p = &r.problem;
 
-  gqCpuBlockQuantize(&p->quantize, 3, GQ_SCALE_LAYOUT_LINEAR);
+  gqCpuBlockQuantize(&p->quantize, 8, GQ_SCALE_LAYOUT_LINEAR);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
-                "format 3 is not supported, expected nvfp4 (0)");
+                "format 8 is unknown, expected 0 to 7");
+
+  gqCpuBlockQuantize(&p->quantize, -1, GQ_SCALE_LAYOUT_LINEAR);
+  assertRefused(&r, GQ_INVALID_ARGUMENT,
+                "format -1 is unknown, expected 0 to 7");
 
   gqCpuBlockQuantize(&p->quantize, GQ_FORMAT_NVFP4, GQ_SCALE_LAYOUT_TILE128X4);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
@@ -152,7 +156,7 @@ static void testBlockQuantizeRefuses(void **state) {
 
   p->quantize.scales.sizes[1] = P;
   refuses(&r, GQ_INVALID_ARGUMENT,
-          "scales has shape [700, 72], expected [700, 71] = [M, K / 16]");
+          "scales has shape [700, 72], expected [700, 71] = [M, K / block]");
 
   p->quantize.globalScale = vector(p->globalScales, GQ_F32, G);
   refuses(&r, GQ_INVALID_ARGUMENT, "global_scale has rank 1, expected []");
@@ -185,7 +189,7 @@ static void testPreprocessRefuses(void **state) {
   p->preprocess.scales.sizes[1] = 68;
   refuses(&r, GQ_INVALID_ARGUMENT,
           "scales has shape [1408, 68], expected [1408, 72] = [R, up(C, 4)] "
-          "for C = K / 16 scale columns");
+          "for C = K / block scale columns");
 
   p->preprocess.scales.strides[0] = P + 4;
   refuses(&r, GQ_INVALID_ARGUMENT,
@@ -210,15 +214,22 @@ static void testGroupedBlockQuantizeRefuses(void **state) {
   refusalInit(&r, "grouped_block_quantize", runGrouped);
   Problem *p = &r.problem;
 
-  gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4,
+  gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
                             GQ_SCALE_LAYOUT_TILE128X4, 2);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "rows 2 is unknown, expected all (0) or grouped (1)");
 
-  gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4,
+  gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
                             GQ_SCALE_LAYOUT_LINEAR, GQ_ROWS_ALL);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
-                "scale_layout 0 is not supported, expected tile128x4 (1)");
+                "scale_offsets is for rowwise scales in tile128x4 of groups of "
+                "rows");
+
+  gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER, 2,
+                            GQ_ROWS_ALL);
+  assertRefused(&r, GQ_INVALID_ARGUMENT,
+                "scale_layout 2 is not supported, expected linear (0) or "
+                "tile128x4 (1)");
 
   p->grouped.input.sizes[1] = K - 8;
   refuses(&r, GQ_INVALID_ARGUMENT,
@@ -393,10 +404,352 @@ static void testGroupedBlockQuantizeRefuses(void **state) {
   p->grouped.scales.sizes[1] = C;
   refuses(&r, GQ_INVALID_ARGUMENT,
           "scales has shape [1408, 71], expected [1408, 72] = [R, up(C, 4)] "
-          "for C = K / 16 scale columns");
+          "for C = K / block scale columns");
 
   p->grouped.scales.type = GQ_I8;
   refuses(&r, GQ_INVALID_ARGUMENT, "scales is i8, expected f8E4M3FN");
+
+  problemFree(&r.sound);
+}
+
+/// Operands that are refused, so none of this memory is written: both
+/// directions, from offsets alone.
+static void makeBothDirections(Problem *p) {
+  gqGroupedBlockQuantizeOperands *o = &p->grouped;
+  o->scaleOffsets = scalar(NULL, GQ_I64);
+  // Groups of 100, 129 and 300 rows: 128 + 160 + 320 columns of columns.
+  o->columnwiseData = vector(p->out.bytes, GQ_I8, K * 608 / 2);
+  o->columnwiseScales =
+      vector(p->out.bytes, GQ_F8E4M3FN, up(K, 128) * (8 + 12 + 20));
+}
+
+static void runTe(Problem *p) {
+  gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_TE,
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+}
+static void runLinear(Problem *p) {
+  gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
+                            GQ_SCALE_LAYOUT_LINEAR, GQ_ROWS_ALL);
+}
+static void runMxfp8(Problem *p) {
+  gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_MXFP8_E5M2,
+                            GQ_RECIPE_NVFUSER, GQ_SCALE_LAYOUT_TILE128X4,
+                            GQ_ROWS_ALL);
+}
+
+static void testDirectionsRefuse(void **state) {
+  (void)state;
+  Refusal r;
+  refusalInit(&r, "grouped_block_quantize", runGrouped);
+  Problem *p = &r.problem;
+  gqGroupedBlockQuantizeOperands *o = &p->grouped;
+  const gqBuffer absent = {0};
+
+  o->data = o->scales = absent;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "data and columnwise_data are absent, expected one of them");
+
+  o->scales = absent;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "expected both data and scales or none of them");
+
+  makeBothDirections(p);
+  o->columnwiseScales = absent;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "expected both columnwise_data and columnwise_scales or none of "
+          "them");
+
+  makeBothDirections(p);
+  o->columnwiseData = matrix(p->out.bytes, GQ_I8, M, K / 2);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "columnwise_data has rank 2, expected a flat buffer");
+
+  makeBothDirections(p);
+  o->columnwiseScales.type = GQ_F8E8M0FNU;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "columnwise_scales is f8E8M0FNU, expected f8E4M3FN");
+
+  makeBothDirections(p);
+  o->columnwiseData.sizes[0] -= 1;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "columnwise_data has 345343 elements, too few for group 4, which "
+          "ends at 345344");
+
+  makeBothDirections(p);
+  o->columnwiseScales.sizes[0] -= 1;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "columnwise_scales has 46079 elements, too few for group 4, which "
+          "ends at 46080");
+
+  makeBothDirections(p);
+  o->scales = matrix(p->scales.bytes, GQ_F8E4M3FN, 640, P);
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "scales has 46080 elements, too few for group 4, which ends at "
+          "55296");
+
+  makeBothDirections(p);
+  o->offsets.sizes[0] = 0;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "offsets has 0 entries, expected G + 1 where there are no "
+          "scale_offsets");
+
+  o->scaleOffsetsOut = vector(p->out.bytes, GQ_I64, G);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "scale_offsets are given, there are none to derive for "
+          "scale_offsets_out");
+
+  makeBothDirections(p);
+  o->scaleOffsetsOut = vector(p->out.bytes, GQ_I64, G);
+  o->data = o->scales = absent;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "scale_offsets_out is for rowwise scales in tile128x4 of groups of "
+          "rows");
+
+  makeBothDirections(p);
+  o->scaleOffsetsOut = vector(p->out.bytes, GQ_I32, G);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "scale_offsets_out is i32, expected i64, as offsets");
+
+  makeBothDirections(p);
+  o->scaleOffsetsOut = vector(p->out.bytes, GQ_I64, G + 1);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "scale_offsets_out has shape [7], expected [6] = [G]");
+
+  o->amax = vector(p->out.bytes, GQ_F32, 1);
+  refuses(&r, GQ_INVALID_ARGUMENT, "amax has shape [1], expected [6] = [G]");
+
+  o->dbias = matrix(p->out.bytes, GQ_BF16, G, K / 2);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "dbias has shape [6, 568], expected [6, 1136] = [G, K]");
+
+  o->dbias = matrix(p->out.bytes, GQ_F64, G, K);
+  refuses(&r, GQ_INVALID_ARGUMENT, "dbias is f64, expected f32, bf16 or f16");
+
+  // The last group begins at 2^31, after the padding of the one before.
+  int32_t narrow[] = {0, 0x40000000, 0x7fffffff, 0x7fffffff};
+  makeBothDirections(p);
+  o->input = matrix(p->input, GQ_BF16, INT32_MAX, 16);
+  o->data = matrix(p->data.bytes, GQ_I8, INT32_MAX, 8);
+  o->scales = matrix(p->scales.bytes, GQ_F8E4M3FN, (int64_t)1 << 32, 4);
+  o->columnwiseData = o->columnwiseScales = absent;
+  o->offsets = vector(narrow, GQ_I32, 4);
+  o->scaleOffsetsOut = vector(p->out.bytes, GQ_I32, 3);
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "scale_offsets_out is i32, too narrow for group 2");
+
+  problemFree(&r.sound);
+}
+
+static void testRecipesRefuse(void **state) {
+  (void)state;
+  Refusal r;
+  refusalInit(&r, "grouped_block_quantize", runTe);
+  Problem *p = &r.problem;
+  gqGroupedBlockQuantizeOperands *o = &p->grouped;
+
+  gqCpuGroupedBlockQuantize(o, GQ_FORMAT_NVFP4, 2, GQ_SCALE_LAYOUT_TILE128X4,
+                            GQ_ROWS_ALL);
+  assertRefused(&r, GQ_INVALID_ARGUMENT,
+                "recipe 2 is unknown, expected nvfuser (0) or te (1)");
+
+  gqCpuGroupedBlockQuantize(o, GQ_FORMAT_MXFP4, GQ_RECIPE_TE,
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+  assertRefused(&r, GQ_INVALID_ARGUMENT,
+                "format mxfp4 has no recipe te, only nvfp4 has");
+
+  refuses(&r, GQ_INVALID_ARGUMENT, "recipe te needs outer_amax");
+
+  o->globalScale = scalar(&p->globalScale, GQ_F32);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "recipe te has no global_scale, only nvfuser has");
+
+  o->outerAmax = vector(p->globalScales, GQ_F32, G - 1);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "outer_amax has shape [5], expected [6] = [G]");
+
+  o->outerAmax = scalar(&p->globalScale, GQ_F32);
+  o->columnwiseOuterAmax = scalar(&p->globalScale, GQ_F32);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "columnwise_outer_amax is for columnwise_data of the recipe te");
+
+  makeBothDirections(p);
+  o->outerAmax = scalar(&p->globalScale, GQ_F32);
+  o->columnwiseOuterAmax = matrix(p->globalScales, GQ_F32, 1, G);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "columnwise_outer_amax has rank 2, expected [] or [G]");
+
+  r.run = runGrouped;
+  o->outerAmax = scalar(&p->globalScale, GQ_F32);
+  refuses(&r, GQ_INVALID_ARGUMENT, "outer_amax is for the recipe te");
+
+  problemFree(&r.sound);
+}
+
+static void testFormatsRefuse(void **state) {
+  (void)state;
+  Refusal r;
+  refusalInit(&r, "grouped_block_quantize", runMxfp8);
+  Problem *p = &r.problem;
+  gqGroupedBlockQuantizeOperands *o = &p->grouped;
+
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "input has K = 1136 columns, expected a positive multiple of the "
+          "block of 32");
+
+  gqCpuGroupedBlockQuantize(o, GQ_FORMAT_FP8_E5M2_128X128, GQ_RECIPE_NVFUSER,
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+  assertRefused(&r, GQ_INVALID_ARGUMENT,
+                "format fp8_e5m2_128x128 has f32 scales, which have no "
+                "tile128x4 layout");
+
+  o->input.sizes[1] = 1024;
+  refuses(&r, GQ_INVALID_ARGUMENT, "data is i8, expected f8E5M2");
+
+  o->input.sizes[1] = 1024;
+  o->data = matrix(p->data.bytes, GQ_F8E5M2, M, 512);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "data has shape [700, 512], expected [700, 1024] = [M, K]");
+
+  o->input.sizes[1] = 1024;
+  o->data = matrix(p->data.bytes, GQ_F8E5M2, M, 1024);
+  refuses(&r, GQ_INVALID_ARGUMENT, "scales is f8E4M3FN, expected f8E8M0FNU");
+
+  // Not transposed: the shape of the input.
+  o->input.sizes[1] = 1024;
+  o->data = matrix(p->data.bytes, GQ_F8E5M2, M, 1024);
+  o->scales = matrix(p->scales.bytes, GQ_F8E8M0FNU, R, 32);
+  o->columnwiseData = vector(p->out.bytes, GQ_F8E5M2, M * 1024);
+  o->columnwiseScales = vector(p->out.bytes, GQ_F8E8M0FNU, 1 << 20);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "columnwise_data has rank 1, expected [M, K]");
+
+  o->input.sizes[1] = 1024;
+  o->data = matrix(p->data.bytes, GQ_F8E5M2, M, 1024);
+  o->scales = matrix(p->scales.bytes, GQ_F8E8M0FNU, R, 32);
+  o->globalScale = scalar(&p->globalScale, GQ_F32);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "format mxfp8_e5m2 has no global_scale, only nvfp4 has");
+
+  r.run = runLinear;
+  o->scaleOffsets = scalar(NULL, GQ_I64);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "scales has shape [1408, 72], expected [700, 71] = [M, K / block]");
+
+  gqCpuGroupedMm(&p->mm, GQ_FORMAT_MXFP4, GQ_SCALE_LAYOUT_TILE128X4);
+  assert_int_equal(gqCpuStatus(), GQ_INVALID_ARGUMENT);
+  assert_string_equal(
+      gqGetLastErrorMessage(),
+      "grouped_mm: format mxfp4 is not supported, expected nvfp4");
+
+  problemFree(&r.sound);
+}
+
+/// Groups of shape [2, 32] and [16, 64] in 1600 elements.
+typedef struct Ragged {
+  int64_t offsets[3], rows[2], columns[2];
+} Ragged;
+
+static void makeRagged(Problem *p, Ragged *g) {
+  *g = (Ragged){{0, 64, 1088}, {2, 16}, {32, 64}};
+  p->grouped = (gqGroupedBlockQuantizeOperands){
+      .input = vector(p->input, GQ_BF16, 1600),
+      .offsets = vector(g->offsets, GQ_I64, 3),
+      .firstDims = vector(g->rows, GQ_I64, 2),
+      .lastDims = vector(g->columns, GQ_I64, 2),
+      .data = vector(p->data.bytes, GQ_I8, 800),
+      .scales = vector(p->scales.bytes, GQ_F8E4M3FN, 1024),
+  };
+}
+
+static void testRaggedRefuses(void **state) {
+  (void)state;
+  Refusal r;
+  refusalInit(&r, "grouped_block_quantize", runGrouped);
+  Problem *p = &r.problem;
+  gqGroupedBlockQuantizeOperands *o = &p->grouped;
+  Ragged g;
+
+  makeRagged(p, &g);
+  o->lastDims = scalar(NULL, GQ_I64);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "expected both first_dims and last_dims or none of them");
+
+  makeRagged(p, &g);
+  o->dbias = matrix(p->out.bytes, GQ_F32, 2, 64);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "dbias needs groups of the same number of columns, there must be no "
+          "last_dims");
+
+  makeRagged(p, &g);
+  o->rowIndices = vector(g.rows, GQ_I64, 2);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "row_indices needs rows of the same number of columns, there must be "
+          "no last_dims");
+
+  makeRagged(p, &g);
+  o->scaleOffsets = vector(p->scaleOffsets, GQ_I64, 2);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "scale_offsets is for rowwise scales in tile128x4 of groups of rows");
+
+  makeRagged(p, &g);
+  o->input = matrix(p->input, GQ_BF16, 100, 16);
+  refuses(&r, GQ_INVALID_ARGUMENT, "input has rank 2, expected [N]");
+
+  makeRagged(p, &g);
+  o->data.sizes[0] = 600;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "data has shape [600], expected [800] = [N / 2]");
+
+  makeRagged(p, &g);
+  o->scales.sizes[0] = 511;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "scales has 511 elements, too few for group 0, which ends at 512");
+
+  makeRagged(p, &g);
+  o->lastDims.type = GQ_I32;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "last_dims is i32, expected i64, as offsets");
+
+  makeRagged(p, &g);
+  o->firstDims.sizes[0] = 1;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "first_dims has shape [1], expected [2] = [G]");
+
+  makeRagged(p, &g);
+  g.rows[1] = -1;
+  refuses(&r, GQ_INVALID_OFFSETS, "first_dims[1] = -1 is negative");
+
+  makeRagged(p, &g);
+  g.columns[0] = 24;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "last_dims[0] = 24 is not a multiple of the block of 16");
+
+  makeRagged(p, &g);
+  g.columns[1] = -16;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "last_dims[1] = -16 is not a multiple of the block of 16");
+
+  makeRagged(p, &g);
+  g.rows[1] = 17;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "group 1 has shape [17, 64], too large for elements 64 to 1088");
+
+  makeRagged(p, &g);
+  g.rows[1] = (int64_t)1 << 62;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "group 1 has shape [4611686018427387904, 64], too large for elements "
+          "64 to 1088");
+
+  makeRagged(p, &g);
+  g.offsets[1] = 65;
+  g.rows[1] = 15;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "offsets[1] = 65 is odd; two elements share a byte");
+
+  makeRagged(p, &g);
+  g.offsets[2] = 1601;
+  refuses(&r, GQ_INVALID_OFFSETS,
+          "offsets[2] = 1601 lies beyond the 1600 elements there are");
 
   problemFree(&r.sound);
 }
@@ -449,7 +802,7 @@ static void testGroupedMmRefuses(void **state) {
   p->mm.aScales.sizes[1] = C;
   refuses(&r, GQ_INVALID_ARGUMENT,
           "a_scales has shape [1408, 71], expected [1408, 72] = [R, up(C, 4)] "
-          "for C = K / 16 scale columns");
+          "for C = K / block scale columns");
 
   p->mm.bScales.sizes[1] = N;
   refuses(&r, GQ_INVALID_ARGUMENT,
@@ -655,6 +1008,10 @@ int main(void) {
       cmocka_unit_test(testBlockQuantizeRefuses),
       cmocka_unit_test(testPreprocessRefuses),
       cmocka_unit_test(testGroupedBlockQuantizeRefuses),
+      cmocka_unit_test(testDirectionsRefuse),
+      cmocka_unit_test(testRecipesRefuse),
+      cmocka_unit_test(testFormatsRefuse),
+      cmocka_unit_test(testRaggedRefuses),
       cmocka_unit_test(testGroupedMmRefuses),
       cmocka_unit_test(testOutOfMemory),
       cmocka_unit_test(testPending),

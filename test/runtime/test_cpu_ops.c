@@ -58,19 +58,22 @@ static void *indices(const Npy *npy, gqElementType type) {
 
 typedef struct GoldenCase {
   const char *name;
+  gqFormat format;
   gqElementType type;
   bool hasGlobalScale;
   const char *input;
 } GoldenCase;
 
 static const GoldenCase goldenCases[] = {
-    {"nvfp4_f32_four_groups", GQ_F32, false, "input"},
-    {"nvfp4_bf16_four_groups", GQ_BF16, false, "input"},
-    {"nvfp4_bf16_global_scale", GQ_BF16, true, "input"},
-    {"nvfp4_f16_padded_scale_columns", GQ_F16, false, "input"},
-    {"nvfp4_bf16_empty_groups", GQ_BF16, false, "input"},
-    {"nvfp4_f32_edge_blocks", GQ_F32, false, "input"},
-    {"nvfp4_grouped_mm", GQ_BF16, false, "a_source"},
+    {"nvfp4_f32_four_groups", GQ_FORMAT_NVFP4, GQ_F32, false, "input"},
+    {"nvfp4_bf16_four_groups", GQ_FORMAT_NVFP4, GQ_BF16, false, "input"},
+    {"nvfp4_bf16_global_scale", GQ_FORMAT_NVFP4, GQ_BF16, true, "input"},
+    {"nvfp4_f16_padded_scale_columns", GQ_FORMAT_NVFP4, GQ_F16, false, "input"},
+    {"nvfp4_bf16_empty_groups", GQ_FORMAT_NVFP4, GQ_BF16, false, "input"},
+    {"nvfp4_f32_edge_blocks", GQ_FORMAT_NVFP4, GQ_F32, false, "input"},
+    {"nvfp4_grouped_mm", GQ_FORMAT_NVFP4, GQ_BF16, false, "a_source"},
+    {"mxfp8_e4m3", GQ_FORMAT_MXFP8_E4M3, GQ_BF16, false, "input"},
+    {"mxfp8_e5m2", GQ_FORMAT_MXFP8_E5M2, GQ_BF16, false, "input"},
 };
 
 /// Runs a case fused and as two ops. `bounded` gives the end of the last group
@@ -86,48 +89,50 @@ static void runGolden(const GoldenCase *test, gqElementType indexType,
   if (test->hasGlobalScale)
     globalScale = golden(test->name, "global_scale");
 
+  const gqFormatTraits traits = gqFormatGetTraits(test->format);
   int64_t m = input.sizes[0], k = input.sizes[1];
+  int64_t row = k * traits.dataBits / 8, scaleRow = k / traits.blockColumns;
   int64_t numGroups = scaleOffsets.sizes[0];
-  int64_t paddedColumns = up(k / 16, 4);
+  int64_t paddedColumns = up(scaleRow, 4);
   int64_t scaleRows = npyNumElements(&scales) / paddedColumns;
   void *offsetsData = indices(&offsets, indexType);
   void *scaleOffsetsData = indices(&scaleOffsets, indexType);
 
-  Memory fusedData = memoryNew(m * k / 2, poison);
+  Memory fusedData = memoryNew(m * row, poison);
   Memory fusedScales = memoryNew(npyNumElements(&scales), poison);
   gqGroupedBlockQuantizeOperands fused = {
       .input = matrix(input.data, test->type, m, k),
       .offsets = vector(offsetsData, indexType, numGroups + bounded),
       .scaleOffsets = vector(scaleOffsetsData, indexType, numGroups),
       .globalScale = scalar(globalScale.data, GQ_F32),
-      .data = matrix(fusedData.bytes, GQ_I8, m, k / 2),
+      .data = matrix(fusedData.bytes, traits.dataType, m, row),
       .scales =
-          matrix(fusedScales.bytes, GQ_F8E4M3FN, scaleRows, paddedColumns),
+          matrix(fusedScales.bytes, traits.scaleType, scaleRows, paddedColumns),
   };
-  gqCpuGroupedBlockQuantize(&fused, GQ_FORMAT_NVFP4, GQ_SCALE_LAYOUT_TILE128X4,
-                            GQ_ROWS_GROUPED);
+  gqCpuGroupedBlockQuantize(&fused, test->format, GQ_RECIPE_NVFUSER,
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_GROUPED);
   assertOk();
   assertBytes(test->name, &fusedData, data.data);
   assertBytes(test->name, &fusedScales, scales.data);
 
-  Memory linearData = memoryNew(m * k / 2, poison);
-  Memory linearScales = memoryNew(m * k / 16, poison);
+  Memory linearData = memoryNew(m * row, poison);
+  Memory linearScales = memoryNew(m * scaleRow, poison);
   Memory tiledScales = memoryNew(npyNumElements(&scales), poison);
   gqBlockQuantizeOperands quantize = {
       .input = fused.input,
       .globalScale = fused.globalScale,
-      .data = matrix(linearData.bytes, GQ_I8, m, k / 2),
-      .scales = matrix(linearScales.bytes, GQ_F8E4M3FN, m, k / 16),
+      .data = matrix(linearData.bytes, traits.dataType, m, row),
+      .scales = matrix(linearScales.bytes, traits.scaleType, m, scaleRow),
   };
   gqPreprocessGroupedMatmulSfOperands preprocess = {
       .input = quantize.scales,
       .offsets = fused.offsets,
       .scaleOffsets = fused.scaleOffsets,
       .scales =
-          matrix(tiledScales.bytes, GQ_F8E4M3FN, scaleRows, paddedColumns),
+          matrix(tiledScales.bytes, traits.scaleType, scaleRows, paddedColumns),
   };
-  gqCpuBlockQuantize(&quantize, GQ_FORMAT_NVFP4, GQ_SCALE_LAYOUT_LINEAR);
-  gqCpuPreprocessGroupedMatmulSf(&preprocess, GQ_FORMAT_NVFP4,
+  gqCpuBlockQuantize(&quantize, test->format, GQ_SCALE_LAYOUT_LINEAR);
+  gqCpuPreprocessGroupedMatmulSf(&preprocess, test->format,
                                  GQ_SCALE_LAYOUT_TILE128X4);
   assertOk();
   assertBytes(test->name, &linearData, data.data);
@@ -157,6 +162,93 @@ static void testGoldenQuantize(void **state) {
         runGolden(&goldenCases[i], GQ_I32, bounded, poisons[p]);
         runGolden(&goldenCases[i], GQ_I64, bounded, poisons[p]);
       }
+}
+
+/// Transformer Engine's recipe, from offsets alone: the scale offsets come out,
+/// and so does the largest magnitude of a group, which is the outer amax. In
+/// the case with a Hadamard transform only the rows are the op's.
+static void runGoldenTe(const char *name, bool columnwise, bool rowwise,
+                        uint8_t poison) {
+  Npy input = golden(name, "input"), offsets = golden(name, "offsets");
+  Npy amax = golden(name, "amax");
+  Npy columnwiseAmax = golden(name, "amax_columnwise");
+  Npy data = golden(name, "data"), scales = golden(name, "scales");
+  Npy columnwiseData = golden(name, "data_columnwise");
+  Npy columnwiseScales = golden(name, "scales_columnwise");
+  int64_t m = input.sizes[0], k = input.sizes[1];
+  int64_t numGroups = amax.sizes[0], paddedColumns = up(k / 16, 4);
+
+  Memory q = memoryNew(npyNumElements(&data), poison);
+  Memory s = memoryNew(npyNumElements(&scales), poison);
+  Memory cq = memoryNew(npyNumElements(&columnwiseData), poison);
+  Memory cs = memoryNew(npyNumElements(&columnwiseScales), poison);
+  Memory outAmax = memoryNew(numGroups * 4, poison);
+  Memory scaleOffsets = memoryNew(numGroups * 8, poison);
+  gqGroupedBlockQuantizeOperands operands = {
+      .input = matrix(input.data, GQ_BF16, m, k),
+      .offsets = vector(offsets.data, GQ_I64, numGroups + 1),
+      .outerAmax = vector(amax.data, GQ_F32, numGroups),
+      .amax = vector(outAmax.bytes, GQ_F32, numGroups),
+  };
+  if (rowwise) {
+    operands.data = matrix(q.bytes, GQ_I8, m, k / 2);
+    operands.scales =
+        matrix(s.bytes, GQ_F8E4M3FN, s.size / paddedColumns, paddedColumns);
+    operands.scaleOffsetsOut = vector(scaleOffsets.bytes, GQ_I64, numGroups);
+  }
+  if (columnwise) {
+    operands.columnwiseOuterAmax =
+        vector(columnwiseAmax.data, GQ_F32, numGroups);
+    operands.columnwiseData = vector(cq.bytes, GQ_I8, cq.size);
+    operands.columnwiseScales = vector(cs.bytes, GQ_F8E4M3FN, cs.size);
+  }
+  gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4, GQ_RECIPE_TE,
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+  assertOk();
+  assertBytes("amax", &outAmax, amax.data);
+  if (rowwise) {
+    assertBytes("data", &q, data.data);
+    assertBytes("scales", &s, scales.data);
+    assertGuards(&scaleOffsets);
+    int64_t expected = 0;
+    for (int64_t e = 0; e < numGroups; ++e) {
+      assert_int_equal(((int64_t *)scaleOffsets.bytes)[e], expected);
+      expected += up(
+          ((int64_t *)offsets.data)[e + 1] - ((int64_t *)offsets.data)[e], 128);
+    }
+  } else {
+    assertUntouched(&q);
+    assertUntouched(&s);
+    assertUntouched(&scaleOffsets);
+  }
+  if (columnwise) {
+    assertBytes("columnwise data", &cq, columnwiseData.data);
+    assertBytes("columnwise scales", &cs, columnwiseScales.data);
+  }
+  memoryFree(&q);
+  memoryFree(&s);
+  memoryFree(&cq);
+  memoryFree(&cs);
+  memoryFree(&outAmax);
+  memoryFree(&scaleOffsets);
+  npyFree(&input);
+  npyFree(&offsets);
+  npyFree(&amax);
+  npyFree(&columnwiseAmax);
+  npyFree(&data);
+  npyFree(&scales);
+  npyFree(&columnwiseData);
+  npyFree(&columnwiseScales);
+}
+
+static void testGoldenTe(void **state) {
+  (void)state;
+  for (size_t p = 0; p < COUNT(poisons); ++p) {
+    runGoldenTe("nvfp4_te_row_and_column", true, true, poisons[p]);
+    runGoldenTe("nvfp4_te_row_and_column", true, false, poisons[p]);
+    runGoldenTe("nvfp4_te_row_and_column", false, true, poisons[p]);
+    runGoldenTe("nvfp4_te_column_hadamard", false, true, poisons[p]);
+  }
 }
 
 static double bf16Value(uint16_t code) {
@@ -294,7 +386,7 @@ static void checkOwnership(Problem *p, gqElementType type, uint8_t poison) {
 
   q = problemNew(type, poison);
   makeOperands(&q, type);
-  gqCpuGroupedBlockQuantize(&q.grouped, GQ_FORMAT_NVFP4,
+  gqCpuGroupedBlockQuantize(&q.grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
                             GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_GROUPED);
   assertOk();
   // Data of rows in no group are left alone.
@@ -418,7 +510,7 @@ static void testStrides(void **state) {
   operands.data = matrix(data.bytes, GQ_I8, M, K / 2);
   operands.data.strides[0] = ROW;
   operands.scales = matrix(scales.bytes, GQ_F8E4M3FN, R, P);
-  gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4,
+  gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
                             GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
   assertOk();
   uint8_t *expected = malloc(M * ROW);
@@ -531,7 +623,7 @@ static void checkMm(gqElementType outType, bool hasAlpha, uint8_t poison) {
   p.mm.out = matrix(out.bytes, outType, M, N);
   p.mm.out.strides[0] = OUT_ROW;
   if (!hasAlpha)
-    p.mm.alpha.data = NULL;
+    p.mm.alpha = scalar(NULL, GQ_F32);
   runMm(&p);
   assertOk();
   assertGuards(&out);
@@ -598,15 +690,11 @@ static void testGroupedMmNaN(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testGoldenQuantize),
-      cmocka_unit_test(testGoldenGroupedMm),
-      cmocka_unit_test(testOwnership),
-      cmocka_unit_test(testGlobalScale),
-      cmocka_unit_test(testRowIndices),
-      cmocka_unit_test(testStrides),
-      cmocka_unit_test(testEmpty),
-      cmocka_unit_test(testGroupedMm),
-      cmocka_unit_test(testGroupedMmNaN),
+      cmocka_unit_test(testGoldenQuantize),  cmocka_unit_test(testGoldenTe),
+      cmocka_unit_test(testGoldenGroupedMm), cmocka_unit_test(testOwnership),
+      cmocka_unit_test(testGlobalScale),     cmocka_unit_test(testRowIndices),
+      cmocka_unit_test(testStrides),         cmocka_unit_test(testEmpty),
+      cmocka_unit_test(testGroupedMm),       cmocka_unit_test(testGroupedMmNaN),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "Reference.h"
 #include "runtime_kernels/layout/Groups.h"
 #include "runtime_kernels/layout/Tile128x4.h"
-#include "runtime_kernels/numerics/Nvfp4.h"
+#include "runtime_kernels/numerics/Block.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -39,6 +39,7 @@ typedef struct SmallFloat {
 } SmallFloat;
 
 static const SmallFloat e4m3 = {3, 7, 0x7e, 0x7e, 0x80};
+static const SmallFloat e5m2 = {2, 15, 0x7b, 0x7b, 0x80};
 static const SmallFloat f16 = {10, 15, 0x7bff, 0x7c00, 0x8000};
 static const SmallFloat bf16 = {7, 127, 0x7f7f, 0x7f80, 0x8000};
 
@@ -100,7 +101,7 @@ static void forEachNeighbourhood(const SmallFloat *format, bool wide,
 }
 
 //===----------------------------------------------------------------------===//
-// e4m3
+// e4m3 and e5m2
 //===----------------------------------------------------------------------===//
 
 static void testE4M3Decode(void **state) {
@@ -119,39 +120,74 @@ static void testE4M3Decode(void **state) {
   assert_true(gq_dev_f32_from_e4m3(0x01) == 0x1p-9f);
 }
 
-static void testE4M3RoundTrip(void **state) {
+static void testE5M2Decode(void **state) {
   (void)state;
-  for (uint32_t code = 0; code < 256; ++code)
-    assert_int_equal(gq_dev_e4m3_from_f32(gq_dev_f32_from_e4m3((uint8_t)code)),
-                     code);
+  for (uint32_t code = 0; code < 256; ++code) {
+    float x = gq_dev_f32_from_e5m2((uint8_t)code);
+    assert_int_equal(signbit(x) != 0, code >> 7);
+    if ((code & 0x7f) > 0x7c)
+      assert_true(isnan(x));
+    else if ((code & 0x7f) == 0x7c)
+      assert_true(isinf(x));
+    else
+      assert_true(fabs((double)x) == magnitudeOf(&e5m2, code & 0x7f));
+  }
+  assert_true(gq_dev_f32_from_e5m2(0x7b) == 57344.0f);
+  assert_true(gq_dev_f32_from_e5m2(0x01) == 0x1p-16f);
+}
+
+/// Every finite code comes back.
+static void testFp8RoundTrip(void **state) {
+  (void)state;
+  for (uint32_t code = 0; code < 256; ++code) {
+    uint8_t byte = (uint8_t)code;
+    if ((code & 0x7f) <= e4m3.maxCode)
+      assert_int_equal(gq_dev_e4m3_from_f32(gq_dev_f32_from_e4m3(byte)), code);
+    if ((code & 0x7f) <= e5m2.maxCode)
+      assert_int_equal(gq_dev_e5m2_from_f32(gq_dev_f32_from_e5m2(byte)), code);
+  }
 }
 
 static void checkE4M3(double x) {
   assert_int_equal(gq_dev_e4m3_from_f32((float)x), nearestCode(&e4m3, x));
 }
+static void checkE5M2(double x) {
+  assert_int_equal(gq_dev_e5m2_from_f32((float)x), nearestCode(&e5m2, x));
+}
 
-static void testE4M3Rounding(void **state) {
+static void testFp8Rounding(void **state) {
   (void)state;
   forEachNeighbourhood(&e4m3, false, checkE4M3);
+  forEachNeighbourhood(&e5m2, false, checkE5M2);
   // A prime stride: 2^24 values of all exponents.
   for (uint64_t bits = 0; bits < UINT64_C(1) << 32; bits += 257) {
     float x = gq_dev_f32_from_bits((uint32_t)bits);
-    if (!isnan(x))
-      checkE4M3((double)x);
+    if (isnan(x))
+      continue;
+    checkE4M3((double)x);
+    checkE5M2((double)x);
   }
 }
 
-static void testE4M3Saturation(void **state) {
+static void testFp8Saturation(void **state) {
   (void)state;
   const float large[] = {448.0f, 464.0f, 465.0f, 480.0f, 1e30f, INFINITY};
   for (size_t i = 0; i < sizeof(large) / sizeof(*large); ++i) {
     assert_int_equal(gq_dev_e4m3_from_f32(large[i]), 0x7e);
     assert_int_equal(gq_dev_e4m3_from_f32(-large[i]), 0xfe);
   }
-  assert_int_equal(gq_dev_e4m3_from_f32(NAN), 0x7f);
-  assert_int_equal(gq_dev_e4m3_from_f32(-NAN), 0xff);
-  assert_int_equal(gq_dev_e4m3_from_f32(gq_dev_f32_from_bits(0x7f800001)),
-                   0x7f);
+  const float larger[] = {57344.0f, 61440.0f, 65536.0f, 1e30f, INFINITY};
+  for (size_t i = 0; i < sizeof(larger) / sizeof(*larger); ++i) {
+    assert_int_equal(gq_dev_e5m2_from_f32(larger[i]), 0x7b);
+    assert_int_equal(gq_dev_e5m2_from_f32(-larger[i]), 0xfb);
+  }
+  // One code for NaN of either sign and any payload.
+  const uint32_t nans[] = {0x7f800001, 0x7fc00000, 0xff800001, 0xffffffff};
+  for (size_t i = 0; i < sizeof(nans) / sizeof(*nans); ++i) {
+    float nan = gq_dev_f32_from_bits(nans[i]);
+    assert_int_equal(gq_dev_e4m3_from_f32(nan), 0x7f);
+    assert_int_equal(gq_dev_e5m2_from_f32(nan), 0x7f);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -294,7 +330,7 @@ static void testE2M1Decode(void **state) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-static void testBlockScale(void **state) {
+static void testNvfp4Scale(void **state) {
   (void)state;
   assert_int_equal(gq_dev_nvfp4_scale(6.0f, 1.0f), 0x38);
   assert_int_equal(gq_dev_nvfp4_scale(0.0f, 1.0f), 0);
@@ -311,7 +347,7 @@ static void testBlockScale(void **state) {
 
 /// Operation by operation, each rounded from float64 (which for one product or
 /// quotient of floats is the same as rounding it once).
-static void testBlockGlobalScale(void **state) {
+static void testNvfp4GlobalScale(void **state) {
   (void)state;
   for (int i = 1; i < 4000; ++i) {
     float globalScale = 2688.0f / (float)i;
@@ -332,40 +368,153 @@ static void testBlockGlobalScale(void **state) {
   }
 }
 
+static void testNvfp4TeOuter(void **state) {
+  (void)state;
+  assert_true(gq_dev_nvfp4_te_outer(2688.0f) == 1.0f);
+  assert_true(gq_dev_nvfp4_te_outer(1344.0f) == 2.0f);
+  // Nothing to scale by: no amax, or one that no scale brings down.
+  assert_true(gq_dev_nvfp4_te_outer(0.0f) == 1.0f);
+  assert_true(gq_dev_nvfp4_te_outer(-0.0f) == 1.0f);
+  assert_true(gq_dev_nvfp4_te_outer(INFINITY) == 1.0f);
+  assert_true(gq_dev_nvfp4_te_outer(0x1p-149f) == GQ_DEV_F32_MAX);
+  assert_true(gq_dev_nvfp4_te_outer(NAN) == GQ_DEV_F32_MAX);
+}
+
+/// Operation by operation, in the recipe's order.
+static void testNvfp4TeScale(void **state) {
+  (void)state;
+  const double sixth = (double)(float)(1.0 / 6.0);
+  for (int i = 1; i < 4000; ++i) {
+    float outerAmax = (float)i * 0.37f;
+    float outer = gq_dev_nvfp4_te_outer(outerAmax);
+    assertSameBits(outer, (float)(2688.0 / (double)outerAmax));
+    float factor = (float)((double)outer * sixth);
+    for (uint32_t code = 0x3880; code < 0x4600; code += 7) {
+      float amax = gq_dev_f32_from_bf16((uint16_t)code);
+      float scaled = (float)((double)amax * (double)factor);
+      assert_int_equal(gq_dev_nvfp4_te_scale(amax, outer),
+                       nearestCode(&e4m3, (double)scaled));
+    }
+  }
+  assert_int_equal(gq_dev_nvfp4_te_scale(INFINITY, 1.0f), 0x7e);
+  assert_int_equal(gq_dev_nvfp4_te_scale(0.0f, GQ_DEV_F32_MAX), 0);
+}
+
+/// The least power of two that is no less than amax * (1 / codeMax).
+static void checkMxScale(float amax, float codeMax) {
+  double reciprocal = (double)(float)(1.0 / (double)codeMax);
+  float quotient = (float)((double)amax * reciprocal);
+  uint32_t expected = 0;
+  while (expected < 254 && ldexp(1.0, (int)expected - 127) < (double)quotient)
+    ++expected;
+  assert_int_equal(gq_dev_mx_scale(amax, codeMax), expected);
+}
+
+static void testMxScale(void **state) {
+  (void)state;
+  const float codeMax[] = {6.0f, 448.0f, 57344.0f};
+  for (int i = 0; i < 3; ++i) {
+    // Every bf16, and what lies next to a power of two times codeMax.
+    for (uint32_t code = 0; code < 0x7f80; ++code)
+      checkMxScale(gq_dev_f32_from_bf16((uint16_t)code), codeMax[i]);
+    for (int exponent = -149; exponent < 128; ++exponent) {
+      float amax = ldexpf(codeMax[i], exponent);
+      if (!isfinite(amax))
+        continue;
+      checkMxScale(amax, codeMax[i]);
+      checkMxScale(nextafterf(amax, 0.0f), codeMax[i]);
+      if (isfinite(nextafterf(amax, INFINITY)))
+        checkMxScale(nextafterf(amax, INFINITY), codeMax[i]);
+    }
+    assert_int_equal(gq_dev_mx_scale(INFINITY, codeMax[i]), 254);
+  }
+  assert_true(gq_dev_mx_inverse(254) == 0x1p-127f);
+  assert_true(gq_dev_mx_inverse(0) == 0x1p127f);
+}
+
+static void testFp8BlockScale(void **state) {
+  (void)state;
+  for (uint64_t bits = 1; bits < 0x7f800000; bits += 1031) {
+    float amax = gq_dev_f32_from_bits((uint32_t)bits);
+    float expected = (float)(448.0 / (double)amax);
+    if (isinf(expected))
+      expected = GQ_DEV_F32_MAX;
+    assertSameBits(gq_dev_fp8_block_scale(amax, 448.0f), expected);
+  }
+  assert_true(gq_dev_fp8_block_scale(0.0f, 448.0f) == 1.0f);
+  assert_true(gq_dev_fp8_block_scale(INFINITY, 57344.0f) == 1.0f);
+  assert_true(gq_dev_fp8_block_scale(0x1p-149f, 448.0f) == GQ_DEV_F32_MAX);
+}
+
+/// What is stored with each format is its scale, and the factor its inverse.
+static void testBlockScales(void **state) {
+  (void)state;
+  const gqFormat fp8[] = {GQ_FORMAT_FP8_E4M3_1X128, GQ_FORMAT_FP8_E4M3_128X128,
+                          GQ_FORMAT_FP8_E5M2_1X128, GQ_FORMAT_FP8_E5M2_128X128};
+  for (int i = 0; i < 4; ++i) {
+    float codeMax = i < 2 ? 448.0f : 57344.0f;
+    gq_dev_block_scale scale =
+        gq_dev_block_scale_from_amax(fp8[i], GQ_RECIPE_NVFUSER, 3.0f, 1.0f);
+    assertSameBits(scale.factor, codeMax / 3.0f);
+    assert_int_equal(scale.bits, gq_dev_f32_bits(1.0f / (codeMax / 3.0f)));
+    // Denormal, not zero.
+    scale = gq_dev_block_scale_from_amax(fp8[i], GQ_RECIPE_NVFUSER, 0x1p-140f,
+                                         1.0f);
+    assert_int_equal(scale.bits, 0x200000);
+  }
+  const gqFormat mx[] = {GQ_FORMAT_MXFP4, GQ_FORMAT_MXFP8_E4M3,
+                         GQ_FORMAT_MXFP8_E5M2};
+  const float maxima[] = {6.0f, 448.0f, 57344.0f};
+  for (int i = 0; i < 3; ++i) {
+    assert_true(gq_dev_code_max(mx[i]) == maxima[i]);
+    gq_dev_block_scale scale =
+        gq_dev_block_scale_from_amax(mx[i], GQ_RECIPE_NVFUSER, maxima[i], 1.0f);
+    assert_int_equal(scale.bits, gq_dev_mx_scale(maxima[i], maxima[i]));
+    assert_true(scale.factor == gq_dev_mx_inverse((uint8_t)scale.bits));
+  }
+  gq_dev_block_scale te = gq_dev_block_scale_from_amax(
+      GQ_FORMAT_NVFP4, GQ_RECIPE_TE, 0x1.c7fffep+0f, 1.0f);
+  assert_int_equal(te.bits, 0x2a); // nvfuser: 0x29, see testNvfp4Scale.
+}
+
 /// The largest magnitude is found at every place and NaN is dropped at every
 /// place.
-static void testBlockAmax(void **state) {
+static void testAmax(void **state) {
   (void)state;
-  for (int i = 0; i < 16; ++i)
-    for (int j = 0; j < 16; ++j) {
-      float x[16];
-      for (int k = 0; k < 16; ++k)
-        x[k] = (float)k / 16.0f;
-      x[i] = -3.0f;
-      if (j != i)
-        x[j] = j % 2 ? NAN : -NAN;
-      assert_true(gq_dev_nvfp4_amax(x) == 3.0f);
-    }
+  for (int count = 8; count <= 32; count += 8)
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < count; ++j) {
+        float x[32];
+        for (int k = 0; k < 32; ++k)
+          x[k] = k < count ? (float)k / 32.0f : 100.0f;
+        x[i] = -3.0f;
+        if (j != i)
+          x[j] = j % 2 ? NAN : -NAN;
+        assert_true(gq_dev_f32_amax(x, count) == 3.0f);
+      }
   float x[16];
   for (int i = 0; i < 16; ++i)
     x[i] = NAN;
-  assertSameBits(gq_dev_nvfp4_amax(x), 0.0f);
+  assertSameBits(gq_dev_f32_amax(x, 16), 0.0f);
 }
 
-/// Without a global scale every code * scale product must come back exactly,
+/// Without an outer scale every code * scale product must come back exactly,
 /// for every scale whose block holds the code 6.
-static void testBlockRoundTrip(void **state) {
+static void testNvfp4RoundTrip(void **state) {
   (void)state;
   const uint8_t codes[8] = {0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0xfe};
-  for (uint32_t scale = 1; scale <= 0x7e; ++scale) {
+  for (uint32_t byte = 1; byte <= 0x7e; ++byte) {
     float x[16];
-    uint8_t again[8];
-    gq_dev_nvfp4_dequantize(codes, (uint8_t)scale, x);
-    for (int i = 0; i < 16; ++i)
+    gq_dev_nvfp4_dequantize(codes, (uint8_t)byte, x);
+    gq_dev_block_scale scale = gq_dev_block_scale_from_amax(
+        GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER, gq_dev_f32_amax(x, 16), 1.0f);
+    assert_int_equal(scale.bits, byte);
+    for (int i = 0; i < 16; ++i) {
       assert_true((double)x[i] == (double)gq_dev_f32_from_e2m1((uint32_t)i) *
-                                      magnitudeOf(&e4m3, scale));
-    assert_int_equal(gq_dev_nvfp4_quantize(x, 1.0f, again), scale);
-    assert_memory_equal(again, codes, sizeof(codes));
+                                      magnitudeOf(&e4m3, byte));
+      assert_int_equal(
+          gq_dev_code_from_f32(GQ_FORMAT_NVFP4, x[i] * scale.factor), i);
+    }
   }
 }
 
@@ -437,9 +586,10 @@ static void testGroupOfRow(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testE4M3Decode),
-      cmocka_unit_test(testE4M3RoundTrip),
-      cmocka_unit_test(testE4M3Rounding),
-      cmocka_unit_test(testE4M3Saturation),
+      cmocka_unit_test(testE5M2Decode),
+      cmocka_unit_test(testFp8RoundTrip),
+      cmocka_unit_test(testFp8Rounding),
+      cmocka_unit_test(testFp8Saturation),
       cmocka_unit_test(testBF16Decode),
       cmocka_unit_test(testF16Decode),
       cmocka_unit_test(testHalfRounding),
@@ -448,10 +598,15 @@ int main(void) {
       cmocka_unit_test(testE2M1Thresholds),
       cmocka_unit_test(testE2M1Sample),
       cmocka_unit_test(testE2M1Decode),
-      cmocka_unit_test(testBlockScale),
-      cmocka_unit_test(testBlockGlobalScale),
-      cmocka_unit_test(testBlockAmax),
-      cmocka_unit_test(testBlockRoundTrip),
+      cmocka_unit_test(testNvfp4Scale),
+      cmocka_unit_test(testNvfp4GlobalScale),
+      cmocka_unit_test(testNvfp4TeOuter),
+      cmocka_unit_test(testNvfp4TeScale),
+      cmocka_unit_test(testMxScale),
+      cmocka_unit_test(testFp8BlockScale),
+      cmocka_unit_test(testBlockScales),
+      cmocka_unit_test(testAmax),
+      cmocka_unit_test(testNvfp4RoundTrip),
       cmocka_unit_test(testTileOffset),
       cmocka_unit_test(testUp),
       cmocka_unit_test(testGroupOfRow),

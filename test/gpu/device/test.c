@@ -301,7 +301,7 @@ static bool runCpu(const Problem *p, void *data, int64_t dataStride,
       .data = buffer(data, GQ_I8, 2, p->rows, p->columns / 2, dataStride),
       .scales = buffer(scales, GQ_F8E4M3FN, 2, p->scaleRows, width, width),
   };
-  gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4,
+  gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
                             GQ_SCALE_LAYOUT_TILE128X4,
                             p->wide ? GQ_ROWS_GROUPED : GQ_ROWS_ALL);
   bool ok = gqCpuStatus() == GQ_OK;

@@ -2,7 +2,7 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-runtime,canonicalize)' | FileCheck %s --check-prefix=STATIC
 
 // CHECK-DAG: func.func private @gqCpuGroupedMm(index, i32, i32)
-// CHECK-DAG: func.func private @gqCpuGroupedBlockQuantize(index, i32, i32, i32)
+// CHECK-DAG: func.func private @gqCpuGroupedBlockQuantize(index, i32, i32, i32, i32)
 // CHECK-DAG: func.func private @gqCpuPreprocessGroupedMatmulSf(index, i32, i32)
 // CHECK-DAG: func.func private @gqCpuBlockQuantize(index, i32, i32)
 
@@ -58,16 +58,17 @@ func.func @preprocess(%s: memref<?x4xf8E4M3FN>, %o: memref<4xi64>,
 func.func @grouped_block_quantize(%x: memref<?x64xf32>, %o: memref<4xi32>,
     %so: memref<3xi32>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>,
     %n: index) {
-  // CHECK-NEXT: memref.alloca() : memref<7x9xi64>
+  // CHECK-NEXT: memref.alloca() : memref<16x9xi64>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   // CHECK: scf.for
   scf.for %i = %c0 to %n step %c1 {
-    // CHECK: memref.extract_aligned_pointer_as_index %{{.*}} : memref<7x9xi64>
-    // CHECK: %{{.*}} = arith.constant 0 : i32
-    // CHECK: %{{.*}} = arith.constant 1 : i32
-    // CHECK: %[[GROUPED:.*]] = arith.constant 1 : i32
-    // CHECK: call @gqCpuGroupedBlockQuantize(%{{.*}}, %{{.*}}, %{{.*}}, %[[GROUPED]])
+    // CHECK: memref.extract_aligned_pointer_as_index %{{.*}} : memref<16x9xi64>
+    // CHECK: %[[FORMAT:.*]] = arith.constant 0 : i32
+    // CHECK: %[[RECIPE:.*]] = arith.constant 0 : i32
+    // CHECK: %[[LAYOUT:.*]] = arith.constant 1 : i32
+    // CHECK: %[[ROWS:.*]] = arith.constant 1 : i32
+    // CHECK: call @gqCpuGroupedBlockQuantize(%{{.*}}, %[[FORMAT]], %[[RECIPE]], %[[LAYOUT]], %[[ROWS]])
     gq.grouped_block_quantize format(nvfp4) rows(grouped)
         ins(%x : memref<?x64xf32>)
         groups(%o, %so : memref<4xi32>, memref<3xi32>)

@@ -1,0 +1,120 @@
+//===- CpuQuantize.c - quantizing a matrix on the CPU --------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "CpuQuantize.h"
+
+#include "runtime_kernels/layout/Tile128x4.h"
+#include "runtime_kernels/numerics/Float.h"
+
+#include <string.h>
+
+enum {
+  /// Columns that are worked on from the first row to the last, before the next
+  /// ones: as many as there are column sums on the stack.
+  CHUNK = 16 * GQ_CPU_TILE,
+};
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+
+static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+gqCpuScaleExtents gqCpuGetScaleExtents(gqFormat format, bool columnwise,
+                                       int64_t rows, int64_t columns) {
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  if (!columnwise)
+    return (gqCpuScaleExtents){ceilDiv(rows, traits.blockRows),
+                               columns / traits.blockColumns};
+  return (gqCpuScaleExtents){
+      columns / traits.blockRows,
+      ceilDiv(gq_dev_up(rows, GQ_CPU_TRANSPOSED_UNIT), traits.blockColumns)};
+}
+
+/// Stores the scales of the tile at (row, column).
+static void storeScales(gqCpuMethod method, bool columnwise,
+                        const gqCpuDirection *direction, const gqCpuTile *tile,
+                        int64_t row, int64_t column,
+                        const gqCpuTileScales *scales) {
+  // A tile's own scales; and those before it, in either dimension.
+  gqCpuScaleExtents own = gqCpuGetScaleExtents(method.format, columnwise,
+                                               tile->rows, tile->columns);
+  gqCpuScaleExtents before =
+      gqCpuGetScaleExtents(method.format, columnwise, row, column);
+  if (method.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4) {
+    gqCpuStoreScaleTiles(
+        scales, own.columns,
+        direction->scales + gq_dev_tile128x4_offset(before.rows, before.columns,
+                                                    direction->scaleStride));
+    return;
+  }
+  bool wide = gqFormatGetTraits(method.format).scaleType == GQ_F32;
+  for (int64_t i = 0; i < own.rows; ++i)
+    for (int64_t j = 0; j < own.columns; ++j) {
+      int64_t to =
+          (before.rows + i) * direction->scaleStride + before.columns + j;
+      if (wide)
+        ((float *)direction->scales)[to] =
+            gq_dev_f32_from_bits(scales->bits[i][j]);
+      else
+        direction->scales[to] = (uint8_t)scales->bits[i][j];
+    }
+}
+
+static void quantizeTile(gqCpuMethod method, bool columnwise,
+                         const gqCpuDirection *direction, const gqCpuTile *tile,
+                         int64_t row, int64_t column) {
+  if (!direction->data)
+    return;
+  gqFormatTraits traits = gqFormatGetTraits(method.format);
+  bool transposed = columnwise && traits.transposes;
+  int64_t dataRow = transposed ? column : row;
+  int64_t dataColumn = transposed ? row : column;
+  gqCpuTileScales scales;
+  gqCpuQuantizeTile(tile, method, columnwise, direction->outer,
+                    direction->data + dataRow * direction->stride +
+                        dataColumn * traits.dataBits / 8,
+                    direction->stride, &scales);
+  if (direction->scales)
+    storeScales(method, columnwise, direction, tile, row, column, &scales);
+}
+
+static void storeSums(const float *sums, int64_t column, int64_t count,
+                      const gqBuffer *dbias) {
+  for (int64_t c = 0; c < count; ++c)
+    if (dbias->type == GQ_F32)
+      ((float *)dbias->data)[column + c] = sums[c];
+    else
+      ((uint16_t *)dbias->data)[column + c] =
+          dbias->type == GQ_BF16 ? gq_dev_bf16_from_f32(sums[c])
+                                 : gq_dev_f16_from_f32(sums[c]);
+}
+
+void gqCpuQuantize(const gqCpuQuantization *q) {
+  int64_t rows = q->rows, columns = q->input.sizes[1];
+  bool hasDbias = !gqBufferIsAbsent(&q->dbias);
+  float amax = 0.0f;
+  for (int64_t first = 0; first < columns; first += CHUNK) {
+    int64_t end = least(first + CHUNK, columns);
+    float sums[CHUNK] = {0};
+    for (int64_t row = 0; row < rows; row += GQ_CPU_TILE)
+      for (int64_t column = first; column < end; column += GQ_CPU_TILE) {
+        gqCpuTile tile;
+        tile.rows = least(rows - row, GQ_CPU_TILE);
+        tile.columns = least(end - column, GQ_CPU_TILE);
+        gqCpuLoadTile(&q->input, &q->rowIndices, row, column, &tile);
+        if (q->amax)
+          amax = gq_dev_max(gqCpuTileAmax(&tile), amax);
+        if (hasDbias)
+          gqCpuAddTileSums(&tile, sums + column - first);
+        quantizeTile(q->method, false, &q->rowwise, &tile, row, column);
+        quantizeTile(q->method, true, &q->columnwise, &tile, row, column);
+      }
+    if (hasDbias)
+      storeSums(sums, first, end - first, &q->dbias);
+  }
+  if (q->amax)
+    *q->amax = amax;
+}

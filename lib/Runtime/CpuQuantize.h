@@ -1,0 +1,56 @@
+//===- CpuQuantize.h - quantizing a matrix on the CPU ------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// gq.block_quantize is one matrix, gq.grouped_block_quantize one a group.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_RUNTIME_CPUQUANTIZE_H
+#define GQ_LIB_RUNTIME_CPUQUANTIZE_H
+
+#include "CpuTiles.h"
+
+/// Where a direction's codes and scales go.
+typedef struct gqCpuDirection {
+  /// Null if the direction is not wanted.
+  uint8_t *data;
+  /// In bytes, from row to row of the data as stored.
+  int64_t stride;
+  /// Null if the scales are not wanted.
+  uint8_t *scales;
+  /// The number of scales from row to row; in tile128x4 the padded columns.
+  int64_t scaleStride;
+  /// The outer scale (Nvfp4.h); 1 for none.
+  float outer;
+} gqCpuDirection;
+
+/// What is done with a matrix.
+typedef struct gqCpuQuantization {
+  gqCpuMethod method;
+  int64_t rows;
+  /// [rows, K] f32, bf16 or f16; K is a multiple of the block.
+  gqBuffer input;
+  /// [rows] i32 or i64, contiguous, or absent: row r is row rowIndices[r] of
+  /// the input, which then has another number of rows.
+  gqBuffer rowIndices;
+  gqCpuDirection rowwise, columnwise;
+  /// The largest magnitude of the matrix; null if not wanted.
+  float *amax;
+  /// [K] column sums, f32, bf16 or f16; absent if not wanted.
+  gqBuffer dbias;
+} gqCpuQuantization;
+
+void gqCpuQuantize(const gqCpuQuantization *quantization);
+
+/// The extents of the scales of a matrix of `rows` by `columns` in one
+/// direction: a row of scales for each row of blocks or, columnwise, for each
+/// column of blocks.
+typedef struct gqCpuScaleExtents {
+  int64_t rows, columns;
+} gqCpuScaleExtents;
+gqCpuScaleExtents gqCpuGetScaleExtents(gqFormat format, bool columnwise,
+                                       int64_t rows, int64_t columns);
+
+#endif // GQ_LIB_RUNTIME_CPUQUANTIZE_H

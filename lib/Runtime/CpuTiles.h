@@ -1,0 +1,79 @@
+//===- CpuTiles.h - what the CPU ops do to a tile of a matrix ----*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A matrix is quantized in tiles of 128 by 128 elements. Every block of every
+// format and direction lies in one of them, and the scales of a tile are whole
+// tiles of the layout tile128x4, padding included. The ops share these
+// functions, so they cannot differ in a byte.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_RUNTIME_CPUTILES_H
+#define GQ_LIB_RUNTIME_CPUTILES_H
+
+#include "gq/Runtime/Types.h"
+
+enum {
+  GQ_CPU_TILE = 128,
+  /// The most blocks of a row or column of a tile.
+  GQ_CPU_TILE_BLOCKS = 8,
+  /// Columnwise data that is stored transposed has a multiple of so many
+  /// columns; those of no row are zero.
+  GQ_CPU_TRANSPOSED_UNIT = 32,
+};
+
+/// Address of row `row` of a matrix.
+static inline void *gqCpuRow(const gqBuffer *matrix, int64_t row) {
+  return (uint8_t *)matrix->data +
+         row * matrix->strides[0] *
+             gqElementTypeSize((gqElementType)matrix->type);
+}
+
+/// The elements of a tile. At the matrix's end there are fewer rows and columns
+/// than the tile has room for; the number of columns is a multiple of 8.
+typedef struct gqCpuTile {
+  int64_t rows, columns;
+  float x[GQ_CPU_TILE][GQ_CPU_TILE];
+} gqCpuTile;
+
+/// Fills rows and columns of `tile` with the part that begins at (row, column)
+/// of `input`, of f32, bf16 or f16. With `rowIndices`, unless it is absent, row
+/// r is row rowIndices[r] of the input.
+void gqCpuLoadTile(const gqBuffer *input, const gqBuffer *rowIndices,
+                   int64_t row, int64_t column, gqCpuTile *tile);
+
+/// The largest magnitude, NaN dropped.
+float gqCpuTileAmax(const gqCpuTile *tile);
+
+/// Adds the sum of each column, computed in the order of the rows, to `sums`.
+void gqCpuAddTileSums(const gqCpuTile *tile, float sums[GQ_CPU_TILE]);
+
+/// How a matrix is quantized.
+typedef struct gqCpuMethod {
+  gqFormat format;
+  gqRecipe recipe;
+  gqScaleLayout scaleLayout;
+} gqCpuMethod;
+
+/// Scales as they are stored, a byte or the bits of a float32: of block j of
+/// row i or, columnwise, of column i. Where there is no block they are zero.
+/// For blocks of 128 by 128, i and j are 0.
+typedef struct gqCpuTileScales {
+  uint32_t bits[GQ_CPU_TILE][GQ_CPU_TILE_BLOCKS];
+} gqCpuTileScales;
+
+/// Quantizes a tile in one direction. `outer` is the outer scale (Nvfp4.h).
+/// Writes the codes to `data`, whose rows are `stride` bytes apart: [rows,
+/// columns] or, where the format transposes, [columns, up(rows, 32)].
+void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
+                       bool columnwise, float outer, uint8_t *data,
+                       int64_t stride, gqCpuTileScales *scales);
+
+/// Stores the first `numColumns` columns of `scales` and those that pad them to
+/// a multiple of 4, as consecutive tiles of the layout tile128x4.
+void gqCpuStoreScaleTiles(const gqCpuTileScales *scales, int64_t numColumns,
+                          uint8_t *tiles);
+
+#endif // GQ_LIB_RUNTIME_CPUTILES_H

@@ -1,0 +1,55 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calls gqCpuGroupedBlockQuantize, the C function (gq/Runtime/Cpu.h)."""
+
+import ctypes
+
+import cases
+import oracle
+from gq import _library
+
+_ELEMENTS = [
+    "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E4M3FN",
+    "f8E5M2", "f8E8M0FNU",
+]  # fmt: skip
+_LAYOUTS = ["linear", "tile128x4"]
+_RECIPES = ["nvfuser", "te"]
+_ROWS = ["all", "grouped"]
+
+
+class _Buffer(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("type", ctypes.c_int64),
+        ("rank", ctypes.c_int64),
+        ("sizes", ctypes.c_int64 * 3),
+        ("strides", ctypes.c_int64 * 3),
+    ]
+
+
+def _buffer(operand):
+    if operand is None:
+        return _Buffer()
+    a = operand.array
+    strides = [s // a.itemsize for s in a.strides]
+    return _Buffer(
+        a.ctypes.data,
+        _ELEMENTS.index(operand.element),
+        a.ndim,
+        (ctypes.c_int64 * 3)(*a.shape),
+        (ctypes.c_int64 * 3)(*strides),
+    )
+
+
+def grouped_block_quantize(operands, attributes):
+    """Runs the op on arrays; returns its outputs by name. Raises gq.Error."""
+    buffers = [_buffer(operands.get(name)) for name in cases.OPERANDS]
+    _library.lib.gqCpuGroupedBlockQuantize(
+        (_Buffer * len(buffers))(*buffers),
+        list(oracle.FORMATS).index(attributes.format),
+        _RECIPES.index(attributes.recipe),
+        _LAYOUTS.index(attributes.layout),
+        _ROWS.index(attributes.rows),
+    )
+    _library.check(_library.lib.gqCpuStatus())
+    return {n: operands[n].array for n in cases.OUTPUTS if n in operands}
