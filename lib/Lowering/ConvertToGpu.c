@@ -29,6 +29,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_PARAMETERS = 32 };
 
@@ -424,6 +425,9 @@ typedef struct Kernel {
   intptr_t numInputs;
   /// The width of the row indices; 0 if there are none.
   int32_t rowIndexBits;
+  /// CTAs that the registers of a multiprocessor must suffice for, 0 for as
+  /// many as the assembler sees fit.
+  int32_t minCtas;
   /// What there is to do, as i64: [rows, columns] elements in groups.
   MlirValue rows, columns, groups;
 } Kernel;
@@ -520,8 +524,11 @@ static void printCallWithHook(FILE *text, const Kernel *kernel,
 static void printKernelHeader(FILE *text, const Kernel *kernel) {
   fprintf(text,
           "llvm.func @%s(%s) attributes {gpu.kernel, nvvm.kernel, "
-          "nvvm.maxntid = array<i32: %d>} {\n",
+          "nvvm.maxntid = array<i32: %d>",
           kernel->name, textOf(kernel, TEXT_PARAMETERS), GQ_DEV_CTA);
+  if (kernel->minCtas)
+    fprintf(text, ", nvvm.minctasm = %d : i32", kernel->minCtas);
+  fprintf(text, "} {\n");
 }
 
 /// A kernel that reads its inputs through a hook: 16 bytes at a time where all
@@ -623,7 +630,7 @@ static bool declareHostFunctions(MlirOperation module) {
   MlirContext context = mlirOperationGetContext(module);
   MlirType pointer = mlirLLVMPointerTypeGet(context, 0);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
-  MlirType extents[] = {i64, i64, i64, i64};
+  MlirType extents[] = {i64, i64, i64};
   return gqDeclareFunction(
              module, "gqGetStream",
              mlirFunctionTypeGet(context, 0, NULL, 1, &pointer)) &&
@@ -631,7 +638,7 @@ static bool declareHostFunctions(MlirOperation module) {
              module, "gqStreamStatusWord",
              mlirFunctionTypeGet(context, 1, &pointer, 1, &pointer)) &&
          gqDeclareFunction(module, "gqKernelGrid",
-                           mlirFunctionTypeGet(context, 4, extents, 1, &i64));
+                           mlirFunctionTypeGet(context, 3, extents, 1, &i64));
 }
 
 /// The stream of the calling thread.
@@ -651,16 +658,11 @@ static MlirValue buildStatusWord(const gqBuilder *builder, MlirValue stream) {
 }
 
 /// The number of CTAs.
-static MlirValue buildGrid(const gqBuilder *builder, const Kernel *kernel,
-                           bool producer) {
+static MlirValue buildGrid(const gqBuilder *builder, const Kernel *kernel) {
   MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
-  MlirValue operands[] = {
-      kernel->rows, kernel->columns, kernel->groups,
-      gqBuildConstant(builder, i64,
-                      producer ? GQ_DEV_PRODUCER_CTAS_PER_MULTIPROCESSOR
-                               : GQ_DEV_CTAS_PER_MULTIPROCESSOR)};
+  MlirValue extents[] = {kernel->rows, kernel->columns, kernel->groups};
   return mlirOperationGetResult(
-      gqBuildCall(builder, "gqKernelGrid", 4, operands, 1, &i64), 0);
+      gqBuildCall(builder, "gqKernelGrid", 3, extents, 1, &i64), 0);
 }
 
 /// gpu.launch_func on the stream. All operands are of LLVM types, so that it is
@@ -787,6 +789,10 @@ static void describeGroupedBlockQuantize(Kernel *kernel, MlirOperation op,
   gqBufferValues data = gqBuildBufferValues(builder, desc.data);
   gqBufferValues scales = gqBuildBufferValues(builder, desc.scales);
   bool hasScale = !mlirValueIsNull(desc.globalScale);
+  // Others take more registers.
+  if (!hasScale && mlirValueIsNull(desc.rowIndices) &&
+      mlirRegionIsNull(desc.producer) && strcmp(kernel->inputs[0].type, "f32"))
+    kernel->minCtas = GQ_DEV_CTAS_PER_MULTIPROCESSOR;
   bool perGroup = hasScale && mlirShapedTypeGetRank(
                                   mlirValueGetType(desc.globalScale)) == 1;
 
@@ -885,8 +891,7 @@ static bool convert(MlirOperation module, MlirOperation op, intptr_t number) {
         gpuModule);
     if (!mlirRegionIsNull(producer))
       fillElement(gpuModule, producer);
-    buildLaunch(&builder, symbol, &kernel,
-                buildGrid(&builder, &kernel, !mlirRegionIsNull(producer)),
+    buildLaunch(&builder, symbol, &kernel, buildGrid(&builder, &kernel),
                 stream);
     mlirOperationDestroy(op);
   }

@@ -297,10 +297,10 @@ int64_t gqDeviceMultiprocessorCount(void) {
   return context ? context->multiprocessorCount : 1;
 }
 
-int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups,
-                     int64_t ctasPerMultiprocessor) {
-  return gq_dev_grid(gq_dev_grouped_warps(rows, columns, groups),
-                     ctasPerMultiprocessor * gqDeviceMultiprocessorCount());
+int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups) {
+  return gq_dev_grid(rows, columns, groups,
+                     GQ_DEV_CTAS_PER_MULTIPROCESSOR *
+                         gqDeviceMultiprocessorCount());
 }
 
 void mgpuSetDefaultDevice(int32_t device) {

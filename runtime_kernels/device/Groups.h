@@ -91,34 +91,65 @@ GQ_DEV void gq_dev_prepare_groups(gq_dev_row_groups *groups) {
                       : INT64_MAX;
 }
 
+/// `row` to compare i32 offsets with.
+GQ_DEV int32_t gq_dev_narrow(int64_t row) {
+  return (int32_t)(row < INT32_MAX ? row : INT32_MAX);
+}
+
+/// Whether offset number i is at most `row`.
+GQ_DEV bool gq_dev_offset_at_most(const gq_dev_row_groups *groups, uint32_t i,
+                                  int64_t row) {
+  return groups->wide ? ((const int64_t GQ_GLOBAL *)groups->offsets)[i] <= row
+                      : ((const int32_t GQ_GLOBAL *)groups->offsets)[i] <=
+                            gq_dev_narrow(row);
+}
+
+/// Whether the pivot of `lane` is. One that is missing may count as at most the
+/// largest i32.
+GQ_DEV bool gq_dev_pivot_at_most(const gq_dev_row_groups *groups, uint32_t lane,
+                                 int64_t row) {
+  if (groups->wide)
+    return gq_dev_shuffle64(groups->pivot, lane) <= row;
+  uint32_t pivot = (uint32_t)gq_dev_narrow(groups->pivot);
+  return (int32_t)gq_dev_shuffle(pivot, lane) <= gq_dev_narrow(row);
+}
+
 /// The group of each lane's row: the last one that starts at or before the row,
-/// if it is usable; else a group of number -1 and no rows. Bisection, five
-/// steps of it between the lanes, and with 1,000 groups five in memory. At
-/// every step offsets[low] <= row < offsets[high], which needs nothing of the
-/// offsets. All lanes take part.
+/// if it is usable and has the row; else a group of number -1 and no rows. Five
+/// steps are made between the lanes, the next by bisection, and the last four
+/// offsets are loaded at once: with 128 groups nothing waits for memory twice.
+/// All lanes take part.
 GQ_DEV gq_dev_group gq_dev_find_group(const gq_dev_row_groups *groups,
                                       int64_t row) {
+  const uint32_t last = 4;
   uint32_t pivots = 0; // that are at most `row`
-  for (uint32_t step = GQ_DEV_WARP / 2; step; step /= 2) {
-    int64_t pivot = gq_dev_shuffle64(groups->pivot, pivots + step - 1);
-    pivots += pivot <= row ? step : 0;
-  }
+  for (uint32_t step = GQ_DEV_WARP / 2; step; step /= 2)
+    pivots += gq_dev_pivot_at_most(groups, pivots + step - 1, row) ? step : 0;
   uint32_t low = pivots * groups->pivotStep; // that many are at most `row`
   uint32_t high = low + groups->pivotStep - 1;
   high = high < groups->numOffsets ? high : groups->numOffsets;
-  for (uint32_t left = groups->pivotStep - 1; left; left /= 2)
-    if (low < high) {
-      uint32_t middle = low + (high - low) / 2;
-      if (gq_dev_load_offset(groups->offsets, groups->wide, middle) <= row)
-        low = middle + 1;
-      else
-        high = middle;
+  while (low + last < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (gq_dev_offset_at_most(groups, middle, row))
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low < high) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < last; ++i) {
+      uint32_t at = low + i < high ? low + i : high - 1;
+      count += gq_dev_offset_at_most(groups, at, row) & (low + i < high);
     }
+    low += count;
+  }
   const gq_dev_group none = {.number = -1};
   if (low == 0 || low > groups->numGroups)
     return none;
   gq_dev_group group = gq_dev_load_group(groups, low - 1);
-  return gq_dev_group_faults(groups, group) ? none : group;
+  bool usable = group.begin <= row && row < group.end &&
+                !gq_dev_group_faults(groups, group);
+  return usable ? group : none;
 }
 
 #endif // GQ_KERNELS_DEVICE_GROUPS_H

@@ -40,20 +40,8 @@ typedef struct Piece {
   uint32_t number;
 } Piece;
 
-GQ_DEV Piece pieceOf(uint64_t index, uint32_t piecesPerTile) {
-  return (Piece){(uint32_t)(index / piecesPerTile),
-                 (uint32_t)(index % piecesPerTile)};
-}
-
-/// The piece `distance` further on.
-GQ_DEV Piece pieceAfter(Piece piece, Piece distance, uint32_t piecesPerTile) {
-  piece.rowTile += distance.rowTile;
-  piece.number += distance.number;
-  if (piece.number >= piecesPerTile) {
-    piece.number -= piecesPerTile;
-    ++piece.rowTile;
-  }
-  return piece;
+GQ_DEV Piece pieceOf(uint32_t index, uint32_t piecesPerTile) {
+  return (Piece){index / piecesPerTile, index % piecesPerTile};
 }
 
 GQ_DEV uint32_t numRowTiles(int64_t rows) {
@@ -128,30 +116,38 @@ typedef struct Target {
   int32_t group;
 } Target;
 
-/// The target of each lane's row. `group` is where the lane's last row was; if
-/// all rows are there still, as in large groups, nothing is looked up.
-GQ_DEV Target findTarget(const gq_dev_row_groups *groups, int64_t row,
-                         gq_dev_group *group) {
-  if (gq_dev_ballot(row < group->begin || row >= group->end))
-    *group = gq_dev_find_group(groups, row);
-  return (Target){.row = group->scaleBegin + row - group->begin,
-                  .rowsAfter = group->end - 1 - row,
-                  .group = group->number};
+/// The target of each lane's row. All lanes take part.
+GQ_DEV Target findTarget(const gq_dev_row_groups *groups, int64_t row) {
+  gq_dev_group group = gq_dev_find_group(groups, row);
+  return (Target){.row = group.scaleBegin + row - group.begin,
+                  .rowsAfter = group.end - 1 - row,
+                  .group = group.number};
 }
 
-/// Stores a word of each lane to its target, from `column` on. Four lanes side
-/// by side have rows 32 apart. Rows 32 apart in a tile share a slot of 16
-/// bytes, and the slot's last row of the group sees to the padding after it.
-/// Where lanes and padding make up a whole slot, which is so but for tiles that
-/// the four lanes meet in part, the first of the lanes stores it at once.
-GQ_DEV void storeTiled(uint8_t GQ_GLOBAL *scales, uint32_t width, Target target,
-                       uint32_t column, uint32_t word, bool aligned) {
+/// How a lane stores the words of its row, the same in every column of tiles.
+/// Four lanes side by side have rows 32 apart. Rows 32 apart in a tile share a
+/// slot of 16 bytes, and the slot's last row of the group sees to the padding
+/// after it. Where lanes and padding make up a whole slot, which is so but for
+/// tiles that the four lanes meet in part, the first of the lanes stores it at
+/// once. In few registers: a warp keeps this while it quantizes.
+typedef struct TiledStore {
+  /// The slot in the first column of tiles.
+  uint8_t GQ_GLOBAL *slot;
+  /// The word of the slot that is the lane's.
+  uint32_t place : 2;
+  /// Lanes after this one that have words of the same slot.
+  uint32_t lanesAfter : 2;
+  /// The lane stores the whole slot, or else its own word,
+  uint32_t whole : 1, own : 1;
+  /// and the padding after it.
+  uint32_t padding : 1;
+} TiledStore;
+
+GQ_DEV TiledStore planTiledStore(uint8_t GQ_GLOBAL *scales, uint32_t width,
+                                 Target target, bool aligned) {
   uint32_t lane = gq_dev_lane();
   uint32_t rowInTile = (uint32_t)target.row % GQ_DEV_TILE_ROWS;
   uint32_t place = rowInTile / ROW_STEP;
-  int64_t tile =
-      (target.row - rowInTile) * width + column / GQ_DEV_TILE_COLUMNS * 512;
-  uint8_t GQ_GLOBAL *slot = scales + tile + rowInTile % ROW_STEP * 16;
   bool active = target.group >= 0;
 
   // Which lanes share the slot of the lane below.
@@ -165,23 +161,40 @@ GQ_DEV void storeTiled(uint8_t GQ_GLOBAL *scales, uint32_t width, Target target,
   bool whole =
       active && aligned && place == 0 && (endsGroup || lanesAfter == 3);
   uint32_t wholes = gq_dev_ballot(whole);
+  // The slot's first row is `place` lanes below, if these four have it.
+  bool stored = whole || (joined >> lane & 1 && place <= lane % 4 &&
+                          wholes >> (lane - place) & 1);
+  return (TiledStore){
+      .slot =
+          scales + (target.row - rowInTile) * width + rowInTile % ROW_STEP * 16,
+      .place = place,
+      .lanesAfter = lanesAfter,
+      .whole = whole,
+      .own = active && !stored,
+      .padding = endsGroup && lanesAfter == 0,
+  };
+}
 
+/// Stores a word of each lane, from `column` < `width` on. All lanes take part.
+GQ_DEV void storeTiled(const TiledStore *store, uint32_t column, uint32_t width,
+                       uint32_t word, bool aligned) {
+  uint32_t lane = gq_dev_lane();
   gq_dev_u32x4 words = {word, gq_dev_shuffle(word, lane + 1),
                         gq_dev_shuffle(word, lane + 2),
                         gq_dev_shuffle(word, lane + 3)};
   for (uint32_t i = 1; i < 4; ++i)
-    words[i] = i <= lanesAfter ? words[i] : 0;
-  if (whole)
+    words[i] = i <= store->lanesAfter ? words[i] : 0;
+  if (column >= width)
+    return;
+  uint8_t GQ_GLOBAL *slot =
+      store->slot + (uint64_t)(column / GQ_DEV_TILE_COLUMNS) * 512;
+  if (store->whole)
     *(gq_dev_u32x4 GQ_GLOBAL *)slot = words;
-
-  // The slot's first row is `place` lanes below, if these four have it.
-  bool stored = whole || (joined >> lane & 1 && place <= lane % 4 &&
-                          wholes >> (lane - place) & 1);
-  if (active && !stored) {
-    storeScales(slot + 4 * place, word, GQ_DEV_TILE_COLUMNS, aligned);
-    if (endsGroup && lanesAfter == 0)
+  if (store->own) {
+    storeScales(slot + 4 * store->place, word, GQ_DEV_TILE_COLUMNS, aligned);
+    if (store->padding)
       for (uint32_t i = 1; i < 4; ++i)
-        if (i > place)
+        if (i > store->place)
           storeScales(slot + 4 * i, 0, GQ_DEV_TILE_COLUMNS, aligned);
   }
 }
@@ -189,16 +202,16 @@ GQ_DEV void storeTiled(uint8_t GQ_GLOBAL *scales, uint32_t width, Target target,
 /// Zeroes the slots that hold nothing but padding, those from the used rows on
 /// in the last tiles of a group that uses less than 32 rows of them, and
 /// reports groups that break the contract. A warp takes up to 16 tiles of
-/// a group. The last warps begin: they are those that have a piece less to do.
+/// a group at a time, share number `first` to begin with.
 GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
                          uint8_t GQ_GLOBAL *scales, uint32_t width,
-                         uint32_t GQ_GLOBAL *status) {
+                         uint32_t GQ_GLOBAL *status, uint32_t first) {
   const uint32_t share = 16;
   bool aligned = ((uint64_t)scales & 15) == 0;
   uint32_t tiles = width / GQ_DEV_TILE_COLUMNS;
   uint32_t shares = (tiles + share - 1) / share;
   uint64_t total = (uint64_t)groups->numGroups * shares;
-  for (uint64_t i = numWarps() - 1 - warpNumber(); i < total; i += numWarps()) {
+  for (uint64_t i = first; i < total; i += numWarps()) {
     uint32_t e = (uint32_t)(i / shares);
     uint32_t begin = (uint32_t)(i % shares) * share;
     uint32_t end = begin + share < tiles ? begin + share : tiles;
@@ -251,33 +264,31 @@ typedef struct Quantization {
   int64_t scalesStride;
 } Quantization;
 
-/// A lane's blocks in a piece: those of rows `firstRow` + 32 * i for which bit
-/// i of `rows` is set. If there is no such column, no bit is set.
+/// A lane's blocks in a piece: in `column`, and in the rows first + 32 * i for
+/// i < count.
 typedef struct Blocks {
-  int64_t firstRow;
+  int64_t first;
   uint32_t column;
-  uint32_t rows;
+  uint32_t count;
   /// With row indices: the row of the source, -1 if there is none.
   int64_t sourceRows[UNROLL];
 } Blocks;
 
-GQ_DEV Blocks blocksOf(const Quantization *q, Piece piece, uint32_t numBlocks) {
+GQ_DEV Blocks blocksOf(const Quantization *q, Piece piece, uint32_t run) {
   uint32_t lane = gq_dev_lane();
-  Blocks blocks = {.firstRow = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
-                               piece.number % PIECES * 2 + lane / PIECE_COLUMNS,
-                   .column = piece.number / PIECES * PIECE_COLUMNS +
+  Blocks blocks = {.first = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
+                            piece.number % PIECES * 2 + lane / PIECE_COLUMNS,
+                   .column = piece.number / PIECES * run * PIECE_COLUMNS +
                              lane % PIECE_COLUMNS};
-  for (uint32_t i = 0; i < UNROLL; ++i)
-    if (blocks.firstRow + ROW_STEP * i < q->rows && blocks.column < numBlocks)
-      blocks.rows |= 1u << i;
-  // Known when the blocks are, a piece ahead of the loads that wait for them.
-  for (uint32_t i = 0; q->rowIndexBits && i < UNROLL; ++i) {
-    bool inside = blocks.rows >> i & 1;
-    int64_t row =
+  int64_t left = q->rows - blocks.first;
+  blocks.count = left <= 0 ? 0
+                 : left > (UNROLL - 1) * ROW_STEP
+                     ? UNROLL
+                     : ((uint32_t)left + ROW_STEP - 1) / ROW_STEP;
+  for (uint32_t i = 0; q->rowIndexBits && i < UNROLL; ++i)
+    blocks.sourceRows[i] =
         gq_dev_source_row(q->rowIndices, q->rowIndexBits, q->sourceRows,
-                          inside ? blocks.firstRow + ROW_STEP * i : 0);
-    blocks.sourceRows[i] = inside ? row : -1;
-  }
+                          i < blocks.count ? blocks.first + ROW_STEP * i : 0);
   return blocks;
 }
 
@@ -287,17 +298,18 @@ typedef struct Held {
   uint32_t words[GQ_DEV_NVFP4_BLOCK];
 } Held;
 
-/// Loads block i, or where there is none block 0: a load without a branch lets
-/// the loads be issued together. Packing undoes the hook's unpacking, so that
-/// what the loads gave is held as it is.
+/// Loads block i, or where there is none block (0, 0): without a branch the
+/// loads are issued together. Packing undoes the hook's unpacking, so that what
+/// the loads gave is held as it is.
 GQ_DEV Held loadBlock(const Quantization *q, Blocks blocks, uint32_t i) {
-  bool inside = blocks.rows >> i & 1;
+  bool inside = i < blocks.count;
   float x[GQ_DEV_NVFP4_BLOCK];
   if (q->rowIndexBits)
-    gq_dev_load16_gathered(q->load, q->inputs, blocks.sourceRows[i],
+    gq_dev_load16_gathered(q->load, q->inputs,
+                           inside ? blocks.sourceRows[i] : -1,
                            (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK, x);
   else
-    q->load(q->inputs, inside ? blocks.firstRow + ROW_STEP * i : 0,
+    q->load(q->inputs, inside ? blocks.first + ROW_STEP * i : 0,
             inside ? (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK : 0, x);
   Held held;
   if (q->load == gq_dev_load16_bf16)
@@ -312,19 +324,41 @@ GQ_DEV Held loadBlock(const Quantization *q, Blocks blocks, uint32_t i) {
   return held;
 }
 
-/// The elements of a block, and its largest magnitude.
-GQ_DEV float unpackBlock(const Quantization *q, Held held,
-                         float x[GQ_DEV_NVFP4_BLOCK]) {
+/// Loads a lane's blocks. Where all lanes have all of theirs, which they mostly
+/// have, no address depends on it.
+GQ_DEV void loadBlocks(const Quantization *q, Blocks blocks,
+                       Held held[UNROLL]) {
+  if (gq_dev_ballot(blocks.count < UNROLL) == 0) {
+    blocks.count = UNROLL;
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < UNROLL; ++i)
+      held[i] = loadBlock(q, blocks, i);
+  } else {
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < UNROLL; ++i)
+      held[i] = loadBlock(q, blocks, i);
+  }
+}
+
+/// Quantizes a block: see gq_dev_nvfp4_block.
+GQ_DEV uint32_t convertBlock(const Quantization *q, Held held,
+                             float globalScale, uint32_t codes[2]) {
+  bool hasGlobalScale = q->globalScaleKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  float x[GQ_DEV_NVFP4_BLOCK];
   if (q->load == gq_dev_load16_bf16) {
     gq_dev_unpack_bf16(held.words, x);
-    return gq_dev_amax_of_bf16(held.words);
+    float amax = gq_dev_amax_of_bf16(held.words);
+    return hasGlobalScale
+               ? gq_dev_nvfp4_block(x, amax, true, globalScale, codes)
+               : gq_dev_nvfp4_block_of_bf16(x, amax, codes);
   }
   if (q->load == gq_dev_load16_f16)
     gq_dev_unpack_f16(held.words, x);
   else
     for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK; ++j)
       x[j] = gq_dev_f32_from_bits(held.words[j]);
-  return gq_dev_amax(x);
+  return gq_dev_nvfp4_block(x, gq_dev_amax(x), hasGlobalScale, globalScale,
+                            codes);
 }
 
 /// Whether the hook only loads. What it gives can be held for later; a fused
@@ -342,97 +376,109 @@ GQ_DEV bool readsMatrix(gq_load16 *load) {
          load == gq_dev_load16_f32_unaligned;
 }
 
-GQ_DEV void quantize(const Quantization *q) {
+/// What the groups of a lane's rows make of them. Of the four words of scales
+/// that four lanes side by side have, a lane stores one: its number in the four
+/// says of which row.
+typedef struct RowPlan {
+  /// Of scales in tiles.
+  TiledStore store;
+  float globalScale;
+  /// Bit i: the data of lane i's row is wanted.
+  uint32_t wanted;
+} RowPlan;
+
+GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
+  RowPlan plan = {.globalScale = 1.0f, .wanted = -1u};
+  Target target = {.group = -1};
+  if (q->groups) {
+    target = findTarget(q->groups, row);
+    plan.store = planTiledStore(q->scales, width, target,
+                                ((uint64_t)q->scales & 15) == 0);
+  }
+  if (q->globalScaleKind == GQ_DEV_GLOBAL_SCALE_ONE)
+    plan.globalScale = *q->globalScale;
+  else if (q->globalScaleKind == GQ_DEV_GLOBAL_SCALE_PER_GROUP &&
+           target.group >= 0)
+    plan.globalScale = q->globalScale[target.group];
+  if (q->onlyGrouped)
+    plan.wanted = gq_dev_ballot(target.group >= 0);
+  return plan;
+}
+
+/// A warp takes a run of pieces side by side, which share what is known of
+/// their rows: of one if there are as many warps as pieces, else of two. More
+/// would leave too few runs for small matrices. Returns how far behind the last
+/// run the warp's next one would be.
+GQ_DEV uint32_t quantize(const Quantization *q) {
   uint32_t numBlocks = (uint32_t)(q->columns / GQ_DEV_NVFP4_BLOCK);
   uint32_t width = (uint32_t)gq_dev_up(numBlocks, GQ_DEV_TILE_COLUMNS);
-  bool hasGlobalScale = q->globalScaleKind != GQ_DEV_GLOBAL_SCALE_NONE;
   bool perGroup = q->globalScaleKind == GQ_DEV_GLOBAL_SCALE_PER_GROUP;
   bool dataAligned = (((uint64_t)q->data | (uint64_t)q->dataStride) & 7) == 0;
   bool scalesAligned =
       q->groups ? ((uint64_t)q->scales & 15) == 0
                 : (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
+  bool ahead = onlyLoads(q->load);
 
   uint32_t rowTiles = numRowTiles(q->rows);
-  uint32_t piecesPerTile = (width + PIECE_COLUMNS - 1) / PIECE_COLUMNS * PIECES;
+  uint32_t pieceColumns = (width + PIECE_COLUMNS - 1) / PIECE_COLUMNS;
+  uint32_t run = numWarps() >= rowTiles * pieceColumns * PIECES ? 1 : 2;
+  uint32_t runsPerTile = (pieceColumns + run - 1) / run * PIECES;
+  uint32_t runs = rowTiles * runsPerTile;
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
-  Piece distance = pieceOf(numWarps(), piecesPerTile);
-  Piece piece = pieceOf(warpNumber(), piecesPerTile);
-  if (piece.rowTile >= rowTiles)
-    return;
-
-  // The registers of a block are loaded with its successor as soon as they are
-  // free, so that a warp has three blocks a lane in flight while it computes.
-  Held held[UNROLL];
-  Blocks blocks = blocksOf(q, piece, numBlocks);
-  gq_dev_group group = {.number = -1};
-  bool ahead = onlyLoads(q->load);
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; ahead && i < UNROLL; ++i)
-    held[i] = loadBlock(q, blocks, i);
-
-  do {
-    piece = pieceAfter(piece, distance, piecesPerTile);
-    Blocks next = blocksOf(q, piece, numBlocks);
-
-    // Of the four words that four lanes have, this lane stores one. It is there
-    // if its first column is, which the first of the lanes knows.
-    uint32_t wordColumn = blocks.column - laneInWord;
-    int64_t wordRow = blocks.firstRow + ROW_STEP * laneInWord;
-    bool hasWord =
-        gq_dev_shuffle(blocks.rows, lane - laneInWord) >> laneInWord & 1;
-    Target target = {.group = -1};
-    if (q->groups)
-      target = findTarget(q->groups, wordRow, &group);
-
-    float globalScale = 1.0f;
-    if (perGroup && target.group >= 0)
-      globalScale = q->globalScale[target.group];
-    else if (hasGlobalScale && !perGroup)
-      globalScale = *q->globalScale;
-    uint32_t wanted = -1u;
-    if (q->onlyGrouped)
-      wanted = gq_dev_ballot(target.group >= 0);
-
-    uint32_t scales = 0;
-#pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < UNROLL; ++i) {
-      // The lane that knows the group of this block's row.
-      uint32_t informed = lane - laneInWord + i;
-      float blockScale =
-          perGroup ? gq_dev_shuffle_f32(globalScale, informed) : globalScale;
-      if (!ahead)
-        held[i] = loadBlock(q, blocks, i);
-      // The branch also keeps the loads of the next piece between the blocks:
-      // without it they all end up behind the last one.
-      if (blocks.rows >> i & 1) {
-        float x[GQ_DEV_NVFP4_BLOCK];
-        float amax = unpackBlock(q, held[i], x);
-        uint32_t codes[2];
-        scales |= gq_dev_nvfp4_block(x, amax, hasGlobalScale, blockScale, codes)
-                  << 8 * i;
-        if (wanted >> informed & 1)
-          storeCodes(q->data +
-                         (blocks.firstRow + ROW_STEP * i) * q->dataStride +
-                         (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK_BYTES,
-                     codes, dataAligned);
-      }
+  uint32_t index = warpNumber();
+  for (; index < runs; index += numWarps()) {
+    Piece piece = pieceOf(index, runsPerTile);
+    Blocks blocks = blocksOf(q, piece, run);
+    int64_t wordRow = blocks.first + ROW_STEP * laneInWord;
+    RowPlan plan;
+    // Not unrolled: other warps fill the time that loads take, and registers
+    // are what limits their number.
+#pragma clang loop unroll(disable)
+    for (uint32_t i = 0; i < run; ++i, blocks.column += PIECE_COLUMNS) {
+      Blocks here = blocks;
+      if (here.column >= numBlocks)
+        here.count = 0;
+      Held held[UNROLL];
       if (ahead)
-        held[i] = loadBlock(q, next, i);
-    }
+        loadBlocks(q, here, held);
+      uint8_t GQ_GLOBAL *data = q->data + here.first * q->dataStride +
+                                (int64_t)here.column * GQ_DEV_NVFP4_BLOCK_BYTES;
+      if (i == 0)
+        plan = planRows(q, width, wordRow);
 
-    scales = transposeBytes(scales);
-    if (q->groups) {
-      if (!hasWord)
-        target.group = -1;
-      storeTiled(q->scales, width, target, wordColumn, scales, scalesAligned);
-    } else if (hasWord) {
-      uint32_t left = numBlocks - wordColumn;
-      storeScales(q->scales + wordRow * q->scalesStride + wordColumn, scales,
-                  left < GQ_DEV_TILE_COLUMNS ? left : GQ_DEV_TILE_COLUMNS,
-                  scalesAligned);
+      uint32_t scales = 0;
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < UNROLL; ++j) {
+        // The lane that knows the group of this block's row.
+        uint32_t informed = lane - laneInWord + j;
+        float globalScale = perGroup
+                                ? gq_dev_shuffle_f32(plan.globalScale, informed)
+                                : plan.globalScale;
+        if (!ahead)
+          held[j] = loadBlock(q, here, j);
+        uint32_t codes[2];
+        scales |= convertBlock(q, held[j], globalScale, codes) << 8 * j;
+        if (j < here.count && plan.wanted >> informed & 1)
+          storeCodes(data, codes, dataAligned);
+        data += ROW_STEP * q->dataStride;
+      }
+      // Blocks that are not there have scale 0.
+      uint32_t missing = 8 * (UNROLL - here.count);
+      scales = here.count ? scales << missing >> missing : 0;
+
+      scales = transposeBytes(scales);
+      uint32_t wordColumn = here.column - laneInWord;
+      if (q->groups) {
+        storeTiled(&plan.store, wordColumn, width, scales, scalesAligned);
+      } else if (wordColumn < numBlocks && wordRow < q->rows) {
+        uint32_t left = numBlocks - wordColumn;
+        storeScales(q->scales + wordRow * q->scalesStride + wordColumn, scales,
+                    left < GQ_DEV_TILE_COLUMNS ? left : GQ_DEV_TILE_COLUMNS,
+                    scalesAligned);
+      }
     }
-    blocks = next;
-  } while (piece.rowTile < rowTiles);
+  }
+  return index - runs;
 }
 
 /// The groups as the kernels are given them.
@@ -482,11 +528,11 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
       .scales = scales,
   };
   gq_dev_prepare_groups(&rowGroups);
-  quantize(&quantization);
+  uint32_t next = quantize(&quantization);
   finishGroups(
       &rowGroups, scales,
       (uint32_t)gq_dev_up(columns / GQ_DEV_NVFP4_BLOCK, GQ_DEV_TILE_COLUMNS),
-      status);
+      status, next);
   if (row_index_bits)
     gq_dev_check_row_indices(row_indices, row_index_bits, source_rows, rows,
                              status);
@@ -551,12 +597,11 @@ GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
   uint32_t wordInPiece = gq_dev_lane() / 4;
   uint32_t rowTiles = numRowTiles(rows);
   uint32_t piecesPerTile = (words + 7) / 8 * ROW_STEP;
-  Piece distance = pieceOf(numWarps(), piecesPerTile);
+  uint32_t pieces = rowTiles * piecesPerTile;
+  uint32_t index = warpNumber();
   gq_dev_prepare_groups(&rowGroups);
-  gq_dev_group group = {.number = -1};
-  for (Piece piece = pieceOf(warpNumber(), piecesPerTile);
-       piece.rowTile < rowTiles;
-       piece = pieceAfter(piece, distance, piecesPerTile)) {
+  for (; index < pieces; index += numWarps()) {
+    Piece piece = pieceOf(index, piecesPerTile);
     int64_t row = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
                   piece.number % ROW_STEP + rowInGroup;
     uint32_t column =
@@ -566,10 +611,9 @@ GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
     if (inside)
       word = loadScales(linear + row * linear_stride + column,
                         (uint32_t)scale_columns - column, linearAligned);
-    Target target = findTarget(&rowGroups, row, &group);
-    if (!inside)
-      target.group = -1;
-    storeTiled(scales, width, target, column, word, scalesAligned);
+    TiledStore store = planTiledStore(
+        scales, width, findTarget(&rowGroups, row), scalesAligned);
+    storeTiled(&store, column, width, word, scalesAligned);
   }
-  finishGroups(&rowGroups, scales, width, status);
+  finishGroups(&rowGroups, scales, width, status, index - pieces);
 }

@@ -27,35 +27,29 @@ enum {
 enum {
   /// Threads of a CTA. Kernels work with any multiple of 32.
   GQ_DEV_CTA = 128,
-  /// CTAs that a grid should have for each multiprocessor. Each warp keeps its
-  /// loads in flight; more warps only disturb each other in memory.
-  GQ_DEV_CTAS_PER_MULTIPROCESSOR = 3,
-  /// The same of a kernel with a producer, which loads nothing ahead: as many
-  /// as fit, so that warps hide each other's latency.
-  GQ_DEV_PRODUCER_CTAS_PER_MULTIPROCESSOR = 7,
+  /// CTAs that a multiprocessor holds at once, by their registers.
+  GQ_DEV_CTAS_PER_MULTIPROCESSOR = 6,
 };
 
-/// The CTAs of the grid for a kernel that has work for `warps` warps, on a
-/// device that `full` CTAs fill.
-static inline uint32_t gq_dev_grid(int64_t warps, int64_t full) {
-  int64_t ctas = (warps + GQ_DEV_CTA / 32 - 1) / (GQ_DEV_CTA / 32);
-  return (uint32_t)(ctas < 1 ? 1 : ctas < full ? ctas : full);
-}
-
-/// How many warps block_quantize of [rows, columns] has work for.
-static inline int64_t gq_dev_block_quantize_warps(int64_t rows,
-                                                  int64_t columns) {
-  // 128 rows by 16 blocks are 16 pieces.
-  return (rows + 127) / 128 * ((columns + 255) / 256) * 16;
-}
-
-/// The same of grouped_block_quantize and, with 16 columns for a scale column,
-/// of preprocess_grouped_matmul_sf.
-static inline int64_t gq_dev_grouped_warps(int64_t rows, int64_t columns,
-                                           int64_t groups) {
-  // 16 tiles of a group's padding are a warp's share.
-  return gq_dev_block_quantize_warps(rows, columns) +
-         groups * ((columns + 1023) / 1024);
+/// The CTAs of the grid for a kernel over [rows, columns] elements in `groups`
+/// groups, 0 where it knows no groups, on a device that holds `full` CTAs at
+/// once. Where it can hold them all, each warp gets a piece of the matrix,
+/// which is the shortest way; else two, which is the least work. A warp does no
+/// more than that: one that is done makes room for another, and their loads and
+/// stores overlap.
+static inline uint32_t gq_dev_grid(int64_t rows, int64_t columns,
+                                   int64_t groups, int64_t full) {
+  const int64_t warpsPerCta = GQ_DEV_CTA / 32;
+  // 128 rows by 16 blocks are 16 pieces; 16 tiles of a group's padding are a
+  // warp's share.
+  int64_t pieceColumns = (columns + 255) / 256;
+  int64_t piecesDown = (rows + 127) / 128 * 16;
+  int64_t shares = groups * ((columns + 1023) / 1024);
+  int64_t warps = piecesDown * pieceColumns + shares;
+  if (warps > full * warpsPerCta)
+    warps = piecesDown * ((pieceColumns + 1) / 2) + shares;
+  int64_t ctas = (warps + warpsPerCta - 1) / warpsPerCta;
+  return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
 }
 
 #endif // GQ_KERNELS_DEVICE_LAUNCH_H

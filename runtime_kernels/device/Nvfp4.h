@@ -74,6 +74,33 @@ GQ_DEV uint32_t gq_dev_e2m1x8_from_f32(const float x[8]) {
   return gq_dev_permute(gq_dev_e2m1_pairs(x), gq_dev_e2m1_pairs(x + 2), 0x6240);
 }
 
+/// The codes of two elements, given as 2^-14 times them: bits 9 to 11 and 25 to
+/// 27 of the result are the magnitudes, bits 15 and 31 the signs.
+///
+/// 2^-14 is the smallest normal f16, so that from bit 9 on an f16 is the e2m1
+/// of 2^14 times its value, denormals and all. What is left is to round there,
+/// ties to even.
+GQ_DEV uint32_t gq_dev_e2m1_of_f16_pair(float low, float high) {
+  uint32_t halves = gq_dev_min_magnitude_f16x2(gq_dev_f16x2_from_f32(low, high),
+                                               0x0e000e00); // 6 * 2^-14
+  return halves + (halves >> 9 & 0x00010001) + 0x00ff00ff;
+}
+
+/// The codes of 2^14 * x[0] to 2^14 * x[7], x[0] in the lowest nibble. Rounding
+/// to f16 on the way may not reach the middle between two codes: for elements
+/// that are there or a 256th away from it.
+GQ_DEV uint32_t gq_dev_e2m1x8_from_spaced(const float x[8]) {
+  uint32_t pairs[4];
+  for (int i = 0; i < 4; ++i)
+    pairs[i] = gq_dev_e2m1_of_f16_pair(x[i], x[i + 4]);
+  // A byte an element: the sign, three zeros, the magnitude, and a rest.
+  uint32_t even = gq_dev_permute(pairs[0], pairs[2], 0x7351);
+  uint32_t odd = gq_dev_permute(pairs[1], pairs[3], 0x7351);
+  even = gq_dev_select_bits(0x08080808, even >> 4, even >> 1);
+  odd = gq_dev_select_bits(0x80808080, odd, odd << 3);
+  return gq_dev_select_bits(0xf0f0f0f0, odd, even);
+}
+
 #endif
 
 //===----------------------------------------------------------------------===//
@@ -147,6 +174,17 @@ GQ_DEV float gq_dev_amax_of_bf16(const uint32_t pairs[8]) {
   return gq_dev_max_number(gq_dev_max_number(low, high), 0.0f);
 }
 
+/// The scale byte of a block of largest magnitude `amax`, without a global
+/// scale. A scale below 2^-10 is 0 and one above 448 is 448, so that neither
+/// the last bit of a tiny sixth nor the saturation of inf is needed.
+GQ_DEV uint32_t gq_dev_nvfp4_plain_scale(float amax) {
+  const float sixth = 1.0f / 6.0f;
+  float bounded = gq_dev_min(amax, GQ_DEV_F32_MAX);
+  float quotient = bounded * sixth;
+  return gq_dev_e4m3_native(
+      gq_dev_fma(gq_dev_fma(-6.0f, quotient, bounded), sixth, quotient));
+}
+
 /// Quantizes a block of largest magnitude `amax` to its 16 codes, x[0] in the
 /// lowest nibble of codes[0], and returns the scale byte. Without a global
 /// scale, `hasGlobalScale` is a constant false and `globalScale` is not looked
@@ -162,14 +200,7 @@ GQ_DEV uint32_t gq_dev_nvfp4_block(const float x[16], float amax,
     float decoded = gq_dev_f32_from_e4m3_native(scale) * (1.0f / globalScale);
     inverse = gq_dev_min(1.0f / decoded, GQ_DEV_F32_MAX);
   } else {
-    // A scale below 2^-10 is 0 and one above 448 is 448, so that neither the
-    // last bit of a tiny sixth nor the saturation of inf is needed.
-    const float sixth = 1.0f / 6.0f;
-    float bounded = gq_dev_min(amax, GQ_DEV_F32_MAX);
-    float quotient = bounded * sixth;
-    float exact =
-        gq_dev_fma(gq_dev_fma(-6.0f, quotient, bounded), sixth, quotient);
-    scale = gq_dev_e4m3_native(exact);
+    scale = gq_dev_nvfp4_plain_scale(amax);
     // One Newton step rounds the reciprocal of any e4m3 value correctly,
     // starting within two units of the last place. That of 0 becomes NaN and,
     // as it should, the largest float.
@@ -184,6 +215,33 @@ GQ_DEV uint32_t gq_dev_nvfp4_block(const float x[16], float amax,
   codes[0] = gq_dev_e2m1x8_from_f32(y);
   codes[1] = gq_dev_e2m1x8_from_f32(y + 8);
   return scale;
+}
+
+/// The same of elements that are bf16, without a global scale.
+///
+/// Such an element has 8 significant bits and the scale has 4, so that their
+/// quotient is either the middle between two codes or well away from it. What
+/// counts is the product with the rounded reciprocal, which misses two kinds of
+/// middle: 5/4, 5/2 and 5 are exceeded if the scale is 15 times a power of two,
+/// and the largest float, which stands for 1 / 0, reaches none at all. The
+/// factors here are as far off as it takes to show in an f16.
+GQ_DEV uint32_t gq_dev_nvfp4_block_of_bf16(const float x[16], float amax,
+                                           uint32_t codes[2]) {
+#if __CUDA_ARCH__ >= 1000
+  return gq_dev_nvfp4_block(x, amax, false, 1.0f, codes);
+#else
+  uint32_t scale = gq_dev_nvfp4_plain_scale(amax);
+  float decoded = gq_dev_f32_from_e4m3_native(scale);
+  bool fifteen = (~gq_dev_f32_bits(decoded) & 0x700000) == 0;
+  float inverse = gq_dev_min(gq_dev_reciprocal_approx(decoded), 0x1.ff8p127f) *
+                  (fifteen ? 0x1.004p-14f : 0x1p-14f);
+  float y[16];
+  for (int i = 0; i < 16; ++i)
+    y[i] = x[i] * inverse;
+  codes[0] = gq_dev_e2m1x8_from_spaced(y);
+  codes[1] = gq_dev_e2m1x8_from_spaced(y + 8);
+  return scale;
+#endif
 }
 
 #endif // GQ_KERNELS_DEVICE_NVFP4_H

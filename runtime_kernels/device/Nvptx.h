@@ -84,6 +84,12 @@ GQ_DEV uint32_t gq_dev_permute(uint32_t low, uint32_t high, uint32_t selector) {
   return (uint32_t)__nvvm_prmt((int)low, (int)high, (int)selector);
 }
 
+/// The bits of `ones` where `mask` is 1, those of `zeros` where it is 0.
+GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
+                                   uint32_t zeros) {
+  return (ones & mask) | (zeros & ~mask);
+}
+
 //===----------------------------------------------------------------------===//
 // Float32
 //===----------------------------------------------------------------------===//
@@ -120,6 +126,20 @@ GQ_DEV uint32_t gq_dev_max_magnitude_bf16x2(uint32_t a, uint32_t b) {
   uint32_t max;
   __asm__("max.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(max) : "r"(a), "r"(b));
   return max;
+}
+
+/// gq_dev_min_magnitude of both.
+GQ_DEV uint32_t gq_dev_min_magnitude_f16x2(uint32_t a, uint32_t b) {
+  uint32_t min;
+  __asm__("min.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(min) : "r"(a), "r"(b));
+  return min;
+}
+
+/// Rounded to nearest even.
+GQ_DEV uint32_t gq_dev_f16x2_from_f32(float low, float high) {
+  uint32_t halves;
+  __asm__("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(high), "f"(low));
+  return halves;
 }
 
 GQ_DEV void gq_dev_unpack_bf16(const uint32_t words[8], float out[16]) {
@@ -166,7 +186,7 @@ typedef uint32_t gq_dev_u32x2 __attribute__((ext_vector_type(2)));
 /// only to stay where it is written, ahead of what uses it.
 GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 GQ_GLOBAL *p) {
   gq_dev_u32x4 x;
-  __asm__ volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+  __asm__ volatile("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
                    : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
                    : "l"(p));
   return x;

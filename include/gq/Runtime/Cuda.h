@@ -170,14 +170,12 @@ GQ_EXPORT gqStatus gqCudaStatus(void);
 GQ_EXPORT uint32_t *gqStreamStatusWord(void *stream);
 
 /// The number of multiprocessors of the thread's device, for the size of a
-/// persistent grid. 1 after a failure, so that it can be divided by.
+/// grid. 1 after a failure, so that it can be divided by.
 GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 
-/// The CTAs of the persistent grid of a gq kernel over [rows, columns] elements
-/// in `groups` groups, 0 where it knows no groups: as many as there is work
-/// for, at most `ctasPerMultiprocessor` for each of the thread's device.
-GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups,
-                               int64_t ctasPerMultiprocessor);
+/// The CTAs of the grid of a gq kernel over [rows, columns] elements in
+/// `groups` groups, 0 where it knows no groups, on the thread's device.
+GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups);
 
 /// The copy of a constant, `size` bytes at `data`, in the current context. It
 /// is made at the first use there, which waits and must not be captured, and

@@ -223,14 +223,14 @@ static void benchShape(Bench *b, Shape s, Run *run, Copy copy, double peak,
     run->ctas = argc ? (unsigned)(atoi(argv[i]) * b->multiprocessors) : 0;
     double us = measure(b, groupedOnce, run);
     double rate = bytes / us * 1e-6;
-    printf("  fused, %2s CTAs each: %8.2f us  %.3f TB/s  %.3f of peak  %.2f of "
+    printf("  fused, %3s CTAs each: %8.2f us  %.3f TB/s  %.3f of peak  %.2f of "
            "the copy's time\n",
-           run->ctas ? argv[i] : "3", us, rate, rate / peak, us / copyUs);
+           run->ctas ? argv[i] : "its", us, rate, rate / peak, us / copyUs);
   }
   double us = measure(b, twoOpsOnce, run);
   double rate = bytes / us * 1e-6;
-  printf("  two ops            : %8.2f us  %.3f TB/s  %.3f of peak\n", us, rate,
-         rate / peak);
+  printf("  two ops             : %8.2f us  %.3f TB/s  %.3f of peak\n", us,
+         rate, rate / peak);
   freeSets(run);
 }
 

@@ -18,7 +18,7 @@ fail() {
 # Every kernel but the unaligned ones loads 16 bytes, and all that quantize
 # store 8.
 awk '/\.entry/ { name = $3; sub(/\(.*/, "", name) }
-     /ld\.global\.nc\.L1::no_allocate\.v4\.b32/ { loads[name]++ }
+     /ld\.global\.nc\.v4\.b32/ { loads[name]++ }
      /st\.global\.v2\.b32/ { stores[name]++ }
      name { seen[name] = 1 }
      END {

@@ -23,11 +23,12 @@ Kernel kernelGet(Handle module, const char *name, int device) {
   return kernel;
 }
 
-static void launch(Kernel kernel, unsigned ctas, int64_t warps, Handle stream,
-                   void **parameters) {
+static void launch(Kernel kernel, unsigned ctas, int64_t rows, int64_t columns,
+                   int64_t groups, Handle stream, void **parameters) {
   if (!ctas)
-    ctas = gq_dev_grid(warps, (int64_t)kernel.multiprocessors *
-                                  GQ_DEV_CTAS_PER_MULTIPROCESSOR);
+    ctas = gq_dev_grid(rows, columns, groups,
+                       (int64_t)kernel.multiprocessors *
+                           GQ_DEV_CTAS_PER_MULTIPROCESSOR);
   CU(LaunchKernel(kernel.function, ctas, 1, 1, GQ_DEV_CTA, 1, 1, 0, stream,
                   parameters, NULL));
 }
@@ -41,8 +42,7 @@ void launchGrouped(Kernel kernel, const Operands *operands, unsigned ctas,
       &o.scales, &o.scaleRows, &o.status,
       // What kernels without row indices have no parameter for.
       &o.rowIndices, &o.sourceRows};
-  launch(kernel, ctas, gq_dev_grouped_warps(o.rows, o.columns, o.groups),
-         stream, parameters);
+  launch(kernel, ctas, o.rows, o.columns, o.groups, stream, parameters);
 }
 
 void launchBlock(Kernel kernel, const Operands *operands, unsigned ctas,
@@ -51,8 +51,7 @@ void launchBlock(Kernel kernel, const Operands *operands, unsigned ctas,
   int64_t scalesStride = o.columns / 16;
   void *parameters[] = {&o.input, &o.inputStride, &o.rows,   &o.columns,
                         &o.data,  &o.dataStride,  &o.linear, &scalesStride};
-  launch(kernel, ctas, gq_dev_block_quantize_warps(o.rows, o.columns), stream,
-         parameters);
+  launch(kernel, ctas, o.rows, o.columns, 0, stream, parameters);
 }
 
 void launchPreprocess(Kernel kernel, const Operands *operands, unsigned ctas,
@@ -63,8 +62,7 @@ void launchPreprocess(Kernel kernel, const Operands *operands, unsigned ctas,
                         &scaleColumns,   &o.offsets,    &o.numOffsets,
                         &o.scaleOffsets, &o.groups,     &o.scales,
                         &o.scaleRows,    &o.status};
-  launch(kernel, ctas, gq_dev_grouped_warps(o.rows, o.columns, o.groups),
-         stream, parameters);
+  launch(kernel, ctas, o.rows, o.columns, o.groups, stream, parameters);
 }
 
 int main(int argc, char **argv) {

@@ -36,8 +36,7 @@ func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
     %s: memref<?x4xf8E4M3FN>) {
   // CHECK: %[[STREAM:.*]] = call @gqGetStream() : () -> !llvm.ptr
   // CHECK: call @gqStreamStatusWord(%[[STREAM]])
-  // CHECK: %[[CTAS:.*]] = arith.constant 7 : i64
-  // CHECK: %[[GRID:.*]] = call @gqKernelGrid(%{{.*}}, %{{.*}}, %{{.*}}, %[[CTAS]]) : (i64, i64, i64, i64) -> i64
+  // CHECK: %[[GRID:.*]] = call @gqKernelGrid(%{{.*}}, %{{.*}}, %{{.*}}) : (i64, i64, i64) -> i64
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
   gq.grouped_block_quantize format(nvfp4)
       ins(%x, %b : memref<?x64xbf16>, memref<64xf32>)

@@ -20,7 +20,7 @@
 // CHECK: .global .align 16 .b8 zeros[64]
 // CHECK: .visible .entry grouped_block_quantize(
 // CHECK: ld.global.b64
-// CHECK-COUNT-2: ld.global.nc.L1::no_allocate.v4.b32
+// CHECK-COUNT-2: ld.global.nc.v4.b32
 // CHECK: st.global.{{(v2.b32|b64)}}
 // CHECK: atom.global.or.b32 {{.*}}, 4;
 

@@ -8,8 +8,8 @@
 // CHECK: .visible .entry grouped_block_quantize(
 // An index for each of a lane's four blocks, then their loads, before anything
 // is stored.
-// CHECK-COUNT-4: ld.global.b32
-// CHECK-COUNT-8: ld.global.nc.L1::no_allocate.v4.b32
+// CHECK-COUNT-4: ld.global.s32
+// CHECK-COUNT-8: ld.global.nc.v4.b32
 // CHECK: st.global.{{(v2.b32|b64)}}
 // The bit for indices.
 // CHECK: atom.global.or.b32 {{.*}}, 4;

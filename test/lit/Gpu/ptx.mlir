@@ -12,7 +12,7 @@
 // CHECK: .target sm_90a
 // CHECK: .visible .entry grouped_block_quantize(
 // Both inputs of at least two blocks are on their way before the first is used.
-// CHECK-COUNT-4: ld.global.nc.L1::no_allocate.v4.b32
+// CHECK-COUNT-4: ld.global.nc.v4.b32
 // CHECK: ex2.approx
 // Eight bytes of data at a time.
 // CHECK: st.global.{{(v2.b32|b64)}}
