@@ -32,6 +32,10 @@ MLIR_CAPI_EXPORTED MlirAttribute gqFormatAttrGet(MlirContext context,
                                                  gqFormat format);
 MLIR_CAPI_EXPORTED gqFormat gqFormatAttrGetValue(MlirAttribute attribute);
 
+MLIR_CAPI_EXPORTED MlirAttribute gqRecipeAttrGet(MlirContext context,
+                                                 gqRecipe recipe);
+MLIR_CAPI_EXPORTED gqRecipe gqRecipeAttrGetValue(MlirAttribute attribute);
+
 MLIR_CAPI_EXPORTED MlirAttribute
 gqScaleLayoutAttrGet(MlirContext context, gqScaleLayout scaleLayout);
 MLIR_CAPI_EXPORTED gqScaleLayout
@@ -57,9 +61,9 @@ typedef struct gqBlockQuantize {
   MlirValue input;
   /// [] f32; optional.
   MlirValue globalScale;
-  /// [M, K] f4E2M1FN or [M, K/2] i8.
+  /// [M, K] of the format's type, or [M, K/2] i8 for f4E2M1FN.
   MlirValue data;
-  /// [M, K/block] f8E4M3FN.
+  /// [M, K/block] or [M/128, K/128] rounded up, of the format's type.
   MlirValue scales;
 } gqBlockQuantize;
 
@@ -75,13 +79,13 @@ gqBlockQuantizeCreate(MlirLocation location, const gqBlockQuantize *desc);
 typedef struct gqPreprocessGroupedMatmulSf {
   gqFormat format;
   gqScaleLayout scaleLayout;
-  /// [M, K/block] f8E4M3FN.
+  /// [M, K/block] of the format's type of scales.
   MlirValue input;
   /// [G+1] or [G] i32 or i64.
   MlirValue offsets;
   /// [G] of the type of `offsets`.
   MlirValue scaleOffsets;
-  /// [rows, K/block rounded up to 4] f8E4M3FN, #gq.tile128x4.
+  /// [rows, K/block rounded up to 4] of that type, #gq.tile128x4.
   MlirValue scales;
 } gqPreprocessGroupedMatmulSf;
 
@@ -98,14 +102,16 @@ enum {
   GQ_MAX_INPUTS = 8,
 };
 
-/// gq.grouped_block_quantize.
+/// gq.grouped_block_quantize; docs/Dialect.md says what the operands hold. All
+/// but inputs and offsets are optional.
 typedef struct gqGroupedBlockQuantize {
   gqFormat format;
+  gqRecipe recipe;
   gqScaleLayout scaleLayout;
   gqRows rows;
-  /// f32, bf16 or f16. Without a producer one of [M, K], or of [N, K] if there
-  /// are row indices; with one, up to GQ_MAX_INPUTS of the extents that their
-  /// maps ask for.
+  /// f32, bf16 or f16. Without a producer one of [M, K], of [N, K] if there
+  /// are row indices, or flat; with one, up to GQ_MAX_INPUTS of the extents
+  /// that their maps ask for.
   intptr_t numInputs;
   MlirValue inputs[GQ_MAX_INPUTS];
   /// [M] i32 or i64: row m is read from row rowIndices[m] < N; optional.
@@ -117,16 +123,28 @@ typedef struct gqGroupedBlockQuantize {
   /// returns the operation's own region. Create takes its body and leaves it
   /// empty.
   MlirRegion producer;
-  /// [G+1] or [G] i32 or i64.
+  /// [G+1] or, with scale offsets, [G] i32 or i64.
   MlirValue offsets;
   /// [G] of the type of `offsets`.
   MlirValue scaleOffsets;
-  /// [] or [G] f32; optional.
-  MlirValue globalScale;
-  /// [M, K] f4E2M1FN or [M, K/2] i8.
+  /// [G] of the type of `offsets`, for ragged groups.
+  MlirValue firstDims, lastDims;
+  /// [] or [G] f32.
+  MlirValue globalScale, outerAmax, columnwiseOuterAmax;
+  /// [M, K], or flat.
   MlirValue data;
-  /// [rows, K/block rounded up to 4] f8E4M3FN, #gq.tile128x4.
+  /// [rows, K/block rounded up to 4] #gq.tile128x4, [M, K/block], or flat.
   MlirValue scales;
+  /// [M, K], or flat.
+  MlirValue columnwiseData;
+  /// Flat.
+  MlirValue columnwiseScales;
+  /// [G] f32.
+  MlirValue amax;
+  /// [G, K] f32, bf16 or f16.
+  MlirValue dbias;
+  /// [G] of the type of `offsets`.
+  MlirValue scaleOffsetsOut;
 } gqGroupedBlockQuantize;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedBlockQuantize(MlirOperation op);

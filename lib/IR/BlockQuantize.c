@@ -41,15 +41,19 @@ MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op) {
   gqUnify(&columns, gqDataColumns(desc.data));
   gqUnify(&columns, gqElementColumns(desc.format, gqDim(desc.scales, 1)));
   int64_t dataExtents[] = {rows, columns};
-  int64_t scaleExtents[] = {rows, gqScaleColumns(desc.format, columns)};
+  int64_t scaleExtents[] = {gqScaleRows(desc.format, rows),
+                            gqScaleColumns(desc.format, columns)};
   const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   bool valid =
-      gqCheckUniform(op) &&                                      // (C3)
-      gqCheckBlocks(op, desc.format, columns) &&                 // (C4)
-      gqCheckData(op, "data", desc.data, dataExtents) &&         // (C5)
-      gqCheckExtents(op, "scales", desc.scales, scaleExtents) && // (C6)
-      gqCheckScaleLayout(op, desc.scaleLayout, linear) &&        // (C7)
-      gqCheckStorage(op, "input", desc.input, linear, false) &&  // (C7), (C8)
+      gqCheckUniform(op) &&                                  // (C3)
+      gqCheckBlocks(op, desc.format, columns) &&             // (C4)
+      gqCheckDataType(op, "data", desc.data, desc.format) && // (C5)
+      gqCheckData(op, "data", desc.data, dataExtents) &&
+      gqCheckScaleType(op, "scales", desc.scales, desc.format) && // (C6)
+      gqCheckExtents(op, "scales", desc.scales, scaleExtents) &&
+      gqCheckGlobalScale(op, desc.format, desc.globalScale) &&  // (C9)
+      gqCheckScaleLayout(op, desc.scaleLayout, linear) &&       // (C7)
+      gqCheckStorage(op, "input", desc.input, linear, false) && // (C7), (C8)
       gqCheckStorage(op, "global_scale", desc.globalScale, linear, false) &&
       gqCheckStorage(op, "data", desc.data, linear, false) &&
       gqCheckStorage(op, "scales", desc.scales, linear, false);

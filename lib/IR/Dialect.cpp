@@ -37,6 +37,15 @@ using namespace mlir::bufferization;
 #include "gq/IR/GqOps.cpp.inc"
 
 static_assert(int(gq::Format::NVFP4) == GQ_FORMAT_NVFP4);
+static_assert(int(gq::Format::MXFP4) == GQ_FORMAT_MXFP4);
+static_assert(int(gq::Format::MXFP8_E4M3) == GQ_FORMAT_MXFP8_E4M3);
+static_assert(int(gq::Format::MXFP8_E5M2) == GQ_FORMAT_MXFP8_E5M2);
+static_assert(int(gq::Format::FP8_E4M3_1x128) == GQ_FORMAT_FP8_E4M3_1X128);
+static_assert(int(gq::Format::FP8_E4M3_128x128) == GQ_FORMAT_FP8_E4M3_128X128);
+static_assert(int(gq::Format::FP8_E5M2_1x128) == GQ_FORMAT_FP8_E5M2_1X128);
+static_assert(int(gq::Format::FP8_E5M2_128x128) == GQ_FORMAT_FP8_E5M2_128X128);
+static_assert(int(gq::Recipe::NVFUSER) == GQ_RECIPE_NVFUSER);
+static_assert(int(gq::Recipe::TE) == GQ_RECIPE_TE);
 static_assert(int(gq::ScaleLayout::Linear) == GQ_SCALE_LAYOUT_LINEAR);
 static_assert(int(gq::ScaleLayout::Tile128x4) == GQ_SCALE_LAYOUT_TILE128X4);
 static_assert(int(gq::Rows::All) == GQ_ROWS_ALL);
@@ -150,6 +159,7 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Gq, gq, gq::GqDialect)
         cast<gq::ENUM##Attr>(unwrap(attribute)).getValue());                   \
   }
 GQ_DEFINE_ENUM_ATTR(Format)
+GQ_DEFINE_ENUM_ATTR(Recipe)
 GQ_DEFINE_ENUM_ATTR(ScaleLayout)
 GQ_DEFINE_ENUM_ATTR(Rows)
 

@@ -12,25 +12,28 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+/// The operands after the inputs, each there or not, in the op's order.
+enum { NUM_SINGLE = GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS - 1 };
+typedef struct SingleOperands {
+  MlirValue *fields[NUM_SINGLE];
+} SingleOperands;
 
-/// The segments of the operands.
-enum {
-  INPUTS,
-  ROW_INDICES,
-  OFFSETS,
-  SCALE_OFFSETS,
-  GLOBAL_SCALE,
-  DATA,
-  SCALES,
-  NUM_SEGMENTS
-};
+static SingleOperands singleOperands(gqGroupedBlockQuantize *desc) {
+  return (SingleOperands){
+      {&desc->rowIndices, &desc->offsets, &desc->scaleOffsets, &desc->firstDims,
+       &desc->lastDims, &desc->globalScale, &desc->outerAmax,
+       &desc->columnwiseOuterAmax, &desc->data, &desc->scales,
+       &desc->columnwiseData, &desc->columnwiseScales, &desc->amax,
+       &desc->dbias, &desc->scaleOffsetsOut}};
+}
 
 gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
+  MlirAttribute recipe = gqGetAttribute(op, "recipe");
   MlirAttribute rows = gqGetAttribute(op, "rows");
   gqGroupedBlockQuantize desc = {
       .format = gqOpFormat(op),
+      .recipe = mlirAttributeIsNull(recipe) ? GQ_RECIPE_NVFUSER
+                                            : gqRecipeAttrGetValue(recipe),
       .scaleLayout = gqOpScaleLayout(op, GQ_SCALE_LAYOUT_TILE128X4),
       .rows =
           mlirAttributeIsNull(rows) ? GQ_ROWS_ALL : gqRowsAttrGetValue(rows),
@@ -39,19 +42,25 @@ gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
                                                  : (MlirRegion){NULL},
   };
   MlirAttribute segments = gqGetAttribute(op, "operandSegmentSizes");
-  intptr_t next = mlirDenseI32ArrayGetElement(segments, INPUTS);
+  intptr_t next = mlirDenseI32ArrayGetElement(segments, 0);
   for (intptr_t i = 0; i < next && i < GQ_MAX_INPUTS; ++i)
     desc.inputs[i] = mlirOperationGetOperand(op, i);
   desc.numInputs = next;
-  if (mlirDenseI32ArrayGetElement(segments, ROW_INDICES))
-    desc.rowIndices = mlirOperationGetOperand(op, next++);
-  desc.offsets = mlirOperationGetOperand(op, next++);
-  desc.scaleOffsets = mlirOperationGetOperand(op, next++);
-  if (mlirDenseI32ArrayGetElement(segments, GLOBAL_SCALE))
-    desc.globalScale = mlirOperationGetOperand(op, next++);
-  desc.data = mlirOperationGetOperand(op, next++);
-  desc.scales = mlirOperationGetOperand(op, next);
+  SingleOperands single = singleOperands(&desc);
+  for (intptr_t i = 0; i < NUM_SINGLE; ++i)
+    if (mlirDenseI32ArrayGetElement(segments, 1 + i))
+      *single.fields[i] = mlirOperationGetOperand(op, next++);
   return desc;
+}
+
+void gqGroupedBlockQuantizeOperands(
+    const gqGroupedBlockQuantize *desc,
+    MlirValue operands[GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS]) {
+  gqGroupedBlockQuantize copy = *desc;
+  SingleOperands single = singleOperands(&copy);
+  operands[0] = desc->inputs[0];
+  for (intptr_t i = 0; i < NUM_SINGLE; ++i)
+    operands[1 + i] = *single.fields[i];
 }
 
 MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
@@ -62,39 +71,32 @@ MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
   MlirOperationState state = mlirOperationStateGet(
       mlirStringRefCreateFromCString("gq.grouped_block_quantize"), location);
   mlirOperationStateAddAttributes(&state, 2, attributes.list);
+  mlirOperationStateAddOperands(&state, desc->numInputs, desc->inputs);
 
-  int32_t segments[NUM_SEGMENTS] = {
-      [INPUTS] = (int32_t)desc->numInputs,
-      [ROW_INDICES] = !mlirValueIsNull(desc->rowIndices),
-      [OFFSETS] = 1,
-      [SCALE_OFFSETS] = 1,
-      [GLOBAL_SCALE] = !mlirValueIsNull(desc->globalScale),
-      [DATA] = 1,
-      [SCALES] = 1};
+  gqGroupedBlockQuantize copy = *desc;
+  SingleOperands single = singleOperands(&copy);
+  int32_t segments[1 + NUM_SINGLE] = {(int32_t)desc->numInputs};
+  for (intptr_t i = 0; i < NUM_SINGLE; ++i) {
+    MlirValue operand = *single.fields[i];
+    if (mlirValueIsNull(operand))
+      continue;
+    segments[1 + i] = 1;
+    mlirOperationStateAddOperands(&state, 1, &operand);
+    MlirType type = mlirValueGetType(operand);
+    if (1 + i >= GQ_GROUPED_BLOCK_QUANTIZE_FIRST_INIT &&
+        mlirTypeIsARankedTensor(type))
+      mlirOperationStateAddResults(&state, 1, &type);
+  }
   MlirNamedAttribute more[] = {
+      gqAttribute(context, "recipe", gqRecipeAttrGet(context, desc->recipe)),
       gqAttribute(context, "rows", gqRowsAttrGet(context, desc->rows)),
       gqAttribute(context, "operandSegmentSizes",
-                  mlirDenseI32ArrayGet(context, NUM_SEGMENTS, segments)),
+                  mlirDenseI32ArrayGet(context, 1 + NUM_SINGLE, segments)),
   };
-  mlirOperationStateAddAttributes(&state, 2, more);
+  mlirOperationStateAddAttributes(&state, 3, more);
   if (!mlirAttributeIsNull(desc->maps)) {
     MlirNamedAttribute maps = gqAttribute(context, "maps", desc->maps);
     mlirOperationStateAddAttributes(&state, 1, &maps);
-  }
-
-  mlirOperationStateAddOperands(&state, desc->numInputs, desc->inputs);
-  if (!mlirValueIsNull(desc->rowIndices))
-    mlirOperationStateAddOperands(&state, 1, &desc->rowIndices);
-  mlirOperationStateAddOperands(&state, 1, &desc->offsets);
-  mlirOperationStateAddOperands(&state, 1, &desc->scaleOffsets);
-  if (!mlirValueIsNull(desc->globalScale))
-    mlirOperationStateAddOperands(&state, 1, &desc->globalScale);
-  MlirValue outs[] = {desc->data, desc->scales};
-  mlirOperationStateAddOperands(&state, 2, outs);
-  for (int i = 0; i < 2; ++i) {
-    MlirType type = mlirValueGetType(outs[i]);
-    if (mlirTypeIsARankedTensor(type))
-      mlirOperationStateAddResults(&state, 1, &type);
   }
   if (!mlirRegionIsNull(desc->producer)) {
     MlirRegion producer = mlirRegionCreate();
@@ -103,6 +105,10 @@ MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
   }
   return mlirOperationCreate(&state);
 }
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
 
 static bool checkInput(MlirOperation op, MlirValue input,
                        const int64_t *extents) {
@@ -176,22 +182,29 @@ static bool hasGatherMap(MlirAttribute maps) {
   return false;
 }
 
+/// Without a producer (C7): a single input, of rank 2 or flat.
+static bool checkOnlyInput(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                           const int64_t *extents) {
+  intptr_t rank = gqIsRagged(desc) ? 1 : 2;
+  if (!mlirAttributeIsNull(desc->maps) || desc->numInputs != 1 ||
+      mlirShapedTypeGetRank(mlirValueGetType(desc->inputs[0])) != rank)
+    return gqOpError(op,
+                     "requires a single input of rank %d and no 'maps' "
+                     "where it has no 'producer'",
+                     (int)rank);
+  bool gathers = !mlirValueIsNull(desc->rowIndices);
+  return checkInput(op, desc->inputs[0],
+                    (int64_t[]){gathers ? GQ_DYNAMIC : extents[0], extents[1]});
+}
+
 /// Checks the inputs and the region. Completes `extents`, those of M and K that
-/// `data` and `row_indices` leave open, by what the inputs say.
+/// other operands leave open, by what the inputs say.
 static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
                           int64_t *extents) {
+  if (mlirRegionIsNull(desc->producer))
+    return checkOnlyInput(op, desc, extents);
   bool gathers = !mlirValueIsNull(desc->rowIndices);
   int64_t numRows = GQ_DYNAMIC;
-  if (mlirRegionIsNull(desc->producer)) { // (C7)
-    if (!mlirAttributeIsNull(desc->maps) || desc->numInputs != 1 ||
-        mlirShapedTypeGetRank(mlirValueGetType(desc->inputs[0])) != 2)
-      return gqOpError(op, "requires a single input of rank 2 and no 'maps' "
-                           "where it has no 'producer'");
-    int64_t *rows = gathers ? &numRows : &extents[0];
-    gqUnify(rows, gqDim(desc->inputs[0], 0));
-    gqUnify(&extents[1], gqDim(desc->inputs[0], 1));
-    return checkInput(op, desc->inputs[0], (int64_t[]){*rows, extents[1]});
-  }
   if (desc->numInputs > GQ_MAX_INPUTS) // (C11)
     return gqOpError(op, "requires at most %d inputs", GQ_MAX_INPUTS);
   if (mlirAttributeIsNull(desc->maps) ||
@@ -212,31 +225,283 @@ static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
   return checkArguments(op, desc); // (C12)
 }
 
+//===----------------------------------------------------------------------===//
+// The other operands
+//===----------------------------------------------------------------------===//
+
+static bool isPresent(MlirValue value) { return !mlirValueIsNull(value); }
+
+bool gqIsRagged(const gqGroupedBlockQuantize *desc) {
+  return isPresent(desc->firstDims);
+}
+
+/// The number of columns of `columnwise_data` has nothing to do with K.
+static bool isTransposed(const gqGroupedBlockQuantize *desc) {
+  return gqFormatGetTraits(desc->format).transposes;
+}
+
+static bool isTiled(const gqGroupedBlockQuantize *desc) {
+  return desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4;
+}
+
+/// Whether the rowwise scales follow each other group after group.
+static bool hasFlatScales(const gqGroupedBlockQuantize *desc) {
+  return gqIsRagged(desc) ||
+         (!isTiled(desc) && gqFormatGetTraits(desc->format).blockRows > 1);
+}
+
+/// Which operands there are.
+static bool checkPresence(MlirOperation op,
+                          const gqGroupedBlockQuantize *desc) {
+  bool rowwise = isPresent(desc->data), te = desc->recipe == GQ_RECIPE_TE;
+  bool columnwise = isPresent(desc->columnwiseData);
+  if (rowwise != isPresent(desc->scales) ||
+      columnwise != isPresent(desc->columnwiseScales) ||
+      (!rowwise && !columnwise)) // (C16)
+    return gqOpError(op, "requires data and scales of 'outs', of "
+                         "'columnwise_outs' or of both");
+  if (te && desc->format != GQ_FORMAT_NVFP4) // (C18)
+    return gqOpError(op, "requires format(nvfp4) for recipe(te)");
+  if (te != isPresent(desc->outerAmax))
+    return gqOpError(op, te ? "requires 'outer_amax' for recipe(te)"
+                            : "requires recipe(te) for 'outer_amax'");
+  if (isPresent(desc->columnwiseOuterAmax) && !(te && columnwise))
+    return gqOpError(op, "requires recipe(te) and 'columnwise_outs' for "
+                         "'columnwise_outer_amax'");
+  if (isPresent(desc->globalScale) &&
+      (te || desc->format != GQ_FORMAT_NVFP4)) // (C19)
+    return gqOpError(op, "requires format(nvfp4) and recipe(nvfuser) for "
+                         "'global_scale'");
+  bool derives = isPresent(desc->scaleOffsetsOut);
+  if (isPresent(desc->scaleOffsets) && derives) // (C21)
+    return gqOpError(op, "requires no 'scale_offsets' where it has "
+                         "'scale_offsets_out'");
+  if ((isPresent(desc->scaleOffsets) || derives) &&
+      (!rowwise || !isTiled(desc) || gqIsRagged(desc)))
+    return gqOpError(op,
+                     "requires 'outs' with scale_layout(tile128x4) and no "
+                     "'shapes' for '%s'",
+                     derives ? "scale_offsets_out" : "scale_offsets");
+  if (isPresent(desc->firstDims) != isPresent(desc->lastDims)) // (C23)
+    return gqOpError(op, "requires both 'first_dims' and 'last_dims'");
+  if (gqIsRagged(desc) &&
+      (!mlirRegionIsNull(desc->producer) || isPresent(desc->rowIndices) ||
+       isPresent(desc->dbias)))
+    return gqOpError(op, "requires no 'producer', 'row_indices' or 'dbias' "
+                         "where it has 'shapes'");
+  return true;
+}
+
+/// Data in the shape of the input, of which `extents` are M and K or, flat, the
+/// number of elements. A null value passes.
+static bool checkData(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                      const char *name, MlirValue data,
+                      const int64_t *extents) {
+  return !isPresent(data) ||
+         (gqCheckRank(op, name, data, gqIsRagged(desc) ? 1 : 2) && // (C22)
+          gqCheckData(op, name, data, extents));
+}
+
+/// (C8)
+static bool checkScales(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                        const int64_t *extents) {
+  if (!isPresent(desc->scales))
+    return true;
+  if (!gqCheckRank(op, "scales", desc->scales, hasFlatScales(desc) ? 1 : 2))
+    return false;
+  if (hasFlatScales(desc))
+    return true;
+  int64_t columns = gqScaleColumns(desc->format, extents[1]);
+  int64_t tiled[] = {GQ_DYNAMIC, columns}, linear[] = {extents[0], columns};
+  return isTiled(desc) ? gqCheckTiledScales(op, "scales", desc->scales, tiled)
+                       : gqCheckExtents(op, "scales", desc->scales, linear);
+}
+
+static bool checkColumnwise(MlirOperation op,
+                            const gqGroupedBlockQuantize *desc,
+                            const int64_t *extents) { // (C22)
+  if (!isPresent(desc->columnwiseData))
+    return true;
+  return isTransposed(desc)
+             ? gqCheckRank(op, "columnwise_data", desc->columnwiseData, 1)
+             : checkData(op, desc, "columnwise_data", desc->columnwiseData,
+                         extents);
+}
+
+/// (C17)
+static bool checkTypes(MlirOperation op, const gqGroupedBlockQuantize *desc) {
+  return gqCheckDataType(op, "data", desc->data, desc->format) &&
+         gqCheckScaleType(op, "scales", desc->scales, desc->format) &&
+         gqCheckDataType(op, "columnwise_data", desc->columnwiseData,
+                         desc->format) &&
+         gqCheckScaleType(op, "columnwise_scales", desc->columnwiseScales,
+                          desc->format);
+}
+
+/// An index of each group.
+static bool checkIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                         const char *name, MlirValue indices, int64_t groups) {
+  return gqCheckSameElements(op, name, indices, "offsets", desc->offsets) &&
+         gqCheckExtents(op, name, indices, &groups);
+}
+
+/// What there is one of for each group.
+static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                          int64_t columns) {
+  int64_t groups = gqDim(desc->scaleOffsets, 0);
+  if (!isPresent(desc->scaleOffsets) && gqDim(desc->offsets, 0) > 0)
+    groups = gqDim(desc->offsets, 0) - 1;
+  const MlirValue perGroup[] = {desc->firstDims,
+                                desc->lastDims,
+                                desc->globalScale,
+                                desc->outerAmax,
+                                desc->columnwiseOuterAmax,
+                                desc->amax,
+                                desc->dbias,
+                                desc->scaleOffsetsOut};
+  for (int i = 0; i < 8; ++i)
+    gqUnify(&groups, gqDim(perGroup[i], 0));
+  int64_t dbias[] = {groups, columns};
+  return gqCheckGroups(op, desc->offsets, desc->scaleOffsets, groups) && // (C5)
+         gqCheckExtents(op, "global_scale", desc->globalScale,
+                        &groups) &&                                    // (C6)
+         gqCheckExtents(op, "outer_amax", desc->outerAmax, &groups) && // (C18)
+         gqCheckExtents(op, "columnwise_outer_amax", desc->columnwiseOuterAmax,
+                        &groups) &&
+         checkIndices(op, desc, "scale_offsets_out", desc->scaleOffsetsOut,
+                      groups) && // (C21)
+         checkIndices(op, desc, "first_dims", desc->firstDims,
+                      groups) && // (C23)
+         checkIndices(op, desc, "last_dims", desc->lastDims, groups) &&
+         gqCheckExtents(op, "amax", desc->amax, &groups) && // (C24)
+         gqCheckExtents(op, "dbias", desc->dbias, dbias);
+}
+
+/// (C9), (C10)
+static bool checkStorage(MlirOperation op, const gqGroupedBlockQuantize *desc) {
+  const struct {
+    const char *name;
+    MlirValue value;
+    bool isScales, contiguous;
+  } operands[] = {
+      {"data", desc->data, false, gqIsRagged(desc)},
+      {"row_indices", desc->rowIndices, false, true},
+      {"offsets", desc->offsets, false, true},
+      {"scale_offsets", desc->scaleOffsets, false, true},
+      {"first_dims", desc->firstDims, false, true},
+      {"last_dims", desc->lastDims, false, true},
+      {"global_scale", desc->globalScale, false, true},
+      {"outer_amax", desc->outerAmax, false, true},
+      {"columnwise_outer_amax", desc->columnwiseOuterAmax, false, true},
+      {"scales", desc->scales, true, isTiled(desc) || hasFlatScales(desc)},
+      {"columnwise_data", desc->columnwiseData, false,
+       gqIsRagged(desc) || isTransposed(desc)},
+      {"columnwise_scales", desc->columnwiseScales, true, true},
+      {"amax", desc->amax, false, true},
+      {"dbias", desc->dbias, false, true},
+      {"scale_offsets_out", desc->scaleOffsetsOut, false, true},
+  };
+  for (size_t i = 0; i < sizeof(operands) / sizeof(*operands); ++i)
+    if (!gqCheckStorage(op, operands[i].name, operands[i].value,
+                        operands[i].isScales ? desc->scaleLayout
+                                             : GQ_SCALE_LAYOUT_LINEAR,
+                        operands[i].contiguous))
+      return false;
+  return true;
+}
+
+/// M and K, or the number of elements if flat, of data in the shape of the
+/// input.
+static void unifyData(int64_t *extents, const gqGroupedBlockQuantize *desc,
+                      MlirValue data) {
+  if (!isPresent(data))
+    return;
+  if (gqIsRagged(desc)) {
+    gqUnify(&extents[0], gqDataColumns(data));
+    return;
+  }
+  gqUnify(&extents[0], gqDim(data, 0));
+  gqUnify(&extents[1], gqDataColumns(data));
+}
+
+void gqGroupedBlockQuantizeExtents(const gqGroupedBlockQuantize *desc,
+                                   int64_t extents[2]) {
+  extents[0] = extents[1] = GQ_DYNAMIC;
+  unifyData(extents, desc, desc->data);
+  if (!isTransposed(desc))
+    unifyData(extents, desc, desc->columnwiseData);
+  gqUnify(&extents[0], gqDim(desc->rowIndices, 0));
+  gqUnify(&extents[1], gqDim(desc->dbias, 1));
+  if (mlirRegionIsNull(desc->producer)) {
+    if (!isPresent(desc->rowIndices))
+      gqUnify(&extents[0], gqDim(desc->inputs[0], 0));
+    gqUnify(&extents[1], gqDim(desc->inputs[0], 1));
+  }
+}
+
+/// The dimension of an input that is read element by element which its map
+/// makes `dim` of (m, k); -1 if none.
+static intptr_t positionIn(MlirAffineMap map, intptr_t dim) {
+  for (intptr_t i = 0; i < mlirAffineMapGetNumResults(map); ++i) {
+    MlirAffineExpr expr = mlirAffineMapGetResult(map, i);
+    if (mlirAffineExprIsADim(expr) && mlirAffineDimExprGetPosition(expr) == dim)
+      return i;
+  }
+  return -1;
+}
+
+MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
+                                           intptr_t dim, intptr_t *position) {
+  *position = dim;
+  if (isPresent(desc->data))
+    return desc->data;
+  if (!isTransposed(desc))
+    return desc->columnwiseData;
+  if (dim == 0 && isPresent(desc->rowIndices))
+    return desc->rowIndices;
+  if (dim == 1 && isPresent(desc->dbias))
+    return desc->dbias;
+  for (intptr_t i = 0; i < desc->numInputs; ++i) {
+    if (!mlirAttributeIsNull(desc->maps))
+      *position = positionIn(
+          mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, i)),
+          dim);
+    if (*position >= 0)
+      return desc->inputs[i];
+  }
+  return (MlirValue){NULL};
+}
+
+/// M and K can be found (C25).
+static bool checkFound(MlirOperation op, const gqGroupedBlockQuantize *desc) {
+  intptr_t position;
+  return gqIsRagged(desc) ||
+         (isPresent(gqGroupedBlockQuantizeFindExtent(desc, 0, &position)) &&
+          isPresent(gqGroupedBlockQuantizeFindExtent(desc, 1, &position))) ||
+         gqOpError(op, "requires an operand that has the extent M, and one "
+                       "that has K");
+}
+
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  int64_t extents[] = {gqDim(desc.data, 0), gqDataColumns(desc.data)};
-  gqUnify(&extents[0], gqDim(desc.rowIndices, 0));
-  if (!gqCheckUniform(op) ||                // (C3)
-      !checkProducer(op, &desc, extents) || // (C7), (C11), (C12), (C14), (C15)
-      !gqCheckExtents(op, "row_indices", desc.rowIndices, extents)) // (C13)
+  int64_t extents[2];
+  if (!gqCheckUniform(op) ||       // (C3)
+      !checkPresence(op, &desc) || // (C16), (C18), (C19), (C21), (C23)
+      !checkTypes(op, &desc) ||    // (C17)
+      (isPresent(desc.data) &&
+       !gqCheckRank(op, "data", desc.data, gqIsRagged(&desc) ? 1 : 2)))
     return mlirLogicalResultFailure();
-  int64_t groups = gqDim(desc.scaleOffsets, 0);
-  gqUnify(&groups, gqDim(desc.globalScale, 0));
-  int64_t scaleExtents[] = {GQ_DYNAMIC,
-                            gqScaleColumns(desc.format, extents[1])};
-  const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
-  const gqScaleLayout tiled = GQ_SCALE_LAYOUT_TILE128X4;
+  gqGroupedBlockQuantizeExtents(&desc, extents);
   bool valid =
-      gqCheckBlocks(op, desc.format, extents[1]) &&                    // (C4)
-      gqCheckGroups(op, desc.offsets, desc.scaleOffsets, groups) &&    // (C5)
-      gqCheckExtents(op, "global_scale", desc.globalScale, &groups) && // (C6)
-      gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) &&   // (C8)
-      gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&               // (C9)
-      gqCheckStorage(op, "data", desc.data, linear, false) && // (C9), (C10)
-      gqCheckStorage(op, "row_indices", desc.rowIndices, linear, true) &&
-      gqCheckStorage(op, "offsets", desc.offsets, linear, true) &&
-      gqCheckStorage(op, "scale_offsets", desc.scaleOffsets, linear, true) &&
-      gqCheckStorage(op, "global_scale", desc.globalScale, linear, true) &&
-      gqCheckStorage(op, "scales", desc.scales, tiled, true);
+      checkProducer(op, &desc, extents) && // (C7), (C11), (C12), (C14), (C15)
+      gqCheckExtents(op, "row_indices", desc.rowIndices, extents) && // (C13)
+      checkFound(op, &desc) &&                                       // (C25)
+      (gqIsRagged(&desc) ||
+       gqCheckBlocks(op, desc.format, extents[1])) && // (C4)
+      checkPerGroup(op, &desc, extents[1]) &&
+      gqCheckTileable(op, desc.format, desc.scaleLayout) && // (C20)
+      checkScales(op, &desc, extents) &&                    // (C8)
+      checkColumnwise(op, &desc, extents) &&                // (C22)
+      checkStorage(op, &desc);                              // (C9), (C10)
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

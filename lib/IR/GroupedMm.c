@@ -69,9 +69,10 @@ MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
   const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   const gqScaleLayout tiled = GQ_SCALE_LAYOUT_TILE128X4;
   bool valid =
-      gqCheckUniform(op) &&                                              // (C3)
-      gqCheckBlocks(op, desc.format, columns) &&                         // (C4)
-      gqCheckData(op, "b", desc.b, bExtents) &&                          // (C5)
+      gqCheckUniform(op) &&                              // (C3)
+      gqCheckFormat(op, desc.format, GQ_FORMAT_NVFP4) && // (C13)
+      gqCheckBlocks(op, desc.format, columns) &&         // (C4)
+      gqCheckData(op, "b", desc.b, bExtents) &&          // (C5)
       gqCheckTiledScales(op, "a_scales", desc.aScales, aScaleExtents) && // (C6)
       gqCheckTiledScales(op, "b_scales", desc.bScales, bScaleExtents) && // (C7)
       gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&                 // (C8)

@@ -49,6 +49,11 @@ int64_t gqFormatBlockSize(gqFormat format) {
   return gqFormatGetTraits(format).blockColumns;
 }
 
+int64_t gqScaleRows(gqFormat format, int64_t rows) {
+  int64_t block = gqFormatGetTraits(format).blockRows;
+  return rows == GQ_DYNAMIC ? GQ_DYNAMIC : (rows + block - 1) / block;
+}
+
 int64_t gqDataColumns(MlirValue data) {
   MlirType type = mlirValueGetType(data);
   int64_t columns = gqDim(data, mlirShapedTypeGetRank(type) - 1);
@@ -145,7 +150,7 @@ static bool checkExtents(MlirOperation op, const char *name, MlirValue value,
 bool gqCheckData(MlirOperation op, const char *name, MlirValue data,
                  const int64_t *extents) {
   return checkExtents(op, name, data, gqDataColumns(data), extents,
-                      " f4 elements");
+                      " elements");
 }
 
 bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
@@ -187,17 +192,104 @@ bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
                    required == GQ_SCALE_LAYOUT_LINEAR ? "linear" : "tile128x4");
 }
 
+bool gqCheckFormat(MlirOperation op, gqFormat format, gqFormat required) {
+  return format == required ||
+         gqOpError(op, "requires format(%s)", gqFormatGetTraits(required).name);
+}
+
+bool gqCheckTileable(MlirOperation op, gqFormat format, gqScaleLayout layout) {
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  return layout == GQ_SCALE_LAYOUT_LINEAR || traits.scaleType != GQ_F32 ||
+         gqOpError(op, "requires scale_layout(linear) for the f32 scales of %s",
+                   traits.name);
+}
+
+bool gqCheckGlobalScale(MlirOperation op, gqFormat format,
+                        MlirValue globalScale) {
+  return mlirValueIsNull(globalScale) || format == GQ_FORMAT_NVFP4 ||
+         gqOpError(op, "requires format(nvfp4) for 'global_scale'");
+}
+
+bool gqCheckRank(MlirOperation op, const char *name, MlirValue value,
+                 intptr_t rank) {
+  if (mlirValueIsNull(value))
+    return true;
+  intptr_t found = mlirShapedTypeGetRank(mlirValueGetType(value));
+  return found == rank ||
+         gqOpError(op, "requires '%s' to be of rank %d, but got %d", name,
+                   (int)rank, (int)found);
+}
+
+static bool isOfType(MlirValue value, gqElementType type) {
+  MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(value));
+  switch (type) {
+  case GQ_I8:
+    return mlirTypeIsAFloat4E2M1FN(element) || mlirTypeIsAInteger(element);
+  case GQ_F8E4M3FN:
+    return mlirTypeIsAFloat8E4M3FN(element);
+  case GQ_F8E5M2:
+    return mlirTypeIsAFloat8E5M2(element);
+  case GQ_F8E8M0FNU:
+    return mlirTypeIsAFloat8E8M0FNU(element);
+  default:
+    return mlirTypeIsAF32(element);
+  }
+}
+
+/// A type of data or scales as an error says it.
+static const char *typeName(gqElementType type) {
+  switch (type) {
+  case GQ_I8:
+    return "f4E2M1FN or i8";
+  case GQ_F8E4M3FN:
+    return "f8E4M3FN";
+  case GQ_F8E5M2:
+    return "f8E5M2";
+  case GQ_F8E8M0FNU:
+    return "f8E8M0FNU";
+  default:
+    return "f32";
+  }
+}
+
+static bool checkType(MlirOperation op, const char *name, MlirValue value,
+                      gqElementType type, gqFormat format) {
+  return mlirValueIsNull(value) || isOfType(value, type) ||
+         gqOpError(op, "requires '%s' to be of %s for format(%s)", name,
+                   typeName(type), gqFormatGetTraits(format).name);
+}
+
+bool gqCheckDataType(MlirOperation op, const char *name, MlirValue data,
+                     gqFormat format) {
+  return checkType(op, name, data, gqFormatGetTraits(format).dataType, format);
+}
+
+bool gqCheckScaleType(MlirOperation op, const char *name, MlirValue scales,
+                      gqFormat format) {
+  return checkType(op, name, scales, gqFormatGetTraits(format).scaleType,
+                   format);
+}
+
+bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,
+                         const char *otherName, MlirValue other) {
+  return mlirValueIsNull(value) ||
+         mlirTypeEqual(mlirShapedTypeGetElementType(mlirValueGetType(value)),
+                       mlirShapedTypeGetElementType(mlirValueGetType(other))) ||
+         gqOpError(op, "requires '%s' and '%s' to have one element type",
+                   otherName, name);
+}
+
 bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
                    int64_t groups) {
-  MlirType type = mlirValueGetType(offsets);
-  MlirType scaleType = mlirValueGetType(scaleOffsets);
-  if (!mlirTypeEqual(mlirShapedTypeGetElementType(type),
-                     mlirShapedTypeGetElementType(scaleType)))
-    return gqOpError(op, "requires 'offsets' and 'scale_offsets' to have one "
-                         "element type");
-  if (!gqCheckExtents(op, "scale_offsets", scaleOffsets, &groups))
+  if (!gqCheckSameElements(op, "scale_offsets", scaleOffsets, "offsets",
+                           offsets) ||
+      !gqCheckExtents(op, "scale_offsets", scaleOffsets, &groups))
     return false;
   int64_t entries = gqDim(offsets, 0);
+  if (mlirValueIsNull(scaleOffsets))
+    return entries != 0 ||
+           gqOpError(op, "requires 'offsets' to hold G + 1 entries where there "
+                         "are no 'scale_offsets', but got 0");
   if (mayEqual(entries, groups) || entries == groups + 1)
     return true;
   return gqOpError(op,
@@ -325,23 +417,34 @@ MlirOperation gqOpCreate(MlirLocation location, const char *name,
 // Canonicalization
 //===----------------------------------------------------------------------===//
 
-/// The operand whose first extent is the number M of rows.
-static MlirValue operandOfRows(MlirOperation op) {
-  // The inputs of a producer may be broadcast.
-  return gqOperationIsAGroupedBlockQuantize(op)
-             ? gqGroupedBlockQuantizeGet(op).data
-             : mlirOperationGetOperand(op, 0);
+/// The number M of rows.
+static int64_t numRows(MlirOperation op) {
+  if (!gqOperationIsAGroupedBlockQuantize(op))
+    return gqDim(mlirOperationGetOperand(op, 0), 0);
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  int64_t extents[2];
+  gqGroupedBlockQuantizeExtents(&desc, extents);
+  return extents[0];
+}
+
+/// Whether results say something about groups, even if those have no rows.
+static bool describesGroups(MlirOperation op) {
+  if (!gqOperationIsAGroupedBlockQuantize(op))
+    return false;
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  return !mlirValueIsNull(desc.amax) || !mlirValueIsNull(desc.dbias) ||
+         !mlirValueIsNull(desc.scaleOffsetsOut);
 }
 
 MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
                                          MlirPatternRewriter rewriter) {
-  if (gqDim(operandOfRows(op), 0) != 0)
+  if (numRows(op) != 0 || describesGroups(op))
     return mlirLogicalResultFailure();
   MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
   intptr_t numOperands = mlirOperationGetNumOperands(op);
   intptr_t numResults = mlirOperationGetNumResults(op);
-  assert(numResults <= 2 && "data and scales");
-  MlirValue outs[2];
+  assert(numResults <= 4 && "data and scales, rowwise and columnwise");
+  MlirValue outs[4];
   for (intptr_t i = 0; i < numResults; ++i)
     outs[i] = mlirOperationGetOperand(op, numOperands - numResults + i);
   if (numResults)

@@ -51,8 +51,11 @@ void gqUnify(int64_t *extent, int64_t other);
 /// `value` rounded up to a multiple of `multiple`; GQ_DYNAMIC stays.
 int64_t gqRoundUp(int64_t value, int64_t multiple);
 
-/// The number of elements of a block.
+/// The number of columns of a block.
 int64_t gqFormatBlockSize(gqFormat format);
+
+/// The number of rows of scales of so many rows of elements.
+int64_t gqScaleRows(gqFormat format, int64_t rows);
 
 /// The number K of quantized elements along the last dimension of `data`, f4 or
 /// packed i8.
@@ -97,8 +100,34 @@ bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
 bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
                         gqScaleLayout required);
 
+/// The op's format is `required`.
+bool gqCheckFormat(MlirOperation op, gqFormat format, gqFormat required);
+
+/// Scales of the format can be in `layout`: those of f32 have no tiles.
+bool gqCheckTileable(MlirOperation op, gqFormat format, gqScaleLayout layout);
+
+/// Only nvfp4 has a global scale.
+bool gqCheckGlobalScale(MlirOperation op, gqFormat format,
+                        MlirValue globalScale);
+
+/// `value` is null or has the given rank.
+bool gqCheckRank(MlirOperation op, const char *name, MlirValue value,
+                 intptr_t rank);
+
+/// `data` is null or of the format's element type, i8 standing for two of f4.
+bool gqCheckDataType(MlirOperation op, const char *name, MlirValue data,
+                     gqFormat format);
+
+/// `scales` is null or of the format's element type.
+bool gqCheckScaleType(MlirOperation op, const char *name, MlirValue scales,
+                      gqFormat format);
+
+/// `value` is null or of the element type of `other`.
+bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,
+                         const char *otherName, MlirValue other);
+
 /// `scaleOffsets` has G = `groups` entries, `offsets` G or G+1, of one element
-/// type.
+/// type. Where `scaleOffsets` is null, `offsets` has G+1.
 bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
                    int64_t groups);
 
@@ -115,6 +144,30 @@ bool gqCheckStorage(MlirOperation op, const char *name, MlirValue value,
 
 /// Whether an input's map (m, k)[r] -> ... reads rows by index.
 bool gqIsGatherMap(MlirAffineMap map);
+
+/// Whether groups have numbers of columns of their own.
+bool gqIsRagged(const gqGroupedBlockQuantize *desc);
+
+/// M and K or, if ragged, the number of elements, as far as they are known
+/// without the inputs of a producer.
+void gqGroupedBlockQuantizeExtents(const gqGroupedBlockQuantize *desc,
+                                   int64_t extents[2]);
+
+/// An operand that has the extent M (`dim` 0) or K (1) of groups of rows, in
+/// its own dimension `*position`; null if only the inside of groups tells.
+MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
+                                           intptr_t dim, intptr_t *position);
+
+enum {
+  GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS = 16,
+  /// The first of them that is written.
+  GQ_GROUPED_BLOCK_QUANTIZE_FIRST_INIT = 9,
+};
+
+/// The operands of an op with one input in the op's order, null where absent.
+void gqGroupedBlockQuantizeOperands(
+    const gqGroupedBlockQuantize *desc,
+    MlirValue operands[GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS]);
 
 gqFormat gqOpFormat(MlirOperation op);
 /// The op's scale_layout, or `otherwise` where the attribute is left out.

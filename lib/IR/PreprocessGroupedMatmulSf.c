@@ -45,6 +45,9 @@ MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
       gqCheckGroups(op, desc.offsets, desc.scaleOffsets, groups) &&  // (C5)
       gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) && // (C6)
       gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&             // (C7)
+      gqCheckTileable(op, desc.format, tiled) &&                     // (C9)
+      gqCheckScaleType(op, "input", desc.input, desc.format) &&
+      gqCheckScaleType(op, "scales", desc.scales, desc.format) &&
       gqCheckStorage(op, "input", desc.input, linear, false) && // (C7), (C8)
       gqCheckStorage(op, "offsets", desc.offsets, linear, true) &&
       gqCheckStorage(op, "scale_offsets", desc.scaleOffsets, linear, true) &&

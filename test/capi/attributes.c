@@ -37,6 +37,13 @@ static void attributesMatchTheirText(void **state) {
   assert_true(mlirAttributeEqual(gqFormatAttrGet(context, GQ_FORMAT_NVFP4),
                                  parse(context, "#gq<format(nvfp4)>")));
   assert_int_equal(
+      gqFormatAttrGetValue(parse(context, "#gq<format(fp8_e5m2_128x128)>")),
+      GQ_FORMAT_FP8_E5M2_128X128);
+  assert_true(mlirAttributeEqual(gqRecipeAttrGet(context, GQ_RECIPE_TE),
+                                 parse(context, "#gq<recipe(te)>")));
+  assert_int_equal(gqRecipeAttrGetValue(parse(context, "#gq<recipe(nvfuser)>")),
+                   GQ_RECIPE_NVFUSER);
+  assert_int_equal(
       gqScaleLayoutAttrGetValue(parse(context, "#gq<scale_layout(tile128x4)>")),
       GQ_SCALE_LAYOUT_TILE128X4);
   assert_int_equal(gqScaleLayoutAttrGetValue(
@@ -131,6 +138,54 @@ static void descriptionsRoundTrip(void **state) {
   assert_true(mlirValueEqual(read.rowIndices, quantize.rowIndices));
   assert_true(mlirValueEqual(read.offsets, quantize.offsets));
   assert_true(mlirValueIsNull(read.globalScale));
+  mlirOperationDestroy(op);
+
+  // Everything that groups of rows can have.
+  quantize.recipe = GQ_RECIPE_TE;
+  quantize.scaleOffsets = (MlirValue){NULL};
+  quantize.outerAmax = argument(block, f32, 0, NULL);
+  quantize.columnwiseOuterAmax = argument(block, f32, 1, (int64_t[]){2});
+  quantize.columnwiseData = argument(block, i8, 1, (int64_t[]){2048});
+  quantize.columnwiseScales = argument(block, e4m3, 1, (int64_t[]){1024});
+  quantize.amax = argument(block, f32, 1, (int64_t[]){2});
+  quantize.dbias = argument(block, f32, 2, (int64_t[]){2, 64});
+  quantize.scaleOffsetsOut = argument(block, i32, 1, (int64_t[]){2});
+  op = gqGroupedBlockQuantizeCreate(location, &quantize);
+  assert_true(mlirOperationVerify(op));
+  read = gqGroupedBlockQuantizeGet(op);
+  assert_int_equal(read.recipe, GQ_RECIPE_TE);
+  assert_true(mlirValueIsNull(read.scaleOffsets));
+  assert_true(mlirValueEqual(read.outerAmax, quantize.outerAmax));
+  assert_true(
+      mlirValueEqual(read.columnwiseOuterAmax, quantize.columnwiseOuterAmax));
+  assert_true(mlirValueEqual(read.columnwiseData, quantize.columnwiseData));
+  assert_true(mlirValueEqual(read.columnwiseScales, quantize.columnwiseScales));
+  assert_true(mlirValueEqual(read.amax, quantize.amax));
+  assert_true(mlirValueEqual(read.dbias, quantize.dbias));
+  assert_true(mlirValueEqual(read.scaleOffsetsOut, quantize.scaleOffsetsOut));
+  mlirOperationDestroy(op);
+
+  // Ragged groups.
+  gqGroupedBlockQuantize ragged = {
+      .format = GQ_FORMAT_MXFP8_E4M3,
+      .scaleLayout = GQ_SCALE_LAYOUT_LINEAR,
+      .numInputs = 1,
+      .inputs = {argument(block, f32, 1, (int64_t[]){512})},
+      .offsets = desc.offsets,
+      .firstDims = argument(block, i32, 1, (int64_t[]){2}),
+      .lastDims = argument(block, i32, 1, (int64_t[]){2}),
+      .columnwiseData = argument(block, e4m3, 1, (int64_t[]){512}),
+      .columnwiseScales = argument(block, mlirFloat8E8M0FNUTypeGet(context), 1,
+                                   (int64_t[]){16}),
+  };
+  op = gqGroupedBlockQuantizeCreate(location, &ragged);
+  assert_true(mlirOperationVerify(op));
+  read = gqGroupedBlockQuantizeGet(op);
+  assert_int_equal(read.format, GQ_FORMAT_MXFP8_E4M3);
+  assert_true(mlirValueEqual(read.firstDims, ragged.firstDims));
+  assert_true(mlirValueEqual(read.lastDims, ragged.lastDims));
+  assert_true(mlirValueIsNull(read.data));
+  assert_true(mlirValueEqual(read.columnwiseData, ragged.columnwiseData));
   mlirOperationDestroy(op);
   mlirBlockDestroy(block);
 }

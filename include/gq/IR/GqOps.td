@@ -26,13 +26,20 @@ class Gq_Shaped<list<Type> elements, list<int> ranks>
     : AnyTypeOf<[TensorRankOf<elements, ranks>, MemRefRankOf<elements, ranks>]>;
 
 def Gq_Float2D : Gq_Shaped<[F32, BF16, F16], [2]>;
-def Gq_ProducerInput : Gq_Shaped<[F32, BF16, F16], [0, 1, 2]>;
-def Gq_Data2D : Gq_Shaped<[F4E2M1FN, I8], [2]>;
-def Gq_Data3D : Gq_Shaped<[F4E2M1FN, I8], [3]>;
-def Gq_Scales2D : Gq_Shaped<[F8E4M3FN], [2]>;
-def Gq_Scales3D : Gq_Shaped<[F8E4M3FN], [3]>;
-def Gq_Offsets : Gq_Shaped<[I32, I64], [1]>;
-def Gq_RowIndices : Gq_Shaped<[I32, I64], [1]>;
+def Gq_Input : Gq_Shaped<[F32, BF16, F16], [0, 1, 2]>;
+/// i8 stands for two codes of f4.
+defvar dataTypes = [F4E2M1FN, I8, F8E4M3FN, F8E5M2];
+defvar scaleTypes = [F8E4M3FN, F8E8M0FNU, F32];
+def Gq_Data : Gq_Shaped<dataTypes, [1, 2]>;
+def Gq_Data2D : Gq_Shaped<dataTypes, [2]>;
+def Gq_F4_2D : Gq_Shaped<[F4E2M1FN, I8], [2]>;
+def Gq_F4_3D : Gq_Shaped<[F4E2M1FN, I8], [3]>;
+def Gq_Scales : Gq_Shaped<scaleTypes, [1, 2]>;
+def Gq_Scales1D : Gq_Shaped<scaleTypes, [1]>;
+def Gq_Scales2D : Gq_Shaped<scaleTypes, [2]>;
+def Gq_E4M3_2D : Gq_Shaped<[F8E4M3FN], [2]>;
+def Gq_E4M3_3D : Gq_Shaped<[F8E4M3FN], [3]>;
+def Gq_Indices : Gq_Shaped<[I32, I64], [1]>;
 def Gq_F32Scalar : Gq_Shaped<[F32], [0]>;
 def Gq_F32ScalarOr1D : Gq_Shaped<[F32], [0, 1]>;
 def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
@@ -41,8 +48,9 @@ def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
 // Base class
 //===----------------------------------------------------------------------===//
 
-/// A destination-passing op; `numInits` operands, the last ones, are its outs.
-class Gq_Op<string mnemonic, int numInits, list<Trait> traits = []>
+/// A destination-passing op; its outs are the operands from the one on that
+/// `arguments` lists as number `firstInit`.
+class Gq_Op<string mnemonic, int firstInit, list<Trait> traits = []>
     : Op<Gq_Dialect, mnemonic,
          !listconcat([DestinationStyleOpInterface,
                       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>],
@@ -52,9 +60,9 @@ class Gq_Op<string mnemonic, int numInits, list<Trait> traits = []>
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
-      return ::mlir::MutableOperandRange(
-          getOperation(), getNumOperands() - }] # numInits # [{, }] #
-          numInits # [{);
+      unsigned first = getODSOperandIndexAndLength(}] # firstInit # [{).first;
+      return ::mlir::MutableOperandRange(getOperation(), first,
+                                         getNumOperands() - first);
     }
   }];
 }
@@ -66,7 +74,7 @@ defvar sharedConstraints = [{
     * (C2) Results are the types of `outs` where those are tensors; there are
       none where they are memrefs.
     * (C3) Operands are all tensors or all memrefs.
-    * (C4) K is a positive multiple of the format's block size.}];
+    * (C4) K is a positive multiple of the format's block.}];
 
 //===----------------------------------------------------------------------===//
 // block_quantize
@@ -75,8 +83,8 @@ defvar sharedConstraints = [{
 def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
   let summary = "Quantize blocks of consecutive elements of each row";
   let description = !strconcat([{
-    Quantizes `[M, K]` to data and linear scales `[M, K/block]`. A global
-    scale, where given, multiplies every scale (see `FormatAttr`).
+    Quantizes `[M, K]` to data and linear scales (see `FormatAttr`). `nvfp4`
+    may have a global scale; its recipe is `nvfuser`.
 
     ```mlir
     %q, %s = gq.block_quantize format(nvfp4)
@@ -84,10 +92,12 @@ def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
         outs(%q0, %s0 : tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN>)
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN>
     ```}], sharedConstraints, [{
-    * (C5) `data` is `[M, K]` of f4 or `[M, K/2]` of i8.
-    * (C6) `scales` is `[M, K/block]`.
+    * (C5) `data` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4.
+    * (C6) `scales` is `[M, K/block]` of the format's type, or `[M/128, K/128]`
+      for blocks of 128 by 128, rounded up.
     * (C7) `scale_layout` is `linear`, and no tensor has an encoding.
     * (C8) Memrefs have an innermost stride of 1.
+    * (C9) Only `nvfp4` has a `global_scale`.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -112,7 +122,7 @@ def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
 // preprocess_grouped_matmul_sf
 //===----------------------------------------------------------------------===//
 
-def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
+def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 3> {
   let summary = "Lay out linear scales as a grouped matmul reads them";
   let description = !strconcat([{
     Copies the scales `[M, K/block]` of each group to its own tiles, padding
@@ -136,6 +146,7 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
       other tensor has one.
     * (C8) Memrefs have an innermost stride of 1; `offsets`, `scale_offsets` and
       `scales` are contiguous.
+    * (C9) `input` and `scales` are of the format's type, which is not f32.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -144,8 +155,8 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
     Gq_Scales2D:$input,
-    Gq_Offsets:$offsets,
-    Gq_Offsets:$scale_offsets,
+    Gq_Indices:$offsets,
+    Gq_Indices:$scale_offsets,
     Gq_Scales2D:$scales);
   let assemblyFormat = [{
     `format` `` $format (`scale_layout` `` $scale_layout^)? attr-dict
@@ -162,13 +173,12 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 1> {
 //===----------------------------------------------------------------------===//
 
 def Gq_GroupedBlockQuantizeOp
-    : Gq_Op<"grouped_block_quantize", 2,
+    : Gq_Op<"grouped_block_quantize", 9,
             [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
   let summary = "Quantize rows and lay out their scales group by group";
   let description = !strconcat([{
     `gq.block_quantize` and `gq.preprocess_grouped_matmul_sf` in one: the
-    linear scales never exist. The global scale is one for all rows, or one a
-    group; with one a group, rows in no group are quantized without it.
+    linear scales never exist.
 
     ```mlir
     %q, %sf = gq.grouped_block_quantize format(nvfp4)
@@ -179,11 +189,75 @@ def Gq_GroupedBlockQuantizeOp
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
     ```
 
-    What is quantized may be computed from several inputs, element by element,
-    by the optional region `producer`. `maps` then says which element of each
-    input belongs to the element (m, k): the identity, a broadcast of a column
-    `(m, k) -> (m)` or of a row `(m, k) -> (k)`, or a scalar `(m, k) -> ()`. The
-    value that the region yields is quantized in the precision of its type.
+    Everything but `ins` and `groups` is optional; there is at least one of
+    `outs` and `columnwise_outs`. The input is read once for all outputs.
+
+    **Groups.** Group e has the rows `offsets[e]` to `offsets[e+1]`; its tiles
+    of rowwise scales begin at row `scale_offsets[e]`, a multiple of 128.
+    Without `scale_offsets` groups are packed: `scale_offsets[e+1] =
+    scale_offsets[e] + (rows of e rounded up to 128)`, beginning with 0.
+    `scale_offsets_out` returns these.
+
+    **Scales of the recipe.** `global_scale` (recipe `nvfuser`) or `outer_amax`
+    (`te`) is one for all rows, or one a group; with one a group, rows in no
+    group are quantized without. `columnwise_outer_amax` is that of the columns,
+    if it is another.
+
+    **Columns.** `columnwise_outs` are the data and scales of blocks of rows of a
+    column, counted from the group's first row, group after group. For a group
+    of m rows, m32 is m rounded up to 32:
+    * Data of a format that transposes is flat, `[K, m32]` a group, packed along
+      m32; what is of no row is zero. Else it is as rowwise data.
+    * Scales are flat, `[K, m32/block]` a group, rounded up. In `tile128x4` K is
+      padded to 128 and the columns to 4. For blocks of 128 by 128 it is `[K/128,
+      m/128]`, rounded up.
+
+    **Linear scales** are `[M, K/block]`; for blocks of 128 by 128, which begin
+    at a group's first row, flat: `[m/128, K/128]` a group, rounded up.
+
+    **Other results.** `amax[e]` is the largest magnitude of what is quantized in
+    group e, NaN dropped. `dbias[e]` are its column sums, accumulated in f32 in
+    an order that depends on nothing but the number of rows, rounded once. Both
+    are 0 for an empty group.
+
+    ```mlir
+    %q, %sf, %qt, %sft, %amax, %dbias, %so =
+        gq.grouped_block_quantize format(nvfp4) recipe(te)
+        ins(%x : tensor<?x5120xbf16>) groups(%offsets : tensor<129xi32>)
+        outer_amax(%a : tensor<128xf32>)
+        outs(%q0, %sf0 : tensor<?x5120xf4E2M1FN>,
+                         tensor<?x320xf8E4M3FN, #gq.tile128x4>)
+        columnwise_outs(%qt0, %sft0 : tensor<?xf4E2M1FN>,
+                                      tensor<?xf8E4M3FN, #gq.tile128x4>)
+        amax_out(%amax0 : tensor<128xf32>)
+        dbias_out(%dbias0 : tensor<128x5120xf32>)
+        scale_offsets_out(%so0 : tensor<128xi32>)
+        -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>,
+           tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>,
+           tensor<128xf32>, tensor<128x5120xf32>, tensor<128xi32>
+    ```
+
+    **Ragged groups.** With `shapes`, group e is a row-major matrix
+    `[first_dims[e], last_dims[e]]` of its own extents, which begins at element
+    `offsets[e]` of a flat input and ends at or before `offsets[e+1]`; elements
+    in between belong to no group and are left alone. The input and data are
+    flat, and so are all scales, group after group.
+
+    ```mlir
+    %q, %sf = gq.grouped_block_quantize format(mxfp8_e4m3)
+        ins(%x : tensor<?xbf16>) groups(%offsets : tensor<9xi64>)
+        shapes(%m, %k : tensor<8xi64>, tensor<8xi64>)
+        outs(%q0, %sf0 : tensor<?xf8E4M3FN>,
+                         tensor<?xf8E8M0FNU, #gq.tile128x4>)
+        -> tensor<?xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>
+    ```
+
+    **Producer.** What is quantized may be computed from several inputs, element
+    by element, by the optional region `producer`. `maps` then says which element
+    of each input belongs to the element (m, k): the identity, a broadcast of a
+    column `(m, k) -> (m)` or of a row `(m, k) -> (k)`, or a scalar
+    `(m, k) -> ()`. The value that the region yields is quantized in the
+    precision of its type.
 
     ```mlir
     %q, %sf = gq.grouped_block_quantize format(nvfp4)
@@ -201,10 +275,10 @@ def Gq_GroupedBlockQuantizeOp
         }
     ```
 
-    With `row_indices`, row m is that of another row of the input, as tokens are
-    permuted by expert: row `row_indices[m]` of `[N, K]`. The sorted rows are
-    never stored. With a `producer`, each input is read by row or by index: that
-    index is the symbol r of its map, `(m, k)[r] -> (r, k)` or
+    **Gather.** With `row_indices`, row m is that of another row of the input, as
+    tokens are permuted by expert: row `row_indices[m]` of `[N, K]`. The sorted
+    rows are never stored. With a `producer`, each input is read by row or by
+    index: that index is the symbol r of its map, `(m, k)[r] -> (r, k)` or
     `(m, k)[r] -> (r)`. Every index must lie in [0, N), also those of rows in no
     group. On the CPU another one is an error; on a GPU all gathered elements of
     its row are zero.
@@ -218,18 +292,18 @@ def Gq_GroupedBlockQuantizeOp
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
     ```
 
-    `data` is `[M, K]` of f4 or `[M, K/2]` of i8.}], sharedConstraints, [{
+    `data` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4; flat data
+    likewise.}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
-      element type.
+      element type. Without `scale_offsets`, `offsets` holds G+1.
     * (C6) `global_scale`, if of rank 1, holds G entries.
     * (C7) Without `producer` there is one input, `[M, K]` or, with
       `row_indices`, `[N, K]`, and no `maps`.
-    * (C8) `scales` is `[rows, K/block rounded up to 4]` with rows a multiple
-      of 128.
-    * (C9) `scale_layout` is `tile128x4`, and so is the encoding of `scales`; no
-      other tensor has one.
-    * (C10) Memrefs have an innermost stride of 1; `row_indices`, `offsets`,
-      `scale_offsets`, `global_scale` and `scales` are contiguous.
+    * (C8) `scales` in `tile128x4` is `[rows, K/block rounded up to 4]` with rows
+      a multiple of 128; linear scales are as above.
+    * (C9) Scales in `tile128x4` have that encoding, no other tensor has one.
+    * (C10) Memrefs have an innermost stride of 1; all but the inputs, data and
+      linear scales of rank 2 are contiguous.
     * (C11) With `producer` there are up to 8 inputs, and each has one of the
       maps above and the extents that it asks for.
     * (C12) `producer` takes the elements of the inputs and yields one `f32`,
@@ -238,34 +312,75 @@ def Gq_GroupedBlockQuantizeOp
     * (C14) With `producer`, one of `maps` has the symbol r if there are
       `row_indices`, and none if not.
     * (C15) Inputs read by index have the same number N of rows.
+    * (C16) `data` and `scales` come together, and so do `columnwise_data` and
+      `columnwise_scales`; there is one pair at least.
+    * (C17) Data and scales are of the format's types.
+    * (C18) Only `nvfp4` has the recipe `te`. It needs `outer_amax`, and no other
+      has that or `columnwise_outer_amax`, which is for `columnwise_data`; of
+      rank 1, they hold G entries.
+    * (C19) Only `nvfp4` with the recipe `nvfuser` has a `global_scale`.
+    * (C20) Scales of f32 are `linear`.
+    * (C21) `scale_offsets` and `scale_offsets_out` are for rowwise scales in
+      `tile128x4` of groups of rows, and there is one of them at most.
+      `scale_offsets_out` holds G entries of the type of `offsets`.
+    * (C22) `columnwise_data` is flat if the format transposes, else as `data`.
+    * (C23) `first_dims` and `last_dims` come together and hold G entries of the
+      type of `offsets`. Then there is one flat input and no `producer`,
+      `row_indices` or `dbias`.
+    * (C24) `amax` holds G entries, and `dbias` is `[G, K]`.
+    * (C25) Some operand has the extent M, and some K: data that is not
+      transposed, `row_indices`, `dbias` or an input.
 
-    With M = 0 the op folds to its `outs`.
+    With M = 0 the op folds to its `outs`, unless it has others than data and
+    scales.
   }]);
   let arguments = (ins
     Gq_FormatAttr:$format,
+    DefaultValuedAttr<Gq_RecipeAttr, "::gq::Recipe::NVFUSER">:$recipe,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
     DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows,
     OptionalAttr<AffineMapArrayAttr>:$maps,
-    Variadic<Gq_ProducerInput>:$inputs,
-    Optional<Gq_RowIndices>:$row_indices,
-    Gq_Offsets:$offsets,
-    Gq_Offsets:$scale_offsets,
+    Variadic<Gq_Input>:$inputs,
+    Optional<Gq_Indices>:$row_indices,
+    Gq_Indices:$offsets,
+    Optional<Gq_Indices>:$scale_offsets,
+    Optional<Gq_Indices>:$first_dims,
+    Optional<Gq_Indices>:$last_dims,
     Optional<Gq_F32ScalarOr1D>:$global_scale,
-    Gq_Data2D:$data,
-    Gq_Scales2D:$scales);
+    Optional<Gq_F32ScalarOr1D>:$outer_amax,
+    Optional<Gq_F32ScalarOr1D>:$columnwise_outer_amax,
+    Optional<Gq_Data>:$data,
+    Optional<Gq_Scales>:$scales,
+    Optional<Gq_Data>:$columnwise_data,
+    Optional<Gq_Scales1D>:$columnwise_scales,
+    Optional<Gq_F32_1D>:$amax,
+    Optional<Gq_Float2D>:$dbias,
+    Optional<Gq_Indices>:$scale_offsets_out);
   // Variadic: a region that is there but empty would have no block to verify.
   let regions = (region VariadicRegion<SizedRegion<1>>:$producer);
   let assemblyFormat = [{
-    `format` `` $format
+    `format` `` $format (`recipe` `` $recipe^)?
     (`scale_layout` `` $scale_layout^)? (`rows` `` $rows^)? attr-dict
     `ins` `(` $inputs `:` type($inputs) `)`
     (`row_indices` `(` $row_indices^ `:` type($row_indices) `)`)?
     (`maps` $maps^)?
-    `groups` `(` $offsets `,` $scale_offsets `:`
-                 type($offsets) `,` type($scale_offsets) `)`
+    `groups` `(` $offsets (`,` $scale_offsets^)? `:`
+                 type($offsets) (`,` type($scale_offsets)^)? `)`
+    (`shapes` `(` $first_dims^ `,` $last_dims `:`
+                  type($first_dims) `,` type($last_dims) `)`)?
     (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
-    `outs` `(` $data `,` $scales `:` type($data) `,` type($scales) `)`
+    (`outer_amax` `(` $outer_amax^ `:` type($outer_amax) `)`)?
+    (`columnwise_outer_amax`
+       `(` $columnwise_outer_amax^ `:` type($columnwise_outer_amax) `)`)?
+    (`outs` `(` $data^ `,` $scales `:` type($data) `,` type($scales) `)`)?
+    (`columnwise_outs` `(` $columnwise_data^ `,` $columnwise_scales `:`
+                           type($columnwise_data) `,`
+                           type($columnwise_scales) `)`)?
+    (`amax_out` `(` $amax^ `:` type($amax) `)`)?
+    (`dbias_out` `(` $dbias^ `:` type($dbias) `)`)?
+    (`scale_offsets_out`
+       `(` $scale_offsets_out^ `:` type($scale_offsets_out) `)`)?
     (`->` type($results)^)?
     (`producer` $producer^)?
   }];
@@ -282,7 +397,7 @@ def Gq_YieldOp : Op<Gq_Dialect, "yield", [
 // grouped_mm
 //===----------------------------------------------------------------------===//
 
-def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 1> {
+def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 7> {
   let summary = "Multiply the rows of each group by its own weights";
   let description = !strconcat([{
     For each row i of group e,
@@ -313,6 +428,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 1> {
     * (C11) `out` is `[M, N]`.
     * (C12) Memrefs have an innermost stride of 1; all but `a` and `out` are
       contiguous.
+    * (C13) The format is `nvfp4`.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -320,12 +436,12 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 1> {
     Gq_FormatAttr:$format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
-    Gq_Data2D:$a,
-    Gq_Data3D:$b,
-    Gq_Scales2D:$a_scales,
-    Gq_Scales3D:$b_scales,
-    Gq_Offsets:$offsets,
-    Gq_Offsets:$scale_offsets,
+    Gq_F4_2D:$a,
+    Gq_F4_3D:$b,
+    Gq_E4M3_2D:$a_scales,
+    Gq_E4M3_3D:$b_scales,
+    Gq_Indices:$offsets,
+    Gq_Indices:$scale_offsets,
     Optional<Gq_F32_1D>:$alpha,
     Gq_Float2D:$out);
   let assemblyFormat = [{

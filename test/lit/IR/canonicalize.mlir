@@ -85,3 +85,27 @@ func.func @dead(%x: tensor<8x64xbf16>, %q0: tensor<8x64xf4E2M1FN>,
       outs(%mq, %ms : memref<8x32xi8>, memref<8x4xf8E4M3FN>)
   return
 }
+
+// No row, no data and no scale in either direction; but what is said of groups
+// is said of empty ones.
+// CHECK-LABEL: func @grouped_block_quantize_zero_rows_columnwise
+// CHECK-SAME: %[[Q:[^ ]*]]: tensor<?xi8>, %[[S:[^ ]*]]: tensor<?xf8E4M3FN, #gq.tile128x4>
+func.func @grouped_block_quantize_zero_rows_columnwise(%q0: tensor<?xi8>,
+    %s0: tensor<?xf8E4M3FN, #gq.tile128x4>, %x: tensor<0x64xbf16>,
+    %o: tensor<4xi32>, %a0: tensor<3xf32>)
+    -> (tensor<?xi8>, tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<3xf32>) {
+  // CHECK-NEXT: %[[R:.*]]:3 = gq.grouped_block_quantize
+  // CHECK-NEXT: return %[[Q]], %[[S]], %[[R]]#2
+  %q, %s = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<0x64xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%q0, %s0 : tensor<?xi8>,
+                                 tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xi8>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  %r:3 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<0x64xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%q0, %s0 : tensor<?xi8>,
+                                 tensor<?xf8E4M3FN, #gq.tile128x4>)
+      amax_out(%a0 : tensor<3xf32>)
+      -> tensor<?xi8>, tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<3xf32>
+  return %q, %s, %r#2 : tensor<?xi8>, tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<3xf32>
+}

@@ -23,10 +23,10 @@ func.func @block_quantize_c1_rank(
 // -----
 
 func.func @block_quantize_c1_data(
-    %x: tensor<?x64xbf16>, %q: tensor<?x64xf8E4M3FN>, %s: tensor<?x4xf8E4M3FN>) {
+    %x: tensor<?x64xbf16>, %q: tensor<?x64xf16>, %s: tensor<?x4xf8E4M3FN>) {
   // expected-error @+1 {{operand #1 must be}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
-      outs(%q, %s : tensor<?x64xf8E4M3FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf8E4M3FN>, tensor<?x4xf8E4M3FN>
+      outs(%q, %s : tensor<?x64xf16>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf16>, tensor<?x4xf8E4M3FN>
   return
 }
 
@@ -115,7 +115,7 @@ func.func @block_quantize_c4_scales(
 
 func.func @block_quantize_c5(
     %x: tensor<?x64xbf16>, %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'data' to be ?x64 f4 elements, but got ?x128}}
+  // expected-error @+1 {{requires 'data' to be ?x64 elements, but got ?x128}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x128xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return
@@ -125,7 +125,7 @@ func.func @block_quantize_c5(
 
 func.func @block_quantize_c5_packed(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xi8>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'data' to be ?x64 f4 elements, but got ?x128}}
+  // expected-error @+1 {{requires 'data' to be ?x64 elements, but got ?x128}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x64xi8>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xi8>, tensor<?x4xf8E4M3FN>
   return
@@ -135,7 +135,7 @@ func.func @block_quantize_c5_packed(
 
 func.func @block_quantize_c5_rows(
     %x: tensor<8x64xbf16>, %q: tensor<9x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'data' to be 8x64 f4 elements, but got 9x64}}
+  // expected-error @+1 {{requires 'data' to be 8x64 elements, but got 9x64}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<8x64xbf16>)
       outs(%q, %s : tensor<9x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<9x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return
@@ -1215,19 +1215,6 @@ func.func @grouped_block_quantize_c8_tiles(
 
 // -----
 
-func.func @grouped_block_quantize_c9(
-    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
-    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires scale_layout(tile128x4)}}
-  %0:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear) ins(%x : tensor<?x64xbf16>)
-      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
-      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
-      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
-  return
-}
-
-// -----
-
 func.func @grouped_block_quantize_c9_encoding(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
@@ -1542,7 +1529,7 @@ func.func @grouped_mm_c5(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x128xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'b' to be 3x32x64 f4 elements, but got 3x32x128}}
+  // expected-error @+1 {{requires 'b' to be 3x32x64 elements, but got 3x32x128}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x128xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)

@@ -1,0 +1,144 @@
+// RUN: gq-opt %s | gq-opt | FileCheck %s
+// RUN: gq-opt %s --mlir-print-op-generic | gq-opt | FileCheck %s
+
+!tiles = tensor<?xf8E4M3FN, #gq.tile128x4>
+
+// Everything that groups of rows can have.
+// CHECK-LABEL: func @te
+func.func @te(%x: tensor<?x128xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>,
+    %a: tensor<3xf32>, %ac: tensor<f32>, %q0: tensor<?x128xf4E2M1FN>,
+    %s0: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %qt0: tensor<?xf4E2M1FN>,
+    %st0: !tiles, %am0: tensor<3xf32>, %d0: tensor<3x128xbf16>,
+    %so0: tensor<3xi32>) -> (tensor<?xf4E2M1FN>, tensor<3x128xbf16>) {
+  // CHECK: %{{.*}}:7 = gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped)
+  // CHECK-SAME: ins(%{{[^ ]*}} : tensor<?x128xbf16>) row_indices(%{{[^ ]*}} : tensor<?xi32>)
+  // CHECK-SAME: groups(%{{[^ ]*}} : tensor<4xi32>)
+  // CHECK-SAME: outer_amax(%{{[^ ]*}} : tensor<3xf32>)
+  // CHECK-SAME: columnwise_outer_amax(%{{[^ ]*}} : tensor<f32>)
+  // CHECK-SAME: outs(%{{[^ ]*}}, %{{[^ ]*}} : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+  // CHECK-SAME: columnwise_outs(%{{[^ ]*}}, %{{[^ ]*}} : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+  // CHECK-SAME: amax_out(%{{[^ ]*}} : tensor<3xf32>)
+  // CHECK-SAME: dbias_out(%{{[^ ]*}} : tensor<3x128xbf16>)
+  // CHECK-SAME: scale_offsets_out(%{{[^ ]*}} : tensor<3xi32>)
+  // CHECK-SAME: -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<3xf32>, tensor<3x128xbf16>, tensor<3xi32>
+  %q, %s, %qt, %st, %am, %d, %so = gq.grouped_block_quantize format(nvfp4)
+      recipe(te) rows(grouped) ins(%x : tensor<?x128xbf16>)
+      row_indices(%i : tensor<?xi32>) groups(%o : tensor<4xi32>)
+      outer_amax(%a : tensor<3xf32>) columnwise_outer_amax(%ac : tensor<f32>)
+      outs(%q0, %s0 : tensor<?x128xf4E2M1FN>,
+                      tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      columnwise_outs(%qt0, %st0 : tensor<?xf4E2M1FN>, !tiles)
+      amax_out(%am0 : tensor<3xf32>) dbias_out(%d0 : tensor<3x128xbf16>)
+      scale_offsets_out(%so0 : tensor<3xi32>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>,
+         tensor<?xf4E2M1FN>, !tiles, tensor<3xf32>, tensor<3x128xbf16>,
+         tensor<3xi32>
+  return %qt, %d : tensor<?xf4E2M1FN>, tensor<3x128xbf16>
+}
+
+// One direction, on memrefs; the data of MX formats is not transposed.
+// CHECK-LABEL: func @columnwise
+func.func @columnwise(%x: memref<?x64xf32>, %o: memref<?xi64>,
+    %q: memref<?x32xi8>, %s: memref<?xf8E8M0FNU>) {
+  // CHECK: gq.grouped_block_quantize format(mxfp4) ins(%{{.*}} : memref<?x64xf32>) groups(%{{.*}} : memref<?xi64>) columnwise_outs(%{{.*}}, %{{.*}} : memref<?x32xi8>, memref<?xf8E8M0FNU>)
+  gq.grouped_block_quantize format(mxfp4) recipe(nvfuser)
+      ins(%x : memref<?x64xf32>) groups(%o : memref<?xi64>)
+      columnwise_outs(%q, %s : memref<?x32xi8>, memref<?xf8E8M0FNU>)
+  return
+}
+
+// Linear scales; they need no contiguous rows.
+// CHECK-LABEL: func @linear
+func.func @linear(%x: memref<?x256xf16>, %o: memref<?xi64>,
+    %q: memref<?x256xf8E5M2>, %s: memref<?x8xf8E8M0FNU, strided<[16, 1]>>) {
+  // CHECK: gq.grouped_block_quantize format(mxfp8_e5m2) scale_layout(linear) ins(
+  gq.grouped_block_quantize format(mxfp8_e5m2) scale_layout(linear)
+      ins(%x : memref<?x256xf16>) groups(%o : memref<?xi64>)
+      outs(%q, %s : memref<?x256xf8E5M2>,
+                    memref<?x8xf8E8M0FNU, strided<[16, 1]>>)
+  return
+}
+
+// Blocks of 128 by 128 follow each other group after group.
+// CHECK-LABEL: func @squares
+func.func @squares(%x: tensor<?x256xf16>, %o: tensor<?xi64>,
+    %q0: tensor<?x256xf8E4M3FN>, %s0: tensor<?xf32>,
+    %c0: tensor<?xf8E4M3FN>, %t0: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK: gq.grouped_block_quantize format(fp8_e4m3_128x128) scale_layout(linear) ins(
+  %r:4 = gq.grouped_block_quantize format(fp8_e4m3_128x128)
+      scale_layout(linear) ins(%x : tensor<?x256xf16>)
+      groups(%o : tensor<?xi64>)
+      outs(%q0, %s0 : tensor<?x256xf8E4M3FN>, tensor<?xf32>)
+      columnwise_outs(%c0, %t0 : tensor<?xf8E4M3FN>, tensor<?xf32>)
+      -> tensor<?x256xf8E4M3FN>, tensor<?xf32>, tensor<?xf8E4M3FN>,
+         tensor<?xf32>
+  return %r#3 : tensor<?xf32>
+}
+
+// CHECK-LABEL: func @ragged
+func.func @ragged(%x: tensor<?xbf16>, %o: tensor<?xi64>, %m: tensor<8xi64>,
+    %k: tensor<?xi64>, %q0: tensor<?xf8E4M3FN>,
+    %s0: tensor<?xf8E8M0FNU, #gq.tile128x4>, %c0: tensor<?xf8E4M3FN>,
+    %t0: tensor<?xf8E8M0FNU, #gq.tile128x4>, %a0: tensor<8xf32>)
+    -> tensor<8xf32> {
+  // CHECK: gq.grouped_block_quantize format(mxfp8_e4m3) ins(%{{.*}} : tensor<?xbf16>) groups(%{{.*}} : tensor<?xi64>) shapes(%{{.*}}, %{{.*}} : tensor<8xi64>, tensor<?xi64>) outs(
+  %r:5 = gq.grouped_block_quantize format(mxfp8_e4m3) ins(%x : tensor<?xbf16>)
+      groups(%o : tensor<?xi64>)
+      shapes(%m, %k : tensor<8xi64>, tensor<?xi64>)
+      outs(%q0, %s0 : tensor<?xf8E4M3FN>,
+                      tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      columnwise_outs(%c0, %t0 : tensor<?xf8E4M3FN>,
+                                 tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      amax_out(%a0 : tensor<8xf32>)
+      -> tensor<?xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>,
+         tensor<?xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<8xf32>
+  return %r#4 : tensor<8xf32>
+}
+
+// With columns alone the input says what M and K are.
+// CHECK-LABEL: func @producer
+func.func @producer(%x: tensor<?x128xbf16>, %b: tensor<128xbf16>,
+    %o: tensor<4xi32>, %q0: tensor<?xi8>, %s0: !tiles,
+    %d0: tensor<3x128xf32>) -> tensor<3x128xf32> {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) ins({{.*}}) maps [
+  // CHECK-SAME: groups(%{{[^ ]*}} : tensor<4xi32>) columnwise_outs(
+  // CHECK-SAME: dbias_out(
+  // CHECK-SAME: producer {
+  %r:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %b : tensor<?x128xbf16>, tensor<128xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>]
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%q0, %s0 : tensor<?xi8>, !tiles)
+      dbias_out(%d0 : tensor<3x128xf32>)
+      -> tensor<?xi8>, !tiles, tensor<3x128xf32> producer {
+      ^bb0(%e: bf16, %f: bf16):
+        %p = arith.mulf %e, %f : bf16
+        gq.yield %p : bf16
+      }
+  return %r#2 : tensor<3x128xf32>
+}
+
+// CHECK-LABEL: func @block_quantize
+func.func @block_quantize(%x: tensor<200x256xf32>,
+    %q0: tensor<200x256xf8E5M2>, %s0: tensor<2x2xf32>,
+    %q1: tensor<200x256xf4E2M1FN>, %s1: tensor<200x8xf8E8M0FNU>,
+    %t0: tensor<?x8xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>,
+    %so: tensor<3xi32>)
+    -> (tensor<2x2xf32>, tensor<?x8xf8E8M0FNU, #gq.tile128x4>) {
+  // CHECK: gq.block_quantize format(fp8_e5m2_128x128) ins(
+  %q:2 = gq.block_quantize format(fp8_e5m2_128x128)
+      ins(%x : tensor<200x256xf32>)
+      outs(%q0, %s0 : tensor<200x256xf8E5M2>, tensor<2x2xf32>)
+      -> tensor<200x256xf8E5M2>, tensor<2x2xf32>
+  // CHECK: gq.block_quantize format(mxfp4) ins(
+  %r:2 = gq.block_quantize format(mxfp4) ins(%x : tensor<200x256xf32>)
+      outs(%q1, %s1 : tensor<200x256xf4E2M1FN>, tensor<200x8xf8E8M0FNU>)
+      -> tensor<200x256xf4E2M1FN>, tensor<200x8xf8E8M0FNU>
+  // CHECK: gq.preprocess_grouped_matmul_sf format(mxfp4) ins(
+  %t = gq.preprocess_grouped_matmul_sf format(mxfp4)
+      ins(%r#1 : tensor<200x8xf8E8M0FNU>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t0 : tensor<?x8xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?x8xf8E8M0FNU, #gq.tile128x4>
+  return %q#1, %t : tensor<2x2xf32>, tensor<?x8xf8E8M0FNU, #gq.tile128x4>
+}

@@ -1,0 +1,877 @@
+// RUN: gq-opt %s -split-input-file -verify-diagnostics
+
+// One chunk a constraint, named after the op and the constraint's number.
+
+func.func @grouped_block_quantize_c4_mx(
+    %x: tensor<?x48xbf16>, %o: tensor<4xi32>, %cq: tensor<?x48xf8E5M2>,
+    %cs: tensor<?xf8E8M0FNU, #gq.tile128x4>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 32, the block size of the format, but got 48}}
+  %r:2 = gq.grouped_block_quantize format(mxfp8_e5m2)
+      ins(%x : tensor<?x48xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%cq, %cs :
+        tensor<?x48xf8E5M2>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?x48xf8E5M2>, tensor<?xf8E8M0FNU, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c5_derived(
+    %x: tensor<?x128xbf16>, %o: tensor<0xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'offsets' to hold G + 1 entries where there are no 'scale_offsets', but got 0}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<0xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c7_ragged(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %m: tensor<3xi32>,
+    %k: tensor<3xi32>, %q: tensor<?xf4E2M1FN>,
+    %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires a single input of rank 1 and no 'maps' where it has no 'producer'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      shapes(%m, %k : tensor<3xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c8_rank(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to be of rank 2, but got 1}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c8_linear(
+    %x: tensor<64x128xbf16>, %o: tensor<4xi32>, %q: tensor<64x128xf4E2M1FN>,
+    %s: tensor<64x12xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scales' to be 64x8, but got 64x12}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      ins(%x : tensor<64x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<64x128xf4E2M1FN>, tensor<64x12xf8E4M3FN>)
+      -> tensor<64x128xf4E2M1FN>, tensor<64x12xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c8_squares(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf8E4M3FN>,
+    %s: tensor<?x1xf32>) {
+  // expected-error @+1 {{requires 'scales' to be of rank 1, but got 2}}
+  %r:2 = gq.grouped_block_quantize format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf8E4M3FN>, tensor<?x1xf32>)
+      -> tensor<?x128xf8E4M3FN>, tensor<?x1xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_linear(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to have no encoding; only tiled scales have one}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_columnwise_scales(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %cq: tensor<?xf4E2M1FN>,
+    %cs: tensor<?xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'columnwise_scales' to have the encoding #gq.tile128x4}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%cq, %cs : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c9_columnwise_data(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>,
+    %cq: tensor<?xf4E2M1FN, #gq.tile128x4>,
+    %cs: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'columnwise_data' to have no encoding}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%cq, %cs :
+        tensor<?xf4E2M1FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_columnwise_scales(
+    %x: memref<?x128xbf16>, %o: memref<4xi32>, %cq: memref<?xi8>,
+    %cs: memref<?xf8E4M3FN, strided<[2]>>) {
+  // expected-error @+1 {{requires 'columnwise_scales' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<4xi32>)
+      columnwise_outs(%cq, %cs : memref<?xi8>, memref<?xf8E4M3FN, strided<[2]>>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_columnwise_data(
+    %x: memref<?x128xbf16>, %o: memref<4xi32>, %cq: memref<?xi8, strided<[2]>>,
+    %cs: memref<?xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'columnwise_data' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<4xi32>)
+      columnwise_outs(%cq, %cs : memref<?xi8, strided<[2]>>, memref<?xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_dbias(
+    %x: memref<?x128xbf16>, %o: memref<4xi32>, %cq: memref<?xi8>,
+    %cs: memref<?xf8E4M3FN>, %d: memref<3x128xf32, strided<[256, 1]>>) {
+  // expected-error @+1 {{requires 'dbias' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<4xi32>)
+      columnwise_outs(%cq, %cs : memref<?xi8>, memref<?xf8E4M3FN>)
+      dbias_out(%d : memref<3x128xf32, strided<[256, 1]>>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_amax(
+    %x: memref<?x128xbf16>, %o: memref<4xi32>, %cq: memref<?xi8>,
+    %cs: memref<?xf8E4M3FN>, %a: memref<3xf32, strided<[2]>>) {
+  // expected-error @+1 {{requires 'amax' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<4xi32>)
+      columnwise_outs(%cq, %cs : memref<?xi8>, memref<?xf8E4M3FN>)
+      amax_out(%a : memref<3xf32, strided<[2]>>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_linear_scales(
+    %x: memref<?x128xbf16>, %o: memref<4xi32>, %q: memref<?x64xi8>,
+    %s: memref<?x8xf8E4M3FN, strided<[16, 2]>>) {
+  // expected-error @+1 {{requires 'scales' to have an innermost stride of 1}}
+  gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<4xi32>)
+      outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN, strided<[16, 2]>>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c10_outer_amax(
+    %x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32, strided<[2]>>,
+    %q: memref<?x64xi8>, %s: memref<?x8xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'outer_amax' to be contiguous}}
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<4xi32>)
+      outer_amax(%a : memref<3xf32, strided<[2]>>)
+      outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c16_nothing(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
+  // expected-error @+1 {{requires data and scales of 'outs', of 'columnwise_outs' or of both}}
+  %r = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      amax_out(%a : tensor<3xf32>)
+      -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c17_data(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf8E4M3FN>,
+    %s: tensor<?x4xf8E8M0FNU, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'data' to be of f8E5M2 for format(mxfp8_e5m2)}}
+  %r:2 = gq.grouped_block_quantize format(mxfp8_e5m2)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s :
+        tensor<?x128xf8E4M3FN>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?x128xf8E4M3FN>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c17_scales(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to be of f8E8M0FNU for format(mxfp4)}}
+  %r:2 = gq.grouped_block_quantize format(mxfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c17_columnwise_data(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %cq: tensor<?xf8E5M2>,
+    %cs: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'columnwise_data' to be of f4E2M1FN or i8 for format(nvfp4)}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%cq, %cs :
+        tensor<?xf8E5M2>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf8E5M2>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c17_columnwise_scales(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %cq: tensor<?xf8E5M2>,
+    %cs: tensor<?xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'columnwise_scales' to be of f32 for format(fp8_e5m2_1x128)}}
+  %r:2 = gq.grouped_block_quantize format(fp8_e5m2_1x128) scale_layout(linear)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%cq, %cs : tensor<?xf8E5M2>, tensor<?xf8E4M3FN>)
+      -> tensor<?xf8E5M2>, tensor<?xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c18_format(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>,
+    %q: tensor<?x128xf8E5M2>, %s: tensor<?x4xf8E8M0FNU, #gq.tile128x4>) {
+  // expected-error @+1 {{requires format(nvfp4) for recipe(te)}}
+  %r:2 = gq.grouped_block_quantize format(mxfp8_e5m2) recipe(te)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outer_amax(%a : tensor<3xf32>)
+      outs(%q, %s : tensor<?x128xf8E5M2>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?x128xf8E5M2>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c18_missing(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'outer_amax' for recipe(te)}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c18_nvfuser(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>,
+    %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires recipe(te) for 'outer_amax'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outer_amax(%a : tensor<3xf32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c18_columnwise(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>,
+    %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires recipe(te) and 'columnwise_outs' for 'columnwise_outer_amax'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outer_amax(%a : tensor<3xf32>)
+      columnwise_outer_amax(%a : tensor<3xf32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c18_groups(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %a: tensor<4xf32>,
+    %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'outer_amax' to be 3, but got 4}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outer_amax(%a : tensor<4xf32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c18_columnwise_groups(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>,
+    %b: tensor<4xf32>, %cq: tensor<?xf4E2M1FN>,
+    %cs: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'columnwise_outer_amax' to be 3, but got 4}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outer_amax(%a : tensor<3xf32>)
+      columnwise_outer_amax(%b : tensor<4xf32>)
+      columnwise_outs(%cq, %cs :
+        tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c19_format(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>,
+    %q: tensor<?x128xf8E5M2>, %s: tensor<?x4xf8E8M0FNU, #gq.tile128x4>) {
+  // expected-error @+1 {{requires format(nvfp4) and recipe(nvfuser) for 'global_scale'}}
+  %r:2 = gq.grouped_block_quantize format(mxfp8_e5m2)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      global_scale(%a : tensor<3xf32>)
+      outs(%q, %s : tensor<?x128xf8E5M2>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?x128xf8E5M2>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c19_recipe(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>,
+    %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires format(nvfp4) and recipe(nvfuser) for 'global_scale'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      global_scale(%a : tensor<3xf32>)
+      outer_amax(%a : tensor<3xf32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c20(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf8E4M3FN>,
+    %s: tensor<?x4xf32, #gq.tile128x4>) {
+  // expected-error @+1 {{requires scale_layout(linear) for the f32 scales of fp8_e4m3_1x128}}
+  %r:2 = gq.grouped_block_quantize format(fp8_e4m3_1x128)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf8E4M3FN>, tensor<?x4xf32, #gq.tile128x4>)
+      -> tensor<?x128xf8E4M3FN>, tensor<?x4xf32, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c21_linear(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'outs' with scale_layout(tile128x4) and no 'shapes' for 'scale_offsets'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c21_columnwise(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %cq: tensor<?xf4E2M1FN>,
+    %cs: tensor<?xf8E4M3FN, #gq.tile128x4>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{requires 'outs' with scale_layout(tile128x4) and no 'shapes' for 'scale_offsets_out'}}
+  %r:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%cq, %cs :
+        tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      scale_offsets_out(%p : tensor<3xi32>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c21_ragged(
+    %x: tensor<?xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %m: tensor<3xi32>, %k: tensor<3xi32>, %q: tensor<?xf4E2M1FN>,
+    %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'outs' with scale_layout(tile128x4) and no 'shapes' for 'scale_offsets'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      shapes(%m, %k : tensor<3xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c21_both(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>,
+    %p: tensor<3xi32>) {
+  // expected-error @+1 {{requires no 'scale_offsets' where it has 'scale_offsets_out'}}
+  %r:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      scale_offsets_out(%p : tensor<3xi32>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c21_type(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %p: tensor<3xi64>) {
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets_out' to have one element type}}
+  %r:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      scale_offsets_out(%p : tensor<3xi64>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<3xi64>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c21_groups(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %p: tensor<4xi32>) {
+  // expected-error @+1 {{requires 'scale_offsets_out' to be 3, but got 4}}
+  %r:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      scale_offsets_out(%p : tensor<4xi32>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<4xi32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c22_data(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?xf4E2M1FN>,
+    %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'data' to be of rank 2, but got 1}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c22_transposed(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %cq: tensor<128x?xf4E2M1FN>,
+    %cs: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'columnwise_data' to be of rank 1, but got 2}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%cq, %cs :
+        tensor<128x?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<128x?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c22_not_transposed(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %cq: tensor<?xf8E5M2>,
+    %cs: tensor<?xf8E8M0FNU, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'columnwise_data' to be of rank 2, but got 1}}
+  %r:2 = gq.grouped_block_quantize format(mxfp8_e5m2)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%cq, %cs :
+        tensor<?xf8E5M2>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?xf8E5M2>, tensor<?xf8E8M0FNU, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c22_extents(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf8E5M2>,
+    %s: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %cq: tensor<?x256xf8E5M2>,
+    %cs: tensor<?xf8E8M0FNU, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'columnwise_data' to be ?x128 elements, but got ?x256}}
+  %r:4 = gq.grouped_block_quantize format(mxfp8_e5m2)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf8E5M2>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>)
+      columnwise_outs(%cq, %cs :
+        tensor<?x256xf8E5M2>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?x128xf8E5M2>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<?x256xf8E5M2>, tensor<?xf8E8M0FNU, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c23_type(
+    %x: tensor<?xbf16>, %o: tensor<4xi32>, %m: tensor<3xi32>, %k: tensor<3xi64>,
+    %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'offsets' and 'last_dims' to have one element type}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?xbf16>)
+      groups(%o : tensor<4xi32>)
+      shapes(%m, %k : tensor<3xi32>, tensor<3xi64>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c23_groups(
+    %x: tensor<?xbf16>, %o: tensor<4xi32>, %m: tensor<4xi32>, %k: tensor<3xi32>,
+    %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'first_dims' to be 3, but got 4}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?xbf16>)
+      groups(%o : tensor<4xi32>)
+      shapes(%m, %k : tensor<4xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c23_dbias(
+    %x: tensor<?xbf16>, %o: tensor<4xi32>, %m: tensor<3xi32>, %k: tensor<3xi32>,
+    %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>,
+    %d: tensor<3x128xf32>) {
+  // expected-error @+1 {{requires no 'producer', 'row_indices' or 'dbias' where it has 'shapes'}}
+  %r:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?xbf16>)
+      groups(%o : tensor<4xi32>)
+      shapes(%m, %k : tensor<3xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      dbias_out(%d : tensor<3x128xf32>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<3x128xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c23_data(
+    %x: tensor<?xbf16>, %o: tensor<4xi32>, %m: tensor<3xi32>, %k: tensor<3xi32>,
+    %q: tensor<?x128xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'data' to be of rank 1, but got 2}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?xbf16>)
+      groups(%o : tensor<4xi32>)
+      shapes(%m, %k : tensor<3xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c23_scales(
+    %x: tensor<?xbf16>, %o: tensor<4xi32>, %m: tensor<3xi32>, %k: tensor<3xi32>,
+    %q: tensor<?xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to be of rank 1, but got 2}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?xbf16>)
+      groups(%o : tensor<4xi32>)
+      shapes(%m, %k : tensor<3xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c24_amax(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %a: tensor<4xf32>) {
+  // expected-error @+1 {{requires 'amax' to be 3, but got 4}}
+  %r:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      amax_out(%a : tensor<4xf32>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c24_dbias(
+    %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
+    %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %d: tensor<3x64xf32>) {
+  // expected-error @+1 {{requires 'dbias' to be 3x128, but got 3x64}}
+  %r:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x128xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>)
+      dbias_out(%d : tensor<3x64xf32>)
+      -> tensor<?x128xf4E2M1FN>, tensor<?x8xf8E4M3FN, #gq.tile128x4>, tensor<3x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c16_pair(%x: tensor<?x128xbf16>,
+    %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>) {
+  // expected-error @+1 {{requires data and scales of 'outs', of 'columnwise_outs' or of both}}
+  %r = "gq.grouped_block_quantize"(%x, %o, %q) <{
+      format = #gq<format(nvfp4)>, operandSegmentSizes =
+          array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0>}>
+      : (tensor<?x128xbf16>, tensor<4xi32>, tensor<?x128xf4E2M1FN>)
+      -> tensor<?x128xf4E2M1FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c23_pair(%x: tensor<?xbf16>,
+    %o: tensor<4xi32>, %m: tensor<3xi32>, %q: tensor<?xf4E2M1FN>,
+    %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires both 'first_dims' and 'last_dims'}}
+  %r:2 = "gq.grouped_block_quantize"(%x, %o, %m, %q, %s) <{
+      format = #gq<format(nvfp4)>, operandSegmentSizes =
+          array<i32: 1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0>}>
+      : (tensor<?xbf16>, tensor<4xi32>, tensor<3xi32>, tensor<?xf4E2M1FN>,
+         tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> (tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+  return
+}
+
+// -----
+
+func.func @block_quantize_c5_type(%x: tensor<?x64xbf16>,
+    %q: tensor<?x64xf8E5M2>, %s: tensor<?x2xf8E8M0FNU>) {
+  // expected-error @+1 {{requires 'data' to be of f8E4M3FN for format(mxfp8_e4m3)}}
+  %0:2 = gq.block_quantize format(mxfp8_e4m3) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf8E5M2>, tensor<?x2xf8E8M0FNU>)
+      -> tensor<?x64xf8E5M2>, tensor<?x2xf8E8M0FNU>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c6_type(%x: tensor<?x64xbf16>,
+    %q: tensor<?x64xf8E4M3FN>, %s: tensor<?x2xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'scales' to be of f8E8M0FNU for format(mxfp8_e4m3)}}
+  %0:2 = gq.block_quantize format(mxfp8_e4m3) ins(%x : tensor<?x64xbf16>)
+      outs(%q, %s : tensor<?x64xf8E4M3FN>, tensor<?x2xf8E4M3FN>)
+      -> tensor<?x64xf8E4M3FN>, tensor<?x2xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c6_squares(%x: tensor<200x256xbf16>,
+    %q: tensor<200x256xf8E4M3FN>, %s: tensor<200x2xf32>) {
+  // expected-error @+1 {{requires 'scales' to be 2x2, but got 200x2}}
+  %0:2 = gq.block_quantize format(fp8_e4m3_128x128)
+      ins(%x : tensor<200x256xbf16>)
+      outs(%q, %s : tensor<200x256xf8E4M3FN>, tensor<200x2xf32>)
+      -> tensor<200x256xf8E4M3FN>, tensor<200x2xf32>
+  return
+}
+
+// -----
+
+func.func @block_quantize_c9(%x: tensor<?x64xbf16>, %g: tensor<f32>,
+    %q: tensor<?x64xf8E4M3FN>, %s: tensor<?x2xf8E8M0FNU>) {
+  // expected-error @+1 {{requires format(nvfp4) for 'global_scale'}}
+  %0:2 = gq.block_quantize format(mxfp8_e4m3) ins(%x : tensor<?x64xbf16>)
+      global_scale(%g : tensor<f32>)
+      outs(%q, %s : tensor<?x64xf8E4M3FN>, tensor<?x2xf8E8M0FNU>)
+      -> tensor<?x64xf8E4M3FN>, tensor<?x2xf8E8M0FNU>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c9(%s: tensor<?x4xf8E4M3FN>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'input' to be of f8E8M0FNU for format(mxfp4)}}
+  %0 = gq.preprocess_grouped_matmul_sf format(mxfp4)
+      ins(%s : tensor<?x4xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c9_scales(
+    %s: tensor<?x4xf8E8M0FNU>, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'scales' to be of f8E8M0FNU for format(mxfp4)}}
+  %0 = gq.preprocess_grouped_matmul_sf format(mxfp4)
+      ins(%s : tensor<?x4xf8E8M0FNU>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @preprocess_grouped_matmul_sf_c9_f32(%s: tensor<?x4xf32>,
+    %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %t: tensor<?x4xf32, #gq.tile128x4>) {
+  // expected-error @+1 {{requires scale_layout(linear) for the f32 scales of fp8_e5m2_1x128}}
+  %0 = gq.preprocess_grouped_matmul_sf format(fp8_e5m2_1x128)
+      ins(%s : tensor<?x4xf32>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t : tensor<?x4xf32, #gq.tile128x4>)
+      -> tensor<?x4xf32, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c13(%a: tensor<?x64xf4E2M1FN>,
+    %b: tensor<3x32x64xf4E2M1FN>, %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+    %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>,
+    %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires format(nvfp4)}}
+  %0 = gq.grouped_mm format(mxfp4)
+      ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+                        tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c23_row_indices(%x: tensor<?xbf16>,
+    %i: tensor<?xi32>, %o: tensor<4xi32>, %m: tensor<3xi32>,
+    %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires no 'producer', 'row_indices' or 'dbias' where it has 'shapes'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?xbf16>)
+      row_indices(%i : tensor<?xi32>) groups(%o : tensor<4xi32>)
+      shapes(%m, %m : tensor<3xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c23_producer(%x: tensor<?x64xbf16>,
+    %o: tensor<4xi32>, %m: tensor<3xi32>, %q: tensor<?xf4E2M1FN>,
+    %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires no 'producer', 'row_indices' or 'dbias' where it has 'shapes'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>] groups(%o : tensor<4xi32>)
+      shapes(%m, %m : tensor<3xi32>, tensor<3xi32>)
+      outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4> producer {
+      ^bb0(%e: bf16):
+        gq.yield %e : bf16
+      }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c25_m(%x: tensor<64xbf16>, %o: tensor<4xi32>,
+    %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires an operand that has the extent M, and one that has K}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<64xbf16>)
+      maps [affine_map<(m, k) -> (k)>] groups(%o : tensor<4xi32>)
+      columnwise_outs(%q, %s : tensor<?xf4E2M1FN>,
+                               tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4> producer {
+      ^bb0(%e: bf16):
+        gq.yield %e : bf16
+      }
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c25_k(%x: tensor<?xbf16>, %o: tensor<4xi32>,
+    %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires an operand that has the extent M, and one that has K}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?xbf16>)
+      maps [affine_map<(m, k) -> (m)>] groups(%o : tensor<4xi32>)
+      columnwise_outs(%q, %s : tensor<?xf4E2M1FN>,
+                               tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4> producer {
+      ^bb0(%e: bf16):
+        gq.yield %e : bf16
+      }
+  return
+}
