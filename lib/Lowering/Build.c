@@ -91,6 +91,30 @@ bool gqIsDefinedIn(MlirValue value, MlirBlock block) {
                         block);
 }
 
+bool gqIsUsedOnlyAfter(MlirValue value, MlirOperation op) {
+  MlirBlock block = mlirOperationGetBlock(op);
+  MlirRegion region = mlirBlockGetParentRegion(block);
+  for (MlirOpOperand use = mlirValueGetFirstUse(value);
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    while (!mlirRegionEqual(
+        mlirBlockGetParentRegion(mlirOperationGetBlock(user)), region))
+      user = mlirOperationGetParentOperation(user);
+    if (mlirBlockEqual(mlirOperationGetBlock(user), block) &&
+        !mlirOperationIsBeforeInBlock(op, user))
+      return false;
+  }
+  return true;
+}
+
+bool gqIsAvailableAt(MlirValue value, MlirOperation op) {
+  MlirOperation definition = gqDefiningOp(value);
+  return mlirOperationIsNull(definition) ||
+         !mlirBlockEqual(mlirOperationGetBlock(definition),
+                         mlirOperationGetBlock(op)) ||
+         mlirOperationIsBeforeInBlock(definition, op);
+}
+
 void gqDestroyIfUnused(MlirOperation op) {
   if (mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, 0))))
     mlirOperationDestroy(op);
@@ -296,6 +320,10 @@ static gqElementType elementType(MlirType type) {
     return GQ_F16;
   if (mlirTypeIsAFloat8E4M3FN(type))
     return GQ_F8E4M3FN;
+  if (mlirTypeIsAFloat8E5M2(type))
+    return GQ_F8E5M2;
+  if (mlirTypeIsAFloat8E8M0FNU(type))
+    return GQ_F8E8M0FNU;
   assert(mlirTypeIsAInteger(type) && "ODS allows no other type");
   switch (mlirIntegerTypeGetWidth(type)) {
   case 8:

@@ -855,9 +855,36 @@ static void describePreprocess(Kernel *kernel, MlirOperation op,
   passConstant(kernel, "offset_bits", "i32", integerBits(desc.offsets));
 }
 
+/// What the op has that no kernel does yet; null if there is a kernel.
+static const char *findMissing(MlirOperation op) {
+  if (gqOpFormat(op) != GQ_FORMAT_NVFP4)
+    return "formats other than nvfp4";
+  if (!gqOperationIsAGroupedBlockQuantize(op))
+    return NULL;
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  if (desc.recipe != GQ_RECIPE_NVFUSER)
+    return "recipe(te)";
+  if (!mlirValueIsNull(desc.columnwiseData))
+    return "'columnwise_outs'";
+  if (gqIsRagged(&desc))
+    return "'shapes'";
+  if (desc.scaleLayout != GQ_SCALE_LAYOUT_TILE128X4)
+    return "scale_layout(linear)";
+  if (!mlirValueIsNull(desc.amax))
+    return "'amax_out'";
+  if (!mlirValueIsNull(desc.dbias))
+    return "'dbias_out'";
+  if (mlirValueIsNull(desc.scaleOffsets))
+    return "groups without 'scale_offsets'";
+  return NULL;
+}
+
 static bool convert(MlirOperation module, MlirOperation op, intptr_t number) {
   if (gqOperationIsAGroupedMm(op))
     return gqOpError(op, "has no GPU kernel yet");
+  const char *missing = findMissing(op);
+  if (missing)
+    return gqOpError(op, "has no GPU kernel yet for %s", missing);
   if (!gqCheckLowerable(op) || !declareHostFunctions(module))
     return false;
   gqBuilder builder = gqBuilderBefore(op);

@@ -33,7 +33,7 @@ static_assert(offsetof(gqBuffer, strides) == FIELD_STRIDES * sizeof(int64_t),
               "");
 
 /// What is passed to a function of gq/Runtime/Cpu.h.
-enum { MAX_OPERANDS = 16, MAX_ATTRIBUTES = 4 };
+enum { MAX_OPERANDS = GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS, MAX_ATTRIBUTES = 4 };
 typedef struct RuntimeCall {
   const char *function;
   intptr_t numOperands;
@@ -62,14 +62,13 @@ static RuntimeCall describe(MlirOperation op) {
   }
   if (gqOperationIsAGroupedBlockQuantize(op)) {
     gqGroupedBlockQuantize d = gqGroupedBlockQuantizeGet(op);
-    const MlirValue absent = {NULL};
-    return (RuntimeCall){"gqCpuGroupedBlockQuantize",
-                         16,
-                         {d.inputs[0], d.rowIndices, d.offsets, d.scaleOffsets,
-                          absent, absent, d.globalScale, absent, absent, d.data,
-                          d.scales, absent, absent, absent, absent, absent},
-                         4,
-                         {d.format, GQ_RECIPE_NVFUSER, d.scaleLayout, d.rows}};
+    RuntimeCall call = {"gqCpuGroupedBlockQuantize",
+                        GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS,
+                        {{NULL}},
+                        4,
+                        {d.format, d.recipe, d.scaleLayout, d.rows}};
+    gqGroupedBlockQuantizeOperands(&d, call.operands);
+    return call;
   }
   assert(gqOperationIsAGroupedMm(op));
   gqGroupedMm d = gqGroupedMmGet(op);

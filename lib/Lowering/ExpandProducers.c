@@ -22,32 +22,33 @@ static MlirValue buildDim(const gqBuilder *builder, MlirValue tensor,
   return gqBuildValue(builder, "tensor.dim", 2, operands, index);
 }
 
-/// The number of elements in a row of `data`, as an index.
-static MlirValue buildColumns(const gqBuilder *builder, MlirValue data) {
-  MlirValue columns = buildDim(builder, data, 1);
-  MlirType type = mlirValueGetType(data);
-  if (!mlirTypeIsAInteger(mlirShapedTypeGetElementType(type)))
-    return columns;
-  MlirType index = mlirIndexTypeGet(builder->context);
-  MlirValue operands[] = {columns, gqBuildConstant(builder, index, 2)};
-  return gqBuildValue(builder, "arith.muli", 2, operands, index);
-}
-
-/// tensor.empty of [M, K] elements; `data` is [M, K] of f4 or packed.
-static MlirValue buildEmpty(const gqBuilder *builder, MlirValue data,
+/// tensor.empty of [M, K] elements, the extents being those of operands, of
+/// which i8 holds two elements each.
+static MlirValue buildEmpty(const gqBuilder *builder,
+                            const gqGroupedBlockQuantize *desc,
                             MlirType element) {
-  MlirType type = mlirValueGetType(data);
-  bool packed = mlirTypeIsAInteger(mlirShapedTypeGetElementType(type));
+  MlirType index = mlirIndexTypeGet(builder->context);
   int64_t shape[2];
   MlirValue sizes[2];
   intptr_t numSizes = 0;
   for (intptr_t i = 0; i < 2; ++i) {
-    shape[i] = mlirShapedTypeGetDimSize(type, i);
-    if (mlirShapedTypeIsDynamicDim(type, i))
-      sizes[numSizes++] =
-          i == 0 ? buildDim(builder, data, 0) : buildColumns(builder, data);
-    else if (i == 1 && packed)
-      shape[i] *= 2;
+    intptr_t position;
+    MlirValue operand = gqGroupedBlockQuantizeFindExtent(desc, i, &position);
+    MlirType type = mlirValueGetType(operand);
+    MlirType elementType = mlirShapedTypeGetElementType(type);
+    bool packed = i == 1 && mlirTypeIsAInteger(elementType);
+    shape[i] = mlirShapedTypeGetDimSize(type, position);
+    if (!mlirShapedTypeIsDynamicDim(type, position)) {
+      shape[i] *= packed ? 2 : 1;
+      continue;
+    }
+    sizes[numSizes] = buildDim(builder, operand, position);
+    if (packed) {
+      MlirValue factors[] = {sizes[numSizes],
+                             gqBuildConstant(builder, index, 2)};
+      sizes[numSizes] = gqBuildValue(builder, "arith.muli", 2, factors, index);
+    }
+    ++numSizes;
   }
   return gqBuildValue(
       builder, "tensor.empty", numSizes, sizes,
@@ -274,7 +275,7 @@ static MlirValue buildProducer(const gqBuilder *builder,
   MlirBlock block = mlirRegionGetFirstBlock(desc->producer);
   MlirOperation yield = mlirBlockGetTerminator(block);
   MlirType element = mlirValueGetType(mlirOperationGetOperand(yield, 0));
-  MlirValue out = buildEmpty(builder, desc->data, element);
+  MlirValue out = buildEmpty(builder, desc, element);
 
   MlirValue inputs[GQ_MAX_INPUTS + 1];
   MlirAttribute maps[GQ_MAX_INPUTS + 1];

@@ -11,34 +11,6 @@
 
 static const char passName[] = "gq-fuse-scale-layout";
 
-/// Whether every use of `value` comes after `op`, which is in the block that
-/// defines `value`. Uses in other blocks that `value` dominates come after.
-static bool isUsedOnlyAfter(MlirValue value, MlirOperation op) {
-  MlirBlock block = mlirOperationGetBlock(op);
-  MlirRegion region = mlirBlockGetParentRegion(block);
-  for (MlirOpOperand use = mlirValueGetFirstUse(value);
-       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
-    while (!mlirRegionEqual(
-        mlirBlockGetParentRegion(mlirOperationGetBlock(user)), region))
-      user = mlirOperationGetParentOperation(user);
-    if (mlirBlockEqual(mlirOperationGetBlock(user), block) &&
-        !mlirOperationIsBeforeInBlock(op, user))
-      return false;
-  }
-  return true;
-}
-
-/// Whether `value`, which is visible at some operation of the block of `op`, is
-/// visible at `op` too.
-static bool isAvailableAt(MlirValue value, MlirOperation op) {
-  MlirOperation definition = gqDefiningOp(value);
-  return mlirOperationIsNull(definition) ||
-         !mlirBlockEqual(mlirOperationGetBlock(definition),
-                         mlirOperationGetBlock(op)) ||
-         mlirOperationIsBeforeInBlock(definition, op);
-}
-
 /// Fuses `layout`, a gq.preprocess_grouped_matmul_sf on tensors, with the op
 /// that makes its scales. Returns the reason if it cannot.
 static const char *fuse(MlirOperation layout) {
@@ -56,10 +28,10 @@ static const char *fuse(MlirOperation layout) {
   // earlier; then where the first one is, if the groups are known there.
   MlirValue data = mlirOperationGetResult(quantize, 0);
   MlirOperation position = layout;
-  if (!isUsedOnlyAfter(data, layout)) {
-    if (!isAvailableAt(sf.offsets, quantize) ||
-        !isAvailableAt(sf.scaleOffsets, quantize) ||
-        !isAvailableAt(sf.scales, quantize))
+  if (!gqIsUsedOnlyAfter(data, layout)) {
+    if (!gqIsAvailableAt(sf.offsets, quantize) ||
+        !gqIsAvailableAt(sf.scaleOffsets, quantize) ||
+        !gqIsAvailableAt(sf.scales, quantize))
       return "the data is used before the groups and 'outs' of the scales are "
              "known";
     position = quantize;
@@ -95,24 +67,31 @@ static const char *fuse(MlirOperation layout) {
 }
 
 /// Whether `op` is a gq.grouped_mm that reads `data` as its activations, over
-/// the groups of `groups`.
+/// the groups of `quantize`, by the scale offsets that it has or returns.
 static bool readsOnlyGroups(MlirOperation op, MlirValue data,
-                            const gqGroupedBlockQuantize *groups) {
+                            const gqGroupedBlockQuantize *quantize,
+                            MlirValue scaleOffsets) {
   if (!gqOperationIsAGroupedMm(op))
     return false;
   gqGroupedMm mm = gqGroupedMmGet(op);
   return mlirValueEqual(mm.a, data) &&
-         mlirValueEqual(mm.offsets, groups->offsets) &&
-         mlirValueEqual(mm.scaleOffsets, groups->scaleOffsets);
+         mlirValueEqual(mm.offsets, quantize->offsets) &&
+         mlirValueEqual(mm.scaleOffsets, scaleOffsets);
 }
 
-/// Leaves the rows in no group alone where nobody reads them.
+/// Leaves the rows in no group alone where nobody reads their data.
 static void skipRowsInNoGroup(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  if (mlirValueIsNull(desc.data))
+    return;
   MlirValue data = mlirOperationGetResult(op, 0);
+  MlirValue scaleOffsets = desc.scaleOffsets;
+  if (!mlirValueIsNull(desc.scaleOffsetsOut))
+    scaleOffsets =
+        mlirOperationGetResult(op, mlirOperationGetNumResults(op) - 1);
   for (MlirOpOperand use = mlirValueGetFirstUse(data);
        !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
-    if (!readsOnlyGroups(mlirOpOperandGetOwner(use), data, &desc))
+    if (!readsOnlyGroups(mlirOpOperandGetOwner(use), data, &desc, scaleOffsets))
       return;
   mlirOperationSetAttributeByName(
       op, mlirStringRefCreateFromCString("rows"),

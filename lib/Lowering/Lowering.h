@@ -27,6 +27,7 @@ extern "C" {
 //===----------------------------------------------------------------------===//
 
 void gqFuseScaleLayout(MlirOperation root);
+void gqFuseDirections(MlirOperation root);
 void gqFuseRowGathers(MlirOperation root);
 void gqFuseProducers(MlirOperation root);
 void gqExpandProducers(MlirOperation root);
@@ -89,6 +90,14 @@ bool gqHasOneUse(MlirValue value);
 
 /// Whether `value` is an argument of `block` or defined by an operation in it.
 bool gqIsDefinedIn(MlirValue value, MlirBlock block);
+
+/// Whether every use of `value` comes after `op`, which is in the block that
+/// defines `value`. Uses in other blocks that `value` dominates come after.
+bool gqIsUsedOnlyAfter(MlirValue value, MlirOperation op);
+
+/// Whether `value`, which is visible at some operation of the block of `op`, is
+/// visible at `op` too.
+bool gqIsAvailableAt(MlirValue value, MlirOperation op);
 
 /// Destroys an operation with one result, unless something uses that.
 void gqDestroyIfUnused(MlirOperation op);

@@ -104,3 +104,107 @@ func.func @grouped_mm(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
       alpha(%alpha : memref<3xf32>) outs(%c : memref<?x32xbf16>)
   return
 }
+
+// Each operand has its row of the table; those that are absent are zero.
+// STATIC-LABEL: func @rows_and_columns
+// STATIC-SAME: %[[X:[^ ]*]]: memref<?x128xbf16>, %[[I:[^ ]*]]: memref<?xi32>, %[[O:[^ ]*]]: memref<4xi32>, %[[A:[^ ]*]]: memref<3xf32>, %[[B:[^ ]*]]: memref<f32>, %[[Q:[^ ]*]]: memref<?x64xi8>, %[[S:[^ ]*]]: memref<?x8xf8E4M3FN>, %[[QT:[^ ]*]]: memref<?xi8>, %[[ST:[^ ]*]]: memref<?xf8E4M3FN>, %[[AM:[^ ]*]]: memref<3xf32>, %[[D:[^ ]*]]: memref<3x128xbf16>, %[[SO:[^ ]*]]: memref<3xi32>
+func.func @rows_and_columns(%x: memref<?x128xbf16>, %i: memref<?xi32>,
+    %o: memref<4xi32>, %a: memref<3xf32>, %b: memref<f32>, %q: memref<?x64xi8>,
+    %s: memref<?x8xf8E4M3FN>, %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>,
+    %am: memref<3xf32>, %d: memref<3x128xbf16>, %so: memref<3xi32>) {
+  // STATIC: memref.extract_aligned_pointer_as_index %[[X]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c0, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[I]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c1, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[O]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c2, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c3, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c4, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c5, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c6, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[A]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c7, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[B]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c8, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[Q]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c9, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[S]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c10, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[QT]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c11, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[ST]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c12, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[AM]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c13, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[D]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c14, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[SO]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c15, %c0]
+  // Format, recipe, layout and rows.
+  // STATIC: call @gqCpuGroupedBlockQuantize(%{{.*}}, %c0_i32, %c1_i32, %c1_i32, %c1_i32)
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped)
+      ins(%x : memref<?x128xbf16>) row_indices(%i : memref<?xi32>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<3xf32>)
+      columnwise_outer_amax(%b : memref<f32>)
+      outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+      amax_out(%am : memref<3xf32>) dbias_out(%d : memref<3x128xbf16>)
+      scale_offsets_out(%so : memref<3xi32>)
+  return
+}
+
+// STATIC-LABEL: func @ragged
+// STATIC-SAME: %[[X:[^ ]*]]: memref<?xf16>, %[[O:[^ ]*]]: memref<?xi64>, %[[M:[^ ]*]]: memref<?xi64>, %[[K:[^ ]*]]: memref<?xi64>, %[[Q:[^ ]*]]: memref<?xf8E5M2>, %[[S:[^ ]*]]: memref<?xf8E8M0FNU>, %[[A:[^ ]*]]: memref<?xf32>
+func.func @ragged(%x: memref<?xf16>, %o: memref<?xi64>, %m: memref<?xi64>,
+    %k: memref<?xi64>, %q: memref<?xf8E5M2>, %s: memref<?xf8E8M0FNU>,
+    %a: memref<?xf32>) {
+  // STATIC: memref.extract_aligned_pointer_as_index %[[X]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c0, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c1, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[O]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c2, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c3, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[M]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c4, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[K]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c5, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c6, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c7, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c8, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c9, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c10, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[Q]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c11, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[S]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c12, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[A]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c13, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c14, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c15, %c0]
+  // STATIC: call @gqCpuGroupedBlockQuantize(%{{.*}}, %c3_i32, %c0_i32, %c0_i32, %c0_i32)
+  gq.grouped_block_quantize format(mxfp8_e5m2) scale_layout(linear)
+      ins(%x : memref<?xf16>) groups(%o : memref<?xi64>)
+      shapes(%m, %k : memref<?xi64>, memref<?xi64>)
+      columnwise_outs(%q, %s : memref<?xf8E5M2>, memref<?xf8E8M0FNU>)
+      amax_out(%a : memref<?xf32>)
+  return
+}

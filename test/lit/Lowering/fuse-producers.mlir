@@ -479,3 +479,47 @@ func.func @two_index_tensors(%x: !x, %i: tensor<?xi64>, %j: tensor<?xi64>,
       outs(%q0, %t0 : !q, !t) -> !q, !t
   return %q, %t : !q, !t
 }
+
+// -----
+
+!x = tensor<?x64xbf16>
+!qt = tensor<?xf4E2M1FN>
+!tt = tensor<?xf8E4M3FN, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+
+// The other outputs stay; expanded, the op takes M from the inputs and K from
+// dbias, since transposed data has neither.
+// CHECK-LABEL: func @columnwise
+// CHECK-SAME: %[[A:[^ ]*]]: tensor<?x64xbf16>, %[[B:[^ ]*]]: tensor<?x64xbf16>
+// CHECK-NOT: linalg
+// CHECK: %[[R:.*]]:3 = gq.grouped_block_quantize format(nvfp4) ins(%[[A]], %[[B]] :
+// CHECK-SAME: columnwise_outs(
+// CHECK-SAME: dbias_out(
+// CHECK-SAME: producer {
+// CHECK: return %[[R]]#0, %[[R]]#2
+// EXPAND-LABEL: func @columnwise
+// EXPAND-SAME: %[[A:[^ ]*]]: tensor<?x64xbf16>
+// EXPAND: %[[M:.*]] = tensor.dim %[[A]], %c0
+// EXPAND: tensor.empty(%[[M]]) : tensor<?x64xf32>
+// EXPAND: linalg.generic
+// EXPAND: gq.grouped_block_quantize format(nvfp4) ins(%{{[^ ]*}} : tensor<?x64xf32>)
+// EXPAND-SAME: columnwise_outs(
+// EXPAND-SAME: dbias_out(
+func.func @columnwise(%a: !x, %b: !x, %o: tensor<4xi32>,
+    %e0: tensor<?x64xf32>, %qt0: !qt, %tt0: !tt, %d0: tensor<3x64xbf16>)
+    -> (!qt, tensor<3x64xbf16>) {
+  %y = linalg.generic {indexing_maps = [#id, #id, #id],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%a, %b : !x, !x) outs(%e0 : tensor<?x64xf32>) {
+  ^bb0(%ea: bf16, %eb: bf16, %out: f32):
+    %fa = arith.extf %ea : bf16 to f32
+    %fb = arith.extf %eb : bf16 to f32
+    %g = arith.mulf %fa, %fb : f32
+    linalg.yield %g : f32
+  } -> tensor<?x64xf32>
+  %qt, %tt, %d = gq.grouped_block_quantize format(nvfp4)
+      ins(%y : tensor<?x64xf32>) groups(%o : tensor<4xi32>)
+      columnwise_outs(%qt0, %tt0 : !qt, !tt) dbias_out(%d0 : tensor<3x64xbf16>)
+      -> !qt, !tt, tensor<3x64xbf16>
+  return %qt, %d : !qt, tensor<3x64xbf16>
+}

@@ -319,3 +319,27 @@ func.func @elements(%x: !x, %s: tensor<?xf32>, %i: tensor<?xi32>,
   }
   return %q, %t : !q, !t
 }
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf8E4M3FN>
+!s = tensor<?x2xf8E8M0FNU>
+!t = tensor<?xf8E8M0FNU>
+
+// Both directions of gathered rows, with linear scales.
+// CHECK-LABEL: func @columnwise
+// CHECK-SAME: %[[X:[^ ]*]]: tensor<?x64xbf16>
+// CHECK-NOT: tensor.gather
+// CHECK: gq.grouped_block_quantize format(mxfp8_e4m3) scale_layout(linear) ins(%[[X]] : tensor<?x64xbf16>) row_indices(
+// CHECK-SAME: outs(
+// CHECK-SAME: columnwise_outs(
+func.func @columnwise(%x: !x, %i: tensor<?x1xi64>, %o: tensor<4xi32>, %q0: !q,
+    %s0: !s, %p0: !q, %t0: !t) -> (!q, !q) {
+  %y = tensor.gather %x[%i] gather_dims([0]) : (!x, tensor<?x1xi64>) -> !x
+  %q, %s, %p, %t = gq.grouped_block_quantize format(mxfp8_e4m3)
+      scale_layout(linear) ins(%y : !x) groups(%o : tensor<4xi32>)
+      outs(%q0, %s0 : !q, !s) columnwise_outs(%p0, %t0 : !q, !t)
+      -> !q, !s, !q, !t
+  return %q, %p : !q, !q
+}

@@ -203,3 +203,44 @@ func.func @memrefs(%x: memref<?x64xbf16>, %o: memref<4xi32>, %so: memref<3xi32>,
       outs(%t : memref<?x4xf8E4M3FN>)
   return
 }
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf8E5M2>
+!s = tensor<?x2xf8E8M0FNU>
+!t = tensor<?x4xf8E8M0FNU, #gq.tile128x4>
+
+// CHECK-LABEL: func @mxfp8
+func.func @mxfp8(%x: !x, %o: tensor<4xi32>, %so: tensor<3xi32>, %q0: !q,
+    %s0: !s, %t0: !t) -> (!q, !t) {
+  // CHECK-NEXT: gq.grouped_block_quantize format(mxfp8_e5m2) ins(
+  %q, %s = gq.block_quantize format(mxfp8_e5m2) ins(%x : !x)
+      outs(%q0, %s0 : !q, !s) -> !q, !s
+  %t = gq.preprocess_grouped_matmul_sf format(mxfp8_e5m2) ins(%s : !s)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>) outs(%t0 : !t) -> !t
+  return %q, %t : !q, !t
+}
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+
+// Scale offsets that the op itself returns.
+// CHECK-LABEL: func @returned_scale_offsets
+func.func @returned_scale_offsets(%x: !x, %o: tensor<4xi32>,
+    %b: tensor<3x32x64xf4E2M1FN>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %q0: !q, %t0: !t, %so0: tensor<3xi32>, %c0: tensor<?x32xf32>)
+    -> tensor<?x32xf32> {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) rows(grouped)
+  %q, %t, %so = gq.grouped_block_quantize format(nvfp4) ins(%x : !x)
+      groups(%o : tensor<4xi32>) outs(%q0, %t0 : !q, !t)
+      scale_offsets_out(%so0 : tensor<3xi32>) -> !q, !t, tensor<3xi32>
+  %c = gq.grouped_mm format(nvfp4) ins(%q, %b : !q, tensor<3x32x64xf4E2M1FN>)
+      scales(%t, %sb : !t, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %c : tensor<?x32xf32>
+}
