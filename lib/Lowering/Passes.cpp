@@ -47,6 +47,7 @@ namespace gq {
     void runOnOperation() override { BODY(wrap(getOperation())); }             \
   };
 #define GEN_PASS_DEF_GQPACKSUBBYTE
+#define GEN_PASS_DEF_GQFUSEDIRECTIONS
 #define GEN_PASS_DEF_GQFUSEPRODUCERS
 #define GEN_PASS_DEF_GQFUSEROWGATHER
 #define GEN_PASS_DEF_GQEXPANDPRODUCERS
@@ -80,6 +81,7 @@ struct GqAttachTargetPass : impl::GqAttachTargetBase<GqAttachTargetPass> {
   }
 };
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseScaleLayout, gqFuseScaleLayout)
+GQ_DEFINE_INFALLIBLE_PASS(GqFuseDirections, gqFuseDirections)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowGather, gqFuseRowGathers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)

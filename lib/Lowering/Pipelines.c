@@ -16,7 +16,7 @@
 static const char fusion[] =
     "func.func(convert-elementwise-to-linalg,linalg-fuse-elementwise-ops),"
     "canonicalize,cse,"
-    "gq-fuse-scale-layout,gq-fuse-row-gather,";
+    "gq-fuse-scale-layout,gq-fuse-row-gather,gq-fuse-directions,";
 
 /// From tensors to buffers that are freed. Loops may yield another buffer than
 /// they got, as one over layers does.

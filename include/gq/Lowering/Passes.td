@@ -53,6 +53,23 @@ def GqFuseRowGather : Pass<"gq-fuse-row-gather"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def GqFuseDirections : Pass<"gq-fuse-directions"> {
+  let summary = "Quantize rows and columns of one tensor in one op";
+  let description = [{
+    Replaces a `gq.grouped_block_quantize` that has `outs` and one that has
+    `columnwise_outs`, both of the same input and groups, by one op with both,
+    which reads the input once. The outer amax of the columns becomes
+    `columnwise_outer_amax` where it is another than that of the rows. The bytes
+    of all results stay the same.
+
+    A pair is left alone, and a remark of the category `gq-fuse-directions` says
+    why, if the two ops differ in format, recipe, scale layout, groups or global
+    scale, are in different blocks, return both amax or both dbias, if one has a
+    producer (`gq-fuse-producers` comes after this pass), or if a result of one
+    is used before the operands of the other are known.
+  }];
+}
+
 def GqFuseProducers : Pass<"gq-fuse-producers"> {
   let summary = "Compute what is quantized inside of the op";
   let description = [{
