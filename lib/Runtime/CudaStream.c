@@ -252,8 +252,9 @@ static gqStatus statusOfBits(uint32_t bits) {
   bool offsets = bits & GQ_DEV_STATUS_OFFSETS;
   bool scaleOffsets = bits & GQ_DEV_STATUS_SCALE_OFFSETS;
   bool rowIndices = bits & GQ_DEV_STATUS_ROW_INDICES;
+  bool sizes = bits & GQ_DEV_STATUS_SIZES;
   return gqFail(
-      GQ_INVALID_OFFSETS, "a kernel of this stream dropped rows:%s%s%s%s",
+      GQ_INVALID_OFFSETS, "a kernel of this stream dropped rows:%s%s%s%s%s",
       offsets ? " offsets do not describe groups, which must not decrease and "
                 "lie in [0, M]"
               : "",
@@ -262,6 +263,7 @@ static gqStatus statusOfBits(uint32_t bits) {
                      "increasing multiples of 128 with each group's padded "
                      "rows inside the scales"
                    : "",
+      sizes ? " an output is smaller than the groups need" : "",
       rowIndices ? "; row_indices are not all in [0, N)" : "");
 }
 

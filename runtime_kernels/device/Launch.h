@@ -22,6 +22,8 @@ enum {
   GQ_DEV_STATUS_SCALE_OFFSETS = 2,
   /// A row index is not the number of a row of the gathered inputs.
   GQ_DEV_STATUS_ROW_INDICES = 4,
+  /// A flat output is smaller than the groups need.
+  GQ_DEV_STATUS_SIZES = 8,
 };
 
 enum {
@@ -50,6 +52,62 @@ static inline uint32_t gq_dev_grid(int64_t rows, int64_t columns,
     warps = piecesDown * ((pieceColumns + 1) / 2) + shares;
   int64_t ctas = (warps + warpsPerCta - 1) / warpsPerCta;
   return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel of whole tiles (Tiles.h)
+//===----------------------------------------------------------------------===//
+
+enum {
+  /// Threads of a CTA, exactly.
+  GQ_DEV_TILES_CTA = 256,
+  /// CTAs that a grid should have for each multiprocessor.
+  GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR = 2,
+};
+
+/// What a kernel of tiles computes: bits of its constant `parts`.
+enum {
+  GQ_DEV_ROWWISE = 1,
+  GQ_DEV_COLUMNWISE = 2,
+  GQ_DEV_AMAX = 4,
+  GQ_DEV_DBIAS = 8,
+  /// It returns the scale offsets that it derived.
+  GQ_DEV_SCALE_OFFSETS_OUT = 16,
+  /// It is given scale offsets.
+  GQ_DEV_SCALE_OFFSETS = 32,
+  /// Groups have their own number of columns.
+  GQ_DEV_RAGGED = 64,
+};
+
+/// The most jobs, tiles of 128 by 128, that [rows, columns] in groups can make.
+/// If ragged, rows are elements and columns 1.
+static inline int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
+                                        int64_t groups) {
+  return (rows / 128 + groups + 2) * ((columns + 127) / 128);
+}
+
+/// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill.
+static inline uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full) {
+  return (uint32_t)(jobs < 1 ? 1 : jobs < full ? jobs : full);
+}
+
+/// The bytes of the workspace of a kernel that computes amax or dbias: four for
+/// each group and two more, then for amax four for each job, then for dbias
+/// four for each column of 128 rows.
+static inline int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
+                                             int64_t groups, int32_t parts) {
+  return 4 *
+         (groups + 2 +
+          (parts & GQ_DEV_AMAX ? gq_dev_tiles_jobs(rows, columns, groups) : 0) +
+          (parts & GQ_DEV_DBIAS ? (rows / 128 + groups) * columns : 0));
+}
+
+/// The CTAs that gq_dev_reduce_tiles has work for: for each group one for amax
+/// and one for 32 columns of dbias.
+static inline int64_t gq_dev_reduce_tiles_ctas(int64_t columns, int64_t groups,
+                                               int32_t parts) {
+  return groups * ((parts & GQ_DEV_DBIAS ? (columns + 31) / 32 : 0) +
+                   (parts & GQ_DEV_AMAX ? 1 : 0));
 }
 
 #endif // GQ_KERNELS_DEVICE_LAUNCH_H

@@ -16,6 +16,11 @@
 /// Marks what a pointer points to as global memory.
 #define GQ_GLOBAL __attribute__((address_space(1)))
 
+/// The same for memory that the threads of a CTA share. A variable is declared
+/// `static GQ_SHARED` and GQ_UNINITIALIZED.
+#define GQ_SHARED __attribute__((address_space(3)))
+#define GQ_UNINITIALIZED __attribute__((loader_uninitialized))
+
 enum {
   GQ_DEV_WARP = 32,
 };
@@ -46,6 +51,9 @@ GQ_DEV uint32_t gq_dev_num_ctas(void) {
   return (uint32_t)__nvvm_read_ptx_sreg_nctaid_x();
 }
 
+/// All threads of the CTA wait for each other; what they wrote is seen.
+GQ_DEV void gq_dev_barrier(void) { __nvvm_bar_sync(0); }
+
 //===----------------------------------------------------------------------===//
 // Between the lanes of a warp, all of which must take part
 //===----------------------------------------------------------------------===//
@@ -72,6 +80,17 @@ GQ_DEV float gq_dev_shuffle_f32(float x, uint32_t lane) {
 /// The value of the lane whose number differs in the bits of `mask`.
 GQ_DEV uint32_t gq_dev_shuffle_xor(uint32_t x, uint32_t mask) {
   return (uint32_t)__nvvm_shfl_sync_bfly_i32(-1, (int)x, (int)mask, 31);
+}
+
+/// The value of the lane `distance` below; a lane that has none gets its own.
+GQ_DEV int64_t gq_dev_shuffle_up64(int64_t x, uint32_t distance) {
+  uint32_t lane = gq_dev_lane();
+  return gq_dev_shuffle64(x, lane >= distance ? lane - distance : lane);
+}
+
+/// The largest of the lanes' values.
+GQ_DEV uint32_t gq_dev_max_of_lanes(uint32_t x) {
+  return (uint32_t)__nvvm_redux_sync_umax((int)x, -1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,6 +147,13 @@ GQ_DEV uint32_t gq_dev_max_magnitude_bf16x2(uint32_t a, uint32_t b) {
   return max;
 }
 
+/// gq_dev_max_magnitude of both.
+GQ_DEV uint32_t gq_dev_max_magnitude_f16x2(uint32_t a, uint32_t b) {
+  uint32_t max;
+  __asm__("max.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(max) : "r"(a), "r"(b));
+  return max;
+}
+
 /// gq_dev_min_magnitude of both.
 GQ_DEV uint32_t gq_dev_min_magnitude_f16x2(uint32_t a, uint32_t b) {
   uint32_t min;
@@ -176,6 +202,81 @@ GQ_DEV uint32_t gq_dev_pack_f16(float low, float high) {
 }
 
 //===----------------------------------------------------------------------===//
+// fp8 and e2m1, rounded to nearest even and saturated; NaN is 0x7f, or +6
+//===----------------------------------------------------------------------===//
+
+/// Two codes, that of `low` in the low byte.
+GQ_DEV uint32_t gq_dev_e4m3x2_from_f32(float low, float high) {
+  uint16_t pair;
+  __asm__("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
+          : "=h"(pair)
+          : "f"(high), "f"(low));
+  return pair;
+}
+
+GQ_DEV uint32_t gq_dev_e5m2x2_from_f32(float low, float high) {
+  uint16_t pair;
+  __asm__("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;"
+          : "=h"(pair)
+          : "f"(high), "f"(low));
+  return pair;
+}
+
+/// Four codes, that of x0 in the lowest byte. In one piece, so that the second
+/// conversion also merges.
+GQ_DEV uint32_t gq_dev_e4m3x4_from_f32(float x0, float x1, float x2, float x3) {
+  uint32_t codes;
+  __asm__("{\n\t"
+          ".reg .b16 low, high;\n\t"
+          "cvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n\t"
+          "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n\t"
+          "mov.b32 %0, {low, high};\n\t"
+          "}"
+          : "=r"(codes)
+          : "f"(x0), "f"(x1), "f"(x2), "f"(x3));
+  return codes;
+}
+
+GQ_DEV uint32_t gq_dev_e5m2x4_from_f32(float x0, float x1, float x2, float x3) {
+  uint32_t codes;
+  __asm__("{\n\t"
+          ".reg .b16 low, high;\n\t"
+          "cvt.rn.satfinite.e5m2x2.f32 low, %2, %1;\n\t"
+          "cvt.rn.satfinite.e5m2x2.f32 high, %4, %3;\n\t"
+          "mov.b32 %0, {low, high};\n\t"
+          "}"
+          : "=r"(codes)
+          : "f"(x0), "f"(x1), "f"(x2), "f"(x3));
+  return codes;
+}
+
+/// The value of an e4m3 code that is no NaN.
+GQ_DEV float gq_dev_f32_from_e4m3_code(uint32_t code) {
+  uint32_t halves;
+  __asm__("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)code));
+  return gq_dev_f32_from_f16_native((uint16_t)halves);
+}
+
+#if __CUDA_ARCH__ >= 1000
+/// The codes of x[0] to x[7], x[0] in the lowest nibble.
+GQ_DEV uint32_t gq_dev_e2m1x8_native(const float x[8]) {
+  uint32_t codes;
+  __asm__("{\n\t"
+          ".reg .b8 b0, b1, b2, b3;\n\t"
+          "cvt.rn.satfinite.e2m1x2.f32 b0, %2, %1;\n\t"
+          "cvt.rn.satfinite.e2m1x2.f32 b1, %4, %3;\n\t"
+          "cvt.rn.satfinite.e2m1x2.f32 b2, %6, %5;\n\t"
+          "cvt.rn.satfinite.e2m1x2.f32 b3, %8, %7;\n\t"
+          "mov.b32 %0, {b0, b1, b2, b3};\n\t"
+          "}"
+          : "=r"(codes)
+          : "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]), "f"(x[4]), "f"(x[5]),
+            "f"(x[6]), "f"(x[7]));
+  return codes;
+}
+#endif
+
+//===----------------------------------------------------------------------===//
 // Global memory
 //===----------------------------------------------------------------------===//
 
@@ -195,6 +296,14 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 GQ_GLOBAL *p) {
 /// ORs into a word that other threads OR into as well.
 GQ_DEV void gq_dev_atomic_or(uint32_t GQ_GLOBAL *p, uint32_t bits) {
   __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
+}
+
+GQ_DEV void gq_dev_atomic_or_shared(uint32_t GQ_SHARED *p, uint32_t bits) {
+  __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
+}
+
+GQ_DEV void gq_dev_atomic_max_shared(uint32_t GQ_SHARED *p, uint32_t x) {
+  __atomic_fetch_max(p, x, __ATOMIC_RELAXED);
 }
 
 #endif // GQ_KERNELS_DEVICE_NVPTX_H

@@ -403,6 +403,10 @@ static void testStatusWords(void **state) {
   *other = GQ_DEV_STATUS_OFFSETS | GQ_DEV_STATUS_SCALE_OFFSETS;
   assert_int_equal(gqStreamStatus(second), GQ_INVALID_OFFSETS);
   assert_non_null(strstr(gqGetLastErrorMessage(), "[0, M]; scale_offsets do"));
+  *other = GQ_DEV_STATUS_SIZES;
+  assertFailure(gqStreamStatus(second), GQ_INVALID_OFFSETS,
+                "a kernel of this stream dropped rows: an output is smaller "
+                "than the groups need");
   *other = GQ_DEV_STATUS_ROW_INDICES;
   assertFailure(gqStreamStatus(second), GQ_INVALID_ROW_INDICES,
                 "a kernel of this stream took zeros for rows: row_indices are "

@@ -53,5 +53,7 @@ void launchPreprocess(Kernel kernel, const Operands *o, unsigned ctas,
 
 int runTests(Handle module, int device, const char *golden, int quick);
 int runBenchmark(Handle module, int device, int argc, char **argv);
+int runTilesTests(Handle module, int device, const char *golden, int quick);
+int runTilesBenchmark(Handle module, int device, int argc, char **argv);
 
 #endif // GQ_TEST_GPU_KERNELS_H

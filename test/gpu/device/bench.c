@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Bench.h"
 #include "Kernels.h"
 
 #include <math.h>
@@ -23,22 +24,12 @@ enum {
   SETS_AT_MOST = 96,
 };
 
-typedef struct Bench {
-  int device, multiprocessors;
-  int64_t l2;
-  Handle stream, begin, end;
-} Bench;
-
 static int compareFloats(const void *a, const void *b) {
   float x = *(const float *)a, y = *(const float *)b;
   return (x > y) - (x < y);
 }
 
-/// The i-th of the launches that a graph consists of.
-typedef void Work(void *context, int i, Handle stream);
-
-/// Microseconds a launch.
-static double measure(Bench *b, Work *work, void *context) {
+double measure(Bench *b, Work *work, void *context) {
   Handle graph, executable;
   CU(StreamBeginCapture(b->stream, 2));
   for (int i = 0; i < LAUNCHES; ++i)
@@ -71,6 +62,9 @@ typedef struct Copy {
   size_t bytes, room;
 } Copy;
 
+/// What all copies are made in.
+static Copy copies;
+
 static void copyOnce(void *context, int i, Handle stream) {
   Copy *copy = context;
   size_t sets = copy->room / copy->bytes;
@@ -78,9 +72,9 @@ static void copyOnce(void *context, int i, Handle stream) {
   CU(MemcpyDtoDAsync(copy->to + at, copy->from + at, copy->bytes, stream));
 }
 
-/// Bytes a second of the best copy, read and written bytes counted.
-static double peakCopy(Bench *b, Copy copy) {
+static double peakCopy(Bench *b) {
   double best = 0;
+  Copy copy = copies;
   for (size_t mib = 32; mib <= 1024; mib *= 2) {
     copy.bytes = mib << 20;
     double us = measure(b, copyOnce, &copy);
@@ -94,10 +88,6 @@ static double peakCopy(Bench *b, Copy copy) {
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//
-
-typedef struct Shape {
-  int64_t rows, columns, groups;
-} Shape;
 
 typedef struct Run {
   Kernel grouped, block, preprocess;
@@ -124,9 +114,8 @@ static uint32_t randomNext(void) {
   return randomState >> 8;
 }
 
-/// Uneven groups: their sizes are those of intervals between random rows.
-static void randomOffsets(Shape s, int32_t *offsets, int32_t *scaleOffsets,
-                          int64_t *scaleRows) {
+void randomOffsets(Shape s, int32_t *offsets, int32_t *scaleOffsets,
+                   int64_t *scaleRows) {
   int64_t sum = 0, weights[4096], at = 0;
   for (int64_t e = 0; e < s.groups; ++e)
     sum += weights[e] = 64 + randomNext() % 128;
@@ -142,8 +131,7 @@ static void randomOffsets(Shape s, int32_t *offsets, int32_t *scaleOffsets,
   *scaleRows = at;
 }
 
-static void fill(DevicePtr to, int64_t bytes, Handle stream) {
-  // bf16 of both signs and magnitudes around 1, as activations have.
+void fill(DevicePtr to, int64_t bytes, Handle stream) {
   enum { CHUNK = 1 << 20 };
   static uint16_t chunk[CHUNK];
   if (!chunk[0])
@@ -165,7 +153,7 @@ static void fill(DevicePtr to, int64_t bytes, Handle stream) {
   CU(StreamSynchronize(stream));
 }
 
-static DevicePtr allocate(int64_t bytes) {
+DevicePtr allocate(int64_t bytes) {
   DevicePtr p;
   CU(MemAlloc(&p, (size_t)bytes));
   return p;
@@ -211,12 +199,10 @@ static void freeSets(Run *run) {
   }
 }
 
-static void benchShape(Bench *b, Shape s, Run *run, Copy copy, double peak,
-                       int argc, char **argv) {
+static void benchShape(Bench *b, Shape s, Run *run, int argc, char **argv) {
   makeSets(b, s, run);
   double bytes = (double)(s.rows * s.columns) * 41 / 16;
-  copy.bytes = (size_t)(bytes / 2) / 256 * 256;
-  double copyUs = measure(b, copyOnce, &copy);
+  double copyUs = measureCopy(b, bytes);
   printf("%lld x %lld, G = %lld: copy of as many bytes %.2f us\n",
          (long long)s.rows, (long long)s.columns, (long long)s.groups, copyUs);
   for (int i = 0; i < (argc ? argc : 1); ++i) {
@@ -225,24 +211,22 @@ static void benchShape(Bench *b, Shape s, Run *run, Copy copy, double peak,
     double rate = bytes / us * 1e-6;
     printf("  fused, %3s CTAs each: %8.2f us  %.3f TB/s  %.3f of peak  %.2f of "
            "the copy's time\n",
-           run->ctas ? argv[i] : "its", us, rate, rate / peak, us / copyUs);
+           run->ctas ? argv[i] : "its", us, rate, rate / b->peak, us / copyUs);
   }
   double us = measure(b, twoOpsOnce, run);
   double rate = bytes / us * 1e-6;
   printf("  two ops             : %8.2f us  %.3f TB/s  %.3f of peak\n", us,
-         rate, rate / peak);
+         rate, rate / b->peak);
   freeSets(run);
 }
 
-int runBenchmark(Handle module, int device, int argc, char **argv) {
-  const Shape shapes[] = {{32768, 8192, 8},  {8192, 5120, 128},
-                          {4096, 8192, 128}, {128, 5120, 128},
-                          {8192, 5120, 8},   {4096, 8192, 8}};
-  static Run run;
-  run.grouped = kernelGet(module, "grouped_bf16", device);
-  run.block = kernelGet(module, "block_bf16", device);
-  run.preprocess = kernelGet(module, "preprocess", device);
+double measureCopy(Bench *b, double bytes) {
+  Copy copy = copies;
+  copy.bytes = (size_t)(bytes / 2) / 256 * 256;
+  return measure(b, copyOnce, &copy);
+}
 
+Bench benchOpen(int device) {
   Bench b = {.device = device};
   char name[128];
   int l2;
@@ -256,16 +240,29 @@ int runBenchmark(Handle module, int device, int argc, char **argv) {
   printf("%s, %d multiprocessors, L2 %d MiB\n", name, b.multiprocessors,
          l2 >> 20);
 
-  Copy copy = {.room = (size_t)1 << 30};
-  copy.from = allocate((int64_t)copy.room);
-  copy.to = allocate((int64_t)copy.room);
-  fill(copy.from, (int64_t)copy.room, b.stream);
-  copy.bytes = copy.room;
+  copies.room = (size_t)1 << 30;
+  copies.from = allocate((int64_t)copies.room);
+  copies.to = allocate((int64_t)copies.room);
+  fill(copies.from, (int64_t)copies.room, b.stream);
+  copies.bytes = copies.room;
   for (time_t start = time(NULL); time(NULL) - start < 2;)
-    measure(&b, copyOnce, &copy);
-  double peak = peakCopy(&b, copy);
-  printf("  peak %.3f TB/s\n", peak);
+    measure(&b, copyOnce, &copies);
+  b.peak = peakCopy(&b);
+  printf("  peak %.3f TB/s\n", b.peak);
+  return b;
+}
+
+int runBenchmark(Handle module, int device, int argc, char **argv) {
+  const Shape shapes[] = {{32768, 8192, 8},  {8192, 5120, 128},
+                          {4096, 8192, 128}, {128, 5120, 128},
+                          {8192, 5120, 8},   {4096, 8192, 8}};
+  static Run run;
+  run.grouped = kernelGet(module, "grouped_bf16", device);
+  run.block = kernelGet(module, "block_bf16", device);
+  run.preprocess = kernelGet(module, "preprocess", device);
+
+  Bench b = benchOpen(device);
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
-    benchShape(&b, shapes[i], &run, copy, peak, argc, argv);
+    benchShape(&b, shapes[i], &run, argc, argv);
   return 0;
 }

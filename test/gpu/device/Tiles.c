@@ -1,0 +1,906 @@
+//===- Tiles.c - problems for the kernel of tiles -------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Tiles.h"
+
+#include "../../runtime/Npy.h"
+#include "../../runtime/Reference.h"
+#include "runtime_kernels/device/Launch.h"
+#include "runtime_kernels/numerics/Float.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KIND_NONE, KIND_ONE, KIND_PER_GROUP };
+
+#define VARIANT(NAME, TYPE, LOAD, PARTS, FORMAT, RECIPE, LAYOUT, ROWS, BITS,   \
+                KIND, COLUMNWISE_KIND, DBIAS)                                  \
+  {#NAME,                                                                      \
+   GQ_##TYPE,                                                                  \
+   PARTS,                                                                      \
+   GQ_FORMAT_##FORMAT,                                                         \
+   GQ_RECIPE_##RECIPE,                                                         \
+   GQ_SCALE_LAYOUT_##LAYOUT,                                                   \
+   GQ_ROWS_##ROWS,                                                             \
+   BITS,                                                                       \
+   KIND_##KIND,                                                                \
+   KIND_##COLUMNWISE_KIND,                                                     \
+   GQ_##DBIAS,                                                                 \
+   sizeof(#LOAD) < 8},
+const TilesVariant tilesVariants[] = {
+#include "TilesVariants.h"
+};
+#undef VARIANT
+const int numTilesVariants = sizeof(tilesVariants) / sizeof(*tilesVariants);
+
+const char *const tilesArrayNames[TILES_NUM_ARRAYS] = {"input",
+                                                       "row indices",
+                                                       "offsets",
+                                                       "scale offsets",
+                                                       "first dims",
+                                                       "last dims",
+                                                       "outer",
+                                                       "columnwise outer",
+                                                       "data",
+                                                       "scales",
+                                                       "columnwise data",
+                                                       "columnwise scales",
+                                                       "amax",
+                                                       "dbias",
+                                                       "scale offsets out",
+                                                       "workspace",
+                                                       "status"};
+
+static uint64_t randomState = 88172645463325252u;
+static uint32_t randomBits(void) {
+  randomState ^= randomState << 13;
+  randomState ^= randomState >> 7;
+  randomState ^= randomState << 17;
+  return (uint32_t)(randomState >> 16);
+}
+
+static void *allocate(int64_t bytes) {
+  void *p = calloc(1, (size_t)bytes + 1);
+  if (!p) {
+    fprintf(stderr, "out of memory\n");
+    exit(2);
+  }
+  return p;
+}
+
+static int64_t up(int64_t x, int64_t unit) {
+  return (x + unit - 1) / unit * unit;
+}
+
+//===----------------------------------------------------------------------===//
+// The formulas
+//===----------------------------------------------------------------------===//
+
+static float atMost(float x, float bound) { return fminf(x, bound); }
+
+/// Rounds |x| to `mantissa` bits and the least exponent `least`, to even.
+static double roundTo(double x, int mantissa, int least) {
+  int exponent;
+  frexp(x, &exponent);
+  int unit = (exponent - 1 > least ? exponent - 1 : least) - mantissa;
+  return ldexp(rint(ldexp(x, -unit)), unit);
+}
+
+/// The code of a format of 8 bits, by search among all codes.
+static uint8_t fp8(float x, int mantissa, float max) {
+  if (isnan(x))
+    return 0x7f;
+  int least = mantissa == 3 ? -6 : -14;
+  double rounded = roundTo(fmin(fabs((double)x), (double)max), mantissa, least);
+  rounded = fmin(rounded, (double)max);
+  int low = 0, high = mantissa == 3 ? 0x7e : 0x7b;
+  while (low < high) {
+    int middle = (low + high + 1) / 2;
+    int e = middle >> mantissa, m = middle & ((1 << mantissa) - 1);
+    double value =
+        e ? ldexp((double)(m + (1 << mantissa)), e - 1 + least - mantissa)
+          : ldexp((double)m, least - mantissa);
+    if (value <= rounded)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return (uint8_t)(low | (signbit(x) ? 0x80 : 0));
+}
+
+static float fp8Value(uint8_t code) { // e4m3, positive
+  int e = code >> 3, m = code & 7;
+  return (float)(e ? ldexp(m + 8.0, e - 10) : ldexp((double)m, -9));
+}
+
+static uint8_t e8m0(float x) {
+  if (isnan(x))
+    return 255;
+  if (isinf(x))
+    return 254;
+  for (int code = 0; code < 254; ++code)
+    if ((double)x <= ldexp(1.0, code - 127))
+      return (uint8_t)code;
+  return 254;
+}
+
+static uint8_t code(gqFormat format, float x) {
+  switch (format) {
+  case GQ_FORMAT_MXFP8_E4M3:
+    return fp8(x, 3, 448.0f);
+  case GQ_FORMAT_MXFP8_E5M2:
+    return fp8(x, 2, 57344.0f);
+  default:
+    return (uint8_t)referenceE2M1(x);
+  }
+}
+
+/// Quantizes a block of n elements `stride` apart. Returns the scale.
+static uint8_t quantizeBlock(const TilesVariant *v, float outer, bool hasOuter,
+                             const float *x, int64_t stride, int64_t n,
+                             uint8_t *codes) {
+  float amax = 0.0f;
+  for (int64_t i = 0; i < n; ++i)
+    amax = fmaxf(amax, fabsf(x[i * stride]));
+  uint8_t scale;
+  float factor;
+  if (v->format != GQ_FORMAT_NVFP4) {
+    const float max = v->format == GQ_FORMAT_MXFP8_E4M3   ? 448.0f
+                      : v->format == GQ_FORMAT_MXFP8_E5M2 ? 57344.0f
+                                                          : 6.0f;
+    scale = e8m0(amax * (1.0f / max));
+    factor = (float)ldexp(1.0, 127 - scale);
+  } else if (v->recipe == GQ_RECIPE_TE) {
+    float encode = 1.0f;
+    if (hasOuter) {
+      encode = atMost(2688.0f / outer, FLT_MAX);
+      if (outer == 0.0f || encode == 0.0f)
+        encode = 1.0f;
+    }
+    scale = fp8(atMost(amax * (encode * (1.0f / 6.0f)), FLT_MAX), 3, 448.0f);
+    factor = atMost(1.0f / (fp8Value(scale) * (1.0f / encode)), FLT_MAX);
+  } else {
+    float s = amax / 6.0f;
+    if (hasOuter)
+      s = s * outer;
+    scale = fp8(atMost(s, FLT_MAX), 3, 448.0f);
+    factor = fp8Value(scale & 0x7f) * (scale & 0x80 ? -1.0f : 1.0f);
+    if (hasOuter)
+      factor = factor * (1.0f / outer);
+    factor = atMost(1.0f / factor, FLT_MAX);
+  }
+  for (int64_t i = 0; i < n; ++i)
+    codes[i * stride] = code(v->format, x[i * stride] * factor);
+  return scale;
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+static gqFormatTraits traitsOf(const TilesVariant *v) {
+  return gqFormatGetTraits(v->format);
+}
+
+static bool has(const TilesVariant *v, int part) { return v->parts & part; }
+
+static int64_t numRows(const TilesShape *s) {
+  int64_t rows = s->rowsBefore + s->rowsAfter;
+  for (int e = 0; e < s->groups; ++e)
+    rows += s->rows[e];
+  return rows;
+}
+
+static float loadElement(const TilesVariant *v, const void *p, int64_t i) {
+  return v->type == GQ_F32    ? ((const float *)p)[i]
+         : v->type == GQ_BF16 ? gq_dev_f32_from_bf16(((const uint16_t *)p)[i])
+                              : gq_dev_f32_from_f16(((const uint16_t *)p)[i]);
+}
+
+static void storeIndex(const TilesVariant *v, uint8_t *p, int64_t i,
+                       int64_t x) {
+  if (v->offsetBits == 64)
+    ((int64_t *)p)[i] = x;
+  else
+    ((int32_t *)p)[i] = (int32_t)x;
+}
+
+static void storeRowIndex(TilesProblem *p, int64_t i, int64_t x) {
+  ((int32_t *)p->arrays[TILES_ROWS_OF_INPUT].bytes)[i] = (int32_t)x;
+}
+
+static int64_t loadRowIndex(const TilesProblem *p, int64_t i) {
+  return ((const int32_t *)p->arrays[TILES_ROWS_OF_INPUT].bytes)[i];
+}
+
+static int64_t loadIndex(const TilesVariant *v, const uint8_t *p, int64_t i) {
+  return v->offsetBits == 64 ? ((const int64_t *)p)[i]
+                             : ((const int32_t *)p)[i];
+}
+
+/// Half of the values are near 1, the others any bits at all; in some blocks
+/// all are small, or zero.
+static void randomInput(const TilesVariant *v, uint8_t *bytes, int64_t size) {
+  int64_t n = size / gqElementTypeSize(v->type);
+  uint32_t mood = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    if (i % 64 == 0)
+      mood = randomBits() % 8;
+    uint32_t bits = randomBits();
+    uint16_t half = (uint16_t)(bits >> 16);
+    if (mood > 1 || randomBits() % 2) {
+      float x = (float)(int32_t)bits * 0x1p-31f;
+      x *= mood == 2 ? 0.0f : mood == 3 ? 0x1p-9f : mood == 4 ? 1000.0f : 1.0f;
+      half =
+          v->type == GQ_BF16 ? gq_dev_bf16_from_f32(x) : gq_dev_f16_from_f32(x);
+      memcpy(&bits, &x, 4);
+    }
+    if (v->type == GQ_F32)
+      memcpy(bytes + 4 * i, &bits, 4);
+    else
+      memcpy(bytes + 2 * i, &half, 2);
+  }
+}
+
+static void output(TilesProblem *p, int array, int64_t size, uint8_t before) {
+  p->arrays[array].size = size;
+  p->arrays[array].before = before;
+  p->arrays[array].bytes = allocate(size);
+}
+
+static void input(TilesProblem *p, int array, int64_t size) {
+  p->arrays[array].size = size;
+  p->arrays[array].bytes = allocate(size);
+}
+
+/// Bytes of columnwise scales of a group.
+static int64_t columnwiseScaleBytes(const TilesVariant *v, int64_t rows,
+                                    int64_t columns) {
+  int64_t width = up(rows, 32) / traitsOf(v).blockColumns;
+  return v->layout == GQ_SCALE_LAYOUT_LINEAR ? columns * width
+                                             : up(columns, 128) * up(width, 4);
+}
+
+static int64_t scaleBytes(const TilesVariant *v, int64_t rows,
+                          int64_t columns) {
+  int64_t width = columns / traitsOf(v).blockColumns;
+  return v->layout == GQ_SCALE_LAYOUT_LINEAR ? rows * width
+                                             : up(rows, 128) * up(width, 4);
+}
+
+TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
+  TilesProblem p = {.variant = *v, .shape = *s};
+  bool ragged = has(v, GQ_DEV_RAGGED);
+  int64_t block = traitsOf(v).blockColumns, bits = traitsOf(v).dataBits;
+  int64_t columns = ragged ? 1 : s->columns[0];
+  int64_t offset = ragged ? 0 : s->rowsBefore, scaleRow = 0;
+  int64_t scales = 0, transposed = 0, columnwiseScales = 0;
+  int64_t index = v->offsetBits / 8;
+  input(&p, TILES_OFFSETS, (s->groups + 1) * index);
+  input(&p, TILES_SCALE_OFFSETS, s->groups * index);
+  input(&p, TILES_FIRST_DIMS, s->groups * index);
+  input(&p, TILES_LAST_DIMS, s->groups * index);
+  for (int e = 0; e < s->groups; ++e) {
+    int64_t k = ragged ? s->columns[e] : columns;
+    storeIndex(v, p.arrays[TILES_OFFSETS].bytes, e, offset);
+    storeIndex(v, p.arrays[TILES_SCALE_OFFSETS].bytes, e, scaleRow);
+    storeIndex(v, p.arrays[TILES_FIRST_DIMS].bytes, e, s->rows[e]);
+    storeIndex(v, p.arrays[TILES_LAST_DIMS].bytes, e, k);
+    offset += ragged ? s->rows[e] * k + s->gap * 16 : s->rows[e];
+    scales += scaleBytes(v, s->rows[e], k);
+    transposed += k * up(s->rows[e], 32);
+    columnwiseScales += columnwiseScaleBytes(v, s->rows[e], k);
+    scaleRow += up(s->rows[e], 128);
+    if (has(v, GQ_DEV_SCALE_OFFSETS) && e + 1 < s->groups) // gaps
+      scaleRow += randomBits() % 2 * 128;
+  }
+  storeIndex(v, p.arrays[TILES_OFFSETS].bytes, s->groups, offset);
+  int64_t rows = ragged ? offset : numRows(s);
+  bool closed = ragged || s->closed || !has(v, GQ_DEV_SCALE_OFFSETS);
+  if (!closed)
+    p.arrays[TILES_OFFSETS].size -= index;
+
+  int64_t gap = ragged ? 0 : s->rowGap;
+  int64_t stride = columns + gap;
+  int64_t sourceRows = has(v, TILES_ROW_INDICES) ? rows / 2 + 1 : rows;
+  input(&p, TILES_INPUT, sourceRows * stride * gqElementTypeSize(v->type));
+  input(&p, TILES_ROWS_OF_INPUT, rows * 4);
+  for (int64_t i = 0; i < rows; ++i)
+    storeRowIndex(&p, i, randomBits() % sourceRows);
+  randomInput(v, p.arrays[TILES_INPUT].bytes, p.arrays[TILES_INPUT].size);
+  for (int i = TILES_OUTER; i <= TILES_COLUMNWISE_OUTER; ++i) {
+    input(&p, i, s->groups * 4 + 4);
+    for (int64_t e = 0; e <= s->groups; ++e) {
+      const float some[] = {1.0f,  37.5f, 2688.0f / 3.3f, 1e-3f,
+                            3.25f, 1e30f, 1e-38f,         0.0f};
+      memcpy(p.arrays[i].bytes + 4 * e,
+             &some[randomBits() % (randomBits() % 4 ? 5 : 8)], 4);
+    }
+  }
+
+  p.operands = (TilesOperands){
+      .inputStride = stride,
+      .rows = rows,
+      .columns = columns,
+      .sourceRows = sourceRows,
+      .numOffsets = s->groups + closed,
+      .groups = s->groups,
+      .dataStride = columns * bits / 8 + gap,
+      .scalesStride = columns / block + gap,
+      .columnwiseDataStride = columns * bits / 8 + gap,
+  };
+  const int64_t tail = 64;
+  if (has(v, GQ_DEV_ROWWISE)) {
+    output(&p, TILES_DATA,
+           ragged ? rows * bits / 8 : rows * p.operands.dataStride,
+           TILES_POISON);
+    bool linearRows = !ragged && v->layout == GQ_SCALE_LAYOUT_LINEAR;
+    if (linearRows)
+      scales = rows * p.operands.scalesStride;
+    else if (has(v, GQ_DEV_SCALE_OFFSETS))
+      scales = scaleRow * up(columns / block, 4);
+    output(&p, TILES_SCALES, scales + (linearRows ? 0 : tail), TILES_POISON);
+    p.operands.scalesSize = p.arrays[TILES_SCALES].size;
+    if (has(v, GQ_DEV_SCALE_OFFSETS))
+      p.operands.scalesSize = scales;
+  }
+  if (has(v, GQ_DEV_COLUMNWISE)) {
+    output(&p, TILES_COLUMNWISE_DATA,
+           traitsOf(v).transposes ? transposed / 2 + tail
+           : ragged               ? rows * bits / 8
+                                  : rows * p.operands.columnwiseDataStride,
+           TILES_POISON);
+    output(&p, TILES_COLUMNWISE_SCALES, columnwiseScales + tail, TILES_POISON);
+    p.operands.columnwiseDataSize = p.arrays[TILES_COLUMNWISE_DATA].size;
+    p.operands.columnwiseScalesSize = columnwiseScales;
+  }
+  if (has(v, GQ_DEV_AMAX))
+    output(&p, TILES_AMAX, s->groups * 4, TILES_POISON);
+  if (has(v, GQ_DEV_DBIAS)) {
+    output(&p, TILES_DBIAS,
+           s->groups * columns * gqElementTypeSize(v->dbiasType), TILES_POISON);
+  }
+  if (v->parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS))
+    output(&p, TILES_WORKSPACE,
+           gq_dev_tiles_workspace(rows, columns, s->groups, v->parts),
+           TILES_POISON);
+  if (has(v, GQ_DEV_SCALE_OFFSETS_OUT))
+    output(&p, TILES_SCALE_OFFSETS_OUT, s->groups * index, TILES_POISON);
+  output(&p, TILES_STATUS, 4, 0);
+  return p;
+}
+
+void tilesProblemFree(TilesProblem *p) {
+  for (int i = 0; i < TILES_NUM_ARRAYS; ++i)
+    free(p->arrays[i].bytes);
+  free(p->exactDbias);
+}
+
+//===----------------------------------------------------------------------===//
+// Expected bytes
+//===----------------------------------------------------------------------===//
+
+static int64_t tile128x4(int64_t row, int64_t column, int64_t paddedColumns) {
+  return row / 128 * 128 * paddedColumns + column / 4 * 512 + row % 32 * 16 +
+         row % 128 / 32 * 4 + column % 4;
+}
+
+static float outerOf(const TilesProblem *p, int array, int kind, int64_t e,
+                     bool *hasOuter) {
+  *hasOuter = kind == KIND_ONE || (kind == KIND_PER_GROUP && e >= 0);
+  float x = 1.0f;
+  if (*hasOuter)
+    memcpy(&x, p->arrays[array].bytes + (kind == KIND_ONE ? 0 : 4 * e), 4);
+  return x;
+}
+
+static void storeCodes(uint8_t *p, int64_t first, int64_t bits,
+                       const uint8_t *codes, int64_t n) {
+  for (int64_t i = 0; i < n; ++i)
+    if (bits == 8)
+      p[first + i] = codes[i];
+    else if (i % 2 == 0)
+      p[(first + i) / 2] = (uint8_t)(codes[i] | codes[i + 1] << 4);
+}
+
+/// Scales [rows, columns] of a group, as the layout has them.
+static void storeScales(const TilesVariant *v, uint8_t *p, int64_t pitch,
+                        const uint8_t *scales, int64_t rows, int64_t columns) {
+  if (v->layout == GQ_SCALE_LAYOUT_LINEAR) {
+    for (int64_t r = 0; r < rows; ++r)
+      memcpy(p + r * pitch, scales + r * columns, (size_t)columns);
+    return;
+  }
+  int64_t width = up(columns, 4);
+  for (int64_t r = 0; r < up(rows, 128); ++r)
+    for (int64_t c = 0; c < width; ++c)
+      p[tile128x4(r, c, width)] =
+          r < rows && c < columns ? scales[r * columns + c] : 0;
+}
+
+/// The outputs of rows `begin` to `begin + m` of a matrix, or of a ragged
+/// group.
+typedef struct Target {
+  int64_t e; // -1: of no group
+  int64_t m, k;
+  int64_t row; // of the matrix, 0 if ragged
+  int64_t inputAt, inputPitch;
+  int64_t dataAt, dataPitch; // in bytes
+  int64_t columnwiseDataAt, columnwiseDataPitch;
+  int64_t scalesAt, scalesPitch, columnwiseScalesAt;
+} Target;
+
+static void expectTarget(TilesProblem *p, Target t) {
+  const TilesVariant *v = &p->variant;
+  int64_t block = traitsOf(v).blockColumns, bits = traitsOf(v).dataBits;
+  int64_t rows32 = up(t.m, 32);
+  float *x = allocate(rows32 * t.k * 4);
+  for (int64_t r = 0; r < t.m; ++r) {
+    int64_t at = t.inputAt + r * t.inputPitch;
+    if (has(v, TILES_ROW_INDICES)) {
+      int64_t row = loadRowIndex(p, t.row + r);
+      if (row < 0 || row >= p->operands.sourceRows)
+        continue;
+      at = row * t.inputPitch;
+    }
+    for (int64_t c = 0; c < t.k; ++c)
+      x[r * t.k + c] = loadElement(v, p->arrays[TILES_INPUT].bytes, at + c);
+  }
+  uint8_t *codes = allocate(rows32 * t.k);
+  uint8_t *scales = allocate(rows32 * t.k);
+  bool hasOuter;
+  if (has(v, GQ_DEV_ROWWISE)) {
+    float outer = outerOf(p, TILES_OUTER, v->outerKind, t.e, &hasOuter);
+    int64_t width = t.k / block;
+    for (int64_t r = 0; r < t.m; ++r) {
+      for (int64_t b = 0; b < width; ++b)
+        scales[r * width + b] =
+            quantizeBlock(v, outer, hasOuter, x + r * t.k + b * block, 1, block,
+                          codes + r * t.k + b * block);
+      storeCodes(p->arrays[TILES_DATA].bytes + t.dataAt + r * t.dataPitch, 0,
+                 bits, codes + r * t.k, t.k);
+    }
+    if (t.e >= 0)
+      storeScales(v, p->arrays[TILES_SCALES].bytes + t.scalesAt, t.scalesPitch,
+                  scales, t.m, width);
+  }
+  if (t.e >= 0 && has(v, GQ_DEV_COLUMNWISE)) {
+    float outer = outerOf(p, TILES_COLUMNWISE_OUTER, v->columnwiseOuterKind,
+                          t.e, &hasOuter);
+    int64_t width = rows32 / block;
+    for (int64_t c = 0; c < t.k; ++c)
+      for (int64_t b = 0; b < width; ++b)
+        scales[c * width + b] =
+            quantizeBlock(v, outer, hasOuter, x + b * block * t.k + c, t.k,
+                          block, codes + b * block * t.k + c);
+    uint8_t *out = p->arrays[TILES_COLUMNWISE_DATA].bytes + t.columnwiseDataAt;
+    if (traitsOf(v).transposes) {
+      uint8_t *column = allocate(rows32);
+      for (int64_t c = 0; c < t.k; ++c) {
+        for (int64_t r = 0; r < rows32; ++r)
+          column[r] = codes[r * t.k + c];
+        storeCodes(out, c * rows32, bits, column, rows32);
+      }
+      free(column);
+    } else {
+      for (int64_t r = 0; r < t.m; ++r)
+        storeCodes(out + r * t.columnwiseDataPitch, 0, bits, codes + r * t.k,
+                   t.k);
+    }
+    storeScales(v,
+                p->arrays[TILES_COLUMNWISE_SCALES].bytes + t.columnwiseScalesAt,
+                width, scales, t.k, width);
+  }
+  if (t.e >= 0 && has(v, GQ_DEV_AMAX)) {
+    float amax = 0.0f;
+    for (int64_t i = 0; i < t.m * t.k; ++i)
+      amax = fmaxf(amax, fabsf(x[i]));
+    memcpy(p->arrays[TILES_AMAX].bytes + 4 * t.e, &amax, 4);
+  }
+  if (t.e >= 0 && has(v, GQ_DEV_DBIAS))
+    for (int64_t c = 0; c < t.k; ++c) {
+      // 16 rows, 8 of these sums, every eighth of these, and 8 such sums: each
+      // in order.
+      float eighths[8] = {0.0f};
+      double exact = 0.0;
+      for (int64_t r128 = 0; r128 < t.m; r128 += 128) {
+        float tile = 0.0f;
+        for (int64_t r16 = r128; r16 < r128 + 128; r16 += 16) {
+          float unit = 0.0f;
+          for (int64_t r = r16; r < r16 + 16; ++r) {
+            float value = r < t.m ? x[r * t.k + c] : 0.0f;
+            unit = r == r16 ? value : unit + value;
+            exact += (double)value;
+          }
+          tile = r16 == r128 ? unit : tile + unit;
+        }
+        eighths[r128 / 128 % 8] += tile;
+      }
+      float all = eighths[0];
+      for (int i = 1; i < 8; ++i)
+        all += eighths[i];
+      int64_t at = t.e * t.k + c;
+      p->exactDbias[at] = exact;
+      uint8_t *bytes = p->arrays[TILES_DBIAS].bytes;
+      uint16_t half = v->dbiasType == GQ_BF16 ? gq_dev_bf16_from_f32(all)
+                                              : gq_dev_f16_from_f32(all);
+      if (v->dbiasType == GQ_F32)
+        memcpy(bytes + 4 * at, &all, 4);
+      else
+        memcpy(bytes + 2 * at, &half, 2);
+    }
+  free(x);
+  free(codes);
+  free(scales);
+}
+
+void tilesExpect(TilesProblem *p) {
+  const TilesVariant *v = &p->variant;
+  const TilesShape *s = &p->shape;
+  const TilesOperands *o = &p->operands;
+  bool ragged = has(v, GQ_DEV_RAGGED);
+  bool linear = v->layout == GQ_SCALE_LAYOUT_LINEAR;
+  int64_t bits = traitsOf(v).dataBits, block = traitsOf(v).blockColumns;
+  for (int i = TILES_NUM_INPUTS; i < TILES_NUM_ARRAYS; ++i)
+    if (p->arrays[i].bytes)
+      memset(p->arrays[i].bytes, p->arrays[i].before,
+             (size_t)p->arrays[i].size);
+  if (has(v, GQ_DEV_DBIAS) && !p->exactDbias)
+    p->exactDbias = allocate(s->groups * o->columns * 8);
+
+  int64_t scalesAt = 0, transposedAt = 0, columnwiseScalesAt = 0, packed = 0;
+  int64_t row = 0;
+  for (int64_t e = -1; e <= s->groups; ++e) {
+    bool none = e < 0 || e == s->groups;
+    int64_t m = e < 0 ? s->rowsBefore : none ? s->rowsAfter : s->rows[e];
+    int64_t k = ragged && !none ? s->columns[e] : o->columns;
+    if (none && (ragged || !has(v, GQ_DEV_ROWWISE) || v->rows != GQ_ROWS_ALL)) {
+      row += m;
+      continue;
+    }
+    int64_t at = none ? 0 : loadIndex(v, p->arrays[TILES_OFFSETS].bytes, e);
+    int64_t scaleRow =
+        none ? 0
+        : has(v, GQ_DEV_SCALE_OFFSETS)
+            ? loadIndex(v, p->arrays[TILES_SCALE_OFFSETS].bytes, e)
+            : packed;
+    Target t = {
+        .e = none ? -1 : e,
+        .m = m,
+        .k = k,
+        .row = row,
+        .inputAt = ragged ? at : row * o->inputStride,
+        .inputPitch = ragged ? k : o->inputStride,
+        .dataAt = ragged ? at * bits / 8 : row * o->dataStride,
+        .dataPitch = ragged ? k * bits / 8 : o->dataStride,
+        .columnwiseDataAt = traitsOf(v).transposes ? transposedAt / 2
+                            : ragged ? at * bits / 8
+                                     : row * o->columnwiseDataStride,
+        .columnwiseDataPitch = ragged ? k * bits / 8 : o->columnwiseDataStride,
+        .scalesAt = ragged   ? scalesAt
+                    : linear ? row * o->scalesStride
+                             : scaleRow * up(k / block, 4),
+        .scalesPitch = ragged ? k / block : o->scalesStride,
+        .columnwiseScalesAt = columnwiseScalesAt,
+    };
+    expectTarget(p, t);
+    row += m;
+    if (none)
+      continue;
+    if (has(v, GQ_DEV_SCALE_OFFSETS_OUT))
+      storeIndex(v, p->arrays[TILES_SCALE_OFFSETS_OUT].bytes, e, packed);
+    packed += up(m, 128);
+    scalesAt += scaleBytes(v, m, k);
+    transposedAt += k * up(m, 32);
+    columnwiseScalesAt += columnwiseScaleBytes(v, m, k);
+  }
+}
+
+/// dbias within 1e-5 * sqrt(rows) of float64, relative to the largest terms,
+/// and, as the order of additions is fixed, the very bits; but of NaN any.
+static bool dbiasMatches(const TilesProblem *p, const uint8_t *computed) {
+  const TilesVariant *v = &p->variant;
+  const uint8_t *expected = p->arrays[TILES_DBIAS].bytes;
+  int64_t size = gqElementTypeSize(v->dbiasType);
+  TilesVariant as = {.type = v->dbiasType};
+  for (int64_t i = 0; i < p->arrays[TILES_DBIAS].size / size; ++i) {
+    float x = loadElement(&as, computed, i), y = loadElement(&as, expected, i);
+    if (memcmp(computed + i * size, expected + i * size, (size_t)size) != 0 &&
+        !(isnan(x) && isnan(y))) {
+      printf("  %s, dbias: number %lld is %g, expected %g (%g)\n", v->name,
+             (long long)i, (double)x, (double)y, p->exactDbias[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool tilesArrayMatches(const TilesProblem *p, int array,
+                       const uint8_t *computed) {
+  const TilesArray *a = &p->arrays[array];
+  if (array == TILES_DBIAS)
+    return dbiasMatches(p, computed);
+  if (array == TILES_WORKSPACE) // What is in it is nobody's business.
+    return true;
+  int64_t wrong = 0, first = -1;
+  for (int64_t i = 0; i < a->size; ++i)
+    if (computed[i] != a->bytes[i]) {
+      if (first < 0)
+        first = i;
+      ++wrong;
+    }
+  if (wrong)
+    printf("  %s, %s: %lld of %lld bytes differ, first byte %lld is %#x, "
+           "expected %#x\n",
+           p->variant.name, tilesArrayNames[array], (long long)wrong,
+           (long long)a->size, (long long)first, computed[first],
+           a->bytes[first]);
+  return wrong == 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Tests
+//===----------------------------------------------------------------------===//
+
+typedef struct Tests {
+  TilesRun *run;
+  int passed, failed;
+} Tests;
+
+static void check(Tests *tests, const TilesProblem *p, const char *what,
+                  unsigned grid) {
+  uint8_t *computed[TILES_NUM_ARRAYS] = {0};
+  for (int i = TILES_NUM_INPUTS; i < TILES_NUM_ARRAYS; ++i)
+    if (p->arrays[i].bytes)
+      computed[i] = allocate(p->arrays[i].size);
+  bool ok = tests->run(p, grid, computed);
+  if (!ok)
+    printf("  %s: outside of the outputs\n", p->variant.name);
+  for (int i = TILES_NUM_INPUTS; i < TILES_NUM_ARRAYS; ++i)
+    if (p->arrays[i].bytes) {
+      ok &= tilesArrayMatches(p, i, computed[i]);
+      free(computed[i]);
+    }
+  ok ? ++tests->passed : ++tests->failed;
+  if (!ok)
+    printf("FAILED %s, %s: %d groups of [%lld.., %lld..], grid %u\n",
+           p->variant.name, what, p->shape.groups,
+           p->shape.groups ? (long long)p->shape.rows[0] : 0,
+           (long long)p->shape.columns[0], grid);
+}
+
+static void testShape(Tests *tests, const TilesVariant *v, const TilesShape *s,
+                      const char *what, unsigned grid) {
+  TilesProblem p = tilesProblemNew(v, s);
+  tilesExpect(&p);
+  check(tests, &p, what, grid);
+  tilesProblemFree(&p);
+}
+
+/// A multiple of what the variant's columns must be.
+static int64_t columnsOf(const TilesVariant *v, int64_t columns) {
+  int64_t unit = has(v, GQ_DEV_ROWWISE) ? traitsOf(v).blockColumns : 16;
+  return up(columns, unit);
+}
+
+static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
+  // As elsewhere tested: one group, equal groups, varying rows; then odd ones.
+  const int64_t rows[][8] = {{128},
+                             {256, 256},
+                             {128, 384},
+                             {128, 384, 512},
+                             {128, 384, 0, 512},
+                             {1, 127, 0, 129, 33},
+                             {0, 0, 5, 300, 0, 64, 31, 0}};
+  const int groups[] = {1, 2, 2, 3, 4, 5, 8};
+  const int64_t columns[] = {128, 128, 128, 144, 160, 16, 272};
+  const int64_t lasts[8] = {256, 128, 512, columnsOf(v, 16), 640, 0, 96, 1024};
+  for (int i = 0; i < 7; ++i) {
+    if (quick && (i == 1 || i == 2 || i == 4))
+      continue;
+    int64_t one = columnsOf(v, columns[i]);
+    bool odd = i > 4;
+    TilesShape s = {.groups = groups[i],
+                    .rows = rows[i],
+                    .columns = has(v, GQ_DEV_RAGGED) ? lasts : &one,
+                    .rowsBefore = odd ? 3 : 0,
+                    .rowsAfter = odd ? 141 : 0,
+                    .gap = odd,
+                    .closed = i != 3,
+                    .rowGap = v->aligned ? (odd ? 32 : 0) : 3,
+                    .shift = v->aligned ? 0 : 1};
+    const unsigned grids[] = {0, 1, 3, 5, 2, 7, 4};
+    testShape(tests, v, &s, "shape", grids[i]);
+  }
+  // Many groups, of which some share a thread of the plan; and none.
+  enum { MANY = 700 };
+  int64_t many[MANY], manyLasts[MANY];
+  for (int i = 0; i < MANY; ++i) {
+    many[i] = randomBits() % 4 ? 0 : randomBits() % 40;
+    manyLasts[i] = columnsOf(v, randomBits() % 3 * 16 + 16);
+  }
+  int64_t one = columnsOf(v, 48);
+  TilesShape s = {.groups = quick ? 300 : MANY,
+                  .rows = many,
+                  .columns = has(v, GQ_DEV_RAGGED) ? manyLasts : &one,
+                  .rowsAfter = 2,
+                  .closed = true,
+                  .rowGap = v->aligned ? 0 : 3,
+                  .shift = v->aligned ? 0 : 1};
+  testShape(tests, v, &s, "many groups", 6);
+  s.groups = 0;
+  testShape(tests, v, &s, "no groups", 2);
+}
+
+/// Offsets that are not those of groups: nothing is written.
+static void testHostile(Tests *tests, const TilesVariant *v) {
+  const int64_t rows[] = {40, 0, 129, 31}, one = columnsOf(v, 160);
+  const int64_t lasts[] = {160, 32, 64, 96};
+  TilesShape s = {.groups = 4,
+                  .rows = rows,
+                  .columns = has(v, GQ_DEV_RAGGED) ? lasts : &one,
+                  .rowsAfter = 5,
+                  .closed = true,
+                  .rowGap = v->aligned ? 0 : 3,
+                  .shift = v->aligned ? 0 : 1};
+  const int64_t huge = v->offsetBits == 64 ? INT64_C(1) << 62 : 1 << 30;
+  const struct {
+    int array, entry;
+    int64_t value;
+    uint32_t status;
+  } cases[] = {
+      {TILES_OFFSETS, 0, -5, GQ_DEV_STATUS_OFFSETS},
+      {TILES_OFFSETS, 1, huge, GQ_DEV_STATUS_OFFSETS},
+      {TILES_OFFSETS, 2, -huge, GQ_DEV_STATUS_OFFSETS},
+      {TILES_OFFSETS, 3, 1, GQ_DEV_STATUS_OFFSETS},
+      {TILES_OFFSETS, 4, huge, GQ_DEV_STATUS_OFFSETS},
+      {TILES_SCALE_OFFSETS, 0, 1, GQ_DEV_STATUS_SCALE_OFFSETS},
+      {TILES_SCALE_OFFSETS, 2, -128, GQ_DEV_STATUS_SCALE_OFFSETS},
+      {TILES_SCALE_OFFSETS, 3, huge, GQ_DEV_STATUS_SCALE_OFFSETS},
+      {TILES_FIRST_DIMS, 0, huge, GQ_DEV_STATUS_OFFSETS},
+      {TILES_FIRST_DIMS, 2, -1, GQ_DEV_STATUS_OFFSETS},
+      {TILES_LAST_DIMS, 2, huge, GQ_DEV_STATUS_OFFSETS},
+      {TILES_LAST_DIMS, 3, 97, GQ_DEV_STATUS_OFFSETS},
+      {TILES_LAST_DIMS, 3, -32, GQ_DEV_STATUS_OFFSETS},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    int array = cases[i].array;
+    bool dims = array == TILES_FIRST_DIMS || array == TILES_LAST_DIMS;
+    if ((dims && !has(v, GQ_DEV_RAGGED)) ||
+        (array == TILES_SCALE_OFFSETS && !has(v, GQ_DEV_SCALE_OFFSETS)))
+      continue;
+    TilesProblem p = tilesProblemNew(v, &s);
+    for (int j = TILES_NUM_INPUTS; j < TILES_NUM_ARRAYS; ++j)
+      if (p.arrays[j].bytes)
+        memset(p.arrays[j].bytes, p.arrays[j].before, (size_t)p.arrays[j].size);
+    storeIndex(v, p.arrays[array].bytes, cases[i].entry, cases[i].value);
+    // A group that begins too early has more rows than its scales have room.
+    uint32_t status = cases[i].status;
+    if (i == 3 && has(v, GQ_DEV_SCALE_OFFSETS))
+      status |= GQ_DEV_STATUS_SCALE_OFFSETS;
+    memcpy(p.arrays[TILES_STATUS].bytes, &status, 4);
+    if (has(v, GQ_DEV_DBIAS)) // Compared as bits, poison being no NaN.
+      p.exactDbias = allocate(s.groups * p.operands.columns * 8);
+    check(tests, &p, "hostile", 3);
+    tilesProblemFree(&p);
+  }
+}
+
+/// Row indices of no row, which count as rows of zeros.
+static void testRowIndices(Tests *tests, const TilesVariant *v) {
+  const int64_t rows[] = {40, 129}, one = columnsOf(v, 160);
+  TilesShape s = {.groups = 2, .rows = rows, .columns = &one, .closed = true};
+  TilesProblem p = tilesProblemNew(v, &s);
+  const int64_t wrong[] = {-1, p.operands.sourceRows, INT32_MAX, INT32_MIN};
+  for (int i = 0; i < 4; ++i)
+    storeRowIndex(&p, 17 + 33 * i, wrong[i]);
+  tilesExpect(&p);
+  const uint32_t status = GQ_DEV_STATUS_ROW_INDICES;
+  memcpy(p.arrays[TILES_STATUS].bytes, &status, 4);
+  check(tests, &p, "row indices", 2);
+  tilesProblemFree(&p);
+}
+
+static const TilesVariant *variantNamed(const char *name) {
+  for (int i = 0; i < numTilesVariants; ++i)
+    if (strcmp(tilesVariants[i].name, name) == 0)
+      return &tilesVariants[i];
+  return NULL;
+}
+
+/// The bytes of a golden file, and what formulas make of its input.
+static void testGolden(Tests *tests, const char *directory, const char *name,
+                       const char *variant) {
+  const TilesVariant *v = variantNamed(variant);
+  const struct {
+    const char *file;
+    int array;
+  } files[] = {{"data", TILES_DATA},
+               {"scales", TILES_SCALES},
+               {"data_columnwise", TILES_COLUMNWISE_DATA},
+               {"scales_columnwise", TILES_COLUMNWISE_SCALES},
+               {"amax", TILES_OUTER},
+               {"amax_columnwise", TILES_COLUMNWISE_OUTER},
+               {"scale_offsets", TILES_SCALE_OFFSETS}};
+  char path[1024];
+  snprintf(path, sizeof(path), "%s/%s/input.npy", directory, name);
+  Npy in = npyRead(path);
+  snprintf(path, sizeof(path), "%s/%s/offsets.npy", directory, name);
+  Npy offsets = npyRead(path);
+  if (!v || !in.data || !offsets.data) {
+    printf("FAILED %s: not read\n", name);
+    ++tests->failed;
+    return;
+  }
+  int64_t rows[16];
+  int groups = (int)offsets.sizes[0] - 1;
+  for (int e = 0; e < groups; ++e)
+    rows[e] = ((int64_t *)offsets.data)[e + 1] - ((int64_t *)offsets.data)[e];
+  TilesShape s = {
+      .groups = groups, .rows = rows, .columns = &in.sizes[1], .closed = true};
+  TilesProblem p = tilesProblemNew(v, &s);
+  memcpy(p.arrays[TILES_INPUT].bytes, in.data,
+         (size_t)p.arrays[TILES_INPUT].size);
+  Npy read[7] = {0};
+  for (int i = 0; i < 7; ++i) {
+    snprintf(path, sizeof(path), "%s/%s/%s.npy", directory, name,
+             files[i].file);
+    read[i] = npyRead(path);
+    if (read[i].data && files[i].array < TILES_NUM_INPUTS)
+      memcpy(p.arrays[files[i].array].bytes, read[i].data,
+             (size_t)(groups * (files[i].array == TILES_SCALE_OFFSETS
+                                    ? v->offsetBits / 8
+                                    : 4)));
+  }
+  if (has(v, GQ_DEV_SCALE_OFFSETS))
+    p.operands.scalesSize = read[1].sizes[0];
+  free(p.arrays[TILES_SCALES].bytes);
+  p.arrays[TILES_SCALES].size = read[1].sizes[0];
+  p.arrays[TILES_SCALES].bytes = allocate(read[1].sizes[0]);
+  tilesExpect(&p);
+  for (int i = 0; i < 4; ++i)
+    if (read[i].data) {
+      int64_t n = 1;
+      for (int d = 0; d < read[i].rank; ++d)
+        n *= read[i].sizes[d];
+      uint8_t *expected = p.arrays[files[i].array].bytes;
+      // The formulas must agree with the file, where groups own the bytes.
+      int64_t differ = 0;
+      for (int64_t j = 0; j < n; ++j)
+        differ += expected[j] != ((uint8_t *)read[i].data)[j];
+      if (differ) {
+        printf("FAILED %s, %s: %lld bytes of the file are not expected\n", name,
+               files[i].file, (long long)differ);
+        ++tests->failed;
+      }
+    }
+  check(tests, &p, name, 5);
+  tilesProblemFree(&p);
+  npyFree(&in);
+  npyFree(&offsets);
+  for (int i = 0; i < 7; ++i)
+    if (read[i].data)
+      npyFree(&read[i]);
+}
+
+int tilesTest(TilesRun *run, const char *golden, bool quick, int *passed) {
+  Tests tests = {.run = run};
+  testGolden(&tests, golden, "nvfp4_te_row_and_column", "te_golden");
+  testGolden(&tests, golden, "mxfp8_e4m3", "mxfp8_golden");
+  testGolden(&tests, golden, "mxfp8_e5m2", "mxfp8_e5m2_golden");
+  for (int i = 0; i < numTilesVariants; ++i) {
+    testVariant(&tests, &tilesVariants[i], quick);
+    testHostile(&tests, &tilesVariants[i]);
+    if (has(&tilesVariants[i], TILES_ROW_INDICES))
+      testRowIndices(&tests, &tilesVariants[i]);
+  }
+  *passed = tests.passed;
+  return tests.failed;
+}

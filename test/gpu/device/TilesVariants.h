@@ -1,0 +1,100 @@
+//===- TilesVariants.h - the kernels of tiles that are tested ----*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// VARIANT(name, element type, what to load, parts, format, recipe, layout,
+// rows, offset bits, kind of outer scale, columnwise too, type of dbias)
+//
+// Parts: R and C are the directions, A amax, B dbias, O scale offsets out, S
+// given scale offsets, G ragged, I row indices.
+//
+//===----------------------------------------------------------------------===//
+
+#define R GQ_DEV_ROWWISE
+#define C GQ_DEV_COLUMNWISE
+#define A GQ_DEV_AMAX
+#define B GQ_DEV_DBIAS
+#define O GQ_DEV_SCALE_OFFSETS_OUT
+#define S GQ_DEV_SCALE_OFFSETS
+#define G GQ_DEV_RAGGED
+#define I TILES_ROW_INDICES
+
+// The measured ones first.
+VARIANT(nvfp4_both, BF16, bf16, R | C, NVFP4, NVFUSER, TILE128X4, GROUPED, 32,
+        NONE, NONE, F32)
+VARIANT(te_both, BF16, bf16, R | C, NVFP4, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, F32)
+VARIANT(nvfp4_row, BF16, bf16, R, NVFP4, NVFUSER, TILE128X4, GROUPED, 32, NONE,
+        NONE, F32)
+VARIANT(nvfp4_column, BF16, bf16, C, NVFP4, NVFUSER, TILE128X4, GROUPED, 32,
+        NONE, NONE, F32)
+VARIANT(nvfp4_both_dbias, BF16, bf16, R | C | B, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(nvfp4_both_amax, BF16, bf16, R | C | A, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(mxfp8_row, BF16, bf16, R, MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED, 32,
+        NONE, NONE, F32)
+VARIANT(mxfp8_column, BF16, bf16, C, MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED,
+        32, NONE, NONE, F32)
+VARIANT(mxfp8_both, BF16, bf16, R | C, MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED,
+        32, NONE, NONE, F32)
+VARIANT(mxfp8_both_dbias, BF16, bf16, R | C | B, MXFP8_E4M3, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(nvfp4_both_f32, F32, f32, R | C, NVFP4, NVFUSER, TILE128X4, GROUPED, 32,
+        NONE, NONE, F32)
+
+// Then what covers the code.
+VARIANT(nvfp4_all, BF16, bf16, R | C | A | B | O, NVFP4, NVFUSER, TILE128X4,
+        ALL, 64, PER_GROUP, PER_GROUP, BF16)
+VARIANT(nvfp4_all_f32, F32, f32, R | C | A | B | S, NVFP4, NVFUSER, TILE128X4,
+        ALL, 32, ONE, ONE, F16)
+VARIANT(nvfp4_linear_f16, F16, f16, R | C | A, NVFP4, NVFUSER, LINEAR, ALL, 32,
+        NONE, NONE, F32)
+VARIANT(te_all_f16, F16, f16, R | C | A | B | O, NVFP4, TE, TILE128X4, ALL, 32,
+        ONE, PER_GROUP, F32)
+VARIANT(te_golden, BF16, bf16, R | C, NVFP4, TE, TILE128X4, GROUPED, 64,
+        PER_GROUP, PER_GROUP, F32)
+VARIANT(te_column_f32, F32, f32, C | A | O, NVFP4, TE, LINEAR, GROUPED, 64,
+        PER_GROUP, PER_GROUP, F32)
+VARIANT(nvfp4_row_dbias, BF16, bf16, R | B, NVFP4, NVFUSER, TILE128X4, ALL, 32,
+        NONE, NONE, F32)
+VARIANT(nvfp4_ragged, BF16, bf16, R | C | A | G, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(te_ragged_linear, F32, f32, R | C | A | G, NVFP4, TE, LINEAR, GROUPED,
+        64, PER_GROUP, PER_GROUP, F32)
+VARIANT(nvfp4_gathered, BF16, bf16, R | C | A | B | I, NVFP4, NVFUSER,
+        TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(mxfp8_gathered_unaligned, F16, f16_unaligned, R | C | I, MXFP8_E4M3,
+        NVFUSER, TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(nvfp4_unaligned, BF16, bf16_unaligned, R | C, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(mxfp8_golden, BF16, bf16, R | S, MXFP8_E4M3, NVFUSER, TILE128X4, ALL,
+        64, NONE, NONE, F32)
+VARIANT(mxfp8_e5m2_golden, BF16, bf16, R | S, MXFP8_E5M2, NVFUSER, TILE128X4,
+        ALL, 64, NONE, NONE, F32)
+VARIANT(mxfp8_all_f16, F16, f16, R | C | A | B | O, MXFP8_E4M3, NVFUSER,
+        TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(mxfp8_e5m2_f32, F32, f32, R | C | A | B, MXFP8_E5M2, NVFUSER, TILE128X4,
+        ALL, 32, NONE, NONE, F32)
+VARIANT(mxfp8_e5m2_linear, BF16, bf16, R | C, MXFP8_E5M2, NVFUSER, LINEAR,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(mxfp8_ragged, BF16, bf16, R | C | G, MXFP8_E4M3, NVFUSER, TILE128X4,
+        GROUPED, 64, NONE, NONE, F32)
+VARIANT(mxfp8_unaligned, F16, f16_unaligned, R | C, MXFP8_E4M3, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(mxfp4_both, BF16, bf16, R | C | A | B, MXFP4, NVFUSER, TILE128X4, ALL,
+        32, NONE, NONE, F32)
+VARIANT(mxfp4_f32, F32, f32, R | C, MXFP4, NVFUSER, TILE128X4, GROUPED, 32,
+        NONE, NONE, F32)
+VARIANT(mxfp4_ragged_linear, F16, f16, R | C | G, MXFP4, NVFUSER, LINEAR,
+        GROUPED, 32, NONE, NONE, F32)
+
+#undef R
+#undef C
+#undef A
+#undef B
+#undef O
+#undef S
+#undef G
+#undef I

@@ -1,0 +1,42 @@
+//===- Emulator.h - the threads of a GPU on one of the CPU -------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Runs device functions that are compiled for the CPU: one CTA after another,
+// each thread of a CTA on a stack of its own. A thread runs until it waits for
+// others; who runs next is random, so that what lacks a barrier gives wrong
+// results sooner or later. It ends the program when threads wait for each other
+// in vain, or when the lanes of a warp do different things at once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_TEST_GPU_EMULATOR_H
+#define GQ_TEST_GPU_EMULATOR_H
+
+#include <stdint.h>
+
+enum {
+  EMULATOR_WARP = 32,
+};
+
+/// Calls body(context) on every thread of a grid.
+void emulatorRun(uint32_t ctas, uint32_t threads, void (*body)(void *context),
+                 void *context);
+
+// For the threads.
+uint32_t emulatorThread(void);
+uint32_t emulatorNumThreads(void);
+uint32_t emulatorCta(void);
+uint32_t emulatorNumCtas(void);
+void emulatorBarrier(void);
+
+/// All lanes of a warp call it with the same `kind`; each gets the values of
+/// all, valid until its next call.
+const uint64_t *emulatorExchange(char kind, uint64_t value);
+
+/// The code of x with so many mantissa bits, rounded to nearest even, saturated
+/// to `max`; NaN is 0x7f.
+uint8_t emulatorFp8(float x, int mantissaBits, float max);
+
+#endif // GQ_TEST_GPU_EMULATOR_H

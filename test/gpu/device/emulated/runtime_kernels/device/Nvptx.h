@@ -1,0 +1,194 @@
+//===- Nvptx.h - the GPU's instructions, emulated ----------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Takes the place of runtime_kernels/device/Nvptx.h where device functions are
+// compiled for the CPU: see Emulator.h. What it declares is described there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_DEVICE_NVPTX_H
+#define GQ_KERNELS_DEVICE_NVPTX_H
+
+#include "Emulator.h"
+
+#include "runtime_kernels/numerics/Float.h"
+
+#include <math.h>
+
+#define GQ_GLOBAL
+#define GQ_SHARED
+#define GQ_UNINITIALIZED
+
+enum {
+  GQ_DEV_WARP = EMULATOR_WARP,
+};
+
+GQ_DEV uint32_t gq_dev_thread(void) { return emulatorThread(); }
+GQ_DEV uint32_t gq_dev_lane(void) { return emulatorThread() % GQ_DEV_WARP; }
+GQ_DEV uint32_t gq_dev_num_threads(void) { return emulatorNumThreads(); }
+GQ_DEV uint32_t gq_dev_cta(void) { return emulatorCta(); }
+GQ_DEV uint32_t gq_dev_num_ctas(void) { return emulatorNumCtas(); }
+GQ_DEV void gq_dev_barrier(void) { emulatorBarrier(); }
+
+GQ_DEV uint32_t gq_dev_ballot(bool predicate) {
+  const uint64_t *lanes = emulatorExchange('b', predicate);
+  uint32_t bits = 0;
+  for (uint32_t i = 0; i < GQ_DEV_WARP; ++i)
+    bits |= (uint32_t)lanes[i] << i;
+  return bits;
+}
+
+GQ_DEV int64_t gq_dev_shuffle64(int64_t x, uint32_t lane) {
+  return (int64_t)emulatorExchange('s', (uint64_t)x)[lane % GQ_DEV_WARP];
+}
+
+GQ_DEV uint32_t gq_dev_shuffle(uint32_t x, uint32_t lane) {
+  return (uint32_t)gq_dev_shuffle64(x, lane);
+}
+
+GQ_DEV uint32_t gq_dev_shuffle_xor(uint32_t x, uint32_t mask) {
+  return gq_dev_shuffle(x, gq_dev_lane() ^ mask);
+}
+
+GQ_DEV int64_t gq_dev_shuffle_up64(int64_t x, uint32_t distance) {
+  uint32_t lane = gq_dev_lane();
+  return gq_dev_shuffle64(x, lane >= distance ? lane - distance : lane);
+}
+
+GQ_DEV uint32_t gq_dev_max_of_lanes(uint32_t x) {
+  const uint64_t *lanes = emulatorExchange('m', x);
+  for (uint32_t i = 0; i < GQ_DEV_WARP; ++i)
+    x = (uint32_t)lanes[i] > x ? (uint32_t)lanes[i] : x;
+  return x;
+}
+
+GQ_DEV float gq_dev_min_magnitude(float a, float b) {
+  float min = fminf(fabsf(a), fabsf(b));
+  bool negative = isnan(a) || isnan(b) ? false : signbit(a) != signbit(b);
+  return negative ? -min : min;
+}
+
+GQ_DEV float gq_dev_max_magnitude(float a, float b) {
+  float max = fmaxf(fabsf(a), fabsf(b));
+  bool negative = isnan(a) || isnan(b) ? false : signbit(a) != signbit(b);
+  return negative ? -max : max;
+}
+
+GQ_DEV float gq_dev_max_number(float a, float b) { return fmaxf(a, b); }
+GQ_DEV float gq_dev_fma(float a, float b, float c) { return fmaf(a, b, c); }
+
+/// Off by one unit of the last place now and then.
+GQ_DEV float gq_dev_reciprocal_approx(float x) {
+  float r = 1.0f / x;
+  uint32_t bits = gq_dev_f32_bits(r);
+  return isfinite(r) && r != 0.0f ? gq_dev_f32_from_bits(bits + bits % 3 - 1)
+                                  : r;
+}
+
+GQ_DEV float gq_dev_f32_from_f16_native(uint16_t x) {
+  return gq_dev_f32_from_f16(x);
+}
+
+GQ_DEV uint32_t gq_dev_max_magnitude_bf16x2(uint32_t a, uint32_t b) {
+  float low = gq_dev_max_magnitude(gq_dev_f32_from_bits(a << 16),
+                                   gq_dev_f32_from_bits(b << 16));
+  float high = gq_dev_max_magnitude(gq_dev_f32_from_bits(a & 0xffff0000),
+                                    gq_dev_f32_from_bits(b & 0xffff0000));
+  return gq_dev_f32_bits(low) >> 16 | (gq_dev_f32_bits(high) & 0xffff0000);
+}
+
+GQ_DEV uint32_t gq_dev_max_magnitude_f16x2(uint32_t a, uint32_t b) {
+  uint32_t max = 0;
+  for (int i = 0; i < 32; i += 16)
+    max |= (uint32_t)gq_dev_f16_from_f32(
+               gq_dev_max_magnitude(gq_dev_f32_from_f16((uint16_t)(a >> i)),
+                                    gq_dev_f32_from_f16((uint16_t)(b >> i))))
+           << i;
+  return max;
+}
+
+GQ_DEV uint32_t gq_dev_min_magnitude_f16x2(uint32_t a, uint32_t b) {
+  uint32_t min = 0;
+  for (int i = 0; i < 32; i += 16)
+    min |= (uint32_t)gq_dev_f16_from_f32(
+               gq_dev_min_magnitude(gq_dev_f32_from_f16((uint16_t)(a >> i)),
+                                    gq_dev_f32_from_f16((uint16_t)(b >> i))))
+           << i;
+  return min;
+}
+
+GQ_DEV uint32_t gq_dev_f16x2_from_f32(float low, float high) {
+  return gq_dev_f16_from_f32(low) | (uint32_t)gq_dev_f16_from_f32(high) << 16;
+}
+
+GQ_DEV uint32_t gq_dev_permute(uint32_t low, uint32_t high, uint32_t selector) {
+  uint64_t bytes = (uint64_t)high << 32 | low;
+  uint32_t result = 0;
+  for (int i = 0; i < 4; ++i)
+    result |= (uint32_t)(bytes >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+  return result;
+}
+
+GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
+                                   uint32_t zeros) {
+  return (ones & mask) | (zeros & ~mask);
+}
+
+GQ_DEV void gq_dev_unpack_bf16(const uint32_t words[8], float out[16]) {
+  for (int i = 0; i < 8; ++i) {
+    out[2 * i] = gq_dev_f32_from_bits(words[i] << 16);
+    out[2 * i + 1] = gq_dev_f32_from_bits(words[i] & 0xffff0000);
+  }
+}
+
+GQ_DEV void gq_dev_unpack_f16(const uint32_t words[8], float out[16]) {
+  for (int i = 0; i < 16; ++i)
+    out[i] = gq_dev_f32_from_f16((uint16_t)(words[i / 2] >> i % 2 * 16));
+}
+
+GQ_DEV uint32_t gq_dev_pack_bf16(float low, float high) {
+  return gq_dev_f32_bits(low) >> 16 | (gq_dev_f32_bits(high) & 0xffff0000);
+}
+
+GQ_DEV uint32_t gq_dev_pack_f16(float low, float high) {
+  return gq_dev_f16_from_f32(low) | (uint32_t)gq_dev_f16_from_f32(high) << 16;
+}
+
+GQ_DEV uint32_t gq_dev_e4m3x2_from_f32(float low, float high) {
+  return emulatorFp8(low, 3, 448.0f) | (uint32_t)emulatorFp8(high, 3, 448.0f)
+                                           << 8;
+}
+
+GQ_DEV uint32_t gq_dev_e5m2x2_from_f32(float low, float high) {
+  return emulatorFp8(low, 2, 57344.0f) |
+         (uint32_t)emulatorFp8(high, 2, 57344.0f) << 8;
+}
+
+GQ_DEV uint32_t gq_dev_e4m3x4_from_f32(float x0, float x1, float x2, float x3) {
+  return gq_dev_e4m3x2_from_f32(x0, x1) | gq_dev_e4m3x2_from_f32(x2, x3) << 16;
+}
+
+GQ_DEV uint32_t gq_dev_e5m2x4_from_f32(float x0, float x1, float x2, float x3) {
+  return gq_dev_e5m2x2_from_f32(x0, x1) | gq_dev_e5m2x2_from_f32(x2, x3) << 16;
+}
+
+GQ_DEV float gq_dev_f32_from_e4m3_code(uint32_t code) {
+  uint32_t exponent = code >> 3 & 15, mantissa = code & 7;
+  return exponent ? ldexpf(8.0f + (float)mantissa, (int)exponent - 10)
+                  : ldexpf((float)mantissa, -9);
+}
+
+typedef uint32_t gq_dev_u32x4 __attribute__((ext_vector_type(4)));
+typedef uint32_t gq_dev_u32x2 __attribute__((ext_vector_type(2)));
+
+GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 *p) { return *p; }
+
+GQ_DEV void gq_dev_atomic_or(uint32_t *p, uint32_t bits) { *p |= bits; }
+GQ_DEV void gq_dev_atomic_or_shared(uint32_t *p, uint32_t bits) { *p |= bits; }
+GQ_DEV void gq_dev_atomic_max_shared(uint32_t *p, uint32_t x) {
+  *p = *p > x ? *p : x;
+}
+
+#endif // GQ_KERNELS_DEVICE_NVPTX_H

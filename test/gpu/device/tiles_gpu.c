@@ -1,0 +1,241 @@
+//===- tiles_gpu.c - the kernel of tiles on a GPU -------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Bench.h"
+#include "Kernels.h"
+#include "Tiles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  GUARD = 4096,
+  SETS_AT_MOST = 64,
+};
+
+static Handle module;
+static int device;
+
+/// The kernels of a variant.
+typedef struct Kernels {
+  Kernel tiles, reduce;
+  int parts;
+} Kernels;
+
+static Kernels kernelsOf(const TilesVariant *variant) {
+  char tiles[64], reduce[64];
+  snprintf(tiles, sizeof(tiles), "tiles_%s", variant->name);
+  snprintf(reduce, sizeof(reduce), "reduce_%s", variant->name);
+  return (Kernels){kernelGet(module, tiles, device),
+                   kernelGet(module, reduce, device), variant->parts};
+}
+
+static void launchKernels(const Kernels *kernels, const TilesOperands *operands,
+                          unsigned ctas, Handle stream) {
+  TilesOperands o = *operands;
+  void *parameters[] = {&o};
+  int64_t full = (int64_t)kernels->tiles.multiprocessors *
+                 GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR;
+  if (!ctas)
+    ctas =
+        gq_dev_tiles_grid(gq_dev_tiles_jobs(o.rows, o.columns, o.groups), full);
+  CU(LaunchKernel(kernels->tiles.function, ctas, 1, 1, GQ_DEV_TILES_CTA, 1, 1,
+                  0, stream, parameters, NULL));
+  int64_t reduce =
+      gq_dev_reduce_tiles_ctas(o.columns, o.groups, kernels->parts);
+  if (reduce)
+    CU(LaunchKernel(kernels->reduce.function, gq_dev_tiles_grid(reduce, full),
+                    1, 1, GQ_DEV_TILES_CTA, 1, 1, 0, stream, parameters, NULL));
+}
+
+/// The addresses among operands, in the order of a problem's arrays.
+static void addressesOf(TilesOperands *o, uint64_t *to[TILES_NUM_ARRAYS]) {
+  uint64_t *const all[TILES_NUM_ARRAYS] = {
+      &o->input,     &o->rowIndices, &o->offsets,         &o->scaleOffsets,
+      &o->firstDims, &o->lastDims,   &o->outer,           &o->columnwiseOuter,
+      &o->data,      &o->scales,     &o->columnwiseData,  &o->columnwiseScales,
+      &o->amax,      &o->dbias,      &o->scaleOffsetsOut, &o->workspace,
+      &o->status};
+  memcpy(to, all, sizeof(all));
+}
+
+//===----------------------------------------------------------------------===//
+// Tests
+//===----------------------------------------------------------------------===//
+
+static bool run(const TilesProblem *p, unsigned grid,
+                uint8_t *computed[TILES_NUM_ARRAYS]) {
+  TilesOperands o = p->operands;
+  uint64_t *addresses[TILES_NUM_ARRAYS];
+  addressesOf(&o, addresses);
+  DevicePtr memory[TILES_NUM_ARRAYS];
+  int64_t starts[TILES_NUM_ARRAYS];
+  for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
+    const TilesArray *a = &p->arrays[i];
+    bool shifts = i == TILES_INPUT || (i >= TILES_DATA && i < TILES_AMAX);
+    int64_t shift = !shifts || !p->shape.shift ? 0
+                    : i == TILES_INPUT ? gqElementTypeSize(p->variant.type)
+                                       : p->shape.shift;
+    int64_t size = a->bytes ? a->size : 0;
+    starts[i] = GUARD + shift;
+    memory[i] = allocate(starts[i] + size + GUARD);
+    CU(MemsetD8(memory[i], TILES_POISON, (size_t)(starts[i] + size + GUARD)));
+    *addresses[i] = memory[i] + (uint64_t)starts[i];
+    if (size == 0)
+      continue;
+    if (i < TILES_NUM_INPUTS)
+      CU(MemcpyHtoD(*addresses[i], a->bytes, (size_t)size));
+    else
+      CU(MemsetD8(*addresses[i], a->before, (size_t)size));
+  }
+  Kernels kernels = kernelsOf(&p->variant);
+  launchKernels(&kernels, &o, grid, NULL);
+  CU(CtxSynchronize());
+  bool hold = true;
+  for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
+    int64_t size = computed[i] ? p->arrays[i].size : 0;
+    uint8_t guards[GUARD + 64];
+    CU(MemcpyDtoH(guards, memory[i], (size_t)starts[i]));
+    for (int64_t j = 0; j < starts[i]; ++j)
+      hold &= guards[j] == TILES_POISON;
+    if (computed[i] || !p->arrays[i].bytes) {
+      CU(MemcpyDtoH(guards, *addresses[i] + (uint64_t)size, GUARD));
+      for (int64_t j = 0; j < GUARD; ++j)
+        hold &= guards[j] == TILES_POISON;
+    }
+    if (size)
+      CU(MemcpyDtoH(computed[i], *addresses[i], (size_t)size));
+    CU(MemFree(memory[i]));
+  }
+  return hold;
+}
+
+int runTilesTests(Handle kernels, int ordinal, const char *golden, int quick) {
+  module = kernels;
+  device = ordinal;
+  int passed, failed = tilesTest(run, golden, quick, &passed);
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Benchmark
+//===----------------------------------------------------------------------===//
+
+typedef struct Launches {
+  Kernels kernels;
+  unsigned ctas;
+  TilesOperands sets[SETS_AT_MOST];
+  int numSets;
+} Launches;
+
+static void launchOnce(void *context, int i, Handle stream) {
+  Launches *l = context;
+  launchKernels(&l->kernels, &l->sets[i % l->numSets], l->ctas, stream);
+}
+
+/// Bytes an element that must be read and written.
+static double bytesOfElement(const TilesVariant *v) {
+  gqFormatTraits traits = gqFormatGetTraits(v->format);
+  double direction =
+      (double)traits.dataBits / 8 + 1.0 / (double)traits.blockColumns;
+  double directions =
+      !!(v->parts & GQ_DEV_ROWWISE) + !!(v->parts & GQ_DEV_COLUMNWISE);
+  return (double)gqElementTypeSize(v->type) + directions * direction;
+}
+
+static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
+                         char **argv) {
+  static int32_t offsets[4097], scaleOffsets[4096];
+  int64_t scaleRows, block = gqFormatGetTraits(v->format).blockColumns;
+  randomOffsets(s, offsets, scaleOffsets, &scaleRows);
+  int64_t elements = s.rows * s.columns, padded = (s.rows + 32 * s.groups);
+  double bytes = (double)elements * bytesOfElement(v);
+  Launches l = {.kernels = kernelsOf(v)};
+  l.numSets = (int)(3 * (double)b->l2 / bytes) + 2;
+  l.numSets = l.numSets < SETS_AT_MOST ? l.numSets : SETS_AT_MOST;
+  float *ones = malloc((size_t)s.groups * 4);
+  for (int64_t e = 0; e < s.groups; ++e)
+    ones[e] = 5.0f;
+  uint64_t *addresses[TILES_NUM_ARRAYS];
+  for (int i = 0; i < l.numSets; ++i) {
+    int64_t bits = gqFormatGetTraits(v->format).dataBits;
+    int64_t scales = (scaleRows + 128) * ((s.columns / block + 3) / 4 * 4);
+    TilesOperands *o = &l.sets[i];
+    *o = (TilesOperands){
+        .inputStride = s.columns,
+        .rows = s.rows,
+        .columns = s.columns,
+        .numOffsets = s.groups + 1,
+        .groups = s.groups,
+        .dataStride = s.columns * bits / 8,
+        .scalesSize = scales,
+        .columnwiseDataStride = s.columns * bits / 8,
+        .columnwiseDataSize = padded * s.columns * bits / 8,
+        .columnwiseScalesSize = (s.columns + 127) / 128 * 128 * scaleRows / 16,
+    };
+    addressesOf(o, addresses);
+    const int64_t sizes[TILES_NUM_ARRAYS] = {
+        elements * gqElementTypeSize(v->type),
+        4,
+        (s.groups + 1) * 4,
+        s.groups * 4,
+        4,
+        4,
+        s.groups * 4,
+        s.groups * 4,
+        s.rows * o->dataStride,
+        scales,
+        o->columnwiseDataSize,
+        o->columnwiseScalesSize,
+        s.groups * 4,
+        s.groups * s.columns * 4,
+        s.groups * 8,
+        gq_dev_tiles_workspace(s.rows, s.columns, s.groups, v->parts),
+        4};
+    for (int j = 0; j < TILES_NUM_ARRAYS; ++j)
+      *addresses[j] = allocate(sizes[j]);
+    fill(o->input, sizes[TILES_INPUT], b->stream);
+    CU(MemcpyHtoD(o->offsets, offsets, (size_t)(s.groups + 1) * 4));
+    CU(MemcpyHtoD(o->scaleOffsets, scaleOffsets, (size_t)s.groups * 4));
+    CU(MemcpyHtoD(o->outer, ones, (size_t)s.groups * 4));
+    CU(MemcpyHtoD(o->columnwiseOuter, ones, (size_t)s.groups * 4));
+    CU(MemsetD8(o->status, 0, 4));
+  }
+  double copyUs = measureCopy(b, bytes);
+  for (int i = 0; i < (argc ? argc : 1); ++i) {
+    l.ctas = argc ? (unsigned)(atoi(argv[i]) * b->multiprocessors) : 0;
+    double us = measure(b, launchOnce, &l), rate = bytes / us * 1e-6;
+    printf("%-18s %6lld x %5lld, G %4lld, %s CTAs: %8.2f us %.3f of peak, %.2f "
+           "of the copy's time\n",
+           v->name, (long long)s.rows, (long long)s.columns,
+           (long long)s.groups, argc ? argv[i] : "-", us, rate / b->peak,
+           us / copyUs);
+  }
+  uint32_t status;
+  CU(MemcpyDtoH(&status, l.sets[0].status, 4));
+  if (status)
+    printf("  status %u\n", status);
+  for (int i = 0; i < l.numSets; ++i) {
+    addressesOf(&l.sets[i], addresses);
+    for (int j = 0; j < TILES_NUM_ARRAYS; ++j)
+      CU(MemFree(*addresses[j]));
+  }
+  free(ones);
+}
+
+int runTilesBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
+  module = kernels;
+  device = ordinal;
+  const Shape shapes[] = {{32768, 8192, 8}, {8192, 5120, 128}};
+  Bench b = benchOpen(ordinal);
+  for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
+    for (int j = 0; j < NUM_MEASURED_VARIANTS; ++j)
+      benchVariant(&b, &tilesVariants[j], shapes[i], argc, argv);
+  return 0;
+}

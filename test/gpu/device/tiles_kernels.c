@@ -1,0 +1,10 @@
+//===- tiles_kernels.c - the tile test kernels, for a GPU -----------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#define KERNEL __attribute__((device_kernel)) void
+
+#include "TilesKernels.h"
