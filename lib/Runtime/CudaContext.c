@@ -303,6 +303,27 @@ int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups) {
                          gqDeviceMultiprocessorCount());
 }
 
+/// CTAs of tiles that the thread's device holds at once.
+static int64_t countTilesCtas(void) {
+  return GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR * gqDeviceMultiprocessorCount();
+}
+
+int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups) {
+  return gq_dev_tiles_grid(gq_dev_tiles_jobs(rows, columns, groups),
+                           countTilesCtas());
+}
+
+int64_t gqTilesWorkspace(int64_t rows, int64_t columns, int64_t groups,
+                         int64_t parts) {
+  return gq_dev_tiles_workspace(rows, columns, groups, (int32_t)parts);
+}
+
+int64_t gqReduceTilesGrid(int64_t columns, int64_t groups, int64_t parts) {
+  return gq_dev_tiles_grid(
+      gq_dev_reduce_tiles_ctas(columns, groups, (int32_t)parts),
+      countTilesCtas());
+}
+
 void mgpuSetDefaultDevice(int32_t device) {
   if (pending == GQ_OK)
     gqCudaPend(gqSetDevice(device));

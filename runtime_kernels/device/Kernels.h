@@ -25,15 +25,6 @@
 /// Declares a function that the bitcode exports.
 #define GQ_DEV_KERNEL __attribute__((always_inline))
 
-/// Values of `global_scale_kind`.
-enum {
-  GQ_DEV_GLOBAL_SCALE_NONE = 0,
-  /// One for all rows.
-  GQ_DEV_GLOBAL_SCALE_ONE = 1,
-  /// [groups]; rows of no group are quantized without one.
-  GQ_DEV_GLOBAL_SCALE_PER_GROUP = 2,
-};
-
 /// gq.grouped_block_quantize.
 ///
 /// load(inputs, ...)  the [rows, columns] input; columns > 0, columns % 16 == 0

@@ -26,6 +26,15 @@ enum {
   GQ_DEV_STATUS_SIZES = 8,
 };
 
+/// Values of a kernel's `global_scale_kind` and `outer_kind`.
+enum {
+  GQ_DEV_GLOBAL_SCALE_NONE = 0,
+  /// One for all rows.
+  GQ_DEV_GLOBAL_SCALE_ONE = 1,
+  /// [groups]; rows of no group are quantized without one.
+  GQ_DEV_GLOBAL_SCALE_PER_GROUP = 2,
+};
+
 enum {
   /// Threads of a CTA. Kernels work with any multiple of 32.
   GQ_DEV_CTA = 128,

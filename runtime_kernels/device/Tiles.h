@@ -41,10 +41,10 @@
 ///                    0. If ragged, elements 0 to `rows` as row 0. Rows of
 ///                    no group are asked for with GQ_ROWS_ALL only
 /// row_indices        [rows], if there are such, of `source_rows`: see
-/// Kernels.h offsets            [num_offsets] row starts, num_offsets = groups
-/// or groups
-///                    + 1, below 2^31. If ragged, groups + 1 element starts,
-///                    each a multiple of 16
+///                    Kernels.h
+/// offsets            [num_offsets] row starts, num_offsets = groups or
+///                    groups + 1, below 2^31. If ragged, groups + 1 element
+///                    starts, each a multiple of 16
 /// scale_offsets      [groups]; without, the packed form is derived
 /// first_dims, last_dims  [groups], if ragged; last_dims as columns above
 /// outer              global scale or outer amax, as `outer_kind` says

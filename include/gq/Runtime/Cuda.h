@@ -177,6 +177,18 @@ GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 /// `groups` groups, 0 where it knows no groups, on the thread's device.
 GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups);
 
+/// The same of a kernel of tiles (runtime_kernels/device/Tiles.h); if ragged,
+/// `rows` is the number of elements and `columns` 1.
+GQ_EXPORT int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups);
+
+/// The bytes of its workspace. `parts` are GQ_DEV_ bits of Launch.h.
+GQ_EXPORT int64_t gqTilesWorkspace(int64_t rows, int64_t columns,
+                                   int64_t groups, int64_t parts);
+
+/// The CTAs of the grid of the kernel that makes amax and dbias of it.
+GQ_EXPORT int64_t gqReduceTilesGrid(int64_t columns, int64_t groups,
+                                    int64_t parts);
+
 /// The copy of a constant, `size` bytes at `data`, in the current context. It
 /// is made at the first use there, which waits and must not be captured, and
 /// kept in `*word`: null at first, then the runtime's. Null for no bytes and

@@ -86,89 +86,30 @@ func.func @name_taken() -> memref<2xf32> {
 
 // -----
 
-func.func @no_kernel_format(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?x64xf8E4M3FN>, %s: memref<?xf8E8M0FNU>) {
+func.func @no_kernel_format(%x: memref<?x64xf32>, %q: memref<?x64xf8E4M3FN>, %s: memref<?x2xf8E8M0FNU>) {
   // expected-error @+1 {{has no GPU kernel yet for formats other than nvfp4}}
-  gq.grouped_block_quantize format(mxfp8_e4m3) ins(%x : memref<?x64xf32>)
+  gq.block_quantize format(mxfp8_e4m3) ins(%x : memref<?x64xf32>)
+      outs(%q, %s : memref<?x64xf8E4M3FN>, memref<?x2xf8E8M0FNU>)
+  return
+}
+
+// -----
+
+func.func @no_kernel_blockwise(%x: memref<?x128xf32>, %o: memref<4xi32>, %q: memref<?x128xf8E4M3FN>, %s: memref<?x1xf32>) {
+  // expected-error @+1 {{has no GPU kernel yet for blockwise fp8}}
+  gq.grouped_block_quantize format(fp8_e4m3_1x128) scale_layout(linear) ins(%x : memref<?x128xf32>)
       groups(%o : memref<4xi32>)
-      columnwise_outs(%q, %s : memref<?x64xf8E4M3FN>, memref<?xf8E8M0FNU>)
+      outs(%q, %s : memref<?x128xf8E4M3FN>, memref<?x1xf32>)
   return
 }
 
 // -----
 
-func.func @no_kernel_recipe(%x: memref<?x64xf32>, %o: memref<4xi32>, %so: memref<3xi32>, %a: memref<f32>,
-    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{has no GPU kernel yet for recipe(te)}}
-  gq.grouped_block_quantize format(nvfp4) recipe(te) ins(%x : memref<?x64xf32>)
-      groups(%o, %so : memref<4xi32>, memref<3xi32>) outer_amax(%a : memref<f32>)
-      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
-  return
-}
-
-// -----
-
-func.func @no_kernel_columnwise(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?xi8>,
-    %s: memref<?xf8E4M3FN>) {
-  // expected-error @+1 {{has no GPU kernel yet for 'columnwise_outs'}}
+// expected-error @+1 {{'gqTilesGrid' is a function of the gq runtime that is called here; no other symbol may have its name}}
+func.func private @gqTilesGrid()
+func.func @grid_taken(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?xi8>, %s: memref<?xf8E4M3FN>) {
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf32>)
       groups(%o : memref<4xi32>)
       columnwise_outs(%q, %s : memref<?xi8>, memref<?xf8E4M3FN>)
-  return
-}
-
-// -----
-
-func.func @no_kernel_shapes(%x: memref<?xf32>, %o: memref<4xi32>, %m: memref<3xi32>,
-    %q: memref<?xi8>, %s: memref<?xf8E4M3FN>) {
-  // expected-error @+1 {{has no GPU kernel yet for 'shapes'}}
-  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?xf32>)
-      groups(%o : memref<4xi32>) shapes(%m, %m : memref<3xi32>, memref<3xi32>)
-      outs(%q, %s : memref<?xi8>, memref<?xf8E4M3FN>)
-  return
-}
-
-// -----
-
-func.func @no_kernel_linear(%x: memref<?x64xf32>, %o: memref<4xi32>,
-    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{has no GPU kernel yet for scale_layout(linear)}}
-  gq.grouped_block_quantize format(nvfp4) scale_layout(linear) ins(%x : memref<?x64xf32>)
-      groups(%o : memref<4xi32>)
-      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
-  return
-}
-
-// -----
-
-func.func @no_kernel_amax(%x: memref<?x64xf32>, %o: memref<4xi32>, %so: memref<3xi32>,
-    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, %a: memref<3xf32>) {
-  // expected-error @+1 {{has no GPU kernel yet for 'amax_out'}}
-  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf32>)
-      groups(%o, %so : memref<4xi32>, memref<3xi32>)
-      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
-      amax_out(%a : memref<3xf32>)
-  return
-}
-
-// -----
-
-func.func @no_kernel_dbias(%x: memref<?x64xf32>, %o: memref<4xi32>, %so: memref<3xi32>,
-    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, %d: memref<3x64xf32>) {
-  // expected-error @+1 {{has no GPU kernel yet for 'dbias_out'}}
-  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf32>)
-      groups(%o, %so : memref<4xi32>, memref<3xi32>)
-      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
-      dbias_out(%d : memref<3x64xf32>)
-  return
-}
-
-// -----
-
-func.func @no_kernel_scale_offsets(%x: memref<?x64xf32>, %o: memref<4xi32>,
-    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{has no GPU kernel yet for groups without 'scale_offsets'}}
-  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf32>)
-      groups(%o : memref<4xi32>)
-      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
   return
 }

@@ -1,0 +1,61 @@
+//===- GpuHooks.h - the inputs of GPU kernels --------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The device functions read their input through a hook, load16: that of the
+// element type, or one made of the op's producer. Here is the text of it, in
+// the LLVM dialect, for a kernel that has each input as %x<i>, a pointer, and
+// %s<i>, the elements from one row to the next.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_LOWERING_GPUHOOKS_H
+#define GQ_LIB_LOWERING_GPUHOOKS_H
+
+#include "Lowering.h"
+
+/// How an input is read.
+typedef enum gqGpuAccess {
+  /// 16 elements of its row.
+  GQ_GPU_ACCESS_MATRIX,
+  /// 16 elements of the only row.
+  GQ_GPU_ACCESS_ROW,
+  /// The element of the row.
+  GQ_GPU_ACCESS_COLUMN,
+  /// The only element.
+  GQ_GPU_ACCESS_SCALAR
+} gqGpuAccess;
+
+typedef struct gqGpuInput {
+  gqGpuAccess access;
+  /// Of the row that the op's row indices give, in an op with a producer.
+  bool gathered;
+  /// The element type, as MLIR writes it and as the hooks are named.
+  const char *type;
+  int64_t elementSize;
+} gqGpuInput;
+
+/// `map` is null without a producer.
+gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map);
+
+/// Declarations of the hooks of the inputs' types, each once.
+void gqPrintHookDeclarations(FILE *text, const gqGpuInput *inputs,
+                             intptr_t numInputs);
+
+/// The hooks @load16 and @load16_unaligned, and @element, which they call and
+/// gqFillElement fills. `rowIndexBits` is the width of the row indices, 0 if
+/// there are none.
+void gqPrintProducerHooks(FILE *text, const gqGpuInput *inputs,
+                          intptr_t numInputs, int32_t rowIndexBits);
+
+/// Fills %inputs, an array of gq_dev_matrix, with what a hook that gathers
+/// needs behind them, and computes %aligned: whether each can be read 16 bytes
+/// at a time.
+void gqPrintInputs(FILE *text, const gqGpuInput *inputs, intptr_t numInputs,
+                   bool gathers);
+
+/// Puts the producer's body into @element of a gpu.module.
+void gqFillElement(MlirOperation module, MlirRegion producer);
+
+#endif // GQ_LIB_LOWERING_GPUHOOKS_H

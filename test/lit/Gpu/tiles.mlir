@@ -1,0 +1,76 @@
+// What no kernel of rows computes goes to the kernel of tiles.
+//
+// RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu,cse,canonicalize)' | FileCheck %s
+
+// Both directions, largest magnitudes and column sums: what a second kernel
+// reduces is in a workspace.
+// CHECK-DAG: llvm.func @gq_dev_reduce_tiles(!llvm.ptr<1>, i64, i64, i64, !llvm.ptr<1>, !llvm.ptr<1>, i32, i32)
+// CHECK-DAG: llvm.func @grouped_block_quantize_reduce({{.*}}nvvm.maxntid = array<i32: {{[0-9]+}}>}
+// CHECK-DAG: llvm.func @gq_dev_grouped_block_quantize_tiles(!llvm.ptr, !llvm.ptr, i64, i64,
+// CHECK-DAG: llvm.func @grouped_block_quantize({{.*}}nvvm.minctasm = {{[0-9]+}} : i32}
+
+// CHECK-LABEL: func.func @everything
+func.func @everything(%x: memref<?x64xf32>, %o: memref<4xi64>, %a: memref<f32>,
+    %b: memref<3xf32>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %amax: memref<3xf32>,
+    %dbias: memref<3x64xbf16>, %so: memref<3xi64>) {
+  // CHECK: %[[STREAM:.*]] = call @gqGetStream()
+  // CHECK: %[[BYTES:.*]] = call @gqTilesWorkspace(%[[M:[^,]*]], %[[K:[^,]*]], %[[G:[^,]*]], %{{.*}})
+  // CHECK: %[[SIZE:.*]] = arith.index_cast %[[BYTES]] : i64 to index
+  // CHECK: %[[WORKSPACE:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi8>
+  // CHECK: %[[GRID:.*]] = call @gqTilesGrid(%[[M]], %[[K]], %[[G]])
+  // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
+  // CHECK: %[[REDUCE:.*]] = call @gqReduceTilesGrid(%[[K]], %[[G]], %{{.*}})
+  // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_1::@grouped_block_quantize_reduce blocks in (%[[REDUCE]],
+  // CHECK: memref.dealloc %[[WORKSPACE]]
+  gq.grouped_block_quantize format(nvfp4) recipe(te) ins(%x : memref<?x64xf32>)
+      groups(%o : memref<4xi64>) outer_amax(%a : memref<f32>)
+      columnwise_outer_amax(%b : memref<3xf32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+      amax_out(%amax : memref<3xf32>) dbias_out(%dbias : memref<3x64xbf16>)
+      scale_offsets_out(%so : memref<3xi64>)
+  return
+}
+
+// One kernel where there is nothing to reduce; ragged groups are elements.
+// CHECK-LABEL: func.func @ragged
+func.func @ragged(%x: memref<?xbf16>, %o: memref<4xi32>, %m: memref<3xi32>,
+    %q: memref<?xf8E4M3FN>, %s: memref<?xf8E8M0FNU>) {
+  // CHECK: call @gqTilesGrid(%{{.*}}, %c1_i64, %c3_i64)
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_2::@grouped_block_quantize
+  // CHECK-NOT: gpu.launch_func
+  gq.grouped_block_quantize format(mxfp8_e4m3) ins(%x : memref<?xbf16>)
+      groups(%o : memref<4xi32>) shapes(%m, %m : memref<3xi32>, memref<3xi32>)
+      outs(%q, %s : memref<?xf8E4M3FN>, memref<?xf8E8M0FNU>)
+  return
+}
+
+// The hook of a producer is the same as for a kernel of rows.
+// CHECK-LABEL: func.func @producer
+func.func @producer(%x: memref<?x64xbf16>, %b: memref<64xf32>, %i: memref<?xi32>,
+    %o: memref<4xi32>, %q: memref<?x64xf8E5M2>, %s: memref<?xf8E8M0FNU>) {
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_3::@grouped_block_quantize
+  gq.grouped_block_quantize format(mxfp8_e5m2)
+      ins(%x, %b : memref<?x64xbf16>, memref<64xf32>) row_indices(%i : memref<?xi32>)
+      maps [affine_map<(m, k)[r] -> (r, k)>, affine_map<(m, k) -> (k)>]
+      groups(%o : memref<4xi32>)
+      columnwise_outs(%q, %s : memref<?x64xf8E5M2>, memref<?xf8E8M0FNU>) producer {
+  ^bb0(%e: bf16, %c: f32):
+    %f = arith.extf %e : bf16 to f32
+    %r = arith.addf %f, %c : f32
+    gq.yield %r : f32
+  }
+  return
+}
+
+// What a kernel of rows computes stays with it.
+// CHECK-LABEL: func.func @rows
+func.func @rows(%x: memref<?x64xf16>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // CHECK: call @gqKernelGrid
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf16>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
