@@ -27,10 +27,10 @@ ln -s ../bin/gq-tools "$stage/gq/test/gq-test-compiled"
 
 # The kernels of device_kernels: machine code, or PTX for the driver.
 ptxas=$(sed -n 's/^GQ_DEVICE_TEST_PTXAS:FILEPATH=//p' "$build/CMakeCache.txt")
-for ptx in "$build"/test/gpu/device/kernels-*.ptx; do
+for ptx in "$build"/test/gpu/device/*kernels-*.ptx; do
   name=$(basename "$ptx" .ptx)
   if [ -x "$ptxas" ]; then
-    "$ptxas" -arch="${name#kernels-}" "$ptx" -o "$stage/gq/test/$name.cubin"
+    "$ptxas" -arch="${name##*-}" "$ptx" -o "$stage/gq/test/$name.cubin"
   else
     cp "$ptx" "$stage/gq/test"
   fi

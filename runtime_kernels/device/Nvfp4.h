@@ -23,19 +23,7 @@
 
 /// The codes of x[0] to x[7], x[0] in the lowest nibble.
 GQ_DEV uint32_t gq_dev_e2m1x8_from_f32(const float x[8]) {
-  uint32_t codes;
-  __asm__("{\n\t"
-          ".reg .b8 b0, b1, b2, b3;\n\t"
-          "cvt.rn.satfinite.e2m1x2.f32 b0, %2, %1;\n\t"
-          "cvt.rn.satfinite.e2m1x2.f32 b1, %4, %3;\n\t"
-          "cvt.rn.satfinite.e2m1x2.f32 b2, %6, %5;\n\t"
-          "cvt.rn.satfinite.e2m1x2.f32 b3, %8, %7;\n\t"
-          "mov.b32 %0, {b0, b1, b2, b3};\n\t"
-          "}"
-          : "=r"(codes)
-          : "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]), "f"(x[4]), "f"(x[5]),
-            "f"(x[6]), "f"(x[7]));
-  return codes;
+  return gq_dev_e2m1x8_native(x);
 }
 
 #else
@@ -104,29 +92,6 @@ GQ_DEV uint32_t gq_dev_e2m1x8_from_spaced(const float x[8]) {
 #endif
 
 //===----------------------------------------------------------------------===//
-// e4m3
-//===----------------------------------------------------------------------===//
-
-/// gq_dev_e4m3_from_f32 of an x that is no NaN.
-GQ_DEV uint32_t gq_dev_e4m3_native(float x) {
-  uint16_t pair;
-  __asm__("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;"
-          : "=h"(pair)
-          : "f"(0.0f), "f"(x));
-  return pair;
-}
-
-/// The value of a code that is no NaN.
-GQ_DEV float gq_dev_f32_from_e4m3_native(uint32_t code) {
-  uint32_t halves;
-  __asm__("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)code));
-  uint16_t low = (uint16_t)halves;
-  _Float16 half;
-  __builtin_memcpy(&half, &low, sizeof(half));
-  return (float)half;
-}
-
-//===----------------------------------------------------------------------===//
 // Scales
 //===----------------------------------------------------------------------===//
 
@@ -181,8 +146,8 @@ GQ_DEV uint32_t gq_dev_nvfp4_plain_scale(float amax) {
   const float sixth = 1.0f / 6.0f;
   float bounded = gq_dev_min(amax, GQ_DEV_F32_MAX);
   float quotient = bounded * sixth;
-  return gq_dev_e4m3_native(
-      gq_dev_fma(gq_dev_fma(-6.0f, quotient, bounded), sixth, quotient));
+  return gq_dev_e4m3x2_from_f32(
+      gq_dev_fma(gq_dev_fma(-6.0f, quotient, bounded), sixth, quotient), 0.0f);
 }
 
 /// Quantizes a block of largest magnitude `amax` to its 16 codes, x[0] in the
@@ -195,16 +160,16 @@ GQ_DEV uint32_t gq_dev_nvfp4_block(const float x[16], float amax,
   uint32_t scale;
   float inverse;
   if (hasGlobalScale) {
-    scale = gq_dev_e4m3_native(
-        gq_dev_min(gq_dev_sixth(amax) * globalScale, GQ_DEV_F32_MAX));
-    float decoded = gq_dev_f32_from_e4m3_native(scale) * (1.0f / globalScale);
+    scale = gq_dev_e4m3x2_from_f32(
+        gq_dev_min(gq_dev_sixth(amax) * globalScale, GQ_DEV_F32_MAX), 0.0f);
+    float decoded = gq_dev_f32_from_e4m3_code(scale) * (1.0f / globalScale);
     inverse = gq_dev_min(1.0f / decoded, GQ_DEV_F32_MAX);
   } else {
     scale = gq_dev_nvfp4_plain_scale(amax);
     // One Newton step rounds the reciprocal of any e4m3 value correctly,
     // starting within two units of the last place. That of 0 becomes NaN and,
     // as it should, the largest float.
-    float decoded = gq_dev_f32_from_e4m3_native(scale);
+    float decoded = gq_dev_f32_from_e4m3_code(scale);
     float approx = gq_dev_reciprocal_approx(decoded);
     float error = gq_dev_fma(-decoded, approx, 1.0f);
     inverse = gq_dev_min(gq_dev_fma(error, approx, approx), GQ_DEV_F32_MAX);
@@ -231,7 +196,7 @@ GQ_DEV uint32_t gq_dev_nvfp4_block_of_bf16(const float x[16], float amax,
   return gq_dev_nvfp4_block(x, amax, false, 1.0f, codes);
 #else
   uint32_t scale = gq_dev_nvfp4_plain_scale(amax);
-  float decoded = gq_dev_f32_from_e4m3_native(scale);
+  float decoded = gq_dev_f32_from_e4m3_code(scale);
   bool fifteen = (~gq_dev_f32_bits(decoded) & 0x700000) == 0;
   float inverse = gq_dev_min(gq_dev_reciprocal_approx(decoded), 0x1.ff8p127f) *
                   (fifteen ? 0x1.004p-14f : 0x1p-14f);

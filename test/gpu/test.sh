@@ -32,10 +32,12 @@ run() {
 # The kernels for this GPU.
 capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader |
   head -n 1 | tr -d .)
-kernels=(test/kernels-sm_"${capability:-90}"a.*)
+chip=sm_${capability:-90}a
+kernels=(test/kernels-"$chip".*) tiles=(test/tiles_kernels-"$chip".*)
 
 run "compiled MLIR" python3 test/run.py bin/gq-run golden
 run "graphs, streams, threads" test/gq-test-compiled
-run "device functions" test/device_kernels test "${kernels[0]}" golden
+run "kernels of rows" test/device_kernels test "${kernels[0]}" golden
+run "kernels of tiles" test/device_kernels tiles "${tiles[0]}" golden
 echo "all: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -12,6 +12,7 @@
 
 #include "../../runtime/Npy.h"
 #include "gq/Runtime/Cpu.h"
+#include "runtime_kernels/numerics/Nvfp4.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -537,6 +538,55 @@ static void testRandom(bool quick) {
 }
 
 //===----------------------------------------------------------------------===//
+// All bf16
+//===----------------------------------------------------------------------===//
+
+/// The largest bf16 that as a block's largest magnitude makes this scale.
+static uint16_t largestAmax(uint8_t scale) {
+  uint16_t bits = 0x7f80; // inf
+  while (gq_dev_nvfp4_scale(gq_dev_f32_from_bf16(bits), 1.0f) != scale)
+    --bits;
+  return bits;
+}
+
+/// Every bf16 in blocks of every scale that it can be in: bf16 is converted in
+/// a way of its own, see gq_dev_nvfp4_block_of_bf16.
+static void testAllBf16(void) {
+  enum { COLUMNS = 1024, SCALES = 127 };
+  const int64_t capacity = SCALES * (INT64_C(65536) / 15 + 1) * 16;
+  Problem p = {.name = "all bf16",
+               .type = GQ_BF16,
+               .columns = COLUMNS,
+               .groups = 1,
+               .numOffsets = 2};
+  uint16_t *input = allocateHost((capacity + COLUMNS) * 2);
+  int64_t n = 0;
+  for (int scale = 0; scale < SCALES; ++scale) {
+    uint16_t amax = largestAmax((uint8_t)scale);
+    for (uint32_t x = 0; x < 65536; ++x) {
+      uint32_t magnitude = x & 0x7fff;
+      if (magnitude > amax && magnitude <= 0x7f80)
+        continue;
+      if (n % 16 == 0)
+        input[n++] = amax;
+      input[n++] = (uint16_t)x;
+    }
+    while (n % 16)
+      input[n++] = amax;
+  }
+  for (; n % COLUMNS; ++n)
+    input[n] = 0;
+  p.input = input;
+  p.rows = n / COLUMNS;
+  p.scaleRows = up(p.rows, 128);
+  p.offsets = allocateHost(2 * 8);
+  p.scaleOffsets = allocateHost(8);
+  p.offsets[1] = p.rows;
+  runProblem(&p, NULL, NULL);
+  problemFree(&p);
+}
+
+//===----------------------------------------------------------------------===//
 // Row indices
 //===----------------------------------------------------------------------===//
 
@@ -893,6 +943,8 @@ int runTests(Handle kernels, int ordinal, const char *goldenDirectory,
   device = ordinal;
   testGolden(goldenDirectory);
   testRandom(quick);
+  if (!quick)
+    testAllBf16();
   testGather();
   testTwoOps();
   testHostile();
