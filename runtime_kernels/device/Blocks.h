@@ -6,9 +6,9 @@
 // The formulas of numerics/ in the instructions of the chip; the bytes are the
 // same. Formats, recipes and element types are constants, which select.
 //
-// The unit is 16 elements, a block of nvfp4 and half of one of the MX formats:
-// from the largest magnitude of the block comes a scale byte and a factor, from
-// the factor and the elements come the codes.
+// The unit is 16 elements, a block of nvfp4, half of one of the MX formats, an
+// eighth of a row of blockwise fp8: from the largest magnitude of the block
+// comes a scale and a factor, from the factor and the elements come the codes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,21 +87,60 @@ GQ_DEV void gq_dev_unpack_amax(gqElementType type, uint32_t word,
     amax[i] = gq_dev_max_number(__builtin_fabsf(amax[i]), 0.0f);
 }
 
+/// The largest of a word.
+GQ_DEV float gq_dev_amax_of_word(gqElementType type, uint32_t word) {
+  float x[2] = {0.0f, 0.0f};
+  gq_dev_unpack(type, word, x);
+  return gq_dev_max_number(
+      gq_dev_max_number(__builtin_fabsf(x[0]), __builtin_fabsf(x[1])), 0.0f);
+}
+
+//===----------------------------------------------------------------------===//
+// Division
+//===----------------------------------------------------------------------===//
+
+/// a / b rounded. The division of the compiler is a call where operands are
+/// unusual, and its registers cost more than they are worth here.
+///
+/// The quotient of two floats is the middle between two others or 2^-49 of it
+/// away, which an error of the last place of a float64 cannot bridge.
+GQ_DEV float gq_dev_divide(float a, float b) {
+  double approx = gq_dev_reciprocal_approx64(b);
+  double inverse = approx;
+  for (int i = 0; i < 2; ++i)
+    inverse = gq_dev_fma64(gq_dev_fma64(-b, inverse, 1.0), inverse, inverse);
+  double quotient = a * inverse;
+  quotient = gq_dev_fma64(gq_dev_fma64(-b, quotient, a), inverse, quotient);
+  // NaN where one of them is 0 or inf.
+  return (float)(quotient == quotient ? quotient : a * approx);
+}
+
+/// 1 / x if that and x are normal: the rounded quotient, as one Newton step
+/// from an approximation that is off by one unit of the last place gives it.
+GQ_DEV float gq_dev_reciprocal(float x) {
+  float approx = gq_dev_reciprocal_approx(x);
+  return gq_dev_fma(gq_dev_fma(-x, approx, 1.0f), approx, approx);
+}
+
+/// amax / 6 rounded, of an amax in [2^-100, the largest float]: the remainder
+/// of a first quotient corrects it.
+GQ_DEV float gq_dev_sixth_of(float amax) {
+  const float sixth = 1.0f / 6.0f;
+  float quotient = amax * sixth;
+  return gq_dev_fma(gq_dev_fma(-6.0f, quotient, amax), sixth, quotient);
+}
+
 //===----------------------------------------------------------------------===//
 // The outer scale of nvfp4
 //===----------------------------------------------------------------------===//
 
 /// Of nvfuser the global scale, of te what the outer amax makes of it.
 typedef struct gq_dev_outer {
-  float scale;
-  /// What the largest magnitude of a block is multiplied by: scale / 6 with
-  /// te, scale with nvfuser, which divides by 6 first.
+  /// What the largest magnitude of a block is multiplied by: the scale with
+  /// nvfuser, which divides by 6 first, a sixth of it with te.
   float factor;
-  /// 1 / scale.
+  /// 1 / the scale.
   float inverse;
-  /// The smallest scale of a block for which gq_dev_nvfp4_block may use its
-  /// short forms; infinity if this scale is too far from 1 for them.
-  float regular;
 } gq_dev_outer;
 
 /// `x` is the global scale or the outer amax. With a recipe of no such scale
@@ -109,24 +148,19 @@ typedef struct gq_dev_outer {
 GQ_DEV gq_dev_outer gq_dev_outer_from(gqRecipe recipe, float x) {
   float scale = x;
   if (recipe == GQ_RECIPE_TE) {
-    scale = gq_dev_min(2688.0f / x, GQ_DEV_F32_MAX);
+    scale = gq_dev_min(gq_dev_divide(2688.0f, x), GQ_DEV_F32_MAX);
     scale = x == 0.0f || scale == 0.0f ? 1.0f : scale;
   }
   return (gq_dev_outer){
-      .scale = scale,
       .factor = recipe == GQ_RECIPE_TE ? scale * (1.0f / 6.0f) : scale,
-      .inverse = 1.0f / scale,
-      .regular =
-          scale >= 0x1p-60f && scale <= 0x1p60f ? 0x1p-6f : __builtin_inff(),
+      .inverse = gq_dev_divide(1.0f, scale),
   };
 }
 
 GQ_DEV gq_dev_outer gq_dev_no_outer(gqRecipe recipe) {
   return (gq_dev_outer){
-      .scale = 1.0f,
       .factor = recipe == GQ_RECIPE_TE ? 1.0f / 6.0f : 1.0f,
       .inverse = 1.0f,
-      .regular = 0x1p-6f,
   };
 }
 
@@ -234,9 +268,14 @@ GQ_DEV uint32_t gq_dev_e2m1x8(gq_dev_e2m1_way way, const float y[8]) {
 // Codes
 //===----------------------------------------------------------------------===//
 
+/// Whether the codes of a format are e5m2.
+GQ_DEV bool gq_dev_is_e5m2(gqFormat format) {
+  return gqFormatGetTraits(format).dataType == GQ_F8E5M2;
+}
+
 GQ_DEV uint32_t gq_dev_fp8x2(gqFormat format, float low, float high) {
-  return format == GQ_FORMAT_MXFP8_E5M2 ? gq_dev_e5m2x2_from_f32(low, high)
-                                        : gq_dev_e4m3x2_from_f32(low, high);
+  return gq_dev_is_e5m2(format) ? gq_dev_e5m2x2_from_f32(low, high)
+                                : gq_dev_e4m3x2_from_f32(low, high);
 }
 
 /// The bytes of the codes of a unit, in the order of y: 2 words of 4 bits or 4
@@ -250,7 +289,7 @@ GQ_DEV void gq_dev_codes(gqFormat format, gq_dev_e2m1_way way,
   }
   for (int i = 0; i < GQ_DEV_UNIT; i += 4)
     codes[i / 4] =
-        format == GQ_FORMAT_MXFP8_E5M2
+        gq_dev_is_e5m2(format)
             ? gq_dev_e5m2x4_from_f32(y[i], y[i + 1], y[i + 2], y[i + 3])
             : gq_dev_e4m3x4_from_f32(y[i], y[i + 1], y[i + 2], y[i + 3]);
 }
@@ -258,21 +297,6 @@ GQ_DEV void gq_dev_codes(gqFormat format, gq_dev_e2m1_way way,
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
-
-/// 1 / x if that and x are normal: the rounded quotient, as one Newton step
-/// from an approximation that is off by one unit of the last place gives it.
-GQ_DEV float gq_dev_reciprocal(float x) {
-  float approx = gq_dev_reciprocal_approx(x);
-  return gq_dev_fma(gq_dev_fma(-x, approx, 1.0f), approx, approx);
-}
-
-/// amax / 6 rounded, of an amax in [2^-100, the largest float]: the remainder
-/// of a first quotient corrects it.
-GQ_DEV float gq_dev_sixth_of(float amax) {
-  const float sixth = 1.0f / 6.0f;
-  float quotient = amax * sixth;
-  return gq_dev_fma(gq_dev_fma(-6.0f, quotient, amax), sixth, quotient);
-}
 
 /// gq_dev_nvfp4_block of bf16 without an outer scale, for spaced conversion. A
 /// scale below 2^-10 is 0 and one above 448 is 448, so that neither the last
@@ -301,8 +325,9 @@ GQ_DEV uint32_t gq_dev_nvfp4_block_spaced(const float x[GQ_DEV_UNIT],
 /// scale byte. `hasOuter` is a constant; without, `outer` is not looked at.
 ///
 /// A block whose scale is a normal e4m3 needs no clamping, since it cannot
-/// exceed 6 by more than the scale was rounded down, and no corner of a
-/// division. All other blocks take the branch.
+/// exceed 6 by more than the scale was rounded down, and with an outer scale
+/// that is not too far from 1 no corner of a division. All other blocks take
+/// branches.
 GQ_DEV uint32_t gq_dev_nvfp4_block(gqRecipe recipe, bool hasOuter,
                                    gq_dev_outer outer, gq_dev_e2m1_way way,
                                    const float x[GQ_DEV_UNIT], float amax,
@@ -313,7 +338,7 @@ GQ_DEV uint32_t gq_dev_nvfp4_block(gqRecipe recipe, bool hasOuter,
   if (recipe == GQ_RECIPE_TE) {
     scale = amax * outer.factor;
   } else {
-    scale = gq_dev_sixth_of(amax);
+    scale = gq_dev_sixth_of(hasOuter ? amax : gq_dev_min(amax, GQ_DEV_F32_MAX));
     if (hasOuter)
       scale *= outer.factor;
   }
@@ -322,17 +347,28 @@ GQ_DEV uint32_t gq_dev_nvfp4_block(gqRecipe recipe, bool hasOuter,
   if (hasOuter)
     decoded *= outer.inverse;
   float one = gq_dev_e2m1_one(way);
-  float inverse = gq_dev_reciprocal(decoded) * one;
-  for (int i = 0; i < GQ_DEV_UNIT; ++i)
-    y[i] = x[i] * inverse;
-  if (__builtin_expect(!(scale >= outer.regular && scale <= 448.0f), 0)) {
+  float inverse = gq_dev_reciprocal(decoded);
+  if (!hasOuter) // that of 0 is NaN
+    inverse = gq_dev_min(inverse, GQ_DEV_F32_MAX);
+  inverse *= one;
+  bool regular = scale >= 0x1p-6f && scale <= 448.0f;
+  if (hasOuter)
+    regular &= outer.factor >= 0x1p-60f && outer.factor <= 0x1p60f;
+  if (hasOuter && __builtin_expect(!regular, 0)) {
     scale = recipe == GQ_RECIPE_TE ? amax * outer.factor
-                                   : amax / 6.0f * outer.factor;
+                                   : gq_dev_divide(amax, 6.0f) * outer.factor;
     code = gq_dev_e4m3x2_from_f32(gq_dev_min(scale, GQ_DEV_F32_MAX), 0.0f);
     decoded = gq_dev_f32_from_e4m3_code(code) * outer.inverse;
-    inverse = gq_dev_min(1.0f / decoded, GQ_DEV_F32_MAX);
+    inverse = gq_dev_min(gq_dev_divide(1.0f, decoded), GQ_DEV_F32_MAX);
+  }
+  for (int i = 0; i < GQ_DEV_UNIT; ++i)
+    y[i] = x[i] * inverse;
+  if (__builtin_expect(!regular, 0)) {
+    // Here the inverse does not have the factor if it comes from the branch
+    // above: it may be too small for that.
     for (int i = 0; i < GQ_DEV_UNIT; ++i)
-      y[i] = gq_dev_min_magnitude(x[i] * inverse, 6.0f) * one;
+      y[i] = hasOuter ? gq_dev_min_magnitude(y[i], 6.0f) * one
+                      : gq_dev_min_magnitude(y[i], 6.0f * one);
   }
   return code;
 }
@@ -353,12 +389,32 @@ GQ_DEV uint32_t gq_dev_mx_block(gqFormat format, gq_dev_e2m1_way way,
   return code;
 }
 
+/// The same of a unit of a block of fp8: returns the bits of the stored scale.
+GQ_DEV uint32_t gq_dev_fp8_block(gqFormat format, const float x[GQ_DEV_UNIT],
+                                 float amax, float y[GQ_DEV_UNIT]) {
+  float max = gq_dev_is_e5m2(format) ? 57344.0f : 448.0f;
+  float inverse = gq_dev_reciprocal(amax);
+  float scale = max * inverse;
+  scale = gq_dev_fma(gq_dev_fma(-amax, scale, max), inverse, scale);
+  float stored = gq_dev_reciprocal(scale);
+  if (__builtin_expect(!(amax >= 0x1p-100f && amax <= 0x1p100f), 0)) {
+    scale = gq_dev_min(gq_dev_divide(max, amax), GQ_DEV_F32_MAX);
+    scale = amax > 0.0f && amax <= GQ_DEV_F32_MAX ? scale : 1.0f;
+    stored = gq_dev_divide(1.0f, scale);
+  }
+  for (int i = 0; i < GQ_DEV_UNIT; ++i)
+    y[i] = x[i] * scale;
+  return gq_dev_f32_bits(stored);
+}
+
 /// A unit of any format.
 GQ_DEV uint32_t gq_dev_scale_block(gqFormat format, gqRecipe recipe,
                                    bool hasOuter, gq_dev_outer outer,
                                    gq_dev_e2m1_way way,
                                    const float x[GQ_DEV_UNIT], float amax,
                                    float y[GQ_DEV_UNIT]) {
+  if (gqFormatGetTraits(format).scaleType == GQ_F32)
+    return gq_dev_fp8_block(format, x, amax, y);
   if (format != GQ_FORMAT_NVFP4)
     return gq_dev_mx_block(format, way, x, amax, y);
   if (way == GQ_DEV_E2M1_SPACED)

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The contents of offsets are not known to be right. A group is used only if
-// its rows lie in the matrix and its padded rows in the scale buffer; the rows
+// its rows lie in the matrix and its padded rows in a tiled scale buffer; rows
 // of another group are treated as rows of no group, and the status word says
 // so. Offsets that decrease and groups whose scales overlap can leave wrong
 // bytes in the outputs, but they too set the status, and nothing makes an
@@ -23,15 +23,17 @@
 typedef struct gq_dev_row_groups {
   /// [numOffsets], numOffsets being numGroups or numGroups + 1.
   const void GQ_GLOBAL *offsets;
-  /// [numGroups]
+  /// [numGroups], of tiled scales.
   const void GQ_GLOBAL *scaleOffsets;
   uint32_t numOffsets;
   uint32_t numGroups;
   /// Constant: both hold i64 rather than i32.
   bool wide;
+  /// Constant: scales are in tiles, or else where scaleOffsets do not matter.
+  bool tiled;
   /// Of the matrix.
   int64_t numRows;
-  /// Of the scale buffer, a multiple of 128.
+  /// Of a tiled scale buffer, a multiple of 128.
   int64_t scaleRows;
   /// Filled by gq_dev_prepare_groups. Lane i has offset number
   /// pivotStep * (i + 1) - 1, infinity if there is none.
@@ -45,7 +47,7 @@ GQ_DEV int64_t gq_dev_load_offset(const void GQ_GLOBAL *offsets, bool wide,
               : ((const int32_t GQ_GLOBAL *)offsets)[i];
 }
 
-/// A group's rows and its first row in the scale buffer.
+/// A group's rows and its first row in a tiled scale buffer.
 typedef struct gq_dev_group {
   int64_t begin, end;
   int64_t scaleBegin;
@@ -62,7 +64,8 @@ GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_row_groups *groups,
       .end = e + 1 < groups->numOffsets
                  ? gq_dev_load_offset(groups->offsets, wide, e + 1)
                  : groups->numRows,
-      .scaleBegin = gq_dev_load_offset(groups->scaleOffsets, wide, e),
+      .scaleBegin =
+          groups->tiled ? gq_dev_load_offset(groups->scaleOffsets, wide, e) : 0,
       .number = (int32_t)e,
   };
 }
@@ -72,6 +75,8 @@ GQ_DEV uint32_t gq_dev_group_faults(const gq_dev_row_groups *groups,
                                     gq_dev_group group) {
   if (group.begin < 0 || group.end < group.begin || group.end > groups->numRows)
     return GQ_DEV_STATUS_OFFSETS;
+  if (!groups->tiled)
+    return 0;
   int64_t paddedRows = gq_dev_up(group.end - group.begin, GQ_DEV_TILE_ROWS);
   bool inside = group.scaleBegin >= 0 &&
                 group.scaleBegin % GQ_DEV_TILE_ROWS == 0 &&

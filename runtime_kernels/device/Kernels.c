@@ -6,12 +6,14 @@
 // How the work is cut. In the tile128x4 layout the scales of rows r, r + 32,
 // r + 64, r + 96 of a group, four columns each, share 16 bytes, and rows r and
 // r + 1 a sector of 32 bytes. So a warp takes a piece of such eight rows by 16
-// blocks: its scales leave in whole sectors, where row by row they would leave
-// in words 512 bytes apart, as many L2 transactions as all the data. In the
-// piece lane i has block i % 16 of rows r + i / 16 + {0, 32, 64, 96}. Four
-// lanes side by side hold a 4 by 4 matrix of scale bytes, rows by columns.
+// units of 16 elements: its scales leave in whole sectors, where row by row
+// they would leave in words 512 bytes apart, as many L2 transactions as all the
+// data. In the piece lane i has unit i % 16 of rows r + i / 16 + {0, 32, 64,
+// 96}. A unit is a block of nvfp4; in other formats the lanes of a block find
+// its largest magnitude together. Four lanes side by side, or of MX those of
+// four blocks, hold a 4 by 4 matrix of scale bytes, rows by columns.
 //
-// 16 pieces make 128 rows by 16 blocks. Consecutive warps take consecutive
+// 16 pieces make 128 rows by 16 units. Consecutive warps take consecutive
 // pieces, down the 128 rows and then to the right, so that the grid moves
 // through the matrix as a whole: far fewer pages are in use at a time than if
 // each CTA had a part of its own, which took 1.2 times as long.
@@ -20,12 +22,12 @@
 
 #include "runtime_kernels/device/Kernels.h"
 
+#include "runtime_kernels/device/Blocks.h"
 #include "runtime_kernels/device/Gather.h"
 #include "runtime_kernels/device/Groups.h"
-#include "runtime_kernels/device/Nvfp4.h"
 
 enum {
-  /// Blocks of a thread: one in each of the rows that share 16 bytes of scales.
+  /// Units of a thread: one in each of the rows that share 16 bytes of scales.
   UNROLL = 4,
   /// Between those rows.
   ROW_STEP = 32,
@@ -62,14 +64,20 @@ GQ_DEV uint32_t numWarps(void) {
 // Stores
 //===----------------------------------------------------------------------===//
 
-GQ_DEV void storeCodes(uint8_t GQ_GLOBAL *p, const uint32_t codes[2],
-                       bool aligned) {
+/// Stores the `bytes` bytes of a unit's codes, 8 or 16.
+GQ_DEV void storeCodes(uint8_t GQ_GLOBAL *p, const uint32_t codes[4],
+                       uint32_t bytes, bool aligned) {
   if (aligned) {
-    *(gq_dev_u32x2 GQ_GLOBAL *)p = (gq_dev_u32x2){codes[0], codes[1]};
+    if (bytes == 8)
+      *(gq_dev_u32x2 GQ_GLOBAL *)p = (gq_dev_u32x2){codes[0], codes[1]};
+    else
+      *(gq_dev_u32x4 GQ_GLOBAL *)p =
+          (gq_dev_u32x4){codes[0], codes[1], codes[2], codes[3]};
     return;
   }
-  for (int i = 0; i < GQ_DEV_NVFP4_BLOCK_BYTES; ++i)
-    p[i] = (uint8_t)(codes[i / 4] >> i % 4 * 8);
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+    if (i < bytes)
+      p[i] = (uint8_t)(codes[i / 4] >> i % 4 * 8);
 }
 
 /// Stores the lowest `count` bytes of a word.
@@ -202,13 +210,14 @@ GQ_DEV void storeTiled(const TiledStore *store, uint32_t column, uint32_t width,
 /// Zeroes the slots that hold nothing but padding, those from the used rows on
 /// in the last tiles of a group that uses less than 32 rows of them, and
 /// reports groups that break the contract. A warp takes up to 16 tiles of
-/// a group at a time, share number `first` to begin with.
+/// a group at a time, share number `first` to begin with. Linear scales have no
+/// padding.
 GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
                          uint8_t GQ_GLOBAL *scales, uint32_t width,
                          uint32_t GQ_GLOBAL *status, uint32_t first) {
   const uint32_t share = 16;
   bool aligned = ((uint64_t)scales & 15) == 0;
-  uint32_t tiles = width / GQ_DEV_TILE_COLUMNS;
+  uint32_t tiles = groups->tiled ? width / GQ_DEV_TILE_COLUMNS : 1;
   uint32_t shares = (tiles + share - 1) / share;
   uint64_t total = (uint64_t)groups->numGroups * shares;
   for (uint64_t i = first; i < total; i += numWarps()) {
@@ -216,12 +225,12 @@ GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
     uint32_t begin = (uint32_t)(i % shares) * share;
     uint32_t end = begin + share < tiles ? begin + share : tiles;
     gq_dev_group group = gq_dev_load_group(groups, e);
-    int64_t next =
-        e + 1 < groups->numGroups
-            ? gq_dev_load_offset(groups->scaleOffsets, groups->wide, e + 1)
-            : groups->scaleRows;
     uint32_t faults = gq_dev_group_faults(groups, group);
-    if (!faults) {
+    if (!faults && groups->tiled) {
+      int64_t next =
+          e + 1 < groups->numGroups
+              ? gq_dev_load_offset(groups->scaleOffsets, groups->wide, e + 1)
+              : groups->scaleRows;
       int64_t rows = group.end - group.begin;
       uint32_t used = (uint32_t)rows % GQ_DEV_TILE_ROWS;
       if (used != 0 && gq_dev_lane() >= used) {
@@ -243,7 +252,8 @@ GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
 // Quantization
 //===----------------------------------------------------------------------===//
 
-/// What both quantizing kernels share. `groups` is null for linear scales.
+/// What both quantizing kernels share. The format, the recipe and the kind of
+/// the outer scale are constants.
 typedef struct Quantization {
   gq_load16 *load;
   const void *inputs;
@@ -253,9 +263,13 @@ typedef struct Quantization {
   const void GQ_GLOBAL *rowIndices;
   int64_t sourceRows;
   int32_t rowIndexBits;
+  /// Null if rows are in no groups.
   const gq_dev_row_groups *groups;
-  const float GQ_GLOBAL *globalScale;
-  int32_t globalScaleKind;
+  gqFormat format;
+  gqRecipe recipe;
+  /// Global scale or outer amax.
+  const float GQ_GLOBAL *outer;
+  int32_t outerKind;
   bool onlyGrouped;
   uint8_t GQ_GLOBAL *data;
   int64_t dataStride;
@@ -264,105 +278,139 @@ typedef struct Quantization {
   int64_t scalesStride;
 } Quantization;
 
-/// A lane's blocks in a piece: in `column`, and in the rows first + 32 * i for
-/// i < count.
-typedef struct Blocks {
+/// Lanes side by side that have a block.
+GQ_DEV uint32_t lanesPerBlock(const Quantization *q) {
+  return (uint32_t)gqFormatGetTraits(q->format).blockColumns / GQ_DEV_UNIT;
+}
+
+/// Bytes of a scale.
+GQ_DEV uint32_t scaleBytes(const Quantization *q) {
+  return gqFormatGetTraits(q->format).scaleType == GQ_F32 ? 4 : 1;
+}
+
+GQ_DEV uint32_t dataBytesPerUnit(const Quantization *q) {
+  return (uint32_t)gqFormatGetTraits(q->format).dataBits * GQ_DEV_UNIT / 8;
+}
+
+/// Of a row, in bytes.
+GQ_DEV uint32_t scaleBytesPerRow(const Quantization *q) {
+  uint32_t units = (uint32_t)(q->columns / GQ_DEV_UNIT);
+  return units / lanesPerBlock(q) * scaleBytes(q);
+}
+
+GQ_DEV bool hasTiledScales(const Quantization *q) {
+  return q->groups && q->groups->tiled;
+}
+
+/// A lane's units in a piece: in `column`, counted in units, and in the rows
+/// first + 32 * i for i < count.
+typedef struct Units {
   int64_t first;
   uint32_t column;
   uint32_t count;
   /// With row indices: the row of the source, -1 if there is none.
   int64_t sourceRows[UNROLL];
-} Blocks;
+} Units;
 
-GQ_DEV Blocks blocksOf(const Quantization *q, Piece piece, uint32_t run) {
+GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run) {
   uint32_t lane = gq_dev_lane();
-  Blocks blocks = {.first = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
-                            piece.number % PIECES * 2 + lane / PIECE_COLUMNS,
-                   .column = piece.number / PIECES * run * PIECE_COLUMNS +
-                             lane % PIECE_COLUMNS};
-  int64_t left = q->rows - blocks.first;
-  blocks.count = left <= 0 ? 0
-                 : left > (UNROLL - 1) * ROW_STEP
-                     ? UNROLL
-                     : ((uint32_t)left + ROW_STEP - 1) / ROW_STEP;
+  Units units = {.first = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
+                          piece.number % PIECES * 2 + lane / PIECE_COLUMNS,
+                 .column = piece.number / PIECES * run * PIECE_COLUMNS +
+                           lane % PIECE_COLUMNS};
+  int64_t left = q->rows - units.first;
+  units.count = left <= 0 ? 0
+                : left > (UNROLL - 1) * ROW_STEP
+                    ? UNROLL
+                    : ((uint32_t)left + ROW_STEP - 1) / ROW_STEP;
   for (uint32_t i = 0; q->rowIndexBits && i < UNROLL; ++i)
-    blocks.sourceRows[i] =
+    units.sourceRows[i] =
         gq_dev_source_row(q->rowIndices, q->rowIndexBits, q->sourceRows,
-                          i < blocks.count ? blocks.first + ROW_STEP * i : 0);
-  return blocks;
+                          i < units.count ? units.first + ROW_STEP * i : 0);
+  return units;
 }
 
-/// A block as it waits in registers: 8 pairs of bf16 or f16 if the hook is
-/// known to give those, otherwise 16 floats.
+/// The type in which the results of a hook are held: f32 unless it is known to
+/// give bf16 or f16.
+GQ_DEV gqElementType heldType(gq_load16 *load) {
+  return load == gq_dev_load16_bf16  ? GQ_BF16
+         : load == gq_dev_load16_f16 ? GQ_F16
+                                     : GQ_F32;
+}
+
+/// A unit as it waits in registers: 16 words of its type or 8 pairs.
 typedef struct Held {
-  uint32_t words[GQ_DEV_NVFP4_BLOCK];
+  uint32_t words[GQ_DEV_UNIT];
 } Held;
 
-/// Loads block i, or where there is none block (0, 0): without a branch the
-/// loads are issued together. Packing undoes the hook's unpacking, so that what
-/// the loads gave is held as it is.
-GQ_DEV Held loadBlock(const Quantization *q, Blocks blocks, uint32_t i) {
-  bool inside = i < blocks.count;
-  float x[GQ_DEV_NVFP4_BLOCK];
+/// Loads unit i, or where there is none unit (0, 0): without a branch the loads
+/// are issued together. Packing undoes the hook's unpacking, so that what the
+/// loads gave is held as it is.
+GQ_DEV Held loadUnit(const Quantization *q, Units units, uint32_t i) {
+  bool inside = i < units.count;
+  float x[GQ_DEV_UNIT];
   if (q->rowIndexBits)
     gq_dev_load16_gathered(q->load, q->inputs,
-                           inside ? blocks.sourceRows[i] : -1,
-                           (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK, x);
+                           inside ? units.sourceRows[i] : -1,
+                           (int64_t)units.column * GQ_DEV_UNIT, x);
   else
-    q->load(q->inputs, inside ? blocks.first + ROW_STEP * i : 0,
-            inside ? (int64_t)blocks.column * GQ_DEV_NVFP4_BLOCK : 0, x);
+    q->load(q->inputs, inside ? units.first + ROW_STEP * i : 0,
+            inside ? (int64_t)units.column * GQ_DEV_UNIT : 0, x);
+  gqElementType type = heldType(q->load);
   Held held;
-  if (q->load == gq_dev_load16_bf16)
-    for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK / 2; ++j)
-      held.words[j] = gq_dev_pack_bf16(x[2 * j], x[2 * j + 1]);
-  else if (q->load == gq_dev_load16_f16)
-    for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK / 2; ++j)
-      held.words[j] = gq_dev_pack_f16(x[2 * j], x[2 * j + 1]);
-  else
-    for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK; ++j)
+  if (type == GQ_F32)
+    for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
       held.words[j] = gq_dev_f32_bits(x[j]);
+  else
+    for (uint32_t j = 0; j < GQ_DEV_UNIT / 2; ++j)
+      held.words[j] = gq_dev_pack(type, x + 2 * j);
   return held;
 }
 
-/// Loads a lane's blocks. Where all lanes have all of theirs, which they mostly
+/// Loads a lane's units. Where all lanes have all of theirs, which they mostly
 /// have, no address depends on it.
-GQ_DEV void loadBlocks(const Quantization *q, Blocks blocks,
-                       Held held[UNROLL]) {
-  if (gq_dev_ballot(blocks.count < UNROLL) == 0) {
-    blocks.count = UNROLL;
+GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
+  if (gq_dev_ballot(units.count < UNROLL) == 0) {
+    units.count = UNROLL;
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < UNROLL; ++i)
-      held[i] = loadBlock(q, blocks, i);
+      held[i] = loadUnit(q, units, i);
   } else {
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < UNROLL; ++i)
-      held[i] = loadBlock(q, blocks, i);
+      held[i] = loadUnit(q, units, i);
   }
 }
 
-/// Quantizes a block: see gq_dev_nvfp4_block.
-GQ_DEV uint32_t convertBlock(const Quantization *q, Held held,
-                             float globalScale, uint32_t codes[2]) {
-  bool hasGlobalScale = q->globalScaleKind != GQ_DEV_GLOBAL_SCALE_NONE;
-  float x[GQ_DEV_NVFP4_BLOCK];
-  if (q->load == gq_dev_load16_bf16) {
-    gq_dev_unpack_bf16(held.words, x);
-    float amax = gq_dev_amax_of_bf16(held.words);
-    return hasGlobalScale
-               ? gq_dev_nvfp4_block(x, amax, true, globalScale, codes)
-               : gq_dev_nvfp4_block_of_bf16(x, amax, codes);
-  }
-  if (q->load == gq_dev_load16_f16)
-    gq_dev_unpack_f16(held.words, x);
-  else
-    for (uint32_t j = 0; j < GQ_DEV_NVFP4_BLOCK; ++j)
+/// Quantizes a unit: its codes, and the scale of its block. All lanes take
+/// part.
+GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
+                            gq_dev_outer outer, uint32_t codes[4]) {
+  bool hasOuter = q->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  gqElementType type = heldType(q->load);
+  uint32_t max = gq_dev_max_words(type, held.words,
+                                  GQ_DEV_UNIT / gq_dev_elements_per_word(type));
+  for (uint32_t lanes = 1; lanes < 8; lanes *= 2)
+    if (lanes < lanesPerBlock(q))
+      max = gq_dev_max_word(type, max, gq_dev_shuffle_xor(max, lanes));
+  float amax = gq_dev_amax_of_word(type, max);
+
+  float x[GQ_DEV_UNIT], y[GQ_DEV_UNIT];
+  if (type == GQ_F32)
+    for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
       x[j] = gq_dev_f32_from_bits(held.words[j]);
-  return gq_dev_nvfp4_block(x, gq_dev_amax(x), hasGlobalScale, globalScale,
-                            codes);
+  else
+    for (uint32_t j = 0; j < GQ_DEV_UNIT / 2; ++j)
+      gq_dev_unpack(type, held.words[j], x + 2 * j);
+  gq_dev_e2m1_way way = gq_dev_e2m1_way_of(type, hasOuter);
+  uint32_t scale = gq_dev_scale_block(q->format, q->recipe, hasOuter, outer,
+                                      way, x, amax, y);
+  gq_dev_codes(q->format, way, y, codes);
+  return scale;
 }
 
 /// Whether the hook only loads. What it gives can be held for later; a fused
-/// producer would take up registers for 16 results a block, which cost more
+/// producer would take up registers for 16 results a unit, which cost more
 /// warps than loading ahead gains.
 GQ_DEV bool onlyLoads(gq_load16 *load) {
   return load == gq_dev_load16_bf16 || load == gq_dev_load16_f16 ||
@@ -382,27 +430,52 @@ GQ_DEV bool readsMatrix(gq_load16 *load) {
 typedef struct RowPlan {
   /// Of scales in tiles.
   TiledStore store;
-  float globalScale;
+  /// Of linear scales: the row has some.
+  bool hasScales;
+  gq_dev_outer outer;
   /// Bit i: the data of lane i's row is wanted.
   uint32_t wanted;
 } RowPlan;
 
 GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
-  RowPlan plan = {.globalScale = 1.0f, .wanted = -1u};
+  RowPlan plan = {.hasScales = row < q->rows,
+                  .outer = gq_dev_no_outer(q->recipe),
+                  .wanted = -1u};
   Target target = {.group = -1};
   if (q->groups) {
     target = findTarget(q->groups, row);
+    plan.hasScales = target.group >= 0;
+  }
+  if (hasTiledScales(q))
     plan.store = planTiledStore(q->scales, width, target,
                                 ((uint64_t)q->scales & 15) == 0);
-  }
-  if (q->globalScaleKind == GQ_DEV_GLOBAL_SCALE_ONE)
-    plan.globalScale = *q->globalScale;
-  else if (q->globalScaleKind == GQ_DEV_GLOBAL_SCALE_PER_GROUP &&
-           target.group >= 0)
-    plan.globalScale = q->globalScale[target.group];
+  if (q->outerKind == GQ_DEV_GLOBAL_SCALE_ONE)
+    plan.outer = gq_dev_outer_from(q->recipe, *q->outer);
+  else if (q->outerKind == GQ_DEV_GLOBAL_SCALE_PER_GROUP && target.group >= 0)
+    plan.outer = gq_dev_outer_from(q->recipe, q->outer[target.group]);
   if (q->onlyGrouped)
     plan.wanted = gq_dev_ballot(target.group >= 0);
   return plan;
+}
+
+/// The outer scale of another lane's row.
+GQ_DEV gq_dev_outer outerOf(const Quantization *q, const RowPlan *plan,
+                            uint32_t lane) {
+  gq_dev_outer outer = plan->outer;
+  if (q->outerKind != GQ_DEV_GLOBAL_SCALE_PER_GROUP)
+    return outer;
+  return (gq_dev_outer){.factor = gq_dev_shuffle_f32(outer.factor, lane),
+                        .inverse = gq_dev_shuffle_f32(outer.inverse, lane)};
+}
+
+/// A lane's units have a byte of scales each, row after row: gives it four
+/// bytes of one row, as RowPlan says.
+GQ_DEV uint32_t wordOfRow(const Quantization *q, uint32_t scales) {
+  uint32_t lane = gq_dev_lane();
+  // Of blocks that two lanes have, each four lanes side by side take four.
+  if (lanesPerBlock(q) == 2)
+    scales = gq_dev_shuffle(scales, (lane & ~7u) + lane % 4 * 2);
+  return transposeBytes(scales);
 }
 
 /// A warp takes a run of pieces side by side, which share what is known of
@@ -410,17 +483,26 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
 /// would leave too few runs for small matrices. Returns how far behind the last
 /// run the warp's next one would be.
 GQ_DEV uint32_t quantize(const Quantization *q) {
-  uint32_t numBlocks = (uint32_t)(q->columns / GQ_DEV_NVFP4_BLOCK);
-  uint32_t width = (uint32_t)gq_dev_up(numBlocks, GQ_DEV_TILE_COLUMNS);
-  bool perGroup = q->globalScaleKind == GQ_DEV_GLOBAL_SCALE_PER_GROUP;
-  bool dataAligned = (((uint64_t)q->data | (uint64_t)q->dataStride) & 7) == 0;
+  uint32_t numUnits = (uint32_t)(q->columns / GQ_DEV_UNIT);
+  // In bytes, as all columns of scales here.
+  uint32_t numScales = scaleBytesPerRow(q);
+  uint32_t width = (uint32_t)gq_dev_up(numScales, GQ_DEV_TILE_COLUMNS);
+  // Lanes side by side whose scales are a word.
+  uint32_t lanesPerWord =
+      GQ_DEV_TILE_COLUMNS * lanesPerBlock(q) / scaleBytes(q);
+  uint32_t dataBytes = dataBytesPerUnit(q);
+  bool dataAligned =
+      (((uint64_t)q->data | (uint64_t)q->dataStride) & (dataBytes - 1)) == 0;
   bool scalesAligned =
-      q->groups ? ((uint64_t)q->scales & 15) == 0
-                : (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
+      hasTiledScales(q)
+          ? ((uint64_t)q->scales & 15) == 0
+          : (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
   bool ahead = onlyLoads(q->load);
 
   uint32_t rowTiles = numRowTiles(q->rows);
-  uint32_t pieceColumns = (width + PIECE_COLUMNS - 1) / PIECE_COLUMNS;
+  uint32_t pieceColumns =
+      (width / GQ_DEV_TILE_COLUMNS * lanesPerWord + PIECE_COLUMNS - 1) /
+      PIECE_COLUMNS;
   uint32_t run = numWarps() >= rowTiles * pieceColumns * PIECES ? 1 : 2;
   uint32_t runsPerTile = (pieceColumns + run - 1) / run * PIECES;
   uint32_t runs = rowTiles * runsPerTile;
@@ -428,50 +510,57 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
   uint32_t index = warpNumber();
   for (; index < runs; index += numWarps()) {
     Piece piece = pieceOf(index, runsPerTile);
-    Blocks blocks = blocksOf(q, piece, run);
-    int64_t wordRow = blocks.first + ROW_STEP * laneInWord;
+    Units units = unitsOf(q, piece, run);
+    int64_t wordRow = units.first + ROW_STEP * laneInWord;
     RowPlan plan;
     // Not unrolled: other warps fill the time that loads take, and registers
     // are what limits their number.
 #pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < run; ++i, blocks.column += PIECE_COLUMNS) {
-      Blocks here = blocks;
-      if (here.column >= numBlocks)
+    for (uint32_t i = 0; i < run; ++i, units.column += PIECE_COLUMNS) {
+      Units here = units;
+      if (here.column >= numUnits)
         here.count = 0;
       Held held[UNROLL];
       if (ahead)
-        loadBlocks(q, here, held);
+        loadUnits(q, here, held);
       uint8_t GQ_GLOBAL *data = q->data + here.first * q->dataStride +
-                                (int64_t)here.column * GQ_DEV_NVFP4_BLOCK_BYTES;
+                                (int64_t)here.column * dataBytes;
       if (i == 0)
         plan = planRows(q, width, wordRow);
 
       uint32_t scales = 0;
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < UNROLL; ++j) {
-        // The lane that knows the group of this block's row.
+        // The lane that knows the group of this unit's row.
         uint32_t informed = lane - laneInWord + j;
-        float globalScale = perGroup
-                                ? gq_dev_shuffle_f32(plan.globalScale, informed)
-                                : plan.globalScale;
+        gq_dev_outer outer = outerOf(q, &plan, informed);
         if (!ahead)
-          held[j] = loadBlock(q, here, j);
-        uint32_t codes[2];
-        scales |= convertBlock(q, held[j], globalScale, codes) << 8 * j;
+          held[j] = loadUnit(q, here, j);
+        uint32_t codes[4];
+        uint32_t scale = convertUnit(q, held[j], outer, codes);
+        if (scaleBytes(q) == 1)
+          scales |= scale << 8 * j;
+        else if (j == laneInWord)
+          scales = scale;
         if (j < here.count && plan.wanted >> informed & 1)
-          storeCodes(data, codes, dataAligned);
+          storeCodes(data, codes, dataBytes, dataAligned);
         data += ROW_STEP * q->dataStride;
       }
-      // Blocks that are not there have scale 0.
-      uint32_t missing = 8 * (UNROLL - here.count);
-      scales = here.count ? scales << missing >> missing : 0;
+      if (scaleBytes(q) == 1) {
+        // Blocks that are not there have scale 0.
+        uint32_t missing = 8 * (UNROLL - here.count);
+        scales = here.count ? scales << missing >> missing : 0;
+        scales = wordOfRow(q, scales);
+      }
 
-      scales = transposeBytes(scales);
-      uint32_t wordColumn = here.column - laneInWord;
-      if (q->groups) {
+      uint32_t wordColumn = here.column / lanesPerWord * GQ_DEV_TILE_COLUMNS;
+      // The first four of eight lanes have the word.
+      if (lanesPerWord > 4 && lane % lanesPerWord >= 4)
+        wordColumn = width;
+      if (hasTiledScales(q)) {
         storeTiled(&plan.store, wordColumn, width, scales, scalesAligned);
-      } else if (wordColumn < numBlocks && wordRow < q->rows) {
-        uint32_t left = numBlocks - wordColumn;
+      } else if (wordColumn < numScales && plan.hasScales) {
+        uint32_t left = numScales - wordColumn;
         storeScales(q->scales + wordRow * q->scalesStride + wordColumn, scales,
                     left < GQ_DEV_TILE_COLUMNS ? left : GQ_DEV_TILE_COLUMNS,
                     scalesAligned);
@@ -486,13 +575,15 @@ GQ_DEV gq_dev_row_groups rowGroupsOf(const void GQ_GLOBAL *offsets,
                                      int64_t numOffsets,
                                      const void GQ_GLOBAL *scaleOffsets,
                                      int64_t numGroups, int64_t rows,
-                                     int64_t scaleRows, int32_t offsetBits) {
+                                     int64_t scaleRows, int32_t offsetBits,
+                                     bool tiled) {
   return (gq_dev_row_groups){
       .offsets = offsets,
       .scaleOffsets = scaleOffsets,
       .numOffsets = (uint32_t)numOffsets,
       .numGroups = (uint32_t)numGroups,
       .wide = offsetBits == 64,
+      .tiled = tiled,
       .numRows = rows,
       .scaleRows = scaleRows,
   };
@@ -503,14 +594,14 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
     const void GQ_GLOBAL *row_indices, int64_t source_rows,
     const void GQ_GLOBAL *offsets, int64_t num_offsets,
     const void GQ_GLOBAL *scale_offsets, int64_t groups,
-    const float GQ_GLOBAL *global_scale, uint8_t GQ_GLOBAL *data,
-    int64_t data_stride, uint8_t GQ_GLOBAL *scales, int64_t scale_rows,
-    uint32_t GQ_GLOBAL *status, int32_t format, int32_t rows_mode,
-    int32_t offset_bits, int32_t global_scale_kind, int32_t row_index_bits) {
-  (void)format; // nvfp4 is the only one.
+    const float GQ_GLOBAL *outer, uint8_t GQ_GLOBAL *data, int64_t data_stride,
+    uint8_t GQ_GLOBAL *scales, int64_t scales_stride, int64_t scale_rows,
+    uint32_t GQ_GLOBAL *status, int32_t format, int32_t recipe,
+    int32_t scale_layout, int32_t rows_mode, int32_t offset_bits,
+    int32_t outer_kind, int32_t row_index_bits) {
   gq_dev_row_groups rowGroups =
       rowGroupsOf(offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
-                  offset_bits);
+                  offset_bits, scale_layout == GQ_SCALE_LAYOUT_TILE128X4);
   const Quantization quantization = {
       .load = load,
       .inputs = inputs,
@@ -520,18 +611,21 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
       .sourceRows = source_rows,
       .rowIndexBits = readsMatrix(load) ? row_index_bits : 0,
       .groups = &rowGroups,
-      .globalScale = global_scale,
-      .globalScaleKind = global_scale_kind,
+      .format = (gqFormat)format,
+      .recipe = (gqRecipe)recipe,
+      .outer = outer,
+      .outerKind = outer_kind,
       .onlyGrouped = rows_mode == GQ_ROWS_GROUPED,
       .data = data,
       .dataStride = data_stride,
       .scales = scales,
+      .scalesStride = scales_stride,
   };
   gq_dev_prepare_groups(&rowGroups);
   uint32_t next = quantize(&quantization);
   finishGroups(
       &rowGroups, scales,
-      (uint32_t)gq_dev_up(columns / GQ_DEV_NVFP4_BLOCK, GQ_DEV_TILE_COLUMNS),
+      (uint32_t)gq_dev_up(scaleBytesPerRow(&quantization), GQ_DEV_TILE_COLUMNS),
       status, next);
   if (row_index_bits)
     gq_dev_check_row_indices(row_indices, row_index_bits, source_rows, rows,
@@ -540,18 +634,19 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
 
 GQ_DEV_KERNEL void
 gq_dev_block_quantize(gq_load16 *load, const void *inputs, int64_t rows,
-                      int64_t columns, const float GQ_GLOBAL *global_scale,
+                      int64_t columns, const float GQ_GLOBAL *outer,
                       uint8_t GQ_GLOBAL *data, int64_t data_stride,
                       uint8_t GQ_GLOBAL *scales, int64_t scales_stride,
-                      int32_t format, int32_t global_scale_kind) {
-  (void)format; // nvfp4 is the only one.
+                      int32_t format, int32_t recipe, int32_t outer_kind) {
   const Quantization quantization = {
       .load = load,
       .inputs = inputs,
       .rows = rows,
       .columns = columns,
-      .globalScale = global_scale,
-      .globalScaleKind = global_scale_kind,
+      .format = (gqFormat)format,
+      .recipe = (gqRecipe)recipe,
+      .outer = outer,
+      .outerKind = outer_kind,
       .data = data,
       .dataStride = data_stride,
       .scales = scales,
@@ -583,10 +678,10 @@ GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
     const void GQ_GLOBAL *scale_offsets, int64_t groups,
     uint8_t GQ_GLOBAL *scales, int64_t scale_rows, uint32_t GQ_GLOBAL *status,
     int32_t format, int32_t offset_bits) {
-  (void)format; // nvfp4 is the only one.
+  (void)format; // Scales are bytes, of whatever meaning.
   gq_dev_row_groups rowGroups =
       rowGroupsOf(offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
-                  offset_bits);
+                  offset_bits, true);
   uint32_t width = (uint32_t)gq_dev_up(scale_columns, GQ_DEV_TILE_COLUMNS);
   uint32_t words = width / GQ_DEV_TILE_COLUMNS;
   bool linearAligned = (((uint64_t)linear | (uint64_t)linear_stride) & 3) == 0;

@@ -26,7 +26,9 @@ enum {
   GQ_DEV_STATUS_SIZES = 8,
 };
 
-/// Values of a kernel's `global_scale_kind` and `outer_kind`.
+/// Values of a kernel's `outer_kind`: which outer scales there are, global
+/// scales of the recipe nvfuser or outer amaxes of te. Other formats than nvfp4
+/// have none.
 enum {
   GQ_DEV_GLOBAL_SCALE_NONE = 0,
   /// One for all rows.

@@ -110,7 +110,7 @@ GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
 }
 
 //===----------------------------------------------------------------------===//
-// Float32
+// Float32 and float64
 //===----------------------------------------------------------------------===//
 
 /// min(|a|, |b|), NaN dropped, with the product of the signs.
@@ -134,6 +134,15 @@ GQ_DEV float gq_dev_fma(float a, float b, float c) {
 /// 1 / x, at most one unit of the last place off; denormals count as 0.
 GQ_DEV float gq_dev_reciprocal_approx(float x) {
   return __nvvm_rcp_approx_ftz_f(x);
+}
+
+GQ_DEV double gq_dev_fma64(double a, double b, double c) {
+  return __builtin_fma(a, b, c);
+}
+
+/// 1 / x, to about 20 bits.
+GQ_DEV double gq_dev_reciprocal_approx64(double x) {
+  return __nvvm_rcp_approx_ftz_d(x);
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,31 +9,10 @@
 #define GQ_TEST_GPU_KERNELS_H
 
 #include "Driver.h"
+#include "Operands.h"
 
 #include "gq/Runtime/Types.h"
 #include "runtime_kernels/device/Launch.h"
-
-/// Operands of a grouped kernel, on the device.
-typedef struct Operands {
-  DevicePtr input;
-  int64_t inputStride;
-  int64_t rows, columns;
-  DevicePtr offsets;
-  int64_t numOffsets;
-  DevicePtr scaleOffsets;
-  int64_t groups;
-  DevicePtr globalScale;
-  DevicePtr data;
-  int64_t dataStride;
-  DevicePtr scales;
-  int64_t scaleRows;
-  DevicePtr status;
-  /// Of the kernels that gather.
-  DevicePtr rowIndices;
-  int64_t sourceRows;
-  /// Of the two-op path.
-  DevicePtr linear;
-} Operands;
 
 /// A kernel and the multiprocessors there are for it.
 typedef struct Kernel {
@@ -43,13 +22,12 @@ typedef struct Kernel {
 
 Kernel kernelGet(Handle module, const char *name, int device);
 
-/// Launches on a grid of `ctas` CTAs, 0 for the grid that Launch.h gives.
+/// Launch on a grid of `ctas` CTAs, 0 for the grid that Launch.h gives.
+/// Kernels that know groups, and those that do not.
 void launchGrouped(Kernel kernel, const Operands *o, unsigned ctas,
                    Handle stream);
 void launchBlock(Kernel kernel, const Operands *o, unsigned ctas,
                  Handle stream);
-void launchPreprocess(Kernel kernel, const Operands *o, unsigned ctas,
-                      Handle stream);
 
 int runTests(Handle module, int device, const char *golden, int quick);
 int runBenchmark(Handle module, int device, int argc, char **argv);

@@ -90,7 +90,11 @@ static double peakCopy(Bench *b) {
 //===----------------------------------------------------------------------===//
 
 typedef struct Run {
+  const char *name;
   Kernel grouped, block, preprocess;
+  gqFormatTraits format;
+  /// The two ops are measured too.
+  bool hasTwoOps;
   unsigned ctas;
   Operands sets[SETS_AT_MOST];
   int numSets;
@@ -105,7 +109,7 @@ static void twoOpsOnce(void *context, int i, Handle stream) {
   Run *run = context;
   Operands *o = &run->sets[i % run->numSets];
   launchBlock(run->block, o, 0, stream);
-  launchPreprocess(run->preprocess, o, 0, stream);
+  launchGrouped(run->preprocess, o, 0, stream);
 }
 
 static uint32_t randomState = 1;
@@ -159,12 +163,20 @@ DevicePtr allocate(int64_t bytes) {
   return p;
 }
 
+/// Bytes to read and to write.
+static int64_t bytesOf(Shape s, gqFormatTraits format) {
+  return s.rows * s.columns * (16 + format.dataBits) / 8 +
+         s.rows * s.columns / format.blockColumns;
+}
+
 static void makeSets(Bench *b, Shape s, Run *run) {
   static int32_t offsets[4097], scaleOffsets[4096];
-  int64_t scaleRows, width = (s.columns / 16 + 3) / 4 * 4;
+  static float outer[4096];
+  for (int64_t e = 0; e < s.groups; ++e)
+    outer[e] = 5.0f;
+  int64_t scaleRows, scaleColumns = s.columns / run->format.blockColumns;
   randomOffsets(s, offsets, scaleOffsets, &scaleRows);
-  int64_t bytes = s.rows * s.columns * 41 / 16;
-  int64_t sets = 3 * b->l2 / bytes + 2;
+  int64_t sets = 3 * b->l2 / bytesOf(s, run->format) + 2;
   run->numSets = sets < SETS_AT_MOST ? (int)sets : SETS_AT_MOST;
   for (int i = 0; i < run->numSets; ++i) {
     Operands o = {.inputStride = s.columns,
@@ -172,17 +184,20 @@ static void makeSets(Bench *b, Shape s, Run *run) {
                   .columns = s.columns,
                   .numOffsets = s.groups + 1,
                   .groups = s.groups,
-                  .dataStride = s.columns / 2,
-                  .scaleRows = scaleRows};
+                  .dataStride = s.columns * run->format.dataBits / 8,
+                  .scaleRows = scaleRows,
+                  .scaleColumns = scaleColumns};
     o.input = allocate(s.rows * s.columns * 2);
     fill(o.input, s.rows * s.columns * 2, b->stream);
     o.offsets = allocate((s.groups + 1) * 4);
     CU(MemcpyHtoD(o.offsets, offsets, (size_t)(s.groups + 1) * 4));
     o.scaleOffsets = allocate(s.groups * 4);
     CU(MemcpyHtoD(o.scaleOffsets, scaleOffsets, (size_t)s.groups * 4));
-    o.data = allocate(s.rows * s.columns / 2);
-    o.scales = allocate(scaleRows * width);
-    o.linear = allocate(s.rows * s.columns / 16);
+    o.outer = allocate(s.groups * 4);
+    CU(MemcpyHtoD(o.outer, outer, (size_t)s.groups * 4));
+    o.data = allocate(s.rows * o.dataStride);
+    o.scales = allocate(scaleRows * ((scaleColumns + 3) / 4 * 4));
+    o.linear = allocate(s.rows * scaleColumns);
     o.status = allocate(4);
     CU(MemsetD8(o.status, 0, 4));
     run->sets[i] = o;
@@ -192,8 +207,8 @@ static void makeSets(Bench *b, Shape s, Run *run) {
 static void freeSets(Run *run) {
   for (int i = 0; i < run->numSets; ++i) {
     Operands *o = &run->sets[i];
-    DevicePtr all[] = {o->input,  o->offsets, o->scaleOffsets, o->data,
-                       o->scales, o->linear,  o->status};
+    DevicePtr all[] = {o->input, o->offsets, o->scaleOffsets, o->outer,
+                       o->data,  o->scales,  o->linear,       o->status};
     for (size_t j = 0; j < sizeof(all) / sizeof(*all); ++j)
       CU(MemFree(all[j]));
   }
@@ -201,10 +216,11 @@ static void freeSets(Run *run) {
 
 static void benchShape(Bench *b, Shape s, Run *run, int argc, char **argv) {
   makeSets(b, s, run);
-  double bytes = (double)(s.rows * s.columns) * 41 / 16;
+  double bytes = (double)bytesOf(s, run->format);
   double copyUs = measureCopy(b, bytes);
-  printf("%lld x %lld, G = %lld: copy of as many bytes %.2f us\n",
-         (long long)s.rows, (long long)s.columns, (long long)s.groups, copyUs);
+  printf("%s, %lld x %lld, G = %lld: copy of as many bytes %.2f us\n",
+         run->name, (long long)s.rows, (long long)s.columns,
+         (long long)s.groups, copyUs);
   for (int i = 0; i < (argc ? argc : 1); ++i) {
     run->ctas = argc ? (unsigned)(atoi(argv[i]) * b->multiprocessors) : 0;
     double us = measure(b, groupedOnce, run);
@@ -213,10 +229,12 @@ static void benchShape(Bench *b, Shape s, Run *run, int argc, char **argv) {
            "the copy's time\n",
            run->ctas ? argv[i] : "its", us, rate, rate / b->peak, us / copyUs);
   }
-  double us = measure(b, twoOpsOnce, run);
-  double rate = bytes / us * 1e-6;
-  printf("  two ops             : %8.2f us  %.3f TB/s  %.3f of peak\n", us,
-         rate, rate / b->peak);
+  if (run->hasTwoOps) {
+    double us = measure(b, twoOpsOnce, run);
+    double rate = bytes / us * 1e-6;
+    printf("  two ops             : %8.2f us  %.3f TB/s  %.3f of peak\n", us,
+           rate, rate / b->peak);
+  }
   freeSets(run);
 }
 
@@ -256,13 +274,28 @@ int runBenchmark(Handle module, int device, int argc, char **argv) {
   const Shape shapes[] = {{32768, 8192, 8},  {8192, 5120, 128},
                           {4096, 8192, 128}, {128, 5120, 128},
                           {8192, 5120, 8},   {4096, 8192, 8}};
+  const struct {
+    const char *name;
+    gqFormat format;
+    const char *block;
+  } kernels[] = {{"nvfp4_bf16", GQ_FORMAT_NVFP4, "block_nvfp4"},
+                 {"te_bf16_each", GQ_FORMAT_NVFP4, NULL},
+                 {"mxfp4_bf16", GQ_FORMAT_MXFP4, NULL},
+                 {"mxfp8_e4m3_bf16", GQ_FORMAT_MXFP8_E4M3, "block_mxfp8_e4m3"},
+                 {"mxfp8_e5m2_bf16", GQ_FORMAT_MXFP8_E5M2, NULL}};
   static Run run;
-  run.grouped = kernelGet(module, "grouped_bf16", device);
-  run.block = kernelGet(module, "block_bf16", device);
   run.preprocess = kernelGet(module, "preprocess", device);
 
   Bench b = benchOpen(device);
-  for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
-    benchShape(&b, shapes[i], &run, argc, argv);
+  for (size_t k = 0; k < sizeof(kernels) / sizeof(*kernels); ++k) {
+    run.name = kernels[k].name;
+    run.format = gqFormatGetTraits(kernels[k].format);
+    run.grouped = kernelGet(module, kernels[k].name, device);
+    run.hasTwoOps = kernels[k].block;
+    if (run.hasTwoOps)
+      run.block = kernelGet(module, kernels[k].block, device);
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
+      benchShape(&b, shapes[i], &run, argc, argv);
+  }
   return 0;
 }

@@ -26,6 +26,8 @@ enum {
 
 static Handle module;
 static int device, passed, failed;
+/// On fewer and smaller grids.
+static bool quickly;
 
 static void report(bool ok, const char *name, const char *what) {
   ok ? ++passed : ++failed;
@@ -128,10 +130,11 @@ static void outputFree(Output *o) {
   CU(MemFree(o->device));
 }
 
+/// Without `host` the memory holds anything.
 static DevicePtr toDevice(const void *host, int64_t bytes) {
   DevicePtr p;
   CU(MemAlloc(&p, (size_t)(bytes ? bytes : 1)));
-  if (bytes)
+  if (bytes && host)
     CU(MemcpyHtoD(p, host, (size_t)bytes));
   return p;
 }
@@ -149,7 +152,11 @@ static uint32_t readStatus(DevicePtr status) {
 typedef struct Problem {
   const char *name;
   gqElementType type;
-  /// 0: no global scale, 1: one, 2: one a group.
+  gqFormat format;
+  gqRecipe recipe;
+  /// Scales are linear, not in tiles.
+  bool linear;
+  /// 0: no outer scale, 1: one, 2: one a group.
   int kind;
   /// i64 offsets, and rows = grouped.
   bool wide;
@@ -159,7 +166,7 @@ typedef struct Problem {
   int64_t gap, shift;
   int64_t *offsets, *scaleOffsets;
   void *input; // inputRows * (columns + gap) elements
-  float *globalScale;
+  float *outer;
   /// Of row indices, 0 if there are none.
   int indexBits;
   int64_t sourceRows;
@@ -170,17 +177,48 @@ static int64_t inputRows(const Problem *p) {
   return p->indexBits ? p->sourceRows : p->rows;
 }
 
+static gqFormatTraits traitsOf(const Problem *p) {
+  return gqFormatGetTraits(p->format);
+}
+
+/// Of a row, without padding.
+static int64_t dataBytes(const Problem *p) {
+  return p->columns * traitsOf(p).dataBits / 8;
+}
+
+static int64_t scaleColumns(const Problem *p) {
+  return p->columns / traitsOf(p).blockColumns;
+}
+
+/// Bytes from one row of the outputs to the next.
+static int64_t dataStride(const Problem *p) {
+  return dataBytes(p) + (p->gap ? p->gap / 2 + p->shift : 0);
+}
+
+static int64_t scalesStride(const Problem *p) {
+  if (!p->linear)
+    return up(scaleColumns(p), 4);
+  return (scaleColumns(p) + (p->gap != 0)) *
+         gqElementTypeSize(traitsOf(p).scaleType);
+}
+
+static int64_t scalesSize(const Problem *p) {
+  return (p->linear ? p->rows : p->scaleRows) * scalesStride(p);
+}
+
 static const char *kernelName(const Problem *p) {
-  static char name[32];
+  static char name[64];
   const char *types[] = {"f16", "bf16", "f32"};
   const char *kinds[] = {"", "_one", "_each"};
   int64_t stride = (p->columns + p->gap) * gqElementTypeSize(p->type);
   bool aligned = !p->shift && stride % 16 == 0;
-  snprintf(name, sizeof(name), "%s_%s%s", p->indexBits ? "gathered" : "grouped",
-           types[p->type - GQ_F16],
+  snprintf(name, sizeof(name), "%s_%s%s%s%s%s",
+           p->recipe == GQ_RECIPE_TE ? "te" : traitsOf(p).name,
+           types[p->type - GQ_F16], p->linear ? "_linear" : "",
+           p->indexBits ? "_gathered" : "", aligned ? kinds[p->kind] : "",
            !aligned                        ? "_unaligned"
            : p->wide || p->indexBits == 64 ? "_i64"
-                                           : kinds[p->kind]);
+                                           : "");
   return name;
 }
 
@@ -243,11 +281,11 @@ static void randomGroups(Problem *p) {
   }
   p->offsets[p->groups] = row;
   p->scaleRows = up(scaleRow, 128);
-  p->globalScale = allocateHost(p->groups * 4 + 4);
+  p->outer = allocateHost(p->groups * 4 + 4);
   for (int64_t e = 0; e < p->groups + 1; ++e) {
     const float some[] = {1.0f,  37.5f,  2688.0f / 3.3f, 1e-3f,
                           1e30f, 1e-38f, 0.0f,           -3.0f};
-    p->globalScale[e] = some[randomBits() % (e % 4 ? 5 : 8)];
+    p->outer[e] = some[randomBits() % (e % 4 ? 5 : 8)];
   }
 }
 
@@ -263,7 +301,7 @@ static void problemFree(Problem *p) {
   free(p->offsets);
   free(p->scaleOffsets);
   free(p->input);
-  free(p->globalScale);
+  free(p->outer);
 }
 
 static gqBuffer buffer(const void *data, gqElementType type, int64_t rank,
@@ -281,10 +319,12 @@ static gqBuffer buffer(const void *data, gqElementType type, int64_t rank,
 }
 
 /// What the CPU makes of the problem. Returns whether it accepted it.
-static bool runCpu(const Problem *p, void *data, int64_t dataStride,
-                   void *scales) {
+static bool runCpu(const Problem *p, Output *data, Output *scales) {
+  gqFormatTraits traits = traitsOf(p);
   gqElementType index = p->wide ? GQ_I64 : GQ_I32;
-  int64_t width = up(p->columns / 16, 4);
+  gqBuffer outer =
+      buffer(p->kind ? p->outer : NULL, GQ_F32, p->kind == 2, p->groups, 0, 0);
+  bool te = p->recipe == GQ_RECIPE_TE;
   void *offsets = packOffsets(p, p->offsets, p->numOffsets);
   void *scaleOffsets = packOffsets(p, p->scaleOffsets, p->groups);
   void *rowIndices = packRowIndices(p);
@@ -296,16 +336,25 @@ static bool runCpu(const Problem *p, void *data, int64_t dataStride,
                                           1, p->rows, 0, 0)
                                  : (gqBuffer){0},
       .offsets = buffer(offsets, index, 1, p->numOffsets, 0, 0),
-      .scaleOffsets = buffer(scaleOffsets, index, 1, p->groups, 0, 0),
-      .globalScale = buffer(p->kind ? p->globalScale : NULL, GQ_F32,
-                            p->kind == 2, p->groups, 0, 0),
-      .data = buffer(data, GQ_I8, 2, p->rows, p->columns / 2, dataStride),
-      .scales = buffer(scales, GQ_F8E4M3FN, 2, p->scaleRows, width, width),
+      .scaleOffsets = p->linear
+                          ? (gqBuffer){0}
+                          : buffer(scaleOffsets, index, 1, p->groups, 0, 0),
+      .globalScale = te ? (gqBuffer){0} : outer,
+      .outerAmax = te ? outer : (gqBuffer){0},
+      .data = buffer(outputHost(data), traits.dataType, 2, p->rows,
+                     dataBytes(p), dataStride(p)),
+      .scales = buffer(outputHost(scales), traits.scaleType, 2,
+                       p->linear ? p->rows : p->scaleRows,
+                       p->linear ? scaleColumns(p) : scalesStride(p),
+                       scalesStride(p) / gqElementTypeSize(traits.scaleType)),
   };
-  gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_TILE128X4,
+  gqCpuGroupedBlockQuantize(&operands, p->format, p->recipe,
+                            p->linear ? GQ_SCALE_LAYOUT_LINEAR
+                                      : GQ_SCALE_LAYOUT_TILE128X4,
                             p->wide ? GQ_ROWS_GROUPED : GQ_ROWS_ALL);
   bool ok = gqCpuStatus() == GQ_OK;
+  if (!ok)
+    printf("  %s: the CPU: %s\n", p->name, gqGetLastErrorMessage());
   free(rowIndices);
   free(offsets);
   free(scaleOffsets);
@@ -313,8 +362,7 @@ static bool runCpu(const Problem *p, void *data, int64_t dataStride,
 }
 
 /// The problem's operands on the device.
-static Operands makeOperands(const Problem *p, Output *data, int64_t dataStride,
-                             Output *scales) {
+static Operands makeOperands(const Problem *p, Output *data, Output *scales) {
   int64_t size = gqElementTypeSize(p->type);
   int64_t bytes = inputRows(p) * (p->columns + p->gap) * size;
   int64_t shift = p->shift ? size : 0;
@@ -325,8 +373,9 @@ static Operands makeOperands(const Problem *p, Output *data, int64_t dataStride,
       .numOffsets = p->numOffsets,
       .groups = p->groups,
       .data = outputDevice(data),
-      .dataStride = dataStride,
+      .dataStride = dataStride(p),
       .scales = outputDevice(scales),
+      .scalesStride = scalesStride(p),
       .scaleRows = p->scaleRows,
       .sourceRows = p->sourceRows,
   };
@@ -345,9 +394,10 @@ static Operands makeOperands(const Problem *p, Output *data, int64_t dataStride,
   o.rowIndices =
       toDevice(packed, p->indexBits ? p->rows * (p->indexBits / 8) : 0);
   free(packed);
-  o.globalScale = toDevice(p->globalScale, p->groups * 4);
+  o.outer = toDevice(p->outer, p->groups * 4);
   o.status = toDevice(&(uint32_t){0}, 4);
-  o.linear = toDevice(NULL, 0);
+  o.linear = toDevice(NULL, p->rows * scaleColumns(p));
+  o.scaleColumns = scaleColumns(p);
   return o;
 }
 
@@ -357,31 +407,35 @@ static void freeOperands(const Problem *p, Operands *o) {
   CU(MemFree(o->rowIndices));
   CU(MemFree(o->offsets));
   CU(MemFree(o->scaleOffsets));
-  CU(MemFree(o->globalScale));
+  CU(MemFree(o->outer));
   CU(MemFree(o->status));
   CU(MemFree(o->linear));
+}
+
+static Output newData(const Problem *p) {
+  return outputNew(p->rows * dataStride(p), p->shift);
+}
+
+static Output newScales(const Problem *p) {
+  return outputNew(scalesSize(p), p->shift);
 }
 
 /// Runs a problem on several grids. `data` and `scales` are expected bytes, or
 /// null: the CPU's.
 static void runProblem(const Problem *p, const void *data, const void *scales) {
-  int64_t width = up(p->columns / 16, 4);
-  int64_t dataStride = p->columns / 2 + (p->gap ? p->gap / 2 + p->shift : 0);
-  Output out = outputNew(p->rows * dataStride, p->shift);
-  Output outScales = outputNew(p->scaleRows * width, p->shift);
+  Output out = newData(p), outScales = newScales(p);
   bool accepted = true;
   if (data) {
     memcpy(outputHost(&out), data, (size_t)out.bytes);
     memcpy(outputHost(&outScales), scales, (size_t)outScales.bytes);
   } else {
-    accepted = runCpu(p, outputHost(&out), dataStride, outputHost(&outScales));
-    if (!accepted)
-      printf("  %s: the CPU: %s\n", p->name, gqGetLastErrorMessage());
+    accepted = runCpu(p, &out, &outScales);
   }
-  Operands o = makeOperands(p, &out, dataStride, &outScales);
+  Operands o = makeOperands(p, &out, &outScales);
   Kernel kernel = kernelGet(module, kernelName(p), device);
-  const unsigned grids[] = {1, 0, 3, 1777};
-  for (int i = p->rows * p->columns > 1 << 22 ? 1 : 0; accepted && i < 4; ++i) {
+  const unsigned grids[] = {1, 0, quickly ? 21 : 1777, 3};
+  for (int i = p->rows * p->columns > 1 << 22 ? 1 : 0;
+       accepted && i < (quickly ? 3 : 4); ++i) {
     outputPoison(&out);
     outputPoison(&outScales);
     launchGrouped(kernel, &o, grids[i], NULL);
@@ -412,16 +466,36 @@ static Npy golden(const char *directory, const char *name, const char *array) {
   return npyRead(path);
 }
 
+/// i32 or i64 of a file.
+static int64_t *unpackIntegers(const Npy *array) {
+  int64_t n = npyNumElements(array);
+  int64_t *integers = allocateHost(n * 8);
+  for (int64_t i = 0; i < n; ++i)
+    integers[i] = array->elementSize == 8 ? ((int64_t *)array->data)[i]
+                                          : ((int32_t *)array->data)[i];
+  return integers;
+}
+
 static void testGolden(const char *directory) {
   const struct {
     const char *name;
     gqElementType type;
-  } cases[] = {{"nvfp4_f32_four_groups", GQ_F32},
-               {"nvfp4_bf16_four_groups", GQ_BF16},
-               {"nvfp4_bf16_global_scale", GQ_BF16},
-               {"nvfp4_f16_padded_scale_columns", GQ_F16},
-               {"nvfp4_bf16_empty_groups", GQ_BF16},
-               {"nvfp4_f32_edge_blocks", GQ_F32}};
+    gqFormat format;
+    gqRecipe recipe;
+    /// The file of outer scales, one of all or one a group.
+    const char *outer;
+  } cases[] = {
+      {"nvfp4_f32_four_groups", GQ_F32, GQ_FORMAT_NVFP4, 0, NULL},
+      {"nvfp4_bf16_four_groups", GQ_BF16, GQ_FORMAT_NVFP4, 0, NULL},
+      {"nvfp4_bf16_global_scale", GQ_BF16, GQ_FORMAT_NVFP4, 0, "global_scale"},
+      {"nvfp4_f16_padded_scale_columns", GQ_F16, GQ_FORMAT_NVFP4, 0, NULL},
+      {"nvfp4_bf16_empty_groups", GQ_BF16, GQ_FORMAT_NVFP4, 0, NULL},
+      {"nvfp4_f32_edge_blocks", GQ_F32, GQ_FORMAT_NVFP4, 0, NULL},
+      {"nvfp4_te_row_and_column", GQ_BF16, GQ_FORMAT_NVFP4, GQ_RECIPE_TE,
+       "amax"},
+      {"mxfp8_e4m3", GQ_BF16, GQ_FORMAT_MXFP8_E4M3, 0, NULL},
+      {"mxfp8_e5m2", GQ_BF16, GQ_FORMAT_MXFP8_E5M2, 0, NULL},
+  };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
     const char *name = cases[i].name;
     Npy input = golden(directory, name, "input");
@@ -429,55 +503,59 @@ static void testGolden(const char *directory) {
     Npy scaleOffsets = golden(directory, name, "scale_offsets");
     Npy data = golden(directory, name, "data");
     Npy scales = golden(directory, name, "scales");
-    Npy globalScale = {0};
-    bool one = strstr(name, "global_scale") != NULL;
-    if (one)
-      globalScale = golden(directory, name, "global_scale");
-    if (!input.data || !offsets.data || !scaleOffsets.data || !data.data ||
-        !scales.data || (one && !globalScale.data)) {
+    Npy outer = {0};
+    if (cases[i].outer)
+      outer = golden(directory, name, cases[i].outer);
+    if (!input.data || !offsets.data || !data.data || !scales.data ||
+        (cases[i].outer && !outer.data)) {
       report(false, name, "not read");
       continue;
     }
     Problem p = {.name = name,
                  .type = cases[i].type,
-                 .kind = one,
+                 .format = cases[i].format,
+                 .recipe = cases[i].recipe,
                  .rows = input.sizes[0],
                  .columns = input.sizes[1],
-                 .groups = scaleOffsets.sizes[0],
                  .numOffsets = offsets.sizes[0],
+                 .offsets = unpackIntegers(&offsets),
                  .input = input.data};
-    int64_t width = up(p.columns / 16, 4);
+    p.groups = scaleOffsets.data ? scaleOffsets.sizes[0] : p.numOffsets - 1;
+    if (scaleOffsets.data) {
+      p.scaleOffsets = unpackIntegers(&scaleOffsets);
+    } else { // packed
+      p.scaleOffsets = allocateHost(p.numOffsets * 8);
+      for (int64_t e = 0; e < p.groups; ++e)
+        p.scaleOffsets[e + 1] =
+            p.scaleOffsets[e] + up(p.offsets[e + 1] - p.offsets[e], 128);
+    }
+    p.outer = allocateHost(p.groups * 4);
+    if (outer.data) {
+      int64_t n = npyNumElements(&outer);
+      p.kind = n == 1 ? 1 : 2;
+      memcpy(p.outer, outer.data, (size_t)n * 4);
+    }
+    int64_t width = scalesStride(&p);
     p.scaleRows = scales.sizes[0] / width;
-    int64_t wideOffsets[64], wideScaleOffsets[64];
-    for (int64_t e = 0; e < p.numOffsets; ++e)
-      wideOffsets[e] = ((int32_t *)offsets.data)[e];
-    for (int64_t e = 0; e < p.groups; ++e)
-      wideScaleOffsets[e] = ((int32_t *)scaleOffsets.data)[e];
-    p.offsets = wideOffsets;
-    p.scaleOffsets = wideScaleOffsets;
-    p.globalScale = one ? globalScale.data : &(float){1};
     // Bytes of the file that no group owns are zero, on the device poison.
     uint8_t *owned = allocateHost(scales.sizes[0]);
     memset(owned, POISON, (size_t)scales.sizes[0]);
     for (int64_t e = 0; e < p.groups; ++e) {
-      int64_t end = e + 1 < p.numOffsets ? wideOffsets[e + 1] : p.rows;
-      int64_t at = wideScaleOffsets[e] * width;
+      int64_t end = e + 1 < p.numOffsets ? p.offsets[e + 1] : p.rows;
+      int64_t at = p.scaleOffsets[e] * width;
       memcpy(owned + at, (uint8_t *)scales.data + at,
-             (size_t)(up(end - wideOffsets[e], 128) * width));
+             (size_t)(up(end - p.offsets[e], 128) * width));
     }
-    Problem copy = p;
-    copy.globalScale = allocateHost(256);
-    memcpy(copy.globalScale, p.globalScale, 4);
-    runProblem(&copy, data.data, owned);
-    free(copy.globalScale);
+    runProblem(&p, data.data, owned);
     free(owned);
+    p.input = NULL;
+    problemFree(&p);
     npyFree(&input);
     npyFree(&offsets);
     npyFree(&scaleOffsets);
     npyFree(&data);
     npyFree(&scales);
-    if (one)
-      npyFree(&globalScale);
+    npyFree(&outer);
   }
 }
 
@@ -485,20 +563,8 @@ static void testGolden(const char *directory) {
 // Random problems
 //===----------------------------------------------------------------------===//
 
-static void randomProblem(const char *name, gqElementType type, int kind,
-                          bool wide, int64_t rows, int64_t columns,
-                          int64_t groups, bool closed, int64_t gap,
-                          int64_t shift) {
-  Problem p = {.name = name,
-               .type = type,
-               .kind = kind,
-               .wide = wide,
-               .rows = rows,
-               .columns = columns,
-               .groups = groups,
-               .numOffsets = groups + closed,
-               .gap = gap,
-               .shift = shift};
+static void randomProblem(Problem p, bool closed) {
+  p.numOffsets = p.groups + closed;
   randomInput(&p);
   randomGroups(&p);
   runProblem(&p, NULL, NULL);
@@ -514,27 +580,149 @@ static void testRandom(bool quick) {
     for (int r = 0; r < 6; ++r)
       for (int c = 0; c < 6; ++c) {
         int g = (r + 2 * c + t) % 7, variant = (r + c) % 4;
-        if (quick && rows[r] * columns[c] > 300000)
+        if (quick && rows[r] * columns[c] > 100000)
           continue;
-        randomProblem("random", types[t], variant % 3, variant == 3, rows[r],
-                      columns[c], groups[g], (r + c + t) % 2, 0, 0);
+        randomProblem((Problem){.name = "random",
+                                .type = types[t],
+                                .kind = variant % 3,
+                                .wide = variant == 3,
+                                .rows = rows[r],
+                                .columns = columns[c],
+                                .groups = groups[g]},
+                      (r + c + t) % 2);
       }
     for (int g = 0; g < 7; ++g)
-      randomProblem("groups", types[t], g % 3, false, quick ? 300 : 3000,
-                    quick ? 64 : 256, groups[g], g % 2, 0, 0);
-    for (int kind = 0; kind < 3; ++kind)
-      randomProblem("gap", types[t], kind, false, 300, 208, 5, true, 16, 0);
-    randomProblem("unaligned", types[t], 0, false, 300, 208, 5, true, 16, 1);
-    randomProblem("stride", types[t], 0, false, 300, 208, 5, true, 2, 0);
-    randomProblem("both", types[t], 0, false, 300, 144, 5, false, 3, 1);
+      randomProblem((Problem){.name = "groups",
+                              .type = types[t],
+                              .kind = g % 3,
+                              .rows = quick ? 300 : 3000,
+                              .columns = quick ? 64 : 256,
+                              .groups = groups[g]},
+                    g % 2);
+    Problem small = {.type = types[t],
+                     .rows = 300,
+                     .columns = 208,
+                     .groups = 5,
+                     .gap = 16,
+                     .name = "gap"};
+    for (small.kind = 0; small.kind < 3; ++small.kind)
+      randomProblem(small, true);
+    small.kind = 0;
+    small.shift = 1;
+    small.name = "unaligned";
+    randomProblem(small, true);
+    small.gap = 2;
+    small.shift = 0;
+    small.name = "stride";
+    randomProblem(small, true);
+    small.gap = 3;
+    small.shift = 1;
+    small.columns = 144;
+    small.name = "both";
+    randomProblem(small, false);
   }
   if (quick)
     return;
-  randomProblem("million rows", GQ_BF16, 0, false, 1000003, 48, 4096, true, 0,
-                0);
-  randomProblem("large", GQ_BF16, 0, false, 8192, 5120, 128, true, 0, 0);
-  randomProblem("large", GQ_BF16, 2, false, 4096, 8192, 128, true, 0, 0);
-  randomProblem("large", GQ_F32, 1, false, 5000, 2880, 33, true, 0, 0);
+  Problem large = {.name = "million rows",
+                   .type = GQ_BF16,
+                   .rows = 1000003,
+                   .columns = 48,
+                   .groups = 4096};
+  randomProblem(large, true);
+  large.name = "large";
+  large.rows = 8192;
+  large.columns = 5120;
+  large.groups = 128;
+  randomProblem(large, true);
+  large.format = GQ_FORMAT_MXFP8_E4M3;
+  randomProblem(large, true);
+  large.format = GQ_FORMAT_NVFP4;
+  large.kind = 2;
+  large.rows = 4096;
+  large.columns = 8192;
+  randomProblem(large, true);
+  large.type = GQ_F32;
+  large.kind = 1;
+  large.rows = 5000;
+  large.columns = 2880;
+  large.groups = 33;
+  randomProblem(large, true);
+}
+
+//===----------------------------------------------------------------------===//
+// Other formats and layouts
+//===----------------------------------------------------------------------===//
+
+/// A format, a recipe or a layout beside nvfp4 in tiles: its kernels differ
+/// from those above only in how a block becomes codes and a scale.
+static void formatProblems(Problem p, bool quick) {
+  const int64_t rows[] = {0, 1, 129, 777}, groups[] = {1, 7, 33, 1000};
+  const int64_t columns[] = {1, 3, 11, 40}; // in blocks
+  int64_t block = traitsOf(&p).blockColumns;
+  p.name = "format";
+  for (int r = 0; r < 4; ++r)
+    for (int c = 0; c < 4; ++c) {
+      p.rows = rows[r];
+      p.columns = columns[c] * block;
+      p.groups = groups[(r + c) % 4];
+      if (!quick || p.rows * p.columns <= 100000)
+        randomProblem(p, p.linear || (r + c) % 2);
+    }
+  // Padding of four columns of scales, and outputs that are written bytewise.
+  p.rows = 300;
+  p.columns = 9 * block;
+  p.groups = 5;
+  for (p.gap = 0; p.gap <= 16; p.gap += 16)
+    randomProblem(p, true);
+}
+
+static void testFormats(bool quick) {
+  enum {
+    MXFP4 = GQ_FORMAT_MXFP4,
+    E4M3 = GQ_FORMAT_MXFP8_E4M3,
+    E5M2 = GQ_FORMAT_MXFP8_E5M2,
+    E4M3_ROWS = GQ_FORMAT_FP8_E4M3_1X128,
+    E5M2_ROWS = GQ_FORMAT_FP8_E5M2_1X128
+  };
+  const gqElementType types[] = {GQ_F32, GQ_BF16, GQ_F16};
+  for (int t = 0; t < 3; ++t) {
+    Problem p = {.type = types[t], .recipe = GQ_RECIPE_TE, .kind = 1};
+    formatProblems(p, quick);
+    p.kind = 2;
+    formatProblems(p, quick);
+    const int formats[] = {MXFP4, E4M3, E5M2, E4M3_ROWS};
+    for (int f = 0; f < 4; ++f)
+      formatProblems((Problem){.type = types[t],
+                               .format = (gqFormat)formats[f],
+                               .linear = formats[f] == E4M3_ROWS},
+                     quick);
+  }
+  const Problem others[] = {
+      {.type = GQ_BF16, .recipe = GQ_RECIPE_TE, .kind = 2, .wide = true},
+      {.type = GQ_BF16, .linear = true},
+      {.type = GQ_F32, .format = MXFP4, .wide = true},
+      {.type = GQ_F16, .format = MXFP4, .linear = true},
+      {.type = GQ_BF16, .format = E4M3, .wide = true},
+      {.type = GQ_BF16, .format = E5M2, .wide = true},
+      {.type = GQ_F32, .format = E4M3, .linear = true},
+      {.type = GQ_BF16, .format = E5M2, .linear = true},
+      {.type = GQ_BF16, .format = E5M2_ROWS, .linear = true},
+      {.type = GQ_F32, .format = E5M2_ROWS, .linear = true, .wide = true}};
+  for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
+    formatProblems(others[i], quick);
+
+  // Inputs and outputs off their alignment.
+  for (int t = 0; t < 4; ++t)
+    for (int gap = 2; gap <= 16; gap += 14)
+      randomProblem((Problem){.name = "unaligned",
+                              .type = types[t < 3 ? t : 2],
+                              .format = t < 3 ? E4M3 : MXFP4,
+                              .rows = 300,
+                              .columns = 224,
+                              .groups = 5,
+                              .gap = gap,
+                              .shift = gap == 16},
+                    true);
 }
 
 //===----------------------------------------------------------------------===//
@@ -550,7 +738,7 @@ static uint16_t largestAmax(uint8_t scale) {
 }
 
 /// Every bf16 in blocks of every scale that it can be in: bf16 is converted in
-/// a way of its own, see gq_dev_nvfp4_block_of_bf16.
+/// a way of its own, see gq_dev_nvfp4_block_spaced.
 static void testAllBf16(void) {
   enum { COLUMNS = 1024, SCALES = 127 };
   const int64_t capacity = SCALES * (INT64_C(65536) / 15 + 1) * 16;
@@ -590,11 +778,12 @@ static void testAllBf16(void) {
 // Row indices
 //===----------------------------------------------------------------------===//
 
-static void gatheredProblem(gqElementType type, int indexBits, int64_t rows,
-                            int64_t sourceRows, int64_t columns, int64_t gap,
-                            int64_t shift) {
+static void gatheredProblem(gqElementType type, gqFormat format, int indexBits,
+                            int64_t rows, int64_t sourceRows, int64_t columns,
+                            int64_t gap, int64_t shift) {
   Problem p = {.name = "gather",
                .type = type,
+               .format = format,
                .rows = rows,
                .columns = columns,
                .groups = 7,
@@ -613,10 +802,12 @@ static void gatheredProblem(gqElementType type, int indexBits, int64_t rows,
 /// Rows with a wrong index are zeros, nothing is read for them, and the status
 /// tells: as if the source had one more row, of zeros.
 static void hostileRowIndices(const char *name, gqElementType type,
-                              int indexBits, int64_t sourceRows,
-                              int64_t columns, int64_t gap, int64_t wrong) {
+                              gqFormat format, int indexBits,
+                              int64_t sourceRows, int64_t columns, int64_t gap,
+                              int64_t wrong) {
   Problem p = {.name = name,
                .type = type,
+               .format = format,
                .rows = 300,
                .columns = columns,
                .groups = 7,
@@ -630,17 +821,15 @@ static void hostileRowIndices(const char *name, gqElementType type,
   int64_t rowBytes = (columns + gap) * gqElementTypeSize(type);
   memset((uint8_t *)p.input + sourceRows * rowBytes, 0, (size_t)rowBytes);
   p.rowIndices[17] = sourceRows;
-  int64_t width = up(columns / 16, 4), dataStride = columns / 2;
-  Output data = outputNew(p.rows * dataStride, 0);
-  Output scales = outputNew(p.scaleRows * width, 0);
-  bool ok = runCpu(&p, outputHost(&data), dataStride, outputHost(&scales));
+  Output data = newData(&p), scales = newScales(&p);
+  bool ok = runCpu(&p, &data, &scales);
   // On the device the source ends before the zeros, and others follow.
   for (int64_t m = 0; m < p.rows; ++m)
     if (p.rowIndices[m] == sourceRows)
       p.rowIndices[m] = wrong;
   memset((uint8_t *)p.input + sourceRows * rowBytes, 0x3c, (size_t)rowBytes);
   p.sourceRows = sourceRows;
-  Operands o = makeOperands(&p, &data, dataStride, &scales);
+  Operands o = makeOperands(&p, &data, &scales);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
   for (unsigned ctas = 1; ctas < 100; ctas += 70) {
     outputPoison(&data);
@@ -663,19 +852,28 @@ static void testGather(void) {
   const gqElementType types[] = {GQ_F32, GQ_BF16, GQ_F16};
   for (int t = 0; t < 3; ++t) {
     for (int bits = 32; bits <= 64; bits += 32) {
-      gatheredProblem(types[t], bits, 777, 100, 1136, 0, 0);
-      gatheredProblem(types[t], bits, 129, 3000, 64, 16, 0);
-      gatheredProblem(types[t], bits, 0, 5, 64, 0, 0);
-      gatheredProblem(types[t], bits, 1, 1, 16, 0, 0);
-      hostileRowIndices("index -1", types[t], bits, 50, 144, 0, -1);
-      hostileRowIndices("index N", types[t], bits, 50, 144, 0, 50);
-      hostileRowIndices("N = 0", types[t], bits, 0, 144, 0, 0);
+      gatheredProblem(types[t], GQ_FORMAT_NVFP4, bits, 777, 100, 1136, 0, 0);
+      gatheredProblem(types[t], GQ_FORMAT_NVFP4, bits, 129, 3000, 64, 16, 0);
+      gatheredProblem(types[t], GQ_FORMAT_NVFP4, bits, 0, 5, 64, 0, 0);
+      gatheredProblem(types[t], GQ_FORMAT_NVFP4, bits, 1, 1, 16, 0, 0);
+      hostileRowIndices("index -1", types[t], GQ_FORMAT_NVFP4, bits, 50, 144, 0,
+                        -1);
+      hostileRowIndices("index N", types[t], GQ_FORMAT_NVFP4, bits, 50, 144, 0,
+                        50);
+      hostileRowIndices("N = 0", types[t], GQ_FORMAT_NVFP4, bits, 0, 144, 0, 0);
     }
-    gatheredProblem(types[t], 32, 300, 40, 208, 3, 1);
-    hostileRowIndices("unaligned index -1", types[t], 32, 50, 144, 2, -1);
-    hostileRowIndices("unaligned N = 0", types[t], 32, 0, 144, 2, 7);
-    hostileRowIndices("index 2^62", types[t], 64, 50, 144, 0, INT64_C(1) << 62);
-    hostileRowIndices("index -2^62", types[t], 64, 50, 144, 0,
+    gatheredProblem(types[t], GQ_FORMAT_NVFP4, 32, 300, 40, 208, 3, 1);
+    gatheredProblem(types[t], GQ_FORMAT_MXFP8_E4M3, 32, 777, 100, 1120, 0, 0);
+    gatheredProblem(types[t], GQ_FORMAT_MXFP8_E4M3, 32, 129, 3000, 64, 16, 0);
+    hostileRowIndices("MX, index -1", types[t], GQ_FORMAT_MXFP8_E4M3, 32, 50,
+                      160, 0, -1);
+    hostileRowIndices("unaligned index -1", types[t], GQ_FORMAT_NVFP4, 32, 50,
+                      144, 2, -1);
+    hostileRowIndices("unaligned N = 0", types[t], GQ_FORMAT_NVFP4, 32, 0, 144,
+                      2, 7);
+    hostileRowIndices("index 2^62", types[t], GQ_FORMAT_NVFP4, 64, 50, 144, 0,
+                      INT64_C(1) << 62);
+    hostileRowIndices("index -2^62", types[t], GQ_FORMAT_NVFP4, 64, 50, 144, 0,
                       -(INT64_C(1) << 62));
   }
 }
@@ -683,31 +881,30 @@ static void testGather(void) {
 /// The two ops give what the one gives.
 static void testTwoOps(void) {
   const int64_t shapes[][3] = {
-      {777, 1136, 7}, {129, 48, 33}, {1000, 5120, 128}};
-  for (int i = 0; i < 3; ++i) {
+      {777, 1120, 7}, {129, 96, 33}, {1000, 5120, 128}};
+  const gqFormat formats[] = {GQ_FORMAT_NVFP4, GQ_FORMAT_MXFP4,
+                              GQ_FORMAT_MXFP8_E4M3};
+  for (int i = 0; i < 9; ++i) {
     Problem p = {.name = "two ops",
                  .type = GQ_BF16,
-                 .rows = shapes[i][0],
-                 .columns = shapes[i][1],
-                 .groups = shapes[i][2],
-                 .numOffsets = shapes[i][2] + 1};
+                 .format = formats[i / 3],
+                 .rows = shapes[i % 3][0],
+                 .columns = shapes[i % 3][1],
+                 .groups = shapes[i % 3][2],
+                 .numOffsets = shapes[i % 3][2] + 1};
     randomInput(&p);
     randomGroups(&p);
-    int64_t width = up(p.columns / 16, 4);
-    Output data = outputNew(p.rows * p.columns / 2, 0);
-    Output scales = outputNew(p.scaleRows * width, 0);
-    bool ok = runCpu(&p, outputHost(&data), p.columns / 2, outputHost(&scales));
-    Operands o = makeOperands(&p, &data, p.columns / 2, &scales);
-    CU(MemFree(o.linear));
-    CU(MemAlloc(&o.linear, (size_t)(p.rows * p.columns / 16)));
-    Kernel block = kernelGet(module, "block_bf16", device);
-    Kernel preprocess = kernelGet(module, "preprocess", device);
-    launchBlock(block, &o, 0, NULL);
-    launchPreprocess(preprocess, &o, 0, NULL);
+    Output data = newData(&p), scales = newScales(&p);
+    bool ok = runCpu(&p, &data, &scales);
+    Operands o = makeOperands(&p, &data, &scales);
+    char name[64];
+    snprintf(name, sizeof(name), "block_%s", traitsOf(&p).name);
+    launchBlock(kernelGet(module, name, device), &o, 0, NULL);
+    launchGrouped(kernelGet(module, "preprocess", device), &o, 0, NULL);
     CU(CtxSynchronize());
-    ok &= outputMatches(&data, p.name, "data");
-    ok &= outputMatches(&scales, p.name, "scales");
-    report(ok && readStatus(o.status) == 0, p.name, "bytes or status");
+    ok &= outputMatches(&data, name, "data");
+    ok &= outputMatches(&scales, name, "scales");
+    report(ok && readStatus(o.status) == 0, name, "bytes or status");
     freeOperands(&p, &o);
     outputFree(&data);
     outputFree(&scales);
@@ -719,30 +916,36 @@ static void testTwoOps(void) {
 // Hostile offsets
 //===----------------------------------------------------------------------===//
 
+typedef struct HostileCase {
+  const char *name;
+  bool wide;
+  int64_t offsets[5], scaleOffsets[4];
+  uint32_t expected;
+} HostileCase;
+
 /// The data of all rows is right whatever the offsets are (rows = all, no
-/// global scale), nothing outside of the outputs is written, and the status
-/// says what is wrong.
-static void hostileProblem(const char *name, bool wide, const int64_t *offsets,
-                           const int64_t *scaleOffsets, uint32_t expected) {
-  Problem p = {.name = name,
+/// outer scale), nothing outside of the outputs is written, and the status says
+/// what is wrong.
+static void hostileProblem(const HostileCase *c, gqFormat format, bool linear) {
+  Problem p = {.name = c->name,
                .type = GQ_BF16,
-               .wide = wide,
+               .format = format,
+               .linear = linear,
+               .wide = c->wide,
                .rows = 300,
-               .columns = 144,
+               .columns = 160,
                .groups = 4,
                .numOffsets = 5,
                .scaleRows = 768};
   randomInput(&p);
   p.offsets = allocateHost(5 * 8);
   p.scaleOffsets = allocateHost(4 * 8);
-  p.globalScale = allocateHost(4 * 4);
-  memcpy(p.offsets, (int64_t[]){0, 0, 0, 0, 0}, 5 * 8);
-  memcpy(p.scaleOffsets, (int64_t[]){0, 0, 0, 0}, 4 * 8);
-  Output data = outputNew(p.rows * 72, 0), scales = outputNew(768 * 12, 0);
-  runCpu(&p, outputHost(&data), 72, outputHost(&scales));
-  memcpy(p.offsets, offsets, 5 * 8);
-  memcpy(p.scaleOffsets, scaleOffsets, 4 * 8);
-  Operands o = makeOperands(&p, &data, 72, &scales);
+  p.outer = allocateHost(4 * 4);
+  Output data = newData(&p), scales = newScales(&p);
+  runCpu(&p, &data, &scales);
+  memcpy(p.offsets, c->offsets, 5 * 8);
+  memcpy(p.scaleOffsets, c->scaleOffsets, 4 * 8);
+  Operands o = makeOperands(&p, &data, &scales);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
   for (unsigned ctas = 1; ctas < 100; ctas += 70) {
     outputPoison(&data);
@@ -750,15 +953,17 @@ static void hostileProblem(const char *name, bool wide, const int64_t *offsets,
     CU(MemsetD8(o.status, 0, 4));
     launchGrouped(kernel, &o, ctas, NULL);
     CU(CtxSynchronize());
-    if (wide) // rows = grouped: some rows are left alone.
-      report(guardsHold(&data), name, "guards of the data");
+    if (c->wide) // rows = grouped: some rows are left alone.
+      report(guardsHold(&data), c->name, "guards of the data");
     else
-      report(outputMatches(&data, name, "data"), name, "data");
-    report(guardsHold(&scales), name, "guards of the scales");
+      report(outputMatches(&data, c->name, "data"), c->name, "data");
+    report(guardsHold(&scales), c->name, "guards of the scales");
     uint32_t status = readStatus(o.status);
+    uint32_t expected =
+        linear ? c->expected & GQ_DEV_STATUS_OFFSETS : c->expected;
     if (status != expected)
-      printf("  %s: status %u, expected %u\n", name, status, expected);
-    report(status == expected, name, "status");
+      printf("  %s: status %u, expected %u\n", c->name, status, expected);
+    report(status == expected, c->name, "status");
   }
   freeOperands(&p, &o);
   outputFree(&data);
@@ -768,33 +973,31 @@ static void hostileProblem(const char *name, bool wide, const int64_t *offsets,
 
 static void testHostile(void) {
   const int64_t huge = INT64_C(1) << 62;
-  const int64_t scales[] = {0, 128, 256, 384};
-  const int64_t offsets[] = {0, 70, 140, 200, 300};
   enum { O = GQ_DEV_STATUS_OFFSETS, S = GQ_DEV_STATUS_SCALE_OFFSETS };
-  hostileProblem("well-behaved", false, offsets, scales, 0);
-  hostileProblem("negative", false, (int64_t[]){-5, 70, 140, 200, 300}, scales,
-                 O);
-  hostileProblem("very negative", true, (int64_t[]){-huge, 70, 140, 200, 300},
-                 scales, O);
-  hostileProblem("decreasing", false, (int64_t[]){0, 140, 70, 200, 300}, scales,
-                 O | S);
-  hostileProblem("beyond the rows", false, (int64_t[]){0, 70, 140, 200, 301},
-                 scales, O);
-  hostileProblem("2^62", true, (int64_t[]){0, 70, huge, 200, 300}, scales, O);
-  hostileProblem("all 2^62", true, (int64_t[]){huge, huge, huge, huge, huge},
-                 scales, O);
-  hostileProblem("scales negative", false, offsets,
-                 (int64_t[]){-128, 128, 256, 384}, S);
-  hostileProblem("scales unaligned", false, offsets,
-                 (int64_t[]){0, 129, 257, 385}, S);
-  hostileProblem("scales beyond", false, offsets, (int64_t[]){0, 128, 256, 768},
-                 S);
-  hostileProblem("scales far beyond", false, offsets,
-                 (int64_t[]){0, 128, 256, 2147483520}, S);
-  hostileProblem("scales 2^62", true, offsets, (int64_t[]){0, huge, 256, huge},
-                 S);
-  hostileProblem("scales overlap", false, offsets, (int64_t[]){0, 0, 256, 384},
-                 S);
+#define OFFSETS {0, 70, 140, 200, 300}
+#define SCALES {0, 128, 256, 384}
+  const HostileCase cases[] = {
+      {"well-behaved", false, OFFSETS, SCALES, 0},
+      {"negative", false, {-5, 70, 140, 200, 300}, SCALES, O},
+      {"very negative", true, {-huge, 70, 140, 200, 300}, SCALES, O},
+      {"decreasing", false, {0, 140, 70, 200, 300}, SCALES, O | S},
+      {"beyond the rows", false, {0, 70, 140, 200, 301}, SCALES, O},
+      {"2^62", true, {0, 70, huge, 200, 300}, SCALES, O},
+      {"all 2^62", true, {huge, huge, huge, huge, huge}, SCALES, O},
+      {"scales negative", false, OFFSETS, {-128, 128, 256, 384}, S},
+      {"scales unaligned", false, OFFSETS, {0, 129, 257, 385}, S},
+      {"scales beyond", false, OFFSETS, {0, 128, 256, 768}, S},
+      {"scales far beyond", false, OFFSETS, {0, 128, 256, 2147483520}, S},
+      {"scales 2^62", true, OFFSETS, {0, huge, 256, huge}, S},
+      {"scales overlap", false, OFFSETS, {0, 0, 256, 384}, S}};
+#undef OFFSETS
+#undef SCALES
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    hostileProblem(&cases[i], GQ_FORMAT_NVFP4, false);
+    hostileProblem(&cases[i], GQ_FORMAT_MXFP8_E4M3, false);
+    if (!cases[i].wide)
+      hostileProblem(&cases[i], GQ_FORMAT_MXFP8_E5M2, true);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -812,9 +1015,8 @@ static void testGraph(void) {
   randomInput(&p);
   randomGroups(&p);
   p.scaleRows = 512 + 16 * 256;
-  Output data = outputNew(p.rows * 128, 0);
-  Output scales = outputNew(p.scaleRows * 16, 0);
-  Operands o = makeOperands(&p, &data, 128, &scales);
+  Output data = newData(&p), scales = newScales(&p);
+  Operands o = makeOperands(&p, &data, &scales);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
   Handle stream, graph, executable;
   CU(StreamCreate(&stream, 1));
@@ -826,13 +1028,13 @@ static void testGraph(void) {
     if (i) {
       free(p.offsets);
       free(p.scaleOffsets);
-      free(p.globalScale);
+      free(p.outer);
       randomGroups(&p);
       p.scaleRows = 512 + 16 * 256;
     }
     memset(outputHost(&data), POISON, (size_t)data.bytes);
     memset(outputHost(&scales), POISON, (size_t)scales.bytes);
-    bool ok = runCpu(&p, outputHost(&data), 128, outputHost(&scales));
+    bool ok = runCpu(&p, &data, &scales);
     void *packed = packOffsets(&p, p.offsets, 17);
     CU(MemcpyHtoD(o.offsets, packed, 17 * 4));
     free(packed);
@@ -856,26 +1058,26 @@ static void testGraph(void) {
 
 /// More than 2^31 elements. All rows are copies of 512 rows; the last ones are
 /// compared.
-static void testHuge(void) {
+static void testHuge(gqFormat format) {
   enum { K = 5120, PERIOD = 512, LAST = 300 };
   int64_t rows = (INT64_C(1) << 31) / K / PERIOD * PERIOD + 5 * PERIOD;
   Problem p = {.name = "2^31 elements",
                .type = GQ_BF16,
+               .format = format,
                .rows = PERIOD,
                .columns = K,
                .groups = 2,
                .numOffsets = 3};
   randomInput(&p);
-  int64_t width = K / 16;
+  int64_t width = scalesStride(&p), rowBytes = dataBytes(&p);
   p.offsets = allocateHost(3 * 8);
   p.scaleOffsets = allocateHost(2 * 8);
-  p.globalScale = allocateHost(4 * 4);
+  p.outer = allocateHost(4 * 4);
   memcpy(p.offsets, (int64_t[]){PERIOD - LAST, PERIOD - 100, PERIOD}, 3 * 8);
   memcpy(p.scaleOffsets, (int64_t[]){0, 256}, 2 * 8);
   p.scaleRows = 384;
-  Output data = outputNew(PERIOD * K / 2, 0);
-  Output scales = outputNew(384 * width, 0);
-  bool ok = runCpu(&p, outputHost(&data), K / 2, outputHost(&scales));
+  Output data = newData(&p), scales = newScales(&p);
+  bool ok = runCpu(&p, &data, &scales);
 
   // Groups: two small ones, a large one, and those of the small problem.
   int64_t middle = up(rows - LAST - 300, 128);
@@ -893,11 +1095,9 @@ static void testHuge(void) {
                 .columns = K,
                 .numOffsets = 6,
                 .groups = 5,
-                .dataStride = K / 2,
+                .dataStride = rowBytes,
                 .scaleRows = scaleRows};
-  o.input = toDevice(NULL, 0);
-  CU(MemFree(o.input));
-  CU(MemAlloc(&o.input, (size_t)(rows * K * 2)));
+  o.input = toDevice(NULL, rows * K * 2);
   int64_t done = PERIOD * K * 2, bytes = rows * K * 2;
   CU(MemcpyHtoD(o.input, p.input, (size_t)done));
   while (done < bytes) {
@@ -905,23 +1105,24 @@ static void testHuge(void) {
     CU(MemcpyDtoDAsync(o.input + (uint64_t)done, o.input, (size_t)n, NULL));
     done += n;
   }
-  CU(MemAlloc(&o.data, (size_t)(rows * K / 2)));
-  CU(MemAlloc(&o.scales, (size_t)(scaleRows * width)));
+  o.data = toDevice(NULL, rows * rowBytes);
+  o.scales = toDevice(NULL, scaleRows * width);
   CU(MemsetD8(o.scales, POISON, (size_t)(scaleRows * width)));
   o.offsets = toDevice(offsets, sizeof(offsets));
   o.scaleOffsets = toDevice(scaleOffsets, sizeof(scaleOffsets));
   o.status = toDevice(&(uint32_t){0}, 4);
-  Kernel kernel = kernelGet(module, "grouped_bf16", device);
+  Kernel kernel = kernelGet(module, kernelName(&p), device);
   launchGrouped(kernel, &o, 0, NULL);
   CU(CtxSynchronize());
-  uint8_t *lastData = allocateHost(LAST * K / 2);
+  uint8_t *lastData = allocateHost(LAST * rowBytes);
   uint8_t *lastScales = allocateHost(384 * width);
-  CU(MemcpyDtoH(lastData, o.data + (uint64_t)((rows - LAST) * K / 2),
-                LAST * K / 2));
+  CU(MemcpyDtoH(lastData, o.data + (uint64_t)((rows - LAST) * rowBytes),
+                LAST * rowBytes));
   CU(MemcpyDtoH(lastScales, o.scales + (uint64_t)((384 + middle) * width),
                 (size_t)(384 * width)));
-  ok &= memcmp(lastData, (uint8_t *)outputHost(&data) + (PERIOD - LAST) * K / 2,
-               LAST * K / 2) == 0;
+  ok &= memcmp(lastData,
+               (uint8_t *)outputHost(&data) + (PERIOD - LAST) * rowBytes,
+               LAST * rowBytes) == 0;
   ok &= memcmp(lastScales, outputHost(&scales), (size_t)(384 * width)) == 0;
   report(ok && readStatus(o.status) == 0, p.name, "bytes or status");
   free(lastData);
@@ -941,16 +1142,20 @@ int runTests(Handle kernels, int ordinal, const char *goldenDirectory,
              int quick) {
   module = kernels;
   device = ordinal;
+  quickly = quick;
   testGolden(goldenDirectory);
   testRandom(quick);
   if (!quick)
     testAllBf16();
   testGather();
+  testFormats(quick);
   testTwoOps();
   testHostile();
   testGraph();
-  if (!quick)
-    testHuge();
+  if (!quick) {
+    testHuge(GQ_FORMAT_NVFP4);
+    testHuge(GQ_FORMAT_MXFP8_E4M3);
+  }
   printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }

@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/device/Nvfp4.h"
+#include "runtime_kernels/device/Blocks.h"
 #include "runtime_kernels/numerics/Nvfp4.h"
 
 #include <inttypes.h>
@@ -21,13 +21,14 @@ int main(void) {
     float amax = 6.0f * gq_dev_f32_from_e4m3((uint8_t)scale);
     float inverse = gq_dev_nvfp4_inverse((uint8_t)scale, 1.0f);
     for (uint32_t first = 0; first < 65536; first += 16) {
-      float x[16];
-      uint32_t codes[2], expected[2] = {0};
+      float x[16], y[16];
+      uint32_t codes[4], expected[2] = {0};
       for (uint32_t i = 0; i < 16; ++i) {
         x[i] = gq_dev_f32_from_bf16((uint16_t)(first + i));
         expected[i / 8] |= gq_dev_e2m1_from_f32(x[i] * inverse) << i % 8 * 4;
       }
-      uint32_t found = gq_dev_nvfp4_block_of_bf16(x, amax, codes);
+      uint32_t found = gq_dev_nvfp4_block_spaced(x, amax, y);
+      gq_dev_codes(GQ_FORMAT_NVFP4, GQ_DEV_E2M1_SPACED, y, codes);
       ++numBlocks;
       if ((found != scale || codes[0] != expected[0] ||
            codes[1] != expected[1]) &&

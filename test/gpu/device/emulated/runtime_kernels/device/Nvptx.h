@@ -48,6 +48,10 @@ GQ_DEV uint32_t gq_dev_shuffle(uint32_t x, uint32_t lane) {
   return (uint32_t)gq_dev_shuffle64(x, lane);
 }
 
+GQ_DEV float gq_dev_shuffle_f32(float x, uint32_t lane) {
+  return gq_dev_f32_from_bits(gq_dev_shuffle(gq_dev_f32_bits(x), lane));
+}
+
 GQ_DEV uint32_t gq_dev_shuffle_xor(uint32_t x, uint32_t mask) {
   return gq_dev_shuffle(x, gq_dev_lane() ^ mask);
 }
@@ -85,6 +89,15 @@ GQ_DEV float gq_dev_reciprocal_approx(float x) {
   uint32_t bits = gq_dev_f32_bits(r);
   return isfinite(r) && r != 0.0f ? gq_dev_f32_from_bits(bits + bits % 3 - 1)
                                   : r;
+}
+
+GQ_DEV double gq_dev_fma64(double a, double b, double c) {
+  return fma(a, b, c);
+}
+
+GQ_DEV double gq_dev_reciprocal_approx64(double x) {
+  double r = 1.0 / x;
+  return isfinite(r) ? r * (1.0 + 0x1p-21) : r;
 }
 
 GQ_DEV float gq_dev_f32_from_f16_native(uint16_t x) {
@@ -176,8 +189,10 @@ GQ_DEV uint32_t gq_dev_e5m2x4_from_f32(float x0, float x1, float x2, float x3) {
 
 GQ_DEV float gq_dev_f32_from_e4m3_code(uint32_t code) {
   uint32_t exponent = code >> 3 & 15, mantissa = code & 7;
-  return exponent ? ldexpf(8.0f + (float)mantissa, (int)exponent - 10)
-                  : ldexpf((float)mantissa, -9);
+  float magnitude = exponent
+                        ? ldexpf(8.0f + (float)mantissa, (int)exponent - 10)
+                        : ldexpf((float)mantissa, -9);
+  return code & 0x80 ? -magnitude : magnitude;
 }
 
 typedef uint32_t gq_dev_u32x4 __attribute__((ext_vector_type(4)));

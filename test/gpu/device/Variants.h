@@ -1,0 +1,68 @@
+//===- Variants.h - the row kernels that are tested --------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// GROUPED(name, what to load, format, recipe, layout, rows, offset bits, kind
+// of outer scale, bits of row indices)
+// BLOCK(name, what to load, format)
+// PREPROCESS(name)
+//
+//===----------------------------------------------------------------------===//
+
+/// Without outer scale and row indices.
+#define PLAIN(NAME, LOAD, FORMAT, LAYOUT, ROWS, BITS)                          \
+  GROUPED(NAME, LOAD, FORMAT, NVFUSER, LAYOUT, ROWS, BITS, NONE, 0)
+
+#define OUTER(NAME, LOAD, RECIPE, KIND)                                        \
+  GROUPED(NAME, LOAD, NVFP4, RECIPE, TILE128X4, ALL, 32, KIND, 0)
+
+#define GATHERED(NAME, LOAD, FORMAT, INDEX_BITS)                               \
+  GROUPED(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, ALL, 32, NONE, INDEX_BITS)
+
+/// All that a test asks of an element type.
+#define OF_TYPE(TYPE)                                                          \
+  PLAIN(nvfp4_##TYPE, TYPE, NVFP4, TILE128X4, ALL, 32)                         \
+  OUTER(nvfp4_##TYPE##_one, TYPE, NVFUSER, ONE)                                \
+  OUTER(nvfp4_##TYPE##_each, TYPE, NVFUSER, PER_GROUP)                         \
+  PLAIN(nvfp4_##TYPE##_i64, TYPE, NVFP4, TILE128X4, GROUPED, 64)               \
+  PLAIN(nvfp4_##TYPE##_unaligned, TYPE##_unaligned, NVFP4, TILE128X4, ALL, 32) \
+  GATHERED(nvfp4_##TYPE##_gathered, TYPE, NVFP4, 32)                           \
+  GATHERED(nvfp4_##TYPE##_gathered_i64, TYPE, NVFP4, 64)                       \
+  GATHERED(nvfp4_##TYPE##_gathered_unaligned, TYPE##_unaligned, NVFP4, 32)     \
+  OUTER(te_##TYPE##_one, TYPE, TE, ONE)                                        \
+  OUTER(te_##TYPE##_each, TYPE, TE, PER_GROUP)                                 \
+  PLAIN(mxfp4_##TYPE, TYPE, MXFP4, TILE128X4, ALL, 32)                         \
+  PLAIN(mxfp8_e4m3_##TYPE, TYPE, MXFP8_E4M3, TILE128X4, ALL, 32)               \
+  PLAIN(mxfp8_e5m2_##TYPE, TYPE, MXFP8_E5M2, TILE128X4, ALL, 32)               \
+  PLAIN(mxfp8_e4m3_##TYPE##_unaligned, TYPE##_unaligned, MXFP8_E4M3,           \
+        TILE128X4, ALL, 32)                                                    \
+  GATHERED(mxfp8_e4m3_##TYPE##_gathered, TYPE, MXFP8_E4M3, 32)                 \
+  PLAIN(fp8_e4m3_1x128_##TYPE##_linear, TYPE, FP8_E4M3_1X128, LINEAR, ALL, 32)
+
+OF_TYPE(bf16)
+OF_TYPE(f16)
+OF_TYPE(f32)
+
+GROUPED(te_bf16_each_i64, bf16, NVFP4, TE, TILE128X4, GROUPED, 64, PER_GROUP, 0)
+PLAIN(nvfp4_bf16_linear, bf16, NVFP4, LINEAR, ALL, 32)
+PLAIN(mxfp4_f16_unaligned, f16_unaligned, MXFP4, TILE128X4, ALL, 32)
+PLAIN(mxfp4_f32_i64, f32, MXFP4, TILE128X4, GROUPED, 64)
+PLAIN(mxfp4_f16_linear, f16, MXFP4, LINEAR, ALL, 32)
+PLAIN(mxfp8_e4m3_bf16_i64, bf16, MXFP8_E4M3, TILE128X4, GROUPED, 64)
+PLAIN(mxfp8_e5m2_bf16_i64, bf16, MXFP8_E5M2, TILE128X4, GROUPED, 64)
+PLAIN(mxfp8_e4m3_f32_linear, f32, MXFP8_E4M3, LINEAR, ALL, 32)
+PLAIN(mxfp8_e5m2_bf16_linear, bf16, MXFP8_E5M2, LINEAR, ALL, 32)
+PLAIN(fp8_e5m2_1x128_bf16_linear, bf16, FP8_E5M2_1X128, LINEAR, ALL, 32)
+PLAIN(fp8_e5m2_1x128_f32_linear_i64, f32, FP8_E5M2_1X128, LINEAR, GROUPED, 64)
+
+BLOCK(block_nvfp4, bf16, NVFP4)
+BLOCK(block_mxfp4, bf16, MXFP4)
+BLOCK(block_mxfp8_e4m3, bf16, MXFP8_E4M3)
+
+PREPROCESS(preprocess)
+
+#undef PLAIN
+#undef OUTER
+#undef GATHERED
+#undef OF_TYPE
