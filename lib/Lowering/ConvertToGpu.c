@@ -176,6 +176,11 @@ static int32_t scaleKind(MlirValue scale) {
              : GQ_DEV_GLOBAL_SCALE_ONE;
 }
 
+/// The scale of the recipe over those of the blocks.
+static MlirValue outerOf(const gqGroupedBlockQuantize *desc) {
+  return desc->recipe == GQ_RECIPE_TE ? desc->outerAmax : desc->globalScale;
+}
+
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
@@ -190,17 +195,24 @@ static void passBuffer(const Launcher *launcher, gqGpuKernel *kernel,
           : gqBuildBufferValues(&launcher->builder, buffer).address);
 }
 
-/// The elements, which are bytes, from one row to the next of an optional
-/// operand; 0 of one that is flat.
+static MlirValue buildStride(const Launcher *launcher, MlirValue buffer) {
+  gqBufferValues values = gqBuildBufferValues(&launcher->builder, buffer);
+  int64_t size = gqElementTypeSize(values.type);
+  MlirValue factors[] = {values.strides[0], buildI64(launcher, size)};
+  return size == 1 ? factors[0]
+                   : gqBuildValue(&launcher->builder, "arith.muli", 2, factors,
+                                  i64Type(launcher));
+}
+
+/// The bytes from one row to the next of an optional operand; 0 of one that is
+/// flat.
 static void passStride(const Launcher *launcher, gqGpuKernel *kernel,
                        const char *name, MlirValue buffer) {
   if (mlirValueIsNull(buffer) ||
       mlirShapedTypeGetRank(mlirValueGetType(buffer)) == 1)
     gqGpuKernelPassConstant(kernel, name, "i64", 0);
   else
-    gqGpuKernelPassInteger(
-        kernel, name,
-        gqBuildBufferValues(&launcher->builder, buffer).strides[0]);
+    gqGpuKernelPassInteger(kernel, name, buildStride(launcher, buffer));
 }
 
 /// The number of elements of an optional operand without gaps.
@@ -281,11 +293,12 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   gqGpuKernel kernel =
       gqGpuKernelBegin(&launcher->builder, "grouped_block_quantize",
                        "grouped_block_quantize", GQ_DEV_CTA);
-  int32_t kind = scaleKind(desc->globalScale);
+  MlirValue outer = outerOf(desc);
   addInputs(&kernel, desc);
   // Others take more registers.
-  if (kind == GQ_DEV_GLOBAL_SCALE_NONE && mlirValueIsNull(desc->rowIndices) &&
-      mlirRegionIsNull(desc->producer) && strcmp(kernel.inputs[0].type, "f32"))
+  if (scaleKind(outer) == GQ_DEV_GLOBAL_SCALE_NONE &&
+      mlirValueIsNull(desc->rowIndices) && mlirRegionIsNull(desc->producer) &&
+      strcmp(kernel.inputs[0].type, "f32"))
     kernel.minCtas = GQ_DEV_CTAS_PER_MULTIPROCESSOR;
   gqExtent rows = findExtent(launcher, desc, 0);
   gqExtent columns = findExtent(launcher, desc, 1);
@@ -293,18 +306,21 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   gqGpuKernelPassExtent(&kernel, "columns", columns);
   passRowIndices(launcher, &kernel, desc);
   passGroups(launcher, &kernel, desc->offsets, desc->scaleOffsets);
-  passBuffer(launcher, &kernel, "global_scale", desc->globalScale);
+  passBuffer(launcher, &kernel, "outer", outer);
   passBuffer(launcher, &kernel, "data", desc->data);
   passStride(launcher, &kernel, "data_stride", desc->data);
   passBuffer(launcher, &kernel, "scales", desc->scales);
+  passStride(launcher, &kernel, "scales_stride", desc->scales);
   gqGpuKernelPassExtent(&kernel, "scale_rows",
                         buildExtent(launcher, desc->scales, 0, 1));
   gqGpuKernelPassPointer(&kernel, "status", statusWord);
   gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
+  gqGpuKernelPassConstant(&kernel, "recipe", "i32", desc->recipe);
+  gqGpuKernelPassConstant(&kernel, "scale_layout", "i32", desc->scaleLayout);
   gqGpuKernelPassConstant(&kernel, "rows_mode", "i32", desc->rows);
   gqGpuKernelPassConstant(&kernel, "offset_bits", "i32",
                           integerBits(desc->offsets));
-  gqGpuKernelPassConstant(&kernel, "global_scale_kind", "i32", kind);
+  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32", scaleKind(outer));
   gqGpuKernelPassConstant(&kernel, "row_index_bits", "i32",
                           kernel.rowIndexBits);
   MlirValue extents[] = {
@@ -323,13 +339,14 @@ static bool launchBlockQuantize(const Launcher *launcher,
       buildExtent(launcher, desc->data, 1, elementsOf(desc->data));
   gqGpuKernelPassExtent(&kernel, "rows", rows);
   gqGpuKernelPassExtent(&kernel, "columns", columns);
-  passBuffer(launcher, &kernel, "global_scale", desc->globalScale);
+  passBuffer(launcher, &kernel, "outer", desc->globalScale);
   passBuffer(launcher, &kernel, "data", desc->data);
   passStride(launcher, &kernel, "data_stride", desc->data);
   passBuffer(launcher, &kernel, "scales", desc->scales);
   passStride(launcher, &kernel, "scales_stride", desc->scales);
   gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
-  gqGpuKernelPassConstant(&kernel, "global_scale_kind", "i32",
+  gqGpuKernelPassConstant(&kernel, "recipe", "i32", GQ_RECIPE_NVFUSER);
+  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32",
                           scaleKind(desc->globalScale));
   MlirValue extents[] = {rows.value, columns.value, buildI64(launcher, 0)};
   return launch(launcher, &kernel, "gqKernelGrid", extents);
@@ -455,8 +472,7 @@ static bool launchTiles(const Launcher *launcher,
   gqExtent columns =
       ragged ? fixedExtent(launcher, 1) : findExtent(launcher, desc, 1);
   gqExtent groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets);
-  MlirValue outer =
-      desc->recipe == GQ_RECIPE_TE ? desc->outerAmax : desc->globalScale;
+  MlirValue outer = outerOf(desc);
   MlirValue columnwiseOuter = mlirValueIsNull(desc->columnwiseOuterAmax)
                                   ? outer
                                   : desc->columnwiseOuterAmax;
@@ -524,21 +540,25 @@ static bool launchTiles(const Launcher *launcher,
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// What the GPU cannot do yet; null for what it can.
-static const char *findMissing(MlirOperation op) {
-  gqFormat format = gqOpFormat(op);
-  if (gqFormatGetTraits(format).scaleType == GQ_F32)
-    return "blockwise fp8";
-  if (gqOperationIsABlockQuantize(op) && format != GQ_FORMAT_NVFP4)
-    return "formats other than nvfp4";
-  return NULL;
+/// Whether a kernel of rows computes all of it. The groups of linear scales
+/// need no scale offsets.
+static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
+  int32_t parts = partsOf(desc);
+  return gqFormatGetTraits(desc->format).blockRows == 1 &&
+         (parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS) ||
+          (parts == GQ_DEV_ROWWISE &&
+           desc->scaleLayout == GQ_SCALE_LAYOUT_LINEAR));
 }
 
-/// Whether a kernel of rows computes all of it.
-static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
-  return desc->format == GQ_FORMAT_NVFP4 && desc->recipe == GQ_RECIPE_NVFUSER &&
-         desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
-         partsOf(desc) == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS);
+/// What the GPU cannot do yet; null for what it can.
+static const char *findMissing(MlirOperation op) {
+  gqFormatTraits traits = gqFormatGetTraits(gqOpFormat(op));
+  if (traits.blockRows > 1)
+    return "blocks of 128 by 128";
+  if (traits.scaleType != GQ_F32 || !gqOperationIsAGroupedBlockQuantize(op))
+    return NULL;
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  return hasOnlyRows(&desc) ? NULL : "blockwise fp8 in other than rows";
 }
 
 static bool launchOp(const Launcher *launcher, MlirOperation op) {
