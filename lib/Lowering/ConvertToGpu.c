@@ -295,11 +295,13 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
                        "grouped_block_quantize", GQ_DEV_CTA);
   MlirValue outer = outerOf(desc);
   addInputs(&kernel, desc);
-  // Others take more registers.
-  if (scaleKind(outer) == GQ_DEV_GLOBAL_SCALE_NONE &&
-      mlirValueIsNull(desc->rowIndices) && mlirRegionIsNull(desc->producer) &&
+  // For so many registers suffice, without this the assembler may spill to have
+  // more CTAs. Others take more registers.
+  if (mlirValueIsNull(desc->rowIndices) && mlirRegionIsNull(desc->producer) &&
       strcmp(kernel.inputs[0].type, "f32"))
-    kernel.minCtas = GQ_DEV_CTAS_PER_MULTIPROCESSOR;
+    kernel.minCtas = mlirValueIsNull(outer)
+                         ? GQ_DEV_CTAS_PER_MULTIPROCESSOR
+                         : GQ_DEV_CTAS_PER_MULTIPROCESSOR - 1;
   gqExtent rows = findExtent(launcher, desc, 0);
   gqExtent columns = findExtent(launcher, desc, 1);
   gqGpuKernelPassExtent(&kernel, "rows", rows);
