@@ -31,6 +31,13 @@ bin/gq-bench --target=cpu --json out/bench.json
 bin/gq-tools gq-bench --from out/bench.json --svg out/bench.svg
 grep -q '</svg>' out/bench.svg
 
+# The tests need no other Python package than NumPy.
+python=$(sed -n 's/^GQ_PYTHON:FILEPATH=//p' "$build/CMakeCache.txt")
+mkdir none
+echo 'raise ImportError' >none/ml_dtypes.py
+PYTHONPATH=none "$python" test/run.py bin/gq-run golden --target=cpu \
+  --only='varied mxfp8_e4m3'
+
 # Under a bare name too, the program finds the device functions beside it. The
 # driver is a fake: kernels do nothing, which gq-bench has to notice.
 if GQ_CUDA_DRIVER=$build/lib/libtest_cuda_fake.so PATH=$PWD/bin:$PATH \

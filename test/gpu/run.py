@@ -2,19 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs compiled MLIR on a GPU and compares it with golden data and the CPU.
 
-run.py GQ_RUN GOLDEN_DIR: needs NumPy, a GPU and its driver. The last line
-counts the tests. Random cases are those of a fixed seed; all outputs are
-poisoned, so that equal bytes mean that just the owned ones were written.
+run.py GQ_RUN GOLDEN_DIR: needs NumPy, a GPU and its driver; and, not in a bundle,
+test/python in $PYTHONPATH. The last line counts the tests. Random cases are those
+of a fixed seed; all outputs are poisoned, so that equal bytes mean that just the
+owned ones were written.
 """
 
+import argparse
+import concurrent.futures
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 
+import formats
 import numpy as np
 
-gq_run, golden = pathlib.Path(sys.argv[1]).absolute(), pathlib.Path(sys.argv[2])
+parser = argparse.ArgumentParser()
+parser.add_argument("gq_run", type=pathlib.Path)
+parser.add_argument("golden", type=pathlib.Path)
+parser.add_argument("--only", help="just the batches with this in their name")
+parser.add_argument("--target", default="cuda", help="where the batches run")
+arguments = parser.parse_args()
+gq_run, golden = arguments.gq_run.absolute(), arguments.golden
+BATCHES = formats.batches(golden)
+# What has no GPU kernel yet, in the words of the error: no failure of a batch.
+NO_KERNEL_YET = {"blockwise fp8"}
 POISON = 0xA5
 ELEMENTS = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
 passed = failed = 0
@@ -44,7 +58,7 @@ def run(text, arrays, target, *options):
             command += ["--in", folder / f"in{i}.npy"]
         command += ["--out", folder / "out"]
         done = subprocess.run(command, capture_output=True, text=True)
-        files = sorted((folder / "out").glob("*.npy"))
+        files = sorted((folder / "out").glob("*.npy"), key=lambda f: int(f.stem))
         return done.returncode, done.stderr.strip(), [np.load(f) for f in files]
 
 
@@ -439,14 +453,42 @@ def test_hostile_offsets():
         report(f"hostile offsets: {name}", None if said else f"exit {code}: {error}")
 
 
-test_golden()
-test_random()
-test_producers()
-test_gather()
-test_hostile_row_indices()
-test_fused_silu(mlir("silu"))
-test_leftovers(mlir("leftovers"))
-test_moe(mlir("moe"))
-test_hostile_offsets()
+def batch_problem(name):
+    batch = BATCHES[name]()
+    code, error, results = run(batch.text, batch.arrays, arguments.target)
+    if code:
+        return error
+    try:
+        batch.check(results)
+    except AssertionError as e:
+        return str(e)
+
+
+def test_batches(names):
+    """Every format, direction and shape, against the oracle."""
+    missing = 0
+    with concurrent.futures.ProcessPoolExecutor(8) as pool:
+        # Neighbours have cases in common.
+        for name, problem in zip(names, pool.map(batch_problem, names, chunksize=6)):
+            words = re.search("has no GPU kernel yet for (.*)", problem or "")
+            if words and words[1] in NO_KERNEL_YET:
+                missing += 1
+            else:
+                report(name, problem)
+    if missing:
+        print(f"{missing} of {len(names)} batches have no kernel yet")
+
+
+if arguments.only is None:
+    test_golden()
+    test_random()
+    test_producers()
+    test_gather()
+    test_hostile_row_indices()
+    test_fused_silu(mlir("silu"))
+    test_leftovers(mlir("leftovers"))
+    test_moe(mlir("moe"))
+    test_hostile_offsets()
+test_batches([name for name in BATCHES if (arguments.only or "") in name])
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)

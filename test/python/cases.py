@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Problems for gq.grouped_block_quantize: its operands, and what it must give.
 
-A Case is quantized once by the oracle, in both directions; check() runs the op
-for some of its outputs, by a runner that takes the operands and attributes.
+A Case is quantized once by the oracle, in both directions. operands() are those
+of an op with some of its outputs, and check() says whether they are right.
 """
 
 import dataclasses
 
-import modules
+import elements
 import numpy as np
 import oracle
 
@@ -20,6 +20,8 @@ OPERANDS = [
     "scale_offsets_out",
 ]  # fmt: skip
 OUTPUTS = OPERANDS[OPERANDS.index("data") :]
+# What outputs hold before a call: no code or scale that a test expects.
+POISON = 0xA5
 
 
 @dataclasses.dataclass
@@ -38,26 +40,57 @@ class Attributes:
     rows: str
 
 
+class Poisoned:
+    """An output full of POISON, with more of it before and after."""
+
+    def __init__(self, shape, dtype=np.uint8):
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        self._all = np.empty(size + 256, np.uint8)
+        self.array = self._all[128:-128].view(dtype).reshape(shape)
+        self._all[:] = POISON
+
+    def check_surroundings(self):
+        assert (self._all[:128] == POISON).all()
+        assert (self._all[-128:] == POISON).all()
+
+
 class Expected:
     """An output: poison, into which groups are written."""
 
     def __init__(self, shape, element, dtype=np.uint8):
         self.element = element
-        self.poisoned = modules.Poisoned(shape, dtype)
-        self.array = self.poisoned.array.copy()
+        self.array = Poisoned(shape, dtype).array
+
+    def poisoned(self):
+        """What the op gets instead."""
+        return Poisoned(self.array.shape, self.array.dtype)
 
     def write(self, values, at=0):
         values = np.ascontiguousarray(values, self.array.dtype).reshape(-1)
         self.array.reshape(-1)[at : at + values.size] = values
 
 
+def largest(x):
+    """The largest magnitude, NaN dropped; 0 if there is none."""
+    return np.nanmax(np.abs(x.astype(np.float64)), initial=0.0)
+
+
+def check_bits(actual, expected, name):
+    """Raises AssertionError unless the elements of `actual` are stored so."""
+    a, b = (x.reshape(-1).view(f"u{expected.itemsize}") for x in (actual, expected))
+    if not np.array_equal(a, b):
+        np.testing.assert_array_equal(a, b, name)
+
+
 class Case:
     """Groups [m, K] and the outputs that they must give.
 
     Arguments:
-      groups: arrays [m, K] of one dtype, the same K unless `ragged`.
-      outside: arrays [m, K] of rows before and after all groups; None if
-        `ragged`, where `gaps` elements follow each group instead.
+      groups: float32 arrays [m, K], the same K unless `ragged`, of numbers that
+        `element` has.
+      outside: arrays [m, K] of rows before and after all groups; None is none.
+        If `ragged`, `gaps` elements follow each group instead.
+      capacity: the rows that there are; None is no more than needed.
       gaps: a number a group. Tiles of scales that are left out before it, so
         that scale offsets are given; None derives them.
       closed: with scale offsets, whether the offsets say where the last group
@@ -65,21 +98,24 @@ class Case:
       outer: global scales or, for te, outer amaxes: None, a scalar or [G].
       columnwise_outer: the outer amaxes of columns, likewise.
       spare: elements that flat outputs have more than they need.
+      gather: a generator; the rows of the input are shuffled, and row indices
+        say where they are.
     """
 
     def __init__(
-        self, groups, fmt, recipe="nvfuser", layout="tile128x4", rows="all",
-        outside=None, ragged=False, gaps=None, closed=True, index="int64",
-        outer=None, columnwise_outer=None, spare=5,
+        self, groups, element, fmt, recipe="nvfuser", layout="tile128x4",
+        rows="all", outside=None, capacity=None, ragged=False, gaps=None,
+        closed=True, index="int64", outer=None, columnwise_outer=None, spare=5,
+        gather=None,
     ):  # fmt: skip
         self.attributes = Attributes(fmt, recipe, layout, rows)
-        self.groups, self.ragged = groups, ragged
+        self.groups, self.element, self.ragged = groups, element, ragged
         self.gaps, self.spare, self.index = gaps, spare, index
         self.closed = closed or gaps is None or ragged
-        self.outside = outside
+        self.outside = outside or (groups[0][:0],) * 2
         self.format = oracle.FORMATS[fmt]
-        self.inputs, self.expected = {}, {}
-        self._place()
+        self.inputs, self.expected, self._poisoned = {}, {}, []
+        self._place(capacity, gather)
         for name, values in [("outer", outer), ("columnwise_outer", columnwise_outer)]:
             if values is not None:
                 te = name + "_amax" if recipe == "te" else "global_scale"
@@ -90,24 +126,20 @@ class Case:
         self._columns(columnwise_outer)
         amax = Expected(len(groups), "f32", np.float32)
         with np.errstate(invalid="ignore"):
-            amax.write([self._amax(g) for g in groups])
+            amax.write([largest(g) for g in groups])
         self.expected["amax"] = amax
-
-    @staticmethod
-    def _amax(x):
-        return np.nanmax(np.abs(x.astype(np.float64)), initial=0.0)
 
     def _indices(self, values):
         values = np.array(values, self.index)
-        return Operand(values, modules.index_of(values))
+        return Operand(values, f"i{8 * values.itemsize}")
 
-    def _place(self):
+    def _place(self, capacity, gather):
         """The input and what says where its groups are."""
         groups, n = self.groups, len(self.groups)
         if self.ragged:
             sizes = [g.size + gap for g, gap in zip(groups, self.gaps or [0] * n)]
             starts = np.cumsum([4, *sizes])
-            x = np.full(starts[-1] + 6, np.nan, groups[0].dtype)
+            x = np.full(starts[-1] + 6, np.nan, np.float32)
             for g, start in zip(groups, starts):
                 x[start : start + g.size] = g.reshape(-1)
             self.inputs["first_dims"] = self._indices([len(g) for g in groups])
@@ -117,17 +149,26 @@ class Case:
             x = np.concatenate([front, *groups, *([back] if self.closed else [])])
             starts = np.cumsum([len(front), *(len(g) for g in groups)])
             starts = starts if self.closed else starts[:-1]
-        self.starts = starts
-        self.inputs["input"] = Operand(x, modules.element_of(x))
+        x = elements.encode(x, self.element)
+        if capacity is not None:
+            unused = np.zeros((capacity - len(x), x.shape[1]), x.dtype)
+            x = np.concatenate([x, unused])
+        self.starts, self.shape = starts, x.shape
+        if gather is not None:
+            rows = np.ones((len(x) + 3, x.shape[1]), x.dtype)
+            at = gather.permutation(len(rows))[: len(x)]
+            rows[at], x = x, rows
+            self.inputs["row_indices"] = self._indices(at)
+        self.inputs["input"] = Operand(x, self.element)
         self.inputs["offsets"] = self._indices(starts)
 
     def _outer(self, outer, e):
         return None if outer is None else outer if np.ndim(outer) == 0 else outer[e]
 
     def _data(self):
-        x = self.inputs["input"].array
-        return Expected((*x.shape[:-1], x.shape[-1] * self.format.bits // 8),
-                        self.format.data)  # fmt: skip
+        *rows, columns = self.shape
+        columns = columns * self.format.bits // 8
+        return Expected((*rows, columns), self.format.data)
 
     def _flat(self, parts, element, unit):
         out = Expected(sum(p.size for p in parts) + self.spare * unit, element,
@@ -152,10 +193,10 @@ class Case:
             data.write(c, at)
         if not self.ragged and a.rows == "all":
             shared = outer if np.ndim(outer) == 0 else None
-            back = self.outside[1][: None if self.closed else 0]
-            for x, at in (self.outside[0], 0), (back, len(data.array) - len(back)):
+            front, back = self.outside
+            for x, at in (front, 0), (back[: None if self.closed else 0], self.starts[-1]):
                 c, _ = oracle.quantize_rows(x, a.format, a.recipe, shared)
-                data.write(oracle.stored(c, a.format), at * width)
+                data.write(oracle.stored(c, a.format), int(at) * width)
         self.expected["data"] = data
         self.expected["scales"] = self._scales(linear)
 
@@ -165,7 +206,7 @@ class Case:
         if self.ragged or (a.layout == "linear" and f.block[0] > 1):
             parts = [oracle.laid_out(s, a.layout) for s in linear]
             return self._flat(parts, f.scale, 1)
-        m, k = self.inputs["input"].array.shape
+        m, k = self.shape
         c = k // f.block[1]
         if a.layout == "linear":
             out = Expected((m, c), f.scale, scale_dtype)
@@ -206,39 +247,59 @@ class Case:
         self.expected["columnwise_data"] = data
         self.expected["columnwise_scales"] = self._flat(scales, f.scale, 1)
 
-    def run(self, runner, directions="both", amax=False, dbias=None,
-            scale_offsets_out=False):  # fmt: skip
-        """Runs the op; checks and returns its outputs."""
+    def operands(self, directions="both", amax=False, dbias=None,
+                 scale_offsets_out=False):  # fmt: skip
+        """Operands by name; outputs are new and poisoned. `dbias` is its element
+        type."""
         wanted = {"amax"} if amax else set()
-        if directions != "columnwise":
+        unread = set()
+        if directions == "columnwise":
+            unread = {"scale_offsets"}
+        else:
             wanted |= {"data", "scales"}
             if scale_offsets_out:
                 wanted |= {"scale_offsets_out"}
-        if directions != "rowwise":
+        if directions == "rowwise":
+            unread = {"columnwise_outer_amax"}
+        else:
             wanted |= {"columnwise_data", "columnwise_scales"}
+        if dbias:
+            shape = len(self.groups), self.shape[1]
+            self.expected["dbias"] = Expected(shape, dbias, elements.DTYPES[dbias])
+            wanted |= {"dbias"}
         operands = {}
         for name in OPERANDS:
             if name in wanted:
-                e = self.expected[name]
-                e.poisoned.reset()
-                operands[name] = Operand(e.poisoned.array, e.element)
-            elif name == "dbias" and dbias:
-                k = self.inputs["input"].array.shape[1]
-                out = modules.Poisoned((len(self.groups), k), modules.ELEMENTS[dbias])
-                operands[name] = Operand(out.array, dbias)
-            elif name in self.inputs:
+                self._poisoned.append(self.expected[name].poisoned())
+                element = self.expected[name].element
+                operands[name] = Operand(self._poisoned[-1].array, element)
+            elif name in self.inputs and name not in unread:
                 operands[name] = self.inputs[name]
-        if directions == "columnwise":
-            operands.pop("scale_offsets", None)
-        if directions == "rowwise":
-            operands.pop("columnwise_outer_amax", None)
-        results = runner(operands, self.attributes)
-        for name in sorted(wanted):
+        return operands
+
+    def check(self, results):
+        """Compares results by name with what they must be."""
+        for name in sorted(results):
             e = self.expected[name]
-            e.poisoned.check_surroundings()
-            np.testing.assert_array_equal(
-                results[name].view(e.array.dtype), e.array, name
-            )
-        if dbias:
-            out.check_surroundings()
+            if name == "dbias":
+                stored = results[name].view(e.array.dtype)
+                self._check_dbias(elements.decode(stored, e.element), e.element)
+                continue
+            check_bits(results[name], e.array, name)
+
+        while self._poisoned:
+            self._poisoned.pop().check_surroundings()
+
+    def _check_dbias(self, dbias, element):
+        """Within 1e-5 * sqrt(rows) of float64, rounded once."""
+        for g, d in zip(self.groups, dbias):
+            expected = g.astype(np.float64).sum(0)
+            off = 1e-5 * np.sqrt(len(g))
+            assert (d >= elements.rounded(expected - off, element)).all(), "dbias"
+            assert (d <= elements.rounded(expected + off, element)).all(), "dbias"
+
+    def run(self, runner, **options):
+        """Runs the op; checks and returns its outputs."""
+        results = runner(self.operands(**options), self.attributes)
+        self.check(results)
         return results

@@ -3,11 +3,16 @@
 """Settings of pytest and of hypothesis."""
 
 import os
+import pathlib
+import sys
 
 import hypothesis
 import pytest
 
-pytest.register_assert_rewrite("modules")
+# What the tests on a GPU run, too.
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gpu"))
+
+pytest.register_assert_rewrite("modules", "cases", "formats")
 
 # With $CI set every run tries the same examples; without it new ones are tried
 # and a failure prints the line that reproduces it.

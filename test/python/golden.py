@@ -9,7 +9,7 @@ import pathlib
 import ml_dtypes
 import numpy as np
 
-_DIR = pathlib.Path(
+DIR = pathlib.Path(
     os.environ.get("GQ_GOLDEN_DIR")
     or pathlib.Path(__file__).resolve().parents[2] / "golden"
 )
@@ -26,10 +26,10 @@ QUANTIZE_CASES = [
 
 def load(case):
     """A case's arrays by name; bfloat16, stored as uint16, is restored."""
-    manifest = json.loads((_DIR / "manifest.json").read_text())
+    manifest = json.loads((DIR / "manifest.json").read_text())
     arrays = {}
     for name, (dtype, shape) in manifest[case]["arrays"].items():
-        array = np.load(_DIR / case / f"{name}.npy")
+        array = np.load(DIR / case / f"{name}.npy")
         if dtype == "bfloat16":
             array = array.view(ml_dtypes.bfloat16)
         assert (array.dtype.name, list(array.shape)) == (dtype, shape)

@@ -4,6 +4,7 @@
 
 import functools
 
+import cases
 import gq
 import ml_dtypes
 import numpy as np
@@ -13,8 +14,6 @@ ELEMENTS = {
     "bf16": np.dtype(ml_dtypes.bfloat16),
     "f16": np.dtype(np.float16),
 }
-# What outputs hold before a call: no code or scale that a test expects.
-POISON = 0xA5
 
 
 def element_of(array):
@@ -187,28 +186,11 @@ def quantize_and_multiply(t, out):
       }}"""
 
 
-class Poisoned:
-    """An output full of POISON, with more of it before and after."""
-
-    def __init__(self, shape, dtype=np.uint8):
-        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-        self._all = np.empty(size + 256, np.uint8)
-        self.array = self._all[128:-128].view(dtype).reshape(shape)
-        self.reset()
-
-    def reset(self):
-        self._all[:] = POISON
-
-    def check_surroundings(self):
-        assert (self._all[:128] == POISON).all()
-        assert (self._all[-128:] == POISON).all()
-
-
 def quantize(text, fusion, x, offsets, scale_offsets, scale, scale_rows):
     """Runs a grouped quantization on poisoned outputs: data, scales as uint8."""
     m, k = x.shape
-    data = Poisoned((m, k // 2))
-    scales = Poisoned((scale_rows, (k // 16 + 3) // 4 * 4))
+    data = cases.Poisoned((m, k // 2))
+    scales = cases.Poisoned((scale_rows, (k // 16 + 3) // 4 * 4))
     scale = [] if scale is None else [scale]
     q, t = compiled(text, fusion)(
         x, offsets, scale_offsets, *scale, data.array, scales.array

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What the gq ops compute, in NumPy.
 
-Shares no code and no method with the implementation: e2m1 by thresholds, fp8
-by ml_dtypes, e8m0 by logarithms, columns by transposing the matrix, the tile
-layout by a transposition, the matmul by NumPy. Codes are uint8, and so are
-scales that are not f32. M rows, K columns, G groups; a row has C = K / block
+Shares no code and no method with the implementation: e2m1 and fp8 by searching
+tables of their numbers, e8m0 by logarithms, columns by transposing the matrix,
+the tile layout by a transposition, the matmul by NumPy. Codes are uint8, and so
+are scales that are not f32. M rows, K columns, G groups; a row has C = K / block
 scales and P = up(C, 4) of them in tile128x4.
 
 Functions that model an op with outputs take the outputs' initial contents and
@@ -15,14 +15,27 @@ return new arrays: what the op leaves alone comes through them.
 import dataclasses
 from collections.abc import Callable
 
-import ml_dtypes
 import numpy as np
 
 # Of nvfp4.
 BLOCK = 16
 F32_MAX = np.finfo(np.float32).max
-# The magnitude of the e2m1 codes 0 to 7; code + 8 is its negative.
-E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6], np.float32)
+
+
+def _magnitudes(exponent_bits, mantissa_bits, count):
+    """What the first `count` codes of a small float stand for."""
+    codes = np.arange(count)
+    exponent, mantissa = codes >> mantissa_bits, codes & (1 << mantissa_bits) - 1
+    normal = exponent > 0
+    mantissa = mantissa + (normal << mantissa_bits)
+    power = np.maximum(exponent, 1) - (1 << exponent_bits - 1) + 1 - mantissa_bits
+    return np.ldexp(mantissa, power).astype(np.float32)
+
+
+# The magnitudes of the finite codes, which have the sign bit above them.
+E2M1 = _magnitudes(2, 1, 8)
+E4M3 = _magnitudes(4, 3, 127)
+E5M2 = _magnitudes(5, 2, 124)
 
 
 def up(a, b):
@@ -34,36 +47,33 @@ def tiled_columns(k):
     return up(k // BLOCK, 4)
 
 
-def e2m1(x):
+def _nearest(x, magnitudes, sign, nan):
     """The codes of float32 `x`: round to nearest, ties to even, saturate."""
     a = np.abs(x)
-    code = np.zeros(x.shape, np.uint8)
-    # Between codes c and c + 1 the tie goes to the even one of the two.
-    for c, tie in enumerate((E2M1[:-1] + E2M1[1:]) / 2):
-        code += (a > tie) if c % 2 == 0 else (a >= tie)
-    code += np.signbit(x) * np.uint8(8)
-    code[np.isnan(x)] = 7
-    return code
+    ties = (magnitudes[:-1] + magnitudes[1:]) / 2
+    code = np.searchsorted(ties, a).astype(np.uint8)
+    # A tie found code, and code + 1 is as near.
+    tie = ties[np.minimum(code, len(ties) - 1)] == a
+    code += tie & (code % 2 == 1)
+    code |= np.where(np.signbit(x), np.uint8(sign), np.uint8(0))
+    return np.where(np.isnan(x), np.uint8(nan), code)
 
 
-def _fp8(x, dtype):
-    """The codes of float32 `x`: round to nearest even, saturate; NaN is 0x7F."""
-    nan = np.isnan(x)
-    largest = float(ml_dtypes.finfo(dtype).max)
-    codes = np.clip(np.where(nan, 0, x), -largest, largest).astype(dtype)
-    return np.where(nan, np.uint8(0x7F), codes.view(np.uint8))
+def e2m1(x):
+    return _nearest(x, E2M1, 8, 7)
 
 
 def e4m3(x):
-    return _fp8(x, ml_dtypes.float8_e4m3fn)
+    return _nearest(x, E4M3, 0x80, 0x7F)
 
 
 def e5m2(x):
-    return _fp8(x, ml_dtypes.float8_e5m2)
+    return _nearest(x, E5M2, 0x80, 0x7F)
 
 
 def e4m3_value(code):
-    return code.view(ml_dtypes.float8_e4m3fn).astype(np.float32)
+    values = np.concatenate([E4M3, [np.nan], -E4M3, [np.nan]])
+    return values.astype(np.float32)[code]
 
 
 def e8m0(x):
@@ -289,7 +299,7 @@ def dequantize(data, linear, global_scale=None):
 
 def round_to(x, dtype):
     """float64 `x` rounded once, to nearest even, to f32, f16 or bf16."""
-    if dtype != ml_dtypes.bfloat16:
+    if np.issubdtype(dtype, np.floating):
         with np.errstate(over="ignore"):
             return x.astype(dtype)
     # By way of float32, rounded to odd: two more bits suffice for that, so the
@@ -298,7 +308,7 @@ def round_to(x, dtype):
         f = x.astype(np.float32)
         other = np.nextafter(f, np.where(x > f, np.inf, -np.inf).astype("f4"))
     odd = (f != x) & (f.view(np.uint32) % 2 == 0)
-    return np.where(odd, other, f).astype(ml_dtypes.bfloat16)
+    return np.where(odd, other, f).astype(dtype)
 
 
 def grouped_mm(a, b, a_scales, b_scales, offsets, scale_offsets, alpha, out):

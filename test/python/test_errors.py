@@ -3,6 +3,7 @@
 """What is wrong is refused: the status, a message that names the culprit, and
 outputs as they were."""
 
+import cases
 import gq
 import ml_dtypes
 import modules
@@ -27,8 +28,8 @@ class Call:
         self.x = rng.standard_normal((M, K)).astype(np.float32)
         self.offsets = np.array([0, 100, 200, 300], index)
         self.scale_offsets = np.array([0, 128, 256], index)
-        self.data = np.full((M, K // 2), modules.POISON, np.uint8)
-        self.scales = np.full((384, 4), modules.POISON, np.uint8)
+        self.data = np.full((M, K // 2), cases.POISON, np.uint8)
+        self.scales = np.full((384, 4), cases.POISON, np.uint8)
 
     def run(self, text, fusion=True):
         arrays = [getattr(self, name) for name in self.NAMES]
@@ -44,8 +45,8 @@ class Call:
         with pytest.raises(gq.Error, match=message) as raised:
             self.run(text, fusion)
         assert raised.value.status == status
-        assert (self.scales.view(np.uint8) == modules.POISON).all()
-        assert (self.data.view(np.uint8) == modules.POISON).all()
+        assert (self.scales.view(np.uint8) == cases.POISON).all()
+        assert (self.data.view(np.uint8) == cases.POISON).all()
 
 
 OFFSETS = [
@@ -84,8 +85,8 @@ def test_without_fusion_the_first_op_has_run_when_the_second_fails():
     wrong.offsets[2] = 99
     with pytest.raises(gq.Error, match="preprocess_grouped_matmul_sf: offsets"):
         wrong.run(function(modules.separate_ops), fusion=False)
-    assert (wrong.data != modules.POISON).any()
-    assert (wrong.scales == modules.POISON).all()
+    assert (wrong.data != cases.POISON).any()
+    assert (wrong.scales == cases.POISON).all()
 
 
 def test_the_op_after_one_that_fails_does_not_run():

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Rows gathered by index where they are quantized, against the oracle."""
 
+import cases
 import gq
 import modules
 import numpy as np
@@ -101,9 +102,9 @@ def producer(t, index):
 
 
 def outputs(g, k):
-    data = np.full((g.m, k // 2), modules.POISON, np.uint8)
+    data = np.full((g.m, k // 2), cases.POISON, np.uint8)
     scales = np.full(
-        (g.scale_rows, oracle.tiled_columns(k)), modules.POISON, np.uint8
+        (g.scale_rows, oracle.tiled_columns(k)), cases.POISON, np.uint8
     )
     return data, scales
 
@@ -134,7 +135,7 @@ CASES = dict(
 @given(form=st.sampled_from([row_indices, tensor_gather, generic]), **CASES)
 def test_gather(form, g, n, k, element, index, seed):
     rng = np.random.default_rng(seed)
-    x = values.matrix(rng, n, k, modules.ELEMENTS[element])
+    x = values.matrix(rng, n, k, element).astype(modules.ELEMENTS[element])
     i = rng.integers(0, n, g.m).astype(index)
     t = modules.Types(k, element, modules.index_of(g.offsets))
     text = function(form, t, modules.index_of(i))
@@ -181,7 +182,7 @@ def test_wrong_row_indices(form, n, row, wrong, index):
     with pytest.raises(gq.Error, match=rf"row_indices\[{row}\] = {found} ") as error:
         modules.compiled(text)(*arrays, g.offsets, g.scale_offsets, data, scales)
     assert error.value.status == "INVALID_ROW_INDICES"
-    assert (data == modules.POISON).all() and (scales == modules.POISON).all()
+    assert (data == cases.POISON).all() and (scales == cases.POISON).all()
 
 
 @pytest.mark.parametrize("form", [row_indices, producer])

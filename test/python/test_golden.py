@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The golden cases through compiled MLIR, byte for byte."""
 
+import cases
 import golden
 import modules
 import numpy as np
@@ -66,7 +67,7 @@ def test_grouped_mm(out):
     p = oracle.tiled_columns(k)
     text = modules.grouped_mm(modules.Types(k, out), out, alpha=True)
     dtype = modules.ELEMENTS[out]
-    result = modules.Poisoned(c["out"].shape, dtype)
+    result = cases.Poisoned(c["out"].shape, dtype)
     c_out = modules.compiled(text)(
         c["data"],
         c["b_data"],

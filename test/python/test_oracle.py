@@ -3,6 +3,7 @@
 """The oracle against the golden data and against definitions."""
 
 import golden
+import elements
 import ml_dtypes
 import numpy as np
 import oracle
@@ -84,13 +85,54 @@ def test_e2m1_is_nearest_even():
     assert list(oracle.e2m1(special)) == [7, 7, 7, 15, 8, 7, 15]
 
 
-def test_e4m3_is_nearest_even():
-    table = oracle.e4m3_value(np.arange(127, dtype=np.uint8))
-    assert table[0] == 0 and table[1] == 2**-9 and table[-1] == 448
+@pytest.mark.parametrize(
+    "encode, table, dtype, nan",
+    [
+        (oracle.e4m3, oracle.E4M3, ml_dtypes.float8_e4m3fn, 0x7F),
+        (oracle.e5m2, oracle.E5M2, ml_dtypes.float8_e5m2, 0x7F),
+    ],
+)
+def test_fp8_is_nearest_even(encode, table, dtype, nan):
+    codes = np.arange(len(table), dtype=np.uint8)
+    np.testing.assert_array_equal(table, codes.view(dtype).astype(np.float32))
+    largest = float(ml_dtypes.finfo(dtype).max)
+    assert table[-1] == largest
     x = around(table)
-    np.testing.assert_array_equal(oracle.e4m3(x), nearest_even(x, table))
-    big = np.float32([464, 480, 1e30, np.inf, -np.inf])
-    assert list(oracle.e4m3(big)) == [0x7E, 0x7E, 0x7E, 0x7E, 0xFE]
+    np.testing.assert_array_equal(encode(x), nearest_even(x, table))
+    every = np.arange(2**16, dtype=np.uint16)
+    every = [every.view(t).astype(np.float32) for t in ("f2", ml_dtypes.bfloat16)]
+    x = np.concatenate([*every, x, -x])
+    with np.errstate(invalid="ignore"):
+        # ml_dtypes does not saturate, and keeps the sign of a NaN.
+        expected = np.clip(x, -largest, largest).astype(dtype).view(np.uint8)
+    expected[np.isnan(x)] = nan
+    np.testing.assert_array_equal(encode(x), expected)
+
+
+def test_e4m3_value():
+    codes = np.arange(256, dtype=np.uint8)
+    expected = codes.view(ml_dtypes.float8_e4m3fn).astype(np.float32)
+    np.testing.assert_array_equal(oracle.e4m3_value(codes), expected)
+
+
+def test_elements():
+    """bf16 and f16 as ml_dtypes and NumPy round and store them."""
+    every = np.arange(2**16, dtype=np.uint16)
+    for element, dtype in ("bf16", ml_dtypes.bfloat16), ("f16", np.float16):
+        info = ml_dtypes.finfo(dtype)
+        limits = [info.max, info.tiny, info.smallest_subnormal]
+        assert elements.LIMITS[element] == tuple(map(float, limits))
+        x = every.view(dtype).astype(np.float32)
+        stored = every.view(elements.DTYPES[element])
+        np.testing.assert_array_equal(elements.decode(stored, element), x)
+        with np.errstate(over="ignore"):
+            x = around(np.sort(x[np.isfinite(x) & (x >= 0)]))
+            x = np.concatenate([x, -x, np.float32([np.inf, np.nan, -np.nan])])
+            expected = x.astype(dtype)
+        encoded = elements.encode(x, element)
+        np.testing.assert_array_equal(encoded.view("u2"), expected.view("u2"))
+    payload = np.uint32([0x7FFFFFFF, 0xFF800001]).view(np.float32)
+    assert np.isnan(elements.rounded(payload, "bf16")).all()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", ml_dtypes.bfloat16])

@@ -5,6 +5,7 @@
 NumPy and ml_dtypes round to the element type after each operation.
 """
 
+import cases
 import modules
 import numpy as np
 import oracle
@@ -99,8 +100,8 @@ def test_one_rounding_an_operation(producer, element, shape, fusion):
     np.testing.assert_array_equal(np.isnan(h.astype(np.float32)), nan)
     np.testing.assert_array_equal(h.view(bits)[~nan], expected.view(bits)[~nan])
 
-    data = np.full((a.shape[0], a.shape[1] // 2), modules.POISON, np.uint8)
-    scales = np.full((a.shape[0], a.shape[1] // 16), modules.POISON, np.uint8)
+    data = np.full((a.shape[0], a.shape[1] // 2), cases.POISON, np.uint8)
+    scales = np.full((a.shape[0], a.shape[1] // 16), cases.POISON, np.uint8)
     modules.compiled(quantized(t, ops), fusion)(a, b, data, scales)
     q, s = oracle.block_quantize(expected)
     np.testing.assert_array_equal(data, q)

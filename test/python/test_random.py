@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random operands through every path, against the oracle."""
 
+import cases
 import modules
 import numpy as np
 import oracle
@@ -52,7 +53,7 @@ def global_scales(draw, kind, count):
 
 
 def poison(*shape):
-    return np.full(shape, modules.POISON, np.uint8)
+    return np.full(shape, cases.POISON, np.uint8)
 
 
 def check_quantize(x, g, scale, kind, rows, k, packed):
@@ -95,7 +96,7 @@ def test_quantize(data, k, static, packed, element, kind, rows, seed):
     g = data.draw(groups(ROWS[k]), "groups")
     scale = data.draw(global_scales(kind, len(g.sizes)), "global scale")
     rng = np.random.default_rng(seed)
-    x = values.matrix(rng, g.m, k, modules.ELEMENTS[element])
+    x = values.matrix(rng, g.m, k, element).astype(modules.ELEMENTS[element])
     check_quantize(x, g, scale, kind, rows, k if static else "?", packed)
 
 
@@ -103,7 +104,7 @@ def test_many_groups():
     rng = np.random.default_rng(0)
     sizes = rng.integers(0, 4, 4096).tolist()
     g = values.Groups(0, sizes, 0, [0] * 4097, "int32", True)
-    x = values.matrix(rng, g.m, 64, modules.ELEMENTS["bf16"])
+    x = values.matrix(rng, g.m, 64, "bf16").astype(modules.ELEMENTS["bf16"])
     check_quantize(x, g, None, None, "all", 64, False)
 
 
@@ -168,7 +169,7 @@ def test_grouped_mm(g, n, k, static, packed, out, scaled, seed):
     t = modules.Types(
         k if static else "?", out, modules.index_of(g.offsets), None, packed
     )
-    result = modules.Poisoned((g.m, n), modules.ELEMENTS[out])
+    result = cases.Poisoned((g.m, n), modules.ELEMENTS[out])
     expected = oracle.grouped_mm(*operands, alpha if scaled else None, result.array)
     actual = modules.compiled(modules.grouped_mm(t, out, scaled))(
         *operands, *([alpha] if scaled else []), result.array
@@ -187,7 +188,7 @@ def test_quantize_and_multiply(g, k, element, seed):
     b = rng.integers(0, 256, (count, n, k // 2), np.uint8)
     b_scales = tiled_scales(rng, count, n, k // 16)
     scales = poison(g.scale_rows, oracle.tiled_columns(k))
-    out = modules.Poisoned((g.m, n), np.float32)
+    out = cases.Poisoned((g.m, n), np.float32)
     a, a_scales = oracle.grouped_block_quantize(
         x, g.offsets, g.scale_offsets, poison(g.m, k // 2), scales
     )
@@ -197,7 +198,7 @@ def test_quantize_and_multiply(g, k, element, seed):
     t = modules.Types(k, element, modules.index_of(g.offsets))
     text = modules.quantize_and_multiply(t, "f32")
     for fusion in True, False:
-        out = modules.Poisoned((g.m, n), np.float32)
+        out = cases.Poisoned((g.m, n), np.float32)
         actual = modules.compiled(text, fusion)(
             x, b, b_scales, g.offsets, g.scale_offsets, scales.copy(), out.array
         )
@@ -234,7 +235,7 @@ def test_producer(g, k, element, seed):
         poison(g.scale_rows, oracle.tiled_columns(k)),
     )
     for fusion in True, False:
-        q, s = (modules.Poisoned(e.shape) for e in expected)
+        q, s = (cases.Poisoned(e.shape) for e in expected)
         actual = modules.compiled(modules.silu_mul(t, quantize=True), fusion)(
             gate, up, g.offsets, g.scale_offsets, q.array, s.array
         )

@@ -4,34 +4,35 @@
 
 import dataclasses
 
-import ml_dtypes
+import elements
 import numpy as np
 import oracle
 
 
-def _normal(rng, shape, dtype):
+def _normal(rng, shape, element):
     return rng.standard_normal(shape) * 2.0 ** rng.integers(-20, 20)
 
 
-def _log_uniform(rng, shape, dtype):
-    """Every magnitude of the dtype, denormals included."""
+def _log_uniform(rng, shape, element):
+    """Every magnitude of the type, denormals included."""
     exponent = rng.uniform(-150, 128, (*shape[:-1], 1))
-    if dtype == np.float16:
+    if element == "f16":
         exponent = rng.uniform(-26, 16, (*shape[:-1], 1))
     exponent = exponent + rng.uniform(-8, 0, shape)
     return rng.choice([-1.0, 1.0], shape) * np.exp2(exponent)
 
 
-def _any_bits(rng, shape, dtype):
+def _any_bits(rng, shape, element):
     """Every bit pattern; half of the blocks get no huge ones."""
-    size = np.dtype(dtype).itemsize
-    bits = rng.integers(0, 2 ** (8 * size), shape, f"u{size}")
-    x = bits.view(dtype).astype(np.float64)
+    dtype = np.dtype(elements.DTYPES[element])
+    size = dtype.itemsize
+    bits = rng.integers(0, 2 ** (8 * size), shape, f"u{size}").view(dtype)
+    x = elements.decode(bits, element).astype(np.float64)
     tame = rng.random((*shape[:-1], 1)) < 0.5
     return np.where(tame & ~(np.abs(x) < 1000), 1.5, x)
 
 
-def _code_ties(rng, shape, dtype):
+def _code_ties(rng, shape, element):
     """Blocks whose scale is a power of two, full of codes and ties of codes."""
     grid = np.concatenate([oracle.E2M1, (oracle.E2M1[1:] + oracle.E2M1[:-1]) / 2])
     x = rng.choice(np.concatenate([grid, -grid]), shape).astype(np.float64)
@@ -39,7 +40,7 @@ def _code_ties(rng, shape, dtype):
     return x * np.exp2(rng.integers(-6, 8, (*shape[:-1], 1)))
 
 
-def _scale_ties(rng, shape, dtype):
+def _scale_ties(rng, shape, element):
     """Blocks whose largest magnitude is six times a scale or a tie of two."""
     scales = oracle.e4m3_value(np.arange(127, dtype=np.uint8)).astype(np.float64)
     largest = 6 * np.concatenate([scales, (scales[1:] + scales[:-1]) / 2])
@@ -48,11 +49,11 @@ def _scale_ties(rng, shape, dtype):
     return x * rng.choice(largest, (*shape[:-1], 1))
 
 
-def _special(rng, shape, dtype):
+def _special(rng, shape, element):
     """Mostly zeros, infinities, NaN, the smallest and the largest numbers."""
-    info = ml_dtypes.finfo(dtype)
-    pool = [0, -0.0, np.inf, -np.inf, np.nan, -np.nan, float(info.max), 1, -6]
-    pool += [float(info.smallest_subnormal), -float(info.tiny)]
+    largest, normal, smallest = elements.LIMITS[element]
+    pool = [0, -0.0, np.inf, -np.inf, np.nan, -np.nan, largest, 1, -6]
+    pool += [smallest, -normal]
     few = rng.choice(pool, (*shape[:-1], 3))
     index = rng.integers(0, 3, shape)
     return np.take_along_axis(few, index, -1)
@@ -68,14 +69,15 @@ DISTRIBUTIONS = [
 ]
 
 
-def matrix(rng, m, k, dtype):
-    """[m, k] of `dtype`; the blocks of a row have the row's distribution."""
-    x = np.empty((m, k // oracle.BLOCK, oracle.BLOCK), dtype)
+def matrix(rng, m, k, element):
+    """[m, k] of numbers of `element`, as float32; the blocks of a row have the
+    row's distribution."""
+    x = np.empty((m, k // oracle.BLOCK, oracle.BLOCK), np.float32)
     kinds = rng.integers(0, len(DISTRIBUTIONS), m)
     with np.errstate(all="ignore"):
         for kind, values in enumerate(DISTRIBUTIONS):
             shape = x[kinds == kind].shape
-            x[kinds == kind] = values(rng, shape, dtype).astype(dtype)
+            x[kinds == kind] = elements.rounded(values(rng, shape, element), element)
     return x.reshape(m, k)
 
 
