@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import activations
 import formats
 import numpy as np
 
@@ -23,7 +24,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("gq_run", type=pathlib.Path)
 parser.add_argument("golden", type=pathlib.Path)
 parser.add_argument("--only", help="just the batches with this in their name")
-parser.add_argument("--target", default="cuda", help="where the batches run")
+parser.add_argument("--target", default="cuda", help="where batches run")
 arguments = parser.parse_args()
 gq_run, golden = arguments.gq_run.absolute(), arguments.golden
 BATCHES = formats.batches(golden)
@@ -453,15 +454,28 @@ def test_hostile_offsets():
         report(f"hostile offsets: {name}", None if said else f"exit {code}: {error}")
 
 
-def batch_problem(name):
-    batch = BATCHES[name]()
-    code, error, results = run(batch.text, batch.arrays, arguments.target)
+def checked(work, text, *options):
+    """Runs `text` on the arrays of `work`: None or what its check() says."""
+    code, error, results = run(text, work.arrays, arguments.target, *options)
     if code:
         return error
     try:
-        batch.check(results)
+        work.check(results)
     except AssertionError as e:
         return str(e)
+
+
+def test_activations():
+    for name in activations.FUNCTIONS:
+        for option in ((), ("--no-fusion",)):
+            activation = activations.Activation(name)
+            problem = checked(activation, activations.TEXT, f"--entry={name}", *option)
+            report(f"activation {name} {option}", problem)
+
+
+def batch_problem(name):
+    batch = BATCHES[name]()
+    return checked(batch, batch.text)
 
 
 def test_batches(names):
@@ -489,6 +503,7 @@ if arguments.only is None:
     test_leftovers(mlir("leftovers"))
     test_moe(mlir("moe"))
     test_hostile_offsets()
+    test_activations()
 test_batches([name for name in BATCHES if (arguments.only or "") in name])
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed != 0)
