@@ -312,11 +312,11 @@ static bool checkShape(gqCpuOp *op, const Problem *p, int64_t e) {
                      "group %" PRId64 " has shape [%" PRId64 ", %" PRId64
                      "], too large for elements %" PRId64 " to %" PRId64,
                      e, rows, columns, begin, end);
-  if (size > 0 && begin * p->traits.dataBits % 8 != 0)
+  if (size > 0 && begin % GQ_RAGGED_ALIGNMENT != 0)
     return gqCpuFail(op, GQ_INVALID_OFFSETS,
                      "offsets[%" PRId64 "] = %" PRId64
-                     " is odd; two elements share a byte",
-                     e, begin);
+                     " is not a multiple of %d",
+                     e, begin, GQ_RAGGED_ALIGNMENT);
   return true;
 }
 

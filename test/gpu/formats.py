@@ -90,7 +90,7 @@ def ragged_case(name, element, fmt, recipe, layout):
     groups = [matrix(rng, m, columns(k, fmt), element) for m, k in RAGGED[name]]
     return cases.Case(
         groups, element, fmt, recipe, layout, ragged=True,
-        gaps=[2 * e for e in range(len(groups))],
+        gaps=[16 * e for e in range(len(groups))],
         outer=amaxes(groups) if recipe == "te" else None,
     )  # fmt: skip
 

@@ -138,7 +138,7 @@ class Case:
         groups, n = self.groups, len(self.groups)
         if self.ragged:
             sizes = [g.size + gap for g, gap in zip(groups, self.gaps or [0] * n)]
-            starts = np.cumsum([4, *sizes])
+            starts = np.cumsum([16, *sizes])
             x = np.full(starts[-1] + 6, np.nan, np.float32)
             for g, start in zip(groups, starts):
                 x[start : start + g.size] = g.reshape(-1)

@@ -239,8 +239,9 @@ def Gq_GroupedBlockQuantizeOp
 
     **Ragged groups.** With `shapes`, group e is a row-major matrix
     `[first_dims[e], last_dims[e]]` of its own extents, which begins at element
-    `offsets[e]` of a flat input and ends at or before `offsets[e+1]`; elements
-    in between belong to no group and are left alone. The input and data are
+    `offsets[e]` of a flat input, a multiple of 16 unless the group is empty, and
+    ends at or before `offsets[e+1]`; elements in between belong to no group and
+    are left alone. The input and data are
     flat, and so are all scales, group after group.
 
     ```mlir

@@ -68,8 +68,8 @@ typedef struct gqPreprocessGroupedMatmulSfOperands {
 /// and `lastDims`: `input` is [N], `offsets` holds element starts, group e is a
 /// row-major [m, K] matrix from element offsets[e] on, with m = firstDims[e]
 /// and K = lastDims[e]. It ends at or before offsets[e+1]; elements in between
-/// are left alone. K must be a multiple of the block and, for 4 bits, a start
-/// of a group that is not empty must be even.
+/// are left alone. K must be a multiple of the block, and the start of a group
+/// that is not empty one of GQ_RAGGED_ALIGNMENT.
 ///
 /// "Flat" is a buffer of rank 1 in which groups follow each other without a
 /// gap; it may be longer. For a group of m rows, m32 is up(m, 32).

@@ -141,6 +141,12 @@ static inline gqFormatTraits gqFormatGetTraits(gqFormat format) {
 }
 
 enum {
+  /// Elements that the start of a ragged group is a multiple of: a GPU loads 16
+  /// at a time.
+  GQ_RAGGED_ALIGNMENT = 16,
+};
+
+enum {
   /// The highest rank of an operand of a gq op.
   GQ_OPERAND_RANK = 3,
 };
