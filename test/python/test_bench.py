@@ -13,16 +13,26 @@ import pytest
 
 BUILD = pathlib.Path(os.environ["GQ_LIBRARY"]).resolve().parents[1]
 SVG = "{http://www.w3.org/2000/svg}"
+NVFP4, MXFP8 = 0.5 + 1 / 16, 1 + 1 / 32
 # Bytes an element that must be read and written once.
 OPERATORS = {
-    "quantize-bf16": 2 + 0.5 + 1 / 16,
-    "quantize-f16": 2 + 0.5 + 1 / 16,
-    "quantize-f32": 4 + 0.5 + 1 / 16,
-    "quantize-bf16-global-scale": 2 + 0.5 + 1 / 16,
-    "silu-quantize-bf16": 4 + 0.5 + 1 / 16,
+    "quantize-bf16": 2 + NVFP4,
+    "quantize-f16": 2 + NVFP4,
+    "quantize-f32": 4 + NVFP4,
+    "quantize-bf16-global-scale": 2 + NVFP4,
+    "quantize-bf16-packed": 2 + NVFP4,
+    "quantize-bf16-dbias": 2 + NVFP4,
+    "quantize-bf16-both": 2 + 2 * NVFP4,
+    "te-bf16-both": 2 + 2 * NVFP4,
+    "silu-quantize-bf16": 4 + NVFP4,
+    "gather-quantize-bf16": 2 + NVFP4,
+    "mxfp8-bf16": 2 + MXFP8,
+    "mxfp8-bf16-both": 2 + 2 * MXFP8,
+    "mxfp8-bf16-both-dbias": 2 + 2 * MXFP8,
+    "dgelu-mxfp8-bf16-both-dbias": 4 + 2 * MXFP8,
 }
 # More groups than rows, scale columns that are padded, a single group.
-SHAPES = [(5, 64, 9), (130, 80, 3), (1, 16, 1)]
+SHAPES = [(5, 64, 9), (130, 96, 3), (1, 32, 1)]
 
 
 # Parts of a report.
@@ -62,7 +72,8 @@ def test_json(measured):
     assert keys == [(name, *shape) for name in OPERATORS for shape in SHAPES]
     for row in report["rows"]:
         elements = row["rows"] * row["columns"]
-        assert row["bytes"] == int(elements * OPERATORS[row["operator"]])
+        dbias = 2 * row["groups"] * row["columns"] if "dbias" in row["operator"] else 0
+        assert row["bytes"] == int(elements * OPERATORS[row["operator"]] + dbias)
         assert min(row["microseconds"], row["copyMicroseconds"]) > 0
         rate = row["bytes"] / row["microseconds"] * 1e-6
         for name, expected in (
@@ -132,10 +143,10 @@ def test_unwritten_outputs(tmp_path):
     [
         (["--target=abacus"], "--target=abacus: expected cpu or cuda"),
         (["--operator=sing"], "--operator=sing: there is none of this name"),
-        (["--shape=8x15x1"], "--shape=8x15x1: expected MxKxG"),
-        (["--shape=0x16x1"], "--shape=0x16x1: expected MxKxG"),
-        (["--shape=8x16x1x"], "--shape=8x16x1x: expected MxKxG"),
-        (["--shape=8x16"], "--shape=8x16: expected MxKxG"),
+        (["--shape=8x16x1"], "--shape=8x16x1: expected MxKxG"),
+        (["--shape=0x32x1"], "--shape=0x32x1: expected MxKxG"),
+        (["--shape=8x32x1x"], "--shape=8x32x1x: expected MxKxG"),
+        (["--shape=8x32"], "--shape=8x32: expected MxKxG"),
         (["now"], "'now' is no option"),
         (["--from", "no-such-file"], "no-such-file: No such file or directory"),
         (["--target=cuda"], "no CUDA driver"),

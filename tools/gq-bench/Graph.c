@@ -17,23 +17,68 @@
 // Operators
 //===----------------------------------------------------------------------===//
 
-static const char siluTimesUp[] = "    %one = arith.constant 1.0 : f32\n"
-                                  "    %gate = arith.extf %u : bf16 to f32\n"
-                                  "    %up = arith.extf %v : bf16 to f32\n"
-                                  "    %neg = arith.negf %gate : f32\n"
-                                  "    %exp = math.exp %neg : f32\n"
-                                  "    %den = arith.addf %exp, %one : f32\n"
-                                  "    %silu = arith.divf %gate, %den : f32\n"
-                                  "    %product = arith.mulf %silu, %up : f32\n"
-                                  "    %r = arith.truncf %product : f32 to "
-                                  "bf16\n";
+static const Producer siluTimesUp = {
+    2, "    %one = arith.constant 1.0 : f32\n"
+       "    %gate = arith.extf %u : bf16 to f32\n"
+       "    %up = arith.extf %v : bf16 to f32\n"
+       "    %neg = arith.negf %gate : f32\n"
+       "    %exp = math.exp %neg : f32\n"
+       "    %den = arith.addf %exp, %one : f32\n"
+       "    %silu = arith.divf %gate, %den : f32\n"
+       "    %product = arith.mulf %silu, %up : f32\n"
+       "    %r = arith.truncf %product : f32 to bf16\n"};
+
+/// %u times the derivative of gelu at %v, which is, with a = sqrt(2/pi),
+/// b = 0.044715 a and t = tanh(a v + b v^3),
+/// (1 + t + v (1 - t^2) (a + 3 b v^2)) / 2.
+static const Producer dgelu = {
+    2, "    %one = arith.constant 1.0 : f32\n"
+       "    %half = arith.constant 0.5 : f32\n"
+       "    %a = arith.constant 0.797884583 : f32\n"
+       "    %b = arith.constant 0.0356774069 : f32\n"
+       "    %b3 = arith.constant 0.107032225 : f32\n"
+       "    %grad = arith.extf %u : bf16 to f32\n"
+       "    %in = arith.extf %v : bf16 to f32\n"
+       "    %square = arith.mulf %in, %in : f32\n"
+       "    %b_square = arith.mulf %b, %square : f32\n"
+       "    %factor = arith.addf %a, %b_square : f32\n"
+       "    %arg = arith.mulf %in, %factor : f32\n"
+       "    %t = math.tanh %arg : f32\n"
+       "    %t_square = arith.mulf %t, %t : f32\n"
+       "    %dt = arith.subf %one, %t_square : f32\n"
+       "    %b3_square = arith.mulf %b3, %square : f32\n"
+       "    %dfactor = arith.addf %a, %b3_square : f32\n"
+       "    %in_dt = arith.mulf %in, %dt : f32\n"
+       "    %slope = arith.mulf %in_dt, %dfactor : f32\n"
+       "    %one_t = arith.addf %one, %t : f32\n"
+       "    %sum = arith.addf %one_t, %slope : f32\n"
+       "    %dgelu = arith.mulf %half, %sum : f32\n"
+       "    %product = arith.mulf %grad, %dgelu : f32\n"
+       "    %r = arith.truncf %product : f32 to bf16\n"};
+
+enum {
+  NVFP4 = GQ_FORMAT_NVFP4,
+  MXFP8 = GQ_FORMAT_MXFP8_E4M3,
+};
 
 const Operator operators[] = {
-    {"quantize-bf16", GQ_BF16, 1, NULL, false},
-    {"quantize-f16", GQ_F16, 1, NULL, false},
-    {"quantize-f32", GQ_F32, 1, NULL, false},
-    {"quantize-bf16-global-scale", GQ_BF16, 1, NULL, true},
-    {"silu-quantize-bf16", GQ_BF16, 2, siluTimesUp, false},
+    {"quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, NULL},
+    {"quantize-f16", GQ_F16, NVFP4, HAS_ROWS, NULL},
+    {"quantize-f32", GQ_F32, NVFP4, HAS_ROWS, NULL},
+    {"quantize-bf16-global-scale", GQ_BF16, NVFP4, HAS_ROWS | HAS_GLOBAL_SCALE,
+     NULL},
+    {"quantize-bf16-packed", GQ_BF16, NVFP4, HAS_ROWS | HAS_PACKED_SCALES,
+     NULL},
+    {"quantize-bf16-dbias", GQ_BF16, NVFP4, HAS_ROWS | HAS_DBIAS, NULL},
+    {"quantize-bf16-both", GQ_BF16, NVFP4, HAS_BOTH, NULL},
+    {"te-bf16-both", GQ_BF16, NVFP4, HAS_BOTH | HAS_OUTER_AMAX, NULL},
+    {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp},
+    {"gather-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_GATHER, NULL},
+    {"mxfp8-bf16", GQ_BF16, MXFP8, HAS_ROWS, NULL},
+    {"mxfp8-bf16-both", GQ_BF16, MXFP8, HAS_BOTH, NULL},
+    {"mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS, NULL},
+    {"dgelu-mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS,
+     &dgelu},
 };
 const size_t numOperators = sizeof(operators) / sizeof(operators[0]);
 
@@ -45,10 +90,19 @@ const Operator *operatorFind(const char *name) {
 }
 
 double operatorBytes(const Operator *op, const Shape *shape) {
-  double element =
-      (double)op->numInputs * (double)gqElementTypeSize(op->element) + 0.5 +
-      1.0 / 16;
-  return (double)shape->rows * (double)shape->columns * element;
+  gqFormatTraits traits = gqFormatGetTraits(op->format);
+  double columns = (double)shape->columns;
+  double input = (double)gqElementTypeSize(op->element) *
+                 (op->producer ? op->producer->numInputs : 1);
+  double direction =
+      (double)traits.dataBits / 8 +
+      (double)gqElementTypeSize(traits.scaleType) / (double)traits.blockColumns;
+  int directions = !!(op->parts & HAS_ROWS) + !!(op->parts & HAS_COLUMNS);
+  double bytes =
+      (double)shape->rows * columns * (input + directions * direction);
+  if (op->parts & HAS_DBIAS)
+    bytes += 2 * (double)shape->groups * columns;
+  return bytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -70,19 +124,33 @@ static void drawGroups(Shape *shape, const int64_t *parts, int64_t sum) {
   shape->scaleRows = scaleRow;
 }
 
+static void shuffleRows(Shape *shape, uint32_t *state) {
+  for (int64_t m = 0; m < shape->rows; ++m) {
+    int64_t other = valuesRandom(state) % (m + 1);
+    shape->rowIndices[m] = shape->rowIndices[other];
+    shape->rowIndices[other] = (int32_t)m;
+  }
+}
+
 bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups) {
   *shape = (Shape){.rows = rows, .columns = columns, .groups = groups};
   size_t count = (size_t)groups;
   shape->offsets = calloc(count + 1, sizeof(int32_t));
   shape->scaleOffsets = calloc(count, sizeof(int32_t));
+  shape->rowIndices = calloc((size_t)rows, sizeof(int32_t));
+  shape->outerAmax = calloc(count, sizeof(float));
   int64_t *parts = calloc(count, sizeof(int64_t));
-  bool allocated = shape->offsets && shape->scaleOffsets && parts;
+  bool allocated = shape->offsets && shape->scaleOffsets && shape->rowIndices &&
+                   shape->outerAmax && parts;
   if (allocated) {
     uint32_t state = 1;
     int64_t sum = 0;
     for (int64_t e = 0; e < groups; ++e)
       sum += parts[e] = 64 + valuesRandom(&state) % 128;
     drawGroups(shape, parts, sum);
+    shuffleRows(shape, &state);
+    for (int64_t e = 0; e < groups; ++e)
+      shape->outerAmax[e] = 3 + (float)valuesRandom(&state) * 0x1p-24f;
   } else {
     shapeFree(shape);
   }
@@ -93,7 +161,9 @@ bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups) {
 void shapeFree(Shape *shape) {
   free(shape->offsets);
   free(shape->scaleOffsets);
-  shape->offsets = shape->scaleOffsets = NULL;
+  free(shape->rowIndices);
+  free(shape->outerAmax);
+  *shape = (Shape){0};
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,94 +171,240 @@ void shapeFree(Shape *shape) {
 //===----------------------------------------------------------------------===//
 
 enum {
-  BLOCK = 16,
   TYPE_SIZE = 96,
+  LIST_SIZE = 1024,
 };
 
-/// The text of a graph in the making, with the types that occur everywhere.
+/// The text of a graph in the making, with what occurs in several places.
 typedef struct Builder {
   FILE *text;
   Graph *graph;
   const Operator *op;
   const Shape *shape;
-  bool keepsIntermediates;
+  gqFormatTraits traits;
+  bool isSeparate;
   char input[TYPE_SIZE], offsets[TYPE_SIZE], scaleOffsets[TYPE_SIZE];
   char data[TYPE_SIZE], linear[TYPE_SIZE], tiled[TYPE_SIZE];
+  char columnData[TYPE_SIZE], columnTiled[TYPE_SIZE], dbias[TYPE_SIZE];
+  /// What stands in groups() of rows and of columns.
+  char groups[3 * TYPE_SIZE], columnGroups[3 * TYPE_SIZE];
+  /// global_scale() or outer_amax().
+  char outer[TYPE_SIZE];
+  /// What is returned: a result for each output and intermediate, %q for %q0.
+  char results[LIST_SIZE], resultTypes[LIST_SIZE];
 } Builder;
 
-static const char *elementName(gqElementType type) {
-  return type == GQ_F32 ? "f32" : type == GQ_F16 ? "f16" : "bf16";
+static bool has(const Builder *b, unsigned part) { return b->op->parts & part; }
+
+/// Whether an op before the quantization makes %a.
+static bool hasActivation(const Builder *b) {
+  return b->op->producer || has(b, HAS_GATHER);
 }
 
-static int64_t tiledColumns(const Shape *shape) {
-  return (shape->columns / BLOCK + 3) / 4 * 4;
+/// Whether block_quantize and preprocess_grouped_matmul_sf make all of it.
+static bool hasLinear(const Builder *b) {
+  return (b->op->parts &
+          ~(unsigned)(HAS_ROWS | HAS_GLOBAL_SCALE | HAS_GATHER)) == 0;
+}
+
+static bool hasScaleOffsets(const Builder *b) {
+  return !has(b, HAS_PACKED_SCALES) || b->isSeparate;
+}
+
+static int64_t roundUp(int64_t value, int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+static int64_t tiledColumns(const Builder *b) {
+  return roundUp(b->shape->columns / b->traits.blockColumns, 4);
+}
+
+/// The columns of the transposed matrices of all groups, or of their scales.
+static int64_t transposedColumns(const Builder *b, bool ofScales) {
+  const int32_t *offsets = b->shape->offsets;
+  int64_t sum = 0;
+  for (int64_t e = 0; e < b->shape->groups; ++e) {
+    int64_t rows = roundUp(offsets[e + 1] - offsets[e], 32);
+    sum += ofScales ? roundUp(rows / b->traits.blockColumns, 4) : rows;
+  }
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// Of a tensor's elements; GQ_I8 stands for two of f4.
+static const char *elementName(gqElementType type) {
+  switch (type) {
+  case GQ_F32:
+    return "f32";
+  case GQ_F16:
+    return "f16";
+  case GQ_I8:
+    return "f4E2M1FN";
+  case GQ_F8E4M3FN:
+    return "f8E4M3FN";
+  case GQ_F8E8M0FNU:
+    return "f8E8M0FNU";
+  default:
+    return "bf16";
+  }
+}
+
+static void nameMatrix(char name[TYPE_SIZE], int64_t columns,
+                       gqElementType type, const char *encoding) {
+  snprintf(name, TYPE_SIZE, "tensor<?x%" PRId64 "x%s%s>", columns,
+           elementName(type), encoding);
 }
 
 static void nameTypes(Builder *b) {
+  static const char tiles[] = ", #gq.tile128x4";
   int64_t k = b->shape->columns, groups = b->shape->groups;
-  snprintf(b->input, TYPE_SIZE, "tensor<?x%" PRId64 "x%s>", k,
-           elementName(b->op->element));
+  gqElementType data = b->traits.dataType, scale = b->traits.scaleType;
+  nameMatrix(b->input, k, b->op->element, "");
+  nameMatrix(b->data, k, data, "");
+  nameMatrix(b->linear, k / b->traits.blockColumns, scale, "");
+  nameMatrix(b->tiled, tiledColumns(b), scale, tiles);
+  snprintf(b->columnData, TYPE_SIZE, "tensor<?x%s>", elementName(data));
+  snprintf(b->columnTiled, TYPE_SIZE, "tensor<?x%s%s>", elementName(scale),
+           tiles);
+  snprintf(b->dbias, TYPE_SIZE, "tensor<%" PRId64 "x%" PRId64 "xbf16>", groups,
+           k);
   snprintf(b->offsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups + 1);
   snprintf(b->scaleOffsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups);
-  snprintf(b->data, TYPE_SIZE, "tensor<?x%" PRId64 "xf4E2M1FN>", k);
-  snprintf(b->linear, TYPE_SIZE, "tensor<?x%" PRId64 "xf8E4M3FN>", k / BLOCK);
-  snprintf(b->tiled, TYPE_SIZE, "tensor<?x%" PRId64 "xf8E4M3FN, #gq.tile128x4>",
-           tiledColumns(b->shape));
+  snprintf(b->columnGroups, sizeof(b->columnGroups), "%%o : %s", b->offsets);
+  if (hasScaleOffsets(b))
+    snprintf(b->groups, sizeof(b->groups), "%%o, %%so : %s, %s", b->offsets,
+             b->scaleOffsets);
+  else
+    memcpy(b->groups, b->columnGroups, sizeof(b->groups));
+  if (has(b, HAS_GLOBAL_SCALE))
+    snprintf(b->outer, TYPE_SIZE, "global_scale(%%g : tensor<f32>)");
+  if (has(b, HAS_OUTER_AMAX))
+    snprintf(b->outer, TYPE_SIZE, "outer_amax(%%g : tensor<%" PRId64 "xf32>)",
+             groups);
 }
 
-/// Prints an argument and notes how it is stored.
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+/// Prints an argument and notes how it is stored, and the result that is
+/// written into it.
 static void addArgument(Builder *b, const char *name, const char *type,
                         Argument argument) {
   Graph *graph = b->graph;
   fprintf(b->text, "%s%%%s: %s", graph->numArguments ? ",\n    " : "", name,
           type);
   graph->arguments[graph->numArguments++] = argument;
+  if (argument.role != ROLE_OUTPUT && argument.role != ROLE_INTERMEDIATE)
+    return;
+  const char *comma = graph->numResults++ ? ", " : "";
+  size_t length = strlen(b->results), typesLength = strlen(b->resultTypes);
+  snprintf(b->results + length, LIST_SIZE - length, "%s%%%.*s", comma,
+           (int)strlen(name) - 1, name);
+  snprintf(b->resultTypes + typesLength, LIST_SIZE - typesLength, "%s%s", comma,
+           type);
 }
 
-static void addArguments(Builder *b) {
+static void addInputs(Builder *b) {
   const Operator *op = b->op;
   const Shape *s = b->shape;
   Argument input = {ROLE_INPUT, op->element, 2, {s->rows, s->columns}};
-  Argument activation = input;
-  activation.role = ROLE_INTERMEDIATE;
   addArgument(b, "x", b->input, input);
-  if (op->numInputs == 2)
+  if (op->producer && op->producer->numInputs == 2)
     addArgument(b, "y", b->input, input);
+  if (has(b, HAS_GATHER))
+    addArgument(b, "i", "tensor<?xi32>",
+                (Argument){ROLE_ROW_INDICES, GQ_I32, 1, {s->rows}});
   addArgument(b, "o", b->offsets,
               (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
-  addArgument(b, "so", b->scaleOffsets,
-              (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
-  if (op->globalScale)
+  if (!has(b, HAS_PACKED_SCALES))
+    addArgument(b, "so", b->scaleOffsets,
+                (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
+  if (has(b, HAS_GLOBAL_SCALE))
     addArgument(b, "g", "tensor<f32>",
                 (Argument){ROLE_GLOBAL_SCALE, GQ_F32, 0, {0}});
-  if (op->producer && b->keepsIntermediates)
-    addArgument(b, "a0", b->input, activation);
-  if (b->keepsIntermediates)
-    addArgument(
-        b, "l0", b->linear,
-        (Argument){
-            ROLE_INTERMEDIATE, GQ_F8E4M3FN, 2, {s->rows, s->columns / BLOCK}});
-  addArgument(b, "q0", b->data,
-              (Argument){ROLE_OUTPUT, GQ_I8, 2, {s->rows, s->columns / 2}});
-  addArgument(
-      b, "t0", b->tiled,
-      (Argument){ROLE_OUTPUT, GQ_F8E4M3FN, 2, {s->scaleRows, tiledColumns(s)}});
+  if (has(b, HAS_OUTER_AMAX)) {
+    char type[TYPE_SIZE];
+    snprintf(type, TYPE_SIZE, "tensor<%" PRId64 "xf32>", s->groups);
+    addArgument(b, "g", type,
+                (Argument){ROLE_OUTER_AMAX, GQ_F32, 1, {s->groups}});
+  }
 }
 
-/// What keepsIntermediates passes as arguments.
+/// What the ops hand to each other.
+static void addIntermediates(Builder *b) {
+  const Shape *s = b->shape;
+  if (hasActivation(b))
+    addArgument(
+        b, "a0", b->input,
+        (Argument){
+            ROLE_INTERMEDIATE, b->op->element, 2, {s->rows, s->columns}});
+  if (hasLinear(b))
+    addArgument(b, "l0", b->linear,
+                (Argument){ROLE_INTERMEDIATE,
+                           b->traits.scaleType,
+                           2,
+                           {s->rows, s->columns / b->traits.blockColumns}});
+  if (has(b, HAS_PACKED_SCALES))
+    addArgument(b, "so0", b->scaleOffsets,
+                (Argument){ROLE_INTERMEDIATE, GQ_I32, 1, {s->groups}});
+}
+
+static void addOutputs(Builder *b) {
+  const Shape *s = b->shape;
+  gqFormatTraits traits = b->traits;
+  Argument data = {ROLE_OUTPUT,
+                   traits.dataType,
+                   2,
+                   {s->rows, s->columns * traits.dataBits / 8}};
+  if (has(b, HAS_ROWS)) {
+    addArgument(b, "q0", b->data, data);
+    addArgument(
+        b, "t0", b->tiled,
+        (Argument){
+            ROLE_OUTPUT, traits.scaleType, 2, {s->scaleRows, tiledColumns(b)}});
+  }
+  if (has(b, HAS_COLUMNS)) {
+    int64_t elements = s->columns * transposedColumns(b, /*ofScales=*/false);
+    int64_t scales = roundUp(s->columns, 128) * transposedColumns(b, true);
+    if (traits.transposes)
+      addArgument(b, "cq0", b->columnData,
+                  (Argument){ROLE_OUTPUT,
+                             traits.dataType,
+                             1,
+                             {elements * traits.dataBits / 8}});
+    else
+      addArgument(b, "cq0", b->data, data);
+    addArgument(b, "ct0", b->columnTiled,
+                (Argument){ROLE_OUTPUT, traits.scaleType, 1, {scales}});
+  }
+  if (has(b, HAS_DBIAS))
+    addArgument(b, "b0", b->dbias,
+                (Argument){ROLE_OUTPUT, GQ_BF16, 2, {s->groups, s->columns}});
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// The intermediates, where they are no arguments.
 static void printEmpties(Builder *b) {
   fprintf(b->text,
           "  %%c0 = arith.constant 0 : index\n"
-          "  %%m = tensor.dim %%x, %%c0 : %s\n"
-          "  %%l0 = tensor.empty(%%m) : %s\n",
-          b->input, b->linear);
-  if (b->op->producer)
+          "  %%m = tensor.dim %%x, %%c0 : %s\n",
+          b->input);
+  if (hasActivation(b))
     fprintf(b->text, "  %%a0 = tensor.empty(%%m) : %s\n", b->input);
+  if (hasLinear(b))
+    fprintf(b->text, "  %%l0 = tensor.empty(%%m) : %s\n", b->linear);
 }
 
 static void printProducer(Builder *b) {
   const char *element = elementName(b->op->element), *type = b->input;
-  bool isBinary = b->op->numInputs == 2;
+  bool isBinary = b->op->producer->numInputs == 2;
   fprintf(b->text,
           "  %%a = linalg.generic {indexing_maps = [%s#id, #id], "
           "iterator_types = [\"parallel\", \"parallel\"]}\n"
@@ -199,53 +415,136 @@ static void printProducer(Builder *b) {
   if (isBinary)
     fprintf(b->text, "%%v: %s, ", element);
   fprintf(b->text, "%%init: %s):\n%s    linalg.yield %%r : %s\n  } -> %s\n",
-          element, b->op->producer, element, type);
+          element, b->op->producer->body, element, type);
 }
 
-static void printQuantization(Builder *b) {
+static void printGather(Builder *b) {
+  const char *element = elementName(b->op->element), *type = b->input;
   fprintf(b->text,
-          "  %%q, %%l = gq.block_quantize format(nvfp4) ins(%%%s : %s) %s\n"
+          "  %%a = linalg.generic {indexing_maps = [#outer, #id], "
+          "iterator_types = [\"parallel\", \"parallel\"]}\n"
+          "      ins(%%i : tensor<?xi32>) outs(%%a0 : %s) {\n"
+          "  ^bb0(%%u: i32, %%init: %s):\n"
+          "    %%row = arith.index_cast %%u : i32 to index\n"
+          "    %%k = linalg.index 1 : index\n"
+          "    %%r = tensor.extract %%x[%%row, %%k] : %s\n"
+          "    linalg.yield %%r : %s\n  } -> %s\n",
+          type, element, type, element, type);
+}
+
+/// Scale offsets as the sums of padded rows of all groups before.
+static void printScaleOffsets(Builder *b) {
+  const char *all = b->offsets, *type = b->scaleOffsets;
+  int64_t groups = b->shape->groups;
+  fprintf(b->text,
+          "  %%zero = arith.constant 0 : i32\n"
+          "  %%pad = arith.constant 127 : i32\n"
+          "  %%mask = arith.constant -128 : i32\n"
+          "  %%zeros = linalg.fill ins(%%zero : i32) outs(%%so0 : %s) -> %s\n",
+          type, type);
+  for (int i = 0; i < 2; ++i)
+    fprintf(b->text,
+            "  %%o%d = tensor.extract_slice %%o[%d] [%" PRId64 "] [1] : %s to "
+            "%s\n",
+            i + 1, i, groups, all, type);
+  fprintf(b->text,
+          "  %%so = linalg.generic {indexing_maps = [#inner, #inner, #outer], "
+          "iterator_types = [\"parallel\", \"reduction\"]}\n"
+          "      ins(%%o1, %%o2 : %s, %s) outs(%%zeros : %s) {\n"
+          "  ^bb0(%%begin: i32, %%end: i32, %%sum: i32):\n"
+          "    %%rows = arith.subi %%end, %%begin : i32\n"
+          "    %%more = arith.addi %%rows, %%pad : i32\n"
+          "    %%padded = arith.andi %%more, %%mask : i32\n"
+          "    %%e = linalg.index 0 : index\n"
+          "    %%j = linalg.index 1 : index\n"
+          "    %%before = arith.cmpi ult, %%j, %%e : index\n"
+          "    %%term = arith.select %%before, %%padded, %%zero : i32\n"
+          "    %%r = arith.addi %%sum, %%term : i32\n"
+          "    linalg.yield %%r : i32\n  } -> %s\n",
+          type, type, type, type);
+}
+
+/// Quantizes `input`, one of %x and %a.
+static void printTwoOps(Builder *b, const char *input) {
+  const char *format = b->traits.name;
+  fprintf(b->text,
+          "  %%q, %%l = gq.block_quantize format(%s) ins(%s : %s) %s\n"
           "      outs(%%q0, %%l0 : %s, %s) -> %s, %s\n",
-          b->op->producer ? "a" : "x", b->input,
-          b->op->globalScale ? "global_scale(%g : tensor<f32>)" : "", b->data,
-          b->linear, b->data, b->linear);
+          format, input, b->input, b->outer, b->data, b->linear, b->data,
+          b->linear);
   fprintf(b->text,
-          "  %%t = gq.preprocess_grouped_matmul_sf format(nvfp4)\n"
-          "      ins(%%l : %s) groups(%%o, %%so : %s, %s)\n"
+          "  %%t = gq.preprocess_grouped_matmul_sf format(%s)\n"
+          "      ins(%%l : %s) groups(%s)\n"
           "      outs(%%t0 : %s) -> %s\n",
-          b->linear, b->offsets, b->scaleOffsets, b->tiled, b->tiled);
+          format, b->linear, b->groups, b->tiled, b->tiled);
 }
 
-static void printFunction(Builder *b) {
-  bool hasActivation = b->op->producer && b->keepsIntermediates;
-  char results[4 * TYPE_SIZE];
-  snprintf(results, sizeof(results), "%s%s%s%s%s, %s",
-           hasActivation ? b->input : "", hasActivation ? ", " : "",
-           b->keepsIntermediates ? b->linear : "",
-           b->keepsIntermediates ? ", " : "", b->data, b->tiled);
-  b->graph->numResults = 2 + hasActivation + b->keepsIntermediates;
-  fprintf(b->text, "#id = affine_map<(m, k) -> (m, k)>\nfunc.func @main(");
-  addArguments(b);
-  fprintf(b->text, ")\n    -> (%s) {\n", results);
-  if (!b->keepsIntermediates)
+/// The same by an op of rows, or columns. dbias is of the last one.
+static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
+  FILE *text = b->text;
+  const char *c = columnwise ? "c" : "";
+  const char *data =
+      columnwise && b->traits.transposes ? b->columnData : b->data;
+  const char *scales = columnwise ? b->columnTiled : b->tiled;
+  bool hasDbias = has(b, HAS_DBIAS) && columnwise == has(b, HAS_COLUMNS);
+  fprintf(text,
+          "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s\n"
+          "      ins(%s : %s) groups(%s) %s\n"
+          "      %souts(%%%sq0, %%%st0 : %s, %s)",
+          c, c, hasDbias ? ", %b" : "", b->traits.name,
+          has(b, HAS_OUTER_AMAX) ? " recipe(te)" : "", input, b->input,
+          columnwise ? b->columnGroups : b->groups, b->outer,
+          columnwise ? "columnwise_" : "", c, c, data, scales);
+  if (hasDbias)
+    fprintf(text, " dbias_out(%%b0 : %s)", b->dbias);
+  fprintf(text, " -> %s, %s%s%s\n", data, scales, hasDbias ? ", " : "",
+          hasDbias ? b->dbias : "");
+}
+
+static void printBody(Builder *b) {
+  const char *input = hasActivation(b) ? "%a" : "%x";
+  if (!b->isSeparate)
     printEmpties(b);
   if (b->op->producer)
     printProducer(b);
-  printQuantization(b);
-  fprintf(b->text, "  return %s%s%%q, %%t : %s\n}\n",
-          hasActivation ? "%a, " : "", b->keepsIntermediates ? "%l, " : "",
-          results);
+  if (has(b, HAS_GATHER))
+    printGather(b);
+  if (has(b, HAS_PACKED_SCALES) && b->isSeparate)
+    printScaleOffsets(b);
+  if (hasLinear(b)) {
+    printTwoOps(b, input);
+    return;
+  }
+  if (has(b, HAS_ROWS))
+    printGroupedOp(b, input, /*columnwise=*/false);
+  if (has(b, HAS_COLUMNS))
+    printGroupedOp(b, input, /*columnwise=*/true);
 }
 
-bool graphCreate(const Operator *op, const Shape *shape,
-                 bool keepsIntermediates, Graph *graph) {
+static void printFunction(Builder *b) {
+  fprintf(b->text, "#id = affine_map<(m, k) -> (m, k)>\n"
+                   "#outer = affine_map<(m, k) -> (m)>\n"
+                   "#inner = affine_map<(m, k) -> (k)>\n"
+                   "func.func @main(");
+  addInputs(b);
+  if (b->isSeparate)
+    addIntermediates(b);
+  addOutputs(b);
+  fprintf(b->text, ")\n    -> (%s) {\n", b->resultTypes);
+  printBody(b);
+  fprintf(b->text, "  return %s : %s\n}\n", b->results, b->resultTypes);
+}
+
+bool graphCreate(const Operator *op, const Shape *shape, bool isSeparate,
+                 Graph *graph) {
   *graph = (Graph){.text = NULL};
   size_t length;
   Builder builder = {.text = open_memstream(&graph->text, &length),
                      .graph = graph,
                      .op = op,
                      .shape = shape,
-                     .keepsIntermediates = keepsIntermediates};
+                     .traits = gqFormatGetTraits(op->format),
+                     .isSeparate = isSeparate};
   if (!builder.text)
     return false;
   nameTypes(&builder);

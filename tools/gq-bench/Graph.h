@@ -17,17 +17,41 @@
 // Operators
 //===----------------------------------------------------------------------===//
 
+/// What an operator has besides its input. Results are in tiles of 128x4.
+enum {
+  HAS_ROWS = 1 << 0,
+  HAS_COLUMNS = 1 << 1,
+  HAS_BOTH = HAS_ROWS | HAS_COLUMNS,
+  /// In bf16.
+  HAS_DBIAS = 1 << 2,
+  HAS_GLOBAL_SCALE = 1 << 3,
+  /// One a group, of the recipe te.
+  HAS_OUTER_AMAX = 1 << 4,
+  /// The kernel derives the scale offsets.
+  HAS_PACKED_SCALES = 1 << 5,
+  /// Rows of the input are picked by an index tensor.
+  HAS_GATHER = 1 << 6,
+};
+
+/// An element-wise op of bf16 before the quantization.
+typedef struct Producer {
+  /// [M, K] each; 1 or 2.
+  int numInputs;
+  /// The body of a linalg.generic that makes %r of %u, and of %v if there are
+  /// two inputs.
+  const char *body;
+} Producer;
+
 /// Something to measure: what becomes one kernel when it is fused.
 typedef struct Operator {
   /// As on the command line and in reports.
   const char *name;
   gqElementType element;
-  /// Inputs [M, K] of the producer; one without a producer.
-  int numInputs;
-  /// The body of a linalg.generic that makes %r of %u, and of %v if there are
-  /// two inputs; null for none. It is of element type bf16.
-  const char *producer;
-  bool globalScale;
+  gqFormat format;
+  /// HAS_ bits; a direction at least.
+  unsigned parts;
+  /// Null for none; there is none with a gather.
+  const Producer *producer;
 } Operator;
 
 extern const Operator operators[];
@@ -46,9 +70,13 @@ typedef struct Shape {
   /// [groups + 1] and [groups], owned.
   int32_t *offsets, *scaleOffsets;
   int64_t scaleRows;
+  /// [rows], owned: all rows in random order.
+  int32_t *rowIndices;
+  /// [groups], owned.
+  float *outerAmax;
 } Shape;
 
-/// Draws the groups, the same ones each time. `columns` is a multiple of 16,
+/// Draws the groups, the same ones each time. `columns` is a multiple of 32,
 /// and offsets fit into i32. False if there is no memory.
 bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups);
 void shapeFree(Shape *shape);
@@ -62,7 +90,9 @@ typedef enum Role {
   ROLE_INPUT,
   ROLE_OFFSETS,
   ROLE_SCALE_OFFSETS,
+  ROLE_ROW_INDICES,
   ROLE_GLOBAL_SCALE,
+  ROLE_OUTER_AMAX,
   /// What separate ops hand to each other.
   ROLE_INTERMEDIATE,
   ROLE_OUTPUT,
@@ -87,19 +117,23 @@ typedef struct Graph {
   Argument arguments[MAX_ARGUMENTS];
 } Graph;
 
-/// The operator as a frontend writes it: producer, block_quantize,
-/// preprocess_grouped_matmul_sf. With `keepsIntermediates` what is between them
-/// is arguments and results too, so that nothing is allocated when the ops stay
-/// separate; without it they can be fused. The other arguments are the same and
-/// in the same order. False if there is no memory.
-bool graphCreate(const Operator *op, const Shape *shape,
-                 bool keepsIntermediates, Graph *graph);
+/// The operator as a frontend writes it: a gather or a producer, then
+/// block_quantize and preprocess_grouped_matmul_sf, or, for what these two do
+/// not make, a grouped_block_quantize for each direction. With `isSeparate`
+/// what is between the ops is arguments and results too, so that nothing but a
+/// kernel's workspace is allocated when they stay separate, and packed scale
+/// offsets are computed by a linalg.generic; without it the graph becomes one
+/// kernel. The other arguments are the same and in the same order. False if
+/// there is no memory.
+bool graphCreate(const Operator *op, const Shape *shape, bool isSeparate,
+                 Graph *graph);
 void graphFree(Graph *graph);
 
 size_t argumentSize(const Argument *argument);
 
 /// The bytes that must be read and written once, whatever the kernels do:
-/// inputs, data, scales without padding. The offsets are not worth counting.
+/// inputs, data, scales and columns without padding, dbias. Offsets and indices
+/// are not worth counting.
 double operatorBytes(const Operator *op, const Shape *shape);
 
 #endif // GQ_TOOLS_GQBENCH_GRAPH_H

@@ -40,6 +40,10 @@ static gqStatus fillArgument(DLDevice device, const Shape *shape,
     return deviceWrite(device, memory, shape->offsets, size);
   case ROLE_SCALE_OFFSETS:
     return deviceWrite(device, memory, shape->scaleOffsets, size);
+  case ROLE_ROW_INDICES:
+    return deviceWrite(device, memory, shape->rowIndices, size);
+  case ROLE_OUTER_AMAX:
+    return deviceWrite(device, memory, shape->outerAmax, size);
   case ROLE_GLOBAL_SCALE:
     return deviceWrite(device, memory, &globalScale, size);
   case ROLE_INTERMEDIATE:
@@ -144,10 +148,10 @@ gqStatus problemReadOutputs(const Problem *problem, char *bytes) {
 static size_t selectArguments(const Path *path, Operands *operands,
                               DLTensor **inputs) {
   const Graph *all = path->problem->graph;
-  bool keepsIntermediates = path->graph->numArguments == all->numArguments;
+  bool hasIntermediates = path->graph->numArguments == all->numArguments;
   size_t count = 0;
   for (int j = 0; j < all->numArguments; ++j)
-    if (keepsIntermediates || all->arguments[j].role != ROLE_INTERMEDIATE)
+    if (hasIntermediates || all->arguments[j].role != ROLE_INTERMEDIATE)
       inputs[count++] = &operands->tensors[j];
   return count;
 }

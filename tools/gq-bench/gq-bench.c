@@ -74,11 +74,11 @@ static bool parseShape(const char *text, Extents *shape) {
   if (sscanf(text, "%" SCNd64 "x%" SCNd64 "x%" SCNd64 "%n", &shape->rows,
              &shape->columns, &shape->groups, &end) == 3 &&
       !text[end] && shape->rows > 0 && shape->rows < 1 << 30 &&
-      shape->columns > 0 && shape->columns % 16 == 0 &&
+      shape->columns > 0 && shape->columns % 32 == 0 &&
       shape->columns < 1 << 30 && shape->groups > 0 && shape->groups < 1 << 20)
     return true;
   fprintf(stderr,
-          "gq-bench: --shape=%s: expected MxKxG, K a multiple of 16, such as "
+          "gq-bench: --shape=%s: expected MxKxG, K a multiple of 32, such as "
           "8192x5120x128\n",
           text);
   return false;
@@ -231,7 +231,7 @@ typedef struct Case {
 static gqStatus compile(const Case *c, Graph *graph, bool fuse, Path *path) {
   gqCompileOptions options = {.target = c->target, .noFusion = !fuse};
   *path = (Path){NULL, graph, &c->problem};
-  if (!graphCreate(c->op, c->shape, /*keepsIntermediates=*/!fuse, graph))
+  if (!graphCreate(c->op, c->shape, /*isSeparate=*/!fuse, graph))
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
   return gqCompile(graph->text, strlen(graph->text), &options,
                    &path->executable);
