@@ -101,25 +101,27 @@ static void compileAndRun(const gqCompileOptions *options) {
   gqExecutableDestroy(executable);
 }
 
+/// Compiles into the cache, which has one file then.
+static void fillCache(const Folder *folder, char *path) {
+  gqCompileOptions options = {.cacheDir = folder->cache};
+  compileAndRun(&options);
+  findFile(folder, path);
+}
+
 static void testHit(void **state) {
   Folder *folder = *state;
-  gqCompileOptions options = {.cacheDir = folder->cache};
   char path[512];
-  compileAndRun(&options);
-  findFile(folder, path);
+  fillCache(folder, path);
   ino_t inode = inodeOf(path);
-  compileAndRun(&options);
-  findFile(folder, path);
+  fillCache(folder, path);
   assert_int_equal(inodeOf(path), inode);
 }
 
 /// The name of the file is a hash, 16 hexadecimal digits.
 static void testFileName(void **state) {
   Folder *folder = *state;
-  gqCompileOptions options = {.cacheDir = folder->cache};
   char path[512];
-  compileAndRun(&options);
-  findFile(folder, path);
+  fillCache(folder, path);
   const char *name = strrchr(path, '/') + 1;
   assert_int_equal(strspn(name, "0123456789abcdef"), 16);
   assert_int_equal(strlen(name), 16);
@@ -175,10 +177,8 @@ static void checkMiss(const Folder *folder, const char *path) {
 /// hash, or the object.
 static void testCorruptFile(void **state) {
   Folder *folder = *state;
-  gqCompileOptions options = {.cacheDir = folder->cache};
   char path[512];
-  compileAndRun(&options);
-  findFile(folder, path);
+  fillCache(folder, path);
   long size = sizeOf(path);
   const long positions[] = {0, 8, 16, 24, 40, size / 2, size - 1};
   for (size_t i = 0; i < sizeof(positions) / sizeof(positions[0]); ++i) {
@@ -189,10 +189,8 @@ static void testCorruptFile(void **state) {
 
 static void testTruncatedFile(void **state) {
   Folder *folder = *state;
-  gqCompileOptions options = {.cacheDir = folder->cache};
   char path[512];
-  compileAndRun(&options);
-  findFile(folder, path);
+  fillCache(folder, path);
   long size = sizeOf(path);
   const long sizes[] = {0, 7, 31, 32, 100, size - 1, size + 1};
   for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {

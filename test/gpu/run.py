@@ -75,6 +75,14 @@ def differences(results, expected):
     return None
 
 
+def compare(name, text, arrays):
+    """Reports whether the GPU writes what the CPU writes."""
+    code, error, expected = run(text, arrays, "cpu")
+    assert code == 0, error
+    code, error, results = run(text, arrays, "cuda")
+    report(name, error if code else differences(results, expected))
+
+
 def module(k, element, index, scale=None, rows="all", fused=True):
     """(x, offsets, scale offsets, [global scale], data, scales) -> both."""
     x, o = f"tensor<?x{k}x{element}>", f"tensor<?x{index}>"
@@ -176,11 +184,7 @@ def test_random():
             before = min(m // 3, 5) if number % 2 else 0
             arrays = problem_of(rng, m, k, groups, element, index, scale, before)
             text = module(k, element, index, scale, rows)
-            code, error, expected = run(text, arrays, "cpu")
-            assert code == 0, error
-            code, error, results = run(text, arrays, "cuda")
-            name = f"random {m}x{k} G={groups} {element} {index} {scale} {rows}"
-            report(name, error if code else differences(results, expected))
+            compare(f"random {m}x{k} G={groups} {element} {index} {scale} {rows}", text, arrays)
 
 
 PRODUCER = """
@@ -237,11 +241,7 @@ def test_producers():
                 arrays = [x, rng.standard_normal(k, np.float32),
                           rng.standard_normal(m, np.float32), np.float32(-0.5),
                           offsets, starts, data, scales]  # fmt: skip
-                code, error, expected = run(text, arrays, "cpu")
-                assert code == 0, error
-                code, error, results = run(text, arrays, "cuda")
-                name = f"producer {element} {m}x{k} {yield_type}"
-                report(name, error if code else differences(results, expected))
+                compare(f"producer {element} {m}x{k} {yield_type}", text, arrays)
 
 
 GATHER = """
@@ -321,11 +321,8 @@ def test_gather():
                 text = gather_text(k, element, index, producer)
                 x = values(rng, n, k, element)
                 arrays = gather_arrays(rng, x, m, k, index, producer)
-                code, error, expected = run(text, arrays, "cpu")
-                assert code == 0, error
-                code, error, results = run(text, arrays, "cuda")
                 name = f"gather {element} {index} {m} of {n}x{k} producer={producer}"
-                report(name, error if code else differences(results, expected))
+                compare(name, text, arrays)
 
 
 def test_hostile_row_indices():

@@ -259,10 +259,16 @@ FAKE cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
 // Streams
 //===----------------------------------------------------------------------===//
 
+/// A stream or an event, which has its flags.
+static void *makeHandle(unsigned flags) {
+  unsigned *handle = malloc(sizeof(flags));
+  *handle = flags;
+  return handle;
+}
+
 FAKE cuStreamCreate(CUstream *stream, unsigned flags) {
   ENTER();
-  *stream = malloc(sizeof(flags));
-  memcpy(*stream, &flags, sizeof(flags));
+  *stream = makeHandle(flags);
   return CUDA_SUCCESS;
 }
 
@@ -349,8 +355,7 @@ FAKE cuGraphDestroy(CUgraph graph) {
 
 FAKE cuEventCreate(CUevent *event, unsigned flags) {
   ENTER();
-  *event = malloc(sizeof(flags));
-  memcpy(*event, &flags, sizeof(flags));
+  *event = makeHandle(flags);
   return CUDA_SUCCESS;
 }
 
