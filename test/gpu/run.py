@@ -32,7 +32,8 @@ BATCHES = formats.batches(golden)
 NO_KERNEL_YET = {"blocks of 128 by 128", "blockwise fp8 in other than rows"}
 POISON = 0xA5
 ELEMENTS = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
-passed = failed = 0
+# (name, problem) of the tests that this process has run.
+reports = []
 
 
 def mlir(name):
@@ -41,9 +42,8 @@ def mlir(name):
 
 
 def report(name, problem):
-    """Counts a test; `problem` is None or says what is wrong."""
-    global passed, failed
-    passed, failed = passed + (problem is None), failed + (problem is not None)
+    """Ends a test; `problem` is None or says what is wrong."""
+    reports.append((name, problem))
     if problem is not None:
         print(f"FAIL {name}: {problem}", flush=True)
 
@@ -344,9 +344,10 @@ def test_hostile_row_indices():
                        None if said else f"exit {code}: {error}")  # fmt: skip
 
 
-def test_fused_silu(text):
+def test_fused_silu():
     """silu(gate) * up in the same kernel: exp differs in its last bits."""
     rng = np.random.default_rng(13)
+    text = mlir("silu")
     m, k = 777, 5120
     gate, offsets, starts, data, scales = problem_of(rng, m, k, 32, "bf16", "i32", None)
     up = values(rng, m, k, "bf16")
@@ -370,9 +371,10 @@ def close(results, expected, tolerance):
     return None
 
 
-def test_leftovers(text):
+def test_leftovers():
     """Kernels of upstream's loops: the bytes of the CPU, but for exp."""
     rng = np.random.default_rng(19)
+    text = mlir("leftovers")
 
     def f32(*shape):
         return rng.standard_normal(shape, np.float32)
@@ -405,9 +407,10 @@ def test_leftovers(text):
             report(f"leftovers {entry} {shapes} {options}", error if code else problem)
 
 
-def test_moe(text):
+def test_moe():
     """Normalization, gelu, gather and quantization: tanh differs."""
     rng = np.random.default_rng(23)
+    text = mlir("moe")
     for tokens, routed, groups in ((100, 777, 5), (1, 1, 1), (0, 0, 3)):
         x = (rng.standard_normal((tokens, 64), np.float32).view(np.uint32) >> 16).astype(np.uint16)
         order = rng.integers(0, max(tokens, 1), routed).astype(np.int32)
@@ -470,37 +473,38 @@ def test_activations():
             report(f"activation {name} {option}", problem)
 
 
-def batch_problem(name):
+def test_batch(name):
+    """A format, direction and shape against the oracle."""
     batch = BATCHES[name]()
-    return checked(batch, batch.text)
+    problem = checked(batch, batch.text)
+    words = re.search("has no GPU kernel yet for (.*)", problem or "")
+    if not words or words[1] not in NO_KERNEL_YET:
+        report(name, problem)
 
 
-def test_batches(names):
-    """Every format, direction and shape, against the oracle."""
-    missing = 0
-    with concurrent.futures.ProcessPoolExecutor() as pool:
-        # Neighbours have cases in common.
-        for name, problem in zip(names, pool.map(batch_problem, names, chunksize=6)):
-            words = re.search("has no GPU kernel yet for (.*)", problem or "")
-            if words and words[1] in NO_KERNEL_YET:
-                missing += 1
-            else:
-                report(name, problem)
-    if missing:
-        print(f"{missing} of {len(names)} batches have no kernel yet")
+def reports_of(test, *arguments):
+    """What a test reports; runs in a process of a pool."""
+    reports.clear()
+    test(*arguments)
+    return list(reports)
 
 
-if arguments.only is None:
-    test_golden()
-    test_random()
-    test_producers()
-    test_gather()
-    test_hostile_row_indices()
-    test_fused_silu(mlir("silu"))
-    test_leftovers(mlir("leftovers"))
-    test_moe(mlir("moe"))
-    test_hostile_offsets()
-    test_activations()
-test_batches([name for name in BATCHES if (arguments.only or "") in name])
-print(f"{passed} passed, {failed} failed")
+batches = [name for name in BATCHES if (arguments.only or "") in name]
+with concurrent.futures.ProcessPoolExecutor() as pool:
+    done = []
+    if arguments.only is None:
+        # The long ones first.
+        for test in (
+            test_leftovers, test_random, test_gather, test_producers, test_moe,
+            test_hostile_row_indices, test_activations, test_golden, test_fused_silu,
+            test_hostile_offsets,
+        ):  # fmt: skip
+            done.append(pool.submit(reports_of, test))
+    ran = [pool.submit(reports_of, test_batch, name) for name in batches]
+    missing = sum(not future.result() for future in ran)
+    problems = [problem for future in done + ran for _, problem in future.result()]
+if missing:
+    print(f"{missing} of {len(batches)} batches have no kernel yet")
+failed = sum(problem is not None for problem in problems)
+print(f"{len(problems) - failed} passed, {failed} failed")
 sys.exit(failed != 0)
