@@ -273,11 +273,6 @@ GQ_DEV bool gq_dev_is_e5m2(gqFormat format) {
   return gqFormatGetTraits(format).dataType == GQ_F8E5M2;
 }
 
-GQ_DEV uint32_t gq_dev_fp8x2(gqFormat format, float low, float high) {
-  return gq_dev_is_e5m2(format) ? gq_dev_e5m2x2_from_f32(low, high)
-                                : gq_dev_e4m3x2_from_f32(low, high);
-}
-
 /// The bytes of the codes of a unit, in the order of y: 2 words of 4 bits or 4
 /// of 8. For 4 bits y comes as `way` says.
 GQ_DEV void gq_dev_codes(gqFormat format, gq_dev_e2m1_way way,

@@ -71,9 +71,9 @@ static inline uint32_t gq_dev_grid(int64_t rows, int64_t columns,
 
 enum {
   /// Threads of a CTA, exactly.
-  GQ_DEV_TILES_CTA = 256,
+  GQ_DEV_TILES_CTA = 128,
   /// CTAs that a grid should have for each multiprocessor.
-  GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR = 2,
+  GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR = 3,
 };
 
 /// What a kernel of tiles computes: bits of its constant `parts`.
@@ -97,9 +97,12 @@ static inline int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
   return (rows / 128 + groups + 2) * ((columns + 127) / 128);
 }
 
-/// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill.
+/// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. With
+/// so many jobs that it makes no difference to begin with more CTAs, each gets
+/// six, and none is late at the end.
 static inline uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full) {
-  return (uint32_t)(jobs < 1 ? 1 : jobs < full ? jobs : full);
+  int64_t ctas = jobs < full ? jobs : jobs < 24 * full ? full : jobs / 6;
+  return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
 }
 
 /// The bytes of the workspace of a kernel that computes amax or dbias: four for

@@ -38,6 +38,18 @@ GQ_DEV uint32_t gq_dev_thread(void) {
   return (uint32_t)__nvvm_read_ptx_sreg_tid_x();
 }
 
+/// x, of which the compiler knows no more: what follows from it is computed
+/// where it is needed, and not before a loop and kept.
+GQ_DEV uint32_t gq_dev_here(uint32_t x) {
+  __asm__ volatile("" : "+r"(x));
+  return x;
+}
+
+GQ_DEV int64_t gq_dev_here64(int64_t x) {
+  __asm__ volatile("" : "+l"(x));
+  return x;
+}
+
 /// The threads of a CTA, a multiple of 32.
 GQ_DEV uint32_t gq_dev_num_threads(void) {
   return (uint32_t)__nvvm_read_ptx_sreg_ntid_x();
@@ -53,6 +65,9 @@ GQ_DEV uint32_t gq_dev_num_ctas(void) {
 
 /// All threads of the CTA wait for each other; what they wrote is seen.
 GQ_DEV void gq_dev_barrier(void) { __nvvm_bar_sync(0); }
+
+/// The same of the lanes of a warp.
+GQ_DEV void gq_dev_warp_barrier(void) { __nvvm_bar_warp_sync((unsigned)-1); }
 
 //===----------------------------------------------------------------------===//
 // Between the lanes of a warp, all of which must take part
@@ -223,14 +238,6 @@ GQ_DEV uint32_t gq_dev_e4m3x2_from_f32(float low, float high) {
   return pair;
 }
 
-GQ_DEV uint32_t gq_dev_e5m2x2_from_f32(float low, float high) {
-  uint16_t pair;
-  __asm__("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;"
-          : "=h"(pair)
-          : "f"(high), "f"(low));
-  return pair;
-}
-
 /// Four codes, that of x0 in the lowest byte. In one piece, so that the second
 /// conversion also merges.
 GQ_DEV uint32_t gq_dev_e4m3x4_from_f32(float x0, float x1, float x2, float x3) {
@@ -243,6 +250,19 @@ GQ_DEV uint32_t gq_dev_e4m3x4_from_f32(float x0, float x1, float x2, float x3) {
           "}"
           : "=r"(codes)
           : "f"(x0), "f"(x1), "f"(x2), "f"(x3));
+  return codes;
+}
+
+/// Four codes, the first two of which are in the low half of `first`.
+GQ_DEV uint32_t gq_dev_e4m3x4_after(uint32_t first, float x2, float x3) {
+  uint32_t codes;
+  __asm__("{\n\t"
+          ".reg .b16 high;\n\t"
+          "cvt.rn.satfinite.e4m3x2.f32 high, %3, %2;\n\t"
+          "mov.b32 %0, {%1, high};\n\t"
+          "}"
+          : "=r"(codes)
+          : "h"((uint16_t)first), "f"(x2), "f"(x3));
   return codes;
 }
 
@@ -267,6 +287,20 @@ GQ_DEV float gq_dev_f32_from_e4m3_code(uint32_t code) {
 }
 
 #if __CUDA_ARCH__ >= 1000
+/// The codes of x[0] to x[3], x[0] in the lowest nibble.
+GQ_DEV uint32_t gq_dev_e2m1x4_native(const float x[4]) {
+  uint16_t codes;
+  __asm__("{\n\t"
+          ".reg .b8 b0, b1;\n\t"
+          "cvt.rn.satfinite.e2m1x2.f32 b0, %2, %1;\n\t"
+          "cvt.rn.satfinite.e2m1x2.f32 b1, %4, %3;\n\t"
+          "mov.b16 %0, {b0, b1};\n\t"
+          "}"
+          : "=h"(codes)
+          : "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3]));
+  return codes;
+}
+
 /// The codes of x[0] to x[7], x[0] in the lowest nibble.
 GQ_DEV uint32_t gq_dev_e2m1x8_native(const float x[8]) {
   uint32_t codes;
@@ -291,6 +325,8 @@ GQ_DEV uint32_t gq_dev_e2m1x8_native(const float x[8]) {
 
 typedef uint32_t gq_dev_u32x4 __attribute__((ext_vector_type(4)));
 typedef uint32_t gq_dev_u32x2 __attribute__((ext_vector_type(2)));
+typedef float gq_dev_f32x4 __attribute__((ext_vector_type(4)));
+typedef float gq_dev_f32x2 __attribute__((ext_vector_type(2)));
 
 /// 16 bytes at a multiple of 16 that are read once: not kept in L1. Volatile
 /// only to stay where it is written, ahead of what uses it.
@@ -300,6 +336,55 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 GQ_GLOBAL *p) {
                    : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
                    : "l"(p));
   return x;
+}
+
+/// Stores 2, 4, 8 or 16 bytes at a multiple of as much, if `condition`: without
+/// a branch, which would cut up what can be scheduled together.
+GQ_DEV void gq_dev_store2_if(bool condition, void GQ_GLOBAL *p, uint32_t x) {
+  __asm__ volatile("{\n\t"
+                   ".reg .pred p;\n\t"
+                   "setp.ne.b32 p, %0, 0;\n\t"
+                   "@p st.global.b16 [%1], %2;\n\t"
+                   "}"
+                   :
+                   : "r"((uint32_t)condition), "l"(p), "h"((uint16_t)x)
+                   : "memory");
+}
+
+GQ_DEV void gq_dev_store4_if(bool condition, void GQ_GLOBAL *p, uint32_t x) {
+  __asm__ volatile("{\n\t"
+                   ".reg .pred p;\n\t"
+                   "setp.ne.b32 p, %0, 0;\n\t"
+                   "@p st.global.b32 [%1], %2;\n\t"
+                   "}"
+                   :
+                   : "r"((uint32_t)condition), "l"(p), "r"(x)
+                   : "memory");
+}
+
+GQ_DEV void gq_dev_store8_if(bool condition, void GQ_GLOBAL *p,
+                             const uint32_t x[2]) {
+  __asm__ volatile("{\n\t"
+                   ".reg .pred p;\n\t"
+                   "setp.ne.b32 p, %0, 0;\n\t"
+                   "@p st.global.v2.b32 [%1], {%2, %3};\n\t"
+                   "}"
+                   :
+                   : "r"((uint32_t)condition), "l"(p), "r"(x[0]), "r"(x[1])
+                   : "memory");
+}
+
+GQ_DEV void gq_dev_store16_if(bool condition, void GQ_GLOBAL *p,
+                              const uint32_t x[4]) {
+  __asm__ volatile("{\n\t"
+                   ".reg .pred p;\n\t"
+                   "setp.ne.b32 p, %0, 0;\n\t"
+                   "@p st.global.v4.b32 [%1], {%2, %3, %4, %5};\n\t"
+                   "}"
+                   :
+                   : "r"((uint32_t)condition), "l"(p), "r"(x[0]), "r"(x[1]),
+                     "r"(x[2]), "r"(x[3])
+                   : "memory");
 }
 
 /// ORs into a word that other threads OR into as well.

@@ -5,38 +5,49 @@
 //
 // A job is a tile of 128 rows of a group by 128 columns. Of either direction
 // such a tile has whole 512-byte tiles of scales, so that it owns the bytes it
-// writes, padding included. CTAs take the jobs in turn, along the rows of the
-// matrix, so that the grid moves through it as a whole.
+// writes, padding included. CTAs take the jobs in turn, so that the grid moves
+// through the matrix as a whole, 16 rows of tiles at a time.
 //
-// A job goes in passes of 32 words a row, a word being two elements of 16 bits
-// or one of 32. In a pass a thread quantizes what it loaded along the row and
-// leaves it in shared memory; after a barrier it takes 16 rows of a word, which
-// it quantizes along the columns. Those codes go through shared memory once
-// more, so that they leave in runs. Before that, the loads of the next pass are
-// issued.
+// Each of four warps has a quarter of a job, and a lane 16 columns of 8 or, of
+// 32-bit elements, 4 consecutive rows, which it holds in registers: 4 by 8
+// lanes are the 64 columns of a quarter and all or, in one of two passes, half
+// of its rows. The lanes of a block agree on its scale, so that an element is
+// unpacked once for both directions, and codes leave in whole sectors without
+// being moved between lanes. Only the scales of a job are collected in shared
+// memory: after its one barrier they leave in whole tiles. The loads of the
+// next job are issued before that.
 //
 // A CTA first sums up the groups: how many jobs there are before each, and
-// where its outputs begin. One warp finds the next job in these sums while the
-// others compute.
+// where its outputs begin. A lane finds a job in these sums; 16 of them find
+// the next jobs of the CTA at once.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/device/Tiles.h"
 
-#include "runtime_kernels/device/Blocks.h"
 #include "runtime_kernels/device/Gather.h"
 #include "runtime_kernels/device/Groups.h"
+#include "runtime_kernels/device/Scales.h"
 
 enum {
   THREADS = GQ_DEV_TILES_CTA,
   WARPS = THREADS / GQ_DEV_WARP,
-  /// Rows and columns of a job.
+  /// Rows and columns of a job, and of a warp's part.
   TILE = 128,
-  /// Words of a row in a pass.
-  WORDS = 32,
-  /// Units of 16 rows in a job.
-  ROW_UNITS = TILE / GQ_DEV_UNIT,
+  QUARTER = TILE / 2,
+  /// Lanes of a warp side by side, and one below the other.
+  LANES_ACROSS = QUARTER / GQ_DEV_UNIT,
+  LANES_DOWN = GQ_DEV_WARP / LANES_ACROSS,
+  /// The most rows of a lane, and words of a row of it.
+  ROWS = QUARTER / LANES_DOWN,
+  WORDS = GQ_DEV_UNIT,
+  /// Jobs of a CTA that are found at once.
+  BATCH = 16,
+  /// Rows of tiles that are gone through together.
+  BAND = 16,
 };
+
+_Static_assert(WARPS * QUARTER * QUARTER == TILE * TILE, "four warps");
 
 /// What the kernel leaves for the one that adds it up.
 typedef struct Workspace {
@@ -114,7 +125,7 @@ GQ_DEV int64_t dataBytes(const Op *o, int64_t elements) {
 }
 
 /// Scales of a job along a row or a column: 8 or 4.
-GQ_DEV uint32_t scaleColumns(const Op *o) {
+GQ_DEV uint32_t numScaleColumns(const Op *o) {
   return TILE / (uint32_t)o->traits.blockColumns;
 }
 
@@ -125,18 +136,26 @@ GQ_DEV int64_t scaleWidth(const Op *o, int64_t elements) {
   return o->tiled ? gq_dev_up(blocks, GQ_DEV_TILE_COLUMNS) : blocks;
 }
 
-/// Columns of a pass, and units of 16 columns in it.
-GQ_DEV uint32_t passColumns(const Op *o) {
-  return WORDS * gq_dev_elements_per_word(o->type);
+/// Rows of a lane in a pass, words of its 16 columns, and passes: a lane holds
+/// 64 words.
+GQ_DEV uint32_t rowsOfLane(const Op *o) {
+  return 4 * gq_dev_elements_per_word(o->type);
 }
-GQ_DEV uint32_t passUnits(const Op *o) { return passColumns(o) / GQ_DEV_UNIT; }
-GQ_DEV uint32_t numPasses(const Op *o) { return TILE / passColumns(o); }
-/// Units that a thread has in a pass.
-GQ_DEV uint32_t unitsOfThread(const Op *o) {
-  return TILE * passUnits(o) / THREADS;
-}
-GQ_DEV uint32_t wordsOfUnit(const Op *o) {
+GQ_DEV uint32_t wordsOfLane(const Op *o) {
   return GQ_DEV_UNIT / gq_dev_elements_per_word(o->type);
+}
+GQ_DEV uint32_t numPasses(const Op *o) { return ROWS / rowsOfLane(o); }
+
+/// Lanes that share a block of a column.
+GQ_DEV uint32_t lanesOfBlock(const Op *o) {
+  return (uint32_t)o->traits.blockColumns / rowsOfLane(o);
+}
+/// Columns of which a lane has the scales, and their words.
+GQ_DEV uint32_t ownColumns(const Op *o) {
+  return GQ_DEV_UNIT / lanesOfBlock(o);
+}
+GQ_DEV uint32_t ownWords(const Op *o) {
+  return wordsOfLane(o) / lanesOfBlock(o);
 }
 
 //===----------------------------------------------------------------------===//
@@ -261,13 +280,6 @@ GQ_DEV Sums scanWarp(const Op *o, Sums sums) {
   return sums;
 }
 
-GQ_DEV Sums sumsOfLane(const Op *o, Sums sums, uint32_t lane) {
-  for (int i = 0; i < NUM_SUMS; ++i)
-    if (needsSum(o, i))
-      sums.of[i] = gq_dev_shuffle64(sums.of[i], lane);
-  return sums;
-}
-
 /// The sums of all groups before those of each thread, which has `share`
 /// consecutive ones.
 static GQ_SHARED int64_t table[NUM_SUMS][THREADS] GQ_UNINITIALIZED;
@@ -376,8 +388,8 @@ typedef struct Job {
   uint32_t sumsRow, sumsColumn;
 } Job;
 
-/// The current job and the next one.
-static GQ_SHARED Job jobs[2] GQ_UNINITIALIZED;
+/// Jobs of the CTA: number n is at n % (2 * BATCH).
+static GQ_SHARED Job jobs[2 * BATCH] GQ_UNINITIALIZED;
 
 GQ_DEV gq_dev_outer loadOuter(const Op *o, const float GQ_GLOBAL *outer,
                               int32_t kind, int32_t group) {
@@ -390,7 +402,7 @@ GQ_DEV gq_dev_outer loadOuter(const Op *o, const float GQ_GLOBAL *outer,
 
 /// The scales of a tile: its bytes, given the width of all and the first one.
 GQ_DEV uint32_t scaleBytesOf(const Op *o, int64_t width, int64_t first) {
-  uint32_t columns = min32(width - first, scaleColumns(o));
+  uint32_t columns = min32(width - first, numScaleColumns(o));
   return o->tiled ? columns * TILE : columns;
 }
 
@@ -399,7 +411,13 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number, Group group,
                       Sums before) {
   int64_t block = o->traits.blockColumns;
   uint32_t columnTiles = (uint32_t)numTiles(group.columns);
-  uint32_t rowTile = index / columnTiles, columnTile = index % columnTiles;
+  // Bands of 16 rows of tiles, in each column after column: what the grid is at
+  // is as high as it is wide, and so are the runs of both outputs long.
+  uint32_t band = index / (BAND * columnTiles);
+  uint32_t bandRows = min32(numTiles(group.rows) - band * BAND, BAND);
+  index -= band * BAND * columnTiles;
+  uint32_t rowTile = band * BAND + index % bandRows;
+  uint32_t columnTile = index / bandRows;
   int64_t row = (int64_t)rowTile * TILE, column = (int64_t)columnTile * TILE;
   int64_t rows32 = gq_dev_up(group.rows, 32);
   int64_t element = group.begin + row * group.columns + column; // if ragged
@@ -472,9 +490,8 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number, Group group,
   return job;
 }
 
-/// Finds job `index`. All lanes of a warp take part; all get it.
+/// Finds job `index`.
 GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
-  uint32_t lane = gq_dev_lane();
   if (index >= plan->groupJobs) {
     index -= plan->groupJobs;
     uint32_t above =
@@ -488,92 +505,68 @@ GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
     return jobOfGroup(o, index, -1, group, (Sums){{0}});
   }
 
-  // The last thread whose groups begin at or before the job: 32 threads 8
-  // apart, then the 8.
-  const uint32_t step = THREADS / GQ_DEV_WARP;
-  uint32_t atMost =
-      gq_dev_ballot(table[SUM_JOBS][lane * step] <= (int64_t)index);
-  uint32_t base = ((uint32_t)__builtin_popcount(atMost) - 1) * step;
-  atMost = gq_dev_ballot(lane < step &&
-                         table[SUM_JOBS][base + lane % step] <= (int64_t)index);
-  uint32_t thread = base + (uint32_t)__builtin_popcount(atMost) - 1;
+  // The last thread whose groups begin at or before the job, then among its
+  // groups.
+  uint32_t thread = 0;
+  for (uint32_t step = THREADS / 2; step; step /= 2)
+    if (table[SUM_JOBS][thread + step] <= (int64_t)index)
+      thread += step;
   Sums before;
   for (int i = 0; i < NUM_SUMS; ++i)
     before.of[i] = needsSum(o, i) ? table[i][thread] : 0;
-
-  // Among that thread's groups, 32 at a time.
-  uint32_t e = thread * plan->share;
-  for (;;) {
-    Group group = {0};
-    Sums sums = {{0}};
-    if (lane < plan->share && e + lane < o->groups) {
-      group = loadGroup(o, e + lane);
-      sums = sumsOf(o, group);
-    }
-    Sums scanned = plan->share > 1 ? scanWarp(o, sums) : sums;
-    int64_t left = (int64_t)index - before.of[SUM_JOBS];
-    uint32_t passed = (uint32_t)__builtin_popcount(
-        gq_dev_ballot(plan->share > 1 && scanned.of[SUM_JOBS] <= left));
-    if (passed < GQ_DEV_WARP) {
-      for (int i = 0; i < NUM_SUMS; ++i)
-        scanned.of[i] -= sums.of[i];
-      before = addSums(o, before, sumsOfLane(o, scanned, passed));
-      group.begin = gq_dev_shuffle64(group.begin, passed);
-      group.rows = gq_dev_shuffle64(group.rows, passed);
-      group.columns =
-          o->ragged ? gq_dev_shuffle64(group.columns, passed) : o->columns;
-      return jobOfGroup(o, index - (uint32_t)before.of[SUM_JOBS],
-                        (int32_t)(e + passed), group, before);
-    }
-    before = addSums(o, before, sumsOfLane(o, scanned, GQ_DEV_WARP - 1));
-    e += GQ_DEV_WARP;
+  for (uint32_t e = thread * plan->share;; ++e) {
+    Group group = loadGroup(o, e);
+    Sums after = addSums(o, before, sumsOf(o, group));
+    if ((int64_t)index < after.of[SUM_JOBS])
+      return jobOfGroup(o, index - (uint32_t)before.of[SUM_JOBS], (int32_t)e,
+                        group, before);
+    before = after;
   }
 }
 
-//===----------------------------------------------------------------------===//
-// Shared memory of a pass and of a job
-//===----------------------------------------------------------------------===//
-
-/// The elements of a pass. Groups of four words are permuted within a row, so
-/// that neither rows nor columns of words meet in a bank.
-static GQ_SHARED gq_dev_u32x4 elements[TILE * WORDS / 4] GQ_UNINITIALIZED;
-/// Columnwise codes of a pass, as they leave.
-static GQ_SHARED gq_dev_u32x4 staged[TILE * 4] GQ_UNINITIALIZED;
-/// Scales of a job, as they leave. Those of rows for two jobs: they are written
-/// while a slow thread still stores the last ones.
-static GQ_SHARED gq_dev_u32x4 rowScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
-static GQ_SHARED gq_dev_u32x4 columnScales[TILE * 8 / 16] GQ_UNINITIALIZED;
-/// Sums of 16 rows of a column of a pass.
-static GQ_SHARED float unitSums[ROW_UNITS][2 * WORDS] GQ_UNINITIALIZED;
-/// The largest magnitude of a job, and of the next.
-static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
-
-/// Where in `elements` four words of a row are.
-GQ_DEV uint32_t elementsAt(uint32_t row, uint32_t fourth) {
-  return row * (WORDS / 4) + (fourth ^ (row & 3) ^ (row >> 2 & 4));
+/// Finds jobs `first` to `first` + BATCH - 1 of the CTA. BATCH threads take
+/// part.
+GQ_DEV void findJobs(const Op *o, const Plan *plan, uint32_t numCtas,
+                     uint32_t first) {
+  uint32_t n = first + gq_dev_thread() % BATCH;
+  uint64_t index = gq_dev_here(gq_dev_cta()) + (uint64_t)n * numCtas;
+  Op here = *o;
+  here.columns = gq_dev_here64(o->columns);
+  if (index < plan->jobs)
+    jobs[n % (2 * BATCH)] = findJob(&here, plan, (uint32_t)index);
 }
 
-/// The byte of the scale (row, column) of a job.
+//===----------------------------------------------------------------------===//
+// Shared memory of a job
+//===----------------------------------------------------------------------===//
+
+// What is collected there is used after the job's barrier, while a fast warp
+// may be at the next job: hence two of each.
+
+/// Scales of a job, as they leave.
+static GQ_SHARED gq_dev_u32x4 rowScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4 columnScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
+/// Sums of the columns of the upper and the lower warps.
+static GQ_SHARED float columnSums[2][2][TILE] GQ_UNINITIALIZED;
+/// The largest magnitude.
+static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
+/// Of each warp, the factors of its blocks along columns: 64 by at most 4.
+static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][QUARTER] GQ_UNINITIALIZED;
+
+/// Of each lane, what would be too much for its registers: the magnitudes and,
+/// in rare cases, then factors of its blocks, and sums of its columns.
+static GQ_SHARED float laneBlocks[16][THREADS] GQ_UNINITIALIZED;
+static GQ_SHARED float laneSums[GQ_DEV_UNIT][THREADS] GQ_UNINITIALIZED;
+
+/// The byte of the scale (row, column) of a job, and that of the next row. Rows
+/// of a lane are in one unit of 32.
 GQ_DEV uint32_t scaleAt(const Op *o, uint32_t row, uint32_t column) {
   return o->tiled ? (uint32_t)gq_dev_tile128x4_offset(row, column,
                                                       GQ_DEV_TILE_COLUMNS)
-                  : row * scaleColumns(o) + column;
+                  : row * numScaleColumns(o) + column;
 }
-
-/// Where in `staged` 16 bytes of a transposed column are: lines of two columns,
-/// permuted against bank conflicts.
-GQ_DEV uint32_t stagedColumnAt(uint32_t column, uint32_t chunk) {
-  uint32_t line = column / 2;
-  return (column ^ (line >> 2 & 1)) * 4 + (chunk ^ (line & 3));
-}
-
-/// Bytes of a row of codes of a pass; where in `staged` a byte of one is.
-GQ_DEV uint32_t stagedPitch(const Op *o) {
-  return passColumns(o) * (uint32_t)o->traits.dataBits / 8;
-}
-GQ_DEV uint32_t stagedRowAt(const Op *o, uint32_t row, uint32_t byte) {
-  uint32_t pitch = stagedPitch(o);
-  return row * pitch + (byte ^ (row >> 4 & 1) * (pitch / 2));
+GQ_DEV uint32_t scalePitch(const Op *o) {
+  return o->tiled ? 16 : numScaleColumns(o);
 }
 
 //===----------------------------------------------------------------------===//
@@ -617,7 +610,7 @@ GQ_DEV void storeScales(const Op *o, uint8_t GQ_GLOBAL *to, int64_t pitch,
     }
     return;
   }
-  uint32_t full = scaleColumns(o);
+  uint32_t full = numScaleColumns(o);
   if (thread < rows) {
     const uint32_t GQ_SHARED *p =
         (const uint32_t GQ_SHARED *)from + thread * (full / 4);
@@ -628,308 +621,668 @@ GQ_DEV void storeScales(const Op *o, uint8_t GQ_GLOBAL *to, int64_t pitch,
 }
 
 //===----------------------------------------------------------------------===//
-// A pass: rows
+// A lane's elements
 //===----------------------------------------------------------------------===//
 
-/// A unit as it was loaded.
+/// Where a lane's rows and columns begin in the tile.
+typedef struct Place {
+  uint32_t row, column;
+  /// The number of the lane among those below each other.
+  uint32_t down;
+  uint32_t thread;
+} Place;
+
+GQ_DEV Place placeOfLane(const Op *o, uint32_t pass) {
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t down = lane / LANES_ACROSS;
+  return (Place){
+      .row = warp / 2 * QUARTER + (pass * LANES_DOWN + down) * rowsOfLane(o),
+      .column = warp % 2 * QUARTER + lane % LANES_ACROSS * GQ_DEV_UNIT,
+      .down = down,
+      .thread = thread,
+  };
+}
+
+/// A lane's elements as they were loaded.
+///
+/// Here and elsewhere a loop goes as far as it ever does and skips what there
+/// is not, so that it is unrolled before its bound is known to be constant.
 typedef struct Held {
-  uint32_t words[GQ_DEV_UNIT];
+  uint32_t words[ROWS][WORDS];
 } Held;
 
-/// A thread's unit i of a pass: a row of the tile and a unit of the pass.
-GQ_DEV uint32_t rowOfUnit(const Op *o, uint32_t i) {
-  return gq_dev_thread() / passUnits(o) + i * (THREADS / passUnits(o));
-}
-GQ_DEV uint32_t unitOfPass(const Op *o) {
-  return gq_dev_thread() % passUnits(o);
+/// Whether the hook only loads.
+GQ_DEV bool onlyLoads(gq_load16 *load) {
+  return load == gq_dev_load16_bf16 || load == gq_dev_load16_f16 ||
+         load == gq_dev_load16_f32;
 }
 
-/// Loads unit i; zeros where the tile has no elements.
-GQ_DEV Held loadUnit(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
-                     uint32_t i) {
-  uint32_t row = rowOfUnit(o, i);
-  uint32_t column = pass * passColumns(o) + unitOfPass(o) * GQ_DEV_UNIT;
-  Held held = {{0}};
-  if (row < job->rows && column < job->columns) {
-    float x[GQ_DEV_UNIT];
-    if (o->ragged)
-      o->load(o->inputs, 0,
-              job->inputColumn + row * job->columnsOfGroup + column, x);
-    else if (o->rowIndexBits)
-      gq_dev_load16_gathered(o->load, o->inputs,
-                             gq_dev_source_row(o->rowIndices, o->rowIndexBits,
-                                               o->sourceRows,
-                                               job->inputRow + row),
-                             job->inputColumn + column, x);
-    else
-      o->load(o->inputs, job->inputRow + row, job->inputColumn + column, x);
-    for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
-      if (j < wordsOfUnit(o))
-        held.words[j] =
-            gq_dev_pack(o->type, x + j * gq_dev_elements_per_word(o->type));
+/// Whether the hook reads a matrix, so that another row can be asked of it.
+GQ_DEV bool readsMatrix(gq_load16 *load) {
+  return onlyLoads(load) || load == gq_dev_load16_bf16_unaligned ||
+         load == gq_dev_load16_f16_unaligned ||
+         load == gq_dev_load16_f32_unaligned;
+}
+
+/// Packs what a hook gives, at once: else compilers hold many rows of it.
+GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
+                    uint32_t words[WORDS]) {
+  uint32_t perWord = gq_dev_elements_per_word(o->type);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS; ++i)
+    if (i < wordsOfLane(o))
+      words[i] = gq_dev_here(gq_dev_pack(o->type, x + i * perWord));
+}
+
+/// Loads a lane's row, whose number in the tile is `row`; zeros where the tile
+/// has no elements.
+GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
+                    uint32_t row, float x[GQ_DEV_UNIT]) {
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+    x[i] = 0.0f;
+  if (row >= job->rows || place.column >= job->columns)
+    return;
+  int64_t column = job->inputColumn + place.column;
+  if (o->ragged)
+    o->load(o->inputs, 0, row * job->columnsOfGroup + column, x);
+  else if (o->rowIndexBits)
+    gq_dev_load16_gathered(o->load, o->inputs,
+                           gq_dev_source_row(o->rowIndices, o->rowIndexBits,
+                                             o->sourceRows,
+                                             job->inputRow + row),
+                           column, x);
+  else
+    o->load(o->inputs, job->inputRow + row, column, x);
+}
+
+/// Of a hook that only loads: bytes from one row of a job to the next, and the
+/// element (row, column).
+GQ_DEV int64_t inputPitch(const Op *o, const Job GQ_SHARED *job) {
+  const gq_dev_matrix *matrix = o->inputs;
+  return (o->ragged ? job->columnsOfGroup : matrix->stride) *
+         gqElementTypeSize(o->type);
+}
+GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
+                                        uint32_t row, uint32_t column) {
+  const gq_dev_matrix *matrix = o->inputs;
+  return (const uint8_t GQ_GLOBAL *)matrix->data +
+         (o->ragged ? 0 : job->inputRow * inputPitch(o, job)) +
+         row * inputPitch(o, job) +
+         (job->inputColumn + column) * gqElementTypeSize(o->type);
+}
+
+/// Loads what a lane has of a pass.
+GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  Place place = placeOfLane(o, pass);
+  Held held;
+  float x[GQ_DEV_UNIT];
+  // Nothing but loads, without branches between them.
+  if (onlyLoads(o->load) && !o->rowIndexBits && job->rows == TILE &&
+      job->columns == TILE) {
+    int64_t pitch = inputPitch(o, job);
+    gq_dev_matrix matrix;
+    const uint8_t GQ_GLOBAL *p = inputAt(o, job, place.row, place.column);
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < ROWS; ++r)
+      if (r < rowsOfLane(o)) {
+        matrix.data = p;
+        o->load(&matrix, 0, 0, x);
+        packRow(o, x, held.words[r]);
+        p += pitch;
+      }
+    return held;
   }
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rowsOfLane(o)) {
+      loadRow(o, job, place, place.row + r, x);
+      packRow(o, x, held.words[r]);
+    }
   return held;
 }
 
-/// Leaves unit i in shared memory.
-GQ_DEV void storeUnit(const Op *o, uint32_t i, Held held) {
-  uint32_t fourths = wordsOfUnit(o) / 4;
-  for (uint32_t j = 0; j < GQ_DEV_UNIT / 4; ++j)
-    if (j < fourths)
-      elements[elementsAt(rowOfUnit(o, i), unitOfPass(o) * fourths + j)] =
-          (gq_dev_u32x4){held.words[4 * j], held.words[4 * j + 1],
-                         held.words[4 * j + 2], held.words[4 * j + 3]};
-}
-
-/// Quantizes unit i along the row. Returns its largest magnitude, that of its
-/// block with blocks of two units.
-GQ_DEV float quantizeUnit(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
-                          uint32_t i, Held held, uint8_t GQ_SHARED *scales) {
-  uint32_t unitBytes = (uint32_t)dataBytes(o, GQ_DEV_UNIT);
-  uint32_t row = rowOfUnit(o, i);
-  uint32_t unit = pass * passUnits(o) + unitOfPass(o);
-  uint32_t column = unit * GQ_DEV_UNIT;
-  uint32_t block = (uint32_t)o->traits.blockColumns;
-
-  float pair[2];
-  gq_dev_unpack_amax(
-      o->type, gq_dev_max_words(o->type, held.words, wordsOfUnit(o)), pair);
-  float amax = gq_dev_max_number(pair[0], pair[1]);
-  if (block == 2 * GQ_DEV_UNIT)
-    amax = gq_dev_max_number(amax, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
-                                       gq_dev_f32_bits(amax), 1)));
-
-  uint32_t scale = 0;
-  if (row < job->rows && column < job->columns) {
-    float x[GQ_DEV_UNIT], y[GQ_DEV_UNIT];
-    for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
-      if (j < wordsOfUnit(o))
-        gq_dev_unpack(o->type, held.words[j],
-                      x + j * gq_dev_elements_per_word(o->type));
-    gq_dev_outer outer = job->outer;
-    bool hasOuter = o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
-    gq_dev_e2m1_way way = gq_dev_e2m1_way_of(o->type, hasOuter);
-    scale = gq_dev_scale_block(o->format, o->recipe, hasOuter, outer, way, x,
-                               amax, y);
-    uint32_t codes[4];
-    gq_dev_codes(o->format, way, y, codes);
-    bool aligned = isAligned(o->data, o->ragged ? 0 : o->dataStride, unitBytes);
-    storeBytes(job->data + row * job->dataPitch + dataBytes(o, column), codes,
-               unitBytes, unitBytes, aligned);
-  }
-  if (column % block == 0)
-    scales[scaleAt(o, row, column / block)] = (uint8_t)scale;
-  return amax;
-}
-
 //===----------------------------------------------------------------------===//
-// A pass: columns
+// Blocks
 //===----------------------------------------------------------------------===//
 
-/// What a thread has of a pass: 16 rows, a unit, of a word. A warp has 32 rows
-/// of 16 words.
-typedef struct Strip {
-  uint32_t word, unit;
-} Strip;
-
-GQ_DEV Strip stripOfThread(void) {
-  uint32_t warp = gq_dev_thread() / GQ_DEV_WARP, lane = gq_dev_lane();
-  return (Strip){warp % 2 * 16 + lane % 16, warp / 2 * 2 + lane / 16};
+/// Of two words of two elements each, both elements' larger magnitudes.
+GQ_DEV uint32_t maxOfPairs(gqElementType type, uint32_t a, uint32_t b) {
+  return gq_dev_max_word(type, gq_dev_permute(a, b, 0x5410),
+                         gq_dev_permute(a, b, 0x7632));
 }
 
-/// Writes the codes of transposed column `column` of the pass.
-GQ_DEV void stageTransposed(uint32_t column, uint32_t unit,
-                            const uint32_t codes[4]) {
-  gq_dev_u32x2 GQ_SHARED *p =
-      (gq_dev_u32x2 GQ_SHARED *)(staged + stagedColumnAt(column, unit / 2));
-  p[unit % 2] = (gq_dev_u32x2){codes[0], codes[1]};
-}
-
-/// Writes the codes of 16 rows of a word where rows stay rows.
-GQ_DEV void stageRows(const Op *o, Strip strip, gq_dev_e2m1_way way,
-                      const float y[2][GQ_DEV_UNIT]) {
-  uint8_t GQ_SHARED *bytes = (uint8_t GQ_SHARED *)staged;
-  uint32_t row = strip.unit * GQ_DEV_UNIT;
-  bool paired = gq_dev_elements_per_word(o->type) == 2;
-  if (o->traits.dataBits == 8) {
-    for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-      if (paired)
-        *(uint16_t GQ_SHARED *)(bytes +
-                                stagedRowAt(o, row + i, 2 * strip.word)) =
-            (uint16_t)gq_dev_fp8x2(o->format, y[0][i], y[1][i]);
-      else
-        bytes[stagedRowAt(o, row + i, strip.word)] =
-            (uint8_t)gq_dev_fp8x2(o->format, y[0][i], 0.0f);
-    return;
-  }
-  if (paired) {
-#pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < GQ_DEV_UNIT; i += 4) {
-      float both[8];
-      for (uint32_t j = 0; j < 4; ++j) {
-        both[2 * j] = y[0][i + j];
-        both[2 * j + 1] = y[1][i + j];
-      }
-      uint32_t codes = gq_dev_e2m1x8(way, both);
-      for (uint32_t j = 0; j < 4; ++j)
-        bytes[stagedRowAt(o, row + i + j, strip.word)] =
-            (uint8_t)(codes >> 8 * j);
-    }
-    return;
-  }
-  // Two lanes have the halves of a byte: each stores 8 of the 16 rows.
-  uint32_t codes[2] = {gq_dev_e2m1x8(way, y[0]), gq_dev_e2m1x8(way, y[0] + 8)};
-  bool odd = strip.word % 2;
-  uint32_t other = gq_dev_shuffle_xor(odd ? codes[0] : codes[1], 1);
-  uint32_t low = odd ? other : codes[0], high = odd ? codes[1] : other;
-  uint32_t even = (low & 0x0f0f0f0f) | (high << 4 & 0xf0f0f0f0);
-  uint32_t odds = (low >> 4 & 0x0f0f0f0f) | (high & 0xf0f0f0f0);
-  for (uint32_t j = 0; j < 8; ++j)
-    bytes[stagedRowAt(o, row + 8 * odd + j, strip.word / 2)] =
-        (uint8_t)((j % 2 ? odds : even) >> j / 2 * 8);
-}
-
-/// Sums up and quantizes the thread's strip along the columns. Returns its
-/// largest magnitude.
-GQ_DEV float quantizeStrip(const Op *o, const Job GQ_SHARED *job,
-                           uint32_t pass) {
+/// The largest magnitudes of the blocks of a lane's rows.
+GQ_DEV void rowMagnitudes(const Op *o, const Held *held, float amax[ROWS]) {
   uint32_t perWord = gq_dev_elements_per_word(o->type);
-  Strip strip = stripOfThread();
-  uint32_t column = strip.word * perWord;
-  uint32_t tileColumn = pass * passColumns(o) + column;
-  uint32_t block = (uint32_t)o->traits.blockColumns;
-  uint32_t scaleColumn = strip.unit * GQ_DEV_UNIT / block;
-  bool storesScale = strip.unit * GQ_DEV_UNIT % block == 0;
-  uint8_t GQ_SHARED *scales = (uint8_t GQ_SHARED *)columnScales;
-  // 32 rows at a time, so that a warp goes one way.
-  if (strip.unit / 2 * 32 >= job->paddedRows) {
-    for (uint32_t k = 0; k < 2; ++k)
-      if (k < perWord) {
-        if (o->columnwise && storesScale)
-          scales[scaleAt(o, tileColumn + k, scaleColumn)] = 0;
-        if (o->hasDbias)
-          unitSums[strip.unit][column + k] = 0.0f;
-      }
-    return 0.0f;
-  }
-
-  uint32_t words[GQ_DEV_UNIT];
-  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    words[i] =
-        ((const uint32_t GQ_SHARED *)(elements +
-                                      elementsAt(strip.unit * GQ_DEV_UNIT + i,
-                                                 strip.word /
-                                                     4)))[strip.word % 4];
-  float x[2][GQ_DEV_UNIT];
-  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i) {
-    float pair[2] = {0.0f, 0.0f};
-    gq_dev_unpack(o->type, words[i], pair);
-    for (uint32_t k = 0; k < 2; ++k)
-      x[k][i] = pair[k];
-  }
-  if (o->hasDbias)
-    for (uint32_t k = 0; k < 2; ++k) {
-      float sum = x[k][0];
-      for (uint32_t i = 1; i < GQ_DEV_UNIT; ++i)
-        sum += x[k][i];
-      if (k < perWord)
-        unitSums[strip.unit][column + k] = sum;
-    }
-  if (!o->columnwise)
-    return 0.0f;
-
-  uint32_t max = gq_dev_max_words(o->type, words, GQ_DEV_UNIT);
-  if (block == 2 * GQ_DEV_UNIT)
-    max =
-        gq_dev_max_word(o->type, max, gq_dev_shuffle_xor(max, GQ_DEV_WARP / 2));
-  float amax[2];
-  gq_dev_unpack_amax(o->type, max, amax);
-  gq_dev_outer outer = job->columnwiseOuter;
-  bool hasOuter = o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
-  gq_dev_e2m1_way way = gq_dev_e2m1_way_of(o->type, hasOuter);
-  float y[2][GQ_DEV_UNIT];
+  uint32_t max[ROWS];
 #pragma clang loop unroll(full)
-  for (uint32_t k = 0; k < 2; ++k) {
-    if (k >= perWord)
-      continue;
-    uint32_t scale = gq_dev_scale_block(o->format, o->recipe, hasOuter, outer,
-                                        way, x[k], amax[k], y[k]);
-    if (storesScale)
-      scales[scaleAt(o, tileColumn + k, scaleColumn)] =
-          tileColumn + k < job->columns ? (uint8_t)scale : 0;
-    if (o->traits.transposes) {
-      uint32_t codes[4];
-      gq_dev_codes(o->format, way, y[k], codes);
-      stageTransposed(column + k, strip.unit, codes);
-    }
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rowsOfLane(o))
+      max[r] = gq_dev_max_words(o->type, held->words[r], wordsOfLane(o));
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t word =
+        perWord == 2 ? maxOfPairs(o->type, max[2 * i], max[2 * i + 1]) : max[i];
+    if (o->traits.blockColumns == 2 * GQ_DEV_UNIT)
+      word = gq_dev_max_word(o->type, word, gq_dev_shuffle_xor(word, 1));
+    float pair[2];
+    gq_dev_unpack_amax(o->type, word, pair);
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 2; ++k)
+      if (k < perWord)
+        amax[i * perWord + k] = pair[k];
   }
-  if (!o->traits.transposes)
-    stageRows(o, strip, way, y);
-  return gq_dev_max_number(amax[0], amax[1]);
 }
 
-/// Stores the columnwise codes of a pass.
-GQ_DEV void storeStaged(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
-  uint32_t firstColumn = pass * passColumns(o);
-  if (o->traits.transposes) {
-    // 16 bytes are 32 rows.
-    bool aligned = isAligned(o->columnwiseData, 0, 16);
-    for (uint32_t i = gq_dev_thread(); i < passColumns(o) * 4; i += THREADS) {
-      uint32_t column = i / 4, chunk = i % 4;
-      if (firstColumn + column < job->columns && chunk * 32 < job->paddedRows) {
-        gq_dev_u32x4 words = staged[stagedColumnAt(column, chunk)];
-        uint32_t w[4] = {words.x, words.y, words.z, words.w};
-        storeBytes(job->columnwiseData +
-                       (firstColumn + column) * job->columnwiseDataPitch +
-                       chunk * 16,
-                   w, 16, 16, aligned);
+/// The lanes of a block share its columns: at each step, one of two takes the
+/// first half of what they have left and one the other. This is a step, of
+/// words of maxima of which `count`, a constant, are left.
+GQ_DEV void shareMax(const Op *o, Place place, uint32_t count,
+                     uint32_t max[WORDS]) {
+  if (count >= wordsOfLane(o) || count < ownWords(o))
+    return;
+  uint32_t distance = wordsOfLane(o) / count / 2;
+  bool upper = place.down & distance;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t low = max[i], high = max[i + count];
+    uint32_t other =
+        gq_dev_shuffle_xor(upper ? low : high, distance * LANES_ACROSS);
+    max[i] = gq_dev_max_word(o->type, upper ? high : low, other);
+  }
+}
+
+/// The first of a lane's own columns.
+GQ_DEV uint32_t firstOwnColumn(const Op *o, Place place) {
+  uint32_t column = place.column;
+#pragma clang loop unroll(full)
+  for (uint32_t distance = 1; distance < LANES_DOWN; distance *= 2)
+    if (distance < lanesOfBlock(o) && (place.down & distance))
+      column += GQ_DEV_UNIT / 2 / distance;
+  return column;
+}
+
+/// The largest magnitudes of a lane's own columns.
+GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
+                             float amax[8]) {
+  uint32_t perWord = gq_dev_elements_per_word(o->type);
+  uint32_t max[WORDS];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS; ++i)
+    if (i < wordsOfLane(o)) {
+      max[i] = gq_dev_max_word(o->type, held->words[0][i], held->words[1][i]);
+#pragma clang loop unroll(full)
+      for (uint32_t r = 2; r < ROWS; ++r)
+        if (r < rowsOfLane(o))
+          max[i] = gq_dev_max_word(o->type, max[i], held->words[r][i]);
+    }
+  shareMax(o, place, 8, max);
+  shareMax(o, place, 4, max);
+  shareMax(o, place, 2, max);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 4; ++i)
+    if (i < ownWords(o)) {
+      float pair[2];
+      gq_dev_unpack_amax(o->type, max[i], pair);
+#pragma clang loop unroll(full)
+      for (uint32_t k = 0; k < 2; ++k)
+        if (k < perWord)
+          amax[i * perWord + k] = pair[k];
+    }
+}
+
+/// Adds `count` magnitudes to that of the job. All lanes take part.
+GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
+  float max = 0.0f;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 8; ++i)
+    if (i < count)
+      max = gq_dev_max_number(max, amax[i]);
+  uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(max));
+  if (gq_dev_lane() == 0)
+    gq_dev_atomic_max_shared(&jobAmax[parity], bits);
+}
+
+/// A regular or any block of a row or a column.
+GQ_DEV bool regularRow(const Op *o, gq_dev_outer outer, float amax,
+                       gq_dev_block *block) {
+  bool hasOuter = o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  return gq_dev_regular_block(o->format, o->recipe, hasOuter, outer, amax,
+                              block);
+}
+GQ_DEV bool regularColumn(const Op *o, gq_dev_outer outer, float amax,
+                          gq_dev_block *block) {
+  bool hasOuter = o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  return gq_dev_regular_block(o->format, o->recipe, hasOuter, outer, amax,
+                              block);
+}
+GQ_DEV gq_dev_block anyRow(const Op *o, gq_dev_outer outer, float amax) {
+  bool hasOuter = o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  return gq_dev_any_block(o->format, o->recipe, hasOuter, outer, amax);
+}
+GQ_DEV gq_dev_block anyColumn(const Op *o, gq_dev_outer outer, float amax) {
+  bool hasOuter = o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  return gq_dev_any_block(o->format, o->recipe, hasOuter, outer, amax);
+}
+
+/// Where the scales of a lane's rows are collected, if it has them.
+GQ_DEV uint8_t GQ_SHARED *rowScalesAt(const Op *o, Place place,
+                                      uint32_t parity) {
+  uint32_t block = (uint32_t)o->traits.blockColumns;
+  return (uint8_t GQ_SHARED *)rowScales[parity] +
+         scaleAt(o, place.row, place.column / block);
+}
+GQ_DEV bool hasRowScales(const Op *o, Place place) {
+  return place.column % (uint32_t)o->traits.blockColumns == 0;
+}
+
+/// Where those of its own columns are.
+GQ_DEV uint8_t GQ_SHARED *columnScalesAt(const Op *o, Place place,
+                                         uint32_t parity) {
+  uint32_t block = (uint32_t)o->traits.blockColumns;
+  return (uint8_t GQ_SHARED *)columnScales[parity] +
+         scaleAt(o, firstOwnColumn(o, place), place.row / block);
+}
+
+/// Where the factors of a block's columns are in shared memory.
+GQ_DEV float GQ_SHARED *factorsAt(const Op *o, Place place, uint32_t column) {
+  float GQ_SHARED *warp =
+      (float GQ_SHARED *)columnFactors[place.thread / GQ_DEV_WARP];
+  return warp + place.down / lanesOfBlock(o) * QUARTER + column % QUARTER;
+}
+
+/// Scales a lane's rows: collects their scales and returns whether all are
+/// regular. All lanes take part.
+GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
+                      uint32_t parity, const Held *held, float factors[ROWS]) {
+  gq_dev_outer outer = job->outer;
+  uint8_t GQ_SHARED *scales = rowScalesAt(o, place, parity);
+  bool regular = true;
+  float amax[ROWS];
+  rowMagnitudes(o, held, amax);
+  if (o->hasAmax)
+    collectAmax(amax, rowsOfLane(o), parity);
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rowsOfLane(o)) {
+      gq_dev_block block;
+      regular &= regularRow(o, outer, amax[r], &block);
+      laneBlocks[r][place.thread] = amax[r];
+      factors[r] = block.factor;
+      if (hasRowScales(o, place))
+        scales[r * scalePitch(o)] = (uint8_t)block.scale;
+    }
+  return regular;
+}
+
+/// The same of a lane's own columns; leaves their factors in shared memory.
+GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
+                         uint32_t parity, const Held *held) {
+  gq_dev_outer outer = job->columnwiseOuter;
+  uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
+  float GQ_SHARED *factors = factorsAt(o, place, firstOwnColumn(o, place));
+  bool regular = true;
+  float amax[8], pair[2];
+  columnMagnitudes(o, held, place, amax);
+  if (o->hasAmax && !o->rowwise)
+    collectAmax(amax, ownColumns(o), parity);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 8; ++i)
+    if (i < ownColumns(o)) {
+      gq_dev_block block;
+      regular &= regularColumn(o, outer, amax[i], &block);
+      laneBlocks[8 + i][place.thread] = amax[i];
+      scales[i * scalePitch(o)] = (uint8_t)block.scale;
+      pair[i % 2] = block.factor;
+      if (i % 2 == 1)
+        *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =
+            (gq_dev_f32x2){pair[0], pair[1]};
+    }
+  return regular;
+}
+
+/// Scales the lane's blocks again, which can be any, one after the other. The
+/// factors of rows are left in laneBlocks, where the magnitudes are. Blocks
+/// outside of the tile get scale 0.
+GQ_DEV void scaleAny(const Op *o, const Job GQ_SHARED *job, Place place,
+                     uint32_t parity) {
+  if (o->rowwise) {
+    uint8_t GQ_SHARED *scales = rowScalesAt(o, place, parity);
+#pragma clang loop unroll(disable)
+    for (uint32_t r = 0; r < rowsOfLane(o); ++r) {
+      bool inside = place.row + r < job->rows && place.column < job->columns;
+      gq_dev_block block = anyRow(o, job->outer, laneBlocks[r][place.thread]);
+      laneBlocks[r][place.thread] = block.factor;
+      if (hasRowScales(o, place))
+        scales[r * scalePitch(o)] = inside ? (uint8_t)block.scale : 0;
+    }
+  }
+  if (o->columnwise) {
+    uint32_t column = firstOwnColumn(o, place);
+    uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
+    float GQ_SHARED *factors = factorsAt(o, place, column);
+#pragma clang loop unroll(disable)
+    for (uint32_t i = 0; i < ownColumns(o); ++i) {
+      bool inside = place.row < job->paddedRows && column + i < job->columns;
+      gq_dev_block block =
+          anyColumn(o, job->columnwiseOuter, laneBlocks[8 + i][place.thread]);
+      factors[i] = block.factor;
+      scales[i * scalePitch(o)] = inside ? (uint8_t)block.scale : 0;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Codes
+//===----------------------------------------------------------------------===//
+
+/// Converts a quarter of a row of a lane.
+GQ_DEV void convertQuarter(const Op *o, bool clamps, uint32_t quarter,
+                           const float x[4], const float *factors,
+                           uint32_t factorStep, uint32_t codes[4]) {
+  float y[4];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 4; ++i)
+    y[i] = gq_dev_scaled(o->format, clamps, x[i], factors[i * factorStep]);
+  gq_dev_codes4(o->format, quarter, y, codes);
+}
+
+/// Whether a lane's codes can be stored at once.
+GQ_DEV bool storesAtOnce(const Op *o) {
+  uint32_t bytes = (uint32_t)dataBytes(o, GQ_DEV_UNIT);
+  bool rows = isAligned(o->data, o->ragged ? 0 : o->dataStride, bytes);
+  bool columns =
+      o->traits.transposes
+          ? isAligned(o->columnwiseData, 0, 4)
+          : isAligned(o->columnwiseData,
+                      o->ragged ? 0 : o->columnwiseDataStride, bytes);
+  return (!o->rowwise | rows) & (!o->columnwise | columns);
+}
+
+/// Stores the codes of a lane's row at once.
+GQ_DEV void storeRow(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
+                     const uint32_t codes[4]) {
+  if (o->traits.dataBits == 4)
+    gq_dev_store8_if(there, p, codes);
+  else
+    gq_dev_store16_if(there, p, codes);
+}
+
+/// Where the codes of a lane's first row go, and those of its first column.
+GQ_DEV uint8_t GQ_GLOBAL *rowCodesAt(const Op *o, Place place,
+                                     uint8_t GQ_GLOBAL *data, int64_t pitch) {
+  return data + place.row * pitch + dataBytes(o, place.column);
+}
+GQ_DEV uint8_t GQ_GLOBAL *columnCodesAt(const Op *o, Place place,
+                                        uint8_t GQ_GLOBAL *data,
+                                        int64_t pitch) {
+  return data + place.column * pitch + dataBytes(o, place.row);
+}
+
+/// Unpacks a quarter of row r.
+GQ_DEV void unpackQuarter(const Op *o, const Held *held, uint32_t r,
+                          uint32_t quarter, float x[4]) {
+  uint32_t perWord = gq_dev_elements_per_word(o->type);
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < 4; ++j)
+    if (j < 4 / perWord)
+      gq_dev_unpack(o->type, held->words[r][quarter * 4 / perWord + j],
+                    x + j * perWord);
+}
+
+/// Loads the factors of a quarter of the columns.
+GQ_DEV void loadFactors(const Op *o, Place place, uint32_t quarter,
+                        float factors[4]) {
+  gq_dev_f32x4 four = *(const gq_dev_f32x4 GQ_SHARED *)factorsAt(
+      o, place, place.column + quarter * 4);
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < 4; ++j)
+    factors[j] = four[j];
+}
+
+/// Loads and stores the sums of `count` columns from `first` on. They are zeros
+/// in the first pass.
+GQ_DEV void loadSums(const Op *o, Place place, bool firstPass, uint32_t first,
+                     uint32_t count, float *sums) {
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
+    if (j < count)
+      sums[j] =
+          o->hasDbias && !firstPass ? laneSums[first + j][place.thread] : 0.0f;
+}
+GQ_DEV void storeSums(const Op *o, Place place, uint32_t first, uint32_t count,
+                      const float *sums) {
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
+    if (o->hasDbias && j < count)
+      laneSums[first + j][place.thread] = sums[j];
+}
+
+/// Converts a lane's elements, all of whose blocks are regular, and stores
+/// their codes at once; leaves the sums of its columns. This is for columns
+/// that stay rows, or none.
+GQ_DEV void convertRows(const Op *o, const Job GQ_SHARED *job, Place place,
+                        const Held *held, const float rowFactors[ROWS],
+                        bool firstPass) {
+  uint32_t rows = place.column < job->columns ? job->rows : 0;
+  uint32_t columnwiseRows = job->group >= 0 ? rows : 0;
+  float factors[GQ_DEV_UNIT], sums[GQ_DEV_UNIT];
+  loadSums(o, place, firstPass, 0, GQ_DEV_UNIT, sums);
+#pragma clang loop unroll(full)
+  for (uint32_t quarter = 0; quarter < 4; ++quarter)
+    if (o->columnwise)
+      loadFactors(o, place, quarter, factors + quarter * 4);
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r) {
+    if (r >= rowsOfLane(o))
+      continue;
+    // Keeps compilers from mixing the rows, for which registers are too few.
+    gq_dev_warp_barrier();
+    uint32_t rowCodes[4], columnCodes[4];
+#pragma clang loop unroll(full)
+    for (uint32_t quarter = 0; quarter < 4; ++quarter) {
+      float x[4];
+      unpackQuarter(o, held, r, quarter, x);
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < 4; ++j)
+        sums[quarter * 4 + j] += x[j];
+      if (o->rowwise)
+        convertQuarter(o, false, quarter, x, &rowFactors[r], 0, rowCodes);
+      if (o->columnwise)
+        convertQuarter(o, false, quarter, x, factors + quarter * 4, 1,
+                       columnCodes);
+    }
+    if (o->rowwise)
+      storeRow(o, place.row + r < rows,
+               rowCodesAt(o, place, job->data, job->dataPitch) +
+                   r * job->dataPitch,
+               rowCodes);
+    if (o->columnwise)
+      storeRow(
+          o, place.row + r < columnwiseRows,
+          rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch) +
+              r * job->columnwiseDataPitch,
+          columnCodes);
+  }
+  storeSums(o, place, 0, GQ_DEV_UNIT, sums);
+}
+
+/// The same for transposed columns.
+GQ_DEV void convertTransposed(const Op *o, const Job GQ_SHARED *job,
+                              Place place, const Held *held,
+                              const float rowFactors[ROWS], bool firstPass) {
+  bool hasColumns = place.column < job->columns;
+  bool hasColumnCodes = hasColumns & (place.row < job->paddedRows);
+  uint32_t rows = hasColumns ? job->rows : 0;
+  uint32_t rowCodes[ROWS][4];
+  // Four columns by four rows at a time, so that little is held.
+#pragma clang loop unroll(full)
+  for (uint32_t quarter = 0; quarter < 4; ++quarter) {
+    gq_dev_warp_barrier();
+    uint32_t first[4];
+    float factors[4], sums[4];
+    loadSums(o, place, firstPass, quarter * 4, 4, sums);
+    loadFactors(o, place, quarter, factors);
+#pragma clang loop unroll(full)
+    for (uint32_t top = 0; top < ROWS; top += 4) {
+      if (top >= rowsOfLane(o))
+        continue;
+      float y[4][4];
+#pragma clang loop unroll(full)
+      for (uint32_t r = top; r < top + 4; ++r) {
+        float x[4];
+        unpackQuarter(o, held, r, quarter, x);
+#pragma clang loop unroll(full)
+        for (uint32_t j = 0; j < 4; ++j) {
+          sums[j] += x[j];
+          y[j][r % 4] = x[j] * factors[j];
+        }
+        if (o->rowwise)
+          convertQuarter(o, false, quarter, x, &rowFactors[r], 0, rowCodes[r]);
+        if (o->rowwise && quarter == 3)
+          storeRow(o, place.row + r < rows,
+                   rowCodesAt(o, place, job->data, job->dataPitch) +
+                       r * job->dataPitch,
+                   rowCodes[r]);
+      }
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < 4; ++j) {
+        uint8_t GQ_GLOBAL *p = columnCodesAt(o, place, job->columnwiseData,
+                                             job->columnwiseDataPitch) +
+                               (quarter * 4 + j) * job->columnwiseDataPitch;
+        const float none[4] = {0.0f};
+        if (rowsOfLane(o) == 4)
+          gq_dev_store2_if(hasColumnCodes, p,
+                           gq_dev_e2m1x8_after(gq_dev_e2m1x4(y[j]), none));
+        else if (top == 0)
+          first[j] = gq_dev_e2m1x4(y[j]);
+        else
+          gq_dev_store4_if(hasColumnCodes, p,
+                           gq_dev_e2m1x8_after(first[j], y[j]));
       }
     }
-    return;
+    storeSums(o, place, quarter * 4, 4, sums);
   }
-  // Units of 16 columns.
+}
+
+/// Does the same with any blocks and any outputs. This is rare: it goes through
+/// the rows one after the other and loads them once more.
+GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
+                       bool firstPass) {
   uint32_t bytes = (uint32_t)dataBytes(o, GQ_DEV_UNIT);
-  bool aligned = isAligned(o->columnwiseData,
-                           o->ragged ? 0 : o->columnwiseDataStride, bytes);
-  for (uint32_t i = gq_dev_thread(); i < TILE * passUnits(o); i += THREADS) {
-    uint32_t row = i / passUnits(o), unit = i % passUnits(o);
-    uint32_t column = firstColumn + unit * GQ_DEV_UNIT;
-    if (job->group >= 0 && row < job->rows && column < job->columns) {
-      const uint32_t GQ_SHARED *p =
-          (const uint32_t GQ_SHARED *)((const uint8_t GQ_SHARED *)staged +
-                                       stagedRowAt(o, row, unit * bytes));
-      uint32_t w[4];
-      for (uint32_t j = 0; j < 4; ++j)
-        w[j] = 4 * j < bytes ? p[j] : 0;
-      storeBytes(job->columnwiseData + row * job->columnwiseDataPitch +
-                     dataBytes(o, column),
-                 w, bytes, bytes, aligned);
+  bool hasColumns = place.column < job->columns;
+  uint32_t rows = hasColumns ? job->rows : 0;
+  uint8_t GQ_GLOBAL *data = rowCodesAt(o, place, job->data, job->dataPitch);
+  uint8_t GQ_GLOBAL *columnwise =
+      rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
+  uint32_t columnCodes[GQ_DEV_UNIT] = {0};
+  float sums[GQ_DEV_UNIT];
+  loadSums(o, place, firstPass, 0, GQ_DEV_UNIT, sums);
+  const float GQ_SHARED *shared = factorsAt(o, place, place.column);
+#pragma clang loop unroll(disable)
+  for (uint32_t r = 0; r < rowsOfLane(o); ++r) {
+    bool there = place.row + r < rows;
+    float x[GQ_DEV_UNIT], factors[GQ_DEV_UNIT];
+    uint32_t rowCodes[4], sameCodes[4];
+    loadRow(o, job, place, place.row + r, x);
+    float factor = o->rowwise ? laneBlocks[r][place.thread] : 0.0f;
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i) {
+      if (o->columnwise)
+        factors[i] = shared[i];
+      if (o->hasDbias)
+        sums[i] += x[i];
     }
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 4; ++i) {
+      if (o->rowwise)
+        convertQuarter(o, true, i, x + 4 * i, &factor, 0, rowCodes);
+      if (o->columnwise)
+        convertQuarter(o, true, i, x + 4 * i, factors + 4 * i, 1, sameCodes);
+    }
+    if (o->rowwise && there)
+      storeBytes(data + r * job->dataPitch, rowCodes, bytes, bytes, false);
+    if (o->columnwise && !o->traits.transposes && there && job->group >= 0)
+      storeBytes(columnwise + r * job->columnwiseDataPitch, sameCodes, bytes,
+                 bytes, false);
+    if (o->columnwise && o->traits.transposes)
+#pragma clang loop unroll(full)
+      for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+        columnCodes[i] |= (sameCodes[i / 8] >> i % 8 * 4 & 15) << r * 4;
   }
+  storeSums(o, place, 0, GQ_DEV_UNIT, sums);
+  if (!o->columnwise || !o->traits.transposes || !hasColumns ||
+      place.row >= job->paddedRows)
+    return;
+  columnwise =
+      columnCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+    storeBytes(columnwise + i * job->columnwiseDataPitch, &columnCodes[i],
+               rowsOfLane(o) / 2, 4, false);
+}
+
+/// Quantizes a lane's elements. All lanes take part.
+GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
+                         uint32_t parity, const Held *held) {
+  Place place = placeOfLane(o, pass);
+  float rowFactors[ROWS];
+  bool regular = storesAtOnce(o);
+  gq_dev_warp_barrier();
+  if (o->columnwise)
+    regular &= scaleColumns(o, job, place, parity, held);
+  if (o->rowwise)
+    regular &= scaleRows(o, job, place, parity, held, rowFactors);
+  bool allRegular = gq_dev_ballot(!regular) == 0;
+  if (!allRegular)
+    scaleAny(o, job, place, parity);
+  gq_dev_warp_barrier();
+  if (__builtin_expect(!allRegular, 0))
+    convertAny(o, job, place, pass == 0);
+  else if (o->columnwise && o->traits.transposes)
+    convertTransposed(o, job, place, held, rowFactors, pass == 0);
+  else
+    convertRows(o, job, place, held, rowFactors, pass == 0);
 }
 
 //===----------------------------------------------------------------------===//
 // dbias and amax
 //===----------------------------------------------------------------------===//
 
-/// Stores the sums of the columns of a pass.
-GQ_DEV void sumPass(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
-  uint32_t column = gq_dev_thread();
-  uint32_t tileColumn = pass * passColumns(o) + column;
-  if (column >= passColumns(o) || tileColumn >= job->columns || job->group < 0)
-    return;
-  float sum = unitSums[0][column];
-  for (uint32_t unit = 1; unit < ROW_UNITS; ++unit)
-    sum += unitSums[unit][column];
-  o->workspace.sums[job->sumsRow * o->columns + job->sumsColumn + tileColumn] =
-      sum;
+/// A step at which lanes share the sums of columns, of which `count`, a
+/// constant, are left. Returns how many columns are skipped.
+GQ_DEV uint32_t shareSums(Place place, uint32_t count,
+                          float sums[GQ_DEV_UNIT]) {
+  uint32_t distance = GQ_DEV_UNIT / 2 / count;
+  bool upper = place.down & distance;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < count; ++i) {
+    float low = sums[i], high = sums[i + count];
+    uint32_t sent = gq_dev_f32_bits(upper ? low : high);
+    sums[i] =
+        (upper ? high : low) +
+        gq_dev_f32_from_bits(gq_dev_shuffle_xor(sent, distance * LANES_ACROSS));
+  }
+  return upper ? count : 0;
 }
 
-/// Adds a thread's largest magnitude to that of the job.
-GQ_DEV void addAmax(float amax, uint32_t parity) {
-  uint32_t max = gq_dev_max_of_lanes(gq_dev_f32_bits(amax));
-  if (gq_dev_lane() == 0)
-    gq_dev_atomic_max_shared(&jobAmax[parity], max);
+/// Adds up the sums of the columns of a warp and leaves them for the end of the
+/// job. All lanes take part.
+GQ_DEV void collectSums(const Op *o, uint32_t parity) {
+  Place place = placeOfLane(o, 0);
+  uint32_t column = place.column;
+  float sums[GQ_DEV_UNIT];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+    sums[i] = laneSums[i][place.thread];
+  column += shareSums(place, 8, sums);
+  column += shareSums(place, 4, sums);
+  column += shareSums(place, 2, sums);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 2; ++i)
+    columnSums[parity][place.row / QUARTER][column + i] = sums[i];
 }
 
 /// What CTA 0 knows of all groups: the scale offsets, the first jobs.
@@ -956,99 +1309,84 @@ GQ_DEV void publishGroups(const Op *o, const Plan *plan) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// Whether the hook only loads. What it gives can be held for later; a fused
-/// producer's results would be too many registers.
-GQ_DEV bool onlyLoads(gq_load16 *load) {
-  return load == gq_dev_load16_bf16 || load == gq_dev_load16_f16 ||
-         load == gq_dev_load16_f32;
-}
+/// What is known before jobs are done and needed between them, out of the way
+/// of what they hold. Volatile, or it would be read again ahead of them.
+static volatile GQ_SHARED struct {
+  Plan plan;
+  uint32_t numCtas;
+  /// The jobs of the CTA.
+  uint32_t jobs;
+  float GQ_GLOBAL *amax, *sums;
+} kept GQ_UNINITIALIZED;
 
-/// Whether the hook reads a matrix, so that another row can be asked of it.
-GQ_DEV bool readsMatrix(gq_load16 *load) {
-  return onlyLoads(load) || load == gq_dev_load16_bf16_unaligned ||
-         load == gq_dev_load16_f16_unaligned ||
-         load == gq_dev_load16_f32_unaligned;
+/// Stores what the CTA has collected of its job number n. All threads take
+/// part.
+GQ_DEV void finishJob(const Op *o, uint32_t n) {
+  gq_dev_barrier();
+  const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
+  uint32_t thread = gq_dev_here(gq_dev_thread()), parity = n % 2;
+  if (o->rowwise)
+    storeScales(o, job->scales, job->scalesPitch, job->rows, job->scaleBytes,
+                rowScales[parity], thread);
+  if (o->columnwise)
+    storeScales(o, job->columnwiseScales, job->columnwiseScalesPitch,
+                job->columns, job->columnwiseScaleBytes, columnScales[parity],
+                thread ^ THREADS / 2);
+  if (o->hasDbias && job->group >= 0 && thread < job->columns)
+    kept.sums[job->sumsRow * o->columns + job->sumsColumn + thread] =
+        columnSums[parity][0][thread] + columnSums[parity][1][thread];
+  if (o->hasAmax && thread == 0) {
+    kept.amax[gq_dev_here(gq_dev_cta()) + n * kept.numCtas] =
+        gq_dev_f32_from_bits(jobAmax[parity]);
+    jobAmax[parity] = 0;
+  }
 }
 
 GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
-  bool strips = o->columnwise || o->hasDbias;
-  bool ahead = onlyLoads(o->load);
-  uint32_t index = gq_dev_cta(), numCtas = gq_dev_num_ctas();
-  uint32_t warp = gq_dev_thread() / GQ_DEV_WARP;
-  if (index >= plan->jobs)
-    return;
-  if (warp == 0) {
-    Job job = findJob(o, plan, index);
-    if (gq_dev_lane() == 0)
-      jobs[0] = job;
+  if (gq_dev_thread() == 0) {
+    uint32_t more = plan->jobs + gq_dev_num_ctas() - 1;
+    kept.numCtas = gq_dev_num_ctas();
+    kept.jobs = (more - gq_dev_cta()) / gq_dev_num_ctas();
+    kept.plan.share = plan->share;
+    kept.plan.groupJobs = plan->groupJobs;
+    kept.plan.jobs = plan->jobs;
+    kept.plan.rowsBefore = plan->rowsBefore;
+    kept.plan.firstRowAfter = plan->firstRowAfter;
+    kept.amax = o->workspace.amax;
+    kept.sums = o->workspace.sums;
   }
   if (gq_dev_thread() < 2)
     jobAmax[gq_dev_thread()] = 0;
+  if (gq_dev_thread() < 2 * BATCH)
+    findJobs(o, plan, gq_dev_num_ctas(), gq_dev_thread() / BATCH * BATCH);
   gq_dev_barrier();
 
-  Held held[2];
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < 2; ++i)
-    if (ahead && i < unitsOfThread(o))
-      held[i] = loadUnit(o, &jobs[0], 0, i);
-  for (uint32_t parity = 0; index < plan->jobs; parity ^= 1) {
-    const Job GQ_SHARED *job = &jobs[parity];
-    uint32_t next = index + numCtas;
-    float amax = 0.0f;
+  uint32_t n = 0;
+  for (; n < kept.jobs; ++n) {
+    const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
 #pragma clang loop unroll(disable)
     for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
-      bool last = pass == numPasses(o) - 1;
-#pragma clang loop unroll(full)
-      for (uint32_t i = 0; i < 2; ++i) {
-        if (i >= unitsOfThread(o))
-          continue;
-        if (!ahead)
-          held[i] = loadUnit(o, job, pass, i);
-        if (strips)
-          storeUnit(o, i, held[i]);
-        if (o->rowwise)
-          amax = gq_dev_max_number(
-              amax, quantizeUnit(o, job, pass, i, held[i],
-                                 (uint8_t GQ_SHARED *)rowScales[parity]));
-      }
-      gq_dev_barrier();
-      const Job GQ_SHARED *source = &jobs[last ? parity ^ 1 : parity];
-#pragma clang loop unroll(full)
-      for (uint32_t i = 0; i < 2; ++i)
-        if (ahead && i < unitsOfThread(o) && (!last || next < plan->jobs))
-          held[i] = loadUnit(o, source, last ? 0 : pass + 1, i);
-      if (strips) {
-        float stripAmax = quantizeStrip(o, job, pass);
-        if (!o->rowwise)
-          amax = gq_dev_max_number(amax, stripAmax);
-      }
-      if (pass == 0 && warp == 0 && next < plan->jobs) {
-        Job found = findJob(o, plan, next);
-        if (gq_dev_lane() == 0)
-          jobs[parity ^ 1] = found;
-      }
-      if (last && o->hasAmax)
-        addAmax(amax, parity);
-      gq_dev_barrier();
-      if (o->columnwise)
-        storeStaged(o, job, pass);
-      if (o->hasDbias)
-        sumPass(o, job, pass);
+      Held held = loadLane(o, job, pass);
+      if (pass == 0 && n > 0)
+        finishJob(o, n - 1);
+      quantizeLane(o, job, pass, n % 2, &held);
     }
-    uint32_t thread = gq_dev_thread();
-    if (o->rowwise)
-      storeScales(o, job->scales, job->scalesPitch, job->rows, job->scaleBytes,
-                  rowScales[parity], thread);
-    if (o->columnwise)
-      storeScales(o, job->columnwiseScales, job->columnwiseScalesPitch,
-                  job->columns, job->columnwiseScaleBytes, columnScales,
-                  thread ^ TILE);
-    if (o->hasAmax && thread == 0) {
-      o->workspace.amax[index] = gq_dev_f32_from_bits(jobAmax[parity]);
-      jobAmax[parity] = 0;
+    if (o->hasDbias)
+      collectSums(o, n % 2);
+    // In place of jobs that all warps are done with.
+    if (n % BATCH == BATCH / 2 && n > BATCH && gq_dev_thread() < BATCH) {
+      const Plan again = {
+          .share = kept.plan.share,
+          .groupJobs = kept.plan.groupJobs,
+          .jobs = kept.plan.jobs,
+          .rowsBefore = kept.plan.rowsBefore,
+          .firstRowAfter = kept.plan.firstRowAfter,
+      };
+      findJobs(o, &again, kept.numCtas, n + BATCH / 2);
     }
-    index = next;
   }
+  if (n > 0)
+    finishJob(o, n - 1);
 }
 
 GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
@@ -1134,12 +1472,13 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
 // The second kernel: adds up what the jobs left
 //===----------------------------------------------------------------------===//
 
-/// The sums of 32 columns of a group: each warp adds up every eighth tile, then
+/// The sums of 32 columns of a group: each warp adds up every fourth tile, then
 /// one adds up these. All threads take part.
 GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
                        uint32_t firstColumn, void GQ_GLOBAL *dbias,
                        gqElementType type) {
-  uint32_t warp = gq_dev_thread() / GQ_DEV_WARP, lane = gq_dev_lane();
+  uint32_t thread = gq_dev_thread();
+  uint32_t warp = thread / GQ_DEV_WARP, lane = gq_dev_lane();
   uint32_t column = firstColumn + lane,
            columnTiles = (uint32_t)numTiles(columns);
   uint32_t begin = workspace->firstJobs[e] / columnTiles;
@@ -1151,11 +1490,11 @@ GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
     for (uint32_t tile = begin + warp; tile < end; tile += WARPS)
       sum += p[tile * columns];
   }
-  unitSums[warp][lane] = sum;
+  columnSums[0][0][thread] = sum;
   gq_dev_barrier();
   if (warp == 0 && column < columns) {
     for (uint32_t i = 1; i < WARPS; ++i)
-      sum += unitSums[i][lane];
+      sum += columnSums[0][0][i * GQ_DEV_WARP + lane];
     int64_t at = e * columns + column;
     if (type == GQ_F32)
       ((float GQ_GLOBAL *)dbias)[at] = sum;
@@ -1178,7 +1517,9 @@ GQ_DEV void reduceAmax(const Workspace *workspace, uint32_t e,
   for (uint32_t job = workspace->firstJobs[e] + thread;
        job < workspace->firstJobs[e + 1]; job += THREADS)
     max = gq_dev_max_number(max, workspace->amax[job]);
-  addAmax(max, 0);
+  uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(max));
+  if (gq_dev_lane() == 0)
+    gq_dev_atomic_max_shared(&jobAmax[0], bits);
   gq_dev_barrier();
   if (thread == 0)
     amax[e] = gq_dev_f32_from_bits(jobAmax[0]);

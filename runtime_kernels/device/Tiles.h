@@ -64,8 +64,9 @@
 ///                    is amax or dbias, for gq_dev_reduce_tiles
 /// status             GQ_DEV_STATUS_ bits are ORed into it
 ///
-/// Data and columnwise data are written 8 or 16 bytes at a time where address
-/// and stride allow, else bytewise; so are scales.
+/// Data and columnwise data are written 8 or 16 bytes at a time, transposed
+/// columnwise data 4, where address and stride allow, else bytewise; so are
+/// scales.
 ///
 /// Constants: `parts` what of all this there is (Launch.h), the rest is not
 /// looked at; `format` (but the blockwise fp8), `recipe`, `scale_layout`,

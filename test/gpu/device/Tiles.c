@@ -506,26 +506,29 @@ static void expectTarget(TilesProblem *p, Target t) {
   }
   if (t.e >= 0 && has(v, GQ_DEV_DBIAS))
     for (int64_t c = 0; c < t.k; ++c) {
-      // 16 rows, 8 of these sums, every eighth of these, and 8 such sums: each
-      // in order.
-      float eighths[8] = {0.0f};
+      // 8 rows, or 4 rows and 4 that are 32 on, in order; a tree of 8 of these
+      // sums; two of these; every fourth tile in order; four such sums.
+      float fourths[4] = {0.0f};
       double exact = 0.0;
+      int64_t perLane = v->type == GQ_F32 ? 4 : 8;
+      for (int64_t r = 0; r < t.m; ++r)
+        exact += (double)x[r * t.k + c];
       for (int64_t r128 = 0; r128 < t.m; r128 += 128) {
-        float tile = 0.0f;
-        for (int64_t r16 = r128; r16 < r128 + 128; r16 += 16) {
-          float unit = 0.0f;
-          for (int64_t r = r16; r < r16 + 16; ++r) {
-            float value = r < t.m ? x[r * t.k + c] : 0.0f;
-            unit = r == r16 ? value : unit + value;
-            exact += (double)value;
+        float halves[2];
+        for (int half = 0; half < 2; ++half) {
+          float lanes[8] = {0.0f};
+          for (int64_t i = 0; i < 64; ++i) {
+            int64_t r = r128 + half * 64 + i;
+            lanes[i / perLane % 8] += r < t.m ? x[r * t.k + c] : 0.0f;
           }
-          tile = r16 == r128 ? unit : tile + unit;
+          for (int distance = 1; distance < 8; distance *= 2)
+            for (int i = 0; i < 8; i += 2 * distance)
+              lanes[i] += lanes[i + distance];
+          halves[half] = lanes[0];
         }
-        eighths[r128 / 128 % 8] += tile;
+        fourths[r128 / 128 % 4] += halves[0] + halves[1];
       }
-      float all = eighths[0];
-      for (int i = 1; i < 8; ++i)
-        all += eighths[i];
+      float all = fourths[0] + fourths[1] + fourths[2] + fourths[3];
       int64_t at = t.e * t.k + c;
       p->exactDbias[at] = exact;
       uint8_t *bytes = p->arrays[TILES_DBIAS].bytes;

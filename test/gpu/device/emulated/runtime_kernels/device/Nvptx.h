@@ -26,11 +26,14 @@ enum {
 };
 
 GQ_DEV uint32_t gq_dev_thread(void) { return emulatorThread(); }
+GQ_DEV uint32_t gq_dev_here(uint32_t x) { return x; }
+GQ_DEV int64_t gq_dev_here64(int64_t x) { return x; }
 GQ_DEV uint32_t gq_dev_lane(void) { return emulatorThread() % GQ_DEV_WARP; }
 GQ_DEV uint32_t gq_dev_num_threads(void) { return emulatorNumThreads(); }
 GQ_DEV uint32_t gq_dev_cta(void) { return emulatorCta(); }
 GQ_DEV uint32_t gq_dev_num_ctas(void) { return emulatorNumCtas(); }
 GQ_DEV void gq_dev_barrier(void) { emulatorBarrier(); }
+GQ_DEV void gq_dev_warp_barrier(void) { emulatorExchange('w', 0); }
 
 GQ_DEV uint32_t gq_dev_ballot(bool predicate) {
   const uint64_t *lanes = emulatorExchange('b', predicate);
@@ -174,17 +177,20 @@ GQ_DEV uint32_t gq_dev_e4m3x2_from_f32(float low, float high) {
                                            << 8;
 }
 
-GQ_DEV uint32_t gq_dev_e5m2x2_from_f32(float low, float high) {
-  return emulatorFp8(low, 2, 57344.0f) |
-         (uint32_t)emulatorFp8(high, 2, 57344.0f) << 8;
-}
-
 GQ_DEV uint32_t gq_dev_e4m3x4_from_f32(float x0, float x1, float x2, float x3) {
   return gq_dev_e4m3x2_from_f32(x0, x1) | gq_dev_e4m3x2_from_f32(x2, x3) << 16;
 }
 
+GQ_DEV uint32_t gq_dev_e4m3x4_after(uint32_t first, float x2, float x3) {
+  return (first & 0xffff) | gq_dev_e4m3x2_from_f32(x2, x3) << 16;
+}
+
 GQ_DEV uint32_t gq_dev_e5m2x4_from_f32(float x0, float x1, float x2, float x3) {
-  return gq_dev_e5m2x2_from_f32(x0, x1) | gq_dev_e5m2x2_from_f32(x2, x3) << 16;
+  const float x[4] = {x0, x1, x2, x3};
+  uint32_t codes = 0;
+  for (int i = 0; i < 4; ++i)
+    codes |= (uint32_t)emulatorFp8(x[i], 2, 57344.0f) << 8 * i;
+  return codes;
 }
 
 GQ_DEV float gq_dev_f32_from_e4m3_code(uint32_t code) {
@@ -197,8 +203,30 @@ GQ_DEV float gq_dev_f32_from_e4m3_code(uint32_t code) {
 
 typedef uint32_t gq_dev_u32x4 __attribute__((ext_vector_type(4)));
 typedef uint32_t gq_dev_u32x2 __attribute__((ext_vector_type(2)));
+typedef float gq_dev_f32x4 __attribute__((ext_vector_type(4)));
+typedef float gq_dev_f32x2 __attribute__((ext_vector_type(2)));
 
 GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 *p) { return *p; }
+
+GQ_DEV void gq_dev_store2_if(bool condition, void *p, uint32_t x) {
+  if (condition)
+    *(uint16_t *)p = (uint16_t)x;
+}
+
+GQ_DEV void gq_dev_store4_if(bool condition, void *p, uint32_t x) {
+  if (condition)
+    *(uint32_t *)p = x;
+}
+
+GQ_DEV void gq_dev_store8_if(bool condition, void *p, const uint32_t x[2]) {
+  if (condition)
+    *(gq_dev_u32x2 *)p = (gq_dev_u32x2){x[0], x[1]};
+}
+
+GQ_DEV void gq_dev_store16_if(bool condition, void *p, const uint32_t x[4]) {
+  if (condition)
+    *(gq_dev_u32x4 *)p = (gq_dev_u32x4){x[0], x[1], x[2], x[3]};
+}
 
 GQ_DEV void gq_dev_atomic_or(uint32_t *p, uint32_t bits) { *p |= bits; }
 GQ_DEV void gq_dev_atomic_or_shared(uint32_t *p, uint32_t bits) { *p |= bits; }

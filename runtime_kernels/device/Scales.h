@@ -1,0 +1,190 @@
+//===- Scales.h - scales of blocks apart from their elements -----*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What Blocks.h does, in steps: for lanes that agree on the scale of a block
+// before its elements are converted, and convert four elements at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_DEVICE_SCALES_H
+#define GQ_KERNELS_DEVICE_SCALES_H
+
+#include "runtime_kernels/device/Blocks.h"
+
+//===----------------------------------------------------------------------===//
+// e2m1
+//===----------------------------------------------------------------------===//
+
+// Eight codes come as a word, the first in the lowest nibble. They are
+// converted in two steps: four by gq_dev_e2m1x4, whose result is only good for
+// gq_dev_e2m1x8_after, which converts the other four.
+
+/// What elements are multiplied by for these functions: a power of two.
+GQ_DEV float gq_dev_e2m1_unit(void) {
+#if __CUDA_ARCH__ >= 1000
+  return 1.0f;
+#else
+  return 0x1p16f;
+#endif
+}
+
+#if __CUDA_ARCH__ >= 1000
+
+GQ_DEV uint32_t gq_dev_e2m1x4(const float y[4]) {
+  return gq_dev_e2m1x4_native(y);
+}
+
+GQ_DEV uint32_t gq_dev_e2m1x8_after(uint32_t first, const float y[4]) {
+  return first | gq_dev_e2m1x4_native(y) << 16;
+}
+
+#else
+
+/// Of 2^16 y, 2^-6 y rounded to the grid of e2m1 and then moved away from 0 by
+/// about a quarter of y or, below 1, of 1. That is less than a step of the
+/// grid, and keeps the sign of what is rounded to 0. NaN remains NaN. |y| < 7.
+///
+/// Let b be 2^16 y, but at least 2^16. The unit of its last place is 2^-6 times
+/// half the power of two at or below y, and so is the step of the grid there:
+/// b - 2^-6 y is rounded to the grid, ties to even, and what it falls short of
+/// b is y rounded. It may lie below a power of two, where the unit is finer:
+/// then y is next to what rounds to that power and does so all the same. At 1,
+/// where everything below is rounded, 2^-6 keeps it above. Subtracting a little
+/// less, 1 - 2^-24 times it, moves the result.
+GQ_DEV float gq_dev_e2m1_move(float y) {
+  float b = gq_dev_max_magnitude(y, 0x1.000004p16f);
+  float difference = gq_dev_fma(y, -0x1p-22f, b);
+  return gq_dev_fma(difference, -(1.0f - 0x1p-24f), b);
+}
+
+/// 2^-6 is the smallest normal e4m3: up to 7.9 times that, denormals included,
+/// its codes are those of e2m1 in bits 2 to 4, and more of the mantissa below.
+/// This joins four even and four odd ones.
+GQ_DEV uint32_t gq_dev_e2m1_join(uint32_t even, uint32_t odd) {
+  even = gq_dev_select_bits(0x08080808, even >> 4, even >> 2);
+  odd = gq_dev_select_bits(0x80808080, odd, odd << 2);
+  return gq_dev_select_bits(0xf0f0f0f0, odd, even);
+}
+
+/// Codes 0, 2, 1 and 3 of the first four, as e4m3.
+GQ_DEV uint32_t gq_dev_e2m1x4(const float y[4]) {
+  return gq_dev_e4m3x4_from_f32(gq_dev_e2m1_move(y[0]), gq_dev_e2m1_move(y[2]),
+                                gq_dev_e2m1_move(y[1]), gq_dev_e2m1_move(y[3]));
+}
+
+GQ_DEV uint32_t gq_dev_e2m1x8_after(uint32_t first, const float y[4]) {
+  uint32_t even = gq_dev_e4m3x4_after(first, gq_dev_e2m1_move(y[0]),
+                                      gq_dev_e2m1_move(y[2]));
+  uint32_t odd = gq_dev_e4m3x4_after(first >> 16, gq_dev_e2m1_move(y[1]),
+                                     gq_dev_e2m1_move(y[3]));
+  return gq_dev_e2m1_join(even, odd);
+}
+
+#endif
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+/// What a block's largest magnitude makes of it.
+typedef struct gq_dev_block {
+  uint32_t scale;
+  /// What elements are multiplied by for gq_dev_codes4: see there.
+  float factor;
+} gq_dev_block;
+
+GQ_DEV gq_dev_block gq_dev_mx_scale(gqFormat format, float amax) {
+  float max = format == GQ_FORMAT_MXFP8_E4M3 ? 448.0f
+              : gq_dev_is_e5m2(format)       ? 57344.0f
+                                             : 6.0f;
+  uint32_t code = gq_dev_e8m0_from_f32(amax * (1.0f / max));
+  return (gq_dev_block){code, gq_dev_f32_from_e8m0_inverse((uint8_t)code)};
+}
+
+/// Whether a block is regular, as almost all are: then its elements need no
+/// clamping, no corner of a division occurs, and `block` becomes what is right
+/// for gq_dev_codes4 without clamping. Of nvfp4 that is a block whose scale is
+/// a normal e4m3: its elements cannot exceed 6 by more than the scale was
+/// rounded down. A block of zeros is regular, too.
+///
+/// `hasOuter` is a constant; without, `outer` is not looked at.
+GQ_DEV bool gq_dev_regular_block(gqFormat format, gqRecipe recipe,
+                                 bool hasOuter, gq_dev_outer outer, float amax,
+                                 gq_dev_block *block) {
+  float one = gq_dev_e2m1_unit();
+  if (format != GQ_FORMAT_NVFP4) {
+    *block = gq_dev_mx_scale(format, amax);
+    if (format != GQ_FORMAT_MXFP4)
+      return true;
+    bool regular = block->scale - 32 < 254 - 32;
+    block->factor = regular ? block->factor * one : one;
+    return regular | (amax == 0.0f);
+  }
+  if (!hasOuter)
+    outer = gq_dev_no_outer(recipe);
+  float scale;
+  if (recipe == GQ_RECIPE_TE) {
+    scale = amax * outer.factor;
+  } else {
+    scale = gq_dev_sixth_of(amax);
+    if (hasOuter)
+      scale *= outer.factor;
+  }
+  block->scale = gq_dev_e4m3x2_from_f32(scale, 0.0f);
+  float decoded = gq_dev_f32_from_e4m3_code(block->scale);
+  float factor = gq_dev_reciprocal(decoded * (outer.inverse * (1.0f / one)));
+  block->factor = amax == 0.0f ? one : factor;
+  bool near = outer.factor >= 0x1p-60f && outer.factor <= 0x1p60f;
+  float smallest = !hasOuter || near ? 0x1p-6f : __builtin_inff();
+  return ((scale >= smallest) | (amax == 0.0f)) & (scale <= 448.0f);
+}
+
+/// Any block, for gq_dev_codes4 with clamping.
+GQ_DEV gq_dev_block gq_dev_any_block(gqFormat format, gqRecipe recipe,
+                                     bool hasOuter, gq_dev_outer outer,
+                                     float amax) {
+  if (format != GQ_FORMAT_NVFP4)
+    return gq_dev_mx_scale(format, amax);
+  if (!hasOuter)
+    outer = gq_dev_no_outer(recipe);
+  float scale = recipe == GQ_RECIPE_TE
+                    ? amax * outer.factor
+                    : gq_dev_divide(amax, 6.0f) * outer.factor;
+  uint32_t code =
+      gq_dev_e4m3x2_from_f32(gq_dev_min(scale, GQ_DEV_F32_MAX), 0.0f);
+  float decoded = gq_dev_f32_from_e4m3_code(code) * outer.inverse;
+  return (gq_dev_block){
+      code, gq_dev_min(gq_dev_divide(1.0f, decoded), GQ_DEV_F32_MAX)};
+}
+
+//===----------------------------------------------------------------------===//
+// Codes
+//===----------------------------------------------------------------------===//
+
+/// An element as it is converted, from the factor of its block. `clamps` is a
+/// constant.
+GQ_DEV float gq_dev_scaled(gqFormat format, bool clamps, float x,
+                           float factor) {
+  float y = x * factor;
+  if (clamps && gqFormatGetTraits(format).dataBits == 4)
+    y = gq_dev_min_magnitude(y, 6.0f) * gq_dev_e2m1_unit();
+  return y;
+}
+
+/// Converts quarter number `quarter` of 16 scaled elements; the quarters come
+/// in order. `codes` becomes 2 words of 4 bits each or 4 words of 8.
+GQ_DEV void gq_dev_codes4(gqFormat format, uint32_t quarter, const float y[4],
+                          uint32_t codes[4]) {
+  if (gqFormatGetTraits(format).dataBits == 4)
+    codes[quarter / 2] = quarter % 2 == 0
+                             ? gq_dev_e2m1x4(y)
+                             : gq_dev_e2m1x8_after(codes[quarter / 2], y);
+  else if (gq_dev_is_e5m2(format))
+    codes[quarter] = gq_dev_e5m2x4_from_f32(y[0], y[1], y[2], y[3]);
+  else
+    codes[quarter] = gq_dev_e4m3x4_from_f32(y[0], y[1], y[2], y[3]);
+}
+
+#endif // GQ_KERNELS_DEVICE_SCALES_H
