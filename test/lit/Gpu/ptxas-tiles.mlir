@@ -1,0 +1,31 @@
+// No spills and no stack in the kernel of tiles, plain and with a producer, on
+// each chip.
+//
+// REQUIRES: ptxas
+// RUN: for chip in sm_90a sm_100a sm_120a; do gq-opt %S/ptx-tiles.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py 1 > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; gq-opt %s --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done | FileCheck %s
+
+// CHECK-COUNT-6: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+
+#id = affine_map<(m, k) -> (m, k)>
+func.func @main(%x: tensor<?x5120xbf16>, %y: tensor<?x5120xbf16>, %o: tensor<129xi64>,
+    %q0: tensor<?x5120xf8E4M3FN>, %s0: tensor<?x160xf8E8M0FNU, #gq.tile128x4>,
+    %qt0: tensor<?x5120xf8E4M3FN>, %st0: tensor<?xf8E8M0FNU, #gq.tile128x4>)
+    -> (tensor<?x5120xf8E4M3FN>, tensor<?x160xf8E8M0FNU, #gq.tile128x4>,
+        tensor<?x5120xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>) {
+  %q, %s, %qt, %st = gq.grouped_block_quantize format(mxfp8_e4m3)
+      ins(%x, %y : tensor<?x5120xbf16>, tensor<?x5120xbf16>) maps [#id, #id]
+      groups(%o : tensor<129xi64>)
+      outs(%q0, %s0 : tensor<?x5120xf8E4M3FN>, tensor<?x160xf8E8M0FNU, #gq.tile128x4>)
+      columnwise_outs(%qt0, %st0 : tensor<?x5120xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?x5120xf8E4M3FN>, tensor<?x160xf8E8M0FNU, #gq.tile128x4>,
+         tensor<?x5120xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>
+      producer {
+      ^bb0(%a: bf16, %b: bf16):
+        %af = arith.extf %a : bf16 to f32
+        %bf = arith.extf %b : bf16 to f32
+        %r = arith.mulf %af, %bf : f32
+        gq.yield %r : f32
+      }
+  return %q, %s, %qt, %st : tensor<?x5120xf8E4M3FN>, tensor<?x160xf8E8M0FNU, #gq.tile128x4>,
+      tensor<?x5120xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>
+}
