@@ -1210,7 +1210,9 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     if (o->columnwise && o->traits.transposes)
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-        columnCodes[i] |= (sameCodes[i / 8] >> i % 8 * 4 & 15) << r * 4;
+        // Missing rows are 0, also times an infinite factor.
+        columnCodes[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
+                          << r * 4;
   }
   storeSums(o, place, 0, GQ_DEV_UNIT, sums);
   if (!o->columnwise || !o->traits.transposes || !hasColumns ||
