@@ -36,9 +36,17 @@ gq_load16 gq_dev_load16_bf16, gq_dev_load16_f16, gq_dev_load16_f32;
 gq_load16 gq_dev_load16_bf16_unaligned, gq_dev_load16_f16_unaligned,
     gq_dev_load16_f32_unaligned;
 
-/// Whether a matrix of elements of `size` bytes can be read 16 bytes at a time.
-GQ_DEV bool gq_dev_is_aligned(gq_dev_matrix matrix, int64_t size) {
-  return (((uint64_t)matrix.data | (uint64_t)(matrix.stride * size)) & 15) == 0;
+/// Whether the hook only loads, 16 bytes at a time: not one of a producer.
+GQ_DEV bool gq_dev_only_loads(gq_load16 *load) {
+  return load == gq_dev_load16_bf16 || load == gq_dev_load16_f16 ||
+         load == gq_dev_load16_f32;
+}
+
+/// Whether the hook reads a matrix, so that another row can be asked of it.
+GQ_DEV bool gq_dev_reads_matrix(gq_load16 *load) {
+  return gq_dev_only_loads(load) || load == gq_dev_load16_bf16_unaligned ||
+         load == gq_dev_load16_f16_unaligned ||
+         load == gq_dev_load16_f32_unaligned;
 }
 
 #endif // GQ_KERNELS_DEVICE_INPUTS_H

@@ -409,21 +409,6 @@ GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
   return scale;
 }
 
-/// Whether the hook only loads. What it gives can be held for later; a fused
-/// producer would take up registers for 16 results a unit, which cost more
-/// warps than loading ahead gains.
-GQ_DEV bool onlyLoads(gq_load16 *load) {
-  return load == gq_dev_load16_bf16 || load == gq_dev_load16_f16 ||
-         load == gq_dev_load16_f32;
-}
-
-/// Whether the hook reads a matrix, so that another row can be asked of it.
-GQ_DEV bool readsMatrix(gq_load16 *load) {
-  return onlyLoads(load) || load == gq_dev_load16_bf16_unaligned ||
-         load == gq_dev_load16_f16_unaligned ||
-         load == gq_dev_load16_f32_unaligned;
-}
-
 /// What the groups of a lane's rows make of them. Of the four words of scales
 /// that four lanes side by side have, a lane stores one: its number in the four
 /// says of which row.
@@ -497,7 +482,10 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       hasTiledScales(q)
           ? ((uint64_t)q->scales & 15) == 0
           : (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
-  bool ahead = onlyLoads(q->load);
+  // What a hook loads can be held for later; a fused producer would take up
+  // registers for 16 results a unit, which cost more warps than loading ahead
+  // gains.
+  bool ahead = gq_dev_only_loads(q->load);
 
   uint32_t rowTiles = numRowTiles(q->rows);
   uint32_t pieceColumns =
@@ -609,7 +597,7 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
       .columns = columns,
       .rowIndices = row_indices,
       .sourceRows = source_rows,
-      .rowIndexBits = readsMatrix(load) ? row_index_bits : 0,
+      .rowIndexBits = gq_dev_reads_matrix(load) ? row_index_bits : 0,
       .groups = &rowGroups,
       .format = (gqFormat)format,
       .recipe = (gqRecipe)recipe,

@@ -199,7 +199,7 @@ GQ_DEV uint32_t groupFaults(const Op *o, uint32_t e, Group group) {
                 group.columns <= INT32_MAX &&
                 group.rows * group.columns <= room;
     bool empty = group.rows == 0 || group.columns == 0;
-    return fits && (empty || group.begin % GQ_DEV_UNIT == 0)
+    return fits && (empty || group.begin % GQ_RAGGED_ALIGNMENT == 0)
                ? 0
                : GQ_DEV_STATUS_OFFSETS;
   }
@@ -652,19 +652,6 @@ typedef struct Held {
   uint32_t words[ROWS][WORDS];
 } Held;
 
-/// Whether the hook only loads.
-GQ_DEV bool onlyLoads(gq_load16 *load) {
-  return load == gq_dev_load16_bf16 || load == gq_dev_load16_f16 ||
-         load == gq_dev_load16_f32;
-}
-
-/// Whether the hook reads a matrix, so that another row can be asked of it.
-GQ_DEV bool readsMatrix(gq_load16 *load) {
-  return onlyLoads(load) || load == gq_dev_load16_bf16_unaligned ||
-         load == gq_dev_load16_f16_unaligned ||
-         load == gq_dev_load16_f32_unaligned;
-}
-
 /// Packs what a hook gives, at once: else compilers hold many rows of it.
 GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
                     uint32_t words[WORDS]) {
@@ -719,7 +706,7 @@ GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   Held held;
   float x[GQ_DEV_UNIT];
   // Nothing but loads, without branches between them.
-  if (onlyLoads(o->load) && !o->rowIndexBits && job->rows == TILE &&
+  if (gq_dev_only_loads(o->load) && !o->rowIndexBits && job->rows == TILE &&
       job->columns == TILE) {
     int64_t pitch = inputPitch(o, job);
     gq_dev_matrix matrix;
@@ -1414,7 +1401,7 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
       .columns = columns,
       .rowIndices = row_indices,
       .sourceRows = source_rows,
-      .rowIndexBits = readsMatrix(load) ? row_index_bits : 0,
+      .rowIndexBits = gq_dev_reads_matrix(load) ? row_index_bits : 0,
       .offsets = offsets,
       .numOffsets = (uint32_t)num_offsets,
       .groups = (uint32_t)groups,
