@@ -9,6 +9,7 @@
 
 #include "../../runtime/Npy.h"
 #include "../../runtime/Reference.h"
+#include "Host.h"
 #include "runtime_kernels/device/Launch.h"
 #include "runtime_kernels/numerics/Float.h"
 
@@ -57,27 +58,6 @@ const char *const tilesArrayNames[TILES_NUM_ARRAYS] = {"input",
                                                        "scale offsets out",
                                                        "workspace",
                                                        "status"};
-
-static uint64_t randomState = 88172645463325252u;
-static uint32_t randomBits(void) {
-  randomState ^= randomState << 13;
-  randomState ^= randomState >> 7;
-  randomState ^= randomState << 17;
-  return (uint32_t)(randomState >> 16);
-}
-
-static void *allocate(int64_t bytes) {
-  void *p = calloc(1, (size_t)bytes + 1);
-  if (!p) {
-    fprintf(stderr, "out of memory\n");
-    exit(2);
-  }
-  return p;
-}
-
-static int64_t up(int64_t x, int64_t unit) {
-  return (x + unit - 1) / unit * unit;
-}
 
 //===----------------------------------------------------------------------===//
 // The formulas
@@ -252,12 +232,12 @@ static void randomInput(const TilesVariant *v, uint8_t *bytes, int64_t size) {
 static void output(TilesProblem *p, int array, int64_t size, uint8_t before) {
   p->arrays[array].size = size;
   p->arrays[array].before = before;
-  p->arrays[array].bytes = allocate(size);
+  p->arrays[array].bytes = allocateHost(size);
 }
 
 static void input(TilesProblem *p, int array, int64_t size) {
   p->arrays[array].size = size;
-  p->arrays[array].bytes = allocate(size);
+  p->arrays[array].bytes = allocateHost(size);
 }
 
 /// Bytes of columnwise scales of a group.
@@ -441,7 +421,7 @@ static void expectTarget(TilesProblem *p, Target t) {
   const TilesVariant *v = &p->variant;
   int64_t block = traitsOf(v).blockColumns, bits = traitsOf(v).dataBits;
   int64_t rows32 = up(t.m, 32);
-  float *x = allocate(rows32 * t.k * 4);
+  float *x = allocateHost(rows32 * t.k * 4);
   for (int64_t r = 0; r < t.m; ++r) {
     int64_t at = t.inputAt + r * t.inputPitch;
     if (has(v, TILES_ROW_INDICES)) {
@@ -453,8 +433,8 @@ static void expectTarget(TilesProblem *p, Target t) {
     for (int64_t c = 0; c < t.k; ++c)
       x[r * t.k + c] = loadElement(v, p->arrays[TILES_INPUT].bytes, at + c);
   }
-  uint8_t *codes = allocate(rows32 * t.k);
-  uint8_t *scales = allocate(rows32 * t.k);
+  uint8_t *codes = allocateHost(rows32 * t.k);
+  uint8_t *scales = allocateHost(rows32 * t.k);
   bool hasOuter;
   if (has(v, GQ_DEV_ROWWISE)) {
     float outer = outerOf(p, TILES_OUTER, v->outerKind, t.e, &hasOuter);
@@ -482,7 +462,7 @@ static void expectTarget(TilesProblem *p, Target t) {
                           block, codes + b * block * t.k + c);
     uint8_t *out = p->arrays[TILES_COLUMNWISE_DATA].bytes + t.columnwiseDataAt;
     if (traitsOf(v).transposes) {
-      uint8_t *column = allocate(rows32);
+      uint8_t *column = allocateHost(rows32);
       for (int64_t c = 0; c < t.k; ++c) {
         for (int64_t r = 0; r < rows32; ++r)
           column[r] = codes[r * t.k + c];
@@ -556,7 +536,7 @@ void tilesExpect(TilesProblem *p) {
       memset(p->arrays[i].bytes, p->arrays[i].before,
              (size_t)p->arrays[i].size);
   if (has(v, GQ_DEV_DBIAS) && !p->exactDbias)
-    p->exactDbias = allocate(s->groups * o->columns * 8);
+    p->exactDbias = allocateHost(s->groups * o->columns * 8);
 
   int64_t scalesAt = 0, transposedAt = 0, columnwiseScalesAt = 0, packed = 0;
   int64_t row = 0;
@@ -662,7 +642,7 @@ static void check(Tests *tests, const TilesProblem *p, const char *what,
   uint8_t *computed[TILES_NUM_ARRAYS] = {0};
   for (int i = TILES_NUM_INPUTS; i < TILES_NUM_ARRAYS; ++i)
     if (p->arrays[i].bytes)
-      computed[i] = allocate(p->arrays[i].size);
+      computed[i] = allocateHost(p->arrays[i].size);
   bool ok = tests->run(p, grid, computed);
   if (!ok)
     printf("  %s: outside of the outputs\n", p->variant.name);
@@ -790,7 +770,7 @@ static void testHostile(Tests *tests, const TilesVariant *v) {
       status |= GQ_DEV_STATUS_SCALE_OFFSETS;
     memcpy(p.arrays[TILES_STATUS].bytes, &status, 4);
     if (has(v, GQ_DEV_DBIAS)) // Compared as bits, poison being no NaN.
-      p.exactDbias = allocate(s.groups * p.operands.columns * 8);
+      p.exactDbias = allocateHost(s.groups * p.operands.columns * 8);
     check(tests, &p, "hostile", 3);
     tilesProblemFree(&p);
   }
@@ -866,7 +846,7 @@ static void testGolden(Tests *tests, const char *directory, const char *name,
     p.operands.scalesSize = read[1].sizes[0];
   free(p.arrays[TILES_SCALES].bytes);
   p.arrays[TILES_SCALES].size = read[1].sizes[0];
-  p.arrays[TILES_SCALES].bytes = allocate(read[1].sizes[0]);
+  p.arrays[TILES_SCALES].bytes = allocateHost(read[1].sizes[0]);
   tilesExpect(&p);
   for (int i = 0; i < 4; ++i)
     if (read[i].data) {

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Host.h"
 #include "Kernels.h"
 
 #include "../../runtime/Npy.h"
@@ -33,27 +34,6 @@ static void report(bool ok, const char *name, const char *what) {
   ok ? ++passed : ++failed;
   if (!ok)
     printf("FAILED %s: %s\n", name, what);
-}
-
-static uint64_t randomState = 88172645463325252u;
-static uint32_t randomBits(void) {
-  randomState ^= randomState << 13;
-  randomState ^= randomState >> 7;
-  randomState ^= randomState << 17;
-  return (uint32_t)(randomState >> 16);
-}
-
-static void *allocateHost(int64_t bytes) {
-  void *p = calloc(1, (size_t)bytes + 1);
-  if (!p) {
-    fprintf(stderr, "out of memory\n");
-    exit(2);
-  }
-  return p;
-}
-
-static int64_t up(int64_t x, int64_t unit) {
-  return (x + unit - 1) / unit * unit;
 }
 
 //===----------------------------------------------------------------------===//
