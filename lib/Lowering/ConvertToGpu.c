@@ -141,9 +141,17 @@ static gqExtent findExtent(const Launcher *launcher,
                      dim == 1 ? elementsOf(operand) : 1);
 }
 
-/// G.
+/// The entries of `offsets`, null for none.
+static gqExtent buildNumOffsets(const Launcher *launcher, MlirValue offsets) {
+  return mlirValueIsNull(offsets) ? fixedExtent(launcher, 0)
+                                  : buildExtent(launcher, offsets, 0, 1);
+}
+
+/// G. Without offsets all rows are one group.
 static gqExtent buildGroups(const Launcher *launcher, MlirValue offsets,
                             MlirValue scaleOffsets) {
+  if (mlirValueIsNull(offsets))
+    return fixedExtent(launcher, 1);
   if (!mlirValueIsNull(scaleOffsets))
     return buildExtent(launcher, scaleOffsets, 0, 1);
   gqExtent entries = buildExtent(launcher, offsets, 0, 1);
@@ -155,8 +163,10 @@ static gqExtent buildGroups(const Launcher *launcher, MlirValue offsets,
                     GQ_DYNAMIC};
 }
 
-/// The width of the integers of a buffer.
+/// The width of the integers of a buffer, of none that of any.
 static int32_t integerBits(MlirValue buffer) {
+  if (mlirValueIsNull(buffer))
+    return 32;
   return (int32_t)mlirIntegerTypeGetWidth(
       mlirShapedTypeGetElementType(mlirValueGetType(buffer)));
 }
@@ -494,7 +504,7 @@ static bool launchTiles(const Launcher *launcher,
   passRowIndices(launcher, &kernel, desc);
   passBuffer(launcher, &kernel, "offsets", desc->offsets);
   gqGpuKernelPassExtent(&kernel, "num_offsets",
-                        buildExtent(launcher, desc->offsets, 0, 1));
+                        buildNumOffsets(launcher, desc->offsets));
   passBuffer(launcher, &kernel, "scale_offsets", desc->scaleOffsets);
   passBuffer(launcher, &kernel, "first_dims", desc->firstDims);
   passBuffer(launcher, &kernel, "last_dims", desc->lastDims);
@@ -552,21 +562,27 @@ static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
            desc->scaleLayout == GQ_SCALE_LAYOUT_LINEAR));
 }
 
-/// What the GPU cannot do yet; null for what it can.
-static const char *findMissing(MlirOperation op) {
-  gqFormatTraits traits = gqFormatGetTraits(gqOpFormat(op));
-  if (traits.blockRows > 1)
-    return "blocks of 128 by 128";
-  if (traits.scaleType != GQ_F32 || !gqOperationIsAGroupedBlockQuantize(op))
-    return NULL;
-  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  return hasOnlyRows(&desc) ? NULL : "blockwise fp8 in other than rows";
+/// gq.block_quantize as an op on one group of all rows.
+static gqGroupedBlockQuantize groupOfAllRows(const gqBlockQuantize *desc) {
+  return (gqGroupedBlockQuantize){.format = desc->format,
+                                  .recipe = GQ_RECIPE_NVFUSER,
+                                  .scaleLayout = desc->scaleLayout,
+                                  .rows = GQ_ROWS_GROUPED,
+                                  .numInputs = 1,
+                                  .inputs = {desc->input},
+                                  .globalScale = desc->globalScale,
+                                  .data = desc->data,
+                                  .scales = desc->scales};
 }
 
 static bool launchOp(const Launcher *launcher, MlirOperation op) {
+  bool hasRowBlocks = gqFormatGetTraits(gqOpFormat(op)).blockRows == 1;
   if (gqOperationIsABlockQuantize(op)) {
     gqBlockQuantize desc = gqBlockQuantizeGet(op);
-    return launchBlockQuantize(launcher, &desc);
+    if (hasRowBlocks)
+      return launchBlockQuantize(launcher, &desc);
+    gqGroupedBlockQuantize group = groupOfAllRows(&desc);
+    return launchTiles(launcher, &group, buildStatusWord(launcher));
   }
   MlirValue statusWord = buildStatusWord(launcher);
   if (gqOperationIsAPreprocessGroupedMatmulSf(op)) {
@@ -582,9 +598,6 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
 static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   if (gqOperationIsAGroupedMm(op))
     return gqOpError(op, "has no GPU kernel yet");
-  const char *missing = findMissing(op);
-  if (missing)
-    return gqOpError(op, "has no GPU kernel yet for %s", missing);
   if (!gqCheckLowerable(op))
     return false;
   Launcher launcher = {

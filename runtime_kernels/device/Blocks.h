@@ -384,9 +384,16 @@ GQ_DEV uint32_t gq_dev_mx_block(gqFormat format, gq_dev_e2m1_way way,
   return code;
 }
 
-/// The same of a unit of a block of fp8: returns the bits of the stored scale.
-GQ_DEV uint32_t gq_dev_fp8_block(gqFormat format, const float x[GQ_DEV_UNIT],
-                                 float amax, float y[GQ_DEV_UNIT]) {
+/// What a block's largest magnitude makes of it.
+typedef struct gq_dev_block {
+  /// As it is stored: a byte, or the bits of a float.
+  uint32_t scale;
+  /// What elements are multiplied by.
+  float factor;
+} gq_dev_block;
+
+/// A block of fp8 with a scale that is a float.
+GQ_DEV gq_dev_block gq_dev_fp8_scale(gqFormat format, float amax) {
   float max = gq_dev_is_e5m2(format) ? 57344.0f : 448.0f;
   float inverse = gq_dev_reciprocal(amax);
   float scale = max * inverse;
@@ -397,9 +404,16 @@ GQ_DEV uint32_t gq_dev_fp8_block(gqFormat format, const float x[GQ_DEV_UNIT],
     scale = amax > 0.0f && amax <= GQ_DEV_F32_MAX ? scale : 1.0f;
     stored = gq_dev_divide(1.0f, scale);
   }
+  return (gq_dev_block){gq_dev_f32_bits(stored), scale};
+}
+
+/// gq_dev_nvfp4_block of a unit of such a block.
+GQ_DEV uint32_t gq_dev_fp8_block(gqFormat format, const float x[GQ_DEV_UNIT],
+                                 float amax, float y[GQ_DEV_UNIT]) {
+  gq_dev_block block = gq_dev_fp8_scale(format, amax);
   for (int i = 0; i < GQ_DEV_UNIT; ++i)
-    y[i] = x[i] * scale;
-  return gq_dev_f32_bits(stored);
+    y[i] = x[i] * block.factor;
+  return block.scale;
 }
 
 /// A unit of any format.

@@ -104,16 +104,44 @@ GQ_DEV int64_t dataBytes(const Op *o, int64_t elements) {
   return o->traits.dataBits == 4 ? (int64_t)((uint64_t)elements / 2) : elements;
 }
 
-/// Scales of a job along a row or a column: 8 or 4.
+/// Scales of a job along a row or a column: 8, 4 or 1.
 GQ_DEV uint32_t numScaleColumns(const Op *o) {
   return TILE / (uint32_t)o->traits.blockColumns;
 }
 
 /// Scales along so many elements, as their layout pads them.
 GQ_DEV int64_t scaleWidth(const Op *o, int64_t elements) {
+  int64_t block = o->traits.blockColumns;
   int64_t blocks =
-      (int64_t)((uint64_t)elements / (uint64_t)o->traits.blockColumns);
+      (int64_t)((uint64_t)(elements + block - 1) / (uint64_t)block);
   return o->tiled ? gq_dev_up(blocks, GQ_DEV_TILE_COLUMNS) : blocks;
+}
+
+/// Rows of scales of so many rows of blocks or, of the columnwise direction,
+/// columns, as their layout pads them.
+GQ_DEV int64_t scaleHeight(const Op *o, int64_t elements) {
+  return o->tiled                  ? numTiles(elements) * TILE
+         : o->traits.blockRows > 1 ? numTiles(elements)
+                                   : elements;
+}
+
+/// The scales of a group in either direction. Those along a column count
+/// missing rows.
+GQ_DEV int64_t numScales(const Op *o, int64_t rows, int64_t columns) {
+  return scaleHeight(o, rows) * scaleWidth(o, columns);
+}
+GQ_DEV int64_t numColumnwiseScales(const Op *o, int64_t rows, int64_t columns) {
+  return scaleHeight(o, columns) * scaleWidth(o, gq_dev_up(rows, 32));
+}
+
+/// Bytes of so many scales.
+GQ_DEV int64_t bytesOfScales(const Op *o, int64_t scales) {
+  return scales * gqElementTypeSize(o->traits.scaleType);
+}
+
+/// Whether the rowwise scales of groups follow each other without a gap.
+GQ_DEV bool hasPackedScales(const Op *o) {
+  return o->tiled ? !o->hasScaleOffsets : o->ragged || o->traits.blockRows > 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,9 +159,10 @@ GQ_DEV int64_t loadIndex(const Op *o, const void GQ_GLOBAL *indices,
   return gq_dev_load_offset(indices, o->wide, i);
 }
 
-/// The first row of group e; for e = groups the row after the last one.
+/// The first row of group e; for e = groups the row after the last one. Without
+/// offsets there is one group, of all rows.
 GQ_DEV int64_t groupBegin(const Op *o, uint32_t e) {
-  return e < o->numOffsets ? loadIndex(o, o->offsets, e) : o->rows;
+  return e < o->numOffsets ? loadIndex(o, o->offsets, e) : e > 0 ? o->rows : 0;
 }
 
 GQ_DEV Group loadGroup(const Op *o, uint32_t e) {
@@ -150,7 +179,9 @@ GQ_DEV uint32_t groupFaults(const Op *o, uint32_t e, Group group) {
   if (group.begin < 0 || end < group.begin || end > o->rows)
     return GQ_DEV_STATUS_OFFSETS;
   if (o->ragged) {
-    int64_t unit = o->rowwise ? o->traits.blockColumns : GQ_DEV_UNIT;
+    int64_t unit = o->rowwise || o->traits.blockRows > 1
+                       ? o->traits.blockColumns
+                       : GQ_DEV_UNIT;
     int64_t room = end - group.begin;
     bool fits = group.rows >= 0 && group.columns >= 0 &&
                 group.columns % unit == 0 && group.rows <= INT32_MAX &&
@@ -182,7 +213,6 @@ enum {
   SUM_SCALES,
   /// Elements of the transposed data.
   SUM_COLUMNWISE_DATA,
-  /// Scales in tiles.
   SUM_COLUMNWISE_SCALES,
   NUM_SUMS
 };
@@ -197,26 +227,22 @@ GQ_DEV bool needsSum(const Op *o, int sum) {
   case SUM_JOBS:
     return true;
   case SUM_SCALES:
-    return o->ragged ? o->rowwise
-                     : o->givesScaleOffsets ||
-                           (o->rowwise && o->tiled && !o->hasScaleOffsets);
+    return o->givesScaleOffsets || (o->rowwise && hasPackedScales(o));
   case SUM_COLUMNWISE_DATA:
-    return o->columnwise && (o->traits.transposes || !o->tiled);
+    return o->columnwise && o->traits.transposes;
   default:
-    return o->columnwise && o->tiled;
+    return o->columnwise;
   }
 }
 
 GQ_DEV Sums sumsOf(const Op *o, Group group) {
-  int64_t rowTiles = numTiles(group.rows);
-  int64_t columnTiles = numTiles(group.columns);
-  int64_t rows32 = gq_dev_up(group.rows, 32);
-  int64_t scaleRows = o->tiled ? rowTiles * TILE : group.rows;
   return (Sums){{
-      rowTiles * columnTiles,
-      o->ragged ? scaleRows * scaleWidth(o, group.columns) : rowTiles * TILE,
-      group.columns * rows32,
-      columnTiles * TILE * scaleWidth(o, rows32),
+      numTiles(group.rows) * numTiles(group.columns),
+      o->ragged                 ? numScales(o, group.rows, group.columns)
+      : o->traits.blockRows > 1 ? numTiles(group.rows)
+                                : numTiles(group.rows) * TILE,
+      group.columns * gq_dev_up(group.rows, 32),
+      numColumnwiseScales(o, group.rows, group.columns),
   }};
 }
 
@@ -298,9 +324,7 @@ GQ_DEV Plan makePlan(const Op *o) {
       (o->columnwise && o->traits.transposes &&
        dataBytes(o, total.of[SUM_COLUMNWISE_DATA]) > o->columnwiseDataSize) ||
       (o->columnwise &&
-       (o->tiled ? total.of[SUM_COLUMNWISE_SCALES]
-                 : scaleWidth(o, total.of[SUM_COLUMNWISE_DATA])) >
-           o->columnwiseScalesSize))
+       total.of[SUM_COLUMNWISE_SCALES] > o->columnwiseScalesSize))
     faults |= GQ_DEV_STATUS_SIZES;
   if (faults)
     gq_dev_atomic_or_shared(&sharedFaults, faults);
@@ -402,12 +426,16 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number, Group group,
                                     : (group.begin + row) * o->dataStride +
                                           dataBytes(o, column));
     int64_t width = scaleWidth(o, group.columns), first = column / block;
-    job.scalesPitch = o->ragged ? width : o->scalesStride;
+    bool squares = o->traits.blockRows > 1;
+    bool flat = o->ragged || (squares && !o->scalesStride);
+    job.scalesPitch = flat ? bytesOfScales(o, width) : o->scalesStride;
     int64_t at;
     if (!o->tiled)
-      at = (o->ragged ? before.of[SUM_SCALES] + row * width
-                      : (group.begin + row) * o->scalesStride) +
-           first;
+      at = (o->ragged ? bytesOfScales(o, before.of[SUM_SCALES])
+                      : (squares ? before.of[SUM_SCALES] : group.begin) *
+                            job.scalesPitch) +
+           (squares ? rowTile : row) * job.scalesPitch +
+           bytesOfScales(o, first);
     else
       at = (o->ragged            ? before.of[SUM_SCALES]
             : o->hasScaleOffsets ? (number < 0 ? 0
@@ -436,13 +464,12 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number, Group group,
                            dataBytes(o, column));
     }
     int64_t width = scaleWidth(o, rows32), first = row / block;
-    job.columnwiseScalesPitch = width;
+    int64_t scaleRow = o->traits.blockRows > 1 ? columnTile : column;
+    job.columnwiseScalesPitch = bytesOfScales(o, width);
     job.columnwiseScales =
         o->columnwiseScales +
-        (o->tiled
-             ? before.of[SUM_COLUMNWISE_SCALES] + column * width + first * TILE
-             : scaleWidth(o, before.of[SUM_COLUMNWISE_DATA]) + column * width +
-                   first);
+        bytesOfScales(o, before.of[SUM_COLUMNWISE_SCALES] + scaleRow * width +
+                             (o->tiled ? first * TILE : first));
     job.columnwiseScaleBytes = number < 0 ? 0 : scaleBytesOf(o, width, first);
   }
   return job;

@@ -88,12 +88,7 @@ GQ_DEV uint32_t gq_dev_e2m1x8_after(uint32_t first, const float y[4]) {
 // Blocks
 //===----------------------------------------------------------------------===//
 
-/// What a block's largest magnitude makes of it.
-typedef struct gq_dev_block {
-  uint32_t scale;
-  /// What elements are multiplied by for gq_dev_codes4: see there.
-  float factor;
-} gq_dev_block;
+// Factors are what elements are multiplied by for gq_dev_codes4: see there.
 
 GQ_DEV gq_dev_block gq_dev_mx_scale(gqFormat format, float amax) {
   float max = format == GQ_FORMAT_MXFP8_E4M3 ? 448.0f

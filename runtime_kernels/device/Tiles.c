@@ -45,9 +45,15 @@ GQ_DEV uint32_t wordsOfLane(const Op *o) {
 }
 GQ_DEV uint32_t numPasses(const Op *o) { return ROWS / rowsOfLane(o); }
 
-/// Lanes that share a block of a column.
+/// Whether blocks are as long as a job: their scales are floats.
+GQ_DEV bool hasLongBlocks(const Op *o) {
+  return o->traits.blockColumns == TILE;
+}
+
+/// Lanes of a warp that share a block of a column.
 GQ_DEV uint32_t lanesOfBlock(const Op *o) {
-  return (uint32_t)o->traits.blockColumns / rowsOfLane(o);
+  return hasLongBlocks(o) ? LANES_DOWN
+                          : (uint32_t)o->traits.blockColumns / rowsOfLane(o);
 }
 /// Columns of which a lane has the scales, and their words.
 GQ_DEV uint32_t ownColumns(const Op *o) {
@@ -261,7 +267,8 @@ GQ_DEV uint32_t maxOfPairs(gqElementType type, uint32_t a, uint32_t b) {
                          gq_dev_permute(a, b, 0x7632));
 }
 
-/// The largest magnitudes of the blocks of a lane's rows.
+/// The largest magnitudes of the blocks of a lane's rows, as far as the warp
+/// has them.
 GQ_DEV void rowMagnitudes(const Op *o, const Held *held, float amax[ROWS]) {
   uint32_t perWord = gq_dev_elements_per_word(o->type);
   uint32_t max[ROWS];
@@ -273,8 +280,10 @@ GQ_DEV void rowMagnitudes(const Op *o, const Held *held, float amax[ROWS]) {
   for (uint32_t i = 0; i < 4; ++i) {
     uint32_t word =
         perWord == 2 ? maxOfPairs(o->type, max[2 * i], max[2 * i + 1]) : max[i];
-    if (o->traits.blockColumns == 2 * GQ_DEV_UNIT)
-      word = gq_dev_max_word(o->type, word, gq_dev_shuffle_xor(word, 1));
+#pragma clang loop unroll(full)
+    for (uint32_t lanes = 1; lanes < LANES_ACROSS; lanes *= 2)
+      if (o->traits.blockColumns > lanes * GQ_DEV_UNIT)
+        word = gq_dev_max_word(o->type, word, gq_dev_shuffle_xor(word, lanes));
     float pair[2];
     gq_dev_unpack_amax(o->type, word, pair);
 #pragma clang loop unroll(full)
@@ -312,7 +321,7 @@ GQ_DEV uint32_t firstOwnColumn(const Op *o, Place place) {
   return column;
 }
 
-/// The largest magnitudes of a lane's own columns.
+/// The same of a lane's own columns.
 GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
                              float amax[8]) {
   uint32_t perWord = gq_dev_elements_per_word(o->type);
@@ -329,6 +338,7 @@ GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
   shareMax(o, place, 8, max);
   shareMax(o, place, 4, max);
   shareMax(o, place, 2, max);
+  shareMax(o, place, 1, max);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i)
     if (i < ownWords(o)) {
@@ -503,7 +513,7 @@ GQ_DEV bool storesAtOnce(const Op *o) {
   bool rows = isAligned(o->data, o->ragged ? 0 : o->dataStride, bytes);
   bool columns =
       o->traits.transposes
-          ? isAligned(o->columnwiseData, 0, 4)
+          ? isAligned(o->columnwiseData, 0, bytes / 2)
           : isAligned(o->columnwiseData,
                       o->ragged ? 0 : o->columnwiseDataStride, bytes);
   return (!o->rowwise | rows) & (!o->columnwise | columns);
@@ -516,6 +526,21 @@ GQ_DEV void storeRow(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
     gq_dev_store8_if(there, p, codes);
   else
     gq_dev_store16_if(there, p, codes);
+}
+
+/// The same of a transposed column.
+GQ_DEV void storeColumn(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
+                        const uint32_t codes[2]) {
+  switch (dataBytes(o, rowsOfLane(o))) {
+  case 8:
+    return gq_dev_store8_if(there, p, codes);
+  case 4:
+    return gq_dev_store4_if(there, p, codes[0]);
+  default: {
+    const float none[4] = {0.0f};
+    return gq_dev_store2_if(there, p, gq_dev_e2m1x8_after(codes[0], none));
+  }
+  }
 }
 
 /// Where the codes of a lane's first row go, and those of its first column.
@@ -629,7 +654,7 @@ GQ_DEV void convertTransposed(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(full)
   for (uint32_t quarter = 0; quarter < 4; ++quarter) {
     gq_dev_warp_barrier();
-    uint32_t first[4];
+    uint32_t columnCodes[4][4];
     float factors[4], sums[4];
     loadSums(o, place, firstPass, quarter * 4, 4, sums);
     loadFactors(o, place, quarter, factors);
@@ -657,18 +682,13 @@ GQ_DEV void convertTransposed(const Op *o, const Job GQ_SHARED *job,
       }
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < 4; ++j) {
-        uint8_t GQ_GLOBAL *p = columnCodesAt(o, place, job->columnwiseData,
-                                             job->columnwiseDataPitch) +
-                               (quarter * 4 + j) * job->columnwiseDataPitch;
-        const float none[4] = {0.0f};
-        if (rowsOfLane(o) == 4)
-          gq_dev_store2_if(hasColumnCodes, p,
-                           gq_dev_e2m1x8_after(gq_dev_e2m1x4(y[j]), none));
-        else if (top == 0)
-          first[j] = gq_dev_e2m1x4(y[j]);
-        else
-          gq_dev_store4_if(hasColumnCodes, p,
-                           gq_dev_e2m1x8_after(first[j], y[j]));
+        gq_dev_codes4(o->format, top / 4, y[j], columnCodes[j]);
+        if (top + 4 == rowsOfLane(o))
+          storeColumn(o, hasColumnCodes,
+                      columnCodesAt(o, place, job->columnwiseData,
+                                    job->columnwiseDataPitch) +
+                          (quarter * 4 + j) * job->columnwiseDataPitch,
+                      columnCodes[j]);
       }
     }
     storeSums(o, place, quarter * 4, 4, sums);
@@ -685,6 +705,9 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
   uint8_t GQ_GLOBAL *data = rowCodesAt(o, place, job->data, job->dataPitch);
   uint8_t GQ_GLOBAL *columnwise =
       rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
+  bool hasColumnCodes = hasColumns & (place.row < job->paddedRows);
+  uint8_t GQ_GLOBAL *transposed =
+      columnCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
   uint32_t columnCodes[GQ_DEV_UNIT] = {0};
   float sums[GQ_DEV_UNIT];
   loadSums(o, place, firstPass, 0, GQ_DEV_UNIT, sums);
@@ -715,23 +738,39 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     if (o->columnwise && !o->traits.transposes && there && job->group >= 0)
       storeBytes(columnwise + r * job->columnwiseDataPitch, sameCodes, bytes,
                  bytes, false);
-    if (o->columnwise && o->traits.transposes)
+    if (o->columnwise && o->traits.transposes) {
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-        // Missing rows are 0, also times an infinite factor.
-        columnCodes[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
-                          << r * 4;
+        if (o->traits.dataBits == 4) {
+          // Missing rows are 0, also times an infinite factor.
+          columnCodes[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
+                            << r * 4;
+        } else if (hasColumnCodes) {
+          transposed[i * job->columnwiseDataPitch + r] =
+              (uint8_t)(sameCodes[i / 4] >> i % 4 * 8);
+        }
+    }
   }
   storeSums(o, place, 0, GQ_DEV_UNIT, sums);
-  if (!o->columnwise || !o->traits.transposes || !hasColumns ||
-      place.row >= job->paddedRows)
+  if (!o->columnwise || !o->traits.transposes || o->traits.dataBits != 4 ||
+      !hasColumnCodes)
     return;
-  columnwise =
-      columnCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    storeBytes(columnwise + i * job->columnwiseDataPitch, &columnCodes[i],
+    storeBytes(transposed + i * job->columnwiseDataPitch, &columnCodes[i],
                rowsOfLane(o) / 2, 4, false);
+}
+
+/// Converts a lane's elements as fits their blocks and the outputs.
+GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
+                        const Held *held, const float rowFactors[ROWS],
+                        bool regular, bool firstPass) {
+  if (__builtin_expect(!regular, 0))
+    convertAny(o, job, place, firstPass);
+  else if (o->columnwise && o->traits.transposes)
+    convertTransposed(o, job, place, held, rowFactors, firstPass);
+  else
+    convertRows(o, job, place, held, rowFactors, firstPass);
 }
 
 /// Quantizes a lane's elements. All lanes take part.
@@ -749,12 +788,117 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   if (!allRegular)
     scaleAny(o, job, place, parity);
   gq_dev_warp_barrier();
-  if (__builtin_expect(!allRegular, 0))
-    convertAny(o, job, place, pass == 0);
-  else if (o->columnwise && o->traits.transposes)
-    convertTransposed(o, job, place, held, rowFactors, pass == 0);
-  else
-    convertRows(o, job, place, held, rowFactors, pass == 0);
+  convertLane(o, job, place, held, rowFactors, allRegular, pass == 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks as long as a job
+//===----------------------------------------------------------------------===//
+
+// Warps have parts of such blocks. The CTA agrees on their scales, which are
+// few, by way of shared memory: thread i has that of row i and that of column
+// i. Between two barriers, so that one of each is enough.
+
+/// The largest magnitudes of each row, in either half of the columns, and of
+/// each column, in the rows that warps have in a pass.
+static GQ_SHARED float rowAmax[TILE / QUARTER][TILE] GQ_UNINITIALIZED;
+static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
+/// The factors of the rows.
+static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
+
+/// The rows that warps one below the other have between each other's in a pass.
+GQ_DEV uint32_t rowsOfWarp(const Op *o) { return LANES_DOWN * rowsOfLane(o); }
+
+/// Collects the largest magnitudes of a lane's elements. All lanes take part.
+GQ_DEV void measureLane(const Op *o, uint32_t pass, uint32_t parity,
+                        const Held *held) {
+  Place place = placeOfLane(o, pass);
+  float amax[ROWS];
+  if (o->traits.blockRows > 1) {
+    uint32_t max = 0;
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < ROWS; ++r)
+      if (r < rowsOfLane(o))
+        max = gq_dev_max_word(
+            o->type, max,
+            gq_dev_max_words(o->type, held->words[r], wordsOfLane(o)));
+    amax[0] = gq_dev_amax_of_word(o->type, max);
+    collectAmax(amax, 1, parity);
+    return;
+  }
+  if (o->rowwise) {
+    rowMagnitudes(o, held, amax);
+    float GQ_SHARED *rows = &rowAmax[place.column / QUARTER][place.row];
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < ROWS; ++r)
+      if (r < rowsOfLane(o) && place.column % QUARTER == 0)
+        rows[r] = amax[r];
+    if (o->hasAmax)
+      collectAmax(amax, rowsOfLane(o), parity);
+  }
+  if (o->columnwise) {
+    columnMagnitudes(o, held, place, amax);
+    float GQ_SHARED *columns =
+        &columnAmax[place.row / rowsOfWarp(o)][firstOwnColumn(o, place)];
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 8; ++i)
+      if (i < ownColumns(o))
+        columns[i] = amax[i];
+    if (o->hasAmax && !o->rowwise)
+      collectAmax(amax, ownColumns(o), parity);
+  }
+}
+
+/// Scales the blocks of a job: stores their scales and leaves their factors
+/// where conversions expect them. All threads take part.
+GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
+                            uint32_t parity) {
+  bool squares = o->traits.blockRows > 1;
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  float all = gq_dev_f32_from_bits(jobAmax[parity]);
+  if (o->rowwise) {
+    float amax =
+        squares ? all
+                : gq_dev_max_number(rowAmax[0][thread], rowAmax[1][thread]);
+    gq_dev_block block = gq_dev_fp8_scale(o->format, amax);
+    longRowFactors[thread] = block.factor;
+    gq_dev_store4_if(job->group >= 0 && thread < (squares ? 1 : job->rows),
+                     job->scales + thread * job->scalesPitch, block.scale);
+  }
+  if (o->columnwise) {
+    float amax = squares ? all : 0.0f;
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 4; ++i)
+      if (!squares && i < TILE / rowsOfWarp(o))
+        amax = gq_dev_max_number(amax, columnAmax[i][thread]);
+    gq_dev_block block = gq_dev_fp8_scale(o->format, amax);
+    // For both warps that have the column.
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < WARPS; i += 2)
+      ((float GQ_SHARED *)
+           columnFactors[i + thread / QUARTER])[thread % QUARTER] =
+          block.factor;
+    gq_dev_store4_if(job->group >= 0 && thread < (squares ? 1 : job->columns),
+                     job->columnwiseScales +
+                         thread * job->columnwiseScalesPitch,
+                     block.scale);
+  }
+}
+
+/// Converts a lane's elements. All lanes take part.
+GQ_DEV void convertLongBlocks(const Op *o, const Job GQ_SHARED *job,
+                              uint32_t pass, const Held *held) {
+  Place place = placeOfLane(o, pass);
+  bool atOnce = storesAtOnce(o);
+  float factors[ROWS];
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (o->rowwise && r < rowsOfLane(o)) {
+      factors[r] = longRowFactors[place.row + r];
+      if (!atOnce)
+        laneBlocks[r][place.thread] = factors[r];
+    }
+  convertLane(o, job, place, held, factors, atOnce, pass == 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -829,26 +973,61 @@ static volatile GQ_SHARED struct {
   float GQ_GLOBAL *amax, *sums;
 } kept GQ_UNINITIALIZED;
 
-/// Stores what the CTA has collected of its job number n. All threads take
-/// part.
+/// Stores what the CTA has collected of its job number n before a barrier. All
+/// threads take part.
 GQ_DEV void finishJob(const Op *o, uint32_t n) {
-  gq_dev_barrier();
   const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
   uint32_t thread = gq_dev_here(gq_dev_thread()), parity = n % 2;
-  if (o->rowwise)
+  if (o->rowwise && !hasLongBlocks(o))
     storeScales(o, job->scales, job->scalesPitch, job->rows, job->scaleBytes,
                 rowScales[parity], thread);
-  if (o->columnwise)
+  if (o->columnwise && !hasLongBlocks(o))
     storeScales(o, job->columnwiseScales, job->columnwiseScalesPitch,
                 job->columns, job->columnwiseScaleBytes, columnScales[parity],
                 thread ^ THREADS / 2);
   if (o->hasDbias && job->group >= 0 && thread < job->columns)
     kept.sums[job->sumsRow * o->columns + job->sumsColumn + thread] =
         columnSums[parity][0][thread] + columnSums[parity][1][thread];
-  if (o->hasAmax && thread == 0) {
+  if (o->hasAmax && thread == 0)
     kept.amax[gq_dev_here(gq_dev_cta()) + n * kept.numCtas] =
         gq_dev_f32_from_bits(jobAmax[parity]);
+  if ((o->hasAmax || o->traits.blockRows > 1) && thread == 0)
     jobAmax[parity] = 0;
+}
+
+/// Quantizes the CTA's job number n and finishes the one before it.
+GQ_DEV void quantizeJob(const Op *o, const Job GQ_SHARED *job, uint32_t n) {
+#pragma clang loop unroll(disable)
+  for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
+    Held held = loadLane(o, job, pass);
+    if (pass == 0 && n > 0) {
+      gq_dev_barrier();
+      finishJob(o, n - 1);
+    }
+    quantizeLane(o, job, pass, n % 2, &held);
+  }
+}
+
+/// The same of blocks as long as a job. What a lane does not hold is loaded
+/// twice.
+GQ_DEV void quantizeLongBlocks(const Op *o, const Job GQ_SHARED *job,
+                               uint32_t n) {
+  Held held;
+#pragma clang loop unroll(disable)
+  for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
+    held = loadLane(o, job, pass);
+    measureLane(o, pass, n % 2, &held);
+  }
+  gq_dev_barrier();
+  if (n > 0)
+    finishJob(o, n - 1);
+  scaleLongBlocks(o, job, n % 2);
+  gq_dev_barrier();
+#pragma clang loop unroll(disable)
+  for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
+    if (numPasses(o) > 1)
+      held = loadLane(o, job, pass);
+    convertLongBlocks(o, job, pass, &held);
   }
 }
 
@@ -874,13 +1053,10 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
   uint32_t n = 0;
   for (; n < kept.jobs; ++n) {
     const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
-#pragma clang loop unroll(disable)
-    for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
-      Held held = loadLane(o, job, pass);
-      if (pass == 0 && n > 0)
-        finishJob(o, n - 1);
-      quantizeLane(o, job, pass, n % 2, &held);
-    }
+    if (hasLongBlocks(o))
+      quantizeLongBlocks(o, job, n);
+    else
+      quantizeJob(o, job, n);
     if (o->hasDbias)
       collectSums(o, n % 2);
     // In place of jobs that all warps are done with.
@@ -895,6 +1071,7 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
       findJobs(o, &again, kept.numCtas, n + BATCH / 2);
     }
   }
+  gq_dev_barrier();
   if (n > 0)
     finishJob(o, n - 1);
 }

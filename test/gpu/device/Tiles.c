@@ -112,31 +112,41 @@ static uint8_t e8m0(float x) {
 }
 
 static uint8_t code(gqFormat format, float x) {
-  switch (format) {
-  case GQ_FORMAT_MXFP8_E4M3:
+  switch (gqFormatGetTraits(format).dataType) {
+  case GQ_F8E4M3FN:
     return fp8(x, 3, 448.0f);
-  case GQ_FORMAT_MXFP8_E5M2:
+  case GQ_F8E5M2:
     return fp8(x, 2, 57344.0f);
   default:
     return (uint8_t)referenceE2M1(x);
   }
 }
 
-/// Quantizes a block of n elements `stride` apart. Returns the scale.
-static uint8_t quantizeBlock(const TilesVariant *v, float outer, bool hasOuter,
-                             const float *x, int64_t stride, int64_t n,
-                             uint8_t *codes) {
+/// Where the elements of a block are: `lines` times `n`.
+typedef struct Block {
+  int64_t n, stride, lines, pitch;
+} Block;
+
+/// Quantizes a block. Returns the bits of the scale.
+static uint32_t quantizeBlock(const TilesVariant *v, float outer, bool hasOuter,
+                              const float *x, Block block, uint8_t *codes) {
+  const gqFormatTraits traits = gqFormatGetTraits(v->format);
+  const float max = traits.dataType == GQ_F8E4M3FN ? 448.0f
+                    : traits.dataType == GQ_F8E5M2 ? 57344.0f
+                                                   : 6.0f;
   float amax = 0.0f;
-  for (int64_t i = 0; i < n; ++i)
-    amax = fmaxf(amax, fabsf(x[i * stride]));
-  uint8_t scale;
+  for (int64_t j = 0; j < block.lines; ++j)
+    for (int64_t i = 0; i < block.n; ++i)
+      amax = fmaxf(amax, fabsf(x[j * block.pitch + i * block.stride]));
+  uint32_t scale;
   float factor;
-  if (v->format != GQ_FORMAT_NVFP4) {
-    const float max = v->format == GQ_FORMAT_MXFP8_E4M3   ? 448.0f
-                      : v->format == GQ_FORMAT_MXFP8_E5M2 ? 57344.0f
-                                                          : 6.0f;
+  if (traits.scaleType == GQ_F32) {
+    factor = amax > 0.0f && !isinf(amax) ? atMost(max / amax, FLT_MAX) : 1.0f;
+    float inverse = 1.0f / factor;
+    memcpy(&scale, &inverse, 4);
+  } else if (v->format != GQ_FORMAT_NVFP4) {
     scale = e8m0(amax * (1.0f / max));
-    factor = (float)ldexp(1.0, 127 - scale);
+    factor = (float)ldexp(1.0, 127 - (int)scale);
   } else if (v->recipe == GQ_RECIPE_TE) {
     float encode = 1.0f;
     if (hasOuter) {
@@ -145,7 +155,8 @@ static uint8_t quantizeBlock(const TilesVariant *v, float outer, bool hasOuter,
         encode = 1.0f;
     }
     scale = fp8(atMost(amax * (encode * (1.0f / 6.0f)), FLT_MAX), 3, 448.0f);
-    factor = atMost(1.0f / (fp8Value(scale) * (1.0f / encode)), FLT_MAX);
+    factor =
+        atMost(1.0f / (fp8Value((uint8_t)scale) * (1.0f / encode)), FLT_MAX);
   } else {
     float s = amax / 6.0f;
     if (hasOuter)
@@ -156,8 +167,11 @@ static uint8_t quantizeBlock(const TilesVariant *v, float outer, bool hasOuter,
       factor = factor * (1.0f / outer);
     factor = atMost(1.0f / factor, FLT_MAX);
   }
-  for (int64_t i = 0; i < n; ++i)
-    codes[i * stride] = code(v->format, x[i * stride] * factor);
+  for (int64_t j = 0; j < block.lines; ++j)
+    for (int64_t i = 0; i < block.n; ++i) {
+      int64_t at = j * block.pitch + i * block.stride;
+      codes[at] = code(v->format, x[at] * factor);
+    }
   return scale;
 }
 
@@ -206,18 +220,20 @@ static int64_t loadIndex(const TilesVariant *v, const uint8_t *p, int64_t i) {
 }
 
 /// Half of the values are near 1, the others any bits at all; in some blocks
-/// all are small, or zero.
+/// all are small, or zero. Of long blocks, not every one has inf in it.
 static void randomInput(const TilesVariant *v, uint8_t *bytes, int64_t size) {
   int64_t n = size / gqElementTypeSize(v->type);
+  bool longBlocks = traitsOf(v).blockColumns == 128;
   uint32_t mood = 0;
   for (int64_t i = 0; i < n; ++i) {
-    if (i % 64 == 0)
+    if (i % (longBlocks ? 1 << 13 : 64) == 0)
       mood = randomBits() % 8;
     uint32_t bits = randomBits();
     uint16_t half = (uint16_t)(bits >> 16);
-    if (mood > 1 || randomBits() % 2) {
-      float x = (float)(int32_t)bits * 0x1p-31f;
-      x *= mood == 2 ? 0.0f : mood == 3 ? 0x1p-9f : mood == 4 ? 1000.0f : 1.0f;
+    if (mood > 1 || randomBits() % (longBlocks ? 1024 : 2)) {
+      const float sizes[] = {1.0f,    1.0f,      0.0f, 0x1p-9f,
+                             1000.0f, 0x1p-120f, 1.0f, 1.0f};
+      float x = (float)(int32_t)bits * 0x1p-31f * sizes[mood];
       half =
           v->type == GQ_BF16 ? gq_dev_bf16_from_f32(x) : gq_dev_f16_from_f32(x);
       memcpy(&bits, &x, 4);
@@ -240,19 +256,32 @@ static void input(TilesProblem *p, int array, int64_t size) {
   p->arrays[array].bytes = allocateHost(size);
 }
 
-/// Bytes of columnwise scales of a group.
-static int64_t columnwiseScaleBytes(const TilesVariant *v, int64_t rows,
-                                    int64_t columns) {
-  int64_t width = up(rows, 32) / traitsOf(v).blockColumns;
-  return v->layout == GQ_SCALE_LAYOUT_LINEAR ? columns * width
-                                             : up(columns, 128) * up(width, 4);
+static int64_t scaleSize(const TilesVariant *v) {
+  return gqElementTypeSize(traitsOf(v).scaleType);
 }
 
+static bool hasSquares(const TilesVariant *v) {
+  return traitsOf(v).blockRows > 1;
+}
+
+/// Scales, as they are stored, of a matrix whose blocks are parts of rows, all
+/// rounded up.
+static int64_t numScales(const TilesVariant *v, int64_t rows, int64_t columns) {
+  int64_t block = traitsOf(v).blockColumns, blockRows = traitsOf(v).blockRows;
+  int64_t width = up(columns, block) / block;
+  return v->layout == GQ_SCALE_LAYOUT_LINEAR
+             ? up(rows, blockRows) / blockRows * width
+             : up(rows, 128) * up(width, 4);
+}
+
+/// Bytes of the scales of a group.
+static int64_t columnwiseScaleBytes(const TilesVariant *v, int64_t rows,
+                                    int64_t columns) {
+  return numScales(v, columns, up(rows, 32)) * scaleSize(v);
+}
 static int64_t scaleBytes(const TilesVariant *v, int64_t rows,
                           int64_t columns) {
-  int64_t width = columns / traitsOf(v).blockColumns;
-  return v->layout == GQ_SCALE_LAYOUT_LINEAR ? rows * width
-                                             : up(rows, 128) * up(width, 4);
+  return numScales(v, rows, columns) * scaleSize(v);
 }
 
 TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
@@ -284,7 +313,9 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
   storeIndex(v, p.arrays[TILES_OFFSETS].bytes, s->groups, offset);
   int64_t rows = ragged ? offset : numRows(s);
   bool closed = ragged || s->closed || !has(v, GQ_DEV_SCALE_OFFSETS);
-  if (!closed)
+  if (s->whole)
+    p.arrays[TILES_OFFSETS].size = 0;
+  else if (!closed)
     p.arrays[TILES_OFFSETS].size -= index;
 
   int64_t gap = ragged ? 0 : s->rowGap;
@@ -310,10 +341,12 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
       .rows = rows,
       .columns = columns,
       .sourceRows = sourceRows,
-      .numOffsets = s->groups + closed,
+      .numOffsets = s->whole ? 0 : s->groups + closed,
       .groups = s->groups,
       .dataStride = columns * bits / 8 + gap,
-      .scalesStride = columns / block + gap,
+      .scalesStride = hasSquares(v) && !s->whole
+                          ? 0
+                          : (columns / block + gap) * scaleSize(v),
       .columnwiseDataStride = columns * bits / 8 + gap,
   };
   const int64_t tail = 64;
@@ -321,25 +354,27 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
     output(&p, TILES_DATA,
            ragged ? rows * bits / 8 : rows * p.operands.dataStride,
            TILES_POISON);
-    bool linearRows = !ragged && v->layout == GQ_SCALE_LAYOUT_LINEAR;
+    bool linearRows = v->layout == GQ_SCALE_LAYOUT_LINEAR && !ragged &&
+                      p.operands.scalesStride;
     if (linearRows)
-      scales = rows * p.operands.scalesStride;
+      scales = up(rows, traitsOf(v).blockRows) / traitsOf(v).blockRows *
+               p.operands.scalesStride;
     else if (has(v, GQ_DEV_SCALE_OFFSETS))
       scales = scaleRow * up(columns / block, 4);
     output(&p, TILES_SCALES, scales + (linearRows ? 0 : tail), TILES_POISON);
-    p.operands.scalesSize = p.arrays[TILES_SCALES].size;
+    p.operands.scalesSize = p.arrays[TILES_SCALES].size / scaleSize(v);
     if (has(v, GQ_DEV_SCALE_OFFSETS))
       p.operands.scalesSize = scales;
   }
   if (has(v, GQ_DEV_COLUMNWISE)) {
     output(&p, TILES_COLUMNWISE_DATA,
-           traitsOf(v).transposes ? transposed / 2 + tail
+           traitsOf(v).transposes ? transposed * bits / 8 + tail
            : ragged               ? rows * bits / 8
                                   : rows * p.operands.columnwiseDataStride,
            TILES_POISON);
     output(&p, TILES_COLUMNWISE_SCALES, columnwiseScales + tail, TILES_POISON);
     p.operands.columnwiseDataSize = p.arrays[TILES_COLUMNWISE_DATA].size;
-    p.operands.columnwiseScalesSize = columnwiseScales;
+    p.operands.columnwiseScalesSize = columnwiseScales / scaleSize(v);
   }
   if (has(v, GQ_DEV_AMAX))
     output(&p, TILES_AMAX, s->groups * 4, TILES_POISON);
@@ -392,17 +427,19 @@ static void storeCodes(uint8_t *p, int64_t first, int64_t bits,
 
 /// Scales [rows, columns] of a group, as the layout has them.
 static void storeScales(const TilesVariant *v, uint8_t *p, int64_t pitch,
-                        const uint8_t *scales, int64_t rows, int64_t columns) {
+                        const uint32_t *scales, int64_t rows, int64_t columns) {
   if (v->layout == GQ_SCALE_LAYOUT_LINEAR) {
     for (int64_t r = 0; r < rows; ++r)
-      memcpy(p + r * pitch, scales + r * columns, (size_t)columns);
+      for (int64_t c = 0; c < columns; ++c) // little-endian
+        memcpy(p + r * pitch + c * scaleSize(v), &scales[r * columns + c],
+               (size_t)scaleSize(v));
     return;
   }
   int64_t width = up(columns, 4);
   for (int64_t r = 0; r < up(rows, 128); ++r)
     for (int64_t c = 0; c < width; ++c)
       p[tile128x4(r, c, width)] =
-          r < rows && c < columns ? scales[r * columns + c] : 0;
+          r < rows && c < columns ? (uint8_t)scales[r * columns + c] : 0;
 }
 
 /// The outputs of rows `begin` to `begin + m` of a matrix, or of a ragged
@@ -420,8 +457,9 @@ typedef struct Target {
 static void expectTarget(TilesProblem *p, Target t) {
   const TilesVariant *v = &p->variant;
   int64_t block = traitsOf(v).blockColumns, bits = traitsOf(v).dataBits;
-  int64_t rows32 = up(t.m, 32);
-  float *x = allocateHost(rows32 * t.k * 4);
+  int64_t lines = traitsOf(v).blockRows;
+  int64_t rows32 = up(t.m, 32), padded = up(t.m, 128);
+  float *x = allocateHost(padded * t.k * 4);
   for (int64_t r = 0; r < t.m; ++r) {
     int64_t at = t.inputAt + r * t.inputPitch;
     if (has(v, TILES_ROW_INDICES)) {
@@ -433,33 +471,37 @@ static void expectTarget(TilesProblem *p, Target t) {
     for (int64_t c = 0; c < t.k; ++c)
       x[r * t.k + c] = loadElement(v, p->arrays[TILES_INPUT].bytes, at + c);
   }
-  uint8_t *codes = allocateHost(rows32 * t.k);
-  uint8_t *scales = allocateHost(rows32 * t.k);
+  uint8_t *codes = allocateHost(padded * t.k);
+  uint32_t *scales = allocateHost(padded * t.k * 4);
   bool hasOuter;
   if (has(v, GQ_DEV_ROWWISE)) {
     float outer = outerOf(p, TILES_OUTER, v->outerKind, t.e, &hasOuter);
-    int64_t width = t.k / block;
-    for (int64_t r = 0; r < t.m; ++r) {
-      for (int64_t b = 0; b < width; ++b)
+    int64_t width = t.k / block, height = up(t.m, lines) / lines;
+    Block shape = {.n = block, .stride = 1, .lines = lines, .pitch = t.k};
+    for (int64_t r = 0; r < height; ++r)
+      for (int64_t b = 0; b < width; ++b) {
+        int64_t at = r * lines * t.k + b * block;
         scales[r * width + b] =
-            quantizeBlock(v, outer, hasOuter, x + r * t.k + b * block, 1, block,
-                          codes + r * t.k + b * block);
+            quantizeBlock(v, outer, hasOuter, x + at, shape, codes + at);
+      }
+    for (int64_t r = 0; r < t.m; ++r)
       storeCodes(p->arrays[TILES_DATA].bytes + t.dataAt + r * t.dataPitch, 0,
                  bits, codes + r * t.k, t.k);
-    }
     if (t.e >= 0)
       storeScales(v, p->arrays[TILES_SCALES].bytes + t.scalesAt, t.scalesPitch,
-                  scales, t.m, width);
+                  scales, height, width);
   }
   if (t.e >= 0 && has(v, GQ_DEV_COLUMNWISE)) {
     float outer = outerOf(p, TILES_COLUMNWISE_OUTER, v->columnwiseOuterKind,
                           t.e, &hasOuter);
-    int64_t width = rows32 / block;
-    for (int64_t c = 0; c < t.k; ++c)
-      for (int64_t b = 0; b < width; ++b)
+    int64_t width = up(rows32, block) / block, height = t.k / lines;
+    Block shape = {.n = block, .stride = t.k, .lines = lines, .pitch = 1};
+    for (int64_t c = 0; c < height; ++c)
+      for (int64_t b = 0; b < width; ++b) {
+        int64_t at = b * block * t.k + c * lines;
         scales[c * width + b] =
-            quantizeBlock(v, outer, hasOuter, x + b * block * t.k + c, t.k,
-                          block, codes + b * block * t.k + c);
+            quantizeBlock(v, outer, hasOuter, x + at, shape, codes + at);
+      }
     uint8_t *out = p->arrays[TILES_COLUMNWISE_DATA].bytes + t.columnwiseDataAt;
     if (traitsOf(v).transposes) {
       uint8_t *column = allocateHost(rows32);
@@ -476,7 +518,7 @@ static void expectTarget(TilesProblem *p, Target t) {
     }
     storeScales(v,
                 p->arrays[TILES_COLUMNWISE_SCALES].bytes + t.columnwiseScalesAt,
-                width, scales, t.k, width);
+                width * scaleSize(v), scales, height, width);
   }
   if (t.e >= 0 && has(v, GQ_DEV_AMAX)) {
     float amax = 0.0f;
@@ -563,14 +605,15 @@ void tilesExpect(TilesProblem *p) {
         .inputPitch = ragged ? k : o->inputStride,
         .dataAt = ragged ? at * bits / 8 : row * o->dataStride,
         .dataPitch = ragged ? k * bits / 8 : o->dataStride,
-        .columnwiseDataAt = traitsOf(v).transposes ? transposedAt / 2
+        .columnwiseDataAt = traitsOf(v).transposes ? transposedAt * bits / 8
                             : ragged ? at * bits / 8
                                      : row * o->columnwiseDataStride,
         .columnwiseDataPitch = ragged ? k * bits / 8 : o->columnwiseDataStride,
-        .scalesAt = ragged   ? scalesAt
-                    : linear ? row * o->scalesStride
-                             : scaleRow * up(k / block, 4),
-        .scalesPitch = ragged ? k / block : o->scalesStride,
+        .scalesAt = ragged || hasSquares(v) ? scalesAt
+                    : linear                ? row * o->scalesStride
+                                            : scaleRow * up(k / block, 4),
+        .scalesPitch = ragged || !o->scalesStride ? k / block * scaleSize(v)
+                                                  : o->scalesStride,
         .columnwiseScalesAt = columnwiseScalesAt,
     };
     expectTarget(p, t);
@@ -669,7 +712,8 @@ static void testShape(Tests *tests, const TilesVariant *v, const TilesShape *s,
 
 /// A multiple of what the variant's columns must be.
 static int64_t columnsOf(const TilesVariant *v, int64_t columns) {
-  int64_t unit = has(v, GQ_DEV_ROWWISE) ? traitsOf(v).blockColumns : 16;
+  int64_t unit =
+      has(v, GQ_DEV_ROWWISE) || hasSquares(v) ? traitsOf(v).blockColumns : 16;
   return up(columns, unit);
 }
 
@@ -684,7 +728,8 @@ static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
                              {0, 0, 5, 300, 0, 64, 31, 0}};
   const int groups[] = {1, 2, 2, 3, 4, 5, 8};
   const int64_t columns[] = {128, 128, 128, 144, 160, 16, 272};
-  const int64_t lasts[8] = {256, 128, 512, columnsOf(v, 16), 640, 0, 96, 1024};
+  const int64_t lasts[8] = {
+      256, 128, 512, columnsOf(v, 16), 640, 0, columnsOf(v, 96), 1024};
   for (int i = 0; i < 7; ++i) {
     if (quick && (i == 1 || i == 2 || i == 4))
       continue;
@@ -720,12 +765,35 @@ static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
   testShape(tests, v, &s, "many groups", 6);
   s.groups = 0;
   testShape(tests, v, &s, "no groups", 2);
+  // All rows without offsets.
+  if (has(v, GQ_DEV_RAGGED | GQ_DEV_SCALE_OFFSETS))
+    return;
+  const int64_t all = 300, three = columnsOf(v, 272);
+  TilesShape whole = {.groups = 1,
+                      .rows = &all,
+                      .columns = &three,
+                      .whole = true,
+                      .rowGap = v->aligned ? 16 : 3,
+                      .shift = v->aligned ? 0 : 1};
+  testShape(tests, v, &whole, "no offsets", 4);
+}
+
+int64_t tilesShift(const TilesProblem *p, int array) {
+  bool shifts =
+      array == TILES_INPUT || (array >= TILES_DATA && array < TILES_AMAX);
+  if (!shifts || !p->shape.shift)
+    return 0;
+  return array == TILES_INPUT ? gqElementTypeSize(p->variant.type)
+         : array == TILES_SCALES || array == TILES_COLUMNWISE_SCALES
+             ? p->shape.shift * scaleSize(&p->variant)
+             : p->shape.shift;
 }
 
 /// Offsets that are not those of groups: nothing is written.
 static void testHostile(Tests *tests, const TilesVariant *v) {
   const int64_t rows[] = {40, 0, 129, 31}, one = columnsOf(v, 160);
-  const int64_t lasts[] = {160, 32, 64, 96};
+  const int64_t lasts[] = {columnsOf(v, 160), columnsOf(v, 32),
+                           columnsOf(v, 64), columnsOf(v, 96)};
   TilesShape s = {.groups = 4,
                   .rows = rows,
                   .columns = has(v, GQ_DEV_RAGGED) ? lasts : &one,

@@ -38,7 +38,7 @@ extern const int numTilesVariants;
 
 enum {
   /// The first ones are those that a benchmark measures.
-  NUM_MEASURED_VARIANTS = 11,
+  NUM_MEASURED_VARIANTS = 13,
 };
 
 /// What a problem is made of. Rows before the first and after the last group
@@ -52,8 +52,10 @@ typedef struct TilesShape {
   int64_t gap;
   /// Whether offsets have an entry for the end, if they may lack it.
   bool closed;
-  /// Elements between the rows of a matrix, and bytes that outputs and inputs
-  /// are off their alignment.
+  /// Whether there are none at all, for the one group is all rows.
+  bool whole;
+  /// Elements between the rows of a matrix, and bytes or scales that outputs
+  /// are off their alignment; if so, the input is by an element.
   int64_t rowGap, shift;
 } TilesShape;
 
@@ -112,6 +114,9 @@ void tilesProblemFree(TilesProblem *problem);
 
 /// Computes the expected outputs from the inputs.
 void tilesExpect(TilesProblem *problem);
+
+/// Bytes that an array is off its alignment.
+int64_t tilesShift(const TilesProblem *problem, int array);
 
 /// Compares output `array` with what was computed, printing what differs.
 bool tilesArrayMatches(const TilesProblem *problem, int array,

@@ -77,10 +77,7 @@ static bool run(const TilesProblem *p, unsigned grid,
   int64_t starts[TILES_NUM_ARRAYS];
   for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
     const TilesArray *a = &p->arrays[i];
-    bool shifts = i == TILES_INPUT || (i >= TILES_DATA && i < TILES_AMAX);
-    int64_t shift = !shifts || !p->shape.shift ? 0
-                    : i == TILES_INPUT ? gqElementTypeSize(p->variant.type)
-                                       : p->shape.shift;
+    int64_t shift = tilesShift(p, i);
     int64_t size = a->bytes ? a->size : 0;
     starts[i] = GUARD + shift;
     memory[i] = allocate(starts[i] + size + GUARD);

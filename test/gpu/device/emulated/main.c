@@ -102,10 +102,7 @@ static bool run(const TilesProblem *p, unsigned grid,
       &o->status};
   Guarded memory[TILES_NUM_ARRAYS];
   for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
-    bool shifts = i == TILES_INPUT || (i >= TILES_DATA && i < TILES_AMAX);
-    int64_t shift = !shifts || !p->shape.shift ? 0
-                    : i == TILES_INPUT ? gqElementTypeSize(p->variant.type)
-                                       : p->shape.shift;
+    int64_t shift = tilesShift(p, i);
     memory[i] = guardedNew(p->arrays[i].bytes ? p->arrays[i].size : 0, shift);
     *addresses[i] = (uint64_t)(uintptr_t)memory[i].bytes;
     if (!p->arrays[i].bytes)

@@ -86,12 +86,14 @@ GQ_DEV float gq_dev_max_magnitude(float a, float b) {
 GQ_DEV float gq_dev_max_number(float a, float b) { return fmaxf(a, b); }
 GQ_DEV float gq_dev_fma(float a, float b, float c) { return fmaf(a, b, c); }
 
-/// Off by one unit of the last place now and then.
+/// Off by one unit of the last place now and then, but not for the few x of
+/// which one Newton step would not give the rounded quotient then: the chip's
+/// is such that the step does, rcp.rn is made of it.
 GQ_DEV float gq_dev_reciprocal_approx(float x) {
   float r = 1.0f / x;
   uint32_t bits = gq_dev_f32_bits(r);
-  return isfinite(r) && r != 0.0f ? gq_dev_f32_from_bits(bits + bits % 3 - 1)
-                                  : r;
+  float off = gq_dev_f32_from_bits(bits + bits % 3 - 1);
+  return fmaf(fmaf(-x, off, 1.0f), off, off) == r ? off : r;
 }
 
 GQ_DEV double gq_dev_fma64(double a, double b, double c) {
