@@ -17,6 +17,9 @@
 // memory: after its one barrier they leave in whole tiles. The loads of the
 // next job are issued before that.
 //
+// Of blocks of 128, warps have parts only: between two barriers the CTA agrees
+// on their scales.
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/device/Gather.h"

@@ -5,8 +5,8 @@
 //
 // gq.grouped_block_quantize where Kernels.h, which goes through rows, cannot:
 // columnwise outputs, column sums, the largest magnitude of a group, derived
-// scale offsets, linear scales, ragged groups, every format of blocks of 16 or
-// 32.
+// scale offsets, linear scales, ragged groups, blocks of 128 by 128; in every
+// format. And gq.block_quantize to blocks of 128 by 128.
 //
 // Launch: gq_dev_grouped_block_quantize_tiles, then, if there is amax or dbias,
 // gq_dev_reduce_tiles on the same stream. Both in a one-dimensional grid of
@@ -37,14 +37,16 @@
 /// of a group, m32 is up(m, 32). "Flat" buffers hold group after group.
 ///
 /// load(inputs, ...)  the [rows, columns] input, columns > 0, columns % 16 == 0
-///                    and, if there is a rowwise direction, columns % block ==
-///                    0. If ragged, elements 0 to `rows` as row 0. Rows of
-///                    no group are asked for with GQ_ROWS_ALL only
+///                    and, if there is a rowwise direction or blocks are of 128
+///                    rows, columns % block == 0. If ragged, elements 0 to
+///                    `rows` as row 0. Rows of no group are asked for with
+///                    GQ_ROWS_ALL only
 /// row_indices        [rows], if there are such, of `source_rows`: see
 ///                    Kernels.h
 /// offsets            [num_offsets] row starts, num_offsets = groups or
 ///                    groups + 1, below 2^31. If ragged, groups + 1 element
-///                    starts, each a multiple of 16
+///                    starts, each a multiple of 16. With num_offsets = 0 and
+///                    one group, all rows are in it
 /// scale_offsets      [groups]; without, the packed form is derived
 /// first_dims, last_dims  [groups], if ragged; last_dims as columns above
 /// outer              global scale or outer amax, as `outer_kind` says
@@ -54,22 +56,28 @@
 /// scales             tile128x4: flat [up(m, 128), up(columns / block, 4)] in
 ///                    tiles, or where scale_offsets say. Linear: [rows, columns
 ///                    / block], `scales_stride` bytes from one row to the next;
-///                    flat if ragged. `scales_size` bytes
-/// columnwise_data    nvfp4: flat [columns, m32] codes, `columnwise_data_size`
-///                    bytes. Else like `data`, with its own stride
-/// columnwise_scales  flat, [columns, m32 / block]; in tile128x4 rounded up to
-///                    whole tiles. `columnwise_scales_size` bytes
+///                    flat if ragged. Of blocks of 128 by 128, [up(m, 128) /
+///                    128, columns / 128] a group, flat, or `scales_stride`
+///                    bytes from one row to the next if that is not 0.
+///                    `scales_size` scales
+/// columnwise_data    nvfp4 and blockwise fp8: flat [columns, m32] codes,
+///                    `columnwise_data_size` bytes. Else like `data`, with its
+///                    own stride
+/// columnwise_scales  flat, [columns, m32 / block rounded up]; in tile128x4
+///                    rounded up to whole tiles; of blocks of 128 by 128,
+///                    [columns / 128, up(m, 128) / 128].
+///                    `columnwise_scales_size` scales
 /// scale_offsets_out  [groups], like `offsets`
 /// workspace          gq_dev_tiles_workspace bytes at a multiple of 4, if there
 ///                    is amax or dbias, for gq_dev_reduce_tiles
 /// status             GQ_DEV_STATUS_ bits are ORed into it
 ///
 /// Data and columnwise data are written 8 or 16 bytes at a time, transposed
-/// columnwise data 4, where address and stride allow, else bytewise; so are
-/// scales.
+/// columnwise data 4 or 8, where address and stride allow, else bytewise; so
+/// are scales, but for floats, which are at multiples of 4.
 ///
 /// Constants: `parts` what of all this there is (Launch.h), the rest is not
-/// looked at; `format` (but the blockwise fp8), `recipe`, `scale_layout`,
+/// looked at; `format`, `recipe`, `scale_layout`,
 /// `rows_mode` as in gq/Runtime/Types.h; `offset_bits` 32 or 64; `outer_kind`
 /// and `columnwise_outer_kind` GQ_DEV_GLOBAL_SCALE_; `row_index_bits` 32 or 64,
 /// 0 if there are no row indices; `held_type` GQ_BF16, GQ_F16 or GQ_F32, in

@@ -139,8 +139,9 @@ static void launchOnce(void *context, int i, Handle stream) {
 /// Bytes an element that must be read and written.
 static double bytesOfElement(const TilesVariant *v) {
   gqFormatTraits traits = gqFormatGetTraits(v->format);
-  double direction =
-      (double)traits.dataBits / 8 + 1.0 / (double)traits.blockColumns;
+  double direction = (double)traits.dataBits / 8 +
+                     (double)gqElementTypeSize(traits.scaleType) /
+                         (double)(traits.blockColumns * traits.blockRows);
   double directions =
       !!(v->parts & GQ_DEV_ROWWISE) + !!(v->parts & GQ_DEV_COLUMNWISE);
   return (double)gqElementTypeSize(v->type) + directions * direction;
@@ -149,7 +150,9 @@ static double bytesOfElement(const TilesVariant *v) {
 static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
                          char **argv) {
   static int32_t offsets[4097], scaleOffsets[4096];
-  int64_t scaleRows, block = gqFormatGetTraits(v->format).blockColumns;
+  gqFormatTraits traits = gqFormatGetTraits(v->format);
+  int64_t scaleRows, block = traits.blockColumns, bits = traits.dataBits;
+  int64_t scaleSize = gqElementTypeSize(traits.scaleType);
   randomOffsets(s, offsets, scaleOffsets, &scaleRows);
   int64_t elements = s.rows * s.columns, padded = (s.rows + 32 * s.groups);
   double bytes = (double)elements * bytesOfElement(v);
@@ -161,7 +164,6 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
     ones[e] = 5.0f;
   uint64_t *addresses[TILES_NUM_ARRAYS];
   for (int i = 0; i < l.numSets; ++i) {
-    int64_t bits = gqFormatGetTraits(v->format).dataBits;
     int64_t scales = (scaleRows + 128) * ((s.columns / block + 3) / 4 * 4);
     TilesOperands *o = &l.sets[i];
     *o = (TilesOperands){
@@ -171,10 +173,13 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
         .numOffsets = s.groups + 1,
         .groups = s.groups,
         .dataStride = s.columns * bits / 8,
+        .scalesStride =
+            traits.blockRows > 1 ? 0 : s.columns / block * scaleSize,
         .scalesSize = scales,
         .columnwiseDataStride = s.columns * bits / 8,
         .columnwiseDataSize = padded * s.columns * bits / 8,
-        .columnwiseScalesSize = (s.columns + 127) / 128 * 128 * scaleRows / 16,
+        .columnwiseScalesSize =
+            (s.columns + 127) / 128 * 128 * scaleRows / block,
     };
     addressesOf(o, addresses);
     const int64_t sizes[TILES_NUM_ARRAYS] = {
@@ -187,9 +192,9 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
         s.groups * 4,
         s.groups * 4,
         s.rows * o->dataStride,
-        scales,
+        scales * scaleSize,
         o->columnwiseDataSize,
-        o->columnwiseScalesSize,
+        o->columnwiseScalesSize * scaleSize,
         s.groups * 4,
         s.groups * s.columns * 4,
         s.groups * 8,

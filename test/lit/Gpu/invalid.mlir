@@ -86,25 +86,6 @@ func.func @name_taken() -> memref<2xf32> {
 
 // -----
 
-func.func @no_kernel_squares(%x: memref<?x128xf32>, %q: memref<?x128xf8E4M3FN>, %s: memref<?x1xf32>) {
-  // expected-error @+1 {{has no GPU kernel yet for blocks of 128 by 128}}
-  gq.block_quantize format(fp8_e4m3_128x128) ins(%x : memref<?x128xf32>)
-      outs(%q, %s : memref<?x128xf8E4M3FN>, memref<?x1xf32>)
-  return
-}
-
-// -----
-
-func.func @no_kernel_columns(%x: memref<?x128xf32>, %o: memref<4xi32>, %q: memref<?xf8E4M3FN>, %s: memref<?xf32>) {
-  // expected-error @+1 {{has no GPU kernel yet for blockwise fp8 in other than rows}}
-  gq.grouped_block_quantize format(fp8_e4m3_1x128) scale_layout(linear) ins(%x : memref<?x128xf32>)
-      groups(%o : memref<4xi32>)
-      columnwise_outs(%q, %s : memref<?xf8E4M3FN>, memref<?xf32>)
-  return
-}
-
-// -----
-
 // expected-error @+1 {{'gqTilesGrid' is a function of the gq runtime that is called here; no other symbol may have its name}}
 func.func private @gqTilesGrid()
 func.func @grid_taken(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?xi8>, %s: memref<?xf8E4M3FN>) {

@@ -1,10 +1,10 @@
-// No spills and no stack in the kernel of tiles, plain and with a producer, on
-// each chip.
+// No spills and no stack in the kernel of tiles, plain and with a producer, of
+// short and of long blocks, on each chip.
 //
 // REQUIRES: ptxas
-// RUN: for chip in sm_90a sm_100a sm_120a; do gq-opt %S/ptx-tiles.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py 1 > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; gq-opt %s --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done | FileCheck %s
+// RUN: for chip in sm_90a sm_100a sm_120a; do for kernel in 'ptx-tiles 1' 'ptxas-tiles 0' 'ptxas-tiles 1'; do set -- $kernel; gq-opt %S/$1.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py $2 > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done; done | FileCheck %s
 
-// CHECK-COUNT-6: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+// CHECK-COUNT-9: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 
 #id = affine_map<(m, k) -> (m, k)>
 func.func @main(%x: tensor<?x5120xbf16>, %y: tensor<?x5120xbf16>, %o: tensor<129xi64>,
@@ -28,4 +28,22 @@ func.func @main(%x: tensor<?x5120xbf16>, %y: tensor<?x5120xbf16>, %o: tensor<129
       }
   return %q, %s, %qt, %st : tensor<?x5120xf8E4M3FN>, tensor<?x160xf8E8M0FNU, #gq.tile128x4>,
       tensor<?x5120xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>
+}
+
+func.func @long_blocks(%x: tensor<?x5120xbf16>, %y: tensor<?x5120xf32>, %o: tensor<129xi32>,
+    %q0: tensor<?x5120xf8E4M3FN>, %s0: tensor<?x40xf32>, %qt0: tensor<?xf8E4M3FN>, %st0: tensor<?xf32>)
+    -> (tensor<?x5120xf8E4M3FN>, tensor<?x40xf32>, tensor<?xf8E4M3FN>, tensor<?xf32>) {
+  %q, %s, %qt, %st = gq.grouped_block_quantize format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%x, %y : tensor<?x5120xbf16>, tensor<?x5120xf32>) maps [#id, #id]
+      groups(%o : tensor<129xi32>)
+      outs(%q0, %s0 : tensor<?x5120xf8E4M3FN>, tensor<?x40xf32>)
+      columnwise_outs(%qt0, %st0 : tensor<?xf8E4M3FN>, tensor<?xf32>)
+      -> tensor<?x5120xf8E4M3FN>, tensor<?x40xf32>, tensor<?xf8E4M3FN>, tensor<?xf32>
+      producer {
+      ^bb0(%a: bf16, %b: f32):
+        %af = arith.extf %a : bf16 to f32
+        %r = arith.mulf %af, %b : f32
+        gq.yield %r : f32
+      }
+  return %q, %s, %qt, %st : tensor<?x5120xf8E4M3FN>, tensor<?x40xf32>, tensor<?xf8E4M3FN>, tensor<?xf32>
 }

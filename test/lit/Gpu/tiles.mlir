@@ -74,3 +74,32 @@ func.func @rows(%x: memref<?x64xf16>, %o: memref<4xi32>, %so: memref<3xi32>,
       outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
   return
 }
+
+// Blocks of 128 by 128 are for the kernel of tiles, without groups as one group
+// of all rows; so are columns of any format.
+// CHECK-LABEL: func.func @squares
+func.func @squares(%x: memref<?x256xf32>, %q: memref<?x256xf8E4M3FN>, %s: memref<?x2xf32>) {
+  // CHECK: call @gqTilesGrid(%{{.*}}, %c256_i64, %c1_i64)
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_5::@grouped_block_quantize
+  gq.block_quantize format(fp8_e4m3_128x128) ins(%x : memref<?x256xf32>)
+      outs(%q, %s : memref<?x256xf8E4M3FN>, memref<?x2xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @long_columns
+func.func @long_columns(%x: memref<?x128xf32>, %o: memref<4xi32>, %q: memref<?xf8E5M2>, %s: memref<?xf32>) {
+  // CHECK: call @gqTilesGrid
+  gq.grouped_block_quantize format(fp8_e5m2_1x128) scale_layout(linear)
+      ins(%x : memref<?x128xf32>) groups(%o : memref<4xi32>)
+      columnwise_outs(%q, %s : memref<?xf8E5M2>, memref<?xf32>)
+  return
+}
+
+// CHECK-LABEL: func.func @long_rows
+func.func @long_rows(%x: memref<?x128xf32>, %o: memref<4xi32>, %q: memref<?x128xf8E5M2>, %s: memref<?x1xf32>) {
+  // CHECK: call @gqKernelGrid
+  gq.grouped_block_quantize format(fp8_e5m2_1x128) scale_layout(linear)
+      ins(%x : memref<?x128xf32>) groups(%o : memref<4xi32>)
+      outs(%q, %s : memref<?x128xf8E5M2>, memref<?x1xf32>)
+  return
+}
