@@ -40,7 +40,8 @@ typedef struct Shape {
   int64_t rows, columns, groups;
 } Shape;
 
-/// Uneven groups: their sizes are those of intervals between random rows.
+/// Uneven groups, the same whenever it is called: times depend on how many rows
+/// the last 16, 32 and 128 of a group are short of.
 void randomOffsets(Shape s, int32_t *offsets, int32_t *scaleOffsets,
                    int64_t *scaleRows);
 

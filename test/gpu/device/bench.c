@@ -121,6 +121,7 @@ static uint32_t randomNext(void) {
 void randomOffsets(Shape s, int32_t *offsets, int32_t *scaleOffsets,
                    int64_t *scaleRows) {
   int64_t sum = 0, weights[4096], at = 0;
+  randomState = 1;
   for (int64_t e = 0; e < s.groups; ++e)
     sum += weights[e] = 64 + randomNext() % 128;
   int64_t row = 0;
@@ -149,6 +150,7 @@ void fill(DevicePtr to, int64_t bytes, Handle stream) {
   int64_t done =
       bytes < (int64_t)sizeof(chunk) ? bytes : (int64_t)sizeof(chunk);
   CU(MemcpyHtoD(to, chunk, (size_t)done));
+  CU(CtxSynchronize()); // The copy may still be under way.
   while (done < bytes) {
     int64_t n = bytes - done < done ? bytes - done : done;
     CU(MemcpyDtoDAsync(to + (uint64_t)done, to, (size_t)n, stream));
