@@ -52,7 +52,7 @@ static bool declareHostFunctions(MlirOperation module) {
       {"gqGetStream", 0, NULL, &pointer},
       {"gqStreamStatusWord", 1, &pointer, &pointer},
       {"gqKernelGrid", 3, extents, &i64},
-      {"gqTilesGrid", 3, extents, &i64},
+      {"gqTilesGrid", 4, extents, &i64},
       {"gqTilesWorkspace", 4, extents, &i64},
       {"gqReduceTilesGrid", 3, extents, &i64},
   };
@@ -92,13 +92,14 @@ static MlirValue buildStatusWord(const Launcher *launcher) {
 
 /// Launches a kernel with as many CTAs as the host function `grid` says.
 static bool launch(const Launcher *launcher, gqGpuKernel *kernel,
-                   const char *grid, const MlirValue operands[3]) {
+                   const char *grid, intptr_t numOperands,
+                   const MlirValue *operands) {
   char symbol[32];
   snprintf(symbol, sizeof(symbol), "gq_kernels_%" PRId32,
            (*launcher->number)++);
   return gqGpuKernelLaunch(
       kernel, launcher->module, symbol,
-      buildHostCall(launcher, grid, 3, operands, i64Type(launcher)),
+      buildHostCall(launcher, grid, numOperands, operands, i64Type(launcher)),
       launcher->stream);
 }
 
@@ -338,7 +339,7 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   MlirValue extents[] = {
       rows.value, columns.value,
       buildGroups(launcher, desc->offsets, desc->scaleOffsets).value};
-  return launch(launcher, &kernel, "gqKernelGrid", extents);
+  return launch(launcher, &kernel, "gqKernelGrid", 3, extents);
 }
 
 static bool launchBlockQuantize(const Launcher *launcher,
@@ -361,7 +362,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
   gqGpuKernelPassConstant(&kernel, "outer_kind", "i32",
                           scaleKind(desc->globalScale));
   MlirValue extents[] = {rows.value, columns.value, buildI64(launcher, 0)};
-  return launch(launcher, &kernel, "gqKernelGrid", extents);
+  return launch(launcher, &kernel, "gqKernelGrid", 3, extents);
 }
 
 static bool
@@ -390,7 +391,7 @@ launchPreprocessGroupedMatmulSf(const Launcher *launcher,
       buildExtent(launcher, desc->input, 1, gqFormatBlockSize(desc->format))
           .value,
       buildGroups(launcher, desc->offsets, desc->scaleOffsets).value};
-  return launch(launcher, &kernel, "gqKernelGrid", extents);
+  return launch(launcher, &kernel, "gqKernelGrid", 3, extents);
 }
 
 //===----------------------------------------------------------------------===//
@@ -467,7 +468,7 @@ static bool launchReduceTiles(const Launcher *launcher,
                                     mlirValueGetType(desc->dbias))));
   MlirValue extents[] = {columns.value, groups.value,
                          buildI64(launcher, parts)};
-  return launch(launcher, &kernel, "gqReduceTilesGrid", extents);
+  return launch(launcher, &kernel, "gqReduceTilesGrid", 3, extents);
 }
 
 static bool launchTiles(const Launcher *launcher,
@@ -537,8 +538,12 @@ static bool launchTiles(const Launcher *launcher,
   gqGpuKernelPassConstant(&kernel, "row_index_bits", "i32",
                           kernel.rowIndexBits);
   gqGpuKernelPassConstant(&kernel, "held_type", "i32", heldType(desc));
-  MlirValue extents[] = {rows.value, columns.value, groups.value};
-  bool valid = launch(launcher, &kernel, "gqTilesGrid", extents);
+  MlirValue extents[] = {
+      rows.value, columns.value, groups.value,
+      buildI64(launcher, gq_dev_tiles_jobs_of_cta(
+                             gqFormatGetTraits(desc->format).dataBits,
+                             gqElementTypeSize(heldType(desc))))};
+  bool valid = launch(launcher, &kernel, "gqTilesGrid", 4, extents);
   if (reduces) {
     valid = valid &&
             launchReduceTiles(launcher, desc, workspace, rows, columns, groups);

@@ -308,9 +308,10 @@ static int64_t countTilesCtas(void) {
   return GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR * gqDeviceMultiprocessorCount();
 }
 
-int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups) {
+int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups,
+                    int64_t jobsOfCta) {
   return gq_dev_tiles_grid(gq_dev_tiles_jobs(rows, columns, groups),
-                           countTilesCtas());
+                           countTilesCtas(), jobsOfCta);
 }
 
 int64_t gqTilesWorkspace(int64_t rows, int64_t columns, int64_t groups,
@@ -319,9 +320,8 @@ int64_t gqTilesWorkspace(int64_t rows, int64_t columns, int64_t groups,
 }
 
 int64_t gqReduceTilesGrid(int64_t columns, int64_t groups, int64_t parts) {
-  return gq_dev_tiles_grid(
-      gq_dev_reduce_tiles_ctas(columns, groups, (int32_t)parts),
-      countTilesCtas());
+  return gq_dev_reduce_tiles_grid(columns, groups, (int32_t)parts,
+                                  countTilesCtas());
 }
 
 void mgpuSetDefaultDevice(int32_t device) {

@@ -97,11 +97,22 @@ static inline int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
   return (rows / 128 + groups + 2) * ((columns + 127) / 128);
 }
 
+/// How many of many jobs a CTA should have: two, so that one that is done makes
+/// room for another whose loads overlap; six where arithmetic counts as much as
+/// memory, which is e2m1 of 16-bit elements.
+static inline int64_t gq_dev_tiles_jobs_of_cta(int64_t dataBits,
+                                               int64_t elementSize) {
+  return dataBits == 4 && elementSize < 4 ? 6 : 2;
+}
+
 /// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. With
 /// so many jobs that it makes no difference to begin with more CTAs, each gets
-/// six, and none is late at the end.
-static inline uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full) {
-  int64_t ctas = jobs < full ? jobs : jobs < 24 * full ? full : jobs / 6;
+/// `jobsOfCta`, and none is late at the end.
+static inline uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
+                                         int64_t jobsOfCta) {
+  int64_t ctas = jobs < full        ? jobs
+                 : jobs < 24 * full ? full
+                                    : jobs / jobsOfCta;
   return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
 }
 
@@ -122,6 +133,13 @@ static inline int64_t gq_dev_reduce_tiles_ctas(int64_t columns, int64_t groups,
                                                int32_t parts) {
   return groups * ((parts & GQ_DEV_DBIAS ? (columns + 31) / 32 : 0) +
                    (parts & GQ_DEV_AMAX ? 1 : 0));
+}
+
+/// The CTAs of its grid.
+static inline uint32_t gq_dev_reduce_tiles_grid(int64_t columns, int64_t groups,
+                                                int32_t parts, int64_t full) {
+  return gq_dev_tiles_grid(gq_dev_reduce_tiles_ctas(columns, groups, parts),
+                           full, 6);
 }
 
 #endif // GQ_KERNELS_DEVICE_LAUNCH_H

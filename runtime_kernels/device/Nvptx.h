@@ -33,6 +33,12 @@ GQ_DEV uint32_t gq_dev_lane(void) {
   return (uint32_t)__nvvm_read_ptx_sreg_tid_x() % GQ_DEV_WARP;
 }
 
+/// Whether this is the warp's first lane. Asked of another register than
+/// gq_dev_lane, so that compilers do not keep the answer for as long.
+GQ_DEV bool gq_dev_is_first_lane(void) {
+  return __nvvm_read_ptx_sreg_laneid() == 0;
+}
+
 /// The number of this thread in its CTA.
 GQ_DEV uint32_t gq_dev_thread(void) {
   return (uint32_t)__nvvm_read_ptx_sreg_tid_x();
@@ -121,7 +127,11 @@ GQ_DEV uint32_t gq_dev_permute(uint32_t low, uint32_t high, uint32_t selector) {
 /// The bits of `ones` where `mask` is 1, those of `zeros` where it is 0.
 GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
                                    uint32_t zeros) {
-  return (ones & mask) | (zeros & ~mask);
+  uint32_t bits;
+  __asm__("lop3.b32 %0, %1, %2, %3, 0xca;"
+          : "=r"(bits)
+          : "r"(mask), "r"(ones), "r"(zeros));
+  return bits;
 }
 
 //===----------------------------------------------------------------------===//
@@ -386,6 +396,21 @@ GQ_DEV void gq_dev_store16_if(bool condition, void GQ_GLOBAL *p,
                      "r"(x[2]), "r"(x[3])
                    : "memory");
 }
+
+/// Begins to copy 16 bytes to shared memory, both at multiples of 16; of a
+/// missing source, which is not read, zeros. gq_dev_wait_for_copies is when
+/// they are there. By way of L1: around it, each sector came twice from L2.
+GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 GQ_SHARED *to,
+                                const void GQ_GLOBAL *from) {
+  __nvvm_cp_async_ca_shared_global_16(to, from);
+}
+GQ_DEV void gq_dev_begin_copy16_if(bool condition, gq_dev_u32x4 GQ_SHARED *to,
+                                   const void GQ_GLOBAL *from) {
+  __nvvm_cp_async_ca_shared_global_16(to, from, condition ? 16 : 0);
+}
+
+/// Waits for the copies of this thread.
+GQ_DEV void gq_dev_wait_for_copies(void) { __nvvm_cp_async_wait_all(); }
 
 /// ORs into a word that other threads OR into as well.
 GQ_DEV void gq_dev_atomic_or(uint32_t GQ_GLOBAL *p, uint32_t bits) {

@@ -63,9 +63,9 @@ GQ_DEV float gq_dev_e2m1_move(float y) {
 /// its codes are those of e2m1 in bits 2 to 4, and more of the mantissa below.
 /// This joins four even and four odd ones.
 GQ_DEV uint32_t gq_dev_e2m1_join(uint32_t even, uint32_t odd) {
-  even = gq_dev_select_bits(0x08080808, even >> 4, even >> 2);
+  even = gq_dev_select_bits(0x80808080, even, even << 2);
   odd = gq_dev_select_bits(0x80808080, odd, odd << 2);
-  return gq_dev_select_bits(0xf0f0f0f0, odd, even);
+  return gq_dev_select_bits(0xf0f0f0f0, odd, even >> 4);
 }
 
 /// Codes 0, 2, 1 and 3 of the first four, as e4m3.
@@ -98,42 +98,76 @@ GQ_DEV gq_dev_block gq_dev_mx_scale(gqFormat format, float amax) {
   return (gq_dev_block){code, gq_dev_f32_from_e8m0_inverse((uint8_t)code)};
 }
 
-/// Whether a block is regular, as almost all are: then its elements need no
-/// clamping, no corner of a division occurs, and `block` becomes what is right
-/// for gq_dev_codes4 without clamping. Of nvfp4 that is a block whose scale is
-/// a normal e4m3: its elements cannot exceed 6 by more than the scale was
-/// rounded down. A block of zeros is regular, too.
-///
-/// `hasOuter` is a constant; without, `outer` is not looked at.
-GQ_DEV bool gq_dev_regular_block(gqFormat format, gqRecipe recipe,
-                                 bool hasOuter, gq_dev_outer outer, float amax,
-                                 gq_dev_block *block) {
+/// The scale of a block of nvfp4 before it is rounded. `hasOuter` is a
+/// constant; without, `outer` is not looked at.
+GQ_DEV float gq_dev_nvfp4_scale(gqRecipe recipe, bool hasOuter,
+                                gq_dev_outer outer, float amax) {
+  if (recipe == GQ_RECIPE_TE)
+    return amax * (hasOuter ? outer : gq_dev_no_outer(recipe)).factor;
+  float scale = gq_dev_sixth_of(amax);
+  return hasOuter ? scale * outer.factor : scale;
+}
+
+/// A regular block, as almost all are: its elements need no clamping and no
+/// corner of a division occurs, so that this is right for gq_dev_codes4 without
+/// clamping. Of nvfp4 that is a block whose scale is a normal e4m3 or a little
+/// more: its elements cannot reach 7, up to which the conversion makes them 6.
+/// A block of zeros is regular, too.
+GQ_DEV gq_dev_block gq_dev_regular_block(gqFormat format, gqRecipe recipe,
+                                         bool hasOuter, gq_dev_outer outer,
+                                         float amax) {
   float one = gq_dev_e2m1_unit();
+  gq_dev_block block;
   if (format != GQ_FORMAT_NVFP4) {
-    *block = gq_dev_mx_scale(format, amax);
-    if (format != GQ_FORMAT_MXFP4)
-      return true;
-    bool regular = block->scale - 32 < 254 - 32;
-    block->factor = regular ? block->factor * one : one;
-    return regular | (amax == 0.0f);
+    block = gq_dev_mx_scale(format, amax);
+    if (format == GQ_FORMAT_MXFP4)
+      block.factor = amax == 0.0f ? one : block.factor * one;
+    return block;
   }
   if (!hasOuter)
     outer = gq_dev_no_outer(recipe);
-  float scale;
-  if (recipe == GQ_RECIPE_TE) {
-    scale = amax * outer.factor;
-  } else {
-    scale = gq_dev_sixth_of(amax);
-    if (hasOuter)
-      scale *= outer.factor;
-  }
-  block->scale = gq_dev_e4m3x2_from_f32(scale, 0.0f);
-  float decoded = gq_dev_f32_from_e4m3_code(block->scale);
-  float factor = gq_dev_reciprocal(decoded * (outer.inverse * (1.0f / one)));
-  block->factor = amax == 0.0f ? one : factor;
-  bool near = outer.factor >= 0x1p-60f && outer.factor <= 0x1p60f;
-  float smallest = !hasOuter || near ? 0x1p-6f : __builtin_inff();
-  return ((scale >= smallest) | (amax == 0.0f)) & (scale <= 448.0f);
+  block.scale = gq_dev_e4m3x2_from_f32(
+      gq_dev_nvfp4_scale(recipe, hasOuter, outer, amax), 0.0f);
+  float decoded = gq_dev_f32_from_e4m3_code(block.scale);
+  float divisor = decoded * (outer.inverse * (1.0f / one));
+  // Of a block of zeros it is 0: any factor will do.
+  block.factor = gq_dev_reciprocal(gq_dev_max_number(divisor, 0x1p-120f));
+  return block;
+}
+
+/// The largest of several blocks' largest magnitudes, and the bits of the
+/// smallest one that is not 0, less 1.
+typedef struct gq_dev_range {
+  float most;
+  uint32_t least;
+} gq_dev_range;
+
+GQ_DEV gq_dev_range gq_dev_no_range(void) {
+  return (gq_dev_range){0.0f, UINT32_MAX};
+}
+
+GQ_DEV void gq_dev_extend_range(gq_dev_range *range, float amax) {
+  uint32_t bits = gq_dev_f32_bits(amax) - 1;
+  range->most = gq_dev_max_number(range->most, amax);
+  range->least = bits < range->least ? bits : range->least;
+}
+
+/// Whether all blocks of a range are regular.
+GQ_DEV bool gq_dev_is_regular(gqFormat format, gqRecipe recipe, bool hasOuter,
+                              gq_dev_outer outer, gq_dev_range range) {
+  float least = gq_dev_f32_from_bits(range.least + 1);
+  bool none = range.least == UINT32_MAX;
+  if (format == GQ_FORMAT_MXFP4)
+    return none || (gq_dev_mx_scale(format, least).scale >= 32 &&
+                    gq_dev_mx_scale(format, range.most).scale < 254);
+  if (format != GQ_FORMAT_NVFP4)
+    return true;
+  bool near =
+      !hasOuter || (outer.factor >= 0x1p-60f && outer.factor <= 0x1p60f);
+  float low = gq_dev_nvfp4_scale(recipe, hasOuter, outer, least);
+  float high = gq_dev_nvfp4_scale(recipe, hasOuter, outer, range.most);
+  // A scale of up to 522 instead of 448 makes less than 7 of 6.
+  return none || (near && low >= 0x1p-6f && high <= 520.0f);
 }
 
 /// Any block, for gq_dev_codes4 with clamping.

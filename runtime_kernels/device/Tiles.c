@@ -11,11 +11,11 @@
 // Each of four warps has a quarter of a job, and a lane 16 columns of 8 or, of
 // 32-bit elements, 4 consecutive rows, which it holds in registers: 4 by 8
 // lanes are the 64 columns of a quarter and all or, in one of two passes, half
-// of its rows. The lanes of a block agree on its scale, so that an element is
+// of its rows. While they work on these, the next ones are being copied to
+// shared memory. The lanes of a block agree on its scale, so that an element is
 // unpacked once for both directions, and codes leave in whole sectors without
 // being moved between lanes. Only the scales of a job are collected in shared
-// memory: after its one barrier they leave in whole tiles. The loads of the
-// next job are issued before that.
+// memory: after its one barrier they leave in whole tiles.
 //
 // Of blocks of 128, warps have parts only: between two barriers the CTA agrees
 // on their scales.
@@ -83,10 +83,19 @@ static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
 /// Of each warp, the factors of its blocks along columns: 64 by at most 4.
 static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][QUARTER] GQ_UNINITIALIZED;
 
-/// Of each lane, what would be too much for its registers: the magnitudes and,
-/// in rare cases, then factors of its blocks, and sums of its columns.
-static GQ_SHARED float laneBlocks[16][THREADS] GQ_UNINITIALIZED;
-static GQ_SHARED float laneSums[GQ_DEV_UNIT][THREADS] GQ_UNINITIALIZED;
+/// Of each warp, the elements of the next pass: 64 columns in rows of 128 or
+/// 256 bytes, pieces of 16 bytes where stagedAt says.
+static GQ_SHARED gq_dev_u32x4 staged[WARPS][16 * GQ_DEV_WARP] GQ_UNINITIALIZED;
+
+// Of blocks as long as a job. Two barriers are between uses, so that one of
+// each is enough.
+
+/// The largest magnitudes of each row, in either half of the columns, and of
+/// each column, in the rows that warps have in a pass.
+static GQ_SHARED float rowAmax[TILE / QUARTER][TILE] GQ_UNINITIALIZED;
+static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
+/// The factors of the rows.
+static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
 
 /// The byte of the scale (row, column) of a job, and that of the next row. Rows
 /// of a lane are in one unit of 32.
@@ -192,6 +201,13 @@ GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
       words[i] = gq_dev_here(gq_dev_pack(o->type, x + i * perWord));
 }
 
+/// The row of the matrix that a row of a job is; -1 if it does not exist.
+GQ_DEV int64_t inputRowOf(const Op *o, const Job GQ_SHARED *job, uint32_t row) {
+  return o->rowIndexBits ? gq_dev_source_row(o->rowIndices, o->rowIndexBits,
+                                             o->sourceRows, job->inputRow + row)
+                         : job->inputRow + row;
+}
+
 /// Loads a lane's row, whose number in the tile is `row`; zeros where the tile
 /// has no elements.
 GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
@@ -205,55 +221,100 @@ GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
   if (o->ragged)
     o->load(o->inputs, 0, row * job->columnsOfGroup + column, x);
   else if (o->rowIndexBits)
-    gq_dev_load16_gathered(o->load, o->inputs,
-                           gq_dev_source_row(o->rowIndices, o->rowIndexBits,
-                                             o->sourceRows,
-                                             job->inputRow + row),
-                           column, x);
+    gq_dev_load16_gathered(o->load, o->inputs, inputRowOf(o, job, row), column,
+                           x);
   else
     o->load(o->inputs, job->inputRow + row, column, x);
 }
 
-/// Of a hook that only loads: bytes from one row of a job to the next, and the
-/// element (row, column).
-GQ_DEV int64_t inputPitch(const Op *o, const Job GQ_SHARED *job) {
-  const gq_dev_matrix *matrix = o->inputs;
-  return (o->ragged ? job->columnsOfGroup : matrix->stride) *
-         gqElementTypeSize(o->type);
+/// Whether elements are copied ahead: a constant. What a producer makes is not,
+/// nor what is loaded twice.
+GQ_DEV bool stages(const Op *o) {
+  return gq_dev_only_loads(o->load) && !(hasLongBlocks(o) && numPasses(o) > 1);
 }
-GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
-                                        uint32_t row, uint32_t column) {
+
+/// Pieces of 16 bytes in 16 elements.
+GQ_DEV uint32_t numPieces(const Op *o) {
+  return (uint32_t)gqElementTypeSize(o->type);
+}
+
+/// Where a piece of a row of a warp's pass is in shared memory, such that
+/// neither copying rows nor loading pieces of lanes meets banks twice.
+GQ_DEV uint32_t stagedAt(const Op *o, uint32_t row, uint32_t piece) {
+  uint32_t inRow = LANES_ACROSS * numPieces(o);
+  uint32_t odd = row / rowsOfLane(o) % 2;
+  return row * inRow + (piece ^ piece / 8 ^ odd * (numPieces(o) / 2));
+}
+
+/// Begins to copy a warp's elements of a pass. All lanes take part.
+GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   const gq_dev_matrix *matrix = o->inputs;
-  return (const uint8_t GQ_GLOBAL *)matrix->data +
-         (o->ragged ? 0 : job->inputRow * inputPitch(o, job)) +
-         row * inputPitch(o, job) +
-         (job->inputColumn + column) * gqElementTypeSize(o->type);
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  // A lane copies a piece of every `step`-th row.
+  uint32_t inRow = LANES_ACROSS * numPieces(o), step = GQ_DEV_WARP / inRow;
+  uint32_t piece = lane % inRow, first = lane / inRow;
+  uint32_t top = warp / 2 * QUARTER + pass * LANES_DOWN * rowsOfLane(o);
+  uint32_t column = warp % 2 * QUARTER + piece * (GQ_DEV_UNIT / numPieces(o));
+  int64_t size = gqElementTypeSize(o->type);
+  int64_t pitch = (o->ragged ? job->columnsOfGroup : matrix->stride) * size;
+  const uint8_t GQ_GLOBAL *p = (const uint8_t GQ_GLOBAL *)matrix->data +
+                               (job->inputColumn + column) * size;
+  if (!o->rowIndexBits)
+    p += (job->inputRow + top + first) * pitch;
+  if (!o->rowIndexBits && job->rows == TILE && job->columns == TILE) {
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 16; ++i) {
+      gq_dev_begin_copy16(&staged[warp][stagedAt(o, i * step + first, piece)],
+                          p);
+      p += step * pitch;
+    }
+    return;
+  }
+  uint32_t rows = column < job->columns ? job->rows : 0;
+#pragma clang loop unroll_count(4)
+  for (uint32_t i = 0; i < 16; ++i) {
+    uint32_t row = i * step + first;
+    int64_t source = 0;
+    if (o->rowIndexBits)
+      source = top + row < rows ? inputRowOf(o, job, top + row) : -1;
+    gq_dev_begin_copy16_if(top + row < rows && source >= 0,
+                           &staged[warp][stagedAt(o, row, piece)],
+                           p + source * pitch);
+    p += o->rowIndexBits ? 0 : step * pitch;
+  }
+}
+
+/// Takes what has been copied. All lanes take part.
+GQ_DEV Held takeStaged(const Op *o, Place place) {
+  uint32_t warp = place.thread / GQ_DEV_WARP;
+  uint32_t across = place.column % QUARTER / GQ_DEV_UNIT;
+  Held held;
+  gq_dev_wait_for_copies();
+  gq_dev_warp_barrier();
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 4; ++i)
+      if (r < rowsOfLane(o) && i < numPieces(o)) {
+        gq_dev_u32x4 four = staged[warp][stagedAt(
+            o, place.down * rowsOfLane(o) + r, across * numPieces(o) + i)];
+#pragma clang loop unroll(full)
+        for (uint32_t k = 0; k < 4; ++k)
+          held.words[r][i * 4 + k] = four[k];
+      }
+  gq_dev_warp_barrier();
+  return held;
 }
 
 /// Loads what a lane has of a pass.
 GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   Place place = placeOfLane(o, pass);
   Held held;
-  float x[GQ_DEV_UNIT];
-  // Nothing but loads, without branches between them.
-  if (gq_dev_only_loads(o->load) && !o->rowIndexBits && job->rows == TILE &&
-      job->columns == TILE) {
-    int64_t pitch = inputPitch(o, job);
-    gq_dev_matrix matrix;
-    const uint8_t GQ_GLOBAL *p = inputAt(o, job, place.row, place.column);
-#pragma clang loop unroll(full)
-    for (uint32_t r = 0; r < ROWS; ++r)
-      if (r < rowsOfLane(o)) {
-        matrix.data = p;
-        o->load(&matrix, 0, 0, x);
-        packRow(o, x, held.words[r]);
-        p += pitch;
-      }
-    return held;
-  }
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o)) {
+      float x[GQ_DEV_UNIT];
       loadRow(o, job, place, place.row + r, x);
       packRow(o, x, held.words[r]);
     }
@@ -362,22 +423,18 @@ GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
     if (i < count)
       max = gq_dev_max_number(max, amax[i]);
   uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(max));
-  if (gq_dev_lane() == 0)
+  if (gq_dev_is_first_lane())
     gq_dev_atomic_max_shared(&jobAmax[parity], bits);
 }
 
 /// A regular or any block of a row or a column.
-GQ_DEV bool regularRow(const Op *o, gq_dev_outer outer, float amax,
-                       gq_dev_block *block) {
+GQ_DEV gq_dev_block regularRow(const Op *o, gq_dev_outer outer, float amax) {
   bool hasOuter = o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
-  return gq_dev_regular_block(o->format, o->recipe, hasOuter, outer, amax,
-                              block);
+  return gq_dev_regular_block(o->format, o->recipe, hasOuter, outer, amax);
 }
-GQ_DEV bool regularColumn(const Op *o, gq_dev_outer outer, float amax,
-                          gq_dev_block *block) {
+GQ_DEV gq_dev_block regularColumn(const Op *o, gq_dev_outer outer, float amax) {
   bool hasOuter = o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
-  return gq_dev_regular_block(o->format, o->recipe, hasOuter, outer, amax,
-                              block);
+  return gq_dev_regular_block(o->format, o->recipe, hasOuter, outer, amax);
 }
 GQ_DEV gq_dev_block anyRow(const Op *o, gq_dev_outer outer, float amax) {
   bool hasOuter = o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
@@ -420,7 +477,7 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
                       uint32_t parity, const Held *held, float factors[ROWS]) {
   gq_dev_outer outer = job->outer;
   uint8_t GQ_SHARED *scales = rowScalesAt(o, place, parity);
-  bool regular = true;
+  gq_dev_range range = gq_dev_no_range();
   float amax[ROWS];
   rowMagnitudes(o, held, amax);
   if (o->hasAmax)
@@ -428,14 +485,15 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o)) {
-      gq_dev_block block;
-      regular &= regularRow(o, outer, amax[r], &block);
-      laneBlocks[r][place.thread] = amax[r];
+      gq_dev_block block = regularRow(o, outer, amax[r]);
+      gq_dev_extend_range(&range, amax[r]);
       factors[r] = block.factor;
       if (hasRowScales(o, place))
         scales[r * scalePitch(o)] = (uint8_t)block.scale;
     }
-  return regular;
+  return gq_dev_is_regular(o->format, o->recipe,
+                           o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE, outer,
+                           range);
 }
 
 /// The same of a lane's own columns; leaves their factors in shared memory.
@@ -444,7 +502,7 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   gq_dev_outer outer = job->columnwiseOuter;
   uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
   float GQ_SHARED *factors = factorsAt(o, place, firstOwnColumn(o, place));
-  bool regular = true;
+  gq_dev_range range = gq_dev_no_range();
   float amax[8], pair[2];
   columnMagnitudes(o, held, place, amax);
   if (o->hasAmax && !o->rowwise)
@@ -452,47 +510,50 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o)) {
-      gq_dev_block block;
-      regular &= regularColumn(o, outer, amax[i], &block);
-      laneBlocks[8 + i][place.thread] = amax[i];
+      gq_dev_block block = regularColumn(o, outer, amax[i]);
+      gq_dev_extend_range(&range, amax[i]);
       scales[i * scalePitch(o)] = (uint8_t)block.scale;
       pair[i % 2] = block.factor;
       if (i % 2 == 1)
         *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =
             (gq_dev_f32x2){pair[0], pair[1]};
     }
-  return regular;
+  return gq_dev_is_regular(o->format, o->recipe,
+                           o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE,
+                           outer, range);
 }
 
-/// Scales the lane's blocks again, which can be any, one after the other. The
-/// factors of rows are left in laneBlocks, where the magnitudes are. Blocks
-/// outside of the tile get scale 0.
-GQ_DEV void scaleAny(const Op *o, const Job GQ_SHARED *job, Place place,
-                     uint32_t parity) {
-  if (o->rowwise) {
-    uint8_t GQ_SHARED *scales = rowScalesAt(o, place, parity);
+/// Scales the lane's own columns again, whose blocks can be any, one after the
+/// other. Blocks outside of the tile get scale 0. All lanes take part.
+GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
+                            uint32_t parity, const Held *held) {
+  uint32_t column = firstOwnColumn(o, place);
+  uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
+  // The magnitudes are where their factors are to be.
+  float GQ_SHARED *factors = factorsAt(o, place, column);
+  float amax[8];
+  columnMagnitudes(o, held, place, amax);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 8; ++i)
+    if (i < ownColumns(o))
+      factors[i] = amax[i];
 #pragma clang loop unroll(disable)
-    for (uint32_t r = 0; r < rowsOfLane(o); ++r) {
-      bool inside = place.row + r < job->rows && place.column < job->columns;
-      gq_dev_block block = anyRow(o, job->outer, laneBlocks[r][place.thread]);
-      laneBlocks[r][place.thread] = block.factor;
-      if (hasRowScales(o, place))
-        scales[r * scalePitch(o)] = inside ? (uint8_t)block.scale : 0;
-    }
+  for (uint32_t i = 0; i < ownColumns(o); ++i) {
+    bool inside = place.row < job->paddedRows && column + i < job->columns;
+    gq_dev_block block = anyColumn(o, job->columnwiseOuter, factors[i]);
+    factors[i] = block.factor;
+    scales[i * scalePitch(o)] = inside ? (uint8_t)block.scale : 0;
   }
-  if (o->columnwise) {
-    uint32_t column = firstOwnColumn(o, place);
-    uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
-    float GQ_SHARED *factors = factorsAt(o, place, column);
-#pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < ownColumns(o); ++i) {
-      bool inside = place.row < job->paddedRows && column + i < job->columns;
-      gq_dev_block block =
-          anyColumn(o, job->columnwiseOuter, laneBlocks[8 + i][place.thread]);
-      factors[i] = block.factor;
-      scales[i * scalePitch(o)] = inside ? (uint8_t)block.scale : 0;
-    }
-  }
+}
+
+/// Leaves zeros for the scales of a lane's blocks.
+GQ_DEV void clearScales(const Op *o, Place place, uint32_t parity) {
+  if (o->rowwise && hasRowScales(o, place))
+    for (uint32_t r = 0; r < rowsOfLane(o); ++r)
+      rowScalesAt(o, place, parity)[r * scalePitch(o)] = 0;
+  if (o->columnwise)
+    for (uint32_t i = 0; i < ownColumns(o); ++i)
+      columnScalesAt(o, place, parity)[i * scalePitch(o)] = 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -531,21 +592,6 @@ GQ_DEV void storeRow(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
     gq_dev_store16_if(there, p, codes);
 }
 
-/// The same of a transposed column.
-GQ_DEV void storeColumn(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
-                        const uint32_t codes[2]) {
-  switch (dataBytes(o, rowsOfLane(o))) {
-  case 8:
-    return gq_dev_store8_if(there, p, codes);
-  case 4:
-    return gq_dev_store4_if(there, p, codes[0]);
-  default: {
-    const float none[4] = {0.0f};
-    return gq_dev_store2_if(there, p, gq_dev_e2m1x8_after(codes[0], none));
-  }
-  }
-}
-
 /// Where the codes of a lane's first row go, and those of its first column.
 GQ_DEV uint8_t GQ_GLOBAL *rowCodesAt(const Op *o, Place place,
                                      uint8_t GQ_GLOBAL *data, int64_t pitch) {
@@ -578,89 +624,72 @@ GQ_DEV void loadFactors(const Op *o, Place place, uint32_t quarter,
     factors[j] = four[j];
 }
 
-/// Loads and stores the sums of `count` columns from `first` on. They are zeros
-/// in the first pass.
-GQ_DEV void loadSums(const Op *o, Place place, bool firstPass, uint32_t first,
-                     uint32_t count, float *sums) {
+/// Adds sums of columns `first` on, of which a lane has `count`, 4 or 16, to
+/// those of the job. The lanes below each other share them: at each step, one
+/// of two takes the first half of what they have left and one the other. All
+/// lanes take part.
+GQ_DEV void collectSums(Place place, uint32_t parity, bool firstPass,
+                        uint32_t first, uint32_t count, float *sums) {
+  uint32_t column = first;
 #pragma clang loop unroll(full)
-  for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
-    if (j < count)
-      sums[j] =
-          o->hasDbias && !firstPass ? laneSums[first + j][place.thread] : 0.0f;
+  for (uint32_t distance = 1; distance < LANES_DOWN; distance *= 2) {
+    uint32_t left = count / 2 / distance;
+    bool upper = left && place.down & distance;
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < GQ_DEV_UNIT / 2; ++i)
+      if (i < (left ? left : 1)) {
+        float low = sums[i], high = sums[i + left];
+        uint32_t sent = gq_dev_f32_bits(upper ? low : high);
+        sums[i] = (upper ? high : low) +
+                  gq_dev_f32_from_bits(
+                      gq_dev_shuffle_xor(sent, distance * LANES_ACROSS));
+      }
+    column += upper ? left : 0;
+  }
+  if (place.down & ~(count - 1))
+    return;
+  float GQ_SHARED *to = &columnSums[parity][place.row / QUARTER][column];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT / LANES_DOWN; ++i)
+    if (i * LANES_DOWN < count)
+      to[i] = firstPass ? sums[i] : to[i] + sums[i];
 }
-GQ_DEV void storeSums(const Op *o, Place place, uint32_t first, uint32_t count,
-                      const float *sums) {
-#pragma clang loop unroll(full)
-  for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
-    if (o->hasDbias && j < count)
-      laneSums[first + j][place.thread] = sums[j];
+
+/// The same of a transposed column.
+GQ_DEV void storeColumn(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
+                        const uint32_t codes[2]) {
+  switch (dataBytes(o, rowsOfLane(o))) {
+  case 8:
+    return gq_dev_store8_if(there, p, codes);
+  case 4:
+    return gq_dev_store4_if(there, p, codes[0]);
+  default: {
+    const float none[4] = {0.0f};
+    return gq_dev_store2_if(there, p, gq_dev_e2m1x8_after(codes[0], none));
+  }
+  }
 }
 
 /// Converts a lane's elements, all of whose blocks are regular, and stores
-/// their codes at once; leaves the sums of its columns. This is for columns
-/// that stay rows, or none.
-GQ_DEV void convertRows(const Op *o, const Job GQ_SHARED *job, Place place,
-                        const Held *held, const float rowFactors[ROWS],
-                        bool firstPass) {
-  uint32_t rows = place.column < job->columns ? job->rows : 0;
-  uint32_t columnwiseRows = job->group >= 0 ? rows : 0;
-  float factors[GQ_DEV_UNIT], sums[GQ_DEV_UNIT];
-  loadSums(o, place, firstPass, 0, GQ_DEV_UNIT, sums);
-#pragma clang loop unroll(full)
-  for (uint32_t quarter = 0; quarter < 4; ++quarter)
-    if (o->columnwise)
-      loadFactors(o, place, quarter, factors + quarter * 4);
-#pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < ROWS; ++r) {
-    if (r >= rowsOfLane(o))
-      continue;
-    // Keeps compilers from mixing the rows, for which registers are too few.
-    gq_dev_warp_barrier();
-    uint32_t rowCodes[4], columnCodes[4];
-#pragma clang loop unroll(full)
-    for (uint32_t quarter = 0; quarter < 4; ++quarter) {
-      float x[4];
-      unpackQuarter(o, held, r, quarter, x);
-#pragma clang loop unroll(full)
-      for (uint32_t j = 0; j < 4; ++j)
-        sums[quarter * 4 + j] += x[j];
-      if (o->rowwise)
-        convertQuarter(o, false, quarter, x, &rowFactors[r], 0, rowCodes);
-      if (o->columnwise)
-        convertQuarter(o, false, quarter, x, factors + quarter * 4, 1,
-                       columnCodes);
-    }
-    if (o->rowwise)
-      storeRow(o, place.row + r < rows,
-               rowCodesAt(o, place, job->data, job->dataPitch) +
-                   r * job->dataPitch,
-               rowCodes);
-    if (o->columnwise)
-      storeRow(
-          o, place.row + r < columnwiseRows,
-          rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch) +
-              r * job->columnwiseDataPitch,
-          columnCodes);
-  }
-  storeSums(o, place, 0, GQ_DEV_UNIT, sums);
-}
-
-/// The same for transposed columns.
-GQ_DEV void convertTransposed(const Op *o, const Job GQ_SHARED *job,
-                              Place place, const Held *held,
-                              const float rowFactors[ROWS], bool firstPass) {
+/// their codes at once; collects the sums of its columns. All lanes take part.
+GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
+                    uint32_t parity, const Held *held,
+                    const float rowFactors[ROWS], bool firstPass) {
+  bool transposes = o->columnwise && o->traits.transposes;
   bool hasColumns = place.column < job->columns;
-  bool hasColumnCodes = hasColumns & (place.row < job->paddedRows);
+  bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
-  uint32_t rowCodes[ROWS][4];
+  uint32_t columnwiseRows = job->group >= 0 ? rows : 0;
+  uint32_t pitch = (uint32_t)job->columnwiseDataPitch; // if it transposes
+  uint32_t rowCodes[ROWS][4], columnCodes[ROWS][4];
   // Four columns by four rows at a time, so that little is held.
 #pragma clang loop unroll(full)
   for (uint32_t quarter = 0; quarter < 4; ++quarter) {
     gq_dev_warp_barrier();
-    uint32_t columnCodes[4][4];
-    float factors[4], sums[4];
-    loadSums(o, place, firstPass, quarter * 4, 4, sums);
-    loadFactors(o, place, quarter, factors);
+    uint32_t transposed[4][4];
+    float factors[4], sums[4] = {0.0f};
+    if (o->columnwise)
+      loadFactors(o, place, quarter, factors);
 #pragma clang loop unroll(full)
     for (uint32_t top = 0; top < ROWS; top += 4) {
       if (top >= rowsOfLane(o))
@@ -673,47 +702,80 @@ GQ_DEV void convertTransposed(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < 4; ++j) {
           sums[j] += x[j];
-          y[j][r % 4] = x[j] * factors[j];
+          if (transposes)
+            y[j][r % 4] = x[j] * factors[j];
         }
         if (o->rowwise)
           convertQuarter(o, false, quarter, x, &rowFactors[r], 0, rowCodes[r]);
-        if (o->rowwise && quarter == 3)
+        if (o->columnwise && !transposes)
+          convertQuarter(o, false, quarter, x, factors, 1, columnCodes[r]);
+        if (quarter < 3)
+          continue;
+        if (o->rowwise)
           storeRow(o, place.row + r < rows,
                    rowCodesAt(o, place, job->data, job->dataPitch) +
                        r * job->dataPitch,
                    rowCodes[r]);
+        if (o->columnwise && !transposes)
+          storeRow(o, place.row + r < columnwiseRows,
+                   rowCodesAt(o, place, job->columnwiseData,
+                              job->columnwiseDataPitch) +
+                       r * job->columnwiseDataPitch,
+                   columnCodes[r]);
       }
+      if (!transposes)
+        continue;
+      uint8_t GQ_GLOBAL *p =
+          columnCodesAt(o, place, job->columnwiseData, pitch);
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < 4; ++j) {
-        gq_dev_codes4(o->format, top / 4, y[j], columnCodes[j]);
+        gq_dev_codes4(o->format, top / 4, y[j], transposed[j]);
         if (top + 4 == rowsOfLane(o))
-          storeColumn(o, hasColumnCodes,
-                      columnCodesAt(o, place, job->columnwiseData,
-                                    job->columnwiseDataPitch) +
-                          (quarter * 4 + j) * job->columnwiseDataPitch,
-                      columnCodes[j]);
+          storeColumn(o, hasTransposed, p + (uint64_t)(quarter * 4 + j) * pitch,
+                      transposed[j]);
       }
     }
-    storeSums(o, place, quarter * 4, 4, sums);
+    if (o->hasDbias)
+      collectSums(place, parity, firstPass, place.column + quarter * 4, 4,
+                  sums);
   }
 }
 
-/// Does the same with any blocks and any outputs. This is rare: it goes through
-/// the rows one after the other and loads them once more.
+/// Scales row number r of a lane, whose block can be any and is outside of the
+/// tile if not `there`. Returns the factor. All lanes take part.
+GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
+                         uint32_t parity, uint32_t r, bool there,
+                         const float x[GQ_DEV_UNIT]) {
+  float amax = 0.0f;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+    amax = gq_dev_max_number(amax, __builtin_fabsf(x[i]));
+  if (o->traits.blockColumns == 2 * GQ_DEV_UNIT)
+    amax = gq_dev_max_number(amax, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
+                                       gq_dev_f32_bits(amax), 1)));
+  gq_dev_block block = anyRow(o, job->outer, amax);
+  if (hasRowScales(o, place))
+    rowScalesAt(o, place, parity)[r * scalePitch(o)] =
+        there ? (uint8_t)block.scale : 0;
+  return block.factor;
+}
+
+/// Does the same with any blocks and any outputs, and scales the rows again.
+/// This is rare: it goes through the rows one after the other and loads them
+/// once more. All lanes take part.
 GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
-                       bool firstPass) {
+                       uint32_t parity, bool firstPass) {
   uint32_t bytes = (uint32_t)dataBytes(o, GQ_DEV_UNIT);
-  bool hasColumns = place.column < job->columns;
+  bool hasColumns = place.column < job->columns, atOnce = storesAtOnce(o);
+  bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
   uint8_t GQ_GLOBAL *data = rowCodesAt(o, place, job->data, job->dataPitch);
   uint8_t GQ_GLOBAL *columnwise =
       rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
-  bool hasColumnCodes = hasColumns & (place.row < job->paddedRows);
   uint8_t GQ_GLOBAL *transposed =
       columnCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
   uint32_t columnCodes[GQ_DEV_UNIT] = {0};
-  float sums[GQ_DEV_UNIT];
-  loadSums(o, place, firstPass, 0, GQ_DEV_UNIT, sums);
+  float sums[GQ_DEV_UNIT] = {0.0f};
   const float GQ_SHARED *shared = factorsAt(o, place, place.column);
 #pragma clang loop unroll(disable)
   for (uint32_t r = 0; r < rowsOfLane(o); ++r) {
@@ -721,13 +783,16 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     float x[GQ_DEV_UNIT], factors[GQ_DEV_UNIT];
     uint32_t rowCodes[4], sameCodes[4];
     loadRow(o, job, place, place.row + r, x);
-    float factor = o->rowwise ? laneBlocks[r][place.thread] : 0.0f;
+    float factor = 0.0f;
+    if (o->rowwise)
+      factor = hasLongBlocks(o)
+                   ? longRowFactors[place.row + r]
+                   : scaleAnyRow(o, job, place, parity, r, there, x);
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i) {
       if (o->columnwise)
         factors[i] = shared[i];
-      if (o->hasDbias)
-        sums[i] += x[i];
+      sums[i] += x[i];
     }
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 4; ++i) {
@@ -737,10 +802,10 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
         convertQuarter(o, true, i, x + 4 * i, factors + 4 * i, 1, sameCodes);
     }
     if (o->rowwise && there)
-      storeBytes(data + r * job->dataPitch, rowCodes, bytes, bytes, false);
+      storeBytes(data + r * job->dataPitch, rowCodes, bytes, bytes, atOnce);
     if (o->columnwise && !o->traits.transposes && there && job->group >= 0)
       storeBytes(columnwise + r * job->columnwiseDataPitch, sameCodes, bytes,
-                 bytes, false);
+                 bytes, atOnce);
     if (o->columnwise && o->traits.transposes) {
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
@@ -748,32 +813,32 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
           // Missing rows are 0, also times an infinite factor.
           columnCodes[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
                             << r * 4;
-        } else if (hasColumnCodes) {
+        } else if (hasTransposed) {
           transposed[i * job->columnwiseDataPitch + r] =
               (uint8_t)(sameCodes[i / 4] >> i % 4 * 8);
         }
     }
   }
-  storeSums(o, place, 0, GQ_DEV_UNIT, sums);
+  if (o->hasDbias)
+    collectSums(place, parity, firstPass, place.column, GQ_DEV_UNIT, sums);
   if (!o->columnwise || !o->traits.transposes || o->traits.dataBits != 4 ||
-      !hasColumnCodes)
+      !hasTransposed)
     return;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
     storeBytes(transposed + i * job->columnwiseDataPitch, &columnCodes[i],
-               rowsOfLane(o) / 2, 4, false);
+               rowsOfLane(o) / 2, 4, atOnce);
 }
 
 /// Converts a lane's elements as fits their blocks and the outputs.
 GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
-                        const Held *held, const float rowFactors[ROWS],
-                        bool regular, bool firstPass) {
+                        uint32_t parity, const Held *held,
+                        const float rowFactors[ROWS], bool regular,
+                        bool firstPass) {
   if (__builtin_expect(!regular, 0))
-    convertAny(o, job, place, firstPass);
-  else if (o->columnwise && o->traits.transposes)
-    convertTransposed(o, job, place, held, rowFactors, firstPass);
+    convertAny(o, job, place, parity, firstPass);
   else
-    convertRows(o, job, place, held, rowFactors, firstPass);
+    convert(o, job, place, parity, held, rowFactors, firstPass);
 }
 
 /// Quantizes a lane's elements. All lanes take part.
@@ -788,10 +853,27 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   if (o->rowwise)
     regular &= scaleRows(o, job, place, parity, held, rowFactors);
   bool allRegular = gq_dev_ballot(!regular) == 0;
-  if (!allRegular)
-    scaleAny(o, job, place, parity);
+  if (!allRegular && o->columnwise)
+    scaleAnyColumns(o, job, place, parity, held);
   gq_dev_warp_barrier();
-  convertLane(o, job, place, held, rowFactors, allRegular, pass == 0);
+  convertLane(o, job, place, parity, held, rowFactors, allRegular, pass == 0);
+}
+
+/// Whether a warp has elements of a pass or, in columns, padding.
+GQ_DEV bool hasElements(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  uint32_t warp = gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
+  uint32_t row = warp / 2 * QUARTER + pass * LANES_DOWN * rowsOfLane(o);
+  return (row < job->rows || row < job->paddedRows) &&
+         warp % 2 * QUARTER < job->columns;
+}
+
+/// Leaves what a lane without elements leaves. All lanes take part.
+GQ_DEV void skipLane(const Op *o, uint32_t pass, uint32_t parity) {
+  Place place = placeOfLane(o, pass);
+  clearScales(o, place, parity);
+  float none[GQ_DEV_UNIT] = {0.0f};
+  if (o->hasDbias)
+    collectSums(place, parity, pass == 0, place.column, GQ_DEV_UNIT, none);
 }
 
 //===----------------------------------------------------------------------===//
@@ -800,14 +882,7 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
 
 // Warps have parts of such blocks. The CTA agrees on their scales, which are
 // few, by way of shared memory: thread i has that of row i and that of column
-// i. Between two barriers, so that one of each is enough.
-
-/// The largest magnitudes of each row, in either half of the columns, and of
-/// each column, in the rows that warps have in a pass.
-static GQ_SHARED float rowAmax[TILE / QUARTER][TILE] GQ_UNINITIALIZED;
-static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
-/// The factors of the rows.
-static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
+// i.
 
 /// The rows that warps one below the other have between each other's in a pass.
 GQ_DEV uint32_t rowsOfWarp(const Op *o) { return LANES_DOWN * rowsOfLane(o); }
@@ -890,61 +965,26 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
 
 /// Converts a lane's elements. All lanes take part.
 GQ_DEV void convertLongBlocks(const Op *o, const Job GQ_SHARED *job,
-                              uint32_t pass, const Held *held) {
+                              uint32_t pass, uint32_t parity,
+                              const Held *held) {
   Place place = placeOfLane(o, pass);
-  bool atOnce = storesAtOnce(o);
   float factors[ROWS];
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
-    if (o->rowwise && r < rowsOfLane(o)) {
+    if (o->rowwise && r < rowsOfLane(o))
       factors[r] = longRowFactors[place.row + r];
-      if (!atOnce)
-        laneBlocks[r][place.thread] = factors[r];
-    }
-  convertLane(o, job, place, held, factors, atOnce, pass == 0);
+  convertLane(o, job, place, parity, held, factors, storesAtOnce(o), pass == 0);
 }
 
 //===----------------------------------------------------------------------===//
-// dbias and amax
+// The kernel
 //===----------------------------------------------------------------------===//
-
-/// A step at which lanes share the sums of columns, of which `count`, a
-/// constant, are left. Returns how many columns are skipped.
-GQ_DEV uint32_t shareSums(Place place, uint32_t count,
-                          float sums[GQ_DEV_UNIT]) {
-  uint32_t distance = GQ_DEV_UNIT / 2 / count;
-  bool upper = place.down & distance;
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < count; ++i) {
-    float low = sums[i], high = sums[i + count];
-    uint32_t sent = gq_dev_f32_bits(upper ? low : high);
-    sums[i] =
-        (upper ? high : low) +
-        gq_dev_f32_from_bits(gq_dev_shuffle_xor(sent, distance * LANES_ACROSS));
-  }
-  return upper ? count : 0;
-}
-
-/// Adds up the sums of the columns of a warp and leaves them for the end of the
-/// job. All lanes take part.
-GQ_DEV void collectSums(const Op *o, uint32_t parity) {
-  Place place = placeOfLane(o, 0);
-  uint32_t column = place.column;
-  float sums[GQ_DEV_UNIT];
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    sums[i] = laneSums[i][place.thread];
-  column += shareSums(place, 8, sums);
-  column += shareSums(place, 4, sums);
-  column += shareSums(place, 2, sums);
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < 2; ++i)
-    columnSums[parity][place.row / QUARTER][column + i] = sums[i];
-}
 
 /// What CTA 0 knows of all groups: the scale offsets, the first jobs.
 GQ_DEV void publishGroups(const Op *o, const Plan *plan) {
   uint32_t thread = gq_dev_thread(), begin = thread * plan->share;
+  if (thread >= PLANNERS)
+    return;
   Sums sums;
   for (int i = 0; i < NUM_SUMS; ++i)
     sums.of[i] = needsSum(o, i) ? table[i][thread] : 0;
@@ -961,10 +1001,6 @@ GQ_DEV void publishGroups(const Op *o, const Plan *plan) {
   if ((o->hasAmax || o->hasDbias) && thread == 0)
     o->workspace.firstJobs[o->groups] = plan->groupJobs;
 }
-
-//===----------------------------------------------------------------------===//
-// The kernel
-//===----------------------------------------------------------------------===//
 
 /// What is known before jobs are done and needed between them, out of the way
 /// of what they hold. Volatile, or it would be read again ahead of them.
@@ -998,16 +1034,31 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
     jobAmax[parity] = 0;
 }
 
+/// Elements of job number n and a pass, once and in order. Begins to copy the
+/// next ones, where they are copied.
+GQ_DEV Held takeElements(const Op *o, uint32_t n, uint32_t pass) {
+  if (!stages(o))
+    return loadLane(o, &jobs[n % (2 * BATCH)], pass);
+  Held held = takeStaged(o, placeOfLane(o, pass));
+  bool last = pass + 1 == numPasses(o);
+  if (!last || n + 1 < kept.jobs)
+    stage(o, &jobs[(n + last) % (2 * BATCH)], last ? 0 : pass + 1);
+  return held;
+}
+
 /// Quantizes the CTA's job number n and finishes the one before it.
 GQ_DEV void quantizeJob(const Op *o, const Job GQ_SHARED *job, uint32_t n) {
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
-    Held held = loadLane(o, job, pass);
+    Held held = takeElements(o, n, pass);
     if (pass == 0 && n > 0) {
       gq_dev_barrier();
       finishJob(o, n - 1);
     }
-    quantizeLane(o, job, pass, n % 2, &held);
+    if (hasElements(o, job, pass))
+      quantizeLane(o, job, pass, n % 2, &held);
+    else
+      skipLane(o, pass, n % 2);
   }
 }
 
@@ -1018,7 +1069,7 @@ GQ_DEV void quantizeLongBlocks(const Op *o, const Job GQ_SHARED *job,
   Held held;
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
-    held = loadLane(o, job, pass);
+    held = takeElements(o, n, pass);
     measureLane(o, pass, n % 2, &held);
   }
   gq_dev_barrier();
@@ -1030,7 +1081,7 @@ GQ_DEV void quantizeLongBlocks(const Op *o, const Job GQ_SHARED *job,
   for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
     if (numPasses(o) > 1)
       held = loadLane(o, job, pass);
-    convertLongBlocks(o, job, pass, &held);
+    convertLongBlocks(o, job, pass, n % 2, &held);
   }
 }
 
@@ -1054,14 +1105,14 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
   gq_dev_barrier();
 
   uint32_t n = 0;
+  if (stages(o) && kept.jobs > 0)
+    stage(o, &jobs[0], 0);
   for (; n < kept.jobs; ++n) {
     const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
     if (hasLongBlocks(o))
       quantizeLongBlocks(o, job, n);
     else
       quantizeJob(o, job, n);
-    if (o->hasDbias)
-      collectSums(o, n % 2);
     // In place of jobs that all warps are done with.
     if (n % BATCH == BATCH / 2 && n > BATCH && gq_dev_thread() < BATCH) {
       const Plan again = {

@@ -150,7 +150,8 @@ bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups) {
     drawGroups(shape, parts, sum);
     shuffleRows(shape, &state);
     for (int64_t e = 0; e < groups; ++e)
-      shape->outerAmax[e] = 3 + (float)valuesRandom(&state) * 0x1p-24f;
+      // Values are below 4.
+      shape->outerAmax[e] = 4 + (float)valuesRandom(&state) * 0x1p-24f;
   } else {
     shapeFree(shape);
   }

@@ -528,25 +528,26 @@ static void expectTarget(TilesProblem *p, Target t) {
   }
   if (t.e >= 0 && has(v, GQ_DEV_DBIAS))
     for (int64_t c = 0; c < t.k; ++c) {
-      // 8 rows, or 4 rows and 4 that are 32 on, in order; a tree of 8 of these
-      // sums; two of these; every fourth tile in order; four such sums.
+      // 8 or, of 32 bits, 4 rows in order; a tree of 8 of these sums; of these
+      // the ones of 64 rows in order; two of these; every fourth tile in order;
+      // four such sums.
       float fourths[4] = {0.0f};
       double exact = 0.0;
       int64_t perLane = v->type == GQ_F32 ? 4 : 8;
       for (int64_t r = 0; r < t.m; ++r)
         exact += (double)x[r * t.k + c];
       for (int64_t r128 = 0; r128 < t.m; r128 += 128) {
-        float halves[2];
-        for (int half = 0; half < 2; ++half) {
+        float halves[2] = {0.0f};
+        for (int64_t begin = 0; begin < 128; begin += 8 * perLane) {
           float lanes[8] = {0.0f};
-          for (int64_t i = 0; i < 64; ++i) {
-            int64_t r = r128 + half * 64 + i;
-            lanes[i / perLane % 8] += r < t.m ? x[r * t.k + c] : 0.0f;
+          for (int64_t i = 0; i < 8 * perLane; ++i) {
+            int64_t r = r128 + begin + i;
+            lanes[i / perLane] += r < t.m ? x[r * t.k + c] : 0.0f;
           }
           for (int distance = 1; distance < 8; distance *= 2)
             for (int i = 0; i < 8; i += 2 * distance)
               lanes[i] += lanes[i + distance];
-          halves[half] = lanes[0];
+          halves[begin / 64] += lanes[0];
         }
         fourths[r128 / 128 % 4] += halves[0] + halves[1];
       }

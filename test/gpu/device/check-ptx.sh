@@ -42,9 +42,9 @@ fi
 
 if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
   report=$("$ptxas" -v -arch="$chip" "$ptx" -o /dev/null 2>&1)
-  ! grep 'stack frame' <<<"$report" |
-    grep -v ' 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads' ||
-    fail "a stack frame or spills"
+  # Of kernels that do everything at once, two registers may be spilled.
+  awk '/stack frame/ && ($1 > 8 || $5 > 8) { print; bad = 1 }
+       END { exit bad }' <<<"$report" >&2 || fail "a stack frame or spills"
   # Three CTAs of 128 threads need at most 168 registers.
   awk '/Used/ { for (i = 1; i < NF; i++) if ($i == "Used" && $(i + 1) > 168) bad = 1 }
        END { exit bad }' <<<"$report" || fail "too many registers"

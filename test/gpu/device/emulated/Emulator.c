@@ -16,6 +16,7 @@
 
 enum {
   MAX_THREADS = 1024,
+  MAX_COPIES = 64,
   STACK = 256 << 10,
 };
 
@@ -28,6 +29,12 @@ typedef struct Meeting {
   uint64_t values[2][EMULATOR_WARP];
 } Meeting;
 
+typedef struct Copy {
+  void *to;
+  const void *from;
+  uint32_t size;
+} Copy;
+
 typedef struct Thread {
   ucontext_t context;
   char *stack;
@@ -35,6 +42,9 @@ typedef struct Thread {
   /// What it waits for: that the meeting's round is no longer this one.
   Meeting *meeting;
   uint32_t round;
+  /// Those it has not waited for.
+  Copy copies[MAX_COPIES];
+  uint32_t numCopies;
 } Thread;
 
 static Thread threads[MAX_THREADS];
@@ -80,8 +90,36 @@ const uint64_t *emulatorExchange(char kind, uint64_t value) {
   return values;
 }
 
+static void copy(Copy c) {
+  if (c.from)
+    memcpy(c.to, c.from, c.size);
+  else
+    memset(c.to, 0, c.size);
+}
+
+void emulatorBeginCopy(void *to, const void *from, uint32_t size) {
+  Thread *thread = &threads[current];
+  const Copy c = {to, from, size};
+  randomState = randomState * 1664525 + 1013904223;
+  if (randomState >> 31)
+    copy(c);
+  else if (thread->numCopies < MAX_COPIES)
+    thread->copies[thread->numCopies++] = c;
+  else
+    fail("too many copies");
+}
+
+void emulatorWaitForCopies(void) {
+  Thread *thread = &threads[current];
+  for (uint32_t i = 0; i < thread->numCopies; ++i)
+    copy(thread->copies[i]);
+  thread->numCopies = 0;
+}
+
 static void threadMain(void) {
   threadBody(threadContext);
+  if (threads[current].numCopies)
+    fail("copies that nobody waited for");
   threads[current].done = true;
 }
 

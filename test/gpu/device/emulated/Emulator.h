@@ -35,6 +35,11 @@ void emulatorBarrier(void);
 /// all, valid until its next call.
 const uint64_t *emulatorExchange(char kind, uint64_t value);
 
+/// Copies at once or when the thread waits for it, so that what relies on
+/// either shows; zeros if `from` is null.
+void emulatorBeginCopy(void *to, const void *from, uint32_t size);
+void emulatorWaitForCopies(void);
+
 /// The code of x with so many mantissa bits, rounded to nearest even, saturated
 /// to `max`; NaN is 0x7f.
 uint8_t emulatorFp8(float x, int mantissaBits, float max);

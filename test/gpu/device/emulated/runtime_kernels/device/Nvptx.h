@@ -29,6 +29,7 @@ GQ_DEV uint32_t gq_dev_thread(void) { return emulatorThread(); }
 GQ_DEV uint32_t gq_dev_here(uint32_t x) { return x; }
 GQ_DEV int64_t gq_dev_here64(int64_t x) { return x; }
 GQ_DEV uint32_t gq_dev_lane(void) { return emulatorThread() % GQ_DEV_WARP; }
+GQ_DEV bool gq_dev_is_first_lane(void) { return gq_dev_lane() == 0; }
 GQ_DEV uint32_t gq_dev_num_threads(void) { return emulatorNumThreads(); }
 GQ_DEV uint32_t gq_dev_cta(void) { return emulatorCta(); }
 GQ_DEV uint32_t gq_dev_num_ctas(void) { return emulatorNumCtas(); }
@@ -207,6 +208,15 @@ typedef uint32_t gq_dev_u32x4 __attribute__((ext_vector_type(4)));
 typedef uint32_t gq_dev_u32x2 __attribute__((ext_vector_type(2)));
 typedef float gq_dev_f32x4 __attribute__((ext_vector_type(4)));
 typedef float gq_dev_f32x2 __attribute__((ext_vector_type(2)));
+
+GQ_DEV void gq_dev_begin_copy16_if(bool condition, gq_dev_u32x4 *to,
+                                   const void *from) {
+  emulatorBeginCopy(to, condition ? from : 0, sizeof(*to));
+}
+GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 *to, const void *from) {
+  gq_dev_begin_copy16_if(true, to, from);
+}
+GQ_DEV void gq_dev_wait_for_copies(void) { emulatorWaitForCopies(); }
 
 GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 *p) { return *p; }
 
