@@ -163,6 +163,15 @@ GQ_DEV void storeScales(const Op *o, uint8_t GQ_GLOBAL *to, int64_t pitch,
 // A lane's elements
 //===----------------------------------------------------------------------===//
 
+/// Rows of a warp in a pass.
+GQ_DEV uint32_t rowsOfWarp(const Op *o) { return LANES_DOWN * rowsOfLane(o); }
+
+/// The first row of a warp's in the tile in a pass, and its first column.
+GQ_DEV uint32_t firstRowOfWarp(const Op *o, uint32_t warp, uint32_t pass) {
+  return warp / 2 * QUARTER + pass * rowsOfWarp(o);
+}
+GQ_DEV uint32_t firstColumnOfWarp(uint32_t warp) { return warp % 2 * QUARTER; }
+
 /// Where a lane's rows and columns begin in the tile.
 typedef struct Place {
   uint32_t row, column;
@@ -176,8 +185,8 @@ GQ_DEV Place placeOfLane(const Op *o, uint32_t pass) {
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
   uint32_t down = lane / LANES_ACROSS;
   return (Place){
-      .row = warp / 2 * QUARTER + (pass * LANES_DOWN + down) * rowsOfLane(o),
-      .column = warp % 2 * QUARTER + lane % LANES_ACROSS * GQ_DEV_UNIT,
+      .row = firstRowOfWarp(o, warp, pass) + down * rowsOfLane(o),
+      .column = firstColumnOfWarp(warp) + lane % LANES_ACROSS * GQ_DEV_UNIT,
       .down = down,
       .thread = thread,
   };
@@ -201,11 +210,12 @@ GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
       words[i] = gq_dev_here(gq_dev_pack(o->type, x + i * perWord));
 }
 
-/// The row of the matrix that a row of a job is; -1 if it does not exist.
-GQ_DEV int64_t inputRowOf(const Op *o, const Job GQ_SHARED *job, uint32_t row) {
-  return o->rowIndexBits ? gq_dev_source_row(o->rowIndices, o->rowIndexBits,
-                                             o->sourceRows, job->inputRow + row)
-                         : job->inputRow + row;
+/// With row indices: the row of the matrix that a row of a job is; -1 if it
+/// does not exist.
+GQ_DEV int64_t gatheredRow(const Op *o, const Job GQ_SHARED *job,
+                           uint32_t row) {
+  return gq_dev_source_row(o->rowIndices, o->rowIndexBits, o->sourceRows,
+                           job->inputRow + row);
 }
 
 /// Loads a lane's row, whose number in the tile is `row`; zeros where the tile
@@ -221,7 +231,7 @@ GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
   if (o->ragged)
     o->load(o->inputs, 0, row * job->columnsOfGroup + column, x);
   else if (o->rowIndexBits)
-    gq_dev_load16_gathered(o->load, o->inputs, inputRowOf(o, job, row), column,
+    gq_dev_load16_gathered(o->load, o->inputs, gatheredRow(o, job, row), column,
                            x);
   else
     o->load(o->inputs, job->inputRow + row, column, x);
@@ -254,8 +264,9 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   // A lane copies a piece of every `step`-th row.
   uint32_t inRow = LANES_ACROSS * numPieces(o), step = GQ_DEV_WARP / inRow;
   uint32_t piece = lane % inRow, first = lane / inRow;
-  uint32_t top = warp / 2 * QUARTER + pass * LANES_DOWN * rowsOfLane(o);
-  uint32_t column = warp % 2 * QUARTER + piece * (GQ_DEV_UNIT / numPieces(o));
+  uint32_t top = firstRowOfWarp(o, warp, pass);
+  uint32_t column =
+      firstColumnOfWarp(warp) + piece * (GQ_DEV_UNIT / numPieces(o));
   int64_t size = gqElementTypeSize(o->type);
   int64_t pitch = (o->ragged ? job->columnsOfGroup : matrix->stride) * size;
   const uint8_t GQ_GLOBAL *p = (const uint8_t GQ_GLOBAL *)matrix->data +
@@ -277,7 +288,7 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
     uint32_t row = i * step + first;
     int64_t source = 0;
     if (o->rowIndexBits)
-      source = top + row < rows ? inputRowOf(o, job, top + row) : -1;
+      source = top + row < rows ? gatheredRow(o, job, top + row) : -1;
     gq_dev_begin_copy16_if(top + row < rows && source >= 0,
                            &staged[warp][stagedAt(o, row, piece)],
                            p + source * pitch);
@@ -427,22 +438,12 @@ GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
     gq_dev_atomic_max_shared(&jobAmax[parity], bits);
 }
 
-/// A regular or any block of a row or a column.
-GQ_DEV gq_dev_block regularRow(const Op *o, gq_dev_outer outer, float amax) {
-  bool hasOuter = o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
-  return gq_dev_regular_block(o->format, o->recipe, hasOuter, outer, amax);
+/// Whether there is an outer scale of the rows, or of the columns: constants.
+GQ_DEV bool hasRowOuter(const Op *o) {
+  return o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
 }
-GQ_DEV gq_dev_block regularColumn(const Op *o, gq_dev_outer outer, float amax) {
-  bool hasOuter = o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
-  return gq_dev_regular_block(o->format, o->recipe, hasOuter, outer, amax);
-}
-GQ_DEV gq_dev_block anyRow(const Op *o, gq_dev_outer outer, float amax) {
-  bool hasOuter = o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
-  return gq_dev_any_block(o->format, o->recipe, hasOuter, outer, amax);
-}
-GQ_DEV gq_dev_block anyColumn(const Op *o, gq_dev_outer outer, float amax) {
-  bool hasOuter = o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
-  return gq_dev_any_block(o->format, o->recipe, hasOuter, outer, amax);
+GQ_DEV bool hasColumnOuter(const Op *o) {
+  return o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
 }
 
 /// Where the scales of a lane's rows are collected, if it has them.
@@ -485,15 +486,14 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o)) {
-      gq_dev_block block = regularRow(o, outer, amax[r]);
+      gq_dev_block block = gq_dev_regular_block(o->format, o->recipe,
+                                                hasRowOuter(o), outer, amax[r]);
       gq_dev_extend_range(&range, amax[r]);
       factors[r] = block.factor;
       if (hasRowScales(o, place))
         scales[r * scalePitch(o)] = (uint8_t)block.scale;
     }
-  return gq_dev_is_regular(o->format, o->recipe,
-                           o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE, outer,
-                           range);
+  return gq_dev_is_regular(o->format, o->recipe, hasRowOuter(o), outer, range);
 }
 
 /// The same of a lane's own columns; leaves their factors in shared memory.
@@ -510,7 +510,8 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o)) {
-      gq_dev_block block = regularColumn(o, outer, amax[i]);
+      gq_dev_block block = gq_dev_regular_block(
+          o->format, o->recipe, hasColumnOuter(o), outer, amax[i]);
       gq_dev_extend_range(&range, amax[i]);
       scales[i * scalePitch(o)] = (uint8_t)block.scale;
       pair[i % 2] = block.factor;
@@ -518,9 +519,8 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
         *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =
             (gq_dev_f32x2){pair[0], pair[1]};
     }
-  return gq_dev_is_regular(o->format, o->recipe,
-                           o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE,
-                           outer, range);
+  return gq_dev_is_regular(o->format, o->recipe, hasColumnOuter(o), outer,
+                           range);
 }
 
 /// Scales the lane's own columns again, whose blocks can be any, one after the
@@ -540,7 +540,9 @@ GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(disable)
   for (uint32_t i = 0; i < ownColumns(o); ++i) {
     bool inside = place.row < job->paddedRows && column + i < job->columns;
-    gq_dev_block block = anyColumn(o, job->columnwiseOuter, factors[i]);
+    gq_dev_block block =
+        gq_dev_any_block(o->format, o->recipe, hasColumnOuter(o),
+                         job->columnwiseOuter, factors[i]);
     factors[i] = block.factor;
     scales[i * scalePitch(o)] = inside ? (uint8_t)block.scale : 0;
   }
@@ -590,6 +592,21 @@ GQ_DEV void storeRow(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
     gq_dev_store8_if(there, p, codes);
   else
     gq_dev_store16_if(there, p, codes);
+}
+
+/// The same of a transposed column.
+GQ_DEV void storeColumn(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
+                        const uint32_t codes[2]) {
+  switch (dataBytes(o, rowsOfLane(o))) {
+  case 8:
+    return gq_dev_store8_if(there, p, codes);
+  case 4:
+    return gq_dev_store4_if(there, p, codes[0]);
+  default: {
+    const float none[4] = {0.0f};
+    return gq_dev_store2_if(there, p, gq_dev_e2m1x8_after(codes[0], none));
+  }
+  }
 }
 
 /// Where the codes of a lane's first row go, and those of its first column.
@@ -653,21 +670,6 @@ GQ_DEV void collectSums(Place place, uint32_t parity, bool firstPass,
   for (uint32_t i = 0; i < GQ_DEV_UNIT / LANES_DOWN; ++i)
     if (i * LANES_DOWN < count)
       to[i] = firstPass ? sums[i] : to[i] + sums[i];
-}
-
-/// The same of a transposed column.
-GQ_DEV void storeColumn(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
-                        const uint32_t codes[2]) {
-  switch (dataBytes(o, rowsOfLane(o))) {
-  case 8:
-    return gq_dev_store8_if(there, p, codes);
-  case 4:
-    return gq_dev_store4_if(there, p, codes[0]);
-  default: {
-    const float none[4] = {0.0f};
-    return gq_dev_store2_if(there, p, gq_dev_e2m1x8_after(codes[0], none));
-  }
-  }
 }
 
 /// Converts a lane's elements, all of whose blocks are regular, and stores
@@ -746,14 +748,12 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
 GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
                          uint32_t parity, uint32_t r, bool there,
                          const float x[GQ_DEV_UNIT]) {
-  float amax = 0.0f;
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    amax = gq_dev_max_number(amax, __builtin_fabsf(x[i]));
+  float amax = gq_dev_f32_amax(x, GQ_DEV_UNIT);
   if (o->traits.blockColumns == 2 * GQ_DEV_UNIT)
     amax = gq_dev_max_number(amax, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
                                        gq_dev_f32_bits(amax), 1)));
-  gq_dev_block block = anyRow(o, job->outer, amax);
+  gq_dev_block block =
+      gq_dev_any_block(o->format, o->recipe, hasRowOuter(o), job->outer, amax);
   if (hasRowScales(o, place))
     rowScalesAt(o, place, parity)[r * scalePitch(o)] =
         there ? (uint8_t)block.scale : 0;
@@ -862,9 +862,9 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
 /// Whether a warp has elements of a pass or, in columns, padding.
 GQ_DEV bool hasElements(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t warp = gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
-  uint32_t row = warp / 2 * QUARTER + pass * LANES_DOWN * rowsOfLane(o);
+  uint32_t row = firstRowOfWarp(o, warp, pass);
   return (row < job->rows || row < job->paddedRows) &&
-         warp % 2 * QUARTER < job->columns;
+         firstColumnOfWarp(warp) < job->columns;
 }
 
 /// Leaves what a lane without elements leaves. All lanes take part.
@@ -883,9 +883,6 @@ GQ_DEV void skipLane(const Op *o, uint32_t pass, uint32_t parity) {
 // Warps have parts of such blocks. The CTA agrees on their scales, which are
 // few, by way of shared memory: thread i has that of row i and that of column
 // i.
-
-/// The rows that warps one below the other have between each other's in a pass.
-GQ_DEV uint32_t rowsOfWarp(const Op *o) { return LANES_DOWN * rowsOfLane(o); }
 
 /// Collects the largest magnitudes of a lane's elements. All lanes take part.
 GQ_DEV void measureLane(const Op *o, uint32_t pass, uint32_t parity,

@@ -151,21 +151,8 @@ static double bytesOfElement(const TilesVariant *v) {
   return (double)gqElementTypeSize(v->type) + directions * direction;
 }
 
-/// All memory of a variant is taken from the same one: what separate
-/// allocations happened to be made of moved times by up to a third.
-typedef struct Arena {
-  DevicePtr begin;
-  int64_t size, used;
-} Arena;
-
-static DevicePtr arenaTake(Arena *arena, int64_t bytes) {
-  DevicePtr p = arena->begin + (uint64_t)arena->used;
-  arena->used += (bytes + 511) / 512 * 512;
-  return arena->used <= arena->size ? p : 0;
-}
-
-static void benchVariant(Bench *b, Arena *arena, const TilesVariant *v, Shape s,
-                         int argc, char **argv) {
+static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
+                         char **argv) {
   static int32_t offsets[4097], scaleOffsets[4096];
   gqFormatTraits traits = gqFormatGetTraits(v->format);
   int64_t scaleRows, block = traits.blockColumns, bits = traits.dataBits;
@@ -180,7 +167,6 @@ static void benchVariant(Bench *b, Arena *arena, const TilesVariant *v, Shape s,
   for (int64_t e = 0; e < s.groups; ++e)
     ones[e] = 5.0f;
   uint64_t *addresses[TILES_NUM_ARRAYS];
-  arena->used = 0;
   for (int i = 0; i < l.numSets; ++i) {
     int64_t scales = (scaleRows + 128) * ((s.columns / block + 3) / 4 * 4);
     TilesOperands *o = &l.sets[i];
@@ -219,10 +205,7 @@ static void benchVariant(Bench *b, Arena *arena, const TilesVariant *v, Shape s,
         gq_dev_tiles_workspace(s.rows, s.columns, s.groups, v->parts),
         4};
     for (int j = 0; j < TILES_NUM_ARRAYS; ++j)
-      if (!(*addresses[j] = arenaTake(arena, sizes[j]))) {
-        fprintf(stderr, "%s needs more memory\n", v->name);
-        exit(2);
-      }
+      *addresses[j] = allocate(sizes[j]);
     fill(o->input, sizes[TILES_INPUT], b->stream);
     CU(MemcpyHtoD(o->offsets, offsets, (size_t)(s.groups + 1) * 4));
     CU(MemcpyHtoD(o->scaleOffsets, scaleOffsets, (size_t)s.groups * 4));
@@ -244,6 +227,11 @@ static void benchVariant(Bench *b, Arena *arena, const TilesVariant *v, Shape s,
   CU(MemcpyDtoH(&status, l.sets[0].status, 4));
   if (status)
     printf("  status %u\n", status);
+  for (int i = 0; i < l.numSets; ++i) {
+    addressesOf(&l.sets[i], addresses);
+    for (int j = 0; j < TILES_NUM_ARRAYS; ++j)
+      CU(MemFree(*addresses[j]));
+  }
   free(ones);
 }
 
@@ -252,11 +240,8 @@ int runTilesBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
   device = ordinal;
   const Shape shapes[] = {{32768, 8192, 8}, {8192, 5120, 128}};
   Bench b = benchOpen(ordinal);
-  Arena arena = {.size = (int64_t)4 << 30};
-  arena.begin = allocate(arena.size);
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
     for (int j = 0; j < NUM_MEASURED_VARIANTS; ++j)
-      benchVariant(&b, &arena, &tilesVariants[j], shapes[i], argc, argv);
-  CU(MemFree(arena.begin));
+      benchVariant(&b, &tilesVariants[j], shapes[i], argc, argv);
   return 0;
 }

@@ -65,6 +65,11 @@ static void fail(const char *what) {
   abort();
 }
 
+static uint32_t nextRandom(void) {
+  randomState = randomState * 1664525 + 1013904223;
+  return randomState >> 8;
+}
+
 static void meet(Meeting *meeting, char kind) {
   if (meeting->arrived == 0)
     meeting->kind = kind;
@@ -100,8 +105,7 @@ static void copy(Copy c) {
 void emulatorBeginCopy(void *to, const void *from, uint32_t size) {
   Thread *thread = &threads[current];
   const Copy c = {to, from, size};
-  randomState = randomState * 1664525 + 1013904223;
-  if (randomState >> 31)
+  if (nextRandom() >> 23)
     copy(c);
   else if (thread->numCopies < MAX_COPIES)
     thread->copies[thread->numCopies++] = c;
@@ -145,8 +149,7 @@ static void runCta(void) {
   }
   for (;;) {
     // From a random thread on, all that can run.
-    randomState = randomState * 1664525 + 1013904223;
-    uint32_t first = (randomState >> 8) % numThreads, ran = 0, left = 0;
+    uint32_t first = nextRandom() % numThreads, ran = 0, left = 0;
     for (uint32_t i = 0; i < numThreads; ++i) {
       current = (first + i) % numThreads;
       left += !threads[current].done;
@@ -169,8 +172,7 @@ void emulatorRun(uint32_t ctas, uint32_t size, void (*body)(void *),
   threadBody = body;
   threadContext = context;
   // From a random CTA on.
-  randomState = randomState * 1664525 + 1013904223;
-  uint32_t first = (randomState >> 8) % ctas;
+  uint32_t first = nextRandom() % ctas;
   for (uint32_t i = 0; i < ctas; ++i) {
     ctaNumber = (first + i) % ctas;
     runCta();
