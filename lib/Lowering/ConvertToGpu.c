@@ -305,14 +305,15 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
       gqGpuKernelBegin(&launcher->builder, "grouped_block_quantize",
                        "grouped_block_quantize", GQ_DEV_CTA);
   MlirValue outer = outerOf(desc);
+  bool packed = desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
+                mlirValueIsNull(desc->scaleOffsets);
   addInputs(&kernel, desc);
   // For so many registers suffice, without this the assembler may spill to have
   // more CTAs. Others take more registers.
   if (mlirValueIsNull(desc->rowIndices) && mlirRegionIsNull(desc->producer) &&
       strcmp(kernel.inputs[0].type, "f32"))
-    kernel.minCtas = mlirValueIsNull(outer)
-                         ? GQ_DEV_CTAS_PER_MULTIPROCESSOR
-                         : GQ_DEV_CTAS_PER_MULTIPROCESSOR - 1;
+    kernel.minCtas =
+        GQ_DEV_CTAS_PER_MULTIPROCESSOR - !mlirValueIsNull(outer) - packed;
   gqExtent rows = findExtent(launcher, desc, 0);
   gqExtent columns = findExtent(launcher, desc, 1);
   gqGpuKernelPassExtent(&kernel, "rows", rows);
@@ -326,10 +327,12 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   passStride(launcher, &kernel, "scales_stride", desc->scales);
   gqGpuKernelPassExtent(&kernel, "scale_rows",
                         buildExtent(launcher, desc->scales, 0, 1));
+  passBuffer(launcher, &kernel, "scale_offsets_out", desc->scaleOffsetsOut);
   gqGpuKernelPassPointer(&kernel, "status", statusWord);
   gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
   gqGpuKernelPassConstant(&kernel, "recipe", "i32", desc->recipe);
   gqGpuKernelPassConstant(&kernel, "scale_layout", "i32", desc->scaleLayout);
+  gqGpuKernelPassConstant(&kernel, "packed", "i32", packed);
   gqGpuKernelPassConstant(&kernel, "rows_mode", "i32", desc->rows);
   gqGpuKernelPassConstant(&kernel, "offset_bits", "i32",
                           integerBits(desc->offsets));
@@ -557,14 +560,14 @@ static bool launchTiles(const Launcher *launcher,
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// Whether a kernel of rows computes all of it. The groups of linear scales
-/// need no scale offsets.
+/// Whether a kernel of rows computes all of it.
 static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
   int32_t parts = partsOf(desc);
   return gqFormatGetTraits(desc->format).blockRows == 1 &&
-         (parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS) ||
-          (parts == GQ_DEV_ROWWISE &&
-           desc->scaleLayout == GQ_SCALE_LAYOUT_LINEAR));
+         (parts == GQ_DEV_ROWWISE ||
+          parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS) ||
+          (parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS_OUT) &&
+           desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4));
 }
 
 /// gq.block_quantize as an op on one group of all rows.

@@ -23,7 +23,7 @@
 typedef struct gq_dev_row_groups {
   /// [numOffsets], numOffsets being numGroups or numGroups + 1.
   const void GQ_GLOBAL *offsets;
-  /// [numGroups], of tiled scales.
+  /// [numGroups], of tiled scales that are not packed.
   const void GQ_GLOBAL *scaleOffsets;
   uint32_t numOffsets;
   uint32_t numGroups;
@@ -31,6 +31,8 @@ typedef struct gq_dev_row_groups {
   bool wide;
   /// Constant: scales are in tiles, or else where scaleOffsets do not matter.
   bool tiled;
+  /// Constant: tiled scales of groups follow each other without a gap.
+  bool packed;
   /// Of the matrix.
   int64_t numRows;
   /// Of a tiled scale buffer, a multiple of 128.
@@ -39,6 +41,10 @@ typedef struct gq_dev_row_groups {
   /// pivotStep * (i + 1) - 1, infinity if there is none.
   int64_t pivot;
   uint32_t pivotStep;
+  /// Filled by gq_dev_sum_groups. Lane i has the padded rows of all groups
+  /// before group number share * i.
+  int64_t before;
+  uint32_t share;
 } gq_dev_row_groups;
 
 GQ_DEV int64_t gq_dev_load_offset(const void GQ_GLOBAL *offsets, bool wide,
@@ -55,7 +61,47 @@ typedef struct gq_dev_group {
   int32_t number;
 } gq_dev_group;
 
-/// Group e < numGroups.
+/// The rows of the tiles of group e; 0 if its rows are negative.
+GQ_DEV int64_t gq_dev_padded_rows(const gq_dev_row_groups *groups, uint32_t e) {
+  int64_t begin = gq_dev_load_offset(groups->offsets, groups->wide, e);
+  int64_t end = e + 1 < groups->numOffsets
+                    ? gq_dev_load_offset(groups->offsets, groups->wide, e + 1)
+                    : groups->numRows;
+  return end > begin ? gq_dev_up(end - begin, GQ_DEV_TILE_ROWS) : 0;
+}
+
+/// Sums up the groups, which is needed if they are packed. All lanes take part.
+GQ_DEV void gq_dev_sum_groups(gq_dev_row_groups *groups) {
+  uint32_t lane = gq_dev_lane();
+  groups->share = groups->numGroups / GQ_DEV_WARP + 1;
+  int64_t own = 0;
+  for (uint32_t i = 0; i < groups->share; ++i) {
+    uint32_t e = lane * groups->share + i;
+    own += e < groups->numGroups ? gq_dev_padded_rows(groups, e) : 0;
+  }
+  int64_t all = own;
+  for (uint32_t distance = 1; distance < GQ_DEV_WARP; distance *= 2) {
+    int64_t below = gq_dev_shuffle_up64(all, distance);
+    all += lane >= distance ? below : 0;
+  }
+  groups->before = all - own;
+}
+
+/// Where the scales of group e < numGroups begin. If they are packed, all lanes
+/// take part.
+GQ_DEV int64_t gq_dev_scale_begin(const gq_dev_row_groups *groups, uint32_t e) {
+  if (!groups->tiled)
+    return 0;
+  if (!groups->packed)
+    return gq_dev_load_offset(groups->scaleOffsets, groups->wide, e);
+  uint32_t lane = e / groups->share;
+  int64_t begin = gq_dev_shuffle64(groups->before, lane);
+  for (uint32_t i = lane * groups->share; i < e; ++i)
+    begin += gq_dev_padded_rows(groups, i);
+  return begin;
+}
+
+/// Group e < numGroups. If they are packed, all lanes take part.
 GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_row_groups *groups,
                                       uint32_t e) {
   bool wide = groups->wide;
@@ -64,8 +110,7 @@ GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_row_groups *groups,
       .end = e + 1 < groups->numOffsets
                  ? gq_dev_load_offset(groups->offsets, wide, e + 1)
                  : groups->numRows,
-      .scaleBegin =
-          groups->tiled ? gq_dev_load_offset(groups->scaleOffsets, wide, e) : 0,
+      .scaleBegin = gq_dev_scale_begin(groups, e),
       .number = (int32_t)e,
   };
 }
@@ -82,7 +127,9 @@ GQ_DEV uint32_t gq_dev_group_faults(const gq_dev_row_groups *groups,
                 group.scaleBegin % GQ_DEV_TILE_ROWS == 0 &&
                 group.scaleBegin <= groups->scaleRows &&
                 paddedRows <= groups->scaleRows - group.scaleBegin;
-  return inside ? 0 : GQ_DEV_STATUS_SCALE_OFFSETS;
+  return inside           ? 0
+         : groups->packed ? GQ_DEV_STATUS_SIZES
+                          : GQ_DEV_STATUS_SCALE_OFFSETS;
 }
 
 /// Loads 31 offsets that cut all of them into 32 pieces. This reads every line
@@ -149,10 +196,11 @@ GQ_DEV gq_dev_group gq_dev_find_group(const gq_dev_row_groups *groups,
     low += count;
   }
   const gq_dev_group none = {.number = -1};
-  if (low == 0 || low > groups->numGroups)
+  bool exists = low != 0 && low <= groups->numGroups;
+  if (!exists && !groups->packed)
     return none;
-  gq_dev_group group = gq_dev_load_group(groups, low - 1);
-  bool usable = group.begin <= row && row < group.end &&
+  gq_dev_group group = gq_dev_load_group(groups, exists ? low - 1 : 0);
+  bool usable = exists && group.begin <= row && row < group.end &&
                 !gq_dev_group_faults(groups, group);
   return usable ? group : none;
 }

@@ -207,30 +207,51 @@ GQ_DEV void storeTiled(const TiledStore *store, uint32_t column, uint32_t width,
   }
 }
 
+GQ_DEV void storeOffset(void GQ_GLOBAL *offsets, bool wide, uint32_t i,
+                        int64_t offset) {
+  if (wide)
+    ((int64_t GQ_GLOBAL *)offsets)[i] = offset;
+  else
+    ((int32_t GQ_GLOBAL *)offsets)[i] = (int32_t)offset;
+}
+
+/// Whether a group's scales reach into those of the next one.
+GQ_DEV bool overlapsNext(const gq_dev_row_groups *groups, gq_dev_group group) {
+  if (groups->packed)
+    return false;
+  uint32_t next = (uint32_t)group.number + 1;
+  int64_t end =
+      next < groups->numGroups
+          ? gq_dev_load_offset(groups->scaleOffsets, groups->wide, next)
+          : groups->scaleRows;
+  return end < group.scaleBegin +
+                   gq_dev_up(group.end - group.begin, GQ_DEV_TILE_ROWS);
+}
+
 /// Zeroes the slots that hold nothing but padding, those from the used rows on
 /// in the last tiles of a group that uses less than 32 rows of them, and
 /// reports groups that break the contract. A warp takes up to 16 tiles of
 /// a group at a time, share number `first` to begin with. Linear scales have no
 /// padding.
-GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
-                         uint8_t GQ_GLOBAL *scales, uint32_t width,
+GQ_DEV void finishGroups(gq_dev_row_groups *groups, uint8_t GQ_GLOBAL *scales,
+                         uint32_t width, void GQ_GLOBAL *scaleOffsetsOut,
                          uint32_t GQ_GLOBAL *status, uint32_t first) {
   const uint32_t share = 16;
   bool aligned = ((uint64_t)scales & 15) == 0;
   uint32_t tiles = groups->tiled ? width / GQ_DEV_TILE_COLUMNS : 1;
   uint32_t shares = (tiles + share - 1) / share;
   uint64_t total = (uint64_t)groups->numGroups * shares;
+  if (groups->packed && first < total)
+    gq_dev_sum_groups(groups);
   for (uint64_t i = first; i < total; i += numWarps()) {
     uint32_t e = (uint32_t)(i / shares);
     uint32_t begin = (uint32_t)(i % shares) * share;
     uint32_t end = begin + share < tiles ? begin + share : tiles;
     gq_dev_group group = gq_dev_load_group(groups, e);
     uint32_t faults = gq_dev_group_faults(groups, group);
+    if (scaleOffsetsOut && begin == 0 && gq_dev_lane() == 0)
+      storeOffset(scaleOffsetsOut, groups->wide, e, group.scaleBegin);
     if (!faults && groups->tiled) {
-      int64_t next =
-          e + 1 < groups->numGroups
-              ? gq_dev_load_offset(groups->scaleOffsets, groups->wide, e + 1)
-              : groups->scaleRows;
       int64_t rows = group.end - group.begin;
       uint32_t used = (uint32_t)rows % GQ_DEV_TILE_ROWS;
       if (used != 0 && gq_dev_lane() >= used) {
@@ -240,7 +261,7 @@ GQ_DEV void finishGroups(const gq_dev_row_groups *groups,
         for (uint32_t tile = begin; tile < end; ++tile, slot += 512)
           storeZeroSlot(slot, aligned);
       }
-      if (next < group.scaleBegin + gq_dev_up(rows, GQ_DEV_TILE_ROWS))
+      if (overlapsNext(groups, group))
         faults = GQ_DEV_STATUS_SCALE_OFFSETS;
     }
     if (faults && begin == 0 && gq_dev_lane() == 0)
@@ -428,7 +449,10 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
                   .wanted = -1u};
   Target target = {.group = -1};
   if (q->groups) {
-    target = findTarget(q->groups, row);
+    gq_dev_row_groups groups = *q->groups;
+    if (groups.packed) // After the loads of the piece have been issued.
+      gq_dev_sum_groups(&groups);
+    target = findTarget(&groups, row);
     plan.hasScales = target.group >= 0;
   }
   if (hasTiledScales(q))
@@ -564,7 +588,7 @@ GQ_DEV gq_dev_row_groups rowGroupsOf(const void GQ_GLOBAL *offsets,
                                      const void GQ_GLOBAL *scaleOffsets,
                                      int64_t numGroups, int64_t rows,
                                      int64_t scaleRows, int32_t offsetBits,
-                                     bool tiled) {
+                                     bool tiled, bool packed) {
   return (gq_dev_row_groups){
       .offsets = offsets,
       .scaleOffsets = scaleOffsets,
@@ -572,6 +596,7 @@ GQ_DEV gq_dev_row_groups rowGroupsOf(const void GQ_GLOBAL *offsets,
       .numGroups = (uint32_t)numGroups,
       .wide = offsetBits == 64,
       .tiled = tiled,
+      .packed = packed,
       .numRows = rows,
       .scaleRows = scaleRows,
   };
@@ -584,12 +609,13 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
     const void GQ_GLOBAL *scale_offsets, int64_t groups,
     const float GQ_GLOBAL *outer, uint8_t GQ_GLOBAL *data, int64_t data_stride,
     uint8_t GQ_GLOBAL *scales, int64_t scales_stride, int64_t scale_rows,
-    uint32_t GQ_GLOBAL *status, int32_t format, int32_t recipe,
-    int32_t scale_layout, int32_t rows_mode, int32_t offset_bits,
-    int32_t outer_kind, int32_t row_index_bits) {
-  gq_dev_row_groups rowGroups =
-      rowGroupsOf(offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
-                  offset_bits, scale_layout == GQ_SCALE_LAYOUT_TILE128X4);
+    void GQ_GLOBAL *scale_offsets_out, uint32_t GQ_GLOBAL *status,
+    int32_t format, int32_t recipe, int32_t scale_layout, int32_t packed,
+    int32_t rows_mode, int32_t offset_bits, int32_t outer_kind,
+    int32_t row_index_bits) {
+  gq_dev_row_groups rowGroups = rowGroupsOf(
+      offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
+      offset_bits, scale_layout == GQ_SCALE_LAYOUT_TILE128X4, packed);
   const Quantization quantization = {
       .load = load,
       .inputs = inputs,
@@ -614,7 +640,7 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
   finishGroups(
       &rowGroups, scales,
       (uint32_t)gq_dev_up(scaleBytesPerRow(&quantization), GQ_DEV_TILE_COLUMNS),
-      status, next);
+      packed ? scale_offsets_out : 0, status, next);
   if (row_index_bits)
     gq_dev_check_row_indices(row_indices, row_index_bits, source_rows, rows,
                              status);
@@ -669,7 +695,7 @@ GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
   (void)format; // Scales are bytes, of whatever meaning.
   gq_dev_row_groups rowGroups =
       rowGroupsOf(offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
-                  offset_bits, true);
+                  offset_bits, true, false);
   uint32_t width = (uint32_t)gq_dev_up(scale_columns, GQ_DEV_TILE_COLUMNS);
   uint32_t words = width / GQ_DEV_TILE_COLUMNS;
   bool linearAligned = (((uint64_t)linear | (uint64_t)linear_stride) & 3) == 0;
@@ -698,5 +724,5 @@ GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
         scales, width, findTarget(&rowGroups, row), scalesAligned);
     storeTiled(&store, column, width, word, scalesAligned);
   }
-  finishGroups(&rowGroups, scales, width, status, index - pieces);
+  finishGroups(&rowGroups, scales, width, 0, status, index - pieces);
 }

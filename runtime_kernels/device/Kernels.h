@@ -35,7 +35,7 @@
 ///                    of their inputs are meant, get m. See Gather.h.
 /// offsets            [num_offsets] row starts, num_offsets = groups or
 ///                    groups + 1, below 2^31
-/// scale_offsets      [groups]; not looked at if scales are linear
+/// scale_offsets      [groups]; not looked at if scales are linear or packed
 /// outer              as `outer_kind` says
 /// data               [rows, columns] codes, `data_stride` bytes from one row
 ///                    to the next. Written 8 bytes at a time, or 16 if codes
@@ -48,10 +48,13 @@
 ///                    from one row to the next; rows of no group are left
 ///                    alone. Written 4 bytes at a time if address and stride
 ///                    are multiples of that, else bytewise.
+/// scale_offsets_out  [groups], like `offsets`, or null: the derived ones, if
+///                    scales are packed
 /// status             GQ_DEV_STATUS_ bits are ORed into it
 ///
 /// Constants: `format` a gqFormat of blocks of one row (f32 scales are linear),
-/// `recipe` a gqRecipe, `scale_layout` a gqScaleLayout, `rows_mode` a gqRows,
+/// `recipe` a gqRecipe, `scale_layout` a gqScaleLayout, `packed` whether tiles
+/// of groups follow each other without a gap, `rows_mode` a gqRows,
 /// `offset_bits` 32 or 64, the width of both offsets, `outer_kind` as above,
 /// `row_index_bits` 32 or 64, 0 if there are no row indices.
 void gq_dev_grouped_block_quantize(
@@ -61,9 +64,10 @@ void gq_dev_grouped_block_quantize(
     const void GQ_GLOBAL *scale_offsets, int64_t groups,
     const float GQ_GLOBAL *outer, uint8_t GQ_GLOBAL *data, int64_t data_stride,
     uint8_t GQ_GLOBAL *scales, int64_t scales_stride, int64_t scale_rows,
-    uint32_t GQ_GLOBAL *status, int32_t format, int32_t recipe,
-    int32_t scale_layout, int32_t rows_mode, int32_t offset_bits,
-    int32_t outer_kind, int32_t row_index_bits);
+    void GQ_GLOBAL *scale_offsets_out, uint32_t GQ_GLOBAL *status,
+    int32_t format, int32_t recipe, int32_t scale_layout, int32_t packed,
+    int32_t rows_mode, int32_t offset_bits, int32_t outer_kind,
+    int32_t row_index_bits);
 
 /// gq.block_quantize: linear scales; `outer_kind` is none or one.
 void gq_dev_block_quantize(gq_load16 *load, const void *inputs, int64_t rows,

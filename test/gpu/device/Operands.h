@@ -27,6 +27,8 @@ typedef struct Operands {
   int64_t dataStride;
   uint64_t scales;
   int64_t scalesStride, scaleRows;
+  /// Null if none are wanted.
+  uint64_t scaleOffsetsOut;
   uint64_t status;
   /// Of the two-op path: linear scales without padding.
   uint64_t linear;

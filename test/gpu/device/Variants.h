@@ -12,13 +12,16 @@
 
 /// Without outer scale and row indices.
 #define PLAIN(NAME, LOAD, FORMAT, LAYOUT, ROWS, BITS)                          \
-  GROUPED(NAME, LOAD, FORMAT, NVFUSER, LAYOUT, ROWS, BITS, NONE, 0)
+  GROUPED(NAME, LOAD, FORMAT, NVFUSER, LAYOUT, 0, ROWS, BITS, NONE, 0)
+
+#define PACKED(NAME, LOAD, FORMAT, ROWS, BITS)                                 \
+  GROUPED(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, 1, ROWS, BITS, NONE, 0)
 
 #define OUTER(NAME, LOAD, RECIPE, KIND)                                        \
-  GROUPED(NAME, LOAD, NVFP4, RECIPE, TILE128X4, ALL, 32, KIND, 0)
+  GROUPED(NAME, LOAD, NVFP4, RECIPE, TILE128X4, 0, ALL, 32, KIND, 0)
 
 #define GATHERED(NAME, LOAD, FORMAT, INDEX_BITS)                               \
-  GROUPED(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, ALL, 32, NONE, INDEX_BITS)
+  GROUPED(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, 0, ALL, 32, NONE, INDEX_BITS)
 
 /// All that a test asks of an element type.
 #define OF_TYPE(TYPE)                                                          \
@@ -44,7 +47,11 @@ OF_TYPE(bf16)
 OF_TYPE(f16)
 OF_TYPE(f32)
 
-GROUPED(te_bf16_each_i64, bf16, NVFP4, TE, TILE128X4, GROUPED, 64, PER_GROUP, 0)
+GROUPED(te_bf16_each_i64, bf16, NVFP4, TE, TILE128X4, 0, GROUPED, 64, PER_GROUP,
+        0)
+PACKED(nvfp4_bf16_packed, bf16, NVFP4, ALL, 32)
+PACKED(nvfp4_f32_packed_i64, f32, NVFP4, GROUPED, 64)
+PACKED(mxfp8_e4m3_f16_packed, f16, MXFP8_E4M3, ALL, 32)
 PLAIN(nvfp4_bf16_linear, bf16, NVFP4, LINEAR, ALL, 32)
 PLAIN(mxfp4_f16_unaligned, f16_unaligned, MXFP4, TILE128X4, ALL, 32)
 PLAIN(mxfp4_f32_i64, f32, MXFP4, TILE128X4, GROUPED, 64)
@@ -63,6 +70,7 @@ BLOCK(block_mxfp8_e4m3, bf16, MXFP8_E4M3)
 PREPROCESS(preprocess)
 
 #undef PLAIN
+#undef PACKED
 #undef OUTER
 #undef GATHERED
 #undef OF_TYPE

@@ -17,7 +17,7 @@
 #define KERNEL __attribute__((device_kernel)) void
 #endif
 
-#define GROUPED(NAME, LOAD, FORMAT, RECIPE, LAYOUT, ROWS, BITS, KIND,          \
+#define GROUPED(NAME, LOAD, FORMAT, RECIPE, LAYOUT, PACKED, ROWS, BITS, KIND,  \
                 INDEX_BITS)                                                    \
   KERNEL NAME(Operands o) {                                                    \
     gq_dev_matrix matrix = {(const void GQ_GLOBAL *)o.input, o.inputStride};   \
@@ -28,9 +28,10 @@
         (const void GQ_GLOBAL *)o.scaleOffsets, o.groups,                      \
         (const float GQ_GLOBAL *)o.outer, (uint8_t GQ_GLOBAL *)o.data,         \
         o.dataStride, (uint8_t GQ_GLOBAL *)o.scales, o.scalesStride,           \
-        o.scaleRows, (uint32_t GQ_GLOBAL *)o.status, GQ_FORMAT_##FORMAT,       \
-        GQ_RECIPE_##RECIPE, GQ_SCALE_LAYOUT_##LAYOUT, GQ_ROWS_##ROWS, BITS,    \
-        GQ_DEV_GLOBAL_SCALE_##KIND, INDEX_BITS);                               \
+        o.scaleRows, (void GQ_GLOBAL *)o.scaleOffsetsOut,                      \
+        (uint32_t GQ_GLOBAL *)o.status, GQ_FORMAT_##FORMAT,                    \
+        GQ_RECIPE_##RECIPE, GQ_SCALE_LAYOUT_##LAYOUT, PACKED, GQ_ROWS_##ROWS,  \
+        BITS, GQ_DEV_GLOBAL_SCALE_##KIND, INDEX_BITS);                         \
   }
 
 #define BLOCK(NAME, LOAD, FORMAT)                                              \

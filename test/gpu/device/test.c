@@ -134,8 +134,8 @@ typedef struct Problem {
   gqElementType type;
   gqFormat format;
   gqRecipe recipe;
-  /// Scales are linear, not in tiles.
-  bool linear;
+  /// Scales are linear, not in tiles, or tiles of groups without gaps.
+  bool linear, packed;
   /// 0: no outer scale, 1: one, 2: one a group.
   int kind;
   /// i64 offsets, and rows = grouped.
@@ -192,10 +192,11 @@ static const char *kernelName(const Problem *p) {
   const char *kinds[] = {"", "_one", "_each"};
   int64_t stride = (p->columns + p->gap) * gqElementTypeSize(p->type);
   bool aligned = !p->shift && stride % 16 == 0;
-  snprintf(name, sizeof(name), "%s_%s%s%s%s%s",
+  snprintf(name, sizeof(name), "%s_%s%s%s%s%s%s",
            p->recipe == GQ_RECIPE_TE ? "te" : traitsOf(p).name,
            types[p->type - GQ_F16], p->linear ? "_linear" : "",
-           p->indexBits ? "_gathered" : "", aligned ? kinds[p->kind] : "",
+           p->packed ? "_packed" : "", p->indexBits ? "_gathered" : "",
+           aligned ? kinds[p->kind] : "",
            !aligned                        ? "_unaligned"
            : p->wide || p->indexBits == 64 ? "_i64"
                                            : "");
@@ -257,7 +258,9 @@ static void randomGroups(Problem *p) {
     p->scaleOffsets[e] = scaleRow;
     int64_t end =
         p->numOffsets == p->groups && e == p->groups - 1 ? p->rows : row;
-    scaleRow += up(end - p->offsets[e], 128) + randomBits() % 2 * 128;
+    scaleRow += up(end - p->offsets[e], 128);
+    if (!p->packed)
+      scaleRow += randomBits() % 2 * 128;
   }
   p->offsets[p->groups] = row;
   p->scaleRows = up(scaleRow, 128);
@@ -316,7 +319,7 @@ static bool runCpu(const Problem *p, Output *data, Output *scales) {
                                           1, p->rows, 0, 0)
                                  : (gqBuffer){0},
       .offsets = buffer(offsets, index, 1, p->numOffsets, 0, 0),
-      .scaleOffsets = p->linear
+      .scaleOffsets = p->linear || p->packed
                           ? (gqBuffer){0}
                           : buffer(scaleOffsets, index, 1, p->groups, 0, 0),
       .globalScale = te ? (gqBuffer){0} : outer,
@@ -376,6 +379,8 @@ static Operands makeOperands(const Problem *p, Output *data, Output *scales) {
   free(packed);
   o.outer = toDevice(p->outer, p->groups * 4);
   o.status = toDevice(&(uint32_t){0}, 4);
+  if (p->packed)
+    o.scaleOffsetsOut = toDevice(NULL, p->groups * (p->wide ? 8 : 4));
   o.linear = toDevice(NULL, p->rows * scaleColumns(p));
   o.scaleColumns = scaleColumns(p);
   return o;
@@ -387,6 +392,8 @@ static void freeOperands(const Problem *p, Operands *o) {
   CU(MemFree(o->rowIndices));
   CU(MemFree(o->offsets));
   CU(MemFree(o->scaleOffsets));
+  if (p->packed)
+    CU(MemFree(o->scaleOffsetsOut));
   CU(MemFree(o->outer));
   CU(MemFree(o->status));
   CU(MemFree(o->linear));
@@ -398,6 +405,17 @@ static Output newData(const Problem *p) {
 
 static Output newScales(const Problem *p) {
   return outputNew(scalesSize(p), p->shift);
+}
+
+static bool returnsScaleOffsets(const Problem *p, const Operands *o) {
+  int64_t bytes = p->groups * (p->wide ? 8 : 4);
+  void *expected = packOffsets(p, p->scaleOffsets, p->groups);
+  void *computed = allocateHost(bytes);
+  CU(MemcpyDtoH(computed, o->scaleOffsetsOut, (size_t)bytes));
+  bool equal = memcmp(expected, computed, (size_t)bytes) == 0;
+  free(expected);
+  free(computed);
+  return equal;
 }
 
 /// Runs a problem on several grids. `data` and `scales` are expected bytes, or
@@ -427,7 +445,8 @@ static void runProblem(const Problem *p, const void *data, const void *scales) {
     bool ok = outputMatches(&out, name, "data");
     ok &= outputMatches(&outScales, name, "scales");
     ok &= readStatus(o.status) == 0;
-    report(ok, name, "bytes or status");
+    ok &= !p->packed || returnsScaleOffsets(p, &o);
+    report(ok, name, "bytes, offsets or status");
   }
   if (!accepted)
     report(false, p->name, "not accepted by the CPU");
@@ -646,7 +665,7 @@ static void formatProblems(Problem p, bool quick) {
       p.columns = columns[c] * block;
       p.groups = groups[(r + c) % 4];
       if (!quick || p.rows * p.columns <= 100000)
-        randomProblem(p, p.linear || (r + c) % 2);
+        randomProblem(p, p.linear || p.packed || (r + c) % 2);
     }
   // Padding of four columns of scales, and outputs that are written bytewise.
   p.rows = 300;
@@ -678,6 +697,9 @@ static void testFormats(bool quick) {
                      quick);
   }
   const Problem others[] = {
+      {.type = GQ_BF16, .packed = true},
+      {.type = GQ_F32, .packed = true, .wide = true},
+      {.type = GQ_F16, .format = E4M3, .packed = true},
       {.type = GQ_BF16, .recipe = GQ_RECIPE_TE, .kind = 2, .wide = true},
       {.type = GQ_BF16, .linear = true},
       {.type = GQ_F32, .format = MXFP4, .wide = true},

@@ -103,3 +103,15 @@ func.func @long_rows(%x: memref<?x128xf32>, %o: memref<4xi32>, %q: memref<?x128x
       outs(%q, %s : memref<?x128xf8E5M2>, memref<?x1xf32>)
   return
 }
+
+// Rows alone are for the kernel of rows, which derives scale offsets as well.
+// CHECK-LABEL: func.func @packed_rows
+func.func @packed_rows(%x: memref<?x64xbf16>, %o: memref<4xi32>, %so: memref<3xi32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // CHECK: call @gqKernelGrid
+  // CHECK-NOT: gqTilesGrid
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o : memref<4xi32>) outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+      scale_offsets_out(%so : memref<3xi32>)
+  return
+}
