@@ -27,8 +27,6 @@ enum {
   PLANNERS = 64,
   /// Jobs of a CTA that are found at once.
   BATCH = 8,
-  /// Rows of tiles that are gone through together.
-  BAND = 16,
 };
 
 /// What the kernel leaves for the one that adds it up.
@@ -391,17 +389,22 @@ GQ_DEV uint32_t scaleBytesOf(const Op *o, int64_t width, int64_t first) {
   return o->tiled ? columns * TILE : columns;
 }
 
+/// Rows of tiles that are gone through together, in each column after column.
+/// So many that what is written of a row or, if it is transposed, of a column
+/// is long while the other outputs are near each other, too.
+GQ_DEV uint32_t rowTilesOfBand(const Op *o) {
+  return o->columnwise && o->traits.transposes ? 64 : 4;
+}
+
 /// Makes job `index` of a group, `before` being the sums before it.
 GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number, Group group,
                       Sums before) {
   int64_t block = o->traits.blockColumns;
   uint32_t columnTiles = (uint32_t)numTiles(group.columns);
-  // Bands of 16 rows of tiles, in each column after column: what the grid is at
-  // is as high as it is wide, and so are the runs of both outputs long.
-  uint32_t band = index / (BAND * columnTiles);
-  uint32_t bandRows = min32(numTiles(group.rows) - band * BAND, BAND);
-  index -= band * BAND * columnTiles;
-  uint32_t rowTile = band * BAND + index % bandRows;
+  uint32_t height = rowTilesOfBand(o), band = index / (height * columnTiles);
+  uint32_t bandRows = min32(numTiles(group.rows) - band * height, height);
+  index -= band * height * columnTiles;
+  uint32_t rowTile = band * height + index % bandRows;
   uint32_t columnTile = index / bandRows;
   int64_t row = (int64_t)rowTile * TILE, column = (int64_t)columnTile * TILE;
   int64_t rows32 = gq_dev_up(group.rows, 32);

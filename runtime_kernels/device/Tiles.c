@@ -12,10 +12,11 @@
 // 32-bit elements, 4 consecutive rows, which it holds in registers: 4 by 8
 // lanes are the 64 columns of a quarter and all or, in one of two passes, half
 // of its rows. While they work on these, the next ones are being copied to
-// shared memory. The lanes of a block agree on its scale, so that an element is
-// unpacked once for both directions, and codes leave in whole sectors without
-// being moved between lanes. Only the scales of a job are collected in shared
-// memory: after its one barrier they leave in whole tiles.
+// shared memory, unless that is needed for columns. The lanes of a block agree
+// on its scale, so that an element is unpacked once for both directions, and
+// codes leave in whole sectors without being moved between lanes. What does not
+// is collected in shared memory until the job's one barrier: scales, which
+// leave in whole tiles, and transposed codes of 4 bits.
 //
 // Of blocks of 128, warps have parts only: between two barriers the CTA agrees
 // on their scales.
@@ -76,6 +77,9 @@ GQ_DEV uint32_t ownWords(const Op *o) {
 /// Scales of a job, as they leave.
 static GQ_SHARED gq_dev_u32x4 rowScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
 static GQ_SHARED gq_dev_u32x4 columnScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
+/// Transposed codes of 4 bits: columns of 64 bytes, at columnAt.
+static GQ_SHARED gq_dev_u32x4
+    columnCodes[2][TILE * 4 + TILE / GQ_DEV_UNIT * 2] GQ_UNINITIALIZED;
 /// Sums of the columns of the upper and the lower warps.
 static GQ_SHARED float columnSums[2][2][TILE] GQ_UNINITIALIZED;
 /// The largest magnitude.
@@ -106,6 +110,18 @@ GQ_DEV uint32_t scaleAt(const Op *o, uint32_t row, uint32_t column) {
 }
 GQ_DEV uint32_t scalePitch(const Op *o) {
   return o->tiled ? 16 : numScaleColumns(o);
+}
+
+/// Whether transposed codes are collected, a constant: of 4 bits, a warp has
+/// only a sector of a column, and half of the columns may begin in the middle
+/// of one. Of all four warps they leave 64 bytes at a time.
+GQ_DEV bool collectsColumns(const Op *o) {
+  return o->columnwise && o->traits.transposes && o->traits.dataBits == 4;
+}
+
+/// Where 16 bytes of a column begin, such that lanes do not meet banks twice.
+GQ_DEV uint32_t columnAt(uint32_t column) {
+  return column * 4 + column / GQ_DEV_UNIT * 2;
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,6 +172,22 @@ GQ_DEV void storeScales(const Op *o, uint8_t GQ_GLOBAL *to, int64_t pitch,
     uint32_t w[4] = {p[0], full == 8 ? p[1] : 0};
     uint8_t GQ_GLOBAL *row = to + thread * pitch;
     storeBytes(row, w, bytes, full, isAligned(row, 0, full));
+  }
+}
+
+/// Stores transposed codes of a job that are in shared memory.
+GQ_DEV void storeColumns(const Job GQ_SHARED *job, uint32_t parity,
+                         uint32_t thread) {
+  uint32_t piece = thread % 4, pitch = (uint32_t)job->columnwiseDataPitch;
+  bool aligned = isAligned(job->columnwiseData, 0, 16);
+  uint8_t GQ_GLOBAL *p = job->columnwiseData + piece * 16;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t column = i * (TILE / 4) + thread / 4;
+    gq_dev_u32x4 words = columnCodes[parity][columnAt(column) + piece];
+    uint32_t w[4] = {words.x, words.y, words.z, words.w};
+    if (piece * 32 < job->paddedRows && column < job->columns)
+      storeBytes(p + (uint64_t)column * pitch, w, 16, 16, aligned);
   }
 }
 
@@ -237,10 +269,24 @@ GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
     o->load(o->inputs, job->inputRow + row, column, x);
 }
 
+/// With a matrix: where an element of a tile is, and how far the next row.
+GQ_DEV int64_t inputPitch(const Op *o, const Job GQ_SHARED *job) {
+  const gq_dev_matrix *matrix = o->inputs;
+  return (o->ragged ? job->columnsOfGroup : matrix->stride) *
+         gqElementTypeSize(o->type);
+}
+GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
+                                        int64_t row, uint32_t column) {
+  const gq_dev_matrix *matrix = o->inputs;
+  return (const uint8_t GQ_GLOBAL *)matrix->data + row * inputPitch(o, job) +
+         (job->inputColumn + column) * gqElementTypeSize(o->type);
+}
+
 /// Whether elements are copied ahead: a constant. What a producer makes is not,
-/// nor what is loaded twice.
+/// nor what is loaded twice, nor if columns take the room.
 GQ_DEV bool stages(const Op *o) {
-  return gq_dev_only_loads(o->load) && !(hasLongBlocks(o) && numPasses(o) > 1);
+  return gq_dev_only_loads(o->load) && !collectsColumns(o) &&
+         !(hasLongBlocks(o) && numPasses(o) > 1);
 }
 
 /// Pieces of 16 bytes in 16 elements.
@@ -258,7 +304,6 @@ GQ_DEV uint32_t stagedAt(const Op *o, uint32_t row, uint32_t piece) {
 
 /// Begins to copy a warp's elements of a pass. All lanes take part.
 GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
-  const gq_dev_matrix *matrix = o->inputs;
   uint32_t thread = gq_dev_here(gq_dev_thread());
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
   // A lane copies a piece of every `step`-th row.
@@ -267,12 +312,9 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t top = firstRowOfWarp(o, warp, pass);
   uint32_t column =
       firstColumnOfWarp(warp) + piece * (GQ_DEV_UNIT / numPieces(o));
-  int64_t size = gqElementTypeSize(o->type);
-  int64_t pitch = (o->ragged ? job->columnsOfGroup : matrix->stride) * size;
-  const uint8_t GQ_GLOBAL *p = (const uint8_t GQ_GLOBAL *)matrix->data +
-                               (job->inputColumn + column) * size;
-  if (!o->rowIndexBits)
-    p += (job->inputRow + top + first) * pitch;
+  int64_t pitch = inputPitch(o, job);
+  int64_t row = o->rowIndexBits ? 0 : job->inputRow + top + first;
+  const uint8_t GQ_GLOBAL *p = inputAt(o, job, row, column);
   if (!o->rowIndexBits && job->rows == TILE && job->columns == TILE) {
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 16; ++i) {
@@ -285,12 +327,12 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t rows = column < job->columns ? job->rows : 0;
 #pragma clang loop unroll_count(4)
   for (uint32_t i = 0; i < 16; ++i) {
-    uint32_t row = i * step + first;
+    uint32_t r = i * step + first;
     int64_t source = 0;
     if (o->rowIndexBits)
-      source = top + row < rows ? gatheredRow(o, job, top + row) : -1;
-    gq_dev_begin_copy16_if(top + row < rows && source >= 0,
-                           &staged[warp][stagedAt(o, row, piece)],
+      source = top + r < rows ? gatheredRow(o, job, top + r) : -1;
+    gq_dev_begin_copy16_if(top + r < rows && source >= 0,
+                           &staged[warp][stagedAt(o, r, piece)],
                            p + source * pitch);
     p += o->rowIndexBits ? 0 : step * pitch;
   }
@@ -321,7 +363,22 @@ GQ_DEV Held takeStaged(const Op *o, Place place) {
 /// Loads what a lane has of a pass.
 GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   Place place = placeOfLane(o, pass);
+  // Without branches between them if there is nothing but loads.
+  bool whole = gq_dev_only_loads(o->load) && !o->rowIndexBits &&
+               job->rows == TILE && job->columns == TILE;
   Held held;
+  if (whole) {
+    gq_dev_matrix row = {
+        .data = inputAt(o, job, job->inputRow + place.row, place.column)};
+    for (uint32_t r = 0; r < ROWS; ++r)
+      if (r < rowsOfLane(o)) {
+        float x[GQ_DEV_UNIT];
+        o->load(&row, 0, 0, x);
+        packRow(o, x, held.words[r]);
+        row.data = (const uint8_t GQ_GLOBAL *)row.data + inputPitch(o, job);
+      }
+    return held;
+  }
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o)) {
@@ -578,7 +635,8 @@ GQ_DEV bool storesAtOnce(const Op *o) {
   uint32_t bytes = (uint32_t)dataBytes(o, GQ_DEV_UNIT);
   bool rows = isAligned(o->data, o->ragged ? 0 : o->dataStride, bytes);
   bool columns =
-      o->traits.transposes
+      collectsColumns(o) ? true
+      : o->traits.transposes
           ? isAligned(o->columnwiseData, 0, bytes / 2)
           : isAligned(o->columnwiseData,
                       o->ragged ? 0 : o->columnwiseDataStride, bytes);
@@ -594,19 +652,31 @@ GQ_DEV void storeRow(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
     gq_dev_store16_if(there, p, codes);
 }
 
-/// The same of a transposed column.
+/// The same of a transposed column of fp8.
 GQ_DEV void storeColumn(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
                         const uint32_t codes[2]) {
-  switch (dataBytes(o, rowsOfLane(o))) {
-  case 8:
-    return gq_dev_store8_if(there, p, codes);
-  case 4:
-    return gq_dev_store4_if(there, p, codes[0]);
-  default: {
-    const float none[4] = {0.0f};
-    return gq_dev_store2_if(there, p, gq_dev_e2m1x8_after(codes[0], none));
-  }
-  }
+  if (rowsOfLane(o) == 8)
+    gq_dev_store8_if(there, p, codes);
+  else
+    gq_dev_store4_if(there, p, codes[0]);
+}
+
+/// Collects those of a lane's column number j: 4 or 8 codes of 4 bits.
+GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
+                          uint32_t codes) {
+  uint8_t GQ_SHARED *p =
+      (uint8_t GQ_SHARED *)&columnCodes[parity][columnAt(place.column)] +
+      place.row / 2;
+  if (rowsOfLane(o) == 8)
+    *(uint32_t GQ_SHARED *)(p + j * (TILE / 2)) = codes;
+  else
+    *(uint16_t GQ_SHARED *)(p + j * (TILE / 2)) = (uint16_t)codes;
+}
+
+/// Codes of 4 bits of 4 rows, as gq_dev_codes4 leaves them, in order.
+GQ_DEV uint32_t halfOfCodes(uint32_t codes) {
+  const float none[4] = {0.0f};
+  return gq_dev_e2m1x8_after(codes, none);
 }
 
 /// Where the codes of a lane's first row go, and those of its first column.
@@ -683,7 +753,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
   uint32_t rows = hasColumns ? job->rows : 0;
   uint32_t columnwiseRows = job->group >= 0 ? rows : 0;
   uint32_t pitch = (uint32_t)job->columnwiseDataPitch; // if it transposes
-  uint32_t rowCodes[ROWS][4], columnCodes[ROWS][4];
+  uint32_t rowCodes[ROWS][4], sameCodes[ROWS][4];
   // Four columns by four rows at a time, so that little is held.
 #pragma clang loop unroll(full)
   for (uint32_t quarter = 0; quarter < 4; ++quarter) {
@@ -710,7 +780,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
         if (o->rowwise)
           convertQuarter(o, false, quarter, x, &rowFactors[r], 0, rowCodes[r]);
         if (o->columnwise && !transposes)
-          convertQuarter(o, false, quarter, x, factors, 1, columnCodes[r]);
+          convertQuarter(o, false, quarter, x, factors, 1, sameCodes[r]);
         if (quarter < 3)
           continue;
         if (o->rowwise)
@@ -723,7 +793,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
                    rowCodesAt(o, place, job->columnwiseData,
                               job->columnwiseDataPitch) +
                        r * job->columnwiseDataPitch,
-                   columnCodes[r]);
+                   sameCodes[r]);
       }
       if (!transposes)
         continue;
@@ -732,8 +802,14 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < 4; ++j) {
         gq_dev_codes4(o->format, top / 4, y[j], transposed[j]);
-        if (top + 4 == rowsOfLane(o))
-          storeColumn(o, hasTransposed, p + (uint64_t)(quarter * 4 + j) * pitch,
+        if (top + 4 < rowsOfLane(o))
+          continue;
+        uint32_t column = quarter * 4 + j;
+        if (collectsColumns(o))
+          collectColumn(o, place, parity, column,
+                        top ? transposed[j][0] : halfOfCodes(transposed[j][0]));
+        else
+          storeColumn(o, hasTransposed, p + (uint64_t)column * pitch,
                       transposed[j]);
       }
     }
@@ -774,7 +850,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
       rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
   uint8_t GQ_GLOBAL *transposed =
       columnCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
-  uint32_t columnCodes[GQ_DEV_UNIT] = {0};
+  uint32_t columns[GQ_DEV_UNIT] = {0};
   float sums[GQ_DEV_UNIT] = {0.0f};
   const float GQ_SHARED *shared = factorsAt(o, place, place.column);
 #pragma clang loop unroll(disable)
@@ -811,8 +887,8 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
         if (o->traits.dataBits == 4) {
           // Missing rows are 0, also times an infinite factor.
-          columnCodes[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
-                            << r * 4;
+          columns[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
+                        << r * 4;
         } else if (hasTransposed) {
           transposed[i * job->columnwiseDataPitch + r] =
               (uint8_t)(sameCodes[i / 4] >> i % 4 * 8);
@@ -821,13 +897,10 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
   }
   if (o->hasDbias)
     collectSums(place, parity, firstPass, place.column, GQ_DEV_UNIT, sums);
-  if (!o->columnwise || !o->traits.transposes || o->traits.dataBits != 4 ||
-      !hasTransposed)
-    return;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    storeBytes(transposed + i * job->columnwiseDataPitch, &columnCodes[i],
-               rowsOfLane(o) / 2, 4, atOnce);
+    if (collectsColumns(o))
+      collectColumn(o, place, parity, i, columns[i]);
 }
 
 /// Converts a lane's elements as fits their blocks and the outputs.
@@ -1021,6 +1094,8 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
     storeScales(o, job->columnwiseScales, job->columnwiseScalesPitch,
                 job->columns, job->columnwiseScaleBytes, columnScales[parity],
                 thread ^ THREADS / 2);
+  if (collectsColumns(o))
+    storeColumns(job, parity, thread);
   if (o->hasDbias && job->group >= 0 && thread < job->columns)
     kept.sums[job->sumsRow * o->columns + job->sumsColumn + thread] =
         columnSums[parity][0][thread] + columnSums[parity][1][thread];
