@@ -389,9 +389,9 @@ GQ_DEV uint32_t scaleBytesOf(const Op *o, int64_t width, int64_t first) {
   return o->tiled ? columns * TILE : columns;
 }
 
-/// Rows of tiles that are gone through together, in each column after column.
-/// So many that what is written of a row or, if it is transposed, of a column
-/// is long while the other outputs are near each other, too.
+/// Rows of tiles that are gone through together, in each column after column:
+/// few make what is written at a time of rows long, many that of transposed
+/// columns, which begin anywhere in a sector.
 GQ_DEV uint32_t rowTilesOfBand(const Op *o) {
   return o->columnwise && o->traits.transposes ? 64 : 4;
 }

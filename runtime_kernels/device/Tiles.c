@@ -635,11 +635,11 @@ GQ_DEV bool storesAtOnce(const Op *o) {
   uint32_t bytes = (uint32_t)dataBytes(o, GQ_DEV_UNIT);
   bool rows = isAligned(o->data, o->ragged ? 0 : o->dataStride, bytes);
   bool columns =
-      collectsColumns(o) ? true
-      : o->traits.transposes
-          ? isAligned(o->columnwiseData, 0, bytes / 2)
-          : isAligned(o->columnwiseData,
-                      o->ragged ? 0 : o->columnwiseDataStride, bytes);
+      collectsColumns(o) ||
+      (o->traits.transposes
+           ? isAligned(o->columnwiseData, 0, bytes / 2)
+           : isAligned(o->columnwiseData,
+                       o->ragged ? 0 : o->columnwiseDataStride, bytes));
   return (!o->rowwise | rows) & (!o->columnwise | columns);
 }
 

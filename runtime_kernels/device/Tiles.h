@@ -74,7 +74,7 @@
 /// status             GQ_DEV_STATUS_ bits are ORed into it
 ///
 /// Data and columnwise data are written 8 or 16 bytes at a time, transposed
-/// columnwise data 4 or 8, where address and stride allow, else bytewise; so
+/// columnwise data 4 to 16, where address and stride allow, else bytewise; so
 /// are scales, but for floats, which are at multiples of 4.
 ///
 /// Constants: `parts` what of all this there is (Launch.h), the rest is not
