@@ -544,8 +544,7 @@ static bool launchTiles(const Launcher *launcher,
   MlirValue extents[] = {
       rows.value, columns.value, groups.value,
       buildI64(launcher, gq_dev_tiles_jobs_of_cta(
-                             gqFormatGetTraits(desc->format).dataBits,
-                             gqElementTypeSize(heldType(desc))))};
+                             gqFormatGetTraits(desc->format).dataBits))};
   bool valid = launch(launcher, &kernel, "gqTilesGrid", 4, extents);
   if (reduces) {
     valid = valid &&

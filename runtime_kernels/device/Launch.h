@@ -98,11 +98,10 @@ static inline int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
 }
 
 /// How many of many jobs a CTA should have: two, so that one that is done makes
-/// room for another whose loads overlap; six where arithmetic counts as much as
-/// memory, which is e2m1 of 16-bit elements.
-static inline int64_t gq_dev_tiles_jobs_of_cta(int64_t dataBits,
-                                               int64_t elementSize) {
-  return dataBits == 4 && elementSize < 4 ? 6 : 2;
+/// room for another whose loads overlap; six of 4-bit codes, where arithmetic
+/// counts as much as memory.
+static inline int64_t gq_dev_tiles_jobs_of_cta(int64_t dataBits) {
+  return dataBits == 4 ? 6 : 2;
 }
 
 /// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. With

@@ -35,8 +35,7 @@ static Kernels kernelsOf(const TilesVariant *variant) {
   return (Kernels){
       kernelGet(module, tiles, device), kernelGet(module, reduce, device),
       variant->parts,
-      gq_dev_tiles_jobs_of_cta(gqFormatGetTraits(variant->format).dataBits,
-                               gqElementTypeSize(variant->type))};
+      gq_dev_tiles_jobs_of_cta(gqFormatGetTraits(variant->format).dataBits)};
 }
 
 static void launchKernels(const Kernels *kernels, const TilesOperands *operands,
