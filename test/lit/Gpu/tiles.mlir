@@ -18,7 +18,7 @@ func.func @everything(%x: memref<?x64xf32>, %o: memref<4xi64>, %a: memref<f32>,
   // CHECK: %[[BYTES:.*]] = call @gqTilesWorkspace(%[[M:[^,]*]], %[[K:[^,]*]], %[[G:[^,]*]], %{{.*}})
   // CHECK: %[[SIZE:.*]] = arith.index_cast %[[BYTES]] : i64 to index
   // CHECK: %[[WORKSPACE:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi8>
-  // CHECK: %[[GRID:.*]] = call @gqTilesGrid(%[[M]], %[[K]], %[[G]], %c2_i64{{.*}})
+  // CHECK: %[[GRID:.*]] = call @gqTilesGrid(%[[M]], %[[K]], %[[G]], %c6_i64{{.*}})
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
   // CHECK: %[[REDUCE:.*]] = call @gqReduceTilesGrid(%[[K]], %[[G]], %{{.*}})
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_1::@grouped_block_quantize_reduce blocks in (%[[REDUCE]],
