@@ -348,19 +348,8 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 GQ_GLOBAL *p) {
   return x;
 }
 
-/// Stores 2, 4, 8 or 16 bytes at a multiple of as much, if `condition`: without
+/// Stores 4, 8 or 16 bytes at a multiple of as much, if `condition`: without
 /// a branch, which would cut up what can be scheduled together.
-GQ_DEV void gq_dev_store2_if(bool condition, void GQ_GLOBAL *p, uint32_t x) {
-  __asm__ volatile("{\n\t"
-                   ".reg .pred p;\n\t"
-                   "setp.ne.b32 p, %0, 0;\n\t"
-                   "@p st.global.b16 [%1], %2;\n\t"
-                   "}"
-                   :
-                   : "r"((uint32_t)condition), "l"(p), "h"((uint16_t)x)
-                   : "memory");
-}
-
 GQ_DEV void gq_dev_store4_if(bool condition, void GQ_GLOBAL *p, uint32_t x) {
   __asm__ volatile("{\n\t"
                    ".reg .pred p;\n\t"

@@ -370,6 +370,7 @@ GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   if (whole) {
     gq_dev_matrix row = {
         .data = inputAt(o, job, job->inputRow + place.row, place.column)};
+#pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
       if (r < rowsOfLane(o)) {
         float x[GQ_DEV_UNIT];

@@ -220,11 +220,6 @@ GQ_DEV void gq_dev_wait_for_copies(void) { emulatorWaitForCopies(); }
 
 GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 *p) { return *p; }
 
-GQ_DEV void gq_dev_store2_if(bool condition, void *p, uint32_t x) {
-  if (condition)
-    *(uint16_t *)p = (uint16_t)x;
-}
-
 GQ_DEV void gq_dev_store4_if(bool condition, void *p, uint32_t x) {
   if (condition)
     *(uint32_t *)p = x;
