@@ -36,8 +36,8 @@ SHAPES = [(5, 64, 9), (130, 96, 3), (1, 32, 1)]
 
 
 # Parts of a report.
-MACHINE = """{"date": "", "machine": {"target": "", "name": "", "chip": null,
-              "driver": null, "cuda": null},"""
+MACHINE = """{"date": "", "groupMultiple": 1, "machine": {"target": "", "name": "",
+              "chip": null, "driver": null, "cuda": null},"""
 COPIES = '"copies": [{"bytes": 1, "microseconds": 1}],'
 ROW = """{"operator": "", "rows": 1, "columns": 16, "groups": 1, "bytes": 1,
           "microseconds": %d, "copyMicroseconds": 1, "separateMicroseconds": 1}"""
@@ -65,6 +65,7 @@ def test_json(measured):
     report = json.loads((measured[1] / "bench.json").read_text())
     assert report["gq"] and report["date"].endswith("Z")
     assert report["machine"]["target"] == "cpu" and report["machine"]["name"]
+    assert report["groupMultiple"] == 1
     assert report["machine"].keys() == {"target", "name", "chip", "driver", "cuda"}
     peak = max(copy["terabytesPerSecond"] for copy in report["copies"])
     assert report["peakTerabytesPerSecond"] == peak > 0
@@ -122,6 +123,14 @@ def test_drawn_from_json(measured):
     assert texts[0][:2] == texts[1][:2]
 
 
+def test_group_multiple(tmp_path):
+    done = bench("--target=cpu", "--operator=te-bf16-both", "--shape=600x64x3",
+                 "--group-multiple=128", "--json", tmp_path / "bench.json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "groups of a multiple of 128 rows\n" in done.stdout
+    assert json.loads((tmp_path / "bench.json").read_text())["groupMultiple"] == 128
+
+
 def test_unwritten_outputs(tmp_path):
     """The kernels of the fake driver do nothing: there is no result, and what
     was measured so far is written."""
@@ -147,6 +156,8 @@ def test_unwritten_outputs(tmp_path):
         (["--shape=0x32x1"], "--shape=0x32x1: expected MxKxG"),
         (["--shape=8x32x1x"], "--shape=8x32x1x: expected MxKxG"),
         (["--shape=8x32"], "--shape=8x32: expected MxKxG"),
+        (["--group-multiple=0"], "--group-multiple=0: expected a number of rows"),
+        (["--group-multiple=8x"], "--group-multiple=8x: expected a number of rows"),
         (["now"], "'now' is no option"),
         (["--from", "no-such-file"], "no-such-file: No such file or directory"),
         (["--target=cuda"], "no CUDA driver"),
@@ -163,7 +174,7 @@ def test_refused(options, message):
     [
         ("", "(line"),
         ("[]", "not a report of gq-bench"),
-        ('{"date": "", "machine": {}, "copies": [], "rows": []}', "not a report of gq-bench"),
+        ('{"date": "", "groupMultiple": 1, "machine": {}, "copies": [], "rows": []}', "not a report of gq-bench"),
         (MACHINE + '"copies": [], "rows": []}', "no copies"),
         (MACHINE + COPIES + '"rows": [{"operator": 1}]}', "not a report of gq-bench"),
         (MACHINE + COPIES + '"rows": [' + ROW % 1 + "," + ROW % 0 + "]}", "not positive"),

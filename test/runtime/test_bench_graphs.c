@@ -36,7 +36,8 @@ static void checkLaunches(const Operator *op, bool isSeparate, int expected) {
   Graph graph, all;
   Problem problem;
   Path path = {.graph = &graph, .problem = &problem};
-  assert_true(shapeInit(&shape, /*rows=*/200, /*columns=*/64, /*groups=*/3));
+  assert_true(shapeInit(&shape, /*rows=*/200, /*columns=*/64, /*groups=*/3,
+                        /*groupMultiple=*/1));
   assert_true(graphCreate(op, &shape, isSeparate, &graph));
   assert_true(graphCreate(op, &shape, /*isSeparate=*/true, &all));
   check(gqCompile(graph.text, strlen(graph.text), &options, &path.executable));
@@ -57,6 +58,26 @@ static void checkLaunches(const Operator *op, bool isSeparate, int expected) {
   graphFree(&graph);
   graphFree(&all);
   shapeFree(&shape);
+}
+
+static void testGroups(void **state) {
+  (void)state;
+  for (int64_t multiple = 1; multiple <= 256; multiple *= 16) {
+    Shape shape;
+    assert_true(shapeInit(&shape, /*rows=*/1000, /*columns=*/64, /*groups=*/9,
+                          multiple));
+    int64_t scaleRows = 0;
+    assert_int_equal(shape.offsets[0], 0);
+    for (int e = 0; e < 9; ++e) {
+      assert_int_equal(shape.offsets[e] % multiple, 0);
+      assert_true(shape.offsets[e] <= shape.offsets[e + 1]);
+      assert_int_equal(shape.scaleOffsets[e], scaleRows);
+      scaleRows += (shape.offsets[e + 1] - shape.offsets[e] + 127) / 128 * 128;
+    }
+    assert_int_equal(shape.offsets[9], 1000);
+    assert_int_equal(shape.scaleRows, scaleRows);
+    shapeFree(&shape);
+  }
 }
 
 static void testFused(void **state) {
@@ -88,7 +109,8 @@ static void testSeparate(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testFused),
+  const struct CMUnitTest tests[] = {cmocka_unit_test(testGroups),
+                                     cmocka_unit_test(testFused),
                                      cmocka_unit_test(testSeparate)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

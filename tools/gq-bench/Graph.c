@@ -111,11 +111,11 @@ double operatorBytes(const Operator *op, const Shape *shape) {
 
 /// A group has 64 to 191 parts of all the parts there are.
 static void drawGroups(Shape *shape, const int64_t *parts, int64_t sum) {
-  int64_t before = 0, scaleRow = 0;
+  int64_t before = 0, end = 0, scaleRow = 0, unit = shape->groupMultiple;
   for (int64_t e = 0; e < shape->groups; ++e) {
-    int64_t begin = before * shape->rows / sum;
+    int64_t begin = end;
     before += parts[e];
-    int64_t end = before * shape->rows / sum;
+    end = before < sum ? before * shape->rows / sum / unit * unit : shape->rows;
     shape->offsets[e] = (int32_t)begin;
     shape->scaleOffsets[e] = (int32_t)scaleRow;
     scaleRow += (end - begin + 127) / 128 * 128;
@@ -132,8 +132,12 @@ static void shuffleRows(Shape *shape, uint32_t *state) {
   }
 }
 
-bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups) {
-  *shape = (Shape){.rows = rows, .columns = columns, .groups = groups};
+bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
+               int64_t groupMultiple) {
+  *shape = (Shape){.rows = rows,
+                   .columns = columns,
+                   .groups = groups,
+                   .groupMultiple = groupMultiple};
   size_t count = (size_t)groups;
   shape->offsets = calloc(count + 1, sizeof(int32_t));
   shape->scaleOffsets = calloc(count, sizeof(int32_t));

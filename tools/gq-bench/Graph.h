@@ -64,9 +64,10 @@ const Operator *operatorFind(const char *name);
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Rows in uneven groups of consecutive rows, scales padded group by group.
+/// Rows in uneven groups of consecutive rows, scales padded group by group. All
+/// groups but the last have a multiple of `groupMultiple` rows.
 typedef struct Shape {
-  int64_t rows, columns, groups;
+  int64_t rows, columns, groups, groupMultiple;
   /// [groups + 1] and [groups], owned.
   int32_t *offsets, *scaleOffsets;
   int64_t scaleRows;
@@ -78,7 +79,8 @@ typedef struct Shape {
 
 /// Draws the groups, the same ones each time. `columns` is a multiple of 32,
 /// and offsets fit into i32. False if there is no memory.
-bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups);
+bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
+               int64_t groupMultiple);
 void shapeFree(Shape *shape);
 
 //===----------------------------------------------------------------------===//

@@ -53,9 +53,10 @@ gqStatus reportWriteJson(const Report *report, const char *path) {
   for (size_t i = 0; i < report->numRows; ++i)
     json_array_append_new(rows, writeRow(report, &report->rows[i]));
   json_t *root = json_pack(
-      "{s:s, s:s, s:o, s:f, s:o, s:o}", "gq", GQ_VERSION, "date", report->date,
-      "machine", writeMachine(&report->machine), "peakTerabytesPerSecond",
-      reportPeak(report), "copies", copies, "rows", rows);
+      "{s:s, s:s, s:o, s:f, s:I, s:o, s:o}", "gq", GQ_VERSION, "date",
+      report->date, "machine", writeMachine(&report->machine),
+      "peakTerabytesPerSecond", reportPeak(report), "groupMultiple",
+      (json_int_t)report->groupMultiple, "copies", copies, "rows", rows);
   if (!root)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
   errno = 0;
@@ -135,10 +136,13 @@ static gqStatus readReport(json_t *root, Report *report) {
   json_error_t error;
   const char *date;
   json_t *machine, *copies, *rows, *value;
+  json_int_t groupMultiple;
   size_t i;
-  if (json_unpack_ex(root, &error, 0, "{s:s, s:o, s:o, s:o}", "date", &date,
-                     "machine", &machine, "copies", &copies, "rows", &rows))
+  if (json_unpack_ex(root, &error, 0, "{s:s, s:I, s:o, s:o, s:o}", "date",
+                     &date, "groupMultiple", &groupMultiple, "machine",
+                     &machine, "copies", &copies, "rows", &rows))
     return invalid(&error);
+  report->groupMultiple = groupMultiple;
   readText(date, report->date);
   gqStatus status = readMachine(machine, &report->machine);
   json_array_foreach(copies, i, value) {

@@ -74,7 +74,11 @@ void reportPrintHeader(const Report *report, FILE *file) {
     fprintf(file, "copy of %4" PRId64 " MiB %27.2f us %8.3f TB/s\n",
             report->copies[i].bytes >> 20, report->copies[i].microseconds,
             copyRate(&report->copies[i]));
-  fprintf(file, "peak %49.3f TB/s\n\n", reportPeak(report));
+  fprintf(file, "peak %49.3f TB/s\n", reportPeak(report));
+  if (report->groupMultiple > 1)
+    fprintf(file, "groups of a multiple of %" PRId64 " rows\n",
+            report->groupMultiple);
+  fprintf(file, "\n");
 }
 
 void reportPrintColumns(FILE *file) {

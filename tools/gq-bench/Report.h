@@ -52,6 +52,8 @@ typedef struct Report {
   /// UTC, as ISO 8601 has it.
   char date[REPORT_NAME_SIZE];
   Machine machine;
+  /// Groups have a multiple of so many rows, but for the last.
+  int64_t groupMultiple;
   size_t numCopies, numRows;
   CopyRow *copies;
   Row *rows;

@@ -35,6 +35,8 @@ static const char usage[] =
     "  --operator=NAME     measure this one; may be given again (all)\n"
     "  --shape=MxKxG       of M rows in G groups and K columns; may be given "
     "again\n"
+    "  --group-multiple=N  groups have a multiple of N rows, but for the last "
+    "(1)\n"
     "  --quick             few repetitions, no warm-up, as always on the CPU\n"
     "  --json FILE         write the results as JSON\n"
     "  --svg FILE          draw the results\n"
@@ -62,6 +64,7 @@ typedef struct Options {
   const char *target;
   const char *json, *svg, *from;
   bool isQuick;
+  int64_t groupMultiple;
   /// Those that were given.
   const Operator **operators;
   Extents *shapes;
@@ -80,6 +83,18 @@ static bool parseShape(const char *text, Extents *shape) {
   fprintf(stderr,
           "gq-bench: --shape=%s: expected MxKxG, K a multiple of 32, such as "
           "8192x5120x128\n",
+          text);
+  return false;
+}
+
+static bool parseGroupMultiple(const char *text, int64_t *multiple) {
+  int end = 0;
+  if (sscanf(text, "%" SCNd64 "%n", multiple, &end) == 1 && !text[end] &&
+      *multiple > 0 && *multiple < 1 << 30)
+    return true;
+  fprintf(stderr,
+          "gq-bench: --group-multiple=%s: expected a number of rows, such as "
+          "128\n",
           text);
   return false;
 }
@@ -107,6 +122,7 @@ static bool parseOptions(int argc, char **argv, Options *options,
       {"target", required_argument, NULL, 't'},
       {"operator", required_argument, NULL, 'o'},
       {"shape", required_argument, NULL, 's'},
+      {"group-multiple", required_argument, NULL, 'm'},
       {"quick", no_argument, NULL, 'q'},
       {"json", required_argument, NULL, 'j'},
       {"svg", required_argument, NULL, 'g'},
@@ -126,6 +142,10 @@ static bool parseOptions(int argc, char **argv, Options *options,
       break;
     case 's':
       if (!parseShape(optarg, &options->shapes[options->numShapes++]))
+        return false;
+      break;
+    case 'm':
+      if (!parseGroupMultiple(optarg, &options->groupMultiple))
         return false;
       break;
     case 'q':
@@ -348,8 +368,8 @@ static bool runRows(Meter *meter, const Options *options, Report *report) {
     for (size_t j = 0; j < options->numShapes; ++j) {
       const Extents *extents = &options->shapes[j];
       Shape shape;
-      if (!shapeInit(&shape, extents->rows, extents->columns,
-                     extents->groups)) {
+      if (!shapeInit(&shape, extents->rows, extents->columns, extents->groups,
+                     options->groupMultiple)) {
         fprintf(stderr, "gq-bench: out of memory\n");
         return false;
       }
@@ -366,6 +386,7 @@ static int runAll(const Options *options, Report *report) {
   bool isCuda = strcmp(options->target, "cuda") == 0;
   gqStatus status = meterCreate(isCuda, options->isQuick || !isCuda, &meter);
   setDate(report->date);
+  report->groupMultiple = options->groupMultiple;
   if (status == GQ_OK)
     status = describeMachine(options->target, &report->machine);
   if (status == GQ_OK)
@@ -433,6 +454,7 @@ int gqBenchMain(int argc, char **argv) {
   // Room for what is given and for the defaults.
   size_t count = (size_t)argc + numOperators + 4;
   Options options = {.target = "cuda",
+                     .groupMultiple = 1,
                      .operators = calloc(count, sizeof(Operator *)),
                      .shapes = calloc(count, sizeof(Extents))};
   int exitCode = EXIT_FAILURE;
