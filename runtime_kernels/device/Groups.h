@@ -53,6 +53,21 @@ GQ_DEV int64_t gq_dev_load_offset(const void GQ_GLOBAL *offsets, bool wide,
               : ((const int32_t GQ_GLOBAL *)offsets)[i];
 }
 
+GQ_DEV void gq_dev_store_offset(void GQ_GLOBAL *offsets, bool wide, uint32_t i,
+                                int64_t offset) {
+  if (wide)
+    ((int64_t GQ_GLOBAL *)offsets)[i] = offset;
+  else
+    ((int32_t GQ_GLOBAL *)offsets)[i] = (int32_t)offset;
+}
+
+/// The first row of group e; for e = numGroups the row after the last one.
+GQ_DEV int64_t gq_dev_group_begin(const gq_dev_row_groups *groups, uint32_t e) {
+  return e < groups->numOffsets
+             ? gq_dev_load_offset(groups->offsets, groups->wide, e)
+             : groups->numRows;
+}
+
 /// A group's rows and its first row in a tiled scale buffer.
 typedef struct gq_dev_group {
   int64_t begin, end;
@@ -64,9 +79,7 @@ typedef struct gq_dev_group {
 /// The rows of the tiles of group e; 0 if its rows are negative.
 GQ_DEV int64_t gq_dev_padded_rows(const gq_dev_row_groups *groups, uint32_t e) {
   int64_t begin = gq_dev_load_offset(groups->offsets, groups->wide, e);
-  int64_t end = e + 1 < groups->numOffsets
-                    ? gq_dev_load_offset(groups->offsets, groups->wide, e + 1)
-                    : groups->numRows;
+  int64_t end = gq_dev_group_begin(groups, e + 1);
   return end > begin ? gq_dev_up(end - begin, GQ_DEV_TILE_ROWS) : 0;
 }
 
@@ -104,12 +117,9 @@ GQ_DEV int64_t gq_dev_scale_begin(const gq_dev_row_groups *groups, uint32_t e) {
 /// Group e < numGroups. If they are packed, all lanes take part.
 GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_row_groups *groups,
                                       uint32_t e) {
-  bool wide = groups->wide;
   return (gq_dev_group){
-      .begin = gq_dev_load_offset(groups->offsets, wide, e),
-      .end = e + 1 < groups->numOffsets
-                 ? gq_dev_load_offset(groups->offsets, wide, e + 1)
-                 : groups->numRows,
+      .begin = gq_dev_load_offset(groups->offsets, groups->wide, e),
+      .end = gq_dev_group_begin(groups, e + 1),
       .scaleBegin = gq_dev_scale_begin(groups, e),
       .number = (int32_t)e,
   };

@@ -207,14 +207,6 @@ GQ_DEV void storeTiled(const TiledStore *store, uint32_t column, uint32_t width,
   }
 }
 
-GQ_DEV void storeOffset(void GQ_GLOBAL *offsets, bool wide, uint32_t i,
-                        int64_t offset) {
-  if (wide)
-    ((int64_t GQ_GLOBAL *)offsets)[i] = offset;
-  else
-    ((int32_t GQ_GLOBAL *)offsets)[i] = (int32_t)offset;
-}
-
 /// Whether a group's scales reach into those of the next one.
 GQ_DEV bool overlapsNext(const gq_dev_row_groups *groups, gq_dev_group group) {
   if (groups->packed)
@@ -250,7 +242,7 @@ GQ_DEV void finishGroups(gq_dev_row_groups *groups, uint8_t GQ_GLOBAL *scales,
     gq_dev_group group = gq_dev_load_group(groups, e);
     uint32_t faults = gq_dev_group_faults(groups, group);
     if (scaleOffsetsOut && begin == 0 && gq_dev_lane() == 0)
-      storeOffset(scaleOffsetsOut, groups->wide, e, group.scaleBegin);
+      gq_dev_store_offset(scaleOffsetsOut, groups->wide, e, group.scaleBegin);
     if (!faults && groups->tiled) {
       int64_t rows = group.end - group.begin;
       uint32_t used = (uint32_t)rows % GQ_DEV_TILE_ROWS;

@@ -302,6 +302,12 @@ GQ_DEV uint32_t stagedAt(const Op *o, uint32_t row, uint32_t piece) {
   return row * inRow + (piece ^ piece / 8 ^ odd * (numPieces(o) / 2));
 }
 
+/// Whether the rows of a job follow each other in memory, none is missing and
+/// no column either.
+GQ_DEV bool isWhole(const Op *o, const Job GQ_SHARED *job) {
+  return !o->rowIndexBits && job->rows == TILE && job->columns == TILE;
+}
+
 /// Begins to copy a warp's elements of a pass. All lanes take part.
 GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t thread = gq_dev_here(gq_dev_thread());
@@ -315,7 +321,7 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   int64_t pitch = inputPitch(o, job);
   int64_t row = o->rowIndexBits ? 0 : job->inputRow + top + first;
   const uint8_t GQ_GLOBAL *p = inputAt(o, job, row, column);
-  if (!o->rowIndexBits && job->rows == TILE && job->columns == TILE) {
+  if (isWhole(o, job)) {
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 16; ++i) {
       gq_dev_begin_copy16(&staged[warp][stagedAt(o, i * step + first, piece)],
@@ -363,11 +369,9 @@ GQ_DEV Held takeStaged(const Op *o, Place place) {
 /// Loads what a lane has of a pass.
 GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   Place place = placeOfLane(o, pass);
-  // Without branches between them if there is nothing but loads.
-  bool whole = gq_dev_only_loads(o->load) && !o->rowIndexBits &&
-               job->rows == TILE && job->columns == TILE;
   Held held;
-  if (whole) {
+  // If there is nothing but loads, without branches between them.
+  if (gq_dev_only_loads(o->load) && isWhole(o, job)) {
     gq_dev_matrix row = {
         .data = inputAt(o, job, job->inputRow + place.row, place.column)};
 #pragma clang loop unroll(full)
@@ -886,7 +890,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     if (o->columnwise && o->traits.transposes) {
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-        if (o->traits.dataBits == 4) {
+        if (collectsColumns(o)) {
           // Missing rows are 0, also times an infinite factor.
           columns[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
                         << r * 4;
@@ -898,10 +902,11 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
   }
   if (o->hasDbias)
     collectSums(place, parity, firstPass, place.column, GQ_DEV_UNIT, sums);
+  if (!collectsColumns(o))
+    return;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    if (collectsColumns(o))
-      collectColumn(o, place, parity, i, columns[i]);
+    collectColumn(o, place, parity, i, columns[i]);
 }
 
 /// Converts a lane's elements as fits their blocks and the outputs.
@@ -1060,11 +1065,8 @@ GQ_DEV void publishGroups(const Op *o, const Plan *plan) {
   for (int i = 0; i < NUM_SUMS; ++i)
     sums.of[i] = needsSum(o, i) ? table[i][thread] : 0;
   for (uint32_t e = begin; e < begin + plan->share && e < o->groups; ++e) {
-    if (o->givesScaleOffsets && o->wide)
-      ((int64_t GQ_GLOBAL *)o->scaleOffsetsOut)[e] = sums.of[SUM_SCALES];
-    else if (o->givesScaleOffsets)
-      ((int32_t GQ_GLOBAL *)o->scaleOffsetsOut)[e] =
-          (int32_t)sums.of[SUM_SCALES];
+    if (o->givesScaleOffsets)
+      gq_dev_store_offset(o->scaleOffsetsOut, o->wide, e, sums.of[SUM_SCALES]);
     if (o->hasAmax || o->hasDbias)
       o->workspace.firstJobs[e] = (uint32_t)sums.of[SUM_JOBS];
     sums = addSums(o, sums, sumsOf(o, loadGroup(o, e)));

@@ -174,7 +174,8 @@ def test_refused(options, message):
     [
         ("", "(line"),
         ("[]", "not a report of gq-bench"),
-        ('{"date": "", "groupMultiple": 1, "machine": {}, "copies": [], "rows": []}', "not a report of gq-bench"),
+        ('{"date": "", "groupMultiple": 1, "machine": {}, "copies": [], "rows": []}',
+         "not a report of gq-bench"),
         (MACHINE + '"copies": [], "rows": []}', "no copies"),
         (MACHINE + COPIES + '"rows": [{"operator": 1}]}', "not a report of gq-bench"),
         (MACHINE + COPIES + '"rows": [' + ROW % 1 + "," + ROW % 0 + "]}", "not positive"),
