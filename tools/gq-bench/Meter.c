@@ -11,6 +11,8 @@
 #include "gq/Runtime/Cuda.h"
 
 #include <stdlib.h>
+#include <threads.h>
+#include <time.h>
 
 enum {
   /// Replays before those that count.
@@ -20,6 +22,7 @@ enum {
 static const MeterPlan fullPlan = {.replays = 31,
                                    .launches = 24,
                                    .warmUpSeconds = 1,
+                                   .pauseMilliseconds = 150,
                                    .firstCopy = (size_t)32 << 20,
                                    .lastCopy = (size_t)1 << 30};
 static const MeterPlan quickPlan = {.replays = 5,
@@ -134,6 +137,9 @@ gqStatus meterMeasure(Meter *meter, Work *work, void *context, int64_t count,
   gqStatus status = work(context, 0);
   if (status == GQ_OK && meter->stream)
     status = deviceCapture(launchAll, &launches, &graph);
+  thrd_sleep(
+      &(struct timespec){.tv_nsec = meter->plan.pauseMilliseconds * 1000000L},
+      NULL);
   if (status == GQ_OK)
     status = replayAll(meter, graph, &launches, times);
   *microseconds =

@@ -25,6 +25,9 @@ typedef struct MeterPlan {
   /// The least launches of a replay.
   int64_t launches;
   double warmUpSeconds;
+  /// Before each measurement. A card that has been busy for a second may be at
+  /// its power limit, and slower in the next one.
+  int pauseMilliseconds;
   /// The sizes of copies, doubling from the first to the last.
   size_t firstCopy, lastCopy;
 } MeterPlan;

@@ -16,12 +16,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <time.h>
 
 enum {
   LAUNCHES = 24, // in a graph
   REPLAYS = 30,
   SETS_AT_MOST = 96,
+  // Nanoseconds before a measurement: a card that has been busy for a second
+  // may be at its power limit, and slower in the next one.
+  PAUSE = 150000000,
 };
 
 static int compareFloats(const void *a, const void *b) {
@@ -36,6 +40,7 @@ double measure(Bench *b, Work *work, void *context) {
     work(context, i, b->stream);
   CU(StreamEndCapture(b->stream, &graph));
   CU(GraphInstantiate(&executable, graph, 0));
+  thrd_sleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
   float times[REPLAYS];
   for (int i = -3; i < REPLAYS; ++i) {
     CU(EventRecord(b->begin, b->stream));
