@@ -42,7 +42,7 @@ static bool declareHostFunctions(MlirOperation module) {
   MlirContext context = mlirOperationGetContext(module);
   MlirType pointer = mlirLLVMPointerTypeGet(context, 0);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
-  MlirType extents[] = {i64, i64, i64, i64};
+  MlirType extents[] = {i64, i64, i64, i64, i64};
   const struct {
     const char *name;
     intptr_t numOperands;
@@ -52,7 +52,7 @@ static bool declareHostFunctions(MlirOperation module) {
       {"gqGetStream", 0, NULL, &pointer},
       {"gqStreamStatusWord", 1, &pointer, &pointer},
       {"gqKernelGrid", 3, extents, &i64},
-      {"gqTilesGrid", 4, extents, &i64},
+      {"gqTilesGrid", 5, extents, &i64},
       {"gqTilesWorkspace", 4, extents, &i64},
       {"gqReduceTilesGrid", 3, extents, &i64},
   };
@@ -480,9 +480,9 @@ static bool launchTiles(const Launcher *launcher,
   gqGpuKernel kernel =
       gqGpuKernelBegin(&launcher->builder, "grouped_block_quantize",
                        "grouped_block_quantize_tiles", GQ_DEV_TILES_CTA);
-  kernel.minCtas = GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR;
   bool ragged = gqIsRagged(desc);
   int32_t parts = partsOf(desc);
+  kernel.minCtas = gq_dev_tiles_ctas(desc->format, parts, heldType(desc));
   gqExtent rows = ragged ? buildExtent(launcher, desc->inputs[0], 0, 1)
                          : findExtent(launcher, desc, 0);
   gqExtent columns =
@@ -543,9 +543,9 @@ static bool launchTiles(const Launcher *launcher,
   gqGpuKernelPassConstant(&kernel, "held_type", "i32", heldType(desc));
   MlirValue extents[] = {
       rows.value, columns.value, groups.value,
-      buildI64(launcher, gq_dev_tiles_jobs_of_cta(
-                             gqFormatGetTraits(desc->format).dataBits))};
-  bool valid = launch(launcher, &kernel, "gqTilesGrid", 4, extents);
+      buildI64(launcher, kernel.minCtas),
+      buildI64(launcher, gqFormatGetTraits(desc->format).dataBits)};
+  bool valid = launch(launcher, &kernel, "gqTilesGrid", 5, extents);
   if (reduces) {
     valid = valid &&
             launchReduceTiles(launcher, desc, workspace, rows, columns, groups);

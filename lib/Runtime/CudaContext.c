@@ -303,15 +303,10 @@ int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups) {
                          gqDeviceMultiprocessorCount());
 }
 
-/// CTAs of tiles that the thread's device holds at once.
-static int64_t countTilesCtas(void) {
-  return GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR * gqDeviceMultiprocessorCount();
-}
-
-int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups,
-                    int64_t jobsOfCta) {
+int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups, int64_t ctas,
+                    int64_t dataBits) {
   return gq_dev_tiles_grid(gq_dev_tiles_jobs(rows, columns, groups),
-                           countTilesCtas(), jobsOfCta);
+                           ctas * gqDeviceMultiprocessorCount(), dataBits);
 }
 
 int64_t gqTilesWorkspace(int64_t rows, int64_t columns, int64_t groups,
@@ -321,7 +316,7 @@ int64_t gqTilesWorkspace(int64_t rows, int64_t columns, int64_t groups,
 
 int64_t gqReduceTilesGrid(int64_t columns, int64_t groups, int64_t parts) {
   return gq_dev_reduce_tiles_grid(columns, groups, (int32_t)parts,
-                                  countTilesCtas());
+                                  gqDeviceMultiprocessorCount());
 }
 
 void mgpuSetDefaultDevice(int32_t device) {

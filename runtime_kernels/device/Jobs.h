@@ -23,8 +23,6 @@ enum {
   WARPS = THREADS / GQ_DEV_WARP,
   /// Rows and columns of a job.
   TILE = 128,
-  /// Threads that sum up groups.
-  PLANNERS = 64,
   /// Jobs of a CTA that are found at once.
   BATCH = 8,
 };
@@ -264,9 +262,9 @@ GQ_DEV Sums scanWarp(const Op *o, Sums sums) {
   return sums;
 }
 
-/// The sums of all groups before those of each planner, which has `share`
+/// The sums of all groups before those of each thread, which has `share`
 /// consecutive ones.
-static GQ_SHARED int64_t table[NUM_SUMS][PLANNERS] GQ_UNINITIALIZED;
+static GQ_SHARED int64_t table[NUM_SUMS][THREADS] GQ_UNINITIALIZED;
 static GQ_SHARED int64_t warpSums[NUM_SUMS][WARPS] GQ_UNINITIALIZED;
 static GQ_SHARED uint32_t sharedFaults GQ_UNINITIALIZED;
 
@@ -282,7 +280,7 @@ typedef struct Plan {
 /// Fills the table. All threads of the CTA take part.
 GQ_DEV Plan makePlan(const Op *o) {
   uint32_t thread = gq_dev_thread();
-  Plan plan = {.share = (o->groups + PLANNERS - 1) / PLANNERS};
+  Plan plan = {.share = (o->groups + THREADS - 1) / THREADS};
   uint32_t begin = thread * plan.share, end = begin + plan.share;
   end = end < o->groups ? end : o->groups;
   Sums sums = {{0}};
@@ -308,8 +306,7 @@ GQ_DEV Plan makePlan(const Op *o) {
         before += warp < thread / GQ_DEV_WARP ? warpSums[i][warp] : 0;
         total.of[i] += warpSums[i][warp];
       }
-      if (thread < PLANNERS)
-        table[i][thread] = before;
+      table[i][thread] = before;
     }
 
   if (!o->ragged) {
@@ -496,16 +493,16 @@ GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
     return jobOfGroup(o, index, -1, group, (Sums){{0}});
   }
 
-  // The last planner whose groups begin at or before the job, then among its
+  // The last thread whose groups begin at or before the job, then among its
   // groups.
-  uint32_t planner = 0;
-  for (uint32_t step = PLANNERS / 2; step; step /= 2)
-    if (table[SUM_JOBS][planner + step] <= (int64_t)index)
-      planner += step;
+  uint32_t owner = 0;
+  for (uint32_t step = THREADS / 2; step; step /= 2)
+    if (table[SUM_JOBS][owner + step] <= (int64_t)index)
+      owner += step;
   Sums before;
   for (int i = 0; i < NUM_SUMS; ++i)
-    before.of[i] = needsSum(o, i) ? table[i][planner] : 0;
-  for (uint32_t e = planner * plan->share;; ++e) {
+    before.of[i] = needsSum(o, i) ? table[i][owner] : 0;
+  for (uint32_t e = owner * plan->share;; ++e) {
     Group group = loadGroup(o, e);
     Sums after = addSums(o, before, sumsOf(o, group));
     if ((int64_t)index < after.of[SUM_JOBS])

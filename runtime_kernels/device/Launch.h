@@ -11,6 +11,9 @@
 #ifndef GQ_KERNELS_DEVICE_LAUNCH_H
 #define GQ_KERNELS_DEVICE_LAUNCH_H
 
+#include "gq/Runtime/Types.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Bits of the status word.
@@ -44,6 +47,11 @@ enum {
   GQ_DEV_CTAS_PER_MULTIPROCESSOR = 6,
 };
 
+/// A grid of so many CTAs, as far as there can be such.
+static inline uint32_t gq_dev_grid_of(int64_t ctas) {
+  return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
+}
+
 /// The CTAs of the grid for a kernel over [rows, columns] elements in `groups`
 /// groups, 0 where it knows no groups, on a device that holds `full` CTAs at
 /// once. Where it can hold them all, each warp gets a piece of the matrix,
@@ -62,7 +70,7 @@ static inline uint32_t gq_dev_grid(int64_t rows, int64_t columns,
   if (warps > full * warpsPerCta)
     warps = piecesDown * ((pieceColumns + 1) / 2) + shares;
   int64_t ctas = (warps + warpsPerCta - 1) / warpsPerCta;
-  return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
+  return gq_dev_grid_of(ctas);
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,8 +80,6 @@ static inline uint32_t gq_dev_grid(int64_t rows, int64_t columns,
 enum {
   /// Threads of a CTA, exactly.
   GQ_DEV_TILES_CTA = 128,
-  /// CTAs that a grid should have for each multiprocessor.
-  GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR = 3,
 };
 
 /// What a kernel of tiles computes: bits of its constant `parts`.
@@ -97,22 +103,35 @@ static inline int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
   return (rows / 128 + groups + 2) * ((columns + 127) / 128);
 }
 
-/// How many of many jobs a CTA should have: two, so that one that is done makes
-/// room for another whose loads overlap; six of 4-bit codes, where arithmetic
-/// counts as much as memory.
-static inline int64_t gq_dev_tiles_jobs_of_cta(int64_t dataBits) {
-  return dataBits == 4 ? 6 : 2;
+/// Whether two lanes share rows of 16 elements in a kernel that computes
+/// `parts` of `format` and holds elements of type `held`: those that transpose
+/// codes of 4 bits, unless elements have 32.
+static inline bool gq_dev_tiles_shares_rows(gqFormat format, int32_t parts,
+                                            gqElementType held) {
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  return (parts & GQ_DEV_COLUMNWISE) && traits.transposes &&
+         traits.dataBits == 4 && held != GQ_F32;
 }
 
-/// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. With
-/// so many jobs that it makes no difference to begin with more CTAs, each gets
-/// `jobsOfCta`, and none is late at the end.
+/// The CTAs of such a kernel that a multiprocessor holds at once, by their
+/// registers.
+static inline int32_t gq_dev_tiles_ctas(gqFormat format, int32_t parts,
+                                        gqElementType held) {
+  return gq_dev_tiles_shares_rows(format, parts, held) ? 4 : 3;
+}
+
+/// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. If
+/// there are not many, all begin at once. Of many, a CTA has two, so that one
+/// that is done makes room for another whose loads overlap. With 4-bit codes,
+/// where arithmetic counts as much as memory, it has more: four rounds of CTAs
+/// even out that some multiprocessors are slower and some tiles have rare
+/// blocks.
 static inline uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
-                                         int64_t jobsOfCta) {
-  int64_t ctas = jobs < full        ? jobs
-                 : jobs < 24 * full ? full
-                                    : jobs / jobsOfCta;
-  return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
+                                         int64_t dataBits) {
+  return gq_dev_grid_of(jobs < full        ? jobs
+                        : jobs < 24 * full ? full
+                        : dataBits == 4    ? 4 * full
+                                           : jobs / 2);
 }
 
 /// The bytes of the workspace of a kernel that computes amax or dbias: four for
@@ -136,9 +155,13 @@ static inline int64_t gq_dev_reduce_tiles_ctas(int64_t columns, int64_t groups,
 
 /// The CTAs of its grid.
 static inline uint32_t gq_dev_reduce_tiles_grid(int64_t columns, int64_t groups,
-                                                int32_t parts, int64_t full) {
-  return gq_dev_tiles_grid(gq_dev_reduce_tiles_ctas(columns, groups, parts),
-                           full, 6);
+                                                int32_t parts,
+                                                int64_t multiprocessors) {
+  int64_t ctas = gq_dev_reduce_tiles_ctas(columns, groups, parts);
+  int64_t full = 4 * multiprocessors;
+  return gq_dev_grid_of(ctas < full        ? ctas
+                        : ctas < 24 * full ? full
+                                           : ctas / 6);
 }
 
 #endif // GQ_KERNELS_DEVICE_LAUNCH_H

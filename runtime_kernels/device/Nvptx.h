@@ -348,8 +348,27 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 GQ_GLOBAL *p) {
   return x;
 }
 
+/// The same if `condition`, else zeros: without a branch, which would cut up
+/// what can be scheduled together.
+GQ_DEV gq_dev_u32x4 gq_dev_load_once_if(bool condition,
+                                        const gq_dev_u32x4 GQ_GLOBAL *p) {
+  gq_dev_u32x4 x;
+  __asm__ volatile("{\n\t"
+                   ".reg .pred p;\n\t"
+                   "setp.ne.b32 p, %4, 0;\n\t"
+                   "mov.b32 %0, 0;\n\t"
+                   "mov.b32 %1, 0;\n\t"
+                   "mov.b32 %2, 0;\n\t"
+                   "mov.b32 %3, 0;\n\t"
+                   "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%5];\n\t"
+                   "}"
+                   : "=&r"(x.x), "=&r"(x.y), "=&r"(x.z), "=&r"(x.w)
+                   : "r"((uint32_t)condition), "l"(p));
+  return x;
+}
+
 /// Stores 4, 8 or 16 bytes at a multiple of as much, if `condition`: without
-/// a branch, which would cut up what can be scheduled together.
+/// a branch, too.
 GQ_DEV void gq_dev_store4_if(bool condition, void GQ_GLOBAL *p, uint32_t x) {
   __asm__ volatile("{\n\t"
                    ".reg .pred p;\n\t"

@@ -6,17 +6,22 @@
 // A job is a tile of 128 rows of a group by 128 columns. Of either direction
 // such a tile has whole 512-byte tiles of scales, so that it owns the bytes it
 // writes, padding included. CTAs take the jobs in turn, so that the grid moves
-// through the matrix as a whole, 16 rows of tiles at a time.
+// through the matrix as a whole, some rows of tiles at a time.
 //
 // Each of four warps has a quarter of a job, and a lane 16 columns of 8 or, of
 // 32-bit elements, 4 consecutive rows, which it holds in registers: 4 by 8
 // lanes are the 64 columns of a quarter and all or, in one of two passes, half
 // of its rows. While they work on these, the next ones are being copied to
-// shared memory, unless that is needed for columns. The lanes of a block agree
-// on its scale, so that an element is unpacked once for both directions, and
-// codes leave in whole sectors without being moved between lanes. What does not
-// is collected in shared memory until the job's one barrier: scales, which
-// leave in whole tiles, and transposed codes of 4 bits.
+// shared memory. The lanes of a block agree on its scale, so that an element is
+// unpacked once for both directions, and codes leave in whole sectors without
+// being moved between lanes. What does not is collected in shared memory until
+// the job's one barrier: scales, which leave in whole tiles, and transposed
+// codes of 4 bits.
+//
+// Where these are collected, there is no room to copy elements ahead, and most
+// is arithmetic. There a lane has 8 columns of 8 rows and shares the rows with
+// the one beside it, in two passes: half the code, which fits into the cache of
+// instructions, and registers for four CTAs.
 //
 // Of blocks of 128, warps have parts only: between two barriers the CTA agrees
 // on their scales.
@@ -29,25 +34,45 @@
 enum {
   /// Rows and columns of a warp's part of a job.
   QUARTER = TILE / 2,
-  /// Lanes of a warp side by side, and one below the other.
-  LANES_ACROSS = QUARTER / GQ_DEV_UNIT,
-  LANES_DOWN = GQ_DEV_WARP / LANES_ACROSS,
-  /// The most rows of a lane, and words of a row of it.
-  ROWS = QUARTER / LANES_DOWN,
+  /// The most lanes of a warp one below the other, rows of a lane, and words of
+  /// a row of it.
+  LANES_DOWN = 8,
+  ROWS = 8,
   WORDS = GQ_DEV_UNIT,
 };
 
 _Static_assert(WARPS * QUARTER * QUARTER == TILE * TILE, "four warps");
 
-/// Rows of a lane in a pass, words of its 16 columns, and passes: a lane holds
-/// 64 words.
+/// Whether transposed codes are collected, a constant: of 4 bits, a warp has
+/// only a sector of a column, and half of the columns may begin in the middle
+/// of one. Of all four warps they leave 64 bytes at a time.
+GQ_DEV bool collectsColumns(const Op *o) {
+  return o->columnwise && o->traits.transposes && o->traits.dataBits == 4;
+}
+
+/// Rows and columns of a lane in a pass, and words of a row. Two lanes share
+/// rows of 16 columns where that makes two passes of half the code of one.
 GQ_DEV uint32_t rowsOfLane(const Op *o) {
   return 4 * gq_dev_elements_per_word(o->type);
 }
-GQ_DEV uint32_t wordsOfLane(const Op *o) {
-  return GQ_DEV_UNIT / gq_dev_elements_per_word(o->type);
+GQ_DEV bool sharesRows(const Op *o) {
+  return gq_dev_tiles_shares_rows(
+      o->format, o->columnwise ? GQ_DEV_COLUMNWISE : 0, o->type);
 }
-GQ_DEV uint32_t numPasses(const Op *o) { return ROWS / rowsOfLane(o); }
+GQ_DEV uint32_t columnsOfLane(const Op *o) {
+  return sharesRows(o) ? GQ_DEV_UNIT / 2 : GQ_DEV_UNIT;
+}
+GQ_DEV uint32_t wordsOfLane(const Op *o) {
+  return columnsOfLane(o) / gq_dev_elements_per_word(o->type);
+}
+
+/// Lanes of a warp side by side, and one below the other.
+GQ_DEV uint32_t lanesAcross(const Op *o) { return QUARTER / columnsOfLane(o); }
+GQ_DEV uint32_t lanesDown(const Op *o) { return GQ_DEV_WARP / lanesAcross(o); }
+
+/// Rows of a warp in a pass, and passes.
+GQ_DEV uint32_t rowsOfWarp(const Op *o) { return lanesDown(o) * rowsOfLane(o); }
+GQ_DEV uint32_t numPasses(const Op *o) { return QUARTER / rowsOfWarp(o); }
 
 /// Whether blocks are as long as a job: their scales are floats.
 GQ_DEV bool hasLongBlocks(const Op *o) {
@@ -56,12 +81,15 @@ GQ_DEV bool hasLongBlocks(const Op *o) {
 
 /// Lanes of a warp that share a block of a column.
 GQ_DEV uint32_t lanesOfBlock(const Op *o) {
-  return hasLongBlocks(o) ? LANES_DOWN
+  return hasLongBlocks(o) ? lanesDown(o)
                           : (uint32_t)o->traits.blockColumns / rowsOfLane(o);
 }
-/// Columns of which a lane has the scales, and their words.
+/// Rows and columns of which a lane has the scales, and words of the columns.
+GQ_DEV uint32_t ownRows(const Op *o) {
+  return sharesRows(o) ? rowsOfLane(o) / 2 : rowsOfLane(o);
+}
 GQ_DEV uint32_t ownColumns(const Op *o) {
-  return GQ_DEV_UNIT / lanesOfBlock(o);
+  return columnsOfLane(o) / lanesOfBlock(o);
 }
 GQ_DEV uint32_t ownWords(const Op *o) {
   return wordsOfLane(o) / lanesOfBlock(o);
@@ -79,13 +107,16 @@ static GQ_SHARED gq_dev_u32x4 rowScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
 static GQ_SHARED gq_dev_u32x4 columnScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
 /// Transposed codes of 4 bits: columns of 64 bytes, at columnAt.
 static GQ_SHARED gq_dev_u32x4
-    columnCodes[2][TILE * 4 + TILE / GQ_DEV_UNIT * 2] GQ_UNINITIALIZED;
+    columnCodes[2][TILE * 4 + TILE / 8] GQ_UNINITIALIZED;
 /// Sums of the columns of the upper and the lower warps.
 static GQ_SHARED float columnSums[2][2][TILE] GQ_UNINITIALIZED;
 /// The largest magnitude.
 static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
 /// Of each warp, the factors of its blocks along columns: 64 by at most 4.
 static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][QUARTER] GQ_UNINITIALIZED;
+/// Of each warp, those of its blocks along rows, if two lanes share them: 32
+/// rows by 4.
+static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
 
 /// Of each warp, the elements of the next pass: 64 columns in rows of 128 or
 /// 256 bytes, pieces of 16 bytes where stagedAt says.
@@ -112,17 +143,8 @@ GQ_DEV uint32_t scalePitch(const Op *o) {
   return o->tiled ? 16 : numScaleColumns(o);
 }
 
-/// Whether transposed codes are collected, a constant: of 4 bits, a warp has
-/// only a sector of a column, and half of the columns may begin in the middle
-/// of one. Of all four warps they leave 64 bytes at a time.
-GQ_DEV bool collectsColumns(const Op *o) {
-  return o->columnwise && o->traits.transposes && o->traits.dataBits == 4;
-}
-
 /// Where 16 bytes of a column begin, such that lanes do not meet banks twice.
-GQ_DEV uint32_t columnAt(uint32_t column) {
-  return column * 4 + column / GQ_DEV_UNIT * 2;
-}
+GQ_DEV uint32_t columnAt(uint32_t column) { return column * 4 + column / 8; }
 
 //===----------------------------------------------------------------------===//
 // Stores
@@ -195,9 +217,6 @@ GQ_DEV void storeColumns(const Job GQ_SHARED *job, uint32_t parity,
 // A lane's elements
 //===----------------------------------------------------------------------===//
 
-/// Rows of a warp in a pass.
-GQ_DEV uint32_t rowsOfWarp(const Op *o) { return LANES_DOWN * rowsOfLane(o); }
-
 /// The first row of a warp's in the tile in a pass, and its first column.
 GQ_DEV uint32_t firstRowOfWarp(const Op *o, uint32_t warp, uint32_t pass) {
   return warp / 2 * QUARTER + pass * rowsOfWarp(o);
@@ -215,13 +234,19 @@ typedef struct Place {
 GQ_DEV Place placeOfLane(const Op *o, uint32_t pass) {
   uint32_t thread = gq_dev_here(gq_dev_thread());
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
-  uint32_t down = lane / LANES_ACROSS;
+  uint32_t down = lane / lanesAcross(o);
   return (Place){
       .row = firstRowOfWarp(o, warp, pass) + down * rowsOfLane(o),
-      .column = firstColumnOfWarp(warp) + lane % LANES_ACROSS * GQ_DEV_UNIT,
+      .column =
+          firstColumnOfWarp(warp) + lane % lanesAcross(o) * columnsOfLane(o),
       .down = down,
       .thread = thread,
   };
+}
+
+/// Whether a lane is the second one of two that share rows.
+GQ_DEV bool isSecond(const Op *o, Place place) {
+  return sharesRows(o) && place.column % GQ_DEV_UNIT;
 }
 
 /// A lane's elements as they were loaded.
@@ -238,7 +263,7 @@ GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
   uint32_t perWord = gq_dev_elements_per_word(o->type);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < WORDS; ++i)
-    if (i < wordsOfLane(o))
+    if (i < GQ_DEV_UNIT / perWord)
       words[i] = gq_dev_here(gq_dev_pack(o->type, x + i * perWord));
 }
 
@@ -250,8 +275,8 @@ GQ_DEV int64_t gatheredRow(const Op *o, const Job GQ_SHARED *job,
                            job->inputRow + row);
 }
 
-/// Loads a lane's row, whose number in the tile is `row`; zeros where the tile
-/// has no elements.
+/// Loads 16 elements of a row, whose number in the tile is `row`, those of a
+/// lane among them; zeros where the tile has no elements.
 GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
                     uint32_t row, float x[GQ_DEV_UNIT]) {
 #pragma clang loop unroll(full)
@@ -259,7 +284,8 @@ GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
     x[i] = 0.0f;
   if (row >= job->rows || place.column >= job->columns)
     return;
-  int64_t column = job->inputColumn + place.column;
+  int64_t column = job->inputColumn + place.column -
+                   (isSecond(o, place) ? columnsOfLane(o) : 0);
   if (o->ragged)
     o->load(o->inputs, 0, row * job->columnsOfGroup + column, x);
   else if (o->rowIndexBits)
@@ -297,7 +323,7 @@ GQ_DEV uint32_t numPieces(const Op *o) {
 /// Where a piece of a row of a warp's pass is in shared memory, such that
 /// neither copying rows nor loading pieces of lanes meets banks twice.
 GQ_DEV uint32_t stagedAt(const Op *o, uint32_t row, uint32_t piece) {
-  uint32_t inRow = LANES_ACROSS * numPieces(o);
+  uint32_t inRow = lanesAcross(o) * numPieces(o);
   uint32_t odd = row / rowsOfLane(o) % 2;
   return row * inRow + (piece ^ piece / 8 ^ odd * (numPieces(o) / 2));
 }
@@ -313,7 +339,7 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t thread = gq_dev_here(gq_dev_thread());
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
   // A lane copies a piece of every `step`-th row.
-  uint32_t inRow = LANES_ACROSS * numPieces(o), step = GQ_DEV_WARP / inRow;
+  uint32_t inRow = lanesAcross(o) * numPieces(o), step = GQ_DEV_WARP / inRow;
   uint32_t piece = lane % inRow, first = lane / inRow;
   uint32_t top = firstRowOfWarp(o, warp, pass);
   uint32_t column =
@@ -366,31 +392,78 @@ GQ_DEV Held takeStaged(const Op *o, Place place) {
   return held;
 }
 
-/// Loads what a lane has of a pass.
-GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
-  Place place = placeOfLane(o, pass);
+/// Loads a lane's words of a row at `p` if it is `there`, else zeros.
+GQ_DEV void loadWords(const Op *o, bool there, const uint8_t GQ_GLOBAL *p,
+                      uint32_t words[WORDS]) {
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS / 4; ++i)
+    if (i < wordsOfLane(o) / 4) {
+      gq_dev_u32x4 four =
+          gq_dev_load_once_if(there, (const gq_dev_u32x4 GQ_GLOBAL *)p + i);
+#pragma clang loop unroll(full)
+      for (uint32_t k = 0; k < 4; ++k)
+        words[i * 4 + k] = four[k];
+    }
+}
+
+/// Loads what a lane has of a pass from a matrix: no branches between loads.
+GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
+  const uint8_t GQ_GLOBAL *p = inputAt(
+      o, job, o->rowIndexBits ? 0 : job->inputRow + place.row, place.column);
+  int64_t pitch = inputPitch(o, job);
   Held held;
-  // If there is nothing but loads, without branches between them.
-  if (gq_dev_only_loads(o->load) && isWhole(o, job)) {
-    gq_dev_matrix row = {
-        .data = inputAt(o, job, job->inputRow + place.row, place.column)};
+  if (isWhole(o, job)) {
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
-      if (r < rowsOfLane(o)) {
-        float x[GQ_DEV_UNIT];
-        o->load(&row, 0, 0, x);
-        packRow(o, x, held.words[r]);
-        row.data = (const uint8_t GQ_GLOBAL *)row.data + inputPitch(o, job);
-      }
+      if (r < rowsOfLane(o))
+        loadWords(o, true, p + r * pitch, held.words[r]);
     return held;
+  }
+  uint32_t rows = place.column < job->columns ? job->rows : 0;
+  int64_t sources[ROWS];
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r) {
+    sources[r] = place.row + r < rows ? (int64_t)r : -1;
+    if (o->rowIndexBits && sources[r] >= 0)
+      sources[r] = gatheredRow(o, job, place.row + r);
   }
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
-    if (r < rowsOfLane(o)) {
-      float x[GQ_DEV_UNIT];
-      loadRow(o, job, place, place.row + r, x);
-      packRow(o, x, held.words[r]);
+    if (r < rowsOfLane(o))
+      loadWords(o, sources[r] >= 0, p + sources[r] * pitch, held.words[r]);
+  return held;
+}
+
+/// Loads what a lane has of a pass. All lanes take part.
+GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  Place place = placeOfLane(o, pass);
+  if (gq_dev_only_loads(o->load))
+    return loadDirectly(o, job, place);
+  uint32_t step = sharesRows(o) ? 2 : 1;
+  bool second = isSecond(o, place);
+  Held held;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r) {
+    if (r >= rowsOfLane(o) || r % step)
+      continue;
+    // Of two rows that are shared, a lane loads one, and both exchange halves.
+    uint32_t words[WORDS];
+    float x[GQ_DEV_UNIT];
+    loadRow(o, job, place, place.row + r + second, x);
+    packRow(o, x, words);
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < WORDS; ++i) {
+      if (!sharesRows(o)) {
+        held.words[r][i] = words[i];
+      } else if (i < wordsOfLane(o)) {
+        uint32_t high = words[i + wordsOfLane(o)];
+        uint32_t own = second ? high : words[i];
+        uint32_t other = gq_dev_shuffle_xor(second ? words[i] : high, 1);
+        held.words[r][i] = second ? other : own;
+        held.words[r + 1][i] = second ? own : other;
+      }
     }
+  }
   return held;
 }
 
@@ -404,22 +477,50 @@ GQ_DEV uint32_t maxOfPairs(gqElementType type, uint32_t a, uint32_t b) {
                          gq_dev_permute(a, b, 0x7632));
 }
 
-/// The largest magnitudes of the blocks of a lane's rows, as far as the warp
-/// has them.
-GQ_DEV void rowMagnitudes(const Op *o, const Held *held, float amax[ROWS]) {
+/// Of 2 * `count` words of maxima, two lanes at a `distance` take one half
+/// each, the `upper` one the second.
+GQ_DEV void halveMax(const Op *o, bool upper, uint32_t distance, uint32_t count,
+                     uint32_t max[WORDS]) {
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t low = max[i], high = max[i + count];
+    uint32_t other = gq_dev_shuffle_xor(upper ? low : high, distance);
+    max[i] = gq_dev_max_word(o->type, upper ? high : low, other);
+  }
+}
+
+/// The first of a lane's own rows.
+GQ_DEV uint32_t firstOwnRow(const Op *o, Place place) {
+  return place.row + (isSecond(o, place) ? ownRows(o) : 0);
+}
+
+/// The largest magnitudes of the blocks of a lane's own rows, as far as the
+/// warp has them.
+GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
+                          float amax[ROWS]) {
   uint32_t perWord = gq_dev_elements_per_word(o->type);
-  uint32_t max[ROWS];
+  uint32_t max[WORDS];
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o))
       max[r] = gq_dev_max_words(o->type, held->words[r], wordsOfLane(o));
+  // Maxima of rows are by twos now, if a word holds two.
+  if (sharesRows(o)) {
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 4; ++i)
+      max[i] = maxOfPairs(o->type, max[2 * i], max[2 * i + 1]);
+    halveMax(o, isSecond(o, place), 1, 2, max);
+  }
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i) {
-    uint32_t word =
-        perWord == 2 ? maxOfPairs(o->type, max[2 * i], max[2 * i + 1]) : max[i];
+    if (i * perWord >= ownRows(o))
+      continue;
+    uint32_t word = perWord == 2 && !sharesRows(o)
+                        ? maxOfPairs(o->type, max[2 * i], max[2 * i + 1])
+                        : max[i];
 #pragma clang loop unroll(full)
-    for (uint32_t lanes = 1; lanes < LANES_ACROSS; lanes *= 2)
-      if (o->traits.blockColumns > lanes * GQ_DEV_UNIT)
+    for (uint32_t lanes = 1; lanes < 4; lanes *= 2)
+      if (!sharesRows(o) && o->traits.blockColumns > lanes * GQ_DEV_UNIT)
         word = gq_dev_max_word(o->type, word, gq_dev_shuffle_xor(word, lanes));
     float pair[2];
     gq_dev_unpack_amax(o->type, word, pair);
@@ -438,14 +539,7 @@ GQ_DEV void shareMax(const Op *o, Place place, uint32_t count,
   if (count >= wordsOfLane(o) || count < ownWords(o))
     return;
   uint32_t distance = wordsOfLane(o) / count / 2;
-  bool upper = place.down & distance;
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < count; ++i) {
-    uint32_t low = max[i], high = max[i + count];
-    uint32_t other =
-        gq_dev_shuffle_xor(upper ? low : high, distance * LANES_ACROSS);
-    max[i] = gq_dev_max_word(o->type, upper ? high : low, other);
-  }
+  halveMax(o, place.down & distance, distance * lanesAcross(o), count, max);
 }
 
 /// The first of a lane's own columns.
@@ -454,7 +548,7 @@ GQ_DEV uint32_t firstOwnColumn(const Op *o, Place place) {
 #pragma clang loop unroll(full)
   for (uint32_t distance = 1; distance < LANES_DOWN; distance *= 2)
     if (distance < lanesOfBlock(o) && (place.down & distance))
-      column += GQ_DEV_UNIT / 2 / distance;
+      column += columnsOfLane(o) / 2 / distance;
   return column;
 }
 
@@ -508,15 +602,15 @@ GQ_DEV bool hasColumnOuter(const Op *o) {
   return o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
 }
 
-/// Where the scales of a lane's rows are collected, if it has them.
-GQ_DEV uint8_t GQ_SHARED *rowScalesAt(const Op *o, Place place,
-                                      uint32_t parity) {
+/// Where the scale of a row is collected, and whether the lane has it.
+GQ_DEV uint8_t GQ_SHARED *rowScaleAt(const Op *o, Place place, uint32_t row,
+                                     uint32_t parity) {
   uint32_t block = (uint32_t)o->traits.blockColumns;
   return (uint8_t GQ_SHARED *)rowScales[parity] +
-         scaleAt(o, place.row, place.column / block);
+         scaleAt(o, row, place.column / block);
 }
 GQ_DEV bool hasRowScales(const Op *o, Place place) {
-  return place.column % (uint32_t)o->traits.blockColumns == 0;
+  return sharesRows(o) || place.column % (uint32_t)o->traits.blockColumns == 0;
 }
 
 /// Where those of its own columns are.
@@ -534,20 +628,30 @@ GQ_DEV float GQ_SHARED *factorsAt(const Op *o, Place place, uint32_t column) {
   return warp + place.down / lanesOfBlock(o) * QUARTER + column % QUARTER;
 }
 
-/// Scales a lane's rows: collects their scales and returns whether all are
-/// regular. All lanes take part.
+/// Where those of a block's rows are, if two lanes share them.
+GQ_DEV gq_dev_f32x4 GQ_SHARED *rowFactorsAt(Place place, uint32_t row) {
+  gq_dev_f32x4 GQ_SHARED *warp =
+      (gq_dev_f32x4 GQ_SHARED *)rowFactors[place.thread / GQ_DEV_WARP];
+  return warp + place.column % QUARTER / GQ_DEV_UNIT * (GQ_DEV_WARP / 4) +
+         row % GQ_DEV_WARP / 4;
+}
+
+/// Scales a lane's own rows: collects their scales and returns whether all are
+/// regular. Leaves their factors in shared memory if two lanes share them. All
+/// lanes take part.
 GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
                       uint32_t parity, const Held *held, float factors[ROWS]) {
   gq_dev_outer outer = job->outer;
-  uint8_t GQ_SHARED *scales = rowScalesAt(o, place, parity);
+  uint32_t row = firstOwnRow(o, place);
+  uint8_t GQ_SHARED *scales = rowScaleAt(o, place, row, parity);
   gq_dev_range range = gq_dev_no_range();
   float amax[ROWS];
-  rowMagnitudes(o, held, amax);
+  rowMagnitudes(o, held, place, amax);
   if (o->hasAmax)
-    collectAmax(amax, rowsOfLane(o), parity);
+    collectAmax(amax, ownRows(o), parity);
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
-    if (r < rowsOfLane(o)) {
+    if (r < ownRows(o)) {
       gq_dev_block block = gq_dev_regular_block(o->format, o->recipe,
                                                 hasRowOuter(o), outer, amax[r]);
       gq_dev_extend_range(&range, amax[r]);
@@ -555,7 +659,21 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
       if (hasRowScales(o, place))
         scales[r * scalePitch(o)] = (uint8_t)block.scale;
     }
+  if (sharesRows(o))
+    *rowFactorsAt(place, row) =
+        (gq_dev_f32x4){factors[0], factors[1], factors[2], factors[3]};
   return gq_dev_is_regular(o->format, o->recipe, hasRowOuter(o), outer, range);
+}
+
+/// Loads the factors of rows that two lanes share.
+GQ_DEV void loadRowFactors(Place place, float factors[ROWS]) {
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; r += 4) {
+    gq_dev_f32x4 four = *rowFactorsAt(place, place.row + r);
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 4; ++k)
+      factors[r + k] = four[k];
+  }
 }
 
 /// The same of a lane's own columns; leaves their factors in shared memory.
@@ -612,9 +730,10 @@ GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 
 /// Leaves zeros for the scales of a lane's blocks.
 GQ_DEV void clearScales(const Op *o, Place place, uint32_t parity) {
+  uint32_t row = firstOwnRow(o, place);
   if (o->rowwise && hasRowScales(o, place))
-    for (uint32_t r = 0; r < rowsOfLane(o); ++r)
-      rowScalesAt(o, place, parity)[r * scalePitch(o)] = 0;
+    for (uint32_t r = 0; r < ownRows(o); ++r)
+      rowScaleAt(o, place, row, parity)[r * scalePitch(o)] = 0;
   if (o->columnwise)
     for (uint32_t i = 0; i < ownColumns(o); ++i)
       columnScalesAt(o, place, parity)[i * scalePitch(o)] = 0;
@@ -637,7 +756,7 @@ GQ_DEV void convertQuarter(const Op *o, bool clamps, uint32_t quarter,
 
 /// Whether a lane's codes can be stored at once.
 GQ_DEV bool storesAtOnce(const Op *o) {
-  uint32_t bytes = (uint32_t)dataBytes(o, GQ_DEV_UNIT);
+  uint32_t bytes = (uint32_t)dataBytes(o, columnsOfLane(o));
   bool rows = isAligned(o->data, o->ragged ? 0 : o->dataStride, bytes);
   bool columns =
       collectsColumns(o) ||
@@ -651,7 +770,9 @@ GQ_DEV bool storesAtOnce(const Op *o) {
 /// Stores the codes of a lane's row at once.
 GQ_DEV void storeRow(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
                      const uint32_t codes[4]) {
-  if (o->traits.dataBits == 4)
+  if (sharesRows(o))
+    gq_dev_store4_if(there, p, codes[0]);
+  else if (o->traits.dataBits == 4)
     gq_dev_store8_if(there, p, codes);
   else
     gq_dev_store16_if(there, p, codes);
@@ -672,10 +793,11 @@ GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
   uint8_t GQ_SHARED *p =
       (uint8_t GQ_SHARED *)&columnCodes[parity][columnAt(place.column)] +
       place.row / 2;
+  p += columnAt(j) * 16;
   if (rowsOfLane(o) == 8)
-    *(uint32_t GQ_SHARED *)(p + j * (TILE / 2)) = codes;
+    *(uint32_t GQ_SHARED *)p = codes;
   else
-    *(uint16_t GQ_SHARED *)(p + j * (TILE / 2)) = (uint16_t)codes;
+    *(uint16_t GQ_SHARED *)p = (uint16_t)codes;
 }
 
 /// Codes of 4 bits of 4 rows, as gq_dev_codes4 leaves them, in order.
@@ -720,11 +842,14 @@ GQ_DEV void loadFactors(const Op *o, Place place, uint32_t quarter,
 /// those of the job. The lanes below each other share them: at each step, one
 /// of two takes the first half of what they have left and one the other. All
 /// lanes take part.
-GQ_DEV void collectSums(Place place, uint32_t parity, bool firstPass,
-                        uint32_t first, uint32_t count, float *sums) {
+GQ_DEV void collectSums(const Op *o, Place place, uint32_t parity,
+                        bool firstPass, uint32_t first, uint32_t count,
+                        float *sums) {
   uint32_t column = first;
 #pragma clang loop unroll(full)
   for (uint32_t distance = 1; distance < LANES_DOWN; distance *= 2) {
+    if (distance >= lanesDown(o))
+      continue;
     uint32_t left = count / 2 / distance;
     bool upper = left && place.down & distance;
 #pragma clang loop unroll(full)
@@ -734,7 +859,7 @@ GQ_DEV void collectSums(Place place, uint32_t parity, bool firstPass,
         uint32_t sent = gq_dev_f32_bits(upper ? low : high);
         sums[i] = (upper ? high : low) +
                   gq_dev_f32_from_bits(
-                      gq_dev_shuffle_xor(sent, distance * LANES_ACROSS));
+                      gq_dev_shuffle_xor(sent, distance * lanesAcross(o)));
       }
     column += upper ? left : 0;
   }
@@ -743,7 +868,7 @@ GQ_DEV void collectSums(Place place, uint32_t parity, bool firstPass,
   float GQ_SHARED *to = &columnSums[parity][place.row / QUARTER][column];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT / LANES_DOWN; ++i)
-    if (i * LANES_DOWN < count)
+    if (i * lanesDown(o) < count)
       to[i] = firstPass ? sums[i] : to[i] + sums[i];
 }
 
@@ -762,6 +887,8 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
   // Four columns by four rows at a time, so that little is held.
 #pragma clang loop unroll(full)
   for (uint32_t quarter = 0; quarter < 4; ++quarter) {
+    if (quarter * 4 >= columnsOfLane(o))
+      continue;
     gq_dev_warp_barrier();
     uint32_t transposed[4][4];
     float factors[4], sums[4] = {0.0f};
@@ -786,7 +913,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
           convertQuarter(o, false, quarter, x, &rowFactors[r], 0, rowCodes[r]);
         if (o->columnwise && !transposes)
           convertQuarter(o, false, quarter, x, factors, 1, sameCodes[r]);
-        if (quarter < 3)
+        if (quarter * 4 + 4 < columnsOfLane(o))
           continue;
         if (o->rowwise)
           storeRow(o, place.row + r < rows,
@@ -819,7 +946,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
       }
     }
     if (o->hasDbias)
-      collectSums(place, parity, firstPass, place.column + quarter * 4, 4,
+      collectSums(o, place, parity, firstPass, place.column + quarter * 4, 4,
                   sums);
   }
 }
@@ -836,7 +963,7 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
   gq_dev_block block =
       gq_dev_any_block(o->format, o->recipe, hasRowOuter(o), job->outer, amax);
   if (hasRowScales(o, place))
-    rowScalesAt(o, place, parity)[r * scalePitch(o)] =
+    rowScaleAt(o, place, place.row, parity)[r * scalePitch(o)] =
         there ? (uint8_t)block.scale : 0;
   return block.factor;
 }
@@ -846,7 +973,7 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
 /// once more. All lanes take part.
 GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
                        uint32_t parity, bool firstPass) {
-  uint32_t bytes = (uint32_t)dataBytes(o, GQ_DEV_UNIT);
+  uint32_t bytes = (uint32_t)dataBytes(o, columnsOfLane(o));
   bool hasColumns = place.column < job->columns, atOnce = storesAtOnce(o);
   bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
@@ -869,14 +996,20 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
       factor = hasLongBlocks(o)
                    ? longRowFactors[place.row + r]
                    : scaleAnyRow(o, job, place, parity, r, there, x);
+    if (isSecond(o, place)) // The first half is the other lane's.
+#pragma clang loop unroll(full)
+      for (uint32_t i = 0; i < GQ_DEV_UNIT / 2; ++i)
+        x[i] = x[i + GQ_DEV_UNIT / 2];
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i) {
-      if (o->columnwise)
+      if (o->columnwise && i < columnsOfLane(o))
         factors[i] = shared[i];
       sums[i] += x[i];
     }
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 4; ++i) {
+      if (i * 4 >= columnsOfLane(o))
+        continue;
       if (o->rowwise)
         convertQuarter(o, true, i, x + 4 * i, &factor, 0, rowCodes);
       if (o->columnwise)
@@ -890,7 +1023,9 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     if (o->columnwise && o->traits.transposes) {
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-        if (collectsColumns(o)) {
+        if (i >= columnsOfLane(o)) {
+          continue;
+        } else if (collectsColumns(o)) {
           // Missing rows are 0, also times an infinite factor.
           columns[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
                         << r * 4;
@@ -901,12 +1036,14 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     }
   }
   if (o->hasDbias)
-    collectSums(place, parity, firstPass, place.column, GQ_DEV_UNIT, sums);
+    collectSums(o, place, parity, firstPass, place.column, columnsOfLane(o),
+                sums);
   if (!collectsColumns(o))
     return;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    collectColumn(o, place, parity, i, columns[i]);
+    if (i < columnsOfLane(o))
+      collectColumn(o, place, parity, i, columns[i]);
 }
 
 /// Converts a lane's elements as fits their blocks and the outputs.
@@ -924,18 +1061,20 @@ GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
 GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
                          uint32_t parity, const Held *held) {
   Place place = placeOfLane(o, pass);
-  float rowFactors[ROWS];
+  float factors[ROWS];
   bool regular = storesAtOnce(o);
   gq_dev_warp_barrier();
   if (o->columnwise)
     regular &= scaleColumns(o, job, place, parity, held);
   if (o->rowwise)
-    regular &= scaleRows(o, job, place, parity, held, rowFactors);
+    regular &= scaleRows(o, job, place, parity, held, factors);
   bool allRegular = gq_dev_ballot(!regular) == 0;
   if (!allRegular && o->columnwise)
     scaleAnyColumns(o, job, place, parity, held);
   gq_dev_warp_barrier();
-  convertLane(o, job, place, parity, held, rowFactors, allRegular, pass == 0);
+  if (o->rowwise && sharesRows(o))
+    loadRowFactors(place, factors);
+  convertLane(o, job, place, parity, held, factors, allRegular, pass == 0);
 }
 
 /// Whether a warp has elements of a pass or, in columns, padding.
@@ -951,8 +1090,10 @@ GQ_DEV void skipLane(const Op *o, uint32_t pass, uint32_t parity) {
   Place place = placeOfLane(o, pass);
   clearScales(o, place, parity);
   float none[GQ_DEV_UNIT] = {0.0f};
+  gq_dev_warp_barrier(); // Other lanes may have had the sums in a pass before.
   if (o->hasDbias)
-    collectSums(place, parity, pass == 0, place.column, GQ_DEV_UNIT, none);
+    collectSums(o, place, parity, pass == 0, place.column, columnsOfLane(o),
+                none);
 }
 
 //===----------------------------------------------------------------------===//
@@ -981,7 +1122,7 @@ GQ_DEV void measureLane(const Op *o, uint32_t pass, uint32_t parity,
     return;
   }
   if (o->rowwise) {
-    rowMagnitudes(o, held, amax);
+    rowMagnitudes(o, held, place, amax);
     float GQ_SHARED *rows = &rowAmax[place.column / QUARTER][place.row];
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
@@ -1059,8 +1200,6 @@ GQ_DEV void convertLongBlocks(const Op *o, const Job GQ_SHARED *job,
 /// What CTA 0 knows of all groups: the scale offsets, the first jobs.
 GQ_DEV void publishGroups(const Op *o, const Plan *plan) {
   uint32_t thread = gq_dev_thread(), begin = thread * plan->share;
-  if (thread >= PLANNERS)
-    return;
   Sums sums;
   for (int i = 0; i < NUM_SUMS; ++i)
     sums.of[i] = needsSum(o, i) ? table[i][thread] : 0;

@@ -13,10 +13,10 @@
 // CTAs of GQ_DEV_TILES_CTA threads, all of which call the function, once.
 //
 //   CTAs of the first: gq_dev_tiles_grid(gq_dev_tiles_jobs(rows, columns,
-//   groups), full, gq_dev_tiles_jobs_of_cta(bits of a code)), of the second:
-//   gq_dev_reduce_tiles_grid(columns, groups, parts, full), where `full` is the
-//   multiprocessors times GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR. Any grid gives
-//   the same bytes, also of dbias.
+//   groups), full, bits of a code), where `full` is the multiprocessors times
+//   gq_dev_tiles_ctas(format, parts, held_type), which should be its
+//   .minnctapersm; of the second: gq_dev_reduce_tiles_grid(columns, groups,
+//   parts, multiprocessors). Any grid gives the same bytes, also of dbias.
 //
 // Shared memory is static, less than 48 KB, declared in this file's bitcode:
 // no dynamic shared memory is to be asked for. No output and no workspace needs

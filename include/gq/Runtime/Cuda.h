@@ -178,10 +178,10 @@ GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups);
 
 /// The same of a kernel of tiles (runtime_kernels/device/Tiles.h); if ragged,
-/// `rows` is the number of elements and `columns` 1. `jobsOfCta` is as
-/// gq_dev_tiles_jobs_of_cta has it (Launch.h).
+/// `rows` is the number of elements and `columns` 1. A multiprocessor holds
+/// `ctas` of its CTAs at once; its codes have `dataBits`, 4 or 8.
 GQ_EXPORT int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups,
-                              int64_t jobsOfCta);
+                              int64_t ctas, int64_t dataBits);
 
 /// The bytes of its workspace. `parts` are GQ_DEV_ bits of Launch.h.
 GQ_EXPORT int64_t gqTilesWorkspace(int64_t rows, int64_t columns,

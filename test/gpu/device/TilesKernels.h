@@ -5,7 +5,8 @@
 //
 // Defines functions tiles_NAME(TilesOperands) and reduce_NAME(TilesOperands)
 // for each variant: what the lowering generates, by hand. KERNEL is how kernels
-// are declared.
+// are declared, BOUNDS what is said in one of how many CTAs of it a
+// multiprocessor shall hold.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 #define VARIANT(NAME, TYPE, LOAD, PARTS, FORMAT, RECIPE, LAYOUT, ROWS, BITS,   \
                 KIND, COLUMNWISE_KIND, DBIAS)                                  \
   KERNEL tiles_##NAME(TilesOperands o) {                                       \
+    BOUNDS(gq_dev_tiles_ctas(GQ_FORMAT_##FORMAT, PARTS, GQ_##TYPE))            \
     gq_dev_matrix matrix = {(const void GQ_GLOBAL *)o.input, o.inputStride};   \
     gq_dev_grouped_block_quantize_tiles(                                       \
         gq_dev_load16_##LOAD, &matrix, o.rows, o.columns,                      \

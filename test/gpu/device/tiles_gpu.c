@@ -24,36 +24,35 @@ static int device;
 /// The kernels of a variant.
 typedef struct Kernels {
   Kernel tiles, reduce;
-  int parts;
-  int64_t jobsOfCta;
+  const TilesVariant *variant;
 } Kernels;
 
 static Kernels kernelsOf(const TilesVariant *variant) {
   char tiles[64], reduce[64];
   snprintf(tiles, sizeof(tiles), "tiles_%s", variant->name);
   snprintf(reduce, sizeof(reduce), "reduce_%s", variant->name);
-  return (Kernels){
-      kernelGet(module, tiles, device), kernelGet(module, reduce, device),
-      variant->parts,
-      gq_dev_tiles_jobs_of_cta(gqFormatGetTraits(variant->format).dataBits)};
+  return (Kernels){kernelGet(module, tiles, device),
+                   kernelGet(module, reduce, device), variant};
 }
 
 static void launchKernels(const Kernels *kernels, const TilesOperands *operands,
                           unsigned ctas, Handle stream) {
   TilesOperands o = *operands;
   void *parameters[] = {&o};
-  int64_t full = (int64_t)kernels->tiles.multiprocessors *
-                 GQ_DEV_TILES_CTAS_PER_MULTIPROCESSOR;
+  const TilesVariant *v = kernels->variant;
+  int64_t multiprocessors = kernels->tiles.multiprocessors;
   if (!ctas)
     ctas = gq_dev_tiles_grid(gq_dev_tiles_jobs(o.rows, o.columns, o.groups),
-                             full, kernels->jobsOfCta);
+                             gq_dev_tiles_ctas(v->format, v->parts, v->type) *
+                                 multiprocessors,
+                             gqFormatGetTraits(v->format).dataBits);
   CU(LaunchKernel(kernels->tiles.function, ctas, 1, 1, GQ_DEV_TILES_CTA, 1, 1,
                   0, stream, parameters, NULL));
-  if (kernels->parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS))
-    CU(LaunchKernel(
-        kernels->reduce.function,
-        gq_dev_reduce_tiles_grid(o.columns, o.groups, kernels->parts, full), 1,
-        1, GQ_DEV_TILES_CTA, 1, 1, 0, stream, parameters, NULL));
+  if (v->parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS))
+    CU(LaunchKernel(kernels->reduce.function,
+                    gq_dev_reduce_tiles_grid(o.columns, o.groups, v->parts,
+                                             multiprocessors),
+                    1, 1, GQ_DEV_TILES_CTA, 1, 1, 0, stream, parameters, NULL));
 }
 
 /// The addresses among operands, in the order of a problem's arrays.

@@ -18,7 +18,7 @@ func.func @everything(%x: memref<?x64xf32>, %o: memref<4xi64>, %a: memref<f32>,
   // CHECK: %[[BYTES:.*]] = call @gqTilesWorkspace(%[[M:[^,]*]], %[[K:[^,]*]], %[[G:[^,]*]], %{{.*}})
   // CHECK: %[[SIZE:.*]] = arith.index_cast %[[BYTES]] : i64 to index
   // CHECK: %[[WORKSPACE:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi8>
-  // CHECK: %[[GRID:.*]] = call @gqTilesGrid(%[[M]], %[[K]], %[[G]], %c6_i64{{.*}})
+  // CHECK: %[[GRID:.*]] = call @gqTilesGrid(%[[M]], %[[K]], %[[G]], %c3_i64{{.*}}, %c4_i64{{.*}})
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
   // CHECK: %[[REDUCE:.*]] = call @gqReduceTilesGrid(%[[K]], %[[G]], %{{.*}})
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_1::@grouped_block_quantize_reduce blocks in (%[[REDUCE]],
@@ -37,7 +37,7 @@ func.func @everything(%x: memref<?x64xf32>, %o: memref<4xi64>, %a: memref<f32>,
 // CHECK-LABEL: func.func @ragged
 func.func @ragged(%x: memref<?xbf16>, %o: memref<4xi32>, %m: memref<3xi32>,
     %q: memref<?xf8E4M3FN>, %s: memref<?xf8E8M0FNU>) {
-  // CHECK: call @gqTilesGrid(%{{.*}}, %c1_i64, %c3_i64, %c2_i64)
+  // CHECK: call @gqTilesGrid(%{{.*}}, %c1_i64, %c3_i64, %c3_i64, %c8_i64)
   // CHECK: gpu.launch_func {{.*}} @gq_kernels_2::@grouped_block_quantize
   // CHECK-NOT: gpu.launch_func
   gq.grouped_block_quantize format(mxfp8_e4m3) ins(%x : memref<?xbf16>)
@@ -79,7 +79,7 @@ func.func @rows(%x: memref<?x64xf16>, %o: memref<4xi32>, %so: memref<3xi32>,
 // of all rows; so are columns of any format.
 // CHECK-LABEL: func.func @squares
 func.func @squares(%x: memref<?x256xf32>, %q: memref<?x256xf8E4M3FN>, %s: memref<?x2xf32>) {
-  // CHECK: call @gqTilesGrid(%{{.*}}, %c256_i64, %c1_i64, %c2_i64)
+  // CHECK: call @gqTilesGrid(%{{.*}}, %c256_i64, %c1_i64, %c3_i64, %c8_i64)
   // CHECK: gpu.launch_func {{.*}} @gq_kernels_5::@grouped_block_quantize
   gq.block_quantize format(fp8_e4m3_128x128) ins(%x : memref<?x256xf32>)
       outs(%q, %s : memref<?x256xf8E4M3FN>, memref<?x2xf32>)

@@ -26,6 +26,7 @@
 #include "runtime_kernels/device/Tiles.c"
 
 #define KERNEL static void
+#define BOUNDS(CTAS)
 #include "../TilesKernels.h"
 
 #define VARIANT(NAME, ...) tiles_##NAME,
