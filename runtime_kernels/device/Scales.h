@@ -110,9 +110,9 @@ GQ_DEV float gq_dev_nvfp4_scale(gqRecipe recipe, bool hasOuter,
 
 /// A regular block, as almost all are: its elements need no clamping and no
 /// corner of a division occurs, so that this is right for gq_dev_codes4 without
-/// clamping. Of nvfp4 that is a block whose scale is a normal e4m3 or a little
-/// more: its elements cannot reach 7, up to which the conversion makes them 6.
-/// A block of zeros is regular, too.
+/// clamping. Of nvfp4 that is a block whose scale is rounded down by less than
+/// a seventh: its elements cannot reach 7, up to which the conversion makes
+/// them 6. A block of zeros is regular, too.
 GQ_DEV gq_dev_block gq_dev_regular_block(gqFormat format, gqRecipe recipe,
                                          bool hasOuter, gq_dev_outer outer,
                                          float amax) {
@@ -166,8 +166,9 @@ GQ_DEV bool gq_dev_is_regular(gqFormat format, gqRecipe recipe, bool hasOuter,
       !hasOuter || (outer.factor >= 0x1p-60f && outer.factor <= 0x1p60f);
   float low = gq_dev_nvfp4_scale(recipe, hasOuter, outer, least);
   float high = gq_dev_nvfp4_scale(recipe, hasOuter, outer, range.most);
-  // A scale of up to 522 instead of 448 makes less than 7 of 6.
-  return none || (near && low >= 0x1p-6f && high <= 520.0f);
+  // A scale of up to 522 instead of 448 makes less than 7 of 6. So does one of
+  // up to 4.5 steps of denormal e4m3 instead of 4, while 2.5 may become 2.
+  return none || (near && low >= 3.5f * 0x1p-9f && high <= 520.0f);
 }
 
 /// Any block, for gq_dev_codes4 with clamping.
