@@ -219,8 +219,7 @@ GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 *to, const void *from) {
 GQ_DEV void gq_dev_wait_for_copies(void) { emulatorWaitForCopies(); }
 
 GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 *p) { return *p; }
-GQ_DEV gq_dev_u32x4 gq_dev_load_once_if(bool condition,
-                                        const gq_dev_u32x4 *p) {
+GQ_DEV gq_dev_u32x4 gq_dev_load_once_if(bool condition, const gq_dev_u32x4 *p) {
   return condition ? *p : (gq_dev_u32x4){0};
 }
 
