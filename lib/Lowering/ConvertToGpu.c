@@ -482,7 +482,8 @@ static bool launchTiles(const Launcher *launcher,
                        "grouped_block_quantize_tiles", GQ_DEV_TILES_CTA);
   bool ragged = gqIsRagged(desc);
   int32_t parts = partsOf(desc);
-  kernel.minCtas = gq_dev_tiles_ctas(desc->format, parts, heldType(desc));
+  kernel.minCtas = gq_dev_tiles_ctas(desc->format, parts & GQ_DEV_COLUMNWISE,
+                                     heldType(desc));
   gqExtent rows = ragged ? buildExtent(launcher, desc->inputs[0], 0, 1)
                          : findExtent(launcher, desc, 0);
   gqExtent columns =

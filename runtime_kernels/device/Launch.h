@@ -103,21 +103,26 @@ static inline int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
   return (rows / 128 + groups + 2) * ((columns + 127) / 128);
 }
 
-/// Whether two lanes share rows of 16 elements in a kernel that computes
-/// `parts` of `format` and holds elements of type `held`: those that transpose
-/// codes of 4 bits, unless elements have 32.
-static inline bool gq_dev_tiles_shares_rows(gqFormat format, int32_t parts,
-                                            gqElementType held) {
+/// Whether a kernel of `format`, in this direction or not, collects transposed
+/// codes in shared memory: those of 4 bits.
+static inline bool gq_dev_tiles_collects_columns(gqFormat format,
+                                                 bool columnwise) {
   gqFormatTraits traits = gqFormatGetTraits(format);
-  return (parts & GQ_DEV_COLUMNWISE) && traits.transposes &&
-         traits.dataBits == 4 && held != GQ_F32;
+  return columnwise && traits.transposes && traits.dataBits == 4;
+}
+
+/// Whether two lanes share rows of 16 elements in it, if it holds elements of
+/// type `held`.
+static inline bool gq_dev_tiles_shares_rows(gqFormat format, bool columnwise,
+                                            gqElementType held) {
+  return gq_dev_tiles_collects_columns(format, columnwise) && held != GQ_F32;
 }
 
 /// The CTAs of such a kernel that a multiprocessor holds at once, by their
 /// registers.
-static inline int32_t gq_dev_tiles_ctas(gqFormat format, int32_t parts,
+static inline int32_t gq_dev_tiles_ctas(gqFormat format, bool columnwise,
                                         gqElementType held) {
-  return gq_dev_tiles_shares_rows(format, parts, held) ? 4 : 3;
+  return gq_dev_tiles_shares_rows(format, columnwise, held) ? 4 : 3;
 }
 
 /// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. If

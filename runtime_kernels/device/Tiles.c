@@ -47,7 +47,7 @@ _Static_assert(WARPS * QUARTER * QUARTER == TILE * TILE, "four warps");
 /// only a sector of a column, and half of the columns may begin in the middle
 /// of one. Of all four warps they leave 64 bytes at a time.
 GQ_DEV bool collectsColumns(const Op *o) {
-  return o->columnwise && o->traits.transposes && o->traits.dataBits == 4;
+  return gq_dev_tiles_collects_columns(o->format, o->columnwise);
 }
 
 /// Rows and columns of a lane in a pass, and words of a row. Two lanes share
@@ -56,8 +56,7 @@ GQ_DEV uint32_t rowsOfLane(const Op *o) {
   return 4 * gq_dev_elements_per_word(o->type);
 }
 GQ_DEV bool sharesRows(const Op *o) {
-  return gq_dev_tiles_shares_rows(
-      o->format, o->columnwise ? GQ_DEV_COLUMNWISE : 0, o->type);
+  return gq_dev_tiles_shares_rows(o->format, o->columnwise, o->type);
 }
 GQ_DEV uint32_t columnsOfLane(const Op *o) {
   return sharesRows(o) ? GQ_DEV_UNIT / 2 : GQ_DEV_UNIT;

@@ -17,7 +17,8 @@
 #define VARIANT(NAME, TYPE, LOAD, PARTS, FORMAT, RECIPE, LAYOUT, ROWS, BITS,   \
                 KIND, COLUMNWISE_KIND, DBIAS)                                  \
   KERNEL tiles_##NAME(TilesOperands o) {                                       \
-    BOUNDS(gq_dev_tiles_ctas(GQ_FORMAT_##FORMAT, PARTS, GQ_##TYPE))            \
+    BOUNDS(gq_dev_tiles_ctas(GQ_FORMAT_##FORMAT, (PARTS) & GQ_DEV_COLUMNWISE,  \
+                             GQ_##TYPE))                                       \
     gq_dev_matrix matrix = {(const void GQ_GLOBAL *)o.input, o.inputStride};   \
     gq_dev_grouped_block_quantize_tiles(                                       \
         gq_dev_load16_##LOAD, &matrix, o.rows, o.columns,                      \

@@ -42,10 +42,11 @@ static void launchKernels(const Kernels *kernels, const TilesOperands *operands,
   const TilesVariant *v = kernels->variant;
   int64_t multiprocessors = kernels->tiles.multiprocessors;
   if (!ctas)
-    ctas = gq_dev_tiles_grid(gq_dev_tiles_jobs(o.rows, o.columns, o.groups),
-                             gq_dev_tiles_ctas(v->format, v->parts, v->type) *
-                                 multiprocessors,
-                             gqFormatGetTraits(v->format).dataBits);
+    ctas = gq_dev_tiles_grid(
+        gq_dev_tiles_jobs(o.rows, o.columns, o.groups),
+        gq_dev_tiles_ctas(v->format, v->parts & GQ_DEV_COLUMNWISE, v->type) *
+            multiprocessors,
+        gqFormatGetTraits(v->format).dataBits);
   CU(LaunchKernel(kernels->tiles.function, ctas, 1, 1, GQ_DEV_TILES_CTA, 1, 1,
                   0, stream, parameters, NULL));
   if (v->parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS))

@@ -115,3 +115,12 @@ func.func @packed_rows(%x: memref<?x64xbf16>, %o: memref<4xi32>, %so: memref<3xi
       scale_offsets_out(%so : memref<3xi32>)
   return
 }
+
+// A multiprocessor holds four CTAs of it, not three, if two lanes share rows.
+// CHECK-LABEL: func.func @shared_rows
+func.func @shared_rows(%x: memref<?x64xbf16>, %o: memref<4xi32>, %q: memref<?xi8>, %s: memref<?xf8E4M3FN>) {
+  // CHECK: call @gqTilesGrid(%{{.*}}, %c64_i64, %c3_i64, %c4_i64, %c4_i64)
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o : memref<4xi32>) columnwise_outs(%q, %s : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
