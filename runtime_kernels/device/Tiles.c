@@ -216,9 +216,14 @@ GQ_DEV void storeColumns(const Job GQ_SHARED *job, uint32_t parity,
 // A lane's elements
 //===----------------------------------------------------------------------===//
 
-/// The first row of a warp's in the tile in a pass, and its first column.
-GQ_DEV uint32_t firstRowOfWarp(const Op *o, uint32_t warp, uint32_t pass) {
-  return warp / 2 * QUARTER + pass * rowsOfWarp(o);
+/// The first row of a warp's in the tile in a pass, and its first column. The
+/// lower warps have the lower half of the tile or, if only the upper one has
+/// rows and there are two passes, the lower half of that.
+GQ_DEV uint32_t firstRowOfWarp(const Op *o, const Job GQ_SHARED *job,
+                               uint32_t warp, uint32_t pass) {
+  bool isLow = numPasses(o) > 1 && job->rows <= QUARTER;
+  return isLow ? warp / 2 * rowsOfWarp(o) + pass * QUARTER
+               : warp / 2 * QUARTER + pass * rowsOfWarp(o);
 }
 GQ_DEV uint32_t firstColumnOfWarp(uint32_t warp) { return warp % 2 * QUARTER; }
 
@@ -230,12 +235,12 @@ typedef struct Place {
   uint32_t thread;
 } Place;
 
-GQ_DEV Place placeOfLane(const Op *o, uint32_t pass) {
+GQ_DEV Place placeOfLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t thread = gq_dev_here(gq_dev_thread());
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
   uint32_t down = lane / lanesAcross(o);
   return (Place){
-      .row = firstRowOfWarp(o, warp, pass) + down * rowsOfLane(o),
+      .row = firstRowOfWarp(o, job, warp, pass) + down * rowsOfLane(o),
       .column =
           firstColumnOfWarp(warp) + lane % lanesAcross(o) * columnsOfLane(o),
       .down = down,
@@ -340,7 +345,7 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   // A lane copies a piece of every `step`-th row.
   uint32_t inRow = lanesAcross(o) * numPieces(o), step = GQ_DEV_WARP / inRow;
   uint32_t piece = lane % inRow, first = lane / inRow;
-  uint32_t top = firstRowOfWarp(o, warp, pass);
+  uint32_t top = firstRowOfWarp(o, job, warp, pass);
   uint32_t column =
       firstColumnOfWarp(warp) + piece * (GQ_DEV_UNIT / numPieces(o));
   int64_t pitch = inputPitch(o, job);
@@ -435,7 +440,7 @@ GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
 
 /// Loads what a lane has of a pass. All lanes take part.
 GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
-  Place place = placeOfLane(o, pass);
+  Place place = placeOfLane(o, job, pass);
   if (gq_dev_only_loads(o->load))
     return loadDirectly(o, job, place);
   uint32_t step = sharesRows(o) ? 2 : 1;
@@ -864,7 +869,8 @@ GQ_DEV void collectSums(const Op *o, Place place, uint32_t parity,
   }
   if (place.down & ~(count - 1))
     return;
-  float GQ_SHARED *to = &columnSums[parity][place.row / QUARTER][column];
+  float GQ_SHARED *to =
+      &columnSums[parity][place.thread / (THREADS / 2)][column];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT / LANES_DOWN; ++i)
     if (i * lanesDown(o) < count)
@@ -1059,7 +1065,7 @@ GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
 /// Quantizes a lane's elements. All lanes take part.
 GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
                          uint32_t parity, const Held *held) {
-  Place place = placeOfLane(o, pass);
+  Place place = placeOfLane(o, job, pass);
   float factors[ROWS];
   bool regular = storesAtOnce(o);
   gq_dev_warp_barrier();
@@ -1079,14 +1085,15 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
 /// Whether a warp has elements of a pass or, in columns, padding.
 GQ_DEV bool hasElements(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t warp = gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
-  uint32_t row = firstRowOfWarp(o, warp, pass);
+  uint32_t row = firstRowOfWarp(o, job, warp, pass);
   return (row < job->rows || row < job->paddedRows) &&
          firstColumnOfWarp(warp) < job->columns;
 }
 
 /// Leaves what a lane without elements leaves. All lanes take part.
-GQ_DEV void skipLane(const Op *o, uint32_t pass, uint32_t parity) {
-  Place place = placeOfLane(o, pass);
+GQ_DEV void skipLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
+                     uint32_t parity) {
+  Place place = placeOfLane(o, job, pass);
   clearScales(o, place, parity);
   float none[GQ_DEV_UNIT] = {0.0f};
   gq_dev_warp_barrier(); // Other lanes may have had the sums in a pass before.
@@ -1104,9 +1111,9 @@ GQ_DEV void skipLane(const Op *o, uint32_t pass, uint32_t parity) {
 // i.
 
 /// Collects the largest magnitudes of a lane's elements. All lanes take part.
-GQ_DEV void measureLane(const Op *o, uint32_t pass, uint32_t parity,
-                        const Held *held) {
-  Place place = placeOfLane(o, pass);
+GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
+                        uint32_t parity, const Held *held) {
+  Place place = placeOfLane(o, job, pass);
   float amax[ROWS];
   if (o->traits.blockRows > 1) {
     uint32_t max = 0;
@@ -1183,7 +1190,7 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
 GQ_DEV void convertLongBlocks(const Op *o, const Job GQ_SHARED *job,
                               uint32_t pass, uint32_t parity,
                               const Held *held) {
-  Place place = placeOfLane(o, pass);
+  Place place = placeOfLane(o, job, pass);
   float factors[ROWS];
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
@@ -1252,7 +1259,7 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
 GQ_DEV Held takeElements(const Op *o, uint32_t n, uint32_t pass) {
   if (!stages(o))
     return loadLane(o, &jobs[n % (2 * BATCH)], pass);
-  Held held = takeStaged(o, placeOfLane(o, pass));
+  Held held = takeStaged(o, placeOfLane(o, &jobs[n % (2 * BATCH)], pass));
   bool last = pass + 1 == numPasses(o);
   if (!last || n + 1 < kept.jobs)
     stage(o, &jobs[(n + last) % (2 * BATCH)], last ? 0 : pass + 1);
@@ -1271,7 +1278,7 @@ GQ_DEV void quantizeJob(const Op *o, const Job GQ_SHARED *job, uint32_t n) {
     if (hasElements(o, job, pass))
       quantizeLane(o, job, pass, n % 2, &held);
     else
-      skipLane(o, pass, n % 2);
+      skipLane(o, job, pass, n % 2);
   }
 }
 
@@ -1283,7 +1290,7 @@ GQ_DEV void quantizeLongBlocks(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
     held = takeElements(o, n, pass);
-    measureLane(o, pass, n % 2, &held);
+    measureLane(o, job, pass, n % 2, &held);
   }
   gq_dev_barrier();
   if (n > 0)
