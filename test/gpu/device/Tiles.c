@@ -726,7 +726,7 @@ static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
                              {128, 384, 512},
                              {128, 384, 0, 512},
                              {1, 127, 0, 129, 33},
-                             {0, 0, 5, 300, 0, 64, 31, 0}};
+                             {0, 0, 65, 300, 0, 64, 31, 0}};
   const int groups[] = {1, 2, 2, 3, 4, 5, 8};
   const int64_t columns[] = {128, 128, 128, 144, 160, 16, 272};
   const int64_t lasts[8] = {
