@@ -54,7 +54,7 @@ static bool declareHostFunctions(MlirOperation module) {
       {"gqKernelGrid", 3, extents, &i64},
       {"gqTilesGrid", 5, extents, &i64},
       {"gqTilesWorkspace", 4, extents, &i64},
-      {"gqReduceTilesGrid", 3, extents, &i64},
+      {"gqReduceTilesGrid", 4, extents, &i64},
   };
   for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); ++i)
     if (!gqDeclareFunction(
@@ -469,9 +469,9 @@ static bool launchReduceTiles(const Launcher *launcher,
                               ? GQ_F32
                               : elementType(mlirShapedTypeGetElementType(
                                     mlirValueGetType(desc->dbias))));
-  MlirValue extents[] = {columns.value, groups.value,
+  MlirValue extents[] = {rows.value, columns.value, groups.value,
                          buildI64(launcher, parts)};
-  return launch(launcher, &kernel, "gqReduceTilesGrid", 3, extents);
+  return launch(launcher, &kernel, "gqReduceTilesGrid", 4, extents);
 }
 
 static bool launchTiles(const Launcher *launcher,

@@ -314,8 +314,9 @@ int64_t gqTilesWorkspace(int64_t rows, int64_t columns, int64_t groups,
   return gq_dev_tiles_workspace(rows, columns, groups, (int32_t)parts);
 }
 
-int64_t gqReduceTilesGrid(int64_t columns, int64_t groups, int64_t parts) {
-  return gq_dev_reduce_tiles_grid(columns, groups, (int32_t)parts,
+int64_t gqReduceTilesGrid(int64_t rows, int64_t columns, int64_t groups,
+                          int64_t parts) {
+  return gq_dev_reduce_tiles_grid(rows, columns, groups, (int32_t)parts,
                                   gqDeviceMultiprocessorCount());
 }
 

@@ -150,23 +150,31 @@ static inline int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
           (parts & GQ_DEV_DBIAS ? (rows / 128 + groups) * columns : 0));
 }
 
-/// The CTAs that gq_dev_reduce_tiles has work for: for each group one for amax
-/// and one for 32 columns of dbias.
-static inline int64_t gq_dev_reduce_tiles_ctas(int64_t columns, int64_t groups,
-                                               int32_t parts) {
-  return groups * ((parts & GQ_DEV_DBIAS ? (columns + 31) / 32 : 0) +
-                   (parts & GQ_DEV_AMAX ? 1 : 0));
+/// The warps of gq_dev_reduce_tiles that share a column of a group: all of a
+/// CTA, or one if most groups have no more tiles than that. Not of influence on
+/// the sum.
+static inline uint32_t gq_dev_reduce_tiles_warps(int64_t rows, int64_t groups) {
+  const uint32_t warps = GQ_DEV_TILES_CTA / 32;
+  return rows > groups * warps * 128 ? warps : 1;
+}
+
+/// The CTAs that it has work for in a group, one of them for amax.
+static inline uint32_t gq_dev_reduce_tiles_ctas(int64_t columns, uint32_t warps,
+                                                int32_t parts) {
+  const int64_t width = GQ_DEV_TILES_CTA / warps;
+  return (uint32_t)(parts & GQ_DEV_DBIAS ? (columns + width - 1) / width : 0) +
+         (parts & GQ_DEV_AMAX ? 1 : 0);
 }
 
 /// The CTAs of its grid.
-static inline uint32_t gq_dev_reduce_tiles_grid(int64_t columns, int64_t groups,
-                                                int32_t parts,
+static inline uint32_t gq_dev_reduce_tiles_grid(int64_t rows, int64_t columns,
+                                                int64_t groups, int32_t parts,
                                                 int64_t multiprocessors) {
-  int64_t ctas = gq_dev_reduce_tiles_ctas(columns, groups, parts);
-  int64_t full = 4 * multiprocessors;
-  return gq_dev_grid_of(ctas < full        ? ctas
-                        : ctas < 24 * full ? full
-                                           : ctas / 6);
+  int64_t ctas =
+      groups * gq_dev_reduce_tiles_ctas(
+                   columns, gq_dev_reduce_tiles_warps(rows, groups), parts);
+  int64_t full = 16 * multiprocessors;
+  return gq_dev_grid_of(ctas < full ? ctas : full);
 }
 
 #endif // GQ_KERNELS_DEVICE_LAUNCH_H

@@ -896,7 +896,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
       continue;
     gq_dev_warp_barrier();
     uint32_t transposed[4][4];
-    float factors[4], sums[4] = {0.0f};
+    float factors[4], sums[4];
     if (o->columnwise)
       loadFactors(o, place, quarter, factors);
 #pragma clang loop unroll(full)
@@ -910,7 +910,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
         unpackQuarter(o, held, r, quarter, x);
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < 4; ++j) {
-          sums[j] += x[j];
+          sums[j] = r ? sums[j] + x[j] : x[j];
           if (transposes)
             y[j][r % 4] = x[j] * factors[j];
         }
@@ -1433,38 +1433,66 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
 // The second kernel: adds up what the jobs left
 //===----------------------------------------------------------------------===//
 
-/// The sums of 32 columns of a group: each warp adds up every fourth tile, then
-/// one adds up these. All threads take part.
+/// The sum of every `step`-th of the numbers [begin, end) of `p`, `pitch`
+/// apart.
+GQ_DEV float sumEvery(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
+                      uint32_t end, uint32_t step) {
+  float sum = 0.0f;
+#pragma clang loop unroll_count(8)
+  for (uint32_t i = begin; i < end; i += step)
+    sum += p[i * pitch];
+  return sum;
+}
+
+/// The sum of a column of a group: of every fourth tile, then of these four. If
+/// warps share a column, each has one of the four, and the first gets the sum.
+/// All threads take part.
+GQ_DEV float sumColumn(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
+                       uint32_t end, bool shares) {
+  float sums[WARPS] = {0.0f};
+  if (shares) {
+    uint32_t thread = gq_dev_thread();
+    gq_dev_barrier(); // Others may still read those of a column before.
+    columnSums[0][0][thread] =
+        sumEvery(p, pitch, begin + thread / GQ_DEV_WARP, end, WARPS);
+    gq_dev_barrier();
+    for (uint32_t i = 0; i < WARPS; ++i)
+      sums[i] = columnSums[0][0][i * GQ_DEV_WARP + gq_dev_lane()];
+  } else {
+    for (uint32_t tile = begin; tile < end; tile += WARPS)
+#pragma clang loop unroll(full)
+      for (uint32_t i = 0; i < WARPS; ++i)
+        if (tile + i < end)
+          sums[i] += p[(tile + i) * pitch];
+  }
+  float sum = sums[0];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 1; i < WARPS; ++i)
+    sum += sums[i];
+  return sum;
+}
+
+/// The sums of the columns of a CTA's `part` of a group, where so many warps
+/// share a column. All threads take part.
 GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
-                       uint32_t firstColumn, void GQ_GLOBAL *dbias,
+                       uint32_t part, uint32_t warps, void GQ_GLOBAL *dbias,
                        gqElementType type) {
-  uint32_t thread = gq_dev_thread();
-  uint32_t warp = thread / GQ_DEV_WARP, lane = gq_dev_lane();
-  uint32_t column = firstColumn + lane,
+  uint32_t thread = gq_dev_thread(), width = THREADS / warps;
+  uint32_t column = part * width + thread % width,
            columnTiles = (uint32_t)numTiles(columns);
+  bool has = column < columns;
   uint32_t begin = workspace->firstJobs[e] / columnTiles;
   uint32_t end = workspace->firstJobs[e + 1] / columnTiles;
-  float sum = 0.0f;
-  if (column < columns) {
-    const float GQ_GLOBAL *p = workspace->sums + column;
-#pragma clang loop unroll_count(8)
-    for (uint32_t tile = begin + warp; tile < end; tile += WARPS)
-      sum += p[tile * columns];
-  }
-  columnSums[0][0][thread] = sum;
-  gq_dev_barrier();
-  if (warp == 0 && column < columns) {
-    for (uint32_t i = 1; i < WARPS; ++i)
-      sum += columnSums[0][0][i * GQ_DEV_WARP + lane];
-    int64_t at = e * columns + column;
-    if (type == GQ_F32)
-      ((float GQ_GLOBAL *)dbias)[at] = sum;
-    else
-      ((uint16_t GQ_GLOBAL *)dbias)[at] = type == GQ_BF16
-                                              ? gq_dev_bf16_from_f32(sum)
-                                              : gq_dev_f16_from_f32(sum);
-  }
-  gq_dev_barrier();
+  float sum = sumColumn(workspace->sums + column, columns, begin,
+                        has ? end : begin, warps > 1);
+  if (!has || thread >= width)
+    return;
+  int64_t at = e * columns + column;
+  if (type == GQ_F32)
+    ((float GQ_GLOBAL *)dbias)[at] = sum;
+  else
+    ((uint16_t GQ_GLOBAL *)dbias)[at] =
+        type == GQ_BF16 ? gq_dev_bf16_from_f32(sum) : gq_dev_f16_from_f32(sum);
 }
 
 /// The largest magnitude of a group. All threads take part.
@@ -1475,6 +1503,7 @@ GQ_DEV void reduceAmax(const Workspace *workspace, uint32_t e,
     jobAmax[0] = 0;
   gq_dev_barrier();
   float max = 0.0f;
+#pragma clang loop unroll_count(8)
   for (uint32_t job = workspace->firstJobs[e] + thread;
        job < workspace->firstJobs[e + 1]; job += THREADS)
     max = gq_dev_max_number(max, workspace->amax[job]);
@@ -1494,14 +1523,14 @@ GQ_DEV_KERNEL void gq_dev_reduce_tiles(void GQ_GLOBAL *workspace, int64_t rows,
   Workspace w = workspaceAt(workspace, rows, columns, groups, parts);
   if (*w.faults)
     return;
-  uint32_t perGroup = (uint32_t)gq_dev_reduce_tiles_ctas(columns, 1, parts);
-  uint32_t all = (uint32_t)gq_dev_reduce_tiles_ctas(columns, groups, parts);
+  uint32_t warps = gq_dev_reduce_tiles_warps(rows, groups);
+  uint32_t perGroup = gq_dev_reduce_tiles_ctas(columns, warps, parts);
+  uint32_t all = (uint32_t)(groups * perGroup);
   for (uint32_t i = gq_dev_cta(); i < all; i += gq_dev_num_ctas()) {
     uint32_t e = i / perGroup, part = i % perGroup;
     if ((parts & GQ_DEV_AMAX) && part == perGroup - 1)
       reduceAmax(&w, e, amax);
     else
-      reduceSums(&w, columns, e, part * GQ_DEV_WARP, dbias,
-                 (gqElementType)dbias_type);
+      reduceSums(&w, columns, e, part, warps, dbias, (gqElementType)dbias_type);
   }
 }

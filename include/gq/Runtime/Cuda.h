@@ -188,8 +188,8 @@ GQ_EXPORT int64_t gqTilesWorkspace(int64_t rows, int64_t columns,
                                    int64_t groups, int64_t parts);
 
 /// The CTAs of the grid of the kernel that makes amax and dbias of it.
-GQ_EXPORT int64_t gqReduceTilesGrid(int64_t columns, int64_t groups,
-                                    int64_t parts);
+GQ_EXPORT int64_t gqReduceTilesGrid(int64_t rows, int64_t columns,
+                                    int64_t groups, int64_t parts);
 
 /// The copy of a constant, `size` bytes at `data`, in the current context. It
 /// is made at the first use there, which waits and must not be captured, and

@@ -769,7 +769,7 @@ static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
   // All rows without offsets.
   if (has(v, GQ_DEV_RAGGED | GQ_DEV_SCALE_OFFSETS))
     return;
-  const int64_t all = 300, three = columnsOf(v, 272);
+  const int64_t all = 700, three = columnsOf(v, 272);
   TilesShape whole = {.groups = 1,
                       .rows = &all,
                       .columns = &three,

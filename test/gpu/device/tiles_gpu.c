@@ -51,8 +51,8 @@ static void launchKernels(const Kernels *kernels, const TilesOperands *operands,
                   0, stream, parameters, NULL));
   if (v->parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS))
     CU(LaunchKernel(kernels->reduce.function,
-                    gq_dev_reduce_tiles_grid(o.columns, o.groups, v->parts,
-                                             multiprocessors),
+                    gq_dev_reduce_tiles_grid(o.rows, o.columns, o.groups,
+                                             v->parts, multiprocessors),
                     1, 1, GQ_DEV_TILES_CTA, 1, 1, 0, stream, parameters, NULL));
 }
 

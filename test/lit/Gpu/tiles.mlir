@@ -20,7 +20,7 @@ func.func @everything(%x: memref<?x64xf32>, %o: memref<4xi64>, %a: memref<f32>,
   // CHECK: %[[WORKSPACE:.*]] = memref.alloc(%[[SIZE]]) : memref<?xi8>
   // CHECK: %[[GRID:.*]] = call @gqTilesGrid(%[[M]], %[[K]], %[[G]], %c3_i64{{.*}}, %c4_i64{{.*}})
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
-  // CHECK: %[[REDUCE:.*]] = call @gqReduceTilesGrid(%[[K]], %[[G]], %{{.*}})
+  // CHECK: %[[REDUCE:.*]] = call @gqReduceTilesGrid(%[[M]], %[[K]], %[[G]], %{{.*}})
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_1::@grouped_block_quantize_reduce blocks in (%[[REDUCE]],
   // CHECK: memref.dealloc %[[WORKSPACE]]
   gq.grouped_block_quantize format(nvfp4) recipe(te) ins(%x : memref<?x64xf32>)
