@@ -16,7 +16,8 @@
 //   groups), full, bits of a code), where `full` is the multiprocessors times
 //   gq_dev_tiles_ctas(format, columnwise, held_type), which should be its
 //   .minnctapersm; of the second: gq_dev_reduce_tiles_grid(rows, columns,
-//   groups, parts, multiprocessors). Any grid gives the same bytes, also of dbias.
+//   groups, parts, multiprocessors). Any grid gives the same bytes, also of
+//   dbias.
 //
 // Shared memory is static, less than 48 KB, declared in this file's bitcode:
 // no dynamic shared memory is to be asked for. No output and no workspace needs

@@ -24,6 +24,7 @@ OPERATORS = {
     "quantize-bf16-dbias": 2 + NVFP4,
     "quantize-bf16-both": 2 + 2 * NVFP4,
     "te-bf16-both": 2 + 2 * NVFP4,
+    "te-bf16-both-dbias": 2 + 2 * NVFP4,
     "silu-quantize-bf16": 4 + NVFP4,
     "gather-quantize-bf16": 2 + NVFP4,
     "mxfp8-bf16": 2 + MXFP8,

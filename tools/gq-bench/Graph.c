@@ -72,6 +72,8 @@ const Operator operators[] = {
     {"quantize-bf16-dbias", GQ_BF16, NVFP4, HAS_ROWS | HAS_DBIAS, NULL},
     {"quantize-bf16-both", GQ_BF16, NVFP4, HAS_BOTH, NULL},
     {"te-bf16-both", GQ_BF16, NVFP4, HAS_BOTH | HAS_OUTER_AMAX, NULL},
+    {"te-bf16-both-dbias", GQ_BF16, NVFP4,
+     HAS_BOTH | HAS_OUTER_AMAX | HAS_DBIAS, NULL},
     {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp},
     {"gather-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_GATHER, NULL},
     {"mxfp8-bf16", GQ_BF16, MXFP8, HAS_ROWS, NULL},
