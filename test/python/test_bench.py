@@ -28,6 +28,7 @@ OPERATORS = {
     "silu-quantize-bf16": 4 + NVFP4,
     "gather-quantize-bf16": 2 + NVFP4,
     "mxfp8-bf16": 2 + MXFP8,
+    "mxfp8-bf16-dbias": 2 + MXFP8,
     "mxfp8-bf16-both": 2 + 2 * MXFP8,
     "mxfp8-bf16-both-dbias": 2 + 2 * MXFP8,
     "dgelu-mxfp8-bf16-both-dbias": 4 + 2 * MXFP8,

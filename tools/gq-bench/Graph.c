@@ -77,6 +77,7 @@ const Operator operators[] = {
     {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp},
     {"gather-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_GATHER, NULL},
     {"mxfp8-bf16", GQ_BF16, MXFP8, HAS_ROWS, NULL},
+    {"mxfp8-bf16-dbias", GQ_BF16, MXFP8, HAS_ROWS | HAS_DBIAS, NULL},
     {"mxfp8-bf16-both", GQ_BF16, MXFP8, HAS_BOTH, NULL},
     {"mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS, NULL},
     {"dgelu-mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS,
