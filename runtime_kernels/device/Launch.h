@@ -118,11 +118,20 @@ static inline bool gq_dev_tiles_shares_rows(gqFormat format, bool columnwise,
   return gq_dev_tiles_collects_columns(format, columnwise) && held != GQ_F32;
 }
 
+/// Whether it computes no other codes than those of rows, and these of 4 bits.
+static inline bool gq_dev_tiles_only_short_rows(gqFormat format,
+                                                bool columnwise) {
+  return !columnwise && gqFormatGetTraits(format).dataBits == 4;
+}
+
 /// The CTAs of such a kernel that a multiprocessor holds at once, by their
 /// registers.
 static inline int32_t gq_dev_tiles_ctas(gqFormat format, bool columnwise,
                                         gqElementType held) {
-  return gq_dev_tiles_shares_rows(format, columnwise, held) ? 4 : 3;
+  return gq_dev_tiles_only_short_rows(format, columnwise) ||
+                 gq_dev_tiles_shares_rows(format, columnwise, held)
+             ? 4
+             : 3;
 }
 
 /// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. If

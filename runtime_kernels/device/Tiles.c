@@ -313,9 +313,11 @@ GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
 }
 
 /// Whether elements are copied ahead: a constant. What a producer makes is not,
-/// nor what is loaded twice, nor if columns take the room.
+/// nor what is loaded twice, nor if columns take the room, nor if four CTAs
+/// have loads under way.
 GQ_DEV bool stages(const Op *o) {
   return gq_dev_only_loads(o->load) && !collectsColumns(o) &&
+         !gq_dev_tiles_only_short_rows(o->format, o->columnwise) &&
          !(hasLongBlocks(o) && numPasses(o) > 1);
 }
 

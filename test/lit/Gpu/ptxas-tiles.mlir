@@ -1,10 +1,10 @@
 // No spills and no stack in the kernel of tiles, plain and with a producer, of
-// short and of long blocks, on each chip.
+// short and of long blocks, in both directions and in one, on each chip.
 //
 // REQUIRES: ptxas
-// RUN: for chip in sm_90a sm_100a sm_120a; do for kernel in 'ptx-tiles 1' 'ptxas-tiles 0' 'ptxas-tiles 1'; do set -- $kernel; gq-opt %S/$1.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py $2 > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done; done | FileCheck %s
+// RUN: for chip in sm_90a sm_100a sm_120a; do for kernel in 'ptx-tiles 1' 'ptxas-tiles 1' 'ptxas-tiles 2' 'ptxas-tiles 3'; do set -- $kernel; gq-opt %S/$1.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py $2 > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done; done | FileCheck %s
 
-// CHECK-COUNT-9: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+// CHECK-COUNT-12: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 
 #id = affine_map<(m, k) -> (m, k)>
 func.func @main(%x: tensor<?x5120xbf16>, %y: tensor<?x5120xbf16>, %o: tensor<129xi64>,
@@ -46,4 +46,29 @@ func.func @long_blocks(%x: tensor<?x5120xbf16>, %y: tensor<?x5120xf32>, %o: tens
         gq.yield %r : f32
       }
   return %q, %s, %qt, %st : tensor<?x5120xf8E4M3FN>, tensor<?x40xf32>, tensor<?xf8E4M3FN>, tensor<?xf32>
+}
+
+func.func @rows(%x: tensor<?x5120xbf16>, %y: tensor<?x5120xbf16>, %o: tensor<129xi64>, %a: tensor<128xf32>,
+    %q0: tensor<?x5120xf4E2M1FN>, %s0: tensor<?x320xf8E4M3FN, #gq.tile128x4>, %d0: tensor<128x5120xf32>)
+    -> (tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>, tensor<128x5120xf32>) {
+  %q, %s, %d = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x, %y : tensor<?x5120xbf16>, tensor<?x5120xbf16>) maps [#id, #id]
+      groups(%o : tensor<129xi64>) outer_amax(%a : tensor<128xf32>)
+      outs(%q0, %s0 : tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>)
+      dbias_out(%d0 : tensor<128x5120xf32>)
+      -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>, tensor<128x5120xf32>
+      producer {
+      ^bb0(%p: bf16, %r: bf16):
+        %pf = arith.extf %p : bf16 to f32
+        %rf = arith.extf %r : bf16 to f32
+        %one = arith.constant 1.0 : f32
+        %n = arith.negf %pf : f32
+        %e = math.exp %n : f32
+        %sum = arith.addf %e, %one : f32
+        %silu = arith.divf %pf, %sum : f32
+        %t = arith.mulf %silu, %rf : f32
+        %z = arith.truncf %t : f32 to bf16
+        gq.yield %z : bf16
+      }
+  return %q, %s, %d : tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>, tensor<128x5120xf32>
 }

@@ -124,3 +124,18 @@ func.func @shared_rows(%x: memref<?x64xbf16>, %o: memref<4xi32>, %q: memref<?xi8
       groups(%o : memref<4xi32>) columnwise_outs(%q, %s : memref<?xi8>, memref<?xf8E4M3FN>)
   return
 }
+
+// Nor three if it computes rows of 4-bit codes only, but three of 8-bit codes.
+// CHECK-LABEL: func.func @short_rows
+func.func @short_rows(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>, %r: memref<?x64xf8E4M3FN>, %t: memref<?x4xf8E8M0FNU>, %d: memref<3x64xf32>) {
+  // CHECK: call @gqTilesGrid(%{{.*}}, %c64_i64, %c3_i64, %c4_i64, %c4_i64)
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf32>)
+      groups(%o : memref<4xi32>) outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+      dbias_out(%d : memref<3x64xf32>)
+  // CHECK: call @gqTilesGrid(%{{.*}}, %c64_i64, %c3_i64, %c3_i64, %c8_i64)
+  gq.grouped_block_quantize format(mxfp8_e4m3) ins(%x : memref<?x64xf32>)
+      groups(%o : memref<4xi32>) outs(%r, %t : memref<?x64xf8E4M3FN>, memref<?x4xf8E8M0FNU>)
+      dbias_out(%d : memref<3x64xf32>)
+  return
+}
