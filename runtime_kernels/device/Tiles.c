@@ -1446,9 +1446,9 @@ GQ_DEV float sumEvery(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
   return sum;
 }
 
-/// The sum of a column of a group: of every fourth tile, then of these four. If
-/// warps share a column, each has one of the four, and the first gets the sum.
-/// All threads take part.
+/// The sum of a column of a group: of every fourth tile, then of these four,
+/// each of which one warp adds up if warps share a column. All threads take
+/// part.
 GQ_DEV float sumColumn(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
                        uint32_t end, bool shares) {
   float sums[WARPS] = {0.0f};
