@@ -160,8 +160,8 @@ static inline int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
 }
 
 /// The warps of gq_dev_reduce_tiles that share a column of a group: all of a
-/// CTA, or one if most groups have no more tiles than that. Not of influence on
-/// the sum.
+/// CTA, or one if groups have no more tiles than that on average. Not of
+/// influence on the sum.
 static inline uint32_t gq_dev_reduce_tiles_warps(int64_t rows, int64_t groups) {
   const uint32_t warps = GQ_DEV_TILES_CTA / 32;
   return rows > groups * warps * 128 ? warps : 1;

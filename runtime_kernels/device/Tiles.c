@@ -8,20 +8,21 @@
 // writes, padding included. CTAs take the jobs in turn, so that the grid moves
 // through the matrix as a whole, some rows of tiles at a time.
 //
-// Each of four warps has a quarter of a job, and a lane 16 columns of 8 or, of
-// 32-bit elements, 4 consecutive rows, which it holds in registers: 4 by 8
-// lanes are the 64 columns of a quarter and all or, in one of two passes, half
-// of its rows. While they work on these, the next ones are being copied to
-// shared memory. The lanes of a block agree on its scale, so that an element is
-// unpacked once for both directions, and codes leave in whole sectors without
-// being moved between lanes. What does not is collected in shared memory until
-// the job's one barrier: scales, which leave in whole tiles, and transposed
-// codes of 4 bits.
+// Each of four warps has a quarter of a job, in one pass or two, and a lane 16
+// columns of 8 or, of 32-bit elements, 4 consecutive rows, which it holds in
+// registers: 4 by 8 lanes are 64 columns and the rows of a pass. (If there are
+// two passes and no more than 64 rows, all warps are at those.) While they work
+// on these, the next ones are being copied to shared memory. The lanes of a
+// block agree on its scale, so that an element is unpacked once for both
+// directions, and codes leave in whole sectors without being moved between
+// lanes. What does not is collected in shared memory until the job's one
+// barrier: scales, which leave in whole tiles, and transposed codes of 4 bits.
 //
 // Where these are collected, there is no room to copy elements ahead, and most
 // is arithmetic. There a lane has 8 columns of 8 rows and shares the rows with
 // the one beside it, in two passes: half the code, which fits into the cache of
-// instructions, and registers for four CTAs.
+// instructions, and registers for four CTAs. Rows of 4-bit codes alone are not
+// copied ahead either: four CTAs that load directly are faster than three.
 //
 // Of blocks of 128, warps have parts only: between two barriers the CTA agrees
 // on their scales.
@@ -1461,11 +1462,16 @@ GQ_DEV float sumColumn(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
     for (uint32_t i = 0; i < WARPS; ++i)
       sums[i] = columnSums[0][0][i * GQ_DEV_WARP + gq_dev_lane()];
   } else {
-    for (uint32_t tile = begin; tile < end; tile += WARPS)
+    uint32_t whole = begin + (end - begin) / WARPS * WARPS;
+#pragma clang loop unroll_count(4)
+    for (uint32_t tile = begin; tile < whole; tile += WARPS)
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < WARPS; ++i)
-        if (tile + i < end)
-          sums[i] += p[(tile + i) * pitch];
+        sums[i] += p[(tile + i) * pitch];
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < WARPS - 1; ++i)
+      if (whole + i < end)
+        sums[i] += p[(whole + i) * pitch];
   }
   float sum = sums[0];
 #pragma clang loop unroll(full)

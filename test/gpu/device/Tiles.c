@@ -726,16 +726,19 @@ static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
                              {128, 384, 512},
                              {128, 384, 0, 512},
                              {1, 127, 0, 129, 33},
-                             {0, 0, 65, 300, 0, 64, 31, 0}};
-  const int groups[] = {1, 2, 2, 3, 4, 5, 8};
-  const int64_t columns[] = {128, 128, 128, 144, 160, 16, 272};
+                             {0, 0, 65, 300, 0, 64, 31, 0},
+                             // Long groups among short ones, and long ones.
+                             {2, 1287, 0, 0},
+                             {130, 1500}};
+  const int groups[] = {1, 2, 2, 3, 4, 5, 8, 4, 2};
+  const int64_t columns[] = {128, 128, 128, 144, 160, 16, 272, 48, 32};
   const int64_t lasts[8] = {
       256, 128, 512, columnsOf(v, 16), 640, 0, columnsOf(v, 96), 1024};
-  for (int i = 0; i < 7; ++i) {
+  for (int i = 0; i < 9; ++i) {
     if (quick && (i == 1 || i == 2 || i == 4))
       continue;
     int64_t one = columnsOf(v, columns[i]);
-    bool odd = i > 4;
+    bool odd = i == 5 || i == 6;
     TilesShape s = {.groups = groups[i],
                     .rows = rows[i],
                     .columns = has(v, GQ_DEV_RAGGED) ? lasts : &one,
@@ -745,7 +748,7 @@ static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
                     .closed = i != 3,
                     .rowGap = v->aligned ? (odd ? 32 : 0) : 3,
                     .shift = v->aligned ? 0 : 1};
-    const unsigned grids[] = {0, 1, 3, 5, 2, 7, 4};
+    const unsigned grids[] = {0, 1, 3, 5, 2, 7, 4, 3, 6};
     testShape(tests, v, &s, "shape", grids[i]);
   }
   // Many groups, of which some share a thread of the plan; and none.

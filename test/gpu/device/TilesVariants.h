@@ -69,6 +69,10 @@ VARIANT(te_row_amax_f16, F16, f16, R | A, NVFP4, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, NONE, F32)
 VARIANT(mxfp4_row_dbias, BF16, bf16, R | B, MXFP4, NVFUSER, TILE128X4, GROUPED,
         32, NONE, NONE, F32)
+VARIANT(nvfp4_row_gathered, F16, f16, R | B | I, NVFP4, NVFUSER, TILE128X4, ALL,
+        32, NONE, NONE, F32)
+VARIANT(te_row_ragged, BF16, bf16, R | A | G, NVFP4, TE, LINEAR, GROUPED, 64,
+        PER_GROUP, NONE, F32)
 VARIANT(nvfp4_ragged, BF16, bf16, R | C | A | G, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(te_ragged_linear, F32, f32, R | C | A | G, NVFP4, TE, LINEAR, GROUPED,
