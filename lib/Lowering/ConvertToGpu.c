@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each op becomes kernels (GpuKernel.h) of the device functions in
-// runtime_kernels/device/: those of Kernels.h go through rows; where columns,
+// runtime_kernels/kernels/: those of Kernels.h go through rows; where columns,
 // column sums or groups of their own shapes ask for more, that of Tiles.h goes
 // through tiles.
 //
@@ -13,7 +13,7 @@
 #include "GpuKernel.h"
 
 #include "gq-c/Dialect.h"
-#include "runtime_kernels/device/Launch.h"
+#include "runtime_kernels/kernels/Launch.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"

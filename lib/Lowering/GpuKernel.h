@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A kernel calls one function of runtime_kernels/device/, which the bitcode of
+// A kernel calls one function of runtime_kernels/kernels/, which the bitcode of
 // the chip provides, with the op's attributes as constants; inlining makes it
 // the kernel for just this op. It is a gpu.module of its own.
 //

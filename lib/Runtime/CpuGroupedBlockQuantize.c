@@ -10,7 +10,7 @@
 #include "CpuCheck.h"
 #include "CpuQuantize.h"
 #include "runtime_kernels/layout/Tile128x4.h"
-#include "runtime_kernels/numerics/Nvfp4.h"
+#include "runtime_kernels/scalers/Nvfp4.h"
 
 #include <inttypes.h>
 #include <stddef.h>

@@ -19,7 +19,7 @@
 #include "CpuClones.h"
 #include "CpuTiles.h"
 #include "runtime_kernels/layout/Tile128x4.h"
-#include "runtime_kernels/numerics/Nvfp4.h"
+#include "runtime_kernels/scalers/Nvfp4.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 
 #include "CpuQuantize.h"
 
+#include "runtime_kernels/codecs/Float.h"
 #include "runtime_kernels/layout/Tile128x4.h"
-#include "runtime_kernels/numerics/Float.h"
 
 #include <string.h>
 

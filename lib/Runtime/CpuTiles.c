@@ -10,7 +10,7 @@
 #include "CpuClones.h"
 #include "runtime_kernels/layout/Groups.h"
 #include "runtime_kernels/layout/Tile128x4.h"
-#include "runtime_kernels/numerics/Block.h"
+#include "runtime_kernels/scalers/Block.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "CudaContext.h"
 
-#include "runtime_kernels/device/Launch.h"
+#include "runtime_kernels/kernels/Launch.h"
 
 #include "gq/Runtime/Cuda.h"
 

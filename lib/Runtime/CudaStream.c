@@ -8,7 +8,7 @@
 #include "CudaContext.h"
 
 #include "gq/Runtime/Cuda.h"
-#include "runtime_kernels/device/Launch.h"
+#include "runtime_kernels/kernels/Launch.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/numerics/E2M1.h"
-#include "runtime_kernels/numerics/E4M3.h"
-#include "runtime_kernels/numerics/E5M2.h"
-#include "runtime_kernels/numerics/E8M0.h"
+#include "runtime_kernels/codecs/E2M1.h"
+#include "runtime_kernels/codecs/E4M3.h"
+#include "runtime_kernels/codecs/E5M2.h"
+#include "runtime_kernels/codecs/E8M0.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Reference.h"
-#include "runtime_kernels/numerics/E2M1.h"
+#include "runtime_kernels/codecs/E2M1.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "test_cuda_fake.h"
 
 #include "gq/Runtime/Cuda.h"
-#include "runtime_kernels/device/Launch.h"
+#include "runtime_kernels/kernels/Launch.h"
 
 #include <pthread.h>
 #include <setjmp.h>

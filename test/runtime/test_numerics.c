@@ -12,7 +12,7 @@
 #include "Reference.h"
 #include "runtime_kernels/layout/Groups.h"
 #include "runtime_kernels/layout/Tile128x4.h"
-#include "runtime_kernels/numerics/Block.h"
+#include "runtime_kernels/scalers/Block.h"
 
 #include <math.h>
 #include <setjmp.h>

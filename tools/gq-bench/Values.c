@@ -7,7 +7,7 @@
 
 #include "Values.h"
 
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
 #include "tools/common/Device.h"
 
 #include <stdlib.h>

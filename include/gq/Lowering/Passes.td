@@ -243,7 +243,7 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
   let description = [{
     Replaces each gq op on memrefs of device memory by an asynchronous launch, on
     the stream of `gqSetStream`, of a kernel of its own: a `gpu.module` that
-    calls a function of `runtime_kernels/device/Kernels.h` with the op's
+    calls a function of `runtime_kernels/kernels/Kernels.h` with the op's
     attributes and static extents as constants and, where the op has a
     `producer`, with a function made of it. `gq-attach-target` provides the
     functions.

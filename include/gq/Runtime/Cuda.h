@@ -177,7 +177,7 @@ GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 /// `groups` groups, 0 where it knows no groups, on the thread's device.
 GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups);
 
-/// The same of a kernel of tiles (runtime_kernels/device/Tiles.h); if ragged,
+/// The same of a kernel of tiles (runtime_kernels/kernels/Tiles.h); if ragged,
 /// `rows` is the number of elements and `columns` 1. A multiprocessor holds
 /// `ctas` of its CTAs at once; its codes have `dataBits`, 4 or 8.
 GQ_EXPORT int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups,

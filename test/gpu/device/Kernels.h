@@ -12,7 +12,7 @@
 #include "Operands.h"
 
 #include "gq/Runtime/Types.h"
-#include "runtime_kernels/device/Launch.h"
+#include "runtime_kernels/kernels/Launch.h"
 
 /// A kernel and the multiprocessors there are for it.
 typedef struct Kernel {

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-/// Those of the functions of runtime_kernels/device/Kernels.h, addresses as
+/// Those of the functions of runtime_kernels/kernels/Kernels.h, addresses as
 /// integers.
 typedef struct Operands {
   uint64_t input;

@@ -10,8 +10,8 @@
 #include "../../runtime/Npy.h"
 #include "../../runtime/Reference.h"
 #include "Host.h"
-#include "runtime_kernels/device/Launch.h"
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
+#include "runtime_kernels/kernels/Launch.h"
 
 #include <float.h>
 #include <math.h>

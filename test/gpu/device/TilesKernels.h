@@ -12,7 +12,7 @@
 
 #include "TilesOperands.h"
 
-#include "runtime_kernels/device/Tiles.h"
+#include "runtime_kernels/kernels/Tiles.h"
 
 #define VARIANT(NAME, TYPE, LOAD, PARTS, FORMAT, RECIPE, LAYOUT, ROWS, BITS,   \
                 KIND, COLUMNWISE_KIND, DBIAS)                                  \

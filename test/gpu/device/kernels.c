@@ -10,7 +10,7 @@
 
 #include "Operands.h"
 
-#include "runtime_kernels/device/Kernels.h"
+#include "runtime_kernels/kernels/Kernels.h"
 
 // How kernels are declared.
 #ifndef KERNEL

@@ -13,7 +13,7 @@
 
 #include "../../runtime/Npy.h"
 #include "gq/Runtime/Cpu.h"
-#include "runtime_kernels/numerics/Nvfp4.h"
+#include "runtime_kernels/scalers/Nvfp4.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/device/Blocks.h"
-#include "runtime_kernels/numerics/Nvfp4.h"
+#include "runtime_kernels/kernels/Blocks.h"
+#include "runtime_kernels/scalers/Nvfp4.h"
 
 #include <inttypes.h>
 #include <stdio.h>

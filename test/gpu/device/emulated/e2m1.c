@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/numerics/E2M1.h"
-#include "runtime_kernels/device/Scales.h"
+#include "runtime_kernels/codecs/E2M1.h"
+#include "runtime_kernels/kernels/Scales.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -12,7 +12,7 @@
 #include "../Tiles.h"
 #include "Emulator.h"
 
-#include "runtime_kernels/device/Launch.h"
+#include "runtime_kernels/kernels/Launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +21,9 @@
 #include <unistd.h>
 
 // The device functions themselves.
-#include "runtime_kernels/device/Gather.c"
-#include "runtime_kernels/device/Inputs.c"
-#include "runtime_kernels/device/Tiles.c"
+#include "runtime_kernels/kernels/Gather.c"
+#include "runtime_kernels/kernels/Inputs.c"
+#include "runtime_kernels/kernels/QuantizeTiles.c"
 
 #define KERNEL static void
 #define BOUNDS(CTAS)

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/device/Scales.h"
-#include "runtime_kernels/numerics/E4M3.h"
+#include "runtime_kernels/codecs/E4M3.h"
+#include "runtime_kernels/kernels/Scales.h"
 
 #include <inttypes.h>
 #include <stdio.h>

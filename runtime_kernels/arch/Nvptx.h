@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_NVPTX_H
-#define GQ_KERNELS_DEVICE_NVPTX_H
+#ifndef GQ_KERNELS_ARCH_NVPTX_H
+#define GQ_KERNELS_ARCH_NVPTX_H
 
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
 
 /// Marks what a pointer points to as global memory.
 #define GQ_GLOBAL __attribute__((address_space(1)))
@@ -433,4 +433,4 @@ GQ_DEV void gq_dev_atomic_max_shared(uint32_t GQ_SHARED *p, uint32_t x) {
   __atomic_fetch_max(p, x, __ATOMIC_RELAXED);
 }
 
-#endif // GQ_KERNELS_DEVICE_NVPTX_H
+#endif // GQ_KERNELS_ARCH_NVPTX_H

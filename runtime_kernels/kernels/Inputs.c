@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/device/Inputs.h"
+#include "runtime_kernels/kernels/Inputs.h"
 
-#include "runtime_kernels/device/Kernels.h"
+#include "runtime_kernels/kernels/Kernels.h"
 
 /// The address of element (row, column).
 GQ_DEV const void GQ_GLOBAL *element(const void *inputs, int64_t row,

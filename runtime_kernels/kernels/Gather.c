@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/device/Gather.h"
+#include "runtime_kernels/kernels/Gather.h"
 
-#include "runtime_kernels/device/Kernels.h"
+#include "runtime_kernels/kernels/Kernels.h"
 
 /// What is read in the place of a row that does not exist: selecting an address
 /// costs less than a branch, which would keep loads from being issued together.

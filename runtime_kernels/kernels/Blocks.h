@@ -3,8 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The formulas of numerics/ in the instructions of the chip; the bytes are the
-// same. Formats, recipes and element types are constants, which select.
+// The formulas of codecs/ and scalers/ in the instructions of the chip; the
+// bytes are the same. Formats, recipes and element types are constants, which
+// select.
 //
 // The unit is 16 elements, a block of nvfp4, half of one of the MX formats, an
 // eighth of a row of blockwise fp8: from the largest magnitude of the block
@@ -12,12 +13,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_BLOCKS_H
-#define GQ_KERNELS_DEVICE_BLOCKS_H
+#ifndef GQ_KERNELS_KERNELS_BLOCKS_H
+#define GQ_KERNELS_KERNELS_BLOCKS_H
 
 #include "gq/Runtime/Types.h"
-#include "runtime_kernels/device/Nvptx.h"
-#include "runtime_kernels/numerics/E8M0.h"
+#include "runtime_kernels/arch/Nvptx.h"
+#include "runtime_kernels/codecs/E8M0.h"
 
 enum {
   GQ_DEV_UNIT = 16,
@@ -431,4 +432,4 @@ GQ_DEV uint32_t gq_dev_scale_block(gqFormat format, gqRecipe recipe,
   return gq_dev_nvfp4_block(recipe, hasOuter, outer, way, x, amax, y);
 }
 
-#endif // GQ_KERNELS_DEVICE_BLOCKS_H
+#endif // GQ_KERNELS_KERNELS_BLOCKS_H

@@ -10,13 +10,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_JOBS_H
-#define GQ_KERNELS_DEVICE_JOBS_H
+#ifndef GQ_KERNELS_KERNELS_JOBS_H
+#define GQ_KERNELS_KERNELS_JOBS_H
 
-#include "runtime_kernels/device/Tiles.h"
+#include "runtime_kernels/kernels/Tiles.h"
 
-#include "runtime_kernels/device/Groups.h"
-#include "runtime_kernels/device/Scales.h"
+#include "runtime_kernels/kernels/Groups.h"
+#include "runtime_kernels/kernels/Scales.h"
 
 enum {
   THREADS = GQ_DEV_TILES_CTA,
@@ -524,4 +524,4 @@ GQ_DEV void findJobs(const Op *o, const Plan *plan, uint32_t numCtas,
     jobs[n % (2 * BATCH)] = findJob(&here, plan, (uint32_t)index);
 }
 
-#endif // GQ_KERNELS_DEVICE_JOBS_H
+#endif // GQ_KERNELS_KERNELS_JOBS_H

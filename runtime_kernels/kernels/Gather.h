@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_GATHER_H
-#define GQ_KERNELS_DEVICE_GATHER_H
+#ifndef GQ_KERNELS_KERNELS_GATHER_H
+#define GQ_KERNELS_KERNELS_GATHER_H
 
-#include "runtime_kernels/device/Inputs.h"
+#include "runtime_kernels/kernels/Inputs.h"
 
 /// The row of the source that row `row` is read from, -1 if its index is wrong.
 /// `indices` are of constant width `index_bits`, 32 or 64.
@@ -35,4 +35,4 @@ void gq_dev_check_row_indices(const void GQ_GLOBAL *indices, int32_t index_bits,
                               int64_t source_rows, int64_t rows,
                               uint32_t GQ_GLOBAL *status);
 
-#endif // GQ_KERNELS_DEVICE_GATHER_H
+#endif // GQ_KERNELS_KERNELS_GATHER_H

@@ -3,17 +3,17 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Takes the place of runtime_kernels/device/Nvptx.h where device functions are
+// Takes the place of runtime_kernels/arch/Nvptx.h where device functions are
 // compiled for the CPU: see Emulator.h. What it declares is described there.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_NVPTX_H
-#define GQ_KERNELS_DEVICE_NVPTX_H
+#ifndef GQ_KERNELS_ARCH_NVPTX_H
+#define GQ_KERNELS_ARCH_NVPTX_H
 
 #include "Emulator.h"
 
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
 
 #include <math.h>
 
@@ -244,4 +244,4 @@ GQ_DEV void gq_dev_atomic_max_shared(uint32_t *p, uint32_t x) {
   *p = *p > x ? *p : x;
 }
 
-#endif // GQ_KERNELS_DEVICE_NVPTX_H
+#endif // GQ_KERNELS_ARCH_NVPTX_H

@@ -9,14 +9,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_BLOCK_H
-#define GQ_KERNELS_NUMERICS_BLOCK_H
+#ifndef GQ_KERNELS_SCALERS_BLOCK_H
+#define GQ_KERNELS_SCALERS_BLOCK_H
 
 #include "gq/Runtime/Types.h"
-#include "runtime_kernels/numerics/E5M2.h"
-#include "runtime_kernels/numerics/Fp8Block.h"
-#include "runtime_kernels/numerics/Mx.h"
-#include "runtime_kernels/numerics/Nvfp4.h"
+#include "runtime_kernels/codecs/E5M2.h"
+#include "runtime_kernels/scalers/Fp8Block.h"
+#include "runtime_kernels/scalers/Mx.h"
+#include "runtime_kernels/scalers/Nvfp4.h"
 
 typedef struct gq_dev_block_scale {
   /// As it is stored: a byte, or the bits of a float32.
@@ -66,4 +66,4 @@ GQ_DEV uint8_t gq_dev_code_from_f32(gqFormat format, float x) {
                                         : gq_dev_e5m2_from_f32(x);
 }
 
-#endif // GQ_KERNELS_NUMERICS_BLOCK_H
+#endif // GQ_KERNELS_SCALERS_BLOCK_H

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_MX_H
-#define GQ_KERNELS_NUMERICS_MX_H
+#ifndef GQ_KERNELS_SCALERS_MX_H
+#define GQ_KERNELS_SCALERS_MX_H
 
-#include "runtime_kernels/numerics/E8M0.h"
+#include "runtime_kernels/codecs/E8M0.h"
 
 /// The scale byte of a block whose largest magnitude is `amax`, for codes of at
 /// most `codeMax`. A product with the rounded reciprocal, not a quotient.
@@ -24,4 +24,4 @@ GQ_DEV float gq_dev_mx_inverse(uint8_t scale) {
   return gq_dev_f32_from_e8m0_inverse(scale);
 }
 
-#endif // GQ_KERNELS_NUMERICS_MX_H
+#endif // GQ_KERNELS_SCALERS_MX_H

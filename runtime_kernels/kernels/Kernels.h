@@ -15,12 +15,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_KERNELS_H
-#define GQ_KERNELS_DEVICE_KERNELS_H
+#ifndef GQ_KERNELS_KERNELS_KERNELS_H
+#define GQ_KERNELS_KERNELS_KERNELS_H
 
 #include "gq/Runtime/Types.h"
-#include "runtime_kernels/device/Inputs.h"
-#include "runtime_kernels/device/Launch.h"
+#include "runtime_kernels/kernels/Inputs.h"
+#include "runtime_kernels/kernels/Launch.h"
 
 /// Declares a function that the bitcode exports.
 #define GQ_DEV_KERNEL __attribute__((always_inline))
@@ -85,4 +85,4 @@ void gq_dev_preprocess_grouped_matmul_sf(
     uint8_t GQ_GLOBAL *scales, int64_t scale_rows, uint32_t GQ_GLOBAL *status,
     int32_t format, int32_t offset_bits);
 
-#endif // GQ_KERNELS_DEVICE_KERNELS_H
+#endif // GQ_KERNELS_KERNELS_KERNELS_H

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_E4M3_H
-#define GQ_KERNELS_NUMERICS_E4M3_H
+#ifndef GQ_KERNELS_CODECS_E4M3_H
+#define GQ_KERNELS_CODECS_E4M3_H
 
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
 
 /// The code of x, rounded to nearest even and saturated to +-448; NaN gives
 /// 0x7f, whatever its sign, which is that of no number. Normal codes round in
@@ -42,4 +42,4 @@ GQ_DEV float gq_dev_f32_from_e4m3(uint8_t code) {
   return gq_dev_f32_from_bits(sign | ((code & 0x7f) == 0x7f ? nan : finite));
 }
 
-#endif // GQ_KERNELS_NUMERICS_E4M3_H
+#endif // GQ_KERNELS_CODECS_E4M3_H

@@ -29,10 +29,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_TILES_H
-#define GQ_KERNELS_DEVICE_TILES_H
+#ifndef GQ_KERNELS_KERNELS_TILES_H
+#define GQ_KERNELS_KERNELS_TILES_H
 
-#include "runtime_kernels/device/Kernels.h"
+#include "runtime_kernels/kernels/Kernels.h"
 
 /// gq.grouped_block_quantize. `block` is the format's blockColumns, m the rows
 /// of a group, m32 is up(m, 32). "Flat" buffers hold group after group.
@@ -113,4 +113,4 @@ void gq_dev_reduce_tiles(void GQ_GLOBAL *workspace, int64_t rows,
                          void GQ_GLOBAL *dbias, int32_t parts,
                          int32_t dbias_type);
 
-#endif // GQ_KERNELS_DEVICE_TILES_H
+#endif // GQ_KERNELS_KERNELS_TILES_H

@@ -12,11 +12,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_GROUPS_H
-#define GQ_KERNELS_DEVICE_GROUPS_H
+#ifndef GQ_KERNELS_KERNELS_GROUPS_H
+#define GQ_KERNELS_KERNELS_GROUPS_H
 
-#include "runtime_kernels/device/Kernels.h"
-#include "runtime_kernels/device/Nvptx.h"
+#include "runtime_kernels/arch/Nvptx.h"
+#include "runtime_kernels/kernels/Kernels.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 
 /// The groups of an op, as its operands give them.
@@ -215,4 +215,4 @@ GQ_DEV gq_dev_group gq_dev_find_group(const gq_dev_row_groups *groups,
   return usable ? group : none;
 }
 
-#endif // GQ_KERNELS_DEVICE_GROUPS_H
+#endif // GQ_KERNELS_KERNELS_GROUPS_H

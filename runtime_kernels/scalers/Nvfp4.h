@@ -15,11 +15,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_NVFP4_H
-#define GQ_KERNELS_NUMERICS_NVFP4_H
+#ifndef GQ_KERNELS_SCALERS_NVFP4_H
+#define GQ_KERNELS_SCALERS_NVFP4_H
 
-#include "runtime_kernels/numerics/E2M1.h"
-#include "runtime_kernels/numerics/E4M3.h"
+#include "runtime_kernels/codecs/E2M1.h"
+#include "runtime_kernels/codecs/E4M3.h"
 
 enum {
   /// Elements in a block.
@@ -67,4 +67,4 @@ gq_dev_nvfp4_dequantize(const uint8_t codes[GQ_DEV_NVFP4_BLOCK_BYTES],
   }
 }
 
-#endif // GQ_KERNELS_NUMERICS_NVFP4_H
+#endif // GQ_KERNELS_SCALERS_NVFP4_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_FLOAT_H
-#define GQ_KERNELS_NUMERICS_FLOAT_H
+#ifndef GQ_KERNELS_CODECS_FLOAT_H
+#define GQ_KERNELS_CODECS_FLOAT_H
 
 #include "runtime_kernels/Inline.h"
 
@@ -134,4 +134,4 @@ GQ_DEV uint16_t gq_dev_f16_from_f64(double x) {
   return gq_dev_f16_from_f32(gq_dev_f32_from_f64_to_odd(x));
 }
 
-#endif // GQ_KERNELS_NUMERICS_FLOAT_H
+#endif // GQ_KERNELS_CODECS_FLOAT_H

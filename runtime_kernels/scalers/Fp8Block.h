@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_FP8BLOCK_H
-#define GQ_KERNELS_NUMERICS_FP8BLOCK_H
+#ifndef GQ_KERNELS_SCALERS_FP8BLOCK_H
+#define GQ_KERNELS_SCALERS_FP8BLOCK_H
 
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
 
 /// What the elements of a block whose largest magnitude is `amax` are
 /// multiplied by, for codes of at most `codeMax`; 1 if all are 0 or one is inf.
@@ -21,4 +21,4 @@ GQ_DEV float gq_dev_fp8_block_scale(float amax, float codeMax) {
   return amax > 0.0f && amax <= GQ_DEV_F32_MAX ? scale : 1.0f;
 }
 
-#endif // GQ_KERNELS_NUMERICS_FP8BLOCK_H
+#endif // GQ_KERNELS_SCALERS_FP8BLOCK_H

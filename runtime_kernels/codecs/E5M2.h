@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_E5M2_H
-#define GQ_KERNELS_NUMERICS_E5M2_H
+#ifndef GQ_KERNELS_CODECS_E5M2_H
+#define GQ_KERNELS_CODECS_E5M2_H
 
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
 
 /// The code of x, rounded to nearest even and saturated to +-57344, inf
 /// included; NaN gives 0x7f, whatever its sign. As e4m3, but the unit of the
@@ -34,4 +34,4 @@ GQ_DEV float gq_dev_f32_from_e5m2(uint8_t code) {
   return gq_dev_f32_from_f16((uint16_t)(code << 8));
 }
 
-#endif // GQ_KERNELS_NUMERICS_E5M2_H
+#endif // GQ_KERNELS_CODECS_E5M2_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_LAUNCH_H
-#define GQ_KERNELS_DEVICE_LAUNCH_H
+#ifndef GQ_KERNELS_KERNELS_LAUNCH_H
+#define GQ_KERNELS_KERNELS_LAUNCH_H
 
 #include "gq/Runtime/Types.h"
 
@@ -186,4 +186,4 @@ static inline uint32_t gq_dev_reduce_tiles_grid(int64_t rows, int64_t columns,
   return gq_dev_grid_of(ctas < full ? ctas : full);
 }
 
-#endif // GQ_KERNELS_DEVICE_LAUNCH_H
+#endif // GQ_KERNELS_KERNELS_LAUNCH_H

@@ -1,4 +1,4 @@
-//===- Tiles.c - the kernel of whole tiles --------------------------------===//
+//===- QuantizeTiles.c - the kernel of whole tiles ------------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,8 +29,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/device/Gather.h"
-#include "runtime_kernels/device/Jobs.h"
+#include "runtime_kernels/kernels/Gather.h"
+#include "runtime_kernels/kernels/Jobs.h"
 
 enum {
   /// Rows and columns of a warp's part of a job.

@@ -1,4 +1,5 @@
-//===- Kernels.c - the bodies of the GPU kernels --------------------------===//
+//===- QuantizeRows.c - kernels that go through rows
+//-----------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -20,11 +21,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/device/Kernels.h"
+#include "runtime_kernels/kernels/Kernels.h"
 
-#include "runtime_kernels/device/Blocks.h"
-#include "runtime_kernels/device/Gather.h"
-#include "runtime_kernels/device/Groups.h"
+#include "runtime_kernels/kernels/Blocks.h"
+#include "runtime_kernels/kernels/Gather.h"
+#include "runtime_kernels/kernels/Groups.h"
 
 enum {
   /// Units of a thread: one in each of the rows that share 16 bytes of scales.

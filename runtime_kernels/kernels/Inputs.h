@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_INPUTS_H
-#define GQ_KERNELS_DEVICE_INPUTS_H
+#ifndef GQ_KERNELS_KERNELS_INPUTS_H
+#define GQ_KERNELS_KERNELS_INPUTS_H
 
-#include "runtime_kernels/device/Nvptx.h"
+#include "runtime_kernels/arch/Nvptx.h"
 
 /// Loads the elements (row, column) to (row, column + 15); `column` is a
 /// multiple of 16. `inputs` is what the kernel was given. It is called by all
@@ -49,4 +49,4 @@ GQ_DEV bool gq_dev_reads_matrix(gq_load16 *load) {
          load == gq_dev_load16_f32_unaligned;
 }
 
-#endif // GQ_KERNELS_DEVICE_INPUTS_H
+#endif // GQ_KERNELS_KERNELS_INPUTS_H

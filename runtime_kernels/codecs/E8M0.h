@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_E8M0_H
-#define GQ_KERNELS_NUMERICS_E8M0_H
+#ifndef GQ_KERNELS_CODECS_E8M0_H
+#define GQ_KERNELS_CODECS_E8M0_H
 
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
 
 /// The code of x >= 0, rounded up to a power of two, so that what is divided by
 /// it cannot overflow; infinity gives the largest, 254, and 0 the smallest. A
@@ -37,4 +37,4 @@ GQ_DEV float gq_dev_f32_from_e8m0_inverse(uint8_t code) {
   return gq_dev_f32_from_e8m0(code == 255 ? 255 : (uint8_t)(254 - code));
 }
 
-#endif // GQ_KERNELS_NUMERICS_E8M0_H
+#endif // GQ_KERNELS_CODECS_E8M0_H

@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_DEVICE_SCALES_H
-#define GQ_KERNELS_DEVICE_SCALES_H
+#ifndef GQ_KERNELS_KERNELS_SCALES_H
+#define GQ_KERNELS_KERNELS_SCALES_H
 
-#include "runtime_kernels/device/Blocks.h"
+#include "runtime_kernels/kernels/Blocks.h"
 
 //===----------------------------------------------------------------------===//
 // e2m1
@@ -217,4 +217,4 @@ GQ_DEV void gq_dev_codes4(gqFormat format, uint32_t quarter, const float y[4],
     codes[quarter] = gq_dev_e4m3x4_from_f32(y[0], y[1], y[2], y[3]);
 }
 
-#endif // GQ_KERNELS_DEVICE_SCALES_H
+#endif // GQ_KERNELS_KERNELS_SCALES_H

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_NUMERICS_E2M1_H
-#define GQ_KERNELS_NUMERICS_E2M1_H
+#ifndef GQ_KERNELS_CODECS_E2M1_H
+#define GQ_KERNELS_CODECS_E2M1_H
 
-#include "runtime_kernels/numerics/Float.h"
+#include "runtime_kernels/codecs/Float.h"
 
 /// The code of x, rounded to nearest even and saturated to +-6; -0 keeps its
 /// sign, NaN gives +6.
@@ -49,4 +49,4 @@ GQ_DEV float gq_dev_f32_from_e2m1(uint32_t code) {
   return gq_dev_f32_from_bits(gq_dev_f32_bits(magnitude) | sign);
 }
 
-#endif // GQ_KERNELS_NUMERICS_E2M1_H
+#endif // GQ_KERNELS_CODECS_E2M1_H
