@@ -401,6 +401,31 @@ static gqStatus checkInput(const gqType *type, const DLTensor *tensor,
                         : gqTensorCheck(type, tensor, device);
 }
 
+/// Whether two tensors share a byte.
+static bool overlap(const gqSignature *signature, DLTensor *const *inputs,
+                    int32_t i, int32_t k) {
+  uintptr_t first = (uintptr_t)gqTensorData(inputs[i]);
+  uintptr_t second = (uintptr_t)gqTensorData(inputs[k]);
+  size_t firstSize = gqTensorNumBytes(&signature->inputs[i], inputs[i]);
+  size_t secondSize = gqTensorNumBytes(&signature->inputs[k], inputs[k]);
+  return first < second ? second - first < firstSize && secondSize > 0
+                        : first - second < secondSize && firstSize > 0;
+}
+
+/// What is written overlaps nothing else. Scalars are read before that.
+static gqStatus checkOverlap(const gqSignature *signature,
+                             DLTensor *const *inputs) {
+  for (int32_t i = 0; i < signature->numInputs; ++i)
+    for (int32_t k = 0; signature->written[i] && k < signature->numInputs; ++k)
+      if (k != i && signature->inputs[k].rank >= 0 &&
+          overlap(signature, inputs, i, k))
+        return gqFail(GQ_INVALID_ARGUMENT,
+                      "argument %d is written and overlaps argument %d in "
+                      "memory",
+                      i, k);
+  return GQ_OK;
+}
+
 static gqStatus checkInputs(const gqSignature *signature, DLDevice device,
                             DLTensor *const *inputs, size_t numInputs,
                             size_t numOutputs) {
@@ -417,7 +442,7 @@ static gqStatus checkInputs(const gqSignature *signature, DLDevice device,
     if (status != GQ_OK)
       return gqFail(status, "argument %zu: %s", i, gqGetLastErrorMessage());
   }
-  return GQ_OK;
+  return checkOverlap(signature, inputs);
 }
 
 /// Finds where a function runs. A failure that is pending in this thread comes

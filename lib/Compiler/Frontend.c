@@ -168,10 +168,10 @@ static gqStatus failType(MlirStringRef function, const char *role, intptr_t i,
   return status;
 }
 
-/// Writes the types that `gq-finalize-boundary` left in an array attribute.
-/// `sources` is null for inputs.
+/// Writes the types that `gq-finalize-boundary` left in an array attribute,
+/// and after each what the array attribute `more` has for it.
 static gqStatus writeTypes(MlirStringRef function, const char *role,
-                           MlirAttribute types, const MlirAttribute *sources,
+                           MlirAttribute types, MlirAttribute more,
                            gqText *text) {
   for (intptr_t i = 0, e = mlirArrayAttrGetNumElements(types); i < e; ++i) {
     MlirType type = mlirTypeAttrGetValue(mlirArrayAttrGetElement(types, i));
@@ -179,9 +179,10 @@ static gqStatus writeTypes(MlirStringRef function, const char *role,
     if (!convertType(type, &converted))
       return failType(function, role, i, type);
     gqTypeWrite(text, &converted);
-    if (sources)
-      gqTextPrintf(text, " %d", mlirDenseI32ArrayGetElement(*sources, i));
-    gqTextAppend(text, "\n", 1);
+    gqTextPrintf(text, " %d\n",
+                 mlirAttributeIsADenseBoolArray(more)
+                     ? mlirDenseBoolArrayGetElement(more, i)
+                     : mlirDenseI32ArrayGetElement(more, i));
   }
   return GQ_OK;
 }
@@ -190,15 +191,16 @@ static gqStatus writeSignature(MlirStringRef name, MlirAttribute boundary,
                                gqText *text) {
   MlirAttribute inputs = getEntry(boundary, "inputs");
   MlirAttribute results = getEntry(boundary, "results");
-  MlirAttribute sources = getEntry(boundary, "sources");
   gqTextPrintf(text, "%zu ", name.length);
   appendString(name, text);
   gqTextPrintf(text, " %d %d\n", (int)mlirArrayAttrGetNumElements(inputs),
                (int)mlirArrayAttrGetNumElements(results));
-  gqStatus status = writeTypes(name, "argument", inputs, NULL, text);
+  gqStatus status =
+      writeTypes(name, "argument", inputs, getEntry(boundary, "written"), text);
   if (status != GQ_OK)
     return status;
-  return writeTypes(name, "result", results, &sources, text);
+  return writeTypes(name, "result", results, getEntry(boundary, "sources"),
+                    text);
 }
 
 static bool startsWith(MlirStringRef string, const char *prefix) {

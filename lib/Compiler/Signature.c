@@ -65,17 +65,21 @@ static void readFunction(Reader *reader, gqSignature *signature) {
   gqType *inputs = calloc((size_t)numInputs + 1, sizeof(gqType));
   gqType *results = calloc((size_t)numResults + 1, sizeof(gqType));
   int32_t *sources = calloc((size_t)numResults + 1, sizeof(int32_t));
+  bool *written = calloc((size_t)numInputs + 1, sizeof(bool));
   signature->inputs = inputs;
   signature->results = results;
   signature->sources = sources;
-  if (!signature->name || !inputs || !results || !sources) {
+  signature->written = written;
+  if (!signature->name || !inputs || !results || !sources || !written) {
     reader->failed = true;
     return;
   }
   signature->numInputs = numInputs;
   signature->numResults = numResults;
-  for (int32_t i = 0; i < numInputs; ++i)
+  for (int32_t i = 0; i < numInputs; ++i) {
     inputs[i] = readType(reader);
+    written[i] = readNumber(reader, 0, 1);
+  }
   for (int32_t i = 0; i < numResults; ++i) {
     results[i] = readType(reader);
     sources[i] = (int32_t)readNumber(reader, -1, numInputs - 1);
@@ -104,6 +108,7 @@ void gqSignaturesFree(gqSignatures *signatures) {
     free((void *)signature->inputs);
     free((void *)signature->results);
     free((void *)signature->sources);
+    free((void *)signature->written);
   }
   free(signatures->functions);
   *signatures = (gqSignatures){0};

@@ -8,7 +8,7 @@
 //
 //   <number of functions>
 //   <length of the name> <name> <inputs> <results>        for each function
-//   <element type> <rank> <size>...                       for each input
+//   <element type> <rank> <size>... <written>             for each input
 //   <element type> <rank> <size>... <source>              for each result
 //
 //===----------------------------------------------------------------------===//

@@ -147,6 +147,16 @@ static gqStatus failStrides(const DLTensor *tensor) {
   return status;
 }
 
+static gqStatus failSize(const DLTensor *tensor) {
+  gqText text = {0};
+  appendShape(&text, tensor->ndim, tensor->shape);
+  gqStatus status =
+      gqFail(GQ_INVALID_ARGUMENT, "found shape %s, which no memory can hold",
+             gqTextString(&text));
+  gqTextFree(&text);
+  return status;
+}
+
 /// "expected a tensor on CUDA device 0, found the CPU"
 static gqStatus failDevice(DLDevice expected, DLDevice found) {
   gqText text = {0};
@@ -201,6 +211,24 @@ static bool isContiguous(const DLTensor *tensor) {
   return true;
 }
 
+/// Whether there can be memory for it, so that its strides and its size in
+/// bytes do not overflow. Also while it is empty.
+static bool fitsMemory(const gqType *type, const DLTensor *tensor) {
+  int64_t bytes = gqElementTypeSize(type->type);
+  for (int i = 0; i < tensor->ndim; ++i)
+    if (tensor->shape[i] > 0 &&
+        __builtin_mul_overflow(bytes, tensor->shape[i], &bytes))
+      return false;
+  return true;
+}
+
+size_t gqTensorNumBytes(const gqType *type, const DLTensor *tensor) {
+  size_t bytes = (size_t)gqElementTypeSize(type->type);
+  for (int i = 0; i < tensor->ndim; ++i)
+    bytes *= (size_t)tensor->shape[i];
+  return bytes;
+}
+
 static bool isOn(DLDevice device, DLDevice expected) {
   return device.device_type == expected.device_type &&
          (device.device_type == kDLCPU ||
@@ -218,6 +246,8 @@ gqStatus gqTensorCheck(const gqType *type, const DLTensor *tensor,
     return failType(type, tensor);
   if (!isOn(tensor->device, device))
     return failDevice(device, tensor->device);
+  if (!fitsMemory(type, tensor))
+    return failSize(tensor);
   if (!isContiguous(tensor))
     return failStrides(tensor);
   if (isEmpty(tensor))
@@ -269,7 +299,9 @@ DLManagedTensor *gqTensorCreate(DLDataType dtype, int rank,
   for (int i = rank - 1; i >= 0; --i) {
     result->sizes[i] = sizes[i];
     result->strides[i] = stride;
-    stride *= sizes[i];
+    // Of an empty result the extents may be anything.
+    if (__builtin_mul_overflow(stride, sizes[i], &stride))
+      stride = 0;
   }
   result->memory = *memory;
   result->tensor = (DLManagedTensor){.dl_tensor = {.data = data,

@@ -35,6 +35,10 @@ DLManagedTensor *gqTensorCreate(DLDataType dtype, int rank,
 gqStatus gqTensorCheck(const gqType *type, const DLTensor *tensor,
                        DLDevice device);
 
+/// The number of bytes of the elements of a tensor that gqTensorCheck() has
+/// accepted for `type`.
+size_t gqTensorNumBytes(const gqType *type, const DLTensor *tensor);
+
 /// The DLPack data type of fresh results of `type`.
 DLDataType gqTensorDtype(gqElementType type);
 

@@ -154,7 +154,28 @@ static void dropResults(MlirOperation function, MlirOperation ret,
   gqTypeListFree(&results);
 }
 
-/// Records what the function takes and gives, where each result comes from.
+/// For each argument, whether the function may write to its memory.
+static MlirAttribute writtenArguments(MlirOperation function) {
+  MlirOperation module = mlirOperationGetParentOperation(function);
+  MlirBlock entry =
+      mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
+  intptr_t count = mlirBlockGetNumArguments(entry);
+  int *written = calloc((size_t)count + 1, sizeof(int));
+  if (!written)
+    abort();
+  for (intptr_t i = 0; i < count; ++i) {
+    MlirValue argument = mlirBlockGetArgument(entry, i);
+    written[i] = mlirTypeIsAMemRef(mlirValueGetType(argument)) &&
+                 !gqIsOnlyRead(argument, module);
+  }
+  MlirAttribute attribute =
+      mlirDenseBoolArrayGet(mlirOperationGetContext(function), count, written);
+  free(written);
+  return attribute;
+}
+
+/// Records what the function takes and gives, which arguments it writes to and
+/// where each result comes from.
 static void recordBoundary(MlirOperation function, const int32_t *sources) {
   MlirContext context = mlirOperationGetContext(function);
   MlirType type =
@@ -169,9 +190,10 @@ static void recordBoundary(MlirOperation function, const int32_t *sources) {
       gqAttribute(context, "results", typeArray(context, &results)),
       gqAttribute(context, "sources",
                   mlirDenseI32ArrayGet(context, results.size, sources)),
+      gqAttribute(context, "written", writtenArguments(function)),
   };
   mlirOperationSetAttributeByName(function, string("gq.boundary"),
-                                  mlirDictionaryAttrGet(context, 3, entries));
+                                  mlirDictionaryAttrGet(context, 4, entries));
   mlirOperationSetAttributeByName(function, string("llvm.emit_c_interface"),
                                   mlirUnitAttrGet(context));
   gqTypeListFree(&inputs);

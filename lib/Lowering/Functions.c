@@ -8,6 +8,7 @@
 #include "Lowering.h"
 
 #include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
 
 #include <assert.h>
 
@@ -67,4 +68,63 @@ bool gqIsCalled(MlirOperation function, const gqOpList *calls) {
       return true;
   }
   return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments that are only read
+//===----------------------------------------------------------------------===//
+
+/// The entry block of the function that `call` names; null if it has none here.
+static MlirBlock calleeOf(MlirOperation call, MlirOperation module) {
+  gqOpList functions = gqCollectFunctions(module);
+  gqOpList one = {&call, 1};
+  MlirBlock entry = {NULL};
+  for (intptr_t i = 0; i < functions.size; ++i)
+    if (gqIsCalled(functions.ops[i], &one))
+      entry =
+          mlirRegionGetFirstBlock(mlirOperationGetRegion(functions.ops[i], 0));
+  gqOpListFree(&functions);
+  return entry;
+}
+
+/// Whether `op` hands its operands on to somewhere that its results do not
+/// show: another block, or an integer that is used as an address.
+static bool isEscape(MlirOperation op) {
+  if (gqIsNamed(op, "func.return"))
+    return false;
+  return gqIsNamed(op, "memref.extract_aligned_pointer_as_index") ||
+         mlirOperationEqual(mlirBlockGetTerminator(mlirOperationGetBlock(op)),
+                            op);
+}
+
+/// `budget` is how many more uses are looked at.
+static bool isOnlyRead(MlirValue buffer, MlirOperation module, int *budget) {
+  for (MlirOpOperand use = mlirValueGetFirstUse(buffer);
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation op = mlirOpOperandGetOwner(use);
+    intptr_t operand = mlirOpOperandGetOperandNumber(use);
+    if ((*budget)-- <= 0)
+      return false;
+    if (gqIsNamed(op, "func.call")) {
+      MlirBlock callee = calleeOf(op, module);
+      if (mlirBlockIsNull(callee) ||
+          !isOnlyRead(mlirBlockGetArgument(callee, operand), module, budget))
+        return false;
+    } else if (isEscape(op) ||
+               (!gqIsNamed(op, "func.return") && !gqOnlyReads(op, operand))) {
+      return false;
+    }
+    for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i) {
+      MlirValue result = mlirOperationGetResult(op, i);
+      if (mlirTypeIsAMemRef(mlirValueGetType(result)) &&
+          !isOnlyRead(result, module, budget))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool gqIsOnlyRead(MlirValue buffer, MlirOperation module) {
+  int budget = 4096;
+  return isOnlyRead(buffer, module, &budget);
 }

@@ -63,6 +63,10 @@ typedef struct gqNvvmOptions {
 /// an NVIDIA GPU. Owned by the caller.
 char *gqNvvmPipeline(const gqNvvmOptions *options);
 
+/// Whether the op's effects on memory (Passes.cpp) are known, and none is on
+/// what operand `operand` points to but reading it.
+bool gqOnlyReads(MlirOperation op, intptr_t operand);
+
 /// Reports that `pass` left something as it was (Passes.cpp).
 void gqRemarkMissed(MlirLocation location, const char *pass,
                     const char *message);
@@ -150,6 +154,10 @@ bool gqIsPublic(MlirOperation function);
 
 /// Whether one of `calls` names `function`.
 bool gqIsCalled(MlirOperation function, const gqOpList *calls);
+
+/// Whether the function only reads what `buffer`, a memref in it, points to, as
+/// far as can be told: through views, and calls of functions of `module`.
+bool gqIsOnlyRead(MlirValue buffer, MlirOperation module);
 
 //===----------------------------------------------------------------------===//
 // Destinations

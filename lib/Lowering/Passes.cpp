@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What MLIR has no C API for: declaring, registering and naming passes, and
-// remarks. No logic: a pass calls the C function of Lowering.h.
+// What MLIR has no C API for: declaring, registering and naming passes, memory
+// effects and remarks. No logic: a pass calls the C function of Lowering.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -139,6 +140,19 @@ void gqRegisterPasses() {
         gq::append(pm, text);
         free(text);
       });
+}
+
+bool gqOnlyReads(MlirOperation op, intptr_t operand) {
+  auto effects = dyn_cast<MemoryEffectOpInterface>(unwrap(op));
+  SmallVector<MemoryEffects::EffectInstance> all;
+  if (!effects)
+    return false;
+  effects.getEffects(all);
+  return llvm::all_of(all, [&](const MemoryEffects::EffectInstance &effect) {
+    return isa<MemoryEffects::Read>(effect.getEffect()) ||
+           (effect.getValue() &&
+            effect.getValue() != unwrap(op)->getOperand(operand));
+  });
 }
 
 void gqRemarkMissed(MlirLocation location, const char *pass,

@@ -22,7 +22,8 @@ static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
          gqCpuCheckLinearScales(op, (gqFormat)format, &operands->scales, m,
                                 k) &&
          gqCpuCheckGlobalScale(op, (gqFormat)format, &operands->globalScale,
-                               GQ_NO_GROUPS);
+                               GQ_NO_GROUPS) &&
+         gqCpuCheckOverlap(op);
 }
 
 static void run(const gqBlockQuantizeOperands *operands, gqFormat format) {

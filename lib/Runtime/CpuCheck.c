@@ -10,6 +10,7 @@
 #include "CpuQuantize.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +32,7 @@ bool gqCpuBegin(gqCpuOp *op, const char *name) {
     return false;
   op->name = name;
   op->status = GQ_OK;
+  op->numOperands = 0;
   fegetenv(&op->environment);
   fesetenv(FE_DFL_ENV);
   return true;
@@ -206,6 +208,21 @@ bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement) {
         : requirement->placement == GQ_ROWS
             ? "an inner stride of 1"
             : "an inner stride of 1 and rows that do not overlap");
+  assert(op->numOperands < GQ_CPU_MAX_OPERANDS);
+  op->operands[op->numOperands++] =
+      (gqCpuOperand){name, gqSpanOf(buffer), requirement->access == GQ_WRITTEN};
+  return true;
+}
+
+bool gqCpuCheckOverlap(gqCpuOp *op) {
+  for (int32_t i = 0; i < op->numOperands; ++i)
+    for (int32_t k = 0; k < i; ++k) {
+      const gqCpuOperand *a = &op->operands[i], *b = &op->operands[k];
+      if ((a->written || b->written) && gqSpansOverlap(a->span, b->span))
+        return gqCpuFail(
+            op, GQ_INVALID_ARGUMENT, "%s is written and overlaps %s in memory",
+            a->written ? a->name : b->name, a->written ? b->name : a->name);
+    }
   return true;
 }
 
@@ -304,6 +321,7 @@ bool gqCpuCheckData(gqCpuOp *op, const char *name, gqFormat format,
                                .buffer = data,
                                .types = 1 << traits.dataType,
                                .placement = GQ_DISJOINT_ROWS,
+                               .access = GQ_WRITTEN,
                                .rank = 2,
                                .sizes = {m, k * traits.dataBits / 8},
                                .shape = traits.dataBits == 4 ? "[M, K / 2]"
@@ -319,6 +337,7 @@ bool gqCpuCheckLinearScales(gqCpuOp *op, gqFormat format,
                                 .buffer = scales,
                                 .types = 1 << traits.scaleType,
                                 .placement = GQ_DISJOINT_ROWS,
+                                .access = GQ_WRITTEN,
                                 .rank = 2,
                                 .sizes = {extents.rows, extents.columns},
                                 .shape = traits.blockRows == 1
@@ -463,14 +482,15 @@ static bool checkScaleOffsets(gqCpuOp *op, gq_dev_groups groups,
   return true;
 }
 
-bool gqCpuCheckTiledScales(gqCpuOp *op, const char *name, gqFormat format,
-                           const gqBuffer *scales, int64_t paddedColumns,
-                           gq_dev_groups groups) {
+bool gqCpuCheckTiledScales(gqCpuOp *op, const char *name, gqAccess access,
+                           gqFormat format, const gqBuffer *scales,
+                           int64_t paddedColumns, gq_dev_groups groups) {
   const gqRequirement requirement = {
       .name = name,
       .buffer = scales,
       .types = 1 << gqFormatGetTraits(format).scaleType,
       .placement = GQ_CONTIGUOUS,
+      .access = access,
       .rank = 2,
       .sizes = {GQ_ANY_EXTENT, paddedColumns},
       .shape = "[R, up(C, 4)] for C = K / block scale columns"};

@@ -21,17 +21,31 @@
 #ifndef GQ_LIB_RUNTIME_CPUCHECK_H
 #define GQ_LIB_RUNTIME_CPUCHECK_H
 
+#include "Overlap.h"
+
 #include "gq/Runtime/Status.h"
 #include "runtime_kernels/layout/Groups.h"
 
 #include <fenv.h>
 #include <stdbool.h>
 
+/// An operand that has memory.
+typedef struct gqCpuOperand {
+  const char *name;
+  gqSpan span;
+  bool written;
+} gqCpuOperand;
+
+enum { GQ_CPU_MAX_OPERANDS = 24 };
+
 /// An op that runs.
 typedef struct gqCpuOp {
   /// Its name without the dialect's.
   const char *name;
   gqStatus status;
+  /// Those that gqCpuCheckOperand() has accepted.
+  gqCpuOperand operands[GQ_CPU_MAX_OPERANDS];
+  int32_t numOperands;
   /// The caller's floating-point environment.
   fenv_t environment;
 } gqCpuOp;
@@ -74,6 +88,9 @@ typedef enum gqPlacement {
   GQ_DISJOINT_ROWS,
 } gqPlacement;
 
+/// What an op does with an operand.
+typedef enum gqAccess { GQ_READ, GQ_WRITTEN } gqAccess;
+
 /// What an op requires of an operand.
 typedef struct gqRequirement {
   const char *name;
@@ -81,6 +98,7 @@ typedef struct gqRequirement {
   /// One of the sets above.
   int32_t types;
   gqPlacement placement;
+  gqAccess access;
   int32_t rank;
   int64_t sizes[GQ_OPERAND_RANK];
   /// The sizes in the op's terms, such as "[M, K / 2]", for the message.
@@ -91,6 +109,10 @@ typedef struct gqRequirement {
 /// accepts has extents of at most 2^56 and as many bytes, more than a machine
 /// can address, so that arithmetic on extents does not overflow.
 bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement);
+
+/// Checks that no operand that is written shares a byte with another one, of
+/// all that were checked before.
+bool gqCpuCheckOverlap(gqCpuOp *op);
 
 /// Sets of formats and of scale layouts, one bit each.
 enum {
@@ -143,8 +165,8 @@ bool gqCpuCheckGroups(gqCpuOp *op, const gqBuffer *offsets,
 /// Checks that the padded scales are [R, paddedColumns] with whole tiles and,
 /// if there are scale offsets, that every group's padded rows lie in [0, R),
 /// without overlap.
-bool gqCpuCheckTiledScales(gqCpuOp *op, const char *name, gqFormat format,
-                           const gqBuffer *scales, int64_t paddedColumns,
-                           gq_dev_groups groups);
+bool gqCpuCheckTiledScales(gqCpuOp *op, const char *name, gqAccess access,
+                           gqFormat format, const gqBuffer *scales,
+                           int64_t paddedColumns, gq_dev_groups groups);
 
 #endif // GQ_LIB_RUNTIME_CPUCHECK_H

@@ -190,12 +190,14 @@ static bool checkOuter(gqCpuOp *op, const Problem *p) {
 }
 
 /// A contiguous operand of rank 1 with `size` elements, or any number.
-static bool checkFlat(gqCpuOp *op, const char *name, const gqBuffer *buffer,
-                      int32_t types, int64_t size, const char *shape) {
+static bool checkFlat(gqCpuOp *op, const char *name, gqAccess access,
+                      const gqBuffer *buffer, int32_t types, int64_t size,
+                      const char *shape) {
   const gqRequirement requirement = {.name = name,
                                      .buffer = buffer,
                                      .types = types,
                                      .placement = GQ_CONTIGUOUS,
+                                     .access = access,
                                      .rank = 1,
                                      .sizes = {size},
                                      .shape = shape};
@@ -209,7 +211,7 @@ static bool checkData(gqCpuOp *op, const Problem *p, const char *name,
   if (!p->ragged)
     return gqCpuCheckData(op, name, p->method.format, data, count,
                           p->operands->input.sizes[1]);
-  return checkFlat(op, name, data, 1 << p->traits.dataType,
+  return checkFlat(op, name, GQ_WRITTEN, data, 1 << p->traits.dataType,
                    count * p->traits.dataBits / 8,
                    p->traits.dataBits == 4 ? "[N / 2]" : "[N]");
 }
@@ -222,13 +224,13 @@ static bool checkRowwise(gqCpuOp *op, const Problem *p) {
   if (!checkData(op, p, "data", &operands->data))
     return false;
   if (p->ragged || (!isTiled(p) && p->traits.blockRows > 1))
-    return checkFlat(op, "scales", &operands->scales, 1 << p->traits.scaleType,
-                     GQ_ANY_EXTENT, "a flat buffer");
+    return checkFlat(op, "scales", GQ_WRITTEN, &operands->scales,
+                     1 << p->traits.scaleType, GQ_ANY_EXTENT, "a flat buffer");
   if (!isTiled(p))
     return gqCpuCheckLinearScales(op, p->method.format, &operands->scales,
                                   p->groups.numRows, input->sizes[1]);
   return gqCpuCheckTiledScales(
-      op, "scales", p->method.format, &operands->scales,
+      op, "scales", GQ_WRITTEN, p->method.format, &operands->scales,
       gq_dev_up(input->sizes[1] / p->traits.blockColumns, GQ_DEV_TILE_COLUMNS),
       p->groups);
 }
@@ -239,12 +241,14 @@ static bool checkColumnwise(gqCpuOp *op, const Problem *p) {
     return true;
   bool valid =
       p->traits.transposes
-          ? checkFlat(op, "columnwise_data", &operands->columnwiseData,
-                      1 << p->traits.dataType, GQ_ANY_EXTENT, "a flat buffer")
+          ? checkFlat(op, "columnwise_data", GQ_WRITTEN,
+                      &operands->columnwiseData, 1 << p->traits.dataType,
+                      GQ_ANY_EXTENT, "a flat buffer")
           : checkData(op, p, "columnwise_data", &operands->columnwiseData);
   return valid &&
-         checkFlat(op, "columnwise_scales", &operands->columnwiseScales,
-                   1 << p->traits.scaleType, GQ_ANY_EXTENT, "a flat buffer");
+         checkFlat(op, "columnwise_scales", GQ_WRITTEN,
+                   &operands->columnwiseScales, 1 << p->traits.scaleType,
+                   GQ_ANY_EXTENT, "a flat buffer");
 }
 
 /// amax, dbias and scale_offsets_out.
@@ -255,25 +259,27 @@ static bool checkMore(gqCpuOp *op, const Problem *p) {
                                .buffer = &operands->dbias,
                                .types = GQ_TYPES_FLOAT,
                                .placement = GQ_CONTIGUOUS,
+                               .access = GQ_WRITTEN,
                                .rank = 2,
                                .sizes = {numGroups, operands->input.sizes[1]},
                                .shape = "[G, K]"};
   return (gqBufferIsAbsent(&operands->amax) ||
-          checkFlat(op, "amax", &operands->amax, GQ_TYPES_F32, numGroups,
-                    "[G]")) &&
+          checkFlat(op, "amax", GQ_WRITTEN, &operands->amax, GQ_TYPES_F32,
+                    numGroups, "[G]")) &&
          (gqBufferIsAbsent(&operands->dbias) ||
           gqCpuCheckOperand(op, &dbias)) &&
          (gqBufferIsAbsent(&operands->scaleOffsetsOut) ||
-          checkFlat(op, "scale_offsets_out", &operands->scaleOffsetsOut,
-                    1 << operands->offsets.type, numGroups, "[G]"));
+          checkFlat(op, "scale_offsets_out", GQ_WRITTEN,
+                    &operands->scaleOffsetsOut, 1 << operands->offsets.type,
+                    numGroups, "[G]"));
 }
 
 /// The input and the groups in it.
 static bool checkInput(gqCpuOp *op, Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   bool valid = p->ragged
-                   ? checkFlat(op, "input", &operands->input, GQ_TYPES_FLOAT,
-                               GQ_ANY_EXTENT, "[N]")
+                   ? checkFlat(op, "input", GQ_READ, &operands->input,
+                               GQ_TYPES_FLOAT, GQ_ANY_EXTENT, "[N]")
                    : gqCpuCheckInput(op, p->method.format, &operands->input,
                                      &operands->rowIndices);
   const gqBuffer *counted =
@@ -285,10 +291,11 @@ static bool checkInput(gqCpuOp *op, Problem *p) {
     return false;
   int64_t numGroups = p->groups.numGroups;
   int32_t type = 1 << operands->offsets.type;
-  return !p->ragged || (checkFlat(op, "first_dims", &operands->firstDims, type,
-                                  numGroups, "[G]") &&
-                        checkFlat(op, "last_dims", &operands->lastDims, type,
-                                  numGroups, "[G]"));
+  return !p->ragged ||
+         (checkFlat(op, "first_dims", GQ_READ, &operands->firstDims, type,
+                    numGroups, "[G]") &&
+          checkFlat(op, "last_dims", GQ_READ, &operands->lastDims, type,
+                    numGroups, "[G]"));
 }
 
 /// The shape of a ragged group: it lies between its offset and the next.
@@ -370,7 +377,7 @@ static bool checkGroups(gqCpuOp *op, const Problem *p) {
 static bool check(gqCpuOp *op, Problem *p) {
   return checkPresence(op, p) && checkInput(op, p) && checkOuter(op, p) &&
          checkRowwise(op, p) && checkColumnwise(op, p) && checkMore(op, p) &&
-         checkGroups(op, p);
+         checkGroups(op, p) && gqCpuCheckOverlap(op);
 }
 
 //===----------------------------------------------------------------------===//

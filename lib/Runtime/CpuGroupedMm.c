@@ -63,7 +63,7 @@ static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
   if (!gqCpuCheckColumns(op, "a", GQ_FORMAT_NVFP4, k) ||
       !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets, "row",
                         m, groups) ||
-      !gqCpuCheckTiledScales(op, "a_scales", GQ_FORMAT_NVFP4,
+      !gqCpuCheckTiledScales(op, "a_scales", GQ_READ, GQ_FORMAT_NVFP4,
                              &operands->aScales, paddedColumns, *groups))
     return false;
 
@@ -98,13 +98,14 @@ static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
                              .buffer = &operands->out,
                              .types = GQ_TYPES_FLOAT,
                              .placement = GQ_DISJOINT_ROWS,
+                             .access = GQ_WRITTEN,
                              .rank = 2,
                              .sizes = {m, n},
                              .shape = "[M, N]"};
   return gqCpuCheckOperand(op, &bScales) &&
          (gqBufferIsAbsent(&operands->alpha) ||
           gqCpuCheckOperand(op, &alpha)) &&
-         gqCpuCheckOperand(op, &out);
+         gqCpuCheckOperand(op, &out) && gqCpuCheckOverlap(op);
 }
 
 /// Dequantizes `depth` elements of a row from column `k` on; both are multiples

@@ -32,8 +32,10 @@ static bool check(gqCpuOp *op,
          gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets,
                           "row", operands->input.sizes[0], groups) &&
          gqCpuCheckTiledScales(
-             op, "scales", (gqFormat)format, &operands->scales,
-             gq_dev_up(operands->input.sizes[1], GQ_DEV_TILE_COLUMNS), *groups);
+             op, "scales", GQ_WRITTEN, (gqFormat)format, &operands->scales,
+             gq_dev_up(operands->input.sizes[1], GQ_DEV_TILE_COLUMNS),
+             *groups) &&
+         gqCpuCheckOverlap(op);
 }
 
 static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }

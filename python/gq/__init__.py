@@ -65,12 +65,15 @@ class Signature:
       inputs, results: tuples of Type.
       sources: for each result the index of the argument that it is written
         into, or None if it is a fresh array.
+      written: for each argument, whether its memory may be written: an array
+        that shares memory with no other argument.
     """
 
     name: str
     inputs: tuple[Type, ...]
     results: tuple[Type, ...]
     sources: tuple[int | None, ...]
+    written: tuple[bool, ...]
 
 
 class Executable:
@@ -94,7 +97,8 @@ class Executable:
             ml_dtypes.bfloat16 or uint16; f8 is the ml_dtypes type, uint8 or
             int8; f4 of shape [..., K] is uint8 or int8 of shape [..., K/2],
             two codes a byte, the even index in the low nibble. They are
-            borrowed for the call.
+            borrowed for the call. One that may be written
+            (signature().written) shares no memory with another.
 
         Returns:
           None, one array, or a tuple of arrays, by the number of results.
@@ -105,7 +109,8 @@ class Executable:
 
         Raises:
           Error: INVALID_ARGUMENT if the arrays do not fit the function, or one
-            to be written is read-only, and then nothing has run;
+            to be written is read-only or overlaps another one, and then
+            nothing has run;
             INVALID_OFFSETS if offsets describe no groups, INVALID_ROW_INDICES
             if an index is not one of a row: the op that finds
             that writes nothing and gq's ops after it do not run, but what
@@ -116,7 +121,9 @@ class Executable:
         c = signature(self._handle, entry)
         sources = c.sources[: c.num_results]
         borrowed = [
-            _tensors.borrow(array, i, i in sources)
+            _tensors.borrow(
+                array, i, i in sources or (i < c.num_inputs and c.written[i])
+            )
             for i, array in enumerate(arrays)
         ]
         inputs = [ctypes.pointer(tensor) for tensor, _ in borrowed]
@@ -157,6 +164,7 @@ class Executable:
             tuple(Type._of(c.inputs[i]) for i in range(c.num_inputs)),
             tuple(Type._of(c.results[i]) for i in range(c.num_results)),
             tuple(None if s < 0 else s for s in c.sources[: c.num_results]),
+            tuple(c.written[: c.num_inputs]),
         )
 
 

@@ -65,6 +65,7 @@ class GqSignature(ctypes.Structure):
         ("inputs", POINTER(GqType)),
         ("results", POINTER(GqType)),
         ("sources", POINTER(c_int32)),
+        ("written", POINTER(c_bool)),
     ]
 
 

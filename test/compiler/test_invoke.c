@@ -96,6 +96,92 @@ static void testByteOffset(void **state) {
   gqExecutableDestroy(executable);
 }
 
+/// Whether a result is written into an argument that begins `distance` floats
+/// behind another one, which has 6.
+static gqStatus invokeAtDistance(gqExecutable *executable, int distance) {
+  float memory[18] = {0}, s = 10;
+  Tensor storage[3];
+  DLTensor *inputs[] = {
+      makeTensor(&storage[0], float32Type, memory + 6, 2, (int64_t[]){2, 3}),
+      makeScalar(&storage[1], float32Type, &s),
+      makeTensor(&storage[2], float32Type, memory + 6 + distance, 2,
+                 (int64_t[]){2, 3})};
+  DLManagedTensor *outputs[3];
+  gqStatus status = gqInvoke(executable, NULL, inputs, 3, outputs, 3);
+  for (int i = 0; i < 3; ++i) {
+    assert_int_equal(!!outputs[i], status == GQ_OK);
+    if (outputs[i])
+      release(outputs[i]);
+  }
+  return status;
+}
+
+static void testOverlap(void **state) {
+  (void)state;
+  gqExecutable *executable = compile(threeResults);
+  const gqSignature *signature;
+  gqExecutableGetSignature(executable, NULL, &signature);
+  assert_false(signature->written[0]);
+  assert_false(signature->written[1]);
+  assert_true(signature->written[2]);
+  for (int distance = -6; distance <= 6; ++distance) {
+    bool apart = distance == -6 || distance == 6;
+    assert_int_equal(invokeAtDistance(executable, distance),
+                     apart ? GQ_OK : GQ_INVALID_ARGUMENT);
+    if (!apart)
+      assertMessage("argument 2 is written and overlaps argument 0 in memory");
+  }
+  // A scalar is read before anything is written; an empty tensor is nowhere.
+  float a[6] = {0}, out[6] = {0};
+  Tensor storage[3];
+  DLTensor *inputs[] = {
+      makeTensor(&storage[0], float32Type, a, 2, (int64_t[]){2, 3}),
+      makeScalar(&storage[1], float32Type, out + 1),
+      makeTensor(&storage[2], float32Type, out, 2, (int64_t[]){2, 3})};
+  DLManagedTensor *outputs[3];
+  invoke(executable, NULL, inputs, 3, outputs, 3);
+  for (int i = 0; i < 3; ++i)
+    release(outputs[i]);
+  for (int i = 0; i < 3; i += 2)
+    makeTensor(&storage[i], float32Type, out + i, 2, (int64_t[]){0, 3});
+  invoke(executable, NULL, inputs, 3, outputs, 3);
+  for (int i = 0; i < 3; ++i)
+    release(outputs[i]);
+  gqExecutableDestroy(executable);
+}
+
+/// What is only read may be the same memory, whoever reads it.
+static void testOverlapOfReads(void **state) {
+  (void)state;
+  gqExecutable *executable =
+      compile("func.func private @head(%a: tensor<3xf32>) -> f32 {\n"
+              "  %c = arith.constant 0 : index\n"
+              "  %e = tensor.extract %a[%c] : tensor<3xf32>\n"
+              "  return %e : f32\n"
+              "}\n"
+              "func.func @main(%a: tensor<3xf32>, %b: tensor<3xf32>,\n"
+              "    %c: memref<3xf32>) -> (tensor<3xf32>, f32) {\n"
+              "  %i = arith.constant 0 : index\n"
+              "  %h = call @head(%b) : (tensor<3xf32>) -> f32\n"
+              "  %l = memref.load %c[%i] : memref<3xf32>\n"
+              "  %s = arith.addf %h, %l : f32\n"
+              "  %r = arith.addf %a, %b : tensor<3xf32>\n"
+              "  return %r, %s : tensor<3xf32>, f32\n"
+              "}\n");
+  float a[] = {1, 2, 3};
+  Tensor storage;
+  DLTensor *tensor = makeVector(&storage, float32Type, a, 3);
+  DLTensor *inputs[] = {tensor, tensor, tensor};
+  DLManagedTensor *outputs[2];
+  invoke(executable, "main", inputs, 3, outputs, 2);
+  const float *sum = outputs[0]->dl_tensor.data;
+  assert_float_equal(sum[2], 6, 0);
+  assert_float_equal(*(const float *)outputs[1]->dl_tensor.data, 2, 0);
+  release(outputs[0]);
+  release(outputs[1]);
+  gqExecutableDestroy(executable);
+}
+
 static void testEmptyTensors(void **state) {
   (void)state;
   float s = 10;
@@ -862,6 +948,8 @@ int main(void) {
       cmocka_unit_test(testCompileInThreads),
       cmocka_unit_test(testThreeResults),
       cmocka_unit_test(testByteOffset),
+      cmocka_unit_test(testOverlap),
+      cmocka_unit_test(testOverlapOfReads),
       cmocka_unit_test(testEmptyTensors),
       cmocka_unit_test(testOneScalar),
       cmocka_unit_test(testNoResult),

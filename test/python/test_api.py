@@ -109,10 +109,10 @@ def test_signature():
     bf16, i8 = gq.Type("bf16", (None, 64)), gq.Type("i8", (None, 32))
     f8 = gq.Type("f8E4M3FN", (None, 4))
     assert modules.compiled(TEXT).signature() == gq.Signature(
-        "main", (bf16, i8, f8), (i8, f8), (1, 2)
+        "main", (bf16, i8, f8), (i8, f8), (1, 2), (False, True, True)
     )
     assert modules.compiled(FRESH).signature("main") == gq.Signature(
-        "main", (bf16, f8), (i8, f8), (None, 1)
+        "main", (bf16, f8), (i8, f8), (None, 1), (False, True)
     )
     scalar = modules.block_quantize(modules.Types(K, "f32", scale="scalar"))
     inputs = modules.compiled(scalar).signature().inputs
@@ -134,7 +134,9 @@ def test_scalar():
     """No tensors: arrays of rank 0 outside, and NumPy's scalars as arguments."""
     run = modules.compiled("func.func @f(%x : i32) -> i32 { return %x : i32 }")
     i32 = gq.Type("i32", None)
-    assert run.signature() == gq.Signature("f", (i32,), (i32,), (None,))
+    assert run.signature() == gq.Signature(
+        "f", (i32,), (i32,), (None,), (False,)
+    )
     for x in np.int32(-5), np.array(-5, np.int32):
         result = run(x)
         assert result.shape == () and result.dtype == np.int32 and result == -5

@@ -154,6 +154,34 @@ def test_arguments(what):
     wrong.fails(function(), "INVALID_ARGUMENT", rf"argument {number}: ")
 
 
+def test_overlap():
+    """Offsets that were checked would be replaced while they are used."""
+    types = f"tensor<?x{K // 2}xi8>, tensor<?x4xf8E4M3FN, #gq.tile128x4>"
+    text = f"""
+      func.func @main(%x: tensor<?x{K}xf32>, %o: tensor<?xi32>,
+          %q0: tensor<?x{K // 2}xi8>,
+          %t0: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %so0: tensor<?xi32>)
+          -> ({types}, tensor<?xi32>) {{
+        %q, %t, %so = gq.grouped_block_quantize format(nvfp4)
+            ins(%x : tensor<?x{K}xf32>) groups(%o : tensor<?xi32>)
+            outs(%q0, %t0 : {types}) scale_offsets_out(%so0 : tensor<?xi32>)
+            -> {types}, tensor<?xi32>
+        return %q, %t, %so : {types}, tensor<?xi32>
+      }}"""
+    rows = 4096
+    memory = np.array([0, rows // 2, rows], np.int32)
+    data = np.full((rows, K // 2), cases.POISON, np.uint8)
+    scales = np.full((rows + 256, 4), cases.POISON, np.uint8)
+    x = np.zeros((rows, K), np.float32)
+    quantize = modules.compiled(text)
+    message = "argument 4 is written and overlaps argument 1 in memory"
+    with pytest.raises(gq.Error, match=message) as raised:
+        quantize(x, memory, data, scales, memory[1:])
+    assert raised.value.status == "INVALID_ARGUMENT"
+    assert (data == cases.POISON).all() and (scales == cases.POISON).all()
+    assert quantize.signature().written == (False, False, True, True, True)
+
+
 # What only the op can see, because the function's extents are dynamic.
 OPERANDS = {
     "offsets": lambda o: o[:2].copy(),

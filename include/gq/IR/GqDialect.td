@@ -30,6 +30,13 @@ def Gq_Dialect : Dialect {
     scales. Both are `i32` or `i64`. Contents that do not describe groups are an
     error at run time; they never cause an access outside of a buffer.
 
+    **Memory.** What an op writes shares no byte with anything else that it
+    takes: an op may read an operand again after it has checked it. Inputs that
+    are only read may overlap, and so may the address ranges of rows that lie in
+    each other's gaps, as two ranges of columns of one matrix do. On tensors
+    bufferization sees to it; overlapping buffers are an error at run time, and
+    the op then writes nothing.
+
     **Packed data.** f4 data is `[M, K]` of `f4E2M1FN` or, as it is stored,
     `[M, K/2]` of `i8`: two codes a byte, the even index in the low nibble.
     `gq-pack-subbyte` turns the first into the second.

@@ -195,11 +195,13 @@ def GqFinalizeBoundary : Pass<"gq-finalize-boundary", "::mlir::ModuleOp"> {
 
     ```mlir
     gq.boundary = {inputs = [memref<4xf32>], results = [memref<4xf32>],
-                   sources = array<i32: 0>}
+                   sources = array<i32: 0>, written = array<i1: true>}
     ```
 
     where `sources` names the argument that a result is, or -1 for a result that
-    is still returned and whose memory is the caller's. A buffer that is
+    is still returned and whose memory is the caller's, and `written` says of
+    each argument whether its memory may be written to: true unless every use of
+    it is known to read. A buffer that is
     returned twice is cloned, also as another view or where it is not sure that
     two results differ (what an `scf.for` or a branch yields), in private
     functions too; so is another view of an argument, such as a

@@ -8,9 +8,13 @@
 // structs below name; the attributes follow as integers.
 //
 // A function checks everything before it writes anything: extents that were
-// dynamic in the IR, contiguity, the contents of offsets and row indices. On a
-// failure it writes nothing and leaves a status for gqCpuStatus(). While a
-// failure is pending it does nothing.
+// dynamic in the IR, contiguity, overlap, the contents of offsets and row
+// indices. On a failure it writes nothing and leaves a status for
+// gqCpuStatus(). While a failure is pending it does nothing.
+//
+// What an op writes shares no byte with another of its operands; those that it
+// only reads may overlap. Rows that lie in the gaps between those of another
+// operand, as two ranges of columns of one matrix do, are apart.
 //
 // Offsets: `offsets` holds G+1 row starts (the last bounds the last group) or
 // G starts (the last group runs to M). `scale_offsets` holds G row starts in

@@ -68,6 +68,10 @@ typedef struct gqSignature {
   /// For each result, the argument that it was written into, or -1 if it is a
   /// fresh buffer.
   const int32_t *sources;
+  /// For each argument, whether the function may write to its memory: true for
+  /// those that results are written into, and for a memref unless nothing but
+  /// reads of it are found. It overlaps no other argument.
+  const bool *written;
 } gqSignature;
 
 /// Compiles `length` bytes of MLIR text (gq, upstream dialects and what the
@@ -107,12 +111,19 @@ GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
 /// argument's memory, which the caller keeps alive, with the dtype it came in;
 /// a fresh one owns its memory.
 ///
+/// An argument that may be written (gqSignature.written) shares no byte with
+/// another argument: a function may check one and read it again later. Those
+/// that are only read may overlap. The same holds for the operands of each gq
+/// op, which may be parts of an argument: what it writes shares no byte with
+/// anything else that it takes.
+///
 /// On failure all `outputs` are null and the message names what is wrong.
-/// Arguments are checked before anything runs. A gq op that finds its operands
-/// wrong, such as the contents of offsets, writes nothing, and the gq ops after
-/// it do nothing; but other ops may have written into arguments that results
-/// are written into. GQ_OUT_OF_MEMORY: a tensor has extents, computed
-/// from the arguments, that memory does not hold; the call ends there.
+/// Arguments, also that they do not overlap, are checked before anything runs.
+/// A gq op that finds its operands wrong, such as the contents of offsets,
+/// writes nothing, and the gq ops after it do nothing; but other ops may have
+/// written into arguments that results are written into. GQ_OUT_OF_MEMORY: a
+/// tensor has extents, computed from the arguments, that memory does not hold;
+/// the call ends there.
 ///
 /// For "cuda": tensors are on the thread's device (see gqGetDevice), scalars
 /// and scalar results on the CPU. The call only puts work into the thread's

@@ -3,7 +3,7 @@
 // An argument that is returned is not; what else is, stays.
 // CHECK-LABEL: func @drop
 // CHECK-SAME: (%{{.*}}: memref<4xf32>, %{{.*}}: memref<?xi8>) -> memref<2xf32>
-// CHECK-SAME: gq.boundary = {inputs = [memref<4xf32>, memref<?xi8>], results = [memref<?xi8>, memref<2xf32>], sources = array<i32: 1, -1>}
+// CHECK-SAME: gq.boundary = {inputs = [memref<4xf32>, memref<?xi8>], results = [memref<?xi8>, memref<2xf32>], sources = array<i32: 1, -1>, written = array<i1: false, false>}
 // CHECK-SAME: llvm.emit_c_interface
 func.func @drop(%a: memref<4xf32>, %b: memref<?xi8>)
     -> (memref<?xi8>, memref<2xf32>) {
@@ -35,13 +35,13 @@ func.func @twice() -> (memref<2xf32>, memref<2xf32>) {
 
 // Scalars, and no results.
 // CHECK-LABEL: func @scalars
-// CHECK-SAME: gq.boundary = {inputs = [i32], results = [i32], sources = array<i32: -1>}
+// CHECK-SAME: gq.boundary = {inputs = [i32], results = [i32], sources = array<i32: -1>, written = array<i1: false>}
 func.func @scalars(%a: i32) -> i32 {
   // CHECK: return %{{.*}} : i32
   return %a : i32
 }
 // CHECK-LABEL: func @nothing
-// CHECK-SAME: gq.boundary = {inputs = [], results = [], sources = array<i32>}
+// CHECK-SAME: gq.boundary = {inputs = [], results = [], sources = array<i32>, written = array<i1>}
 func.func @nothing() {
   return
 }
@@ -149,7 +149,7 @@ func.func private @private_twice() -> (memref<4xf32>, memref<4xf32>) {
 }
 
 // CHECK-LABEL: func @no_return
-// CHECK-SAME: gq.boundary = {inputs = [memref<4xf32>], results = [i32], sources = array<i32: -1>}
+// CHECK-SAME: gq.boundary = {inputs = [memref<4xf32>], results = [i32], sources = array<i32: -1>, written = array<i1: false>}
 func.func @no_return(%a: memref<4xf32>) -> i32 {
   cf.br ^bb1
 ^bb1:
@@ -169,4 +169,75 @@ gpu.module @kernels {
     %0 = call @drop(%a) : (memref<4xf32>) -> memref<4xf32>
     return %0 : memref<4xf32>
   }
+}
+
+// What is read, directly, as a view, by a function or by an op of structure.
+// CHECK-LABEL: func @reads
+// CHECK-SAME: written = array<i1: false, false, false, true, true>
+func.func @reads(%load: memref<4xf32>, %copied: memref<4xf32>,
+    %in: memref<4xf32>, %target: memref<4xf32>, %out: memref<4xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %view = memref.cast %load : memref<4xf32> to memref<?xf32>
+  %0 = memref.load %view[%c0] : memref<?xf32>
+  memref.copy %copied, %target : memref<4xf32> to memref<4xf32>
+  linalg.exp ins(%in : memref<4xf32>) outs(%out : memref<4xf32>)
+  %1 = call @read(%load) : (memref<4xf32>) -> f32
+  %2 = arith.addf %0, %1 : f32
+  return %2 : f32
+}
+func.func private @read(%a: memref<4xf32>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %0 = memref.load %a[%c0] : memref<4xf32>
+  return %0 : f32
+}
+
+// What is written, or may be: through a view, a call, an address, a loop, a
+// branch, by a function that nobody knows.
+// CHECK-LABEL: func @writes
+// CHECK-SAME: written = array<i1: true, true, true, true, true, true>
+func.func @writes(%store: memref<4xf32>, %called: memref<4xf32>,
+    %address: memref<4xf32>, %carried: memref<4xf32>, %branch: memref<4xf32>,
+    %unknown: memref<4xf32>) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %f = arith.constant 0.0 : f32
+  %view = memref.subview %store[0] [2] [1] : memref<4xf32> to memref<2xf32>
+  memref.store %f, %view[%c0] : memref<2xf32>
+  call @write(%called) : (memref<4xf32>) -> ()
+  call @unknown(%unknown) : (memref<4xf32>) -> ()
+  %p = memref.extract_aligned_pointer_as_index %address : memref<4xf32> -> index
+  %r = scf.for %i = %c0 to %c1 step %c1 iter_args(%x = %carried)
+      -> memref<4xf32> {
+    memref.store %f, %x[%c0] : memref<4xf32>
+    scf.yield %x : memref<4xf32>
+  }
+  cf.br ^bb1(%branch : memref<4xf32>)
+^bb1(%b: memref<4xf32>):
+  memref.store %f, %b[%c0] : memref<4xf32>
+  return %p : index
+}
+func.func private @write(%a: memref<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %f = arith.constant 0.0 : f32
+  memref.store %f, %a[%c0] : memref<4xf32>
+  return
+}
+func.func private @unknown(%a: memref<4xf32>)
+
+// A function that calls itself.
+// CHECK-LABEL: func @recursive
+// CHECK-SAME: written = array<i1: true>
+func.func @recursive(%a: memref<4xf32>) {
+  call @recursive(%a) : (memref<4xf32>) -> ()
+  return
+}
+
+// What gq ops do with memrefs.
+// CHECK-LABEL: func @quantize
+// CHECK-SAME: written = array<i1: false, true, true>
+func.func @quantize(%x: memref<4x64xbf16>, %q: memref<4x32xi8>,
+    %s: memref<4x4xf8E4M3FN>) {
+  gq.block_quantize format(nvfp4) ins(%x : memref<4x64xbf16>)
+      outs(%q, %s : memref<4x32xi8>, memref<4x4xf8E4M3FN>)
+  return
 }
