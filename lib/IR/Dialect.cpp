@@ -36,14 +36,9 @@ using namespace mlir::bufferization;
 #define GET_OP_CLASSES
 #include "gq/IR/GqOps.cpp.inc"
 
-static_assert(int(gq::Format::NVFP4) == GQ_FORMAT_NVFP4);
-static_assert(int(gq::Format::MXFP4) == GQ_FORMAT_MXFP4);
-static_assert(int(gq::Format::MXFP8_E4M3) == GQ_FORMAT_MXFP8_E4M3);
-static_assert(int(gq::Format::MXFP8_E5M2) == GQ_FORMAT_MXFP8_E5M2);
-static_assert(int(gq::Format::FP8_E4M3_1x128) == GQ_FORMAT_FP8_E4M3_1X128);
-static_assert(int(gq::Format::FP8_E4M3_128x128) == GQ_FORMAT_FP8_E4M3_128X128);
-static_assert(int(gq::Format::FP8_E5M2_1x128) == GQ_FORMAT_FP8_E5M2_1X128);
-static_assert(int(gq::Format::FP8_E5M2_128x128) == GQ_FORMAT_FP8_E5M2_128X128);
+#define GQ_ASSERT_FORMAT(VALUE, NAME, ...)                                     \
+  static_assert(int(gq::Format::NAME) == GQ_FORMAT_##NAME);
+GQ_FORMATS(GQ_ASSERT_FORMAT)
 static_assert(int(gq::Recipe::NVFUSER) == GQ_RECIPE_NVFUSER);
 static_assert(int(gq::Recipe::TE) == GQ_RECIPE_TE);
 static_assert(int(gq::ScaleLayout::Linear) == GQ_SCALE_LAYOUT_LINEAR);

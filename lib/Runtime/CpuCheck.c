@@ -333,6 +333,11 @@ bool gqCpuCheckLinearScales(gqCpuOp *op, gqFormat format,
                             const gqBuffer *scales, int64_t m, int64_t k) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   gqCpuScaleExtents extents = gqCpuGetScaleExtents(format, false, m, k);
+  char shape[96] = "[M, K / block]";
+  if (traits.blockRows > 1)
+    snprintf(shape, sizeof(shape),
+             "[up(M, %" PRId64 ") / %" PRId64 ", K / %" PRId64 "]",
+             traits.blockRows, traits.blockRows, traits.blockColumns);
   const gqRequirement linear = {.name = "scales",
                                 .buffer = scales,
                                 .types = 1 << traits.scaleType,
@@ -340,9 +345,7 @@ bool gqCpuCheckLinearScales(gqCpuOp *op, gqFormat format,
                                 .access = GQ_WRITTEN,
                                 .rank = 2,
                                 .sizes = {extents.rows, extents.columns},
-                                .shape = traits.blockRows == 1
-                                             ? "[M, K / block]"
-                                             : "[up(M, 128) / 128, K / 128]"};
+                                .shape = shape};
   return gqCpuCheckOperand(op, &linear);
 }
 
@@ -364,10 +367,11 @@ bool gqCpuCheckFactor(gqCpuOp *op, const char *name, const gqBuffer *factor,
 
 bool gqCpuCheckGlobalScale(gqCpuOp *op, gqFormat format,
                            const gqBuffer *globalScale, int64_t numGroups) {
-  if (!gqBufferIsAbsent(globalScale) && format != GQ_FORMAT_NVFP4)
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  if (!gqBufferIsAbsent(globalScale) && traits.scaleRule != GQ_SCALE_RULE_NVFP4)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "format %s has no global_scale, only nvfp4 has",
-                     gqFormatGetTraits(format).name);
+                     traits.name);
   return gqCpuCheckFactor(op, "global_scale", globalScale, numGroups);
 }
 

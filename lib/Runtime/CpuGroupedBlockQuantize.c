@@ -109,10 +109,10 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
                      "recipe %" PRId32
                      " is unknown, expected nvfuser (%d) or te (%d)",
                      recipe, GQ_RECIPE_NVFUSER, GQ_RECIPE_TE);
-  if (recipe == GQ_RECIPE_TE && format != GQ_FORMAT_NVFP4)
+  gqFormatTraits traits = gqFormatGetTraits((gqFormat)format);
+  if (recipe == GQ_RECIPE_TE && traits.scaleRule != GQ_SCALE_RULE_NVFP4)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "format %s has no recipe te, only nvfp4 has",
-                     gqFormatGetTraits((gqFormat)format).name);
+                     "format %s has no recipe te, only nvfp4 has", traits.name);
   if (rows != GQ_ROWS_ALL && rows != GQ_ROWS_GROUPED)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "rows %" PRId32

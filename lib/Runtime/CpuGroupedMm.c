@@ -59,7 +59,8 @@ static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
   if (!gqCpuCheckOperand(op, &a))
     return false;
   int64_t m = operands->a.sizes[0], k = operands->a.sizes[1] * 2;
-  int64_t paddedColumns = gq_dev_up(k / 16, GQ_DEV_TILE_COLUMNS);
+  int64_t paddedColumns =
+      gq_dev_up(k / GQ_DEV_NVFP4_BLOCK, GQ_DEV_TILE_COLUMNS);
   if (!gqCpuCheckColumns(op, "a", GQ_FORMAT_NVFP4, k) ||
       !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets, "row",
                         m, groups) ||
@@ -109,13 +110,13 @@ static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
 }
 
 /// Dequantizes `depth` elements of a row from column `k` on; both are multiples
-/// of 16.
+/// of the block.
 GQ_DEV void dequantize(const uint8_t *codes, const uint8_t *tiledScales,
                        int64_t tiledRow, int64_t paddedColumns, int64_t k,
                        int64_t depth, float *x) {
-  for (int64_t i = 0; i < depth; i += 16) {
-    int64_t scale =
-        gq_dev_tile128x4_offset(tiledRow, (k + i) / 16, paddedColumns);
+  for (int64_t i = 0; i < depth; i += GQ_DEV_NVFP4_BLOCK) {
+    int64_t scale = gq_dev_tile128x4_offset(
+        tiledRow, (k + i) / GQ_DEV_NVFP4_BLOCK, paddedColumns);
     gq_dev_nvfp4_dequantize(codes + (k + i) / 2, tiledScales[scale], x + i);
   }
 }

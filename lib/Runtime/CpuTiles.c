@@ -100,17 +100,20 @@ GQ_DEV void quantizeRows(const gqCpuTile *tile, gqFormat format,
   const gqFormatTraits traits = gqFormatGetTraits(format);
   const int64_t block = traits.blockColumns;
   const int64_t blockBytes = block * traits.dataBits / 8;
-  float amax = traits.blockRows > 1 ? tileAmax(tile) : 0.0f;
-  for (int64_t r = 0; r < tile->rows; ++r)
+  for (int64_t first = 0; first < tile->rows; first += traits.blockRows)
     for (int64_t b = 0; b < tile->columns / block; ++b) {
-      const float *x = tile->x[r] + b * block;
-      if (traits.blockRows == 1)
-        amax = gq_dev_f32_amax(x, (int)block);
+      int64_t end = first + traits.blockRows;
+      end = end < tile->rows ? end : tile->rows;
+      float amax = 0.0f;
+      for (int64_t r = first; r < end; ++r)
+        amax = gq_dev_max(gq_dev_f32_amax(tile->x[r] + b * block, (int)block),
+                          amax);
       gq_dev_block_scale scale =
           gq_dev_block_scale_from_amax(format, recipe, amax, outer);
-      scales->bits[r / traits.blockRows][b] = scale.bits;
-      encodeBlock(format, x, block, scale.factor,
-                  data + r * stride + b * blockBytes);
+      scales->bits[first / traits.blockRows][b] = scale.bits;
+      for (int64_t r = first; r < end; ++r)
+        encodeBlock(format, tile->x[r] + b * block, block, scale.factor,
+                    data + r * stride + b * blockBytes);
     }
 }
 
@@ -133,11 +136,12 @@ GQ_DEV void quantizeColumnBlocks(const gqCpuTile *tile, gqFormat format,
   for (int64_t r = first; r < first + count; ++r)
     for (int64_t c = 0; c < tile->columns; ++c)
       amax[c] = gq_dev_max(__builtin_fabsf(tile->x[r][c]), amax[c]);
-  if (traits.blockRows > 1) {
-    float all = gq_dev_f32_amax(amax, (int)tile->columns);
-    for (int64_t c = 0; c < tile->columns; ++c)
-      amax[c] = all;
-  }
+  if (traits.blockRows > 1)
+    for (int64_t c = 0; c < tile->columns; c += traits.blockRows) {
+      float all = gq_dev_f32_amax(amax + c, (int)traits.blockRows);
+      for (int64_t i = 0; i < traits.blockRows; ++i)
+        amax[c + i] = all;
+    }
   for (int64_t c = 0; c < tile->columns; ++c) {
     gq_dev_block_scale scale =
         gq_dev_block_scale_from_amax(format, recipe, amax[c], outer);
@@ -219,30 +223,12 @@ void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
                        int64_t stride, gqCpuTileScales *scales) {
   memset(scales, 0, sizeof(*scales));
   switch (method.format) {
-  case GQ_FORMAT_NVFP4:
-    return quantize(tile, GQ_FORMAT_NVFP4, method.recipe, columnwise, outer,
+#define GQ_QUANTIZE(VALUE, NAME, ...)                                          \
+  case GQ_FORMAT_##NAME:                                                       \
+    return quantize(tile, GQ_FORMAT_##NAME, method.recipe, columnwise, outer,  \
                     data, stride, scales);
-  case GQ_FORMAT_MXFP4:
-    return quantize(tile, GQ_FORMAT_MXFP4, method.recipe, columnwise, outer,
-                    data, stride, scales);
-  case GQ_FORMAT_MXFP8_E4M3:
-    return quantize(tile, GQ_FORMAT_MXFP8_E4M3, method.recipe, columnwise,
-                    outer, data, stride, scales);
-  case GQ_FORMAT_MXFP8_E5M2:
-    return quantize(tile, GQ_FORMAT_MXFP8_E5M2, method.recipe, columnwise,
-                    outer, data, stride, scales);
-  case GQ_FORMAT_FP8_E4M3_1X128:
-    return quantize(tile, GQ_FORMAT_FP8_E4M3_1X128, method.recipe, columnwise,
-                    outer, data, stride, scales);
-  case GQ_FORMAT_FP8_E4M3_128X128:
-    return quantize(tile, GQ_FORMAT_FP8_E4M3_128X128, method.recipe, columnwise,
-                    outer, data, stride, scales);
-  case GQ_FORMAT_FP8_E5M2_1X128:
-    return quantize(tile, GQ_FORMAT_FP8_E5M2_1X128, method.recipe, columnwise,
-                    outer, data, stride, scales);
-  case GQ_FORMAT_FP8_E5M2_128X128:
-    return quantize(tile, GQ_FORMAT_FP8_E5M2_128X128, method.recipe, columnwise,
-                    outer, data, stride, scales);
+    GQ_FORMATS(GQ_QUANTIZE)
+#undef GQ_QUANTIZE
   }
 }
 

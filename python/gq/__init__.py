@@ -22,6 +22,7 @@ installed package holds no library.
 
 import ctypes
 import dataclasses
+import itertools
 import os
 import weakref
 
@@ -32,7 +33,13 @@ from ._library import check, lib, signature
 # Where it is from for whoever sees it raised.
 Error.__module__ = __name__
 
-__all__ = ["Error", "Executable", "Signature", "Type", "compile"]
+__all__ = ["FORMATS", "Error", "Executable", "Signature", "Type", "compile"]
+
+#: The names of the formats, such as "nvfp4".
+FORMATS = tuple(
+    name.decode()
+    for name in itertools.takewhile(bool, map(lib.gqFormatName, itertools.count()))
+)
 
 
 @dataclasses.dataclass(frozen=True)

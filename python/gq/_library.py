@@ -90,6 +90,7 @@ def _load():
         function.restype, function.argtypes = result, arguments
 
     executable = c_void_p
+    declare("gqFormatName", c_char_p, c_int32)
     declare("gqStatusName", c_char_p, c_int)
     declare("gqGetLastErrorMessage", c_char_p)
     declare(

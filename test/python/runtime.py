@@ -5,7 +5,7 @@
 import ctypes
 
 import cases
-import oracle
+import gq
 from gq import _library
 
 _ELEMENTS = [
@@ -46,7 +46,7 @@ def grouped_block_quantize(operands, attributes):
     buffers = [_buffer(operands.get(name)) for name in cases.OPERANDS]
     _library.lib.gqCpuGroupedBlockQuantize(
         (_Buffer * len(buffers))(*buffers),
-        list(oracle.FORMATS).index(attributes.format),
+        gq.FORMATS.index(attributes.format),
         _RECIPES.index(attributes.recipe),
         _LAYOUTS.index(attributes.layout),
         _ROWS.index(attributes.rows),

@@ -18,6 +18,11 @@ FORMATS = list(oracle.FORMATS)
 BATCHES = formats.batches(golden.DIR)
 
 
+def test_oracle():
+    """The oracle, which is independent, has every format."""
+    assert tuple(oracle.FORMATS) == gq.FORMATS
+
+
 # The element type of the input matters neither to the compiler nor to the order
 # of the work.
 COMPILED = [n for n in BATCHES if " f32 " not in n and " f16 " not in n]

@@ -242,41 +242,52 @@ static int64_t transposedColumns(const Builder *b, bool ofScales) {
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Of a tensor's elements; GQ_I8 stands for two of f4.
+/// Of a tensor's elements.
 static const char *elementName(gqElementType type) {
-  switch (type) {
-  case GQ_F32:
-    return "f32";
-  case GQ_F16:
-    return "f16";
-  case GQ_I8:
-    return "f4E2M1FN";
-  case GQ_F8E4M3FN:
-    return "f8E4M3FN";
-  case GQ_F8E8M0FNU:
-    return "f8E8M0FNU";
-  default:
-    return "bf16";
+  return type == GQ_F32 ? "f32" : type == GQ_F16 ? "f16" : "bf16";
+}
+
+/// Of a tensor's codes.
+static const char *codeName(gqCode code) {
+  switch (code) {
+#define GQ_CODE(NAME, BITS, TYPE, MLIR_TYPE, MAX)                              \
+  case GQ_CODE_##NAME:                                                         \
+    return #MLIR_TYPE;
+    GQ_CODES(GQ_CODE)
+#undef GQ_CODE
   }
+  return "";
+}
+
+/// Of a tensor's scales.
+static const char *scaleName(gqScaleRule rule) {
+  switch (rule) {
+#define GQ_SCALE_RULE(NAME, TYPE, MLIR_TYPE)                                   \
+  case GQ_SCALE_RULE_##NAME:                                                   \
+    return #MLIR_TYPE;
+    GQ_SCALE_RULES(GQ_SCALE_RULE)
+#undef GQ_SCALE_RULE
+  }
+  return "";
 }
 
 static void nameMatrix(char name[TYPE_SIZE], int64_t columns,
-                       gqElementType type, const char *encoding) {
-  snprintf(name, TYPE_SIZE, "tensor<?x%" PRId64 "x%s%s>", columns,
-           elementName(type), encoding);
+                       const char *element, const char *encoding) {
+  snprintf(name, TYPE_SIZE, "tensor<?x%" PRId64 "x%s%s>", columns, element,
+           encoding);
 }
 
 static void nameTypes(Builder *b) {
   static const char tiles[] = ", #gq.tile128x4";
   int64_t k = b->shape->columns, groups = b->shape->groups;
-  gqElementType data = b->traits.dataType, scale = b->traits.scaleType;
-  nameMatrix(b->input, k, b->op->element, "");
+  const char *data = codeName(b->traits.code);
+  const char *scale = scaleName(b->traits.scaleRule);
+  nameMatrix(b->input, k, elementName(b->op->element), "");
   nameMatrix(b->data, k, data, "");
   nameMatrix(b->linear, k / b->traits.blockColumns, scale, "");
   nameMatrix(b->tiled, tiledColumns(b), scale, tiles);
-  snprintf(b->columnData, TYPE_SIZE, "tensor<?x%s>", elementName(data));
-  snprintf(b->columnTiled, TYPE_SIZE, "tensor<?x%s%s>", elementName(scale),
-           tiles);
+  snprintf(b->columnData, TYPE_SIZE, "tensor<?x%s>", data);
+  snprintf(b->columnTiled, TYPE_SIZE, "tensor<?x%s%s>", scale, tiles);
   snprintf(b->dbias, TYPE_SIZE, "tensor<%" PRId64 "x%" PRId64 "xbf16>", groups,
            k);
   snprintf(b->offsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups + 1);

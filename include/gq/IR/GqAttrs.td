@@ -11,6 +11,7 @@
 #define GQ_IR_ATTRS_TD
 
 include "gq/IR/GqDialect.td"
+include "gq/IR/GqFormats.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
@@ -26,34 +27,16 @@ class Gq_EnumAttr<Gq_Enum enumInfo, string mnemonic>
   let assemblyFormat = "`(` $value `)`";
 }
 
-def Gq_Format : Gq_Enum<"Format", "format", [
-  I32EnumAttrCase<"NVFP4", 0, "nvfp4">,
-  I32EnumAttrCase<"MXFP4", 1, "mxfp4">,
-  I32EnumAttrCase<"MXFP8_E4M3", 2, "mxfp8_e4m3">,
-  I32EnumAttrCase<"MXFP8_E5M2", 3, "mxfp8_e5m2">,
-  I32EnumAttrCase<"FP8_E4M3_1x128", 4, "fp8_e4m3_1x128">,
-  I32EnumAttrCase<"FP8_E4M3_128x128", 5, "fp8_e4m3_128x128">,
-  I32EnumAttrCase<"FP8_E5M2_1x128", 6, "fp8_e5m2_1x128">,
-  I32EnumAttrCase<"FP8_E5M2_128x128", 7, "fp8_e5m2_128x128">
-]>;
+def Gq_Format : Gq_Enum<"Format", "format", Gq_FormatCases>;
 def Gq_FormatAttr : Gq_EnumAttr<Gq_Format, "format"> {
-  let description = [{
-    | format | data | block | scale | columnwise data |
-    |---|---|---|---|---|
-    | `nvfp4` | `f4E2M1FN` | 16 | `f8E4M3FN` | transposed |
-    | `mxfp4` | `f4E2M1FN` | 32 | `f8E8M0FNU` | as rowwise |
-    | `mxfp8_e4m3` | `f8E4M3FN` | 32 | `f8E8M0FNU` | as rowwise |
-    | `mxfp8_e5m2` | `f8E5M2` | 32 | `f8E8M0FNU` | as rowwise |
-    | `fp8_e4m3_1x128`, `fp8_e5m2_1x128` | `f8E4M3FN`, `f8E5M2` | 128 | `f32` | transposed |
-    | `fp8_e4m3_128x128`, `fp8_e5m2_128x128` | `f8E4M3FN`, `f8E5M2` | 128 by 128 | `f32` | transposed |
+  let description = Gq_FormatTable # [{
 
     For a block with the largest magnitude A (NaN dropped), in float32 with one
     rounding per operation, and codes rounded to nearest even and saturated:
 
     * `nvfp4`: see `RecipeAttr`.
     * `mxfp4`, `mxfp8_*`: the scale S is A * (1/max) rounded up to a power of
-      two, max being the largest value of a code (6, 448 or 57344); a code is
-      that of x / S.
+      two, max being the largest code; a code is that of x / S.
     * `fp8_*`: a code is that of x * s with s = max / A, at most the largest
       finite float32, or 1 if A is 0 or infinite; what is stored is 1 / s.
 
@@ -70,8 +53,8 @@ def Gq_RecipeAttr : Gq_EnumAttr<Gq_Recipe, "recipe"> {
     How the scale of an `nvfp4` block with the largest magnitude A is computed:
 
     * `nvfuser`: `S = e4m3(A/6 * g)` with the optional global encode scale g.
-    * `te`: `S = e4m3(A * (g * (1/6)))` with `g = 2688/a` for the outer amax a,
-      at most the largest finite float32, or 1 if a is 0 or infinite.
+    * `te`: `S = e4m3(A * (g * (1/6)))` with `g = (6 * 448)/a` for the outer
+      amax a, at most the largest finite float32, or 1 if a is 0 or infinite.
 
     With either, a code is `e2m1(x * inv)` with `inv = 1 / (S * (1/g))`; S before
     its rounding and inv are clamped to the largest finite float32.

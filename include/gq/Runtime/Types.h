@@ -11,51 +11,17 @@
 #ifndef GQ_RUNTIME_TYPES_H
 #define GQ_RUNTIME_TYPES_H
 
+#include "gq/Runtime/Formats.def"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 /// Marks what the shared library exports; everything else in it is hidden.
 #define GQ_EXPORT __attribute__((visibility("default")))
 
-/// What a block is quantized to; gqFormatGetTraits says what each is made of.
-/// The values are those of the dialect's enumeration of the same name.
-typedef enum gqFormat {
-  GQ_FORMAT_NVFP4 = 0,
-  GQ_FORMAT_MXFP4 = 1,
-  GQ_FORMAT_MXFP8_E4M3 = 2,
-  GQ_FORMAT_MXFP8_E5M2 = 3,
-  GQ_FORMAT_FP8_E4M3_1X128 = 4,
-  GQ_FORMAT_FP8_E4M3_128X128 = 5,
-  GQ_FORMAT_FP8_E5M2_1X128 = 6,
-  GQ_FORMAT_FP8_E5M2_128X128 = 7,
-} gqFormat;
-
-enum { GQ_NUM_FORMATS = 8 };
-
-/// How the scale of an NVFP4 block comes from the block's largest magnitude.
-/// The other formats have one way each.
-typedef enum gqRecipe {
-  /// nvFuser's, with an optional global scale.
-  GQ_RECIPE_NVFUSER = 0,
-  /// Transformer Engine's, with an outer amax; nvfp4 only.
-  GQ_RECIPE_TE = 1,
-} gqRecipe;
-
-/// Where the scale of a block is stored.
-typedef enum gqScaleLayout {
-  /// [rows, columns / block], row-major.
-  GQ_SCALE_LAYOUT_LINEAR = 0,
-  /// Tiles of 128 rows by 4 scale columns, each 512 consecutive bytes, as the
-  /// block-scaled tensor-core instructions read them. A group starts at a
-  /// multiple of 128 rows.
-  GQ_SCALE_LAYOUT_TILE128X4 = 1,
-} gqScaleLayout;
-
-/// Which rows have their data quantized. Rows in no group never have scales.
-typedef enum gqRows {
-  GQ_ROWS_ALL = 0,
-  GQ_ROWS_GROUPED = 1,
-} gqRows;
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
 
 /// The element types that a buffer at a function's boundary can have. Packed
 /// f4E2M1FN is GQ_I8, two codes a byte, the even index in the low nibble.
@@ -98,6 +64,54 @@ static inline int64_t gqElementTypeSize(gqElementType type) {
   return 0;
 }
 
+//===----------------------------------------------------------------------===//
+// Formats
+//===----------------------------------------------------------------------===//
+
+/// What a block is quantized to; gqFormatGetTraits says what each is made of.
+/// The values are those of the dialect's enumeration of the same name.
+typedef enum gqFormat {
+#define GQ_FORMAT(VALUE, NAME, ...) GQ_FORMAT_##NAME = VALUE,
+  GQ_FORMATS(GQ_FORMAT)
+#undef GQ_FORMAT
+} gqFormat;
+
+enum {
+#define GQ_ONE(...) +1
+  GQ_NUM_FORMATS = GQ_FORMATS(GQ_ONE),
+#undef GQ_ONE
+};
+
+/// What an element becomes.
+typedef enum gqCode {
+#define GQ_CODE(NAME, ...) GQ_CODE_##NAME,
+  GQ_CODES(GQ_CODE)
+#undef GQ_CODE
+} gqCode;
+
+/// Of each code the bits, the gqElementType in memory and the largest
+/// magnitude: GQ_E2M1_BITS, GQ_E2M1_TYPE, GQ_E2M1_MAX, and so on.
+enum {
+#define GQ_CODE(NAME, BITS, TYPE, MLIR_TYPE, MAX)                              \
+  GQ_##NAME##_BITS = BITS, GQ_##NAME##_TYPE = TYPE, GQ_##NAME##_MAX = MAX,
+  GQ_CODES(GQ_CODE)
+#undef GQ_CODE
+};
+
+/// How the scale of a block comes from its largest magnitude.
+typedef enum gqScaleRule {
+#define GQ_SCALE_RULE(NAME, ...) GQ_SCALE_RULE_##NAME,
+  GQ_SCALE_RULES(GQ_SCALE_RULE)
+#undef GQ_SCALE_RULE
+} gqScaleRule;
+
+/// The gqElementType of each rule's scales in memory.
+enum {
+#define GQ_SCALE_RULE(NAME, TYPE, ...) GQ_SCALE_TYPE_##NAME = TYPE,
+  GQ_SCALE_RULES(GQ_SCALE_RULE)
+#undef GQ_SCALE_RULE
+};
+
 /// What a format is made of.
 typedef struct gqFormatTraits {
   /// As the dialect writes it.
@@ -105,10 +119,14 @@ typedef struct gqFormatTraits {
   /// The extents of a block of the rowwise direction. A block of the columnwise
   /// direction is `blockColumns` rows high and `blockRows` columns wide.
   int64_t blockRows, blockColumns;
+  gqCode code;
   /// Bits of a code: two of 4 share a byte, the even index in the low nibble.
   int64_t dataBits;
   /// In memory; GQ_I8 stands for two codes of f4E2M1FN.
   gqElementType dataType;
+  /// The largest magnitude that a code stands for.
+  float dataMax;
+  gqScaleRule scaleRule;
   /// A byte or GQ_F32; the latter have no tile128x4 layout.
   gqElementType scaleType;
   /// Whether the columnwise direction stores its codes transposed.
@@ -116,29 +134,75 @@ typedef struct gqFormatTraits {
 } gqFormatTraits;
 
 static inline gqFormatTraits gqFormatGetTraits(gqFormat format) {
-  const gqElementType e4m3 = GQ_F8E4M3FN, e5m2 = GQ_F8E5M2, e8m0 = GQ_F8E8M0FNU;
   switch (format) {
-  case GQ_FORMAT_NVFP4:
-    return (gqFormatTraits){"nvfp4", 1, 16, 4, GQ_I8, e4m3, true};
-  case GQ_FORMAT_MXFP4:
-    return (gqFormatTraits){"mxfp4", 1, 32, 4, GQ_I8, e8m0, false};
-  case GQ_FORMAT_MXFP8_E4M3:
-    return (gqFormatTraits){"mxfp8_e4m3", 1, 32, 8, e4m3, e8m0, false};
-  case GQ_FORMAT_MXFP8_E5M2:
-    return (gqFormatTraits){"mxfp8_e5m2", 1, 32, 8, e5m2, e8m0, false};
-  case GQ_FORMAT_FP8_E4M3_1X128:
-    return (gqFormatTraits){"fp8_e4m3_1x128", 1, 128, 8, e4m3, GQ_F32, true};
-  case GQ_FORMAT_FP8_E4M3_128X128:
-    return (gqFormatTraits){
-        "fp8_e4m3_128x128", 128, 128, 8, e4m3, GQ_F32, true};
-  case GQ_FORMAT_FP8_E5M2_1X128:
-    return (gqFormatTraits){"fp8_e5m2_1x128", 1, 128, 8, e5m2, GQ_F32, true};
-  case GQ_FORMAT_FP8_E5M2_128X128:
-    return (gqFormatTraits){
-        "fp8_e5m2_128x128", 128, 128, 8, e5m2, GQ_F32, true};
+#define GQ_FORMAT(VALUE, NAME, MNEMONIC, CODE, RULE, ROWS, COLUMNS,            \
+                  TRANSPOSES)                                                  \
+  case GQ_FORMAT_##NAME:                                                       \
+    return (gqFormatTraits){.name = #MNEMONIC,                                 \
+                            .blockRows = ROWS,                                 \
+                            .blockColumns = COLUMNS,                           \
+                            .code = GQ_CODE_##CODE,                            \
+                            .dataBits = GQ_##CODE##_BITS,                      \
+                            .dataType = (gqElementType)GQ_##CODE##_TYPE,       \
+                            .dataMax = GQ_##CODE##_MAX,                        \
+                            .scaleRule = GQ_SCALE_RULE_##RULE,                 \
+                            .scaleType = (gqElementType)GQ_SCALE_TYPE_##RULE,  \
+                            .transposes = TRANSPOSES};
+    GQ_FORMATS(GQ_FORMAT)
+#undef GQ_FORMAT
   }
-  return (gqFormatTraits){"no format", 1, 1, 8, GQ_I8, GQ_I8, false};
+  return (gqFormatTraits){.name = "no format",
+                          .blockRows = 1,
+                          .blockColumns = 1,
+                          .dataBits = 8,
+                          .dataType = GQ_I8,
+                          .scaleType = GQ_I8};
 }
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The name of format number `format`, a string with static lifetime, or null
+/// if there is no such format: for languages that do not read this header.
+GQ_EXPORT const char *gqFormatName(int32_t format);
+
+#ifdef __cplusplus
+}
+#endif
+
+//===----------------------------------------------------------------------===//
+// Attributes of ops
+//===----------------------------------------------------------------------===//
+
+/// How the scale of a block comes from the block's largest magnitude by
+/// GQ_SCALE_RULE_NVFP4. The other rules have one way each.
+typedef enum gqRecipe {
+  /// nvFuser's, with an optional global scale.
+  GQ_RECIPE_NVFUSER = 0,
+  /// Transformer Engine's, with an outer amax; nvfp4 only.
+  GQ_RECIPE_TE = 1,
+} gqRecipe;
+
+/// Where the scale of a block is stored.
+typedef enum gqScaleLayout {
+  /// [rows, columns / block], row-major.
+  GQ_SCALE_LAYOUT_LINEAR = 0,
+  /// Tiles of 128 rows by 4 scale columns, each 512 consecutive bytes, as the
+  /// block-scaled tensor-core instructions read them. A group starts at a
+  /// multiple of 128 rows.
+  GQ_SCALE_LAYOUT_TILE128X4 = 1,
+} gqScaleLayout;
+
+/// Which rows have their data quantized. Rows in no group never have scales.
+typedef enum gqRows {
+  GQ_ROWS_ALL = 0,
+  GQ_ROWS_GROUPED = 1,
+} gqRows;
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
 
 enum {
   /// Elements that the start of a ragged group is a multiple of: a GPU loads 16

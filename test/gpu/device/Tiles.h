@@ -38,7 +38,7 @@ extern const int numTilesVariants;
 
 enum {
   /// The first ones are those that a benchmark measures.
-  NUM_MEASURED_VARIANTS = 13,
+  NUM_MEASURED_VARIANTS = GQ_NUM_FORMATS + 9,
 };
 
 /// What a problem is made of. Rows before the first and after the last group

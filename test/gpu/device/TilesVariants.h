@@ -9,7 +9,11 @@
 // Parts: R and C are the directions, A amax, B dbias, O scale offsets out, S
 // given scale offsets, G ragged, I row indices.
 //
+// A new format in gq/Runtime/Formats.def has the kernel BOTH.
+//
 //===----------------------------------------------------------------------===//
+
+#include "gq/Runtime/Formats.def"
 
 #define R GQ_DEV_ROWWISE
 #define C GQ_DEV_COLUMNWISE
@@ -20,9 +24,18 @@
 #define G GQ_DEV_RAGGED
 #define I TILES_ROW_INDICES
 
+/// The layout of a scale rule's scales.
+#define LAYOUT_NVFP4 TILE128X4
+#define LAYOUT_MX TILE128X4
+#define LAYOUT_FP8 LINEAR
+#define BOTH(VALUE, FORMAT, NAME, CODE, RULE, ...)                             \
+  BOTH_IN(NAME##_both, FORMAT, LAYOUT_##RULE)
+#define BOTH_IN(NAME, FORMAT, LAYOUT)                                          \
+  VARIANT(NAME, BF16, bf16, R | C, FORMAT, NVFUSER, LAYOUT, GROUPED, 32, NONE, \
+          NONE, F32)
+
 // The measured ones first.
-VARIANT(nvfp4_both, BF16, bf16, R | C, NVFP4, NVFUSER, TILE128X4, GROUPED, 32,
-        NONE, NONE, F32)
+GQ_FORMATS(BOTH)
 VARIANT(te_both, BF16, bf16, R | C, NVFP4, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, F32)
 VARIANT(nvfp4_row, BF16, bf16, R, NVFP4, NVFUSER, TILE128X4, GROUPED, 32, NONE,
@@ -37,16 +50,10 @@ VARIANT(mxfp8_row, BF16, bf16, R, MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED, 32,
         NONE, NONE, F32)
 VARIANT(mxfp8_column, BF16, bf16, C, MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED,
         32, NONE, NONE, F32)
-VARIANT(mxfp8_both, BF16, bf16, R | C, MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED,
-        32, NONE, NONE, F32)
 VARIANT(mxfp8_both_dbias, BF16, bf16, R | C | B, MXFP8_E4M3, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(nvfp4_both_f32, F32, f32, R | C, NVFP4, NVFUSER, TILE128X4, GROUPED, 32,
         NONE, NONE, F32)
-VARIANT(fp8_1x128_both, BF16, bf16, R | C, FP8_E4M3_1X128, NVFUSER, LINEAR,
-        GROUPED, 32, NONE, NONE, F32)
-VARIANT(fp8_128x128_both, BF16, bf16, R | C, FP8_E4M3_128X128, NVFUSER, LINEAR,
-        GROUPED, 32, NONE, NONE, F32)
 
 // Then what covers the code.
 VARIANT(nvfp4_all, BF16, bf16, R | C | A | B | O, NVFP4, NVFUSER, TILE128X4,
@@ -97,7 +104,7 @@ VARIANT(mxfp8_ragged, BF16, bf16, R | C | G, MXFP8_E4M3, NVFUSER, TILE128X4,
         GROUPED, 64, NONE, NONE, F32)
 VARIANT(mxfp8_unaligned, F16, f16_unaligned, R | C, MXFP8_E4M3, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(mxfp4_both, BF16, bf16, R | C | A | B, MXFP4, NVFUSER, TILE128X4, ALL,
+VARIANT(mxfp4_all, BF16, bf16, R | C | A | B, MXFP4, NVFUSER, TILE128X4, ALL,
         32, NONE, NONE, F32)
 VARIANT(mxfp4_f32, F32, f32, R | C, MXFP4, NVFUSER, TILE128X4, GROUPED, 32,
         NONE, NONE, F32)
@@ -142,3 +149,8 @@ VARIANT(fp8_128x128_unaligned, F32, f32_unaligned, R | C, FP8_E4M3_128X128,
 #undef S
 #undef G
 #undef I
+#undef LAYOUT_NVFP4
+#undef LAYOUT_MX
+#undef LAYOUT_FP8
+#undef BOTH
+#undef BOTH_IN

@@ -8,7 +8,11 @@
 // BLOCK(name, what to load, format)
 // PREPROCESS(name)
 //
+// A new format in gq/Runtime/Formats.def has the kernels of OF_FORMAT.
+//
 //===----------------------------------------------------------------------===//
+
+#include "gq/Runtime/Formats.def"
 
 /// Without outer scale and row indices.
 #define PLAIN(NAME, LOAD, FORMAT, LAYOUT, ROWS, BITS)                          \
@@ -23,9 +27,30 @@
 #define GATHERED(NAME, LOAD, FORMAT, INDEX_BITS)                               \
   GROUPED(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, 0, ALL, 32, NONE, INDEX_BITS)
 
+/// Calls ROWS for a format whose blocks are parts of rows.
+#define IF_ROWS_1(ROWS) ROWS
+#define IF_ROWS_128(ROWS)
+
+/// Calls TILED or LINEAR, whichever layout is that of its scales.
+#define IF_TILED_NVFP4(TILED, LINEAR) TILED
+#define IF_TILED_MX(TILED, LINEAR) TILED
+#define IF_TILED_FP8(TILED, LINEAR) LINEAR
+
+/// What is tested of every format.
+#define OF_FORMAT(TYPE, VALUE, FORMAT, NAME, CODE, RULE, BLOCK_ROWS, ...)      \
+  IF_ROWS_##BLOCK_ROWS(IF_TILED_##RULE(                                        \
+      PLAIN(NAME##_##TYPE, TYPE, FORMAT, TILE128X4, ALL, 32),                  \
+      PLAIN(NAME##_##TYPE##_linear, TYPE, FORMAT, LINEAR, ALL, 32)))
+#define OF_FORMAT_bf16(...) OF_FORMAT(bf16, __VA_ARGS__)
+#define OF_FORMAT_f16(...) OF_FORMAT(f16, __VA_ARGS__)
+#define OF_FORMAT_f32(...) OF_FORMAT(f32, __VA_ARGS__)
+
+#define BLOCK_OF_FORMAT(VALUE, FORMAT, NAME, CODE, RULE, BLOCK_ROWS, ...)      \
+  IF_ROWS_##BLOCK_ROWS(IF_TILED_##RULE(BLOCK(block_##NAME, bf16, FORMAT), ))
+
 /// All that a test asks of an element type.
 #define OF_TYPE(TYPE)                                                          \
-  PLAIN(nvfp4_##TYPE, TYPE, NVFP4, TILE128X4, ALL, 32)                         \
+  GQ_FORMATS(OF_FORMAT_##TYPE)                                                 \
   OUTER(nvfp4_##TYPE##_one, TYPE, NVFUSER, ONE)                                \
   OUTER(nvfp4_##TYPE##_each, TYPE, NVFUSER, PER_GROUP)                         \
   PLAIN(nvfp4_##TYPE##_i64, TYPE, NVFP4, TILE128X4, GROUPED, 64)               \
@@ -35,13 +60,9 @@
   GATHERED(nvfp4_##TYPE##_gathered_unaligned, TYPE##_unaligned, NVFP4, 32)     \
   OUTER(te_##TYPE##_one, TYPE, TE, ONE)                                        \
   OUTER(te_##TYPE##_each, TYPE, TE, PER_GROUP)                                 \
-  PLAIN(mxfp4_##TYPE, TYPE, MXFP4, TILE128X4, ALL, 32)                         \
-  PLAIN(mxfp8_e4m3_##TYPE, TYPE, MXFP8_E4M3, TILE128X4, ALL, 32)               \
-  PLAIN(mxfp8_e5m2_##TYPE, TYPE, MXFP8_E5M2, TILE128X4, ALL, 32)               \
   PLAIN(mxfp8_e4m3_##TYPE##_unaligned, TYPE##_unaligned, MXFP8_E4M3,           \
         TILE128X4, ALL, 32)                                                    \
-  GATHERED(mxfp8_e4m3_##TYPE##_gathered, TYPE, MXFP8_E4M3, 32)                 \
-  PLAIN(fp8_e4m3_1x128_##TYPE##_linear, TYPE, FP8_E4M3_1X128, LINEAR, ALL, 32)
+  GATHERED(mxfp8_e4m3_##TYPE##_gathered, TYPE, MXFP8_E4M3, 32)
 
 OF_TYPE(bf16)
 OF_TYPE(f16)
@@ -60,12 +81,9 @@ PLAIN(mxfp8_e4m3_bf16_i64, bf16, MXFP8_E4M3, TILE128X4, GROUPED, 64)
 PLAIN(mxfp8_e5m2_bf16_i64, bf16, MXFP8_E5M2, TILE128X4, GROUPED, 64)
 PLAIN(mxfp8_e4m3_f32_linear, f32, MXFP8_E4M3, LINEAR, ALL, 32)
 PLAIN(mxfp8_e5m2_bf16_linear, bf16, MXFP8_E5M2, LINEAR, ALL, 32)
-PLAIN(fp8_e5m2_1x128_bf16_linear, bf16, FP8_E5M2_1X128, LINEAR, ALL, 32)
 PLAIN(fp8_e5m2_1x128_f32_linear_i64, f32, FP8_E5M2_1X128, LINEAR, GROUPED, 64)
 
-BLOCK(block_nvfp4, bf16, NVFP4)
-BLOCK(block_mxfp4, bf16, MXFP4)
-BLOCK(block_mxfp8_e4m3, bf16, MXFP8_E4M3)
+GQ_FORMATS(BLOCK_OF_FORMAT)
 
 PREPROCESS(preprocess)
 
@@ -73,4 +91,14 @@ PREPROCESS(preprocess)
 #undef PACKED
 #undef OUTER
 #undef GATHERED
+#undef IF_ROWS_1
+#undef IF_ROWS_128
+#undef IF_TILED_NVFP4
+#undef IF_TILED_MX
+#undef IF_TILED_FP8
+#undef OF_FORMAT
+#undef OF_FORMAT_bf16
+#undef OF_FORMAT_f16
+#undef OF_FORMAT_f32
+#undef BLOCK_OF_FORMAT
 #undef OF_TYPE

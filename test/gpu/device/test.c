@@ -680,7 +680,6 @@ static void testFormats(bool quick) {
     MXFP4 = GQ_FORMAT_MXFP4,
     E4M3 = GQ_FORMAT_MXFP8_E4M3,
     E5M2 = GQ_FORMAT_MXFP8_E5M2,
-    E4M3_ROWS = GQ_FORMAT_FP8_E4M3_1X128,
     E5M2_ROWS = GQ_FORMAT_FP8_E5M2_1X128
   };
   const gqElementType types[] = {GQ_F32, GQ_BF16, GQ_F16};
@@ -689,12 +688,14 @@ static void testFormats(bool quick) {
     formatProblems(p, quick);
     p.kind = 2;
     formatProblems(p, quick);
-    const int formats[] = {MXFP4, E4M3, E5M2, E4M3_ROWS};
-    for (int f = 0; f < 4; ++f)
-      formatProblems((Problem){.type = types[t],
-                               .format = (gqFormat)formats[f],
-                               .linear = formats[f] == E4M3_ROWS},
-                     quick);
+    for (int f = 0; f < GQ_NUM_FORMATS; ++f) {
+      gqFormatTraits traits = gqFormatGetTraits((gqFormat)f);
+      if (f != GQ_FORMAT_NVFP4 && traits.blockRows == 1)
+        formatProblems((Problem){.type = types[t],
+                                 .format = (gqFormat)f,
+                                 .linear = traits.scaleType == GQ_F32},
+                       quick);
+    }
   }
   const Problem others[] = {
       {.type = GQ_BF16, .packed = true},
@@ -708,7 +709,6 @@ static void testFormats(bool quick) {
       {.type = GQ_BF16, .format = E5M2, .wide = true},
       {.type = GQ_F32, .format = E4M3, .linear = true},
       {.type = GQ_BF16, .format = E5M2, .linear = true},
-      {.type = GQ_BF16, .format = E5M2_ROWS, .linear = true},
       {.type = GQ_F32, .format = E5M2_ROWS, .linear = true, .wide = true}};
   for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
     formatProblems(others[i], quick);
@@ -884,12 +884,14 @@ static void testGather(void) {
 static void testTwoOps(void) {
   const int64_t shapes[][3] = {
       {777, 1120, 7}, {129, 96, 33}, {1000, 5120, 128}};
-  const gqFormat formats[] = {GQ_FORMAT_NVFP4, GQ_FORMAT_MXFP4,
-                              GQ_FORMAT_MXFP8_E4M3};
-  for (int i = 0; i < 9; ++i) {
+  for (int i = 0; i < 3 * GQ_NUM_FORMATS; ++i) {
+    gqFormat format = (gqFormat)(i / 3);
+    gqFormatTraits traits = gqFormatGetTraits(format);
+    if (traits.blockRows > 1 || traits.scaleType == GQ_F32)
+      continue;
     Problem p = {.name = "two ops",
                  .type = GQ_BF16,
-                 .format = formats[i / 3],
+                 .format = format,
                  .rows = shapes[i % 3][0],
                  .columns = shapes[i % 3][1],
                  .groups = shapes[i % 3][2],
@@ -900,7 +902,7 @@ static void testTwoOps(void) {
     bool ok = runCpu(&p, &data, &scales);
     Operands o = makeOperands(&p, &data, &scales);
     char name[64];
-    snprintf(name, sizeof(name), "block_%s", traitsOf(&p).name);
+    snprintf(name, sizeof(name), "block_%s", traits.name);
     launchBlock(kernelGet(module, name, device), &o, 0, NULL);
     launchGrouped(kernelGet(module, "preprocess", device), &o, 0, NULL);
     CU(CtxSynchronize());
