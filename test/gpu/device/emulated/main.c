@@ -20,11 +20,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// The device functions themselves.
-#include "runtime_kernels/kernels/Gather.c"
-#include "runtime_kernels/kernels/Inputs.c"
-#include "runtime_kernels/kernels/QuantizeTiles.c"
-
 #define KERNEL static void
 #define BOUNDS(CTAS)
 #include "../TilesKernels.h"
