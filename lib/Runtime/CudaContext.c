@@ -117,9 +117,7 @@ static gqStatus makePrimaryCurrent(int32_t ordinal, gqCudaContext **context) {
   gqStatus status = gqCudaGetPrimary(ordinal, context);
   if (status != GQ_OK)
     return status;
-  return gqCudaCheckCall(
-      *context, (*context)->driver->cuCtxSetCurrent((*context)->handle),
-      "cuCtxSetCurrent");
+  return GQ_CUDA_CALL(*context, cuCtxSetCurrent, (*context)->handle);
 }
 
 gqStatus gqCudaEnter(gqCudaContext **context) {
@@ -216,21 +214,13 @@ gqStatus gqGetDeviceInfo(gqDeviceInfo *info) {
   if (status == GQ_OK)
     status = gqDeviceChip(info->chip);
   if (status == GQ_OK)
-    status = gqCudaCheckCall(
-        context,
-        context->driver->cuDeviceGetName(info->name, (int)sizeof(info->name),
-                                         context->device),
-        "cuDeviceGetName");
+    status = GQ_CUDA_CALL(context, cuDeviceGetName, info->name,
+                          (int)sizeof(info->name), context->device);
   if (status == GQ_OK)
-    status =
-        gqCudaCheckCall(context, context->driver->cuDriverGetVersion(&version),
-                        "cuDriverGetVersion");
+    status = GQ_CUDA_CALL(context, cuDriverGetVersion, &version);
   if (status == GQ_OK)
-    status = gqCudaCheckCall(
-        context,
-        context->driver->cuDeviceGetAttribute(
-            &l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, context->device),
-        "cuDeviceGetAttribute");
+    status = GQ_CUDA_CALL(context, cuDeviceGetAttribute, &l2,
+                          CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, context->device);
   if (status != GQ_OK)
     return status;
   info->cudaVersion = version;
@@ -246,9 +236,8 @@ gqStatus gqGetDeviceInfo(gqDeviceInfo *info) {
 gqStatus gqCudaRefuseCapture(const gqCudaContext *context, CUstream stream,
                              const char *what) {
   CUstreamCaptureStatus capture;
-  gqStatus status = gqCudaCheckCall(
-      context, context->driver->cuStreamIsCapturing(stream, &capture),
-      "cuStreamIsCapturing");
+  gqStatus status =
+      GQ_CUDA_CALL(context, cuStreamIsCapturing, stream, &capture);
   if (status != GQ_OK || capture == CU_STREAM_CAPTURE_STATUS_NONE)
     return status;
   return gqFail(GQ_CUDA_ERROR, "%s cannot be captured in a CUDA graph", what);

@@ -53,6 +53,10 @@ static inline gqStatus gqCudaCheckCall(const gqCudaContext *context,
   return gqCudaCheck(context->driver, result, call);
 }
 
+/// Calls a function of the driver.
+#define GQ_CUDA_CALL(CONTEXT, FUNCTION, ...)                                   \
+  gqCudaCheckCall(CONTEXT, (CONTEXT)->driver->FUNCTION(__VA_ARGS__), #FUNCTION)
+
 /// Guards what contexts share between threads. Held for the first use of
 /// something and for look-ups, never for a call that waits.
 void gqCudaLock(void);

@@ -13,63 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The symbols of the entry points: where cuda.h renames a function, the
-/// version of CUDA 11.8.
 static const struct {
   const char *symbol;
   size_t offset;
 } entryPoints[] = {
-    {"cuInit", offsetof(gqCudaDriver, cuInit)},
-    {"cuGetErrorName", offsetof(gqCudaDriver, cuGetErrorName)},
-    {"cuGetErrorString", offsetof(gqCudaDriver, cuGetErrorString)},
-    {"cuDriverGetVersion", offsetof(gqCudaDriver, cuDriverGetVersion)},
-    {"cuDeviceGet", offsetof(gqCudaDriver, cuDeviceGet)},
-    {"cuDeviceGetName", offsetof(gqCudaDriver, cuDeviceGetName)},
-    {"cuDeviceGetAttribute", offsetof(gqCudaDriver, cuDeviceGetAttribute)},
-    {"cuDevicePrimaryCtxRetain",
-     offsetof(gqCudaDriver, cuDevicePrimaryCtxRetain)},
-    {"cuCtxGetCurrent", offsetof(gqCudaDriver, cuCtxGetCurrent)},
-    {"cuCtxSetCurrent", offsetof(gqCudaDriver, cuCtxSetCurrent)},
-    {"cuCtxPushCurrent_v2", offsetof(gqCudaDriver, cuCtxPushCurrent)},
-    {"cuCtxPopCurrent_v2", offsetof(gqCudaDriver, cuCtxPopCurrent)},
-    {"cuCtxGetDevice", offsetof(gqCudaDriver, cuCtxGetDevice)},
-    {"cuModuleLoadDataEx", offsetof(gqCudaDriver, cuModuleLoadDataEx)},
-    {"cuModuleUnload", offsetof(gqCudaDriver, cuModuleUnload)},
-    {"cuModuleGetFunction", offsetof(gqCudaDriver, cuModuleGetFunction)},
-    {"cuFuncSetAttribute", offsetof(gqCudaDriver, cuFuncSetAttribute)},
-    {"cuLaunchKernelEx", offsetof(gqCudaDriver, cuLaunchKernelEx)},
-    {"cuStreamCreate", offsetof(gqCudaDriver, cuStreamCreate)},
-    {"cuStreamDestroy_v2", offsetof(gqCudaDriver, cuStreamDestroy)},
-    {"cuStreamSynchronize", offsetof(gqCudaDriver, cuStreamSynchronize)},
-    {"cuStreamWaitEvent", offsetof(gqCudaDriver, cuStreamWaitEvent)},
-    {"cuStreamIsCapturing", offsetof(gqCudaDriver, cuStreamIsCapturing)},
-    {"cuStreamBeginCapture_v2", offsetof(gqCudaDriver, cuStreamBeginCapture)},
-    {"cuStreamEndCapture", offsetof(gqCudaDriver, cuStreamEndCapture)},
-    {"cuGraphInstantiateWithFlags",
-     offsetof(gqCudaDriver, cuGraphInstantiateWithFlags)},
-    {"cuGraphLaunch", offsetof(gqCudaDriver, cuGraphLaunch)},
-    {"cuGraphExecDestroy", offsetof(gqCudaDriver, cuGraphExecDestroy)},
-    {"cuGraphDestroy", offsetof(gqCudaDriver, cuGraphDestroy)},
-    {"cuEventCreate", offsetof(gqCudaDriver, cuEventCreate)},
-    {"cuEventDestroy_v2", offsetof(gqCudaDriver, cuEventDestroy)},
-    {"cuEventRecord", offsetof(gqCudaDriver, cuEventRecord)},
-    {"cuEventSynchronize", offsetof(gqCudaDriver, cuEventSynchronize)},
-    {"cuEventElapsedTime", offsetof(gqCudaDriver, cuEventElapsedTime)},
-    {"cuMemPoolCreate", offsetof(gqCudaDriver, cuMemPoolCreate)},
-    {"cuMemPoolDestroy", offsetof(gqCudaDriver, cuMemPoolDestroy)},
-    {"cuMemPoolSetAttribute", offsetof(gqCudaDriver, cuMemPoolSetAttribute)},
-    {"cuMemAllocFromPoolAsync",
-     offsetof(gqCudaDriver, cuMemAllocFromPoolAsync)},
-    {"cuMemFreeAsync", offsetof(gqCudaDriver, cuMemFreeAsync)},
-    {"cuMemAlloc_v2", offsetof(gqCudaDriver, cuMemAlloc)},
-    {"cuMemAllocManaged", offsetof(gqCudaDriver, cuMemAllocManaged)},
-    {"cuMemFree_v2", offsetof(gqCudaDriver, cuMemFree)},
-    {"cuPointerGetAttribute", offsetof(gqCudaDriver, cuPointerGetAttribute)},
-    {"cuMemcpyAsync", offsetof(gqCudaDriver, cuMemcpyAsync)},
-    {"cuMemsetD16Async", offsetof(gqCudaDriver, cuMemsetD16Async)},
-    {"cuMemsetD32Async", offsetof(gqCudaDriver, cuMemsetD32Async)},
-    {"cuMemHostRegister_v2", offsetof(gqCudaDriver, cuMemHostRegister)},
-    {"cuMemHostUnregister", offsetof(gqCudaDriver, cuMemHostUnregister)},
+#define GQ_CUDA_ENTRY(NAME, SYMBOL, PARAMETERS)                                \
+  {#SYMBOL, offsetof(gqCudaDriver, NAME)},
+    GQ_CUDA_FUNCTIONS(GQ_CUDA_ENTRY)
+#undef GQ_CUDA_ENTRY
 };
 
 /// The driver, or why there is none; written once.

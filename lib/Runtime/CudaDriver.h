@@ -11,6 +11,8 @@
 #ifndef GQ_LIB_RUNTIME_CUDADRIVER_H
 #define GQ_LIB_RUNTIME_CUDADRIVER_H
 
+#include "CudaFunctions.def"
+
 #include "gq/Runtime/Status.h"
 
 #include <stddef.h>
@@ -106,77 +108,9 @@ typedef struct CUmemPoolProps {
 
 /// The driver's functions, named as in cuda.h.
 typedef struct gqCudaDriver {
-  CUresult (*cuInit)(unsigned flags);
-  CUresult (*cuGetErrorName)(CUresult error, const char **name);
-  CUresult (*cuGetErrorString)(CUresult error, const char **text);
-
-  CUresult (*cuDriverGetVersion)(int *version);
-  CUresult (*cuDeviceGet)(CUdevice *device, int ordinal);
-  CUresult (*cuDeviceGetName)(char *name, int size, CUdevice device);
-  CUresult (*cuDeviceGetAttribute)(int *value, CUdevice_attribute attribute,
-                                   CUdevice device);
-  CUresult (*cuDevicePrimaryCtxRetain)(CUcontext *context, CUdevice device);
-  CUresult (*cuCtxGetCurrent)(CUcontext *context);
-  CUresult (*cuCtxSetCurrent)(CUcontext context);
-  CUresult (*cuCtxPushCurrent)(CUcontext context);
-  CUresult (*cuCtxPopCurrent)(CUcontext *context);
-  CUresult (*cuCtxGetDevice)(CUdevice *device);
-
-  CUresult (*cuModuleLoadDataEx)(CUmodule *module, const void *image,
-                                 unsigned numOptions, CUjit_option *options,
-                                 void **values);
-  CUresult (*cuModuleUnload)(CUmodule module);
-  CUresult (*cuModuleGetFunction)(CUfunction *function, CUmodule module,
-                                  const char *name);
-  CUresult (*cuFuncSetAttribute)(CUfunction function,
-                                 CUfunction_attribute attribute, int value);
-  CUresult (*cuLaunchKernelEx)(const CUlaunchConfig *config,
-                               CUfunction function, void **parameters,
-                               void **extra);
-
-  CUresult (*cuStreamCreate)(CUstream *stream, unsigned flags);
-  CUresult (*cuStreamDestroy)(CUstream stream);
-  CUresult (*cuStreamSynchronize)(CUstream stream);
-  CUresult (*cuStreamWaitEvent)(CUstream stream, CUevent event, unsigned flags);
-  CUresult (*cuStreamIsCapturing)(CUstream stream,
-                                  CUstreamCaptureStatus *status);
-  CUresult (*cuStreamBeginCapture)(CUstream stream, CUstreamCaptureMode mode);
-  CUresult (*cuStreamEndCapture)(CUstream stream, CUgraph *graph);
-  CUresult (*cuGraphInstantiateWithFlags)(CUgraphExec *executable,
-                                          CUgraph graph,
-                                          unsigned long long flags);
-  CUresult (*cuGraphLaunch)(CUgraphExec executable, CUstream stream);
-  CUresult (*cuGraphExecDestroy)(CUgraphExec executable);
-  CUresult (*cuGraphDestroy)(CUgraph graph);
-  CUresult (*cuEventCreate)(CUevent *event, unsigned flags);
-  CUresult (*cuEventDestroy)(CUevent event);
-  CUresult (*cuEventRecord)(CUevent event, CUstream stream);
-  CUresult (*cuEventSynchronize)(CUevent event);
-  CUresult (*cuEventElapsedTime)(float *milliseconds, CUevent start,
-                                 CUevent end);
-
-  CUresult (*cuMemPoolCreate)(CUmemoryPool *pool,
-                              const CUmemPoolProps *properties);
-  CUresult (*cuMemPoolDestroy)(CUmemoryPool pool);
-  CUresult (*cuMemPoolSetAttribute)(CUmemoryPool pool,
-                                    CUmemPool_attribute attribute, void *value);
-  CUresult (*cuMemAllocFromPoolAsync)(CUdeviceptr *memory, size_t size,
-                                      CUmemoryPool pool, CUstream stream);
-  CUresult (*cuMemFreeAsync)(CUdeviceptr memory, CUstream stream);
-  CUresult (*cuMemAlloc)(CUdeviceptr *memory, size_t size);
-  CUresult (*cuMemAllocManaged)(CUdeviceptr *memory, size_t size,
-                                unsigned flags);
-  CUresult (*cuMemFree)(CUdeviceptr memory);
-  CUresult (*cuPointerGetAttribute)(void *value, CUpointer_attribute attribute,
-                                    CUdeviceptr memory);
-  CUresult (*cuMemcpyAsync)(CUdeviceptr target, CUdeviceptr source, size_t size,
-                            CUstream stream);
-  CUresult (*cuMemsetD16Async)(CUdeviceptr target, unsigned short value,
-                               size_t count, CUstream stream);
-  CUresult (*cuMemsetD32Async)(CUdeviceptr target, unsigned value, size_t count,
-                               CUstream stream);
-  CUresult (*cuMemHostRegister)(void *memory, size_t size, unsigned flags);
-  CUresult (*cuMemHostUnregister)(void *memory);
+#define GQ_CUDA_MEMBER(NAME, SYMBOL, PARAMETERS) CUresult(*NAME) PARAMETERS;
+  GQ_CUDA_FUNCTIONS(GQ_CUDA_MEMBER)
+#undef GQ_CUDA_MEMBER
 } gqCudaDriver;
 
 /// Opens and initializes the driver at the first call. Later calls return the

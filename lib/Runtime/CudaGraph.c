@@ -26,10 +26,8 @@ gqStatus gqGraphBegin(void) {
                   "the legacy default stream cannot be captured in a CUDA "
                   "graph; set another with gqSetStream");
   // Other threads may do meanwhile what a capture forbids this one.
-  return gqCudaCheckCall(context,
-                         context->driver->cuStreamBeginCapture(
-                             stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
-                         "cuStreamBeginCapture");
+  return GQ_CUDA_CALL(context, cuStreamBeginCapture, stream,
+                      CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 }
 
 gqStatus gqGraphEnd(void **graph) {
@@ -39,16 +37,12 @@ gqStatus gqGraphEnd(void **graph) {
   if (status != GQ_OK)
     return status;
   CUgraph captured = NULL;
-  status = gqCudaCheckCall(
-      context, context->driver->cuStreamEndCapture(gqGetStream(), &captured),
-      "cuStreamEndCapture");
+  status = GQ_CUDA_CALL(context, cuStreamEndCapture, gqGetStream(), &captured);
   if (status != GQ_OK)
     return status;
   CUgraphExec executable = NULL;
-  status = gqCudaCheckCall(context,
-                           context->driver->cuGraphInstantiateWithFlags(
-                               &executable, captured, /*flags=*/0),
-                           "cuGraphInstantiateWithFlags");
+  status = GQ_CUDA_CALL(context, cuGraphInstantiateWithFlags, &executable,
+                        captured, /*flags=*/0);
   context->driver->cuGraphDestroy(captured);
   *graph = status == GQ_OK ? executable : NULL;
   return status;
@@ -59,9 +53,7 @@ gqStatus gqGraphLaunch(void *graph) {
   gqStatus status = gqCudaEnter(&context);
   if (status != GQ_OK)
     return status;
-  return gqCudaCheckCall(context,
-                         context->driver->cuGraphLaunch(graph, gqGetStream()),
-                         "cuGraphLaunch");
+  return GQ_CUDA_CALL(context, cuGraphLaunch, graph, gqGetStream());
 }
 
 gqStatus gqGraphDestroy(void *graph) {
@@ -69,6 +61,5 @@ gqStatus gqGraphDestroy(void *graph) {
   gqStatus status = gqCudaEnter(&context);
   if (status != GQ_OK || !graph)
     return status;
-  return gqCudaCheckCall(context, context->driver->cuGraphExecDestroy(graph),
-                         "cuGraphExecDestroy");
+  return GQ_CUDA_CALL(context, cuGraphExecDestroy, graph);
 }

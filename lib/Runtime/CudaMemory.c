@@ -101,10 +101,8 @@ static gqStatus allocateManaged(const gqCudaContext *context, size_t size,
 
 static gqStatus release(const gqCudaContext *context, void *memory,
                         CUstream stream) {
-  return gqCudaCheckCall(
-      context,
-      context->driver->cuMemFreeAsync((CUdeviceptr)(uintptr_t)memory, stream),
-      "cuMemFreeAsync");
+  return GQ_CUDA_CALL(context, cuMemFreeAsync, (CUdeviceptr)(uintptr_t)memory,
+                      stream);
 }
 
 /// Managed memory is not from a pool, and is freed without a stream.
@@ -163,9 +161,7 @@ void mgpuMemFree(void *memory, void *stream) {
     return;
   gqStatus status = gqCudaEnter(&context);
   if (status == GQ_OK && isManaged(context, memory))
-    status = gqCudaCheckCall(
-        context, context->driver->cuMemFree((CUdeviceptr)(uintptr_t)memory),
-        "cuMemFree");
+    status = GQ_CUDA_CALL(context, cuMemFree, (CUdeviceptr)(uintptr_t)memory);
   else if (status == GQ_OK)
     status = release(context, memory, stream);
   gqCudaPend(status);
@@ -193,11 +189,8 @@ static gqStatus copy(const gqCudaContext *context, void *target,
                      const void *source, size_t size, CUstream stream) {
   if (size == 0)
     return GQ_OK;
-  return gqCudaCheckCall(context,
-                         context->driver->cuMemcpyAsync(
-                             (CUdeviceptr)(uintptr_t)target,
-                             (CUdeviceptr)(uintptr_t)source, size, stream),
-                         "cuMemcpyAsync");
+  return GQ_CUDA_CALL(context, cuMemcpyAsync, (CUdeviceptr)(uintptr_t)target,
+                      (CUdeviceptr)(uintptr_t)source, size, stream);
 }
 
 static gqStatus copyAndWait(void *target, const void *source, size_t size) {
@@ -226,22 +219,18 @@ void mgpuMemset32(void *target, unsigned int value, size_t count,
                   void *stream) {
   const gqCudaContext *context = gqCudaBegin();
   if (context && count)
-    gqCudaPend(gqCudaCheckCall(
-        context,
-        context->driver->cuMemsetD32Async((CUdeviceptr)(uintptr_t)target, value,
-                                          count, stream),
-        "cuMemsetD32Async"));
+    gqCudaPend(GQ_CUDA_CALL(context, cuMemsetD32Async,
+                            (CUdeviceptr)(uintptr_t)target, value, count,
+                            stream));
 }
 
 void mgpuMemset16(void *target, unsigned short value, size_t count,
                   void *stream) {
   const gqCudaContext *context = gqCudaBegin();
   if (context && count)
-    gqCudaPend(gqCudaCheckCall(
-        context,
-        context->driver->cuMemsetD16Async((CUdeviceptr)(uintptr_t)target, value,
-                                          count, stream),
-        "cuMemsetD16Async"));
+    gqCudaPend(GQ_CUDA_CALL(context, cuMemsetD16Async,
+                            (CUdeviceptr)(uintptr_t)target, value, count,
+                            stream));
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,9 +310,7 @@ static gqStatus freeCopy(const Copy *copy) {
   gqStatus status;
   if (!gqCudaPush(copy->context, &status))
     return status;
-  status = gqCudaCheckCall(copy->context,
-                           copy->context->driver->cuMemFree(copy->address),
-                           "cuMemFree");
+  status = GQ_CUDA_CALL(copy->context, cuMemFree, copy->address);
   gqCudaPop(copy->context);
   return status;
 }
@@ -345,9 +332,8 @@ void gqDeviceConstantRelease(void **word) {
 void mgpuMemHostRegister(void *memory, uint64_t size) {
   const gqCudaContext *context = gqCudaBegin();
   if (context)
-    gqCudaPend(gqCudaCheckCall(
-        context, context->driver->cuMemHostRegister(memory, size, /*flags=*/0),
-        "cuMemHostRegister"));
+    gqCudaPend(
+        GQ_CUDA_CALL(context, cuMemHostRegister, memory, size, /*flags=*/0));
 }
 
 /// Even while a failure is pending: nobody else will.
@@ -355,9 +341,7 @@ void mgpuMemHostUnregister(void *memory) {
   gqCudaContext *context;
   gqStatus status = gqCudaEnter(&context);
   if (status == GQ_OK)
-    status =
-        gqCudaCheckCall(context, context->driver->cuMemHostUnregister(memory),
-                        "cuMemHostUnregister");
+    status = GQ_CUDA_CALL(context, cuMemHostUnregister, memory);
   gqCudaPend(status);
 }
 

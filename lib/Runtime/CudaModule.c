@@ -86,9 +86,7 @@ static gqStatus unloadImage(const Image *image) {
   gqStatus status;
   if (!gqCudaPush(context, &status))
     return status;
-  status =
-      gqCudaCheckCall(context, context->driver->cuModuleUnload(image->handle),
-                      "cuModuleUnload");
+  status = GQ_CUDA_CALL(context, cuModuleUnload, image->handle);
   gqCudaPop(context);
   return status;
 }

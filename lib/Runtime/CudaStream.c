@@ -23,8 +23,7 @@ void gqSetStream(void *stream) { currentStream = stream; }
 void *gqGetStream(void) { return currentStream; }
 
 static gqStatus synchronize(const gqCudaContext *context, CUstream stream) {
-  return gqCudaCheckCall(context, context->driver->cuStreamSynchronize(stream),
-                         "cuStreamSynchronize");
+  return GQ_CUDA_CALL(context, cuStreamSynchronize, stream);
 }
 
 gqStatus gqSynchronize(void) {
@@ -38,10 +37,8 @@ gqStatus gqStreamCreate(void **stream) {
   CUstream result = NULL;
   gqStatus status = gqCudaEnter(&context);
   if (status == GQ_OK)
-    status = gqCudaCheckCall(
-        context,
-        context->driver->cuStreamCreate(&result, CU_STREAM_NON_BLOCKING),
-        "cuStreamCreate");
+    status =
+        GQ_CUDA_CALL(context, cuStreamCreate, &result, CU_STREAM_NON_BLOCKING);
   *stream = status == GQ_OK ? result : NULL;
   return status;
 }
@@ -51,8 +48,7 @@ gqStatus gqStreamDestroy(void *stream) {
   gqStatus status = gqCudaEnter(&context);
   if (status != GQ_OK || !stream)
     return status;
-  return gqCudaCheckCall(context, context->driver->cuStreamDestroy(stream),
-                         "cuStreamDestroy");
+  return GQ_CUDA_CALL(context, cuStreamDestroy, stream);
 }
 
 void *mgpuStreamCreate(void) { return currentStream; }
@@ -62,9 +58,8 @@ void mgpuStreamSynchronize(void *stream) { (void)stream; }
 void mgpuStreamWaitEvent(void *stream, void *event) {
   const gqCudaContext *context = gqCudaBegin();
   if (context)
-    gqCudaPend(gqCudaCheckCall(
-        context, context->driver->cuStreamWaitEvent(stream, event, /*flags=*/0),
-        "cuStreamWaitEvent"));
+    gqCudaPend(
+        GQ_CUDA_CALL(context, cuStreamWaitEvent, stream, event, /*flags=*/0));
 }
 
 //===----------------------------------------------------------------------===//
@@ -74,21 +69,18 @@ void mgpuStreamWaitEvent(void *stream, void *event) {
 static gqStatus createEvent(const gqCudaContext *context, unsigned flags,
                             void **event) {
   CUevent result = NULL;
-  gqStatus status = gqCudaCheckCall(
-      context, context->driver->cuEventCreate(&result, flags), "cuEventCreate");
+  gqStatus status = GQ_CUDA_CALL(context, cuEventCreate, &result, flags);
   *event = result;
   return status;
 }
 
 static gqStatus recordEvent(const gqCudaContext *context, CUevent event,
                             CUstream stream) {
-  return gqCudaCheckCall(context, context->driver->cuEventRecord(event, stream),
-                         "cuEventRecord");
+  return GQ_CUDA_CALL(context, cuEventRecord, event, stream);
 }
 
 static gqStatus synchronizeEvent(const gqCudaContext *context, CUevent event) {
-  return gqCudaCheckCall(context, context->driver->cuEventSynchronize(event),
-                         "cuEventSynchronize");
+  return GQ_CUDA_CALL(context, cuEventSynchronize, event);
 }
 
 gqStatus gqEventCreate(void **event) {
@@ -104,8 +96,7 @@ gqStatus gqEventDestroy(void *event) {
   gqStatus status = gqCudaEnter(&context);
   if (status != GQ_OK || !event)
     return status;
-  return gqCudaCheckCall(context, context->driver->cuEventDestroy(event),
-                         "cuEventDestroy");
+  return GQ_CUDA_CALL(context, cuEventDestroy, event);
 }
 
 gqStatus gqEventRecord(void *event) {
@@ -122,9 +113,7 @@ gqStatus gqEventElapsed(void *start, void *end, double *microseconds) {
   if (status != GQ_OK)
     return status;
   float milliseconds = 0;
-  status = gqCudaCheckCall(
-      context, context->driver->cuEventElapsedTime(&milliseconds, start, end),
-      "cuEventElapsedTime");
+  status = GQ_CUDA_CALL(context, cuEventElapsedTime, &milliseconds, start, end);
   *microseconds = milliseconds * 1e3;
   return status;
 }
@@ -170,10 +159,8 @@ static gqCudaStatusWord *findWord(const gqCudaContext *context,
 
 static gqStatus clearWord(const gqCudaContext *context, CUdeviceptr address,
                           CUstream stream) {
-  return gqCudaCheckCall(context,
-                         context->driver->cuMemsetD32Async(address, /*value=*/0,
-                                                           /*count=*/1, stream),
-                         "cuMemsetD32Async");
+  return GQ_CUDA_CALL(context, cuMemsetD32Async, address, /*value=*/0,
+                      /*count=*/1, stream);
 }
 
 /// Allocates a word that is zero for what comes later in `stream`.
@@ -230,11 +217,9 @@ uint32_t *gqStreamStatusWord(void *stream) {
 /// Reads and clears a word, and waits for the stream.
 static gqStatus takeWord(const gqCudaContext *context, CUdeviceptr address,
                          CUstream stream, uint32_t *bits) {
-  gqStatus status = gqCudaCheckCall(
-      context,
-      context->driver->cuMemcpyAsync((CUdeviceptr)(uintptr_t)bits, address,
-                                     sizeof(*bits), stream),
-      "cuMemcpyAsync");
+  gqStatus status =
+      GQ_CUDA_CALL(context, cuMemcpyAsync, (CUdeviceptr)(uintptr_t)bits,
+                   address, sizeof(*bits), stream);
   if (status == GQ_OK)
     status = clearWord(context, address, stream);
   // Also after a failure: `bits` must not be written once we have returned.
