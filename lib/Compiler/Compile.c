@@ -14,6 +14,7 @@
 #include "lib/Lowering/Toolkit.h"
 
 #include <limits.h>
+#include <link.h>
 #include <llvm-c/Core.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,25 +30,43 @@ typedef struct Compilation {
 } Compilation;
 
 /// Describes a file, so that the cache forgets what another state of it
-/// compiled.
+/// compiled. The time of the last change is set by the system, also where a
+/// package brings the time of modification along.
 static void appendFile(gqText *key, const char *path) {
   struct stat file;
   if (stat(path, &file) == 0)
-    gqTextPrintf(key, "%lld %lld.%09ld", (long long)file.st_size,
-                 (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+    gqTextPrintf(key, "file %lld %lld.%09ld %lld.%09ld\n",
+                 (long long)file.st_size, (long long)file.st_mtim.tv_sec,
+                 file.st_mtim.tv_nsec, (long long)file.st_ctim.tv_sec,
+                 file.st_ctim.tv_nsec);
 }
 
-/// Describes the file that this code is in and, for CUDA, the device functions
-/// beside it, which gq-attach-target links.
+/// Describes a library of the process if it is part of the compiler.
+static int appendLibrary(struct dl_phdr_info *library, size_t size, void *key) {
+  (void)size;
+  const char *slash = strrchr(library->dlpi_name, '/');
+  const char *name = slash ? slash + 1 : library->dlpi_name;
+  if (strncmp(name, "libMLIR", 7) == 0 || strncmp(name, "libLLVM", 7) == 0)
+    appendFile(key, library->dlpi_name);
+  return 0;
+}
+
+/// Describes the files that make code: the one that this is in, LLVM's and,
+/// for CUDA, the device functions, which gq-attach-target links, and the parts
+/// of the toolkit.
 static void appendBuild(gqText *key, const gqTarget *target) {
   char path[PATH_MAX];
   if (gqThisFile(path))
     appendFile(key, path);
+  dl_iterate_phdr(appendLibrary, key);
   if (!target->isCuda)
     return;
-  gqTextAppend(key, "\ndevice ", 8);
   if (gqDeviceBitcode(target->chip, path, sizeof(path)))
     appendFile(key, path);
+  const char *toolkit = gqCudaToolkit();
+  for (int file = 0; toolkit && file < GQ_NUM_TOOLKIT_FILES; ++file)
+    if (gqFindToolkitFile(toolkit, (gqToolkitFile)file, path))
+      appendFile(key, path);
 }
 
 /// Everything that the object depends on.
@@ -55,11 +74,10 @@ static gqText createKey(const Compilation *compilation) {
   gqText key = {0};
   unsigned major, minor, patch;
   LLVMGetVersion(&major, &minor, &patch);
-  gqTextPrintf(&key, "gq %s\nllvm %u.%u.%u\nbuild ", GQ_VERSION, major, minor,
-               patch);
+  gqTextPrintf(&key, "gq %s\nllvm %u.%u.%u\n", GQ_VERSION, major, minor, patch);
   appendBuild(&key, &compilation->target);
   const gqHost *host = &compilation->host;
-  gqTextPrintf(&key, "\nhost %s %s %s\npipeline ", host->triple, host->cpu,
+  gqTextPrintf(&key, "host %s %s %s\npipeline ", host->triple, host->cpu,
                host->features);
   gqTargetWritePipeline(&compilation->target, &compilation->options, &key);
   gqTextAppend(&key, "\n", 1);

@@ -17,15 +17,19 @@
 #include <string.h>
 #include <unistd.h>
 
+bool gqFindToolkitFile(const char *folder, gqToolkitFile file,
+                       char path[PATH_MAX]) {
+  static const char *const names[GQ_NUM_TOOLKIT_FILES] = {
+      "bin/ptxas", "bin/fatbinary", "nvvm/libdevice/libdevice.10.bc"};
+  return snprintf(path, PATH_MAX, "%s/%s", folder, names[file]) < PATH_MAX &&
+         access(path, R_OK) == 0;
+}
+
 static bool isToolkit(const char *folder) {
-  static const char *const files[] = {"bin/ptxas", "bin/fatbinary",
-                                      "nvvm/libdevice/libdevice.10.bc"};
-  for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); ++i) {
-    char path[PATH_MAX];
-    snprintf(path, sizeof(path), "%s/%s", folder, files[i]);
-    if (access(path, R_OK) != 0)
+  char path[PATH_MAX];
+  for (int file = 0; file < GQ_NUM_TOOLKIT_FILES; ++file)
+    if (!gqFindToolkitFile(folder, (gqToolkitFile)file, path))
       return false;
-  }
   return true;
 }
 
@@ -59,6 +63,6 @@ bool gqDeviceBitcode(const char *chip, char *path, size_t size) {
   if (!gqThisFile(folder))
     return false;
   *strrchr(folder, '/') = '\0';
-  snprintf(path, size, "%s/gq/device/gq-%s.bc", folder, chip);
-  return access(path, R_OK) == 0;
+  int length = snprintf(path, size, "%s/gq/device/gq-%s.bc", folder, chip);
+  return length >= 0 && (size_t)length < size && access(path, R_OK) == 0;
 }

@@ -12,11 +12,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /// The folder of a CUDA toolkit with ptxas, fatbinary and libdevice: that of
 /// $GQ_CUDA_TOOLKIT if it is set, else the first that is one of what the build
 /// found, $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. Null if there is none:
 /// then PTX is what kernels become, and they cannot call libdevice.
 const char *gqCudaToolkit(void);
+
+/// The files of a toolkit that make kernels.
+typedef enum gqToolkitFile {
+  GQ_TOOLKIT_PTXAS,
+  GQ_TOOLKIT_FATBINARY,
+  GQ_TOOLKIT_LIBDEVICE,
+  GQ_NUM_TOOLKIT_FILES
+} gqToolkitFile;
+
+/// Writes the path of a file of the toolkit in `folder`. Returns whether it can
+/// be read.
+bool gqFindToolkitFile(const char *folder, gqToolkitFile file,
+                       char path[PATH_MAX]);
 
 /// Writes the path of the library or program that this is part of.
 bool gqThisFile(char path[PATH_MAX]);
@@ -24,5 +41,9 @@ bool gqThisFile(char path[PATH_MAX]);
 /// Writes the path of the device functions for `chip`, which are in the folder
 /// gq/device beside gqThisFile(). Returns whether the file can be read.
 bool gqDeviceBitcode(const char *chip, char *path, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif // GQ_LIB_LOWERING_TOOLKIT_H

@@ -186,7 +186,9 @@ def compile(mlir_text, target="cpu", fusion=True, cache_dir=None):
         one op; element-wise ops before them become one loop, which writes the
         tensor that the op reads. The bytes are the same without.
       cache_dir: the folder that keeps compiled modules. None means
-        $GQ_CACHE_DIR, else gq in the user's cache folder; "" means none.
+        $GQ_CACHE_DIR, else gq in the user's cache folder; "" means none. What
+        it holds is run: it is used only if it belongs to this user and no other
+        may write to it.
 
     Returns:
       An Executable.

@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static const char answer[] = "func.func @main() -> i32 {\n"
@@ -108,44 +109,6 @@ static void fillCache(const Folder *folder, char *path) {
   findFile(folder, path);
 }
 
-static void testHit(void **state) {
-  Folder *folder = *state;
-  char path[512];
-  fillCache(folder, path);
-  ino_t inode = inodeOf(path);
-  fillCache(folder, path);
-  assert_int_equal(inodeOf(path), inode);
-}
-
-/// The name of the file is a hash, 16 hexadecimal digits.
-static void testFileName(void **state) {
-  Folder *folder = *state;
-  char path[512];
-  fillCache(folder, path);
-  const char *name = strrchr(path, '/') + 1;
-  assert_int_equal(strspn(name, "0123456789abcdef"), 16);
-  assert_int_equal(strlen(name), 16);
-}
-
-/// What changes the object changes the key; the name of the text does not.
-static void testKey(void **state) {
-  Folder *folder = *state;
-  gqCompileOptions options = {.cacheDir = folder->cache};
-  compileAndRun(&options);
-  options.sourceName = "model.mlir";
-  compileAndRun(&options);
-  assert_int_equal(forEachFile(folder->cache, NULL, NULL), 1);
-  options.noFusion = true;
-  compileAndRun(&options);
-  assert_int_equal(forEachFile(folder->cache, NULL, NULL), 2);
-  const char *other = "func.func @main() {\n  return\n}\n";
-  gqExecutable *executable;
-  assert_int_equal(gqCompile(other, strlen(other), &options, &executable),
-                   GQ_OK);
-  gqExecutableDestroy(executable);
-  assert_int_equal(forEachFile(folder->cache, NULL, NULL), 3);
-}
-
 static long sizeOf(const char *path) {
   struct stat file;
   assert_int_equal(stat(path, &file), 0);
@@ -173,6 +136,161 @@ static void checkMiss(const Folder *folder, const char *path) {
   assert_int_equal(inodeOf(path), inode);
 }
 
+static void testHit(void **state) {
+  Folder *folder = *state;
+  char path[512];
+  fillCache(folder, path);
+  ino_t inode = inodeOf(path);
+  fillCache(folder, path);
+  assert_int_equal(inodeOf(path), inode);
+}
+
+/// The name of the file is a digest, 64 hexadecimal digits.
+static void testFileName(void **state) {
+  Folder *folder = *state;
+  char path[512];
+  fillCache(folder, path);
+  const char *name = strrchr(path, '/') + 1;
+  assert_int_equal(strspn(name, "0123456789abcdef"), 64);
+  assert_int_equal(strlen(name), 64);
+}
+
+static mode_t modeOf(const char *path) {
+  struct stat file;
+  assert_int_equal(lstat(path, &file), 0);
+  return file.st_mode & 07777;
+}
+
+/// Code is nobody else's business, whatever the umask.
+static void testModes(void **state) {
+  Folder *folder = *state;
+  char path[512];
+  mode_t old = umask(0);
+  fillCache(folder, path);
+  umask(old);
+  assert_int_equal(modeOf(path), 0600);
+  assert_int_equal(modeOf(folder->cache), 0700);
+}
+
+/// Compiles and returns whether the cache was neither read nor written: its
+/// only file, which is corrupt, stays as it is.
+static bool isUnused(const Folder *folder, const char *path) {
+  ino_t inode = inodeOf(path);
+  gqCompileOptions options = {.cacheDir = folder->cache};
+  compileAndRun(&options);
+  return inodeOf(path) == inode;
+}
+
+/// A folder that others may write to, that is another user's, or that is a
+/// link.
+static void testFolderOfOthers(void **state) {
+  Folder *folder = *state;
+  char path[512], moved[96];
+  fillCache(folder, path);
+  flipByte(path, sizeOf(path) - 1);
+  const mode_t modes[] = {0777, 0720, 0702};
+  for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); ++i) {
+    assert_int_equal(chmod(folder->cache, modes[i]), 0);
+    assert_true(isUnused(folder, path));
+  }
+  assert_int_equal(chmod(folder->cache, 0755), 0);
+  assert_false(isUnused(folder, path));
+  flipByte(path, sizeOf(path) - 1);
+  if (geteuid() == 0) {
+    assert_int_equal(chown(folder->cache, 65534, 65534), 0);
+    assert_true(isUnused(folder, path));
+    assert_int_equal(chown(folder->cache, 0, 0), 0);
+  }
+  snprintf(moved, sizeof(moved), "%s/a/c", folder->root);
+  assert_int_equal(rename(folder->cache, moved), 0);
+  assert_int_equal(symlink("c", folder->cache), 0);
+  assert_true(isUnused(folder, path));
+  // With a slash the system would follow it.
+  strcat(folder->cache, "/");
+  assert_true(isUnused(folder, path));
+  folder->cache[strlen(folder->cache) - 1] = '\0';
+  assert_int_equal(unlink(folder->cache), 0);
+  assert_int_equal(rename(moved, folder->cache), 0);
+}
+
+/// Another entry's content under this name: only the digest and the key tell,
+/// so a file that others could have written is not even read.
+static void testFileOfOthers(void **state) {
+  Folder *folder = *state;
+  char path[512], target[96];
+  fillCache(folder, path);
+  assert_int_equal(chmod(path, 0602), 0);
+  checkMiss(folder, path);
+  assert_int_equal(chmod(path, 0620), 0);
+  checkMiss(folder, path);
+  if (geteuid() == 0) {
+    assert_int_equal(chown(path, 65534, 65534), 0);
+    checkMiss(folder, path);
+  }
+  snprintf(target, sizeof(target), "%s/entry", folder->root);
+  assert_int_equal(rename(path, target), 0);
+  assert_int_equal(symlink("../../entry", path), 0);
+  checkMiss(folder, path);
+  assert_int_equal(unlink(target), 0);
+}
+
+/// What has no end, or nobody at the other end.
+static void testSpecialFiles(void **state) {
+  Folder *folder = *state;
+  char path[512];
+  fillCache(folder, path);
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  checkMiss(folder, path);
+  // Sparse, and larger than memory.
+  assert_int_equal(truncate(path, (off_t)1 << 42), 0);
+  checkMiss(folder, path);
+  // A folder cannot be replaced.
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(mkdir(path, 0700), 0);
+  assert_true(isUnused(folder, path));
+  assert_int_equal(rmdir(path), 0);
+}
+
+/// What a killed process has left goes; what another one writes stays.
+static void testLeftovers(void **state) {
+  Folder *folder = *state;
+  char path[512], old[128], young[128];
+  fillCache(folder, path);
+  snprintf(old, sizeof(old), "%s/writing-%032d", folder->cache, 1);
+  snprintf(young, sizeof(young), "%s/writing-%032d", folder->cache, 2);
+  fclose(fopen(old, "w"));
+  fclose(fopen(young, "w"));
+  const struct timeval times[] = {{time(NULL) - 7200, 0},
+                                  {time(NULL) - 7200, 0}};
+  assert_int_equal(utimes(old, times), 0);
+  flipByte(path, sizeOf(path) - 1);
+  checkMiss(folder, path);
+  assert_int_not_equal(access(old, F_OK), 0);
+  assert_int_equal(access(young, F_OK), 0);
+  // Nothing of ours is left over.
+  assert_int_equal(forEachFile(folder->cache, NULL, NULL), 2);
+}
+
+/// What changes the object changes the key; the name of the text does not.
+static void testKey(void **state) {
+  Folder *folder = *state;
+  gqCompileOptions options = {.cacheDir = folder->cache};
+  compileAndRun(&options);
+  options.sourceName = "model.mlir";
+  compileAndRun(&options);
+  assert_int_equal(forEachFile(folder->cache, NULL, NULL), 1);
+  options.noFusion = true;
+  compileAndRun(&options);
+  assert_int_equal(forEachFile(folder->cache, NULL, NULL), 2);
+  const char *other = "func.func @main() {\n  return\n}\n";
+  gqExecutable *executable;
+  assert_int_equal(gqCompile(other, strlen(other), &options, &executable),
+                   GQ_OK);
+  gqExecutableDestroy(executable);
+  assert_int_equal(forEachFile(folder->cache, NULL, NULL), 3);
+}
+
 /// Wherever a byte is wrong: the header, the key, as with two keys of the same
 /// hash, or the object.
 static void testCorruptFile(void **state) {
@@ -196,6 +314,49 @@ static void testTruncatedFile(void **state) {
   for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
     assert_int_equal(truncate(path, sizes[i]), 0);
     checkMiss(folder, path);
+  }
+}
+
+/// Kernels depend on the toolkit, whatever its path is called.
+static void testToolkit(void **state) {
+  Folder *folder = *state;
+  static const char *const names[] = {"bin/ptxas", "bin/fatbinary",
+                                      "nvvm/libdevice/libdevice.10.bc"};
+  static const char *const folders[] = {"", "bin", "nvvm", "nvvm/libdevice"};
+  const gqCompileOptions options = {
+      .cacheDir = folder->cache, .target = "cuda", .chip = "sm_90a"};
+  char toolkit[96], path[160];
+  snprintf(toolkit, sizeof(toolkit), "%s/my 'cuda' \"}", folder->root);
+  for (int i = 0; i < 4; ++i) {
+    snprintf(path, sizeof(path), "%s/%s", toolkit, folders[i]);
+    assert_int_equal(mkdir(path, 0700), 0);
+  }
+  setenv("GQ_CUDA_TOOLKIT", toolkit, 1);
+  for (int i = 0; i < 3; ++i) {
+    snprintf(path, sizeof(path), "%s/%s", toolkit, names[i]);
+    fclose(fopen(path, "w"));
+  }
+  gqExecutable *executable;
+  for (int i = 0; i < 4; ++i) {
+    for (int again = 0; again < 2; ++again) {
+      if (gqCompile(answer, strlen(answer), &options, &executable) != GQ_OK)
+        fail_msg("%s", gqGetLastErrorMessage());
+      gqExecutableDestroy(executable);
+      assert_int_equal(forEachFile(folder->cache, NULL, NULL), i + 1);
+    }
+    snprintf(path, sizeof(path), "%s/%s", toolkit, names[i % 3]);
+    FILE *file = fopen(path, "a");
+    fputc('x', file);
+    fclose(file);
+  }
+  unsetenv("GQ_CUDA_TOOLKIT");
+  for (int i = 0; i < 3; ++i) {
+    snprintf(path, sizeof(path), "%s/%s", toolkit, names[i]);
+    assert_int_equal(unlink(path), 0);
+  }
+  for (int i = 3; i >= 0; --i) {
+    snprintf(path, sizeof(path), "%s/%s", toolkit, folders[i]);
+    assert_int_equal(rmdir(path), 0);
   }
 }
 
@@ -278,7 +439,16 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(testHit, makeFolder, removeFolder),
       cmocka_unit_test_setup_teardown(testFileName, makeFolder, removeFolder),
+      cmocka_unit_test_setup_teardown(testModes, makeFolder, removeFolder),
+      cmocka_unit_test_setup_teardown(testFolderOfOthers, makeFolder,
+                                      removeFolder),
+      cmocka_unit_test_setup_teardown(testFileOfOthers, makeFolder,
+                                      removeFolder),
+      cmocka_unit_test_setup_teardown(testSpecialFiles, makeFolder,
+                                      removeFolder),
+      cmocka_unit_test_setup_teardown(testLeftovers, makeFolder, removeFolder),
       cmocka_unit_test_setup_teardown(testKey, makeFolder, removeFolder),
+      cmocka_unit_test_setup_teardown(testToolkit, makeFolder, removeFolder),
       cmocka_unit_test_setup_teardown(testCorruptFile, makeFolder,
                                       removeFolder),
       cmocka_unit_test_setup_teardown(testTruncatedFile, makeFolder,
