@@ -13,6 +13,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /// A chip that there are device functions for, and the version of PTX that its
@@ -80,6 +81,31 @@ static bool checkLowered(MlirOperation gpuModule) {
   return valid;
 }
 
+static void appendString(MlirStringRef string, void *text) {
+  fwrite(string.data, 1, string.length, text);
+}
+
+/// Kernels for a chip that call functions of the bitcode at `path`. The list of
+/// targets has no C API, so it is parsed; MLIR quotes the path for that.
+static MlirAttribute createTargets(MlirContext context, const Chip *chip,
+                                   int32_t opt, const char *path) {
+  char *target = NULL;
+  size_t length = 0;
+  FILE *text = gqOpenText(&target, &length);
+  fprintf(text,
+          "[#nvvm.target<O = %d, chip = \"%s\", features = \"%s\", link = [",
+          opt, chip->name, chip->features);
+  mlirAttributePrint(
+      mlirStringAttrGet(context, mlirStringRefCreateFromCString(path)),
+      appendString, text);
+  fprintf(text, "]>]");
+  fclose(text);
+  MlirAttribute targets =
+      mlirAttributeParseGet(context, mlirStringRefCreate(target, length));
+  free(target);
+  return targets;
+}
+
 MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
                                  int32_t opt) {
   char text[PATH_MAX + 256], path[PATH_MAX];
@@ -98,12 +124,8 @@ MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
     mlirEmitError(location, text);
     return mlirLogicalResultFailure();
   }
-  snprintf(text, sizeof(text),
-           "[#nvvm.target<O = %d, chip = \"%s\", features = \"%s\", link = "
-           "[\"%s\"]>]",
-           opt, chip->name, chip->features, path);
-  MlirAttribute targets = mlirAttributeParseGet(
-      mlirOperationGetContext(module), mlirStringRefCreateFromCString(text));
+  MlirAttribute targets =
+      createTargets(mlirOperationGetContext(module), chip, opt, path);
   if (mlirAttributeIsNull(targets)) // The parser has said why.
     return mlirLogicalResultFailure();
   gqOpList modules = gqCollect(module, isGpuModule);

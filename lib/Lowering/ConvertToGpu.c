@@ -608,6 +608,9 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
     return gqOpError(op, "has no GPU kernel yet");
   if (!gqCheckLowerable(op))
     return false;
+  if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
+    return gqOpError(op, "needs to be in a func.func of the module itself to "
+                         "be lowered to kernels");
   Launcher launcher = {
       .module = module, .builder = gqBuilderBefore(op), .number = number};
   launcher.stream =

@@ -123,13 +123,6 @@ static void storeBuffer(const gqBuilder *builder, MlirValue table, intptr_t row,
   }
 }
 
-/// The function that contains `op`, or null.
-static MlirOperation enclosingFunction(MlirOperation op) {
-  while (!mlirOperationIsNull(op) && !gqIsNamed(op, "func.func"))
-    op = mlirOperationGetParentOperation(op);
-  return op;
-}
-
 /// memref.alloca at the start of `function`, so that an op in a loop does not
 /// take more of the stack in each iteration.
 static MlirValue allocateTable(MlirOperation function, MlirLocation location,
@@ -169,9 +162,8 @@ static bool convert(MlirOperation module, MlirOperation op) {
     return gqOpError(op, "needs its producer as an op of its own to be lowered "
                          "to the runtime; run gq-expand-producers before "
                          "bufferization");
-  MlirOperation function = enclosingFunction(op);
-  if (mlirOperationIsNull(function) ||
-      !mlirOperationEqual(mlirOperationGetParentOperation(function), module))
+  MlirOperation function = gqEnclosingFunction(op, module);
+  if (mlirOperationIsNull(function))
     return gqOpError(op, "needs to be in a func.func of the module itself to "
                          "be lowered to the runtime");
   RuntimeCall call = describe(op);

@@ -119,12 +119,19 @@ static int64_t elementSize(MlirType type) {
   return bits == 1 ? 1 : bits % 8 ? 0 : bits / 8;
 }
 
-/// The size in bytes of a memref of static shape; 0 if it has none.
-static int64_t sizeOf(MlirType type) {
-  int64_t size = elementSize(mlirShapedTypeGetElementType(type));
-  for (intptr_t i = 0; i < mlirShapedTypeGetRank(type); ++i)
-    size *= mlirShapedTypeGetDimSize(type, i);
-  return size;
+/// Computes the size in bytes of a memref of static shape. Returns whether it,
+/// and so every stride, fits; also while an extent is 0.
+static bool sizeOf(MlirType type, int64_t *size) {
+  int64_t bytes = elementSize(mlirShapedTypeGetElementType(type));
+  bool empty = false;
+  for (intptr_t i = 0; i < mlirShapedTypeGetRank(type); ++i) {
+    int64_t extent = mlirShapedTypeGetDimSize(type, i);
+    empty |= extent == 0;
+    if (__builtin_mul_overflow(bytes, extent ? extent : 1, &bytes))
+      return false;
+  }
+  *size = empty ? 0 : bytes;
+  return true;
 }
 
 /// llvm.insertvalue
@@ -262,6 +269,9 @@ static bool convertConstant(MlirOperation module, Constants *constants,
   if (!elementSize(mlirShapedTypeGetElementType(type)))
     return gqOpError(getGlobal,
                      "has elements of a type that is not stored in bytes");
+  int64_t size;
+  if (!sizeOf(type, &size))
+    return gqOpError(getGlobal, "is larger than any memory");
   MlirContext context = mlirOperationGetContext(module);
   MlirType index = mlirIndexTypeGet(context);
   MlirType i64 = mlirIntegerTypeGet(context, 64);
@@ -282,7 +292,7 @@ static bool convertConstant(MlirOperation module, Constants *constants,
   address = gqBuildValue(&builder, "arith.index_cast", 1, &address, i64);
   MlirValue operands[] = {buildWord(&builder, constants, number),
                           gqBuildPointer(&builder, address, 0),
-                          gqBuildConstant(&builder, i64, sizeOf(type))};
+                          gqBuildConstant(&builder, i64, size)};
   MlirValue device = mlirOperationGetResult(
       gqBuildCall(&builder, "gqDeviceConstant", 3, operands, 1, &pointer), 0);
   device =
@@ -341,9 +351,9 @@ static bool isGetGlobal(MlirOperation op) {
 }
 
 static bool convertConstants(MlirOperation module) {
-  gqOpList reads = gqCollect(module, isGetGlobal);
+  gqOpList reads = gqCollectDirectly(module, isGetGlobal);
   Constants constants = {.symbols = mlirSymbolTableCreate(module),
-                         .globals = gqCollect(module, isConstant)};
+                         .globals = gqCollectDirectly(module, isConstant)};
   constants.words =
       calloc((size_t)constants.globals.size + 1, sizeof(MlirOperation));
   if (!constants.words)

@@ -20,8 +20,8 @@ static bool isDirectlyIn(MlirOperation op, MlirOperation module) {
   return mlirOperationEqual(op, module);
 }
 
-static gqOpList collectDirectly(MlirOperation module,
-                                bool (*matches)(MlirOperation)) {
+gqOpList gqCollectDirectly(MlirOperation module,
+                           bool (*matches)(MlirOperation)) {
   assert(gqIsNamed(module, "builtin.module"));
   gqOpList list = gqCollect(module, matches);
   intptr_t size = 0;
@@ -42,11 +42,19 @@ static bool isCall(MlirOperation op) {
 }
 
 gqOpList gqCollectFunctions(MlirOperation module) {
-  return collectDirectly(module, isDefinition);
+  return gqCollectDirectly(module, isDefinition);
 }
 
 gqOpList gqCollectCalls(MlirOperation module) {
-  return collectDirectly(module, isCall);
+  return gqCollectDirectly(module, isCall);
+}
+
+MlirOperation gqEnclosingFunction(MlirOperation op, MlirOperation module) {
+  while (!mlirOperationIsNull(op) && !gqIsNamed(op, "func.func"))
+    op = mlirOperationGetParentOperation(op);
+  bool found = !mlirOperationIsNull(op) &&
+               mlirOperationEqual(mlirOperationGetParentOperation(op), module);
+  return found ? op : (MlirOperation){NULL};
 }
 
 bool gqIsPublic(MlirOperation function) {

@@ -46,22 +46,18 @@ MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chip,
                                  int32_t opt);
 
 /// The text of the pipeline from tensors to the LLVM dialect. Owned by the
-/// caller.
+/// caller. No text of a user's is ever part of a pipeline's: it would have to
+/// be quoted, and not everything can be.
 char *gqCpuPipeline(bool fuse);
 
-typedef struct gqNvvmOptions {
-  bool fuse;
-  /// Such as "sm_90a".
-  const char *chip;
-  /// "fatbin", "bin" or "isa".
-  const char *format;
-  /// 0 to 3.
-  int32_t opt;
-} gqNvvmOptions;
+/// The same with kernels for an NVIDIA GPU: what comes before gq-attach-target,
+/// and what comes between that and gpu-module-to-binary, which end it.
+char *gqNvvmPipeline(bool fuse);
+char *gqNvvmPipelineToLlvm(void);
 
-/// The text of the pipeline from tensors to the LLVM dialect with kernels for
-/// an NVIDIA GPU. Owned by the caller.
-char *gqNvvmPipeline(const gqNvvmOptions *options);
+/// Says why kernels cannot be made with an image format, "fatbin", "bin" or
+/// "isa", and an optimization level, 0 to 3; null if they can.
+const char *gqNvvmOptionsCheck(const char *format, int32_t opt);
 
 /// Whether the op's effects on memory (Passes.cpp) are known, and none is on
 /// what operand `operand` points to but reading it.
@@ -142,6 +138,14 @@ void gqTypeListFree(gqTypeList *list);
 //===----------------------------------------------------------------------===//
 // Functions
 //===----------------------------------------------------------------------===//
+
+/// gqCollect, without the operations in a module inside of `module`: those have
+/// symbols of their own.
+gqOpList gqCollectDirectly(MlirOperation module,
+                           bool (*matches)(MlirOperation));
+
+/// The func.func of `module` itself that `op` is in; null if there is none.
+MlirOperation gqEnclosingFunction(MlirOperation op, MlirOperation module);
 
 /// The func.func with a body of a builtin.module, and its func.call and
 /// func.constant. Those of a module inside of it, such as a gpu.module, are not

@@ -10,6 +10,7 @@
 
 #include "gq-c/Passes.h"
 #include "Lowering.h"
+#include "Toolkit.h"
 
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Support.h"
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -104,17 +106,65 @@ struct NvvmPipelineOptions : PassPipelineOptions<NvvmPipelineOptions> {
                   llvm::cl::desc("Optimization level of kernels, 0 to 3")};
 };
 
-/// Appends the passes of a pipeline's text.
-static void append(OpPassManager &pm, const char *text) {
-  if (failed(parsePassPipeline(text, pm)))
-    llvm::report_fatal_error("the gq pipelines need the upstream passes to be "
-                             "registered");
+using ErrorHandler = function_ref<LogicalResult(const Twine &)>;
+
+/// Appends the passes of a pipeline's text, which it frees. Fails where a tool
+/// has not registered the upstream passes.
+LogicalResult append(OpPassManager &pm, char *text, ErrorHandler fail) {
+  std::string errors;
+  llvm::raw_string_ostream stream(errors);
+  LogicalResult result = parsePassPipeline(text, pm, stream);
+  free(text);
+  return succeeded(result) ? success() : fail(errors);
 }
 
 struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::init(true),
                     llvm::cl::desc("Fuse the graph's ops")};
 };
+
+LogicalResult buildCpu(OpPassManager &pm, const CpuPipelineOptions &options,
+                       ErrorHandler fail) {
+  return append(pm, gqCpuPipeline(options.fuse), fail);
+}
+
+LogicalResult buildNvvm(OpPassManager &pm, const NvvmPipelineOptions &options,
+                        ErrorHandler fail) {
+  if (const char *error =
+          gqNvvmOptionsCheck(options.format.c_str(), options.opt))
+    return fail(error);
+  if (failed(append(pm, gqNvvmPipeline(options.fuse), fail)))
+    return failure();
+  pm.addPass(createGqAttachTarget({options.chip, options.opt}));
+  if (failed(append(pm, gqNvvmPipelineToLlvm(), fail)))
+    return failure();
+  GpuModuleToBinaryPassOptions binary;
+  binary.compilationTarget = options.format;
+  if (const char *toolkit = gqCudaToolkit())
+    binary.toolkitPath = toolkit;
+  pm.addPass(createGpuModuleToBinaryPass(binary));
+  return success();
+}
+
+/// PassPipelineRegistration for a pipeline that can fail.
+template <typename Options>
+void registerPipeline(StringRef name, StringRef description,
+                      LogicalResult (*build)(OpPassManager &, const Options &,
+                                             ErrorHandler)) {
+  registerPassPipeline(
+      name, description,
+      [build](OpPassManager &pm, StringRef text, ErrorHandler fail) {
+        Options options;
+        std::string errors;
+        llvm::raw_string_ostream stream(errors);
+        if (failed(options.parseFromString(text, stream)))
+          return fail(errors);
+        return build(pm, options, fail);
+      },
+      [](function_ref<void(const detail::PassOptions &)> handle) {
+        handle(Options());
+      });
+}
 } // namespace
 
 #define GEN_PASS_REGISTRATION
@@ -123,23 +173,13 @@ struct CpuPipelineOptions : PassPipelineOptions<CpuPipelineOptions> {
 
 void gqRegisterPasses() {
   gq::registerGqPasses();
-  PassPipelineRegistration<gq::CpuPipelineOptions>(
-      "gq-to-cpu", "From gq and linalg on tensors to the LLVM dialect",
-      [](OpPassManager &pm, const gq::CpuPipelineOptions &options) {
-        char *text = gqCpuPipeline(options.fuse);
-        gq::append(pm, text);
-        free(text);
-      });
-  PassPipelineRegistration<gq::NvvmPipelineOptions>(
+  gq::registerPipeline("gq-to-cpu",
+                       "From gq and linalg on tensors to the LLVM dialect",
+                       gq::buildCpu);
+  gq::registerPipeline(
       "gq-to-nvvm",
       "From gq on tensors to the LLVM dialect with kernels for NVIDIA GPUs",
-      [](OpPassManager &pm, const gq::NvvmPipelineOptions &options) {
-        gqNvvmOptions values = {options.fuse, options.chip.c_str(),
-                                options.format.c_str(), options.opt};
-        char *text = gqNvvmPipeline(&values);
-        gq::append(pm, text);
-        free(text);
-      });
+      gq::buildNvvm);
 }
 
 bool gqOnlyReads(MlirOperation op, intptr_t operand) {

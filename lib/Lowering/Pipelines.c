@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lowering.h"
-#include "Toolkit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /// Upstream's cse before any fusion of gq ops, so that two users of one
 /// quantization share it; and before eliminate-empty-tensors, which makes equal
@@ -102,23 +102,35 @@ char *gqCpuPipeline(bool fuse) {
   return pipeline;
 }
 
-char *gqNvvmPipeline(const gqNvvmOptions *options) {
+char *gqNvvmPipeline(bool fuse) {
   char *pipeline = NULL;
   size_t length = 0;
   FILE *text = gqOpenText(&pipeline, &length);
-  printFrontend(text, options->fuse);
-  if (options->fuse)
+  printFrontend(text, fuse);
+  if (fuse)
     fprintf(text, "gq-fuse-producers,");
   fprintf(text, "%sconvert-gq-to-gpu,%sgq-device-memory,%s", bufferization,
           linalgToKernels, loopsToBranches);
-  fprintf(text, "gpu.module(%s,convert-gpu-to-nvvm),", mathInF32);
-  fprintf(text, "gq-attach-target{chip=%s opt=%d},", options->chip,
-          options->opt);
-  printToLlvm(text, "{use-generic-functions=true}");
-  fprintf(text, ",gpu-to-llvm,reconcile-unrealized-casts,");
-  const char *toolkit = gqCudaToolkit();
-  fprintf(text, "gpu-module-to-binary{format=%s%s%s}", options->format,
-          toolkit ? " toolkit=" : "", toolkit ? toolkit : "");
+  fprintf(text, "gpu.module(%s,convert-gpu-to-nvvm)", mathInF32);
   fclose(text);
   return pipeline;
+}
+
+char *gqNvvmPipelineToLlvm(void) {
+  char *pipeline = NULL;
+  size_t length = 0;
+  FILE *text = gqOpenText(&pipeline, &length);
+  printToLlvm(text, "{use-generic-functions=true}");
+  fprintf(text, ",gpu-to-llvm,reconcile-unrealized-casts");
+  fclose(text);
+  return pipeline;
+}
+
+const char *gqNvvmOptionsCheck(const char *format, int32_t opt) {
+  if (strcmp(format, "fatbin") != 0 && strcmp(format, "bin") != 0 &&
+      strcmp(format, "isa") != 0)
+    return "requires format to be fatbin, bin or isa";
+  if (opt < 0 || opt > 3)
+    return "requires opt to be 0 to 3";
+  return NULL;
 }

@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "gq-c/Dialect.h"
+#include "gq-c/Passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Pass.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +28,10 @@ static int setUp(void **state) {
 static int tearDown(void **state) {
   mlirContextDestroy((MlirContext){*state});
   return 0;
+}
+
+static void reportError(MlirStringRef text, void *reported) {
+  *(bool *)reported |= text.length > 0;
 }
 
 static MlirAttribute parse(MlirContext context, const char *text) {
@@ -190,11 +196,30 @@ static void descriptionsRoundTrip(void **state) {
   mlirBlockDestroy(block);
 }
 
+/// A tool that has not registered the upstream passes, as a plugin's may not
+/// have: an error, which does not end the process.
+static void pipelinesNeedUpstreamPasses(void **state) {
+  MlirContext context = {*state};
+  gqRegisterPasses();
+  static const char *const pipelines[] = {"gq-to-cpu", "gq-to-nvvm"};
+  for (size_t i = 0; i < 2; ++i) {
+    MlirPassManager manager = mlirPassManagerCreate(context);
+    bool reported = false;
+    assert_true(mlirLogicalResultIsFailure(mlirOpPassManagerAddPipeline(
+        mlirPassManagerGetAsOpPassManager(manager),
+        mlirStringRefCreateFromCString(pipelines[i]), reportError, &reported)));
+    assert_true(reported);
+    mlirPassManagerDestroy(manager);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(attributesMatchTheirText, setUp,
                                       tearDown),
       cmocka_unit_test_setup_teardown(descriptionsRoundTrip, setUp, tearDown),
+      cmocka_unit_test_setup_teardown(pipelinesNeedUpstreamPasses, setUp,
+                                      tearDown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

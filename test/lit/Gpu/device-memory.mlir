@@ -28,6 +28,19 @@ func.func @constants() -> (memref<4x2xf16>, memref<4x2xf16>, memref<i64>) {
   return %a, %b, %c : memref<4x2xf16>, memref<4x2xf16>, memref<i64>
 }
 
+// A constant of another module is another constant, and not this one's affair.
+// CHECK: module @inner
+// CHECK: memref.get_global @c : memref<2xf32>
+// CHECK-NOT: gqDeviceConstant
+module @inner {
+  memref.global "private" constant @c : memref<2xf32> = dense<0.0>
+  func.func @f() -> memref<2xf32> {
+    %0 = memref.get_global @c : memref<2xf32>
+    return %0 : memref<2xf32>
+  }
+}
+memref.global "private" constant @c : memref<2xf32> = dense<1.0>
+
 // CHECK-LABEL: func.func @copy
 // CHECK: %[[STREAM:.*]] = call @gqGetStream() : () -> !llvm.ptr
 // CHECK: %[[TOKEN:.*]] = builtin.unrealized_conversion_cast %[[STREAM]] : !llvm.ptr to !gpu.async.token

@@ -94,3 +94,34 @@ func.func @grid_taken(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?xi8>,
       columnwise_outs(%q, %s : memref<?xi8>, memref<?xf8E4M3FN>)
   return
 }
+
+// -----
+
+// Another module has another symbol table, in which gq's functions are not.
+module {
+  func.func @nested_module(%a: memref<8x64xbf16>, %b: memref<8x32xi8>, %c: memref<8x4xf8E4M3FN>) {
+    // expected-error @+1 {{needs to be in a func.func of the module itself to be lowered to kernels}}
+    gq.block_quantize format(nvfp4) ins(%a : memref<8x64xbf16>) outs(%b, %c : memref<8x32xi8>, memref<8x4xf8E4M3FN>)
+    return
+  }
+}
+func.func @beside() { return }
+
+// -----
+
+gpu.module @nested_gpu_module {
+  func.func @f(%a: memref<17x64xbf16>, %b: memref<17x32xi8>, %c: memref<17x4xf8E4M3FN>) {
+    // expected-error @+1 {{needs to be in a func.func of the module itself to be lowered to kernels}}
+    gq.block_quantize format(nvfp4) ins(%a : memref<17x64xbf16>) outs(%b, %c : memref<17x32xi8>, memref<17x4xf8E4M3FN>)
+    return
+  }
+}
+
+// -----
+
+memref.global "private" constant @huge : memref<4611686018427387904x4xf32> = dense<0.0>
+func.func @huge_constant() -> memref<4611686018427387904x4xf32> {
+  // expected-error @+1 {{'memref.get_global' op is larger than any memory}}
+  %0 = memref.get_global @huge : memref<4611686018427387904x4xf32>
+  return %0 : memref<4611686018427387904x4xf32>
+}
