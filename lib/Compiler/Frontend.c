@@ -7,6 +7,7 @@
 
 #include "Frontend.h"
 #include "Signature.h"
+#include "Source.h"
 
 #include "gq-c/Dialect.h"
 #include "gq-c/Passes.h"
@@ -243,111 +244,13 @@ static gqStatus writeSignatures(MlirModule module, gqText *signatures) {
 }
 
 //===----------------------------------------------------------------------===//
-// Source
+// Translation
 //===----------------------------------------------------------------------===//
-
-/// What the checks below walk over, and how many failures they reported.
-typedef struct Check {
-  MlirOperation module;
-  MlirSymbolTable symbols;
-  int failures;
-} Check;
-
-static void failOp(Check *check, MlirOperation op, const char *message) {
-  ++check->failures;
-  mlirEmitError(mlirOperationGetLocation(op), message);
-}
 
 static bool hasName(MlirOperation op, const char *name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
                             mlirStringRefCreateFromCString(name));
 }
-
-/// The name of a symbol; empty if `op` is none.
-static MlirStringRef symbolName(MlirOperation op) {
-  MlirAttribute name = mlirOperationGetAttributeByName(
-      op, mlirSymbolTableGetSymbolAttributeName());
-  if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
-    return mlirStringRefCreate("", 0);
-  return mlirStringAttrGetValue(name);
-}
-
-/// Names that the lowering gives a meaning: it would take a module's own symbol
-/// for the function that it calls.
-static bool isReserved(MlirStringRef name) {
-  static const char *const names[] = {"malloc", "free", "memrefCopy"};
-  static const char *const prefixes[] = {
-      "gqCpu", "gqHeap", "mgpu", "_mlir_ciface_", "_mlir_memref_to_llvm_"};
-  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i)
-    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(names[i])))
-      return true;
-  for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i)
-    if (startsWith(name, prefixes[i]))
-      return true;
-  return false;
-}
-
-/// A function without a body, which somebody else defines.
-static bool isDeclaration(MlirOperation op) {
-  return (hasName(op, "func.func") || hasName(op, "llvm.func")) &&
-         mlirBlockIsNull(
-             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)));
-}
-
-/// Whether the C interface of one of the module's own functions is called like
-/// this.
-static bool isNameOfCInterface(const Check *check, MlirStringRef name) {
-  static const char prefix[] = "_mlir_ciface_";
-  size_t length = sizeof(prefix) - 1;
-  return startsWith(name, prefix) &&
-         !mlirOperationIsNull(mlirSymbolTableLookup(
-             check->symbols,
-             mlirStringRefCreate(name.data + length, name.length - length)));
-}
-
-static void checkSymbol(Check *check, MlirOperation op) {
-  MlirStringRef name = symbolName(op);
-  if (!isReserved(name) ||
-      (isDeclaration(op) && !isNameOfCInterface(check, name)))
-    return;
-  gqText message = {0};
-  gqTextPrintf(&message,
-               "the name '%.*s' is reserved for what generated "
-               "code calls; choose another",
-               (int)name.length, name.data);
-  failOp(check, op, gqTextString(&message));
-  gqTextFree(&message);
-}
-
-static MlirWalkResult checkSourceOp(MlirOperation op, void *data) {
-  Check *check = data;
-  if (mlirOperationEqual(op, check->module))
-    return MlirWalkResultAdvance;
-  if (hasName(op, "builtin.module")) {
-    failOp(check, op,
-           "a module in a module is not compiled; move its functions out");
-    return MlirWalkResultInterrupt;
-  }
-  // Only what gq-finalize-boundary writes is to be believed.
-  mlirOperationRemoveDiscardableAttributeByName(
-      op, mlirStringRefCreateFromCString("gq.boundary"));
-  if (mlirOperationEqual(mlirOperationGetParentOperation(op), check->module))
-    checkSymbol(check, op);
-  return MlirWalkResultAdvance;
-}
-
-/// Checks what the pipeline relies on and does not check.
-static gqStatus checkSource(MlirModule module, const Diagnostics *diagnostics) {
-  MlirOperation op = mlirModuleGetOperation(module);
-  Check check = {op, mlirSymbolTableCreate(op), 0};
-  mlirOperationWalk(op, checkSourceOp, &check, MlirWalkPreOrder);
-  mlirSymbolTableDestroy(check.symbols);
-  return check.failures ? failStep(diagnostics, "a check") : GQ_OK;
-}
-
-//===----------------------------------------------------------------------===//
-// Translation
-//===----------------------------------------------------------------------===//
 
 /// Finds an operation that the pipeline has left as it was.
 typedef struct Unlowered {
@@ -450,7 +353,8 @@ static gqStatus runPipeline(MlirModule module, const char *pipeline,
 static gqStatus lower(MlirModule module, const char *pipeline,
                       Diagnostics *diagnostics, LLVMContextRef context,
                       LLVMModuleRef *result, gqText *signatures) {
-  gqStatus status = checkSource(module, diagnostics);
+  gqStatus status =
+      gqSourceCheck(module) ? GQ_OK : failStep(diagnostics, "a check");
   if (status == GQ_OK)
     status = runPipeline(module, pipeline, diagnostics);
   if (status == GQ_OK)
@@ -467,6 +371,8 @@ gqStatus gqFrontendRun(const char *mlir, size_t length,
                        LLVMContextRef context, LLVMModuleRef *module,
                        gqText *signatures) {
   static pthread_once_t registered = PTHREAD_ONCE_INIT;
+  if (gqSourceIsBytecode(mlir, length))
+    return gqFail(GQ_COMPILE_ERROR, "expected MLIR text, found bytecode");
   pthread_once(&registered, registerPasses);
   Diagnostics diagnostics = {
       {0}, options->sourceName ? options->sourceName : "<mlir>"};

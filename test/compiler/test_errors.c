@@ -26,6 +26,29 @@ static void testParseError(void **state) {
                     "model.mlir:2:3: error: ");
 }
 
+/// Bytecode is not read; corrupt bytecode would hang the reader.
+static void testBytecode(void **state) {
+  (void)state;
+  refuseCompilation("ML\xefR\rMLIR22.1.8",
+                    "expected MLIR text, found bytecode");
+  refuseCompilation("ML\xefR", "expected MLIR text, found bytecode");
+  refuseCompilation("ML", "model.mlir:1:1: error: ");
+}
+
+/// MLIR would end the process.
+static void testUnrankedMemref(void **state) {
+  (void)state;
+  static const char *const functions[] = {
+      "func.func @odd(%a: memref<*xtf32>) { return }\n",
+      "func.func private @odd(%a: memref<*xtf32>)\n"
+      "    attributes {llvm.emit_c_interface} { return }\n",
+      "func.func private @odd() -> memref<*xtf32>\n"
+      "    attributes {llvm.emit_c_interface}\n"};
+  for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
+    refuseCompilation(functions[i], "model.mlir:1:1: error: a caller cannot "
+                                    "pass a memref without a rank");
+}
+
 static void testDiagnostics(void **state) {
   (void)state;
   // The text of a caller who does not name it.
@@ -102,6 +125,15 @@ static void testReservedNames(void **state) {
                                       "malloc",
                                       "free",
                                       "memrefCopy",
+                                      "erff",
+                                      "cbrtf",
+                                      "acosh",
+                                      "pow",
+                                      "puts",
+                                      "printF32",
+                                      "gqDeviceConstant",
+                                      "gq_kernels_0",
+                                      "llvm.sqrt.f32",
                                       "_mlir_ciface_main",
                                       "_mlir_memref_to_llvm_alloc"};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
@@ -122,6 +154,10 @@ static void testReservedNames(void **state) {
   refuseCompilation("func.func @f() { return }\n"
                     "func.func private @_mlir_ciface_f()\n",
                     "the name '_mlir_ciface_f' is reserved");
+  refuseCompilation("func.func @main() { return }\n"
+                    "llvm.func @llvm.nothing(f32) -> f32\n",
+                    "model.mlir:2:1: error: the name 'llvm.nothing' is "
+                    "reserved for LLVM's intrinsics");
   // A module may call them.
   gqExecutableDestroy(compile("func.func private @malloc(i64) -> !llvm.ptr\n"
                               "func.func private @free(!llvm.ptr)\n"
@@ -302,6 +338,8 @@ static void testCounts(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testParseError),
+      cmocka_unit_test(testBytecode),
+      cmocka_unit_test(testUnrankedMemref),
       cmocka_unit_test(testDiagnostics),
       cmocka_unit_test(testUnsupportedTypes),
       cmocka_unit_test(testMissingSymbol),

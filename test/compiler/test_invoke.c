@@ -572,7 +572,7 @@ static void testNames(void **state) {
 static void testLibraryNames(void **state) {
   (void)state;
   gqExecutable *executable =
-      compile("func.func @sqrt(%x: f64) -> f64 {\n"
+      compile("func.func @exp10(%x: f64) -> f64 {\n"
               "  %c = arith.constant 100.0 : f64\n"
               "  %r = arith.addf %x, %c : f64\n"
               "  return %r : f64\n"
@@ -581,7 +581,7 @@ static void testLibraryNames(void **state) {
               "func.func @main() -> f64 {\n"
               "  %p = memref.get_global @gq_module_table : memref<f64>\n"
               "  %c = memref.load %p[] : memref<f64>\n"
-              "  %r = call @sqrt(%c) : (f64) -> f64\n"
+              "  %r = call @exp10(%c) : (f64) -> f64\n"
               "  return %r : f64\n"
               "}\n");
   DLManagedTensor *output;
@@ -677,7 +677,7 @@ static void testProcessSymbols(void **state) {
 /// destroyed. Each of these appends its digit to a number, the former in the
 /// module, the latter in ours.
 static const char constructors[] =
-    "llvm.mlir.global internal @log(0 : i64) : i64\n"
+    "llvm.mlir.global internal @order(0 : i64) : i64\n"
     "llvm.mlir.global internal @address(0 : i64) : i64\n"
     "llvm.mlir.global_ctors ctors = [@one, @two],\n"
     "    priorities = [200 : i32, 100 : i32], data = [#llvm.zero, #llvm.zero]\n"
@@ -699,13 +699,13 @@ static const char constructors[] =
     "  llvm.return\n"
     "}\n"
     "llvm.func @one() {\n"
-    "  %log = llvm.mlir.addressof @log : !llvm.ptr\n"
+    "  %log = llvm.mlir.addressof @order : !llvm.ptr\n"
     "  %digit = llvm.mlir.constant(1 : i64) : i64\n"
     "  llvm.call @append(%log, %digit) : (!llvm.ptr, i64) -> ()\n"
     "  llvm.return\n"
     "}\n"
     "llvm.func @two() {\n"
-    "  %log = llvm.mlir.addressof @log : !llvm.ptr\n"
+    "  %log = llvm.mlir.addressof @order : !llvm.ptr\n"
     "  %digit = llvm.mlir.constant(2 : i64) : i64\n"
     "  llvm.call @append(%log, %digit) : (!llvm.ptr, i64) -> ()\n"
     "  llvm.return\n"
@@ -723,7 +723,7 @@ static const char constructors[] =
     "func.func @main(%address: i64) -> i64 {\n"
     "  %p = llvm.mlir.addressof @address : !llvm.ptr\n"
     "  llvm.store %address, %p : i64, !llvm.ptr\n"
-    "  %log = llvm.mlir.addressof @log : !llvm.ptr\n"
+    "  %log = llvm.mlir.addressof @order : !llvm.ptr\n"
     "  %v = llvm.load %log : !llvm.ptr -> i64\n"
     "  return %v : i64\n"
     "}\n";

@@ -30,9 +30,11 @@ typedef struct gqCompileOptions {
   /// Leave the graph's ops as they are instead of fusing them. Same bytes.
   bool noFusion;
   /// The folder of compiled modules; null means $GQ_CACHE_DIR, else
-  /// $XDG_CACHE_HOME/gq, else $HOME/.cache/gq. "" compiles without a cache. A
-  /// folder that cannot be written is no error: the module is compiled each
-  /// time.
+  /// $XDG_CACHE_HOME/gq, else $HOME/.cache/gq. "" compiles without a cache.
+  /// What it holds is run, so the folder and its files must belong to this user
+  /// and be writable by no other; the folder is made with the mode 0700 and is
+  /// no symbolic link. Otherwise, or if it cannot be written, the module is
+  /// compiled each time, which is no error.
   const char *cacheDir;
   /// What to call the text in diagnostics, such as its file name; null means
   /// "<mlir>".
@@ -75,10 +77,13 @@ typedef struct gqSignature {
 } gqSignature;
 
 /// Compiles `length` bytes of MLIR text (gq, upstream dialects and what the
-/// `gq-to-cpu` or `gq-to-nvvm` pipeline takes). `options` may be null. On
-/// success `*executable` is owned by the caller. Errors: GQ_COMPILE_ERROR with
-/// the compiler's diagnostics as the message; GQ_INVALID_ARGUMENT for an
-/// unknown target; those of gqDeviceChip() where it is asked for the chip.
+/// `gq-to-cpu` or `gq-to-nvvm` pipeline takes; not bytecode, whose reader
+/// trusts it). Names that generated code calls, such as those of libm's
+/// functions, are reserved: the module may declare such a function, not define
+/// one. `options` may be null. On success `*executable` is owned by the caller.
+/// Errors: GQ_COMPILE_ERROR with the compiler's diagnostics as the message;
+/// GQ_INVALID_ARGUMENT for an unknown target; those of gqDeviceChip() where it
+/// is asked for the chip.
 GQ_EXPORT gqStatus gqCompile(const char *mlir, size_t length,
                              const gqCompileOptions *options,
                              gqExecutable **executable);
