@@ -21,4 +21,37 @@ gqStatus fileReadAll(FILE *file, char **content, size_t *length);
 /// The same for the file at `path`.
 gqStatus fileRead(const char *path, char **content, size_t *length);
 
+/// Opens a folder for outputFileOpen(); to be closed. Removes what runs of a
+/// tool that were killed have left there. Errors: GQ_IO_ERROR; the message does
+/// not name the folder.
+gqStatus outputFolderOpen(const char *path, int *folder);
+
+/// A file that gets its name in a folder when it is complete. Until then it has
+/// another one, and what had the name stays.
+typedef struct OutputFile {
+  int folder;
+  char temporary[64];
+  /// Null once it is closed.
+  FILE *stream;
+} OutputFile;
+
+/// Starts a file. Errors: GQ_IO_ERROR; the message does not name the file.
+gqStatus outputFileOpen(int folder, OutputFile *file);
+
+/// Ends what is written to the file. Errors: GQ_IO_ERROR, also for a failure
+/// before; the file is still there.
+gqStatus outputFileClose(OutputFile *file);
+
+/// Gives a closed file its name, or removes a file, closed or not.
+gqStatus outputFilePlace(OutputFile *file, const char *name);
+void outputFileDiscard(OutputFile *file);
+
+/// Writes a file at `path` with `write`: whole, or not at all. What is there
+/// and no regular file, such as a FIFO or /dev/stdout, is written to as it is.
+/// Errors: those of `write`, and GQ_IO_ERROR; the message does not name the
+/// file.
+gqStatus fileWrite(const char *path,
+                   gqStatus (*write)(FILE *file, const void *data),
+                   const void *data);
+
 #endif // GQ_TOOLS_COMMON_FILE_H

@@ -7,6 +7,8 @@
 
 #include "Report.h"
 
+#include "tools/common/File.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <string.h>
@@ -46,6 +48,13 @@ static json_t *writeRow(const Report *report, const Row *row) {
       row->separateMicroseconds / row->microseconds);
 }
 
+static gqStatus writeRoot(FILE *file, const void *root) {
+  errno = 0;
+  return json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(6))
+             ? gqFail(GQ_IO_ERROR, "%s", strerror(errno ? errno : EIO))
+             : GQ_OK;
+}
+
 gqStatus reportWriteJson(const Report *report, const char *path) {
   json_t *copies = json_array(), *rows = json_array();
   for (size_t i = 0; i < report->numCopies; ++i)
@@ -59,12 +68,9 @@ gqStatus reportWriteJson(const Report *report, const char *path) {
       (json_int_t)report->groupMultiple, "copies", copies, "rows", rows);
   if (!root)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
-  errno = 0;
-  int failed =
-      json_dump_file(root, path, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+  gqStatus status = fileWrite(path, writeRoot, root);
   json_decref(root);
-  return failed ? gqFail(GQ_IO_ERROR, "%s", strerror(errno ? errno : EIO))
-                : GQ_OK;
+  return status;
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,7 +7,8 @@
 
 #include "Report.h"
 
-#include <errno.h>
+#include "tools/common/File.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -182,10 +183,8 @@ static double axisEnd(const Chart *chart) {
   return end;
 }
 
-gqStatus reportWriteSvg(const Report *report, const char *path) {
-  FILE *file = fopen(path, "w");
-  if (!file)
-    return gqFail(GQ_IO_ERROR, "%s", strerror(errno));
+static gqStatus writeSvg(FILE *file, const void *data) {
+  const Report *report = data;
   Chart chart = {file, report, reportPeak(report), 1};
   chart.end = axisEnd(&chart);
   int bottom = chartBottom(report);
@@ -195,8 +194,9 @@ gqStatus reportWriteSvg(const Report *report, const char *path) {
   printColumns(file);
   printRows(&chart);
   fputs("</svg>\n", file);
-  bool failed = ferror(file);
-  if (fclose(file) != 0 || failed)
-    return gqFail(GQ_IO_ERROR, "%s", strerror(errno));
   return GQ_OK;
+}
+
+gqStatus reportWriteSvg(const Report *report, const char *path) {
+  return fileWrite(path, writeSvg, report);
 }

@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,9 +179,10 @@ static void reshapeFlat(const gqType *type, NpyArray *array) {
   int64_t elements = array->shape[0], known = 1;
   int32_t dynamic = -1;
   for (int32_t i = 0; i < type->rank; ++i) {
-    if (type->sizes[i] >= 0)
-      known *= type->sizes[i];
-    else if (dynamic < 0)
+    if (type->sizes[i] >= 0) {
+      if (__builtin_mul_overflow(known, type->sizes[i], &known))
+        return;
+    } else if (dynamic < 0)
       dynamic = i;
     else
       return;
@@ -262,75 +262,67 @@ static gqStatus writeTensor(FILE *file, const DLTensor *tensor) {
   return status;
 }
 
-static gqStatus writeArray(const char *path, const DLTensor *tensor) {
-  FILE *file = fopen(path, "wb");
-  if (!file)
-    return gqFail(GQ_IO_ERROR, "%s: %s", path, strerror(errno));
-  gqStatus status = writeTensor(file, tensor);
-  if (fclose(file) != 0 && status == GQ_OK)
-    status = gqFail(GQ_IO_ERROR, "%s", strerror(errno));
-  if (status != GQ_OK)
-    return gqFail(status, "%s: %s", path, gqGetLastErrorMessage());
-  return GQ_OK;
+/// Writes a tensor to a file that has no name yet.
+static gqStatus writeArray(int folder, const DLTensor *tensor,
+                           OutputFile *file) {
+  gqStatus status = outputFileOpen(folder, file);
+  if (status == GQ_OK)
+    status = writeTensor(file->stream, tensor);
+  return status == GQ_OK ? outputFileClose(file) : status;
 }
 
-/// Where result `i` is written before all of them are complete, or where it
-/// ends up.
-static void resultPath(char *path, const char *folder, int32_t i,
-                       bool isTemporary) {
-  if (isTemporary)
-    snprintf(path, PATH_MAX, "%s/.%d.npy.%d", folder, i, (int)getpid());
-  else
-    snprintf(path, PATH_MAX, "%s/%d.npy", folder, i);
+/// The name of the file of a result.
+typedef struct ResultName {
+  char text[16];
+} ResultName;
+
+static ResultName resultName(int32_t i) {
+  ResultName name;
+  snprintf(name.text, sizeof(name.text), "%d.npy", i);
+  return name;
 }
 
-static gqStatus placeResult(const char *folder, int32_t i) {
-  char temporary[PATH_MAX], path[PATH_MAX];
-  resultPath(temporary, folder, i, /*isTemporary=*/true);
-  resultPath(path, folder, i, /*isTemporary=*/false);
-  if (rename(temporary, path) != 0)
-    return gqFail(GQ_IO_ERROR, "%s: %s", path, strerror(errno));
-  return GQ_OK;
-}
-
-static void removeResults(const char *folder, int32_t count, bool isTemporary) {
-  char path[PATH_MAX];
-  for (int32_t i = 0; i < count; ++i) {
-    resultPath(path, folder, i, isTemporary);
-    unlink(path);
-  }
-}
-
-/// Writes all results or, if one cannot be written, none.
-static gqStatus writeResults(const char *folder, DLManagedTensor **outputs,
-                             int32_t count) {
-  char path[PATH_MAX];
+/// Writes all results or, if one cannot be written, none. `files` has room for
+/// them, and is empty.
+static gqStatus writeResults(int folder, DLManagedTensor **outputs,
+                             int32_t count, OutputFile *files) {
   gqStatus status = GQ_OK;
-  for (int32_t i = 0; i < count && status == GQ_OK; ++i) {
-    resultPath(path, folder, i, /*isTemporary=*/true);
-    status = writeArray(path, &outputs[i]->dl_tensor);
+  int32_t failed = 0, numPlaced = 0;
+  for (; failed < count && status == GQ_OK; failed += status == GQ_OK)
+    status = writeArray(folder, &outputs[failed]->dl_tensor, &files[failed]);
+  for (; numPlaced < count && status == GQ_OK; numPlaced += status == GQ_OK) {
+    status = outputFilePlace(&files[numPlaced], resultName(numPlaced).text);
+    failed = numPlaced;
   }
-  int32_t numPlaced = 0;
-  while (numPlaced < count && status == GQ_OK) {
-    status = placeResult(folder, numPlaced);
-    numPlaced += status == GQ_OK;
-  }
-  if (status != GQ_OK) {
-    removeResults(folder, count, /*isTemporary=*/true);
-    removeResults(folder, numPlaced, /*isTemporary=*/false);
-  }
-  return status;
+  if (status == GQ_OK)
+    return GQ_OK;
+  for (int32_t i = 0; i < count; ++i)
+    outputFileDiscard(&files[i]);
+  for (int32_t i = 0; i < numPlaced; ++i)
+    unlinkat(folder, resultName(i).text, 0);
+  return gqFail(status, "%s: %s", resultName(failed).text,
+                gqGetLastErrorMessage());
 }
 
-static gqStatus writeFolder(const char *folder, DLManagedTensor **outputs,
+static gqStatus writeFolder(const char *path, DLManagedTensor **outputs,
                             int32_t count) {
-  bool isNew = mkdir(folder, 0777) == 0;
+  bool isNew = mkdir(path, 0777) == 0;
   if (!isNew && errno != EEXIST)
-    return gqFail(GQ_IO_ERROR, "%s: %s", folder, strerror(errno));
-  gqStatus status = writeResults(folder, outputs, count);
-  if (status != GQ_OK && isNew)
-    rmdir(folder);
-  return status;
+    return gqFail(GQ_IO_ERROR, "%s: %s", path, strerror(errno));
+  int folder = -1;
+  OutputFile *files = calloc((size_t)count + 1, sizeof(OutputFile));
+  gqStatus status = files ? outputFolderOpen(path, &folder)
+                          : gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  if (status == GQ_OK)
+    status = writeResults(folder, outputs, count, files);
+  free(files);
+  if (folder >= 0)
+    close(folder);
+  if (status == GQ_OK)
+    return GQ_OK;
+  if (isNew)
+    rmdir(path);
+  return gqFail(status, "%s: %s", path, gqGetLastErrorMessage());
 }
 
 static void printResults(const gqSignature *signature,

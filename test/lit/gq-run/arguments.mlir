@@ -44,6 +44,17 @@
 // RUN:   | FileCheck %s --check-prefix=SIX
 // SIX: expected int32 [], found int32 [6]
 
+// Extents whose product wraps around to 0, or to the number of elements.
+// RUN: not gq-run %s --entry=wraps --in %t/0.npy 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WRAPS
+// WRAPS: expected int32 [4294967296, 4294967296], found int32 [0]
+// RUN: %python %S/Inputs/save.py %t/4.npy int32 4
+// RUN: not gq-run %s --entry=wraps_to_4 --in %t/4.npy 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=WRAPS-TO-4
+// WRAPS-TO-4: expected int32 [4611686018427387905, 4], found int32 [4]
+
+func.func @wraps(%a: tensor<4294967296x4294967296xi32>) { return }
+func.func @wraps_to_4(%a: tensor<4611686018427387905x4xi32>) { return }
 func.func @static(%a: tensor<2x3xi32>) -> tensor<2x3xi32> {
   return %a : tensor<2x3xi32>
 }
