@@ -35,6 +35,8 @@ MlirOperation gqBlockQuantizeCreate(MlirLocation location,
 }
 
 MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op) {
+  if (!gqCheckUniform(op)) // (C3)
+    return mlirLogicalResultFailure();
   gqBlockQuantize desc = gqBlockQuantizeGet(op);
   int64_t rows = gqDim(desc.input, 0), columns = gqDim(desc.input, 1);
   gqUnify(&rows, gqDim(desc.data, 0));
@@ -45,7 +47,6 @@ MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op) {
                             gqScaleColumns(desc.format, columns)};
   const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   bool valid =
-      gqCheckUniform(op) &&                                  // (C3)
       gqCheckBlocks(op, desc.format, columns) &&             // (C4)
       gqCheckDataType(op, "data", desc.data, desc.format) && // (C5)
       gqCheckData(op, "data", desc.data, dataExtents) &&

@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -80,6 +81,17 @@ struct Bufferization
 };
 } // namespace
 
+namespace {
+/// A function with gq ops can be inlined, wherever that is legal for its other
+/// ops; nothing is inlined into a producer.
+struct Inliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final {
+    return true;
+  }
+};
+} // namespace
+
 /// A memref of `ins` is read; one of `outs` is written, and read where the op
 /// leaves elements alone. Tensors have no effects.
 static void
@@ -133,6 +145,7 @@ void gq::GqDialect::initialize() {
 #define GET_OP_LIST
 #include "gq/IR/GqOps.cpp.inc"
       >();
+  addInterfaces<Inliner>();
 #define GQ_ATTACH(OP)                                                          \
   OP##Op::attachInterface<Bufferization<OP##Op>>(*getContext());
   GQ_FOR_EACH_OP(GQ_ATTACH)

@@ -51,6 +51,8 @@ MlirOperation gqGroupedMmCreate(MlirLocation location,
 }
 
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
+  if (!gqCheckUniform(op)) // (C3)
+    return mlirLogicalResultFailure();
   gqGroupedMm desc = gqGroupedMmGet(op);
   int64_t rows = gqDim(desc.a, 0), columns = gqDataColumns(desc.a);
   gqUnify(&columns, gqDataColumns(desc.b));
@@ -69,7 +71,6 @@ MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
   const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   const gqScaleLayout tiled = GQ_SCALE_LAYOUT_TILE128X4;
   bool valid =
-      gqCheckUniform(op) &&                              // (C3)
       gqCheckFormat(op, desc.format, GQ_FORMAT_NVFP4) && // (C13)
       gqCheckBlocks(op, desc.format, columns) &&         // (C4)
       gqCheckData(op, "b", desc.b, bExtents) &&          // (C5)

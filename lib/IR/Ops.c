@@ -89,13 +89,33 @@ bool gqOpError(MlirOperation op, const char *format, ...) {
   return false;
 }
 
+/// The static extents of a shaped type multiply to no more than
+/// GQ_MAX_ELEMENTS, those of an empty one too.
+static bool hasBoundedSize(MlirType type) {
+  int64_t elements = 1;
+  for (intptr_t i = 0; i < mlirShapedTypeGetRank(type); ++i) {
+    if (mlirShapedTypeIsDynamicDim(type, i))
+      continue;
+    int64_t extent = mlirShapedTypeGetDimSize(type, i);
+    if (__builtin_mul_overflow(elements, extent ? extent : 1, &elements) ||
+        elements > GQ_MAX_ELEMENTS)
+      return false;
+  }
+  return true;
+}
+
 bool gqCheckUniform(MlirOperation op) {
   bool tensor = false, memref = false;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
-    bool isMemRef =
-        mlirTypeIsAMemRef(mlirValueGetType(mlirOperationGetOperand(op, i)));
+    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
+    bool isMemRef = mlirTypeIsAMemRef(type);
     memref |= isMemRef;
     tensor |= !isMemRef;
+    if (!hasBoundedSize(type))
+      return gqOpError(op,
+                       "requires static extents of at most 2^48 elements; "
+                       "operand %d has more",
+                       (int)i);
   }
   return !(tensor && memref) ||
          gqOpError(op, "requires all operands to be tensors or all memrefs");

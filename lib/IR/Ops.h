@@ -40,6 +40,10 @@ MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
 
 enum { GQ_DYNAMIC = -1 };
 
+/// The most elements that static extents may multiply to, more than any memory
+/// holds: sums and products with what a format is made of then fit in 64 bits.
+static const int64_t GQ_MAX_ELEMENTS = (int64_t)1 << 48;
+
 /// The extent of dimension `dim` of a shaped value; GQ_DYNAMIC where `value` is
 /// null or has no such dimension.
 int64_t gqDim(MlirValue value, intptr_t dim);
@@ -77,7 +81,8 @@ int64_t gqElementColumns(gqFormat format, int64_t scaleColumns);
 bool gqOpError(MlirOperation op, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/// All operands are tensors, or all are memrefs.
+/// All operands are tensors, or all are memrefs, and none has more than
+/// GQ_MAX_ELEMENTS. To be checked before anything is computed from extents.
 bool gqCheckUniform(MlirOperation op);
 
 /// K is a positive multiple of the block size.

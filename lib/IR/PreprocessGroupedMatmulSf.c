@@ -32,6 +32,8 @@ gqPreprocessGroupedMatmulSfCreate(MlirLocation location,
 }
 
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
+  if (!gqCheckUniform(op)) // (C3)
+    return mlirLogicalResultFailure();
   gqPreprocessGroupedMatmulSf desc = gqPreprocessGroupedMatmulSfGet(op);
   int64_t scaleColumns = gqDim(desc.input, 1);
   int64_t columns = gqElementColumns(desc.format, scaleColumns);
@@ -40,7 +42,6 @@ MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
   const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   const gqScaleLayout tiled = GQ_SCALE_LAYOUT_TILE128X4;
   bool valid =
-      gqCheckUniform(op) &&                                          // (C3)
       gqCheckBlocks(op, desc.format, columns) &&                     // (C4)
       gqCheckGroups(op, desc.offsets, desc.scaleOffsets, groups) &&  // (C5)
       gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) && // (C6)

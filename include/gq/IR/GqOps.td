@@ -73,7 +73,8 @@ defvar sharedConstraints = [{
     * (C1) Operands have the element types and ranks listed below.
     * (C2) Results are the types of `outs` where those are tensors; there are
       none where they are memrefs.
-    * (C3) Operands are all tensors or all memrefs.
+    * (C3) Operands are all tensors or all memrefs, whose static extents multiply
+      to at most 2^48 each.
     * (C4) K is a positive multiple of the format's block.}];
 
 //===----------------------------------------------------------------------===//

@@ -2048,3 +2048,61 @@ func.func @grouped_block_quantize_c12_yield(
   }
   return
 }
+
+// -----
+
+// Extents that would not fit in 64 bits, rounded up or times a block.
+func.func @block_quantize_c3_size(%x: memref<9223372036854775807x128xbf16>,
+    %q: memref<9223372036854775807x128xf8E4M3FN>, %s: memref<?x1xf32>) {
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 0 has more}}
+  gq.block_quantize format(fp8_e4m3_128x128) ins(%x : memref<9223372036854775807x128xbf16>)
+      outs(%q, %s : memref<9223372036854775807x128xf8E4M3FN>, memref<?x1xf32>)
+  return
+}
+
+// -----
+
+// Twice as many elements would be as many as a dynamic extent's.
+func.func @block_quantize_c3_size_of_data(%x: memref<4x64xbf16>,
+    %q: memref<4x4611686018427387904xi8>, %s: memref<4x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 1 has more}}
+  gq.block_quantize format(nvfp4) ins(%x : memref<4x64xbf16>)
+      outs(%q, %s : memref<4x4611686018427387904xi8>, memref<4x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+// Also while another extent is 0.
+func.func @preprocess_c3_size(%x: memref<0x1152921504606846980xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %t: memref<?x1152921504606846980xf8E4M3FN>) {
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 0 has more}}
+  gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : memref<0x1152921504606846980xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>) outs(%t : memref<?x1152921504606846980xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c3_size(%x: memref<?x64xbf16>,
+    %o: memref<9223372036854775807xi32>, %so: memref<9223372036854775807xi32>,
+    %d: memref<?x32xi8>, %s: memref<128x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 1 has more}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o, %so : memref<9223372036854775807xi32>, memref<9223372036854775807xi32>)
+      outs(%d, %s : memref<?x32xi8>, memref<128x4xf8E4M3FN>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c3_size(%a: memref<?x4611686018427387904xi8>, %b: memref<3x32x4611686018427387904xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xbf16>) {
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 0 has more}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x4611686018427387904xi8>, memref<3x32x4611686018427387904xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x32xbf16>)
+  return
+}
