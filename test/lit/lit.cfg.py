@@ -19,11 +19,15 @@ mode = lit_config.params.get("gq_opt", "gq-opt")
 config.test_exec_root = os.path.join(config.gq_binary_dir, "test", "lit", mode)
 
 plugin = os.path.join(config.gq_binary_dir, "lib", "libgq.so")
+# An instrumented plugin in a program that is not.
+preload = (f"env LD_PRELOAD={config.sanitize_preload} "
+           if config.sanitize_preload else "")
 gq_opt = {
     "gq-opt": os.path.join(config.gq_binary_dir, "bin", "gq-opt"),
     "roundtrip": os.path.join(config.gq_binary_dir, "bin", "gq-opt")
     + " --verify-roundtrip",
-    "plugin": os.path.join(config.llvm_tools_dir, "mlir-opt")
+    "plugin": preload
+    + os.path.join(config.llvm_tools_dir, "mlir-opt")
     + f" --load-dialect-plugin={plugin} --load-pass-plugin={plugin}",
 }[mode]
 
@@ -42,5 +46,8 @@ config.environment["PATH"] = os.pathsep.join([
     config.llvm_tools_dir,
     config.environment["PATH"],
 ])
+for name in "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS":
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
 # Compiled modules of tests stay out of the user's cache.
 config.environment["GQ_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
