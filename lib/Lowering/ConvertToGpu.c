@@ -178,13 +178,12 @@ static gqElementType elementType(MlirType element) {
                                    : GQ_F32;
 }
 
-/// GQ_DEV_GLOBAL_SCALE_ of a global scale or an outer amax.
-static int32_t scaleKind(MlirValue scale) {
+/// What there is one of a global scale or an outer amax for.
+static gqOuterKind scaleKind(MlirValue scale) {
   if (mlirValueIsNull(scale))
-    return GQ_DEV_GLOBAL_SCALE_NONE;
-  return mlirShapedTypeGetRank(mlirValueGetType(scale))
-             ? GQ_DEV_GLOBAL_SCALE_PER_GROUP
-             : GQ_DEV_GLOBAL_SCALE_ONE;
+    return GQ_OUTER_NONE;
+  return mlirShapedTypeGetRank(mlirValueGetType(scale)) ? GQ_OUTER_PER_GROUP
+                                                        : GQ_OUTER_ONE;
 }
 
 /// The scale of the recipe over those of the blocks.

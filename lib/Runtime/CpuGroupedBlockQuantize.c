@@ -384,15 +384,19 @@ static bool check(gqCpuOp *op, Problem *p) {
 // Quantization
 //===----------------------------------------------------------------------===//
 
-/// Entry e of an operand that is [] or [G] f32; without a group (e < 0) only
-/// the first kind has one.
+/// Entry e of a global scale or an outer amax; null if there is none, as for
+/// rows in no group (e < 0) where each group has its own.
 static const float *factor(const gqBuffer *buffer, int64_t e) {
-  if (!buffer->data)
-    return NULL;
   const float *values = buffer->data;
-  if (buffer->rank == 0)
+  switch (gqBufferOuterKind(buffer)) {
+  case GQ_OUTER_NONE:
+    return NULL;
+  case GQ_OUTER_ONE:
     return values;
-  return e < 0 ? NULL : &values[e];
+  case GQ_OUTER_PER_GROUP:
+    return e < 0 ? NULL : &values[e];
+  }
+  return NULL;
 }
 
 /// The outer scale of group e, or of rows in no group.

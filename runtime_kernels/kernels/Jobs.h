@@ -373,9 +373,9 @@ static GQ_SHARED Job jobs[2 * BATCH] GQ_UNINITIALIZED;
 
 GQ_DEV gq_dev_outer loadOuter(const Op *o, const float GQ_GLOBAL *outer,
                               int32_t kind, int32_t group) {
-  if (kind == GQ_DEV_GLOBAL_SCALE_ONE)
+  if (kind == GQ_OUTER_ONE)
     return gq_dev_outer_from(o->recipe, *outer);
-  if (kind == GQ_DEV_GLOBAL_SCALE_PER_GROUP && group >= 0)
+  if (kind == GQ_OUTER_PER_GROUP && group >= 0)
     return gq_dev_outer_from(o->recipe, outer[group]);
   return gq_dev_no_outer(o->recipe);
 }

@@ -29,17 +29,6 @@ enum {
   GQ_DEV_STATUS_SIZES = 8,
 };
 
-/// Values of a kernel's `outer_kind`: which outer scales there are, global
-/// scales of the recipe nvfuser or outer amaxes of te. Other formats than nvfp4
-/// have none.
-enum {
-  GQ_DEV_GLOBAL_SCALE_NONE = 0,
-  /// One for all rows.
-  GQ_DEV_GLOBAL_SCALE_ONE = 1,
-  /// [groups]; rows of no group are quantized without one.
-  GQ_DEV_GLOBAL_SCALE_PER_GROUP = 2,
-};
-
 enum {
   /// Threads of a CTA. Kernels work with any multiple of 32.
   GQ_DEV_CTA = 128,

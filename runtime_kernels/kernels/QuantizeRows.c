@@ -400,7 +400,7 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
 /// part.
 GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
                             gq_dev_outer outer, uint32_t codes[4]) {
-  bool hasOuter = q->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  bool hasOuter = q->outerKind != GQ_OUTER_NONE;
   gqElementType type = heldType(q->load);
   uint32_t max = gq_dev_max_words(type, held.words,
                                   GQ_DEV_UNIT / gq_dev_elements_per_word(type));
@@ -451,9 +451,9 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
   if (hasTiledScales(q))
     plan.store = planTiledStore(q->scales, width, target,
                                 ((uint64_t)q->scales & 15) == 0);
-  if (q->outerKind == GQ_DEV_GLOBAL_SCALE_ONE)
+  if (q->outerKind == GQ_OUTER_ONE)
     plan.outer = gq_dev_outer_from(q->recipe, *q->outer);
-  else if (q->outerKind == GQ_DEV_GLOBAL_SCALE_PER_GROUP && target.group >= 0)
+  else if (q->outerKind == GQ_OUTER_PER_GROUP && target.group >= 0)
     plan.outer = gq_dev_outer_from(q->recipe, q->outer[target.group]);
   if (q->onlyGrouped)
     plan.wanted = gq_dev_ballot(target.group >= 0);
@@ -464,7 +464,7 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
 GQ_DEV gq_dev_outer outerOf(const Quantization *q, const RowPlan *plan,
                             uint32_t lane) {
   gq_dev_outer outer = plan->outer;
-  if (q->outerKind != GQ_DEV_GLOBAL_SCALE_PER_GROUP)
+  if (q->outerKind != GQ_OUTER_PER_GROUP)
     return outer;
   return (gq_dev_outer){.factor = gq_dev_shuffle_f32(outer.factor, lane),
                         .inverse = gq_dev_shuffle_f32(outer.inverse, lane)};

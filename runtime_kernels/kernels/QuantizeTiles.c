@@ -602,11 +602,9 @@ GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
 }
 
 /// Whether there is an outer scale of the rows, or of the columns: constants.
-GQ_DEV bool hasRowOuter(const Op *o) {
-  return o->outerKind != GQ_DEV_GLOBAL_SCALE_NONE;
-}
+GQ_DEV bool hasRowOuter(const Op *o) { return o->outerKind != GQ_OUTER_NONE; }
 GQ_DEV bool hasColumnOuter(const Op *o) {
-  return o->columnwiseOuterKind != GQ_DEV_GLOBAL_SCALE_NONE;
+  return o->columnwiseOuterKind != GQ_OUTER_NONE;
 }
 
 /// Where the scale of a row is collected, and whether the lane has it.

@@ -80,9 +80,9 @@
 /// Constants: `parts` what of all this there is (Launch.h), the rest is not
 /// looked at; `format`, `recipe`, `scale_layout`,
 /// `rows_mode` as in gq/Runtime/Types.h; `offset_bits` 32 or 64; `outer_kind`
-/// and `columnwise_outer_kind` GQ_DEV_GLOBAL_SCALE_; `row_index_bits` 32 or 64,
-/// 0 if there are no row indices; `held_type` GQ_BF16, GQ_F16 or GQ_F32, in
-/// which the values of `load` are exact.
+/// and `columnwise_outer_kind` a gqOuterKind; `row_index_bits` 32 or 64, 0 if
+/// there are no row indices; `held_type` GQ_BF16, GQ_F16 or GQ_F32, in which
+/// the values of `load` are exact.
 void gq_dev_grouped_block_quantize_tiles(
     gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
     const void GQ_GLOBAL *row_indices, int64_t source_rows,

@@ -23,6 +23,16 @@
 // Element types
 //===----------------------------------------------------------------------===//
 
+/// What there is one of the outer scale for: the scale over those of the
+/// blocks, a global scale of the recipe nvfuser or an outer amax of te.
+typedef enum gqOuterKind {
+  GQ_OUTER_NONE = 0,
+  /// One for all rows.
+  GQ_OUTER_ONE = 1,
+  /// One a group; rows in no group are quantized without.
+  GQ_OUTER_PER_GROUP = 2,
+} gqOuterKind;
+
 /// The element types that a buffer at a function's boundary can have. Packed
 /// f4E2M1FN is GQ_I8, two codes a byte, the even index in the low nibble.
 typedef enum gqElementType {
@@ -233,6 +243,13 @@ typedef struct gqBuffer {
 /// buffer of zeros.
 static inline bool gqBufferIsAbsent(const gqBuffer *buffer) {
   return !buffer->data && buffer->rank == 0;
+}
+
+/// What an operand that is [] or [G] is one of, if it is there.
+static inline gqOuterKind gqBufferOuterKind(const gqBuffer *buffer) {
+  if (gqBufferIsAbsent(buffer))
+    return GQ_OUTER_NONE;
+  return buffer->rank ? GQ_OUTER_PER_GROUP : GQ_OUTER_ONE;
 }
 
 #endif // GQ_RUNTIME_TYPES_H

@@ -36,8 +36,7 @@
         o.columnwiseScalesSize, (void GQ_GLOBAL *)o.scaleOffsetsOut,           \
         (void GQ_GLOBAL *)o.workspace, (uint32_t GQ_GLOBAL *)o.status, PARTS,  \
         GQ_FORMAT_##FORMAT, GQ_RECIPE_##RECIPE, GQ_SCALE_LAYOUT_##LAYOUT,      \
-        GQ_ROWS_##ROWS, BITS, GQ_DEV_GLOBAL_SCALE_##KIND,                      \
-        GQ_DEV_GLOBAL_SCALE_##COLUMNWISE_KIND,                                 \
+        GQ_ROWS_##ROWS, BITS, GQ_OUTER_##KIND, GQ_OUTER_##COLUMNWISE_KIND,     \
         (PARTS) & TILES_ROW_INDICES ? 32 : 0, GQ_##TYPE);                      \
   }                                                                            \
   KERNEL reduce_##NAME(TilesOperands o) {                                      \

@@ -31,7 +31,7 @@
         o.scaleRows, (void GQ_GLOBAL *)o.scaleOffsetsOut,                      \
         (uint32_t GQ_GLOBAL *)o.status, GQ_FORMAT_##FORMAT,                    \
         GQ_RECIPE_##RECIPE, GQ_SCALE_LAYOUT_##LAYOUT, PACKED, GQ_ROWS_##ROWS,  \
-        BITS, GQ_DEV_GLOBAL_SCALE_##KIND, INDEX_BITS);                         \
+        BITS, GQ_OUTER_##KIND, INDEX_BITS);                                    \
   }
 
 #define BLOCK(NAME, LOAD, FORMAT)                                              \
@@ -41,7 +41,7 @@
                           (uint8_t GQ_GLOBAL *)o.data, o.dataStride,           \
                           (uint8_t GQ_GLOBAL *)o.linear, o.scaleColumns,       \
                           GQ_FORMAT_##FORMAT, GQ_RECIPE_NVFUSER,               \
-                          GQ_DEV_GLOBAL_SCALE_NONE);                           \
+                          GQ_OUTER_NONE);                                      \
   }
 
 #define PREPROCESS(NAME)                                                       \
