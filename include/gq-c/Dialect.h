@@ -6,7 +6,8 @@
 // The dialect's handle, attributes and ops. An op is described by a struct
 // with the op's attributes and operands: gq<Op>Get reads it off an operation,
 // gq<Op>Create makes an operation from it. An absent optional operand is a
-// null value.
+// null value. gq/Runtime/Ops.def lists the attributes and operands of each op
+// and says what they hold; data of 4 bits may also be of f4E2M1FN here, [M, K].
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,16 +56,10 @@ MLIR_CAPI_EXPORTED bool gqAttributeIsATile128x4(MlirAttribute attribute);
 
 /// gq.block_quantize.
 typedef struct gqBlockQuantize {
-  gqFormat format;
-  gqScaleLayout scaleLayout;
-  /// [M, K] f32, bf16 or f16.
-  MlirValue input;
-  /// [] f32; optional.
-  MlirValue globalScale;
-  /// [M, K] of the format's type, or [M, K/2] i8 for f4E2M1FN.
-  MlirValue data;
-  /// [M, K/block] or [M/128, K/128] rounded up, of the format's type.
-  MlirValue scales;
+#define GQ_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM) gq##ENUM FIELD;
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)       \
+  MlirValue MEMBER;
+#include "gq/Runtime/Ops.def"
 } gqBlockQuantize;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsABlockQuantize(MlirOperation op);
@@ -77,16 +72,12 @@ gqBlockQuantizeCreate(MlirLocation location, const gqBlockQuantize *desc);
 
 /// gq.preprocess_grouped_matmul_sf.
 typedef struct gqPreprocessGroupedMatmulSf {
-  gqFormat format;
-  gqScaleLayout scaleLayout;
-  /// [M, K/block] of the format's type of scales.
-  MlirValue input;
-  /// [G+1] or [G] i32 or i64.
-  MlirValue offsets;
-  /// [G] of the type of `offsets`.
-  MlirValue scaleOffsets;
-  /// [rows, K/block rounded up to 4] of that type, #gq.tile128x4.
-  MlirValue scales;
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_ATTRIBUTE(NAME, FIELD, ENUM)           \
+  gq##ENUM FIELD;
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
+                                                ACCESS)                        \
+  MlirValue MEMBER;
+#include "gq/Runtime/Ops.def"
 } gqPreprocessGroupedMatmulSf;
 
 MLIR_CAPI_EXPORTED bool
@@ -102,20 +93,22 @@ enum {
   GQ_MAX_INPUTS = 8,
 };
 
-/// gq.grouped_block_quantize; docs/Dialect.md says what the operands hold. All
-/// but inputs and offsets are optional.
+/// A direction of gq.grouped_block_quantize.
+typedef struct gqDirection {
+  /// What is written, both or none: an op without has not this direction.
+  MlirValue data, scales;
+  /// The outer amax of the recipe te. Where the columnwise direction has none
+  /// of its own, that of the rowwise one is for both.
+  MlirValue outerAmax;
+} gqDirection;
+
+/// gq.grouped_block_quantize. All operands but inputs and offsets are optional.
 typedef struct gqGroupedBlockQuantize {
-  gqFormat format;
-  gqRecipe recipe;
-  gqScaleLayout scaleLayout;
-  gqRows rows;
-  /// f32, bf16 or f16. Without a producer one of [M, K], of [N, K] if there
-  /// are row indices, or flat; with one, up to GQ_MAX_INPUTS of the extents
-  /// that their maps ask for.
+#define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM) gq##ENUM FIELD;
+#include "gq/Runtime/Ops.def"
+  /// One, or with a producer up to GQ_MAX_INPUTS.
   intptr_t numInputs;
   MlirValue inputs[GQ_MAX_INPUTS];
-  /// [M] i32 or i64: row m is read from row rowIndices[m] < N; optional.
-  MlirValue rowIndices;
   /// An array of affine maps (m, k) -> ... or, for an input that is read by
   /// index, (m, k)[r] -> ..., one an input; null without a producer.
   MlirAttribute maps;
@@ -123,28 +116,13 @@ typedef struct gqGroupedBlockQuantize {
   /// returns the operation's own region. Create takes its body and leaves it
   /// empty.
   MlirRegion producer;
-  /// [G+1] or, with scale offsets, [G] i32 or i64.
-  MlirValue offsets;
-  /// [G] of the type of `offsets`.
-  MlirValue scaleOffsets;
-  /// [G] of the type of `offsets`, for ragged groups.
+  gqDirection rowwise, columnwise;
+  MlirValue rowIndices;
+  MlirValue offsets, scaleOffsets, scaleOffsetsOut;
+  /// For ragged groups.
   MlirValue firstDims, lastDims;
-  /// [] or [G] f32.
-  MlirValue globalScale, outerAmax, columnwiseOuterAmax;
-  /// [M, K], or flat.
-  MlirValue data;
-  /// [rows, K/block rounded up to 4] #gq.tile128x4, [M, K/block], or flat.
-  MlirValue scales;
-  /// [M, K], or flat.
-  MlirValue columnwiseData;
-  /// Flat.
-  MlirValue columnwiseScales;
-  /// [G] f32.
-  MlirValue amax;
-  /// [G, K] f32, bf16 or f16.
-  MlirValue dbias;
-  /// [G] of the type of `offsets`.
-  MlirValue scaleOffsetsOut;
+  MlirValue globalScale;
+  MlirValue amax, dbias;
 } gqGroupedBlockQuantize;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedBlockQuantize(MlirOperation op);
@@ -156,25 +134,10 @@ MLIR_CAPI_EXPORTED MlirOperation gqGroupedBlockQuantizeCreate(
 
 /// gq.grouped_mm.
 typedef struct gqGroupedMm {
-  gqFormat format;
-  gqScaleLayout scaleLayout;
-  /// [M, K] f4E2M1FN or [M, K/2] i8.
-  MlirValue a;
-  /// [G, N, K] f4E2M1FN or [G, N, K/2] i8.
-  MlirValue b;
-  /// [rows, K/block rounded up to 4] f8E4M3FN, #gq.tile128x4.
-  MlirValue aScales;
-  /// [G, N rounded up to 128, K/block rounded up to 4] f8E4M3FN,
-  /// #gq.tile128x4.
-  MlirValue bScales;
-  /// [G+1] or [G] i32 or i64.
-  MlirValue offsets;
-  /// [G] of the type of `offsets`.
-  MlirValue scaleOffsets;
-  /// [G] f32; optional.
-  MlirValue alpha;
-  /// [M, N] f32, bf16 or f16.
-  MlirValue out;
+#define GQ_GROUPED_MM_ATTRIBUTE(NAME, FIELD, ENUM) gq##ENUM FIELD;
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)           \
+  MlirValue MEMBER;
+#include "gq/Runtime/Ops.def"
 } gqGroupedMm;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedMm(MlirOperation op);

@@ -7,31 +7,28 @@
 
 #include "Ops.h"
 
-enum { INPUT, GLOBAL_SCALE, DATA, SCALES, NUM_OPERANDS };
-
-static MlirValue operand(MlirOperation op, intptr_t index) {
-  return gqOpOperand(op, index, NUM_OPERANDS, GLOBAL_SCALE);
-}
+static const gqAttributeInfo attributes[] = {
+#define GQ_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM)                         \
+  GQ_ATTRIBUTE_INFO(gqBlockQuantize, NAME, FIELD, ENUM)
+#include "gq/Runtime/Ops.def"
+};
+static const gqOperandInfo operands[] = {
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)       \
+  GQ_OPERAND_INFO(gqBlockQuantize, NAME, MEMBER, PRESENCE, ACCESS)
+#include "gq/Runtime/Ops.def"
+};
+const gqOpInfo gqBlockQuantizeInfo =
+    GQ_OP_INFO("gq.block_quantize", "gqCpuBlockQuantize");
 
 gqBlockQuantize gqBlockQuantizeGet(MlirOperation op) {
-  return (gqBlockQuantize){
-      .format = gqOpFormat(op),
-      .scaleLayout = gqOpScaleLayout(op, GQ_SCALE_LAYOUT_LINEAR),
-      .input = operand(op, INPUT),
-      .globalScale = operand(op, GLOBAL_SCALE),
-      .data = operand(op, DATA),
-      .scales = operand(op, SCALES),
-  };
+  gqBlockQuantize desc = {0};
+  gqOpRead(op, &desc, 0);
+  return desc;
 }
 
 MlirOperation gqBlockQuantizeCreate(MlirLocation location,
                                     const gqBlockQuantize *desc) {
-  gqOpAttributes attributes =
-      gqOpAttributesGet(location, desc->format, desc->scaleLayout);
-  MlirValue operands[NUM_OPERANDS] = {desc->input, desc->globalScale,
-                                      desc->data, desc->scales};
-  return gqOpCreate(location, "gq.block_quantize", attributes.list, 2, operands,
-                    NUM_OPERANDS, 2);
+  return gqOpCreate(location, &gqBlockQuantizeInfo, desc, NULL);
 }
 
 MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op) {

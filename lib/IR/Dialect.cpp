@@ -110,13 +110,7 @@ getMemRefEffects(DestinationStyleOpInterface op,
 // Ops
 //===----------------------------------------------------------------------===//
 
-#define GQ_FOR_EACH_OP(GQ_OP)                                                  \
-  GQ_OP(BlockQuantize)                                                         \
-  GQ_OP(PreprocessGroupedMatmulSf)                                             \
-  GQ_OP(GroupedBlockQuantize)                                                  \
-  GQ_OP(GroupedMm)
-
-#define GQ_DEFINE_OP(OP)                                                       \
+#define GQ_OP(OP, MNEMONIC)                                                    \
   LogicalResult gq::OP##Op::verify() {                                         \
     return unwrap(gq##OP##Verify(wrap(getOperation())));                       \
   }                                                                            \
@@ -130,7 +124,36 @@ getMemRefEffects(DestinationStyleOpInterface op,
   bool gqOperationIsA##OP(MlirOperation op) {                                  \
     return isa<gq::OP##Op>(unwrap(op));                                        \
   }
-GQ_FOR_EACH_OP(GQ_DEFINE_OP)
+#include "gq/Runtime/Ops.def"
+
+// The lists of Ops.def have the operands of GqOps.td, in that order.
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)       \
+  static_assert(gq::BlockQuantizeOp::odsIndex_##NAME ==                        \
+                GQ_BLOCK_QUANTIZE_##NAME);
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
+                                                ACCESS)                        \
+  static_assert(gq::PreprocessGroupedMatmulSfOp::odsIndex_##NAME ==            \
+                GQ_PREPROCESS_GROUPED_MATMUL_SF_##NAME);
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE,       \
+                                          ACCESS)                              \
+  static_assert(gq::GroupedBlockQuantizeOp::odsIndex_##NAME ==                 \
+                GQ_GROUPED_BLOCK_QUANTIZE_##NAME);
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)           \
+  static_assert(gq::GroupedMmOp::odsIndex_##NAME == GQ_GROUPED_MM_##NAME);
+#include "gq/Runtime/Ops.def"
+// Nor has GqOps.td more of them: all but one optional operand are required, or
+// there are segments.
+static_assert(
+    gq::BlockQuantizeOp::hasTrait<
+        OpTrait::AtLeastNOperands<GQ_BLOCK_QUANTIZE_NUM_OPERANDS - 1>::Impl>());
+static_assert(gq::PreprocessGroupedMatmulSfOp::hasTrait<OpTrait::NOperands<
+                  GQ_PREPROCESS_GROUPED_MATMUL_SF_NUM_OPERANDS>::Impl>());
+static_assert(
+    sizeof(gq::GroupedBlockQuantizeOp::Properties::operandSegmentSizes) ==
+    GQ_GROUPED_BLOCK_QUANTIZE_NUM_OPERANDS * sizeof(int32_t));
+static_assert(
+    gq::GroupedMmOp::hasTrait<
+        OpTrait::AtLeastNOperands<GQ_GROUPED_MM_NUM_OPERANDS - 1>::Impl>());
 
 //===----------------------------------------------------------------------===//
 // Dialect
@@ -146,9 +169,9 @@ void gq::GqDialect::initialize() {
 #include "gq/IR/GqOps.cpp.inc"
       >();
   addInterfaces<Inliner>();
-#define GQ_ATTACH(OP)                                                          \
+#define GQ_OP(OP, MNEMONIC)                                                    \
   OP##Op::attachInterface<Bufferization<OP##Op>>(*getContext());
-  GQ_FOR_EACH_OP(GQ_ATTACH)
+#include "gq/Runtime/Ops.def"
 }
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Gq, gq, gq::GqDialect)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GroupedBlockQuantize.h"
 #include "Ops.h"
 
 #include "mlir-c/AffineExpr.h"
@@ -12,98 +13,54 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
-/// The operands after the inputs, each there or not, in the op's order.
-enum { NUM_SINGLE = GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS - 1 };
-typedef struct SingleOperands {
-  MlirValue *fields[NUM_SINGLE];
-} SingleOperands;
-
-static SingleOperands singleOperands(gqGroupedBlockQuantize *desc) {
-  return (SingleOperands){
-      {&desc->rowIndices, &desc->offsets, &desc->scaleOffsets, &desc->firstDims,
-       &desc->lastDims, &desc->globalScale, &desc->outerAmax,
-       &desc->columnwiseOuterAmax, &desc->data, &desc->scales,
-       &desc->columnwiseData, &desc->columnwiseScales, &desc->amax,
-       &desc->dbias, &desc->scaleOffsetsOut}};
-}
+static const gqAttributeInfo attributes[] = {
+#define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM)                 \
+  GQ_ATTRIBUTE_INFO(gqGroupedBlockQuantize, NAME, FIELD, ENUM)
+#include "gq/Runtime/Ops.def"
+};
+static const gqOperandInfo operands[] = {
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE,       \
+                                          ACCESS)                              \
+  GQ_OPERAND_INFO(gqGroupedBlockQuantize, NAME, MEMBER, PRESENCE, ACCESS)
+#include "gq/Runtime/Ops.def"
+};
+const gqOpInfo gqGroupedBlockQuantizeInfo =
+    GQ_OP_INFO("gq.grouped_block_quantize", "gqCpuGroupedBlockQuantize");
 
 gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
-  MlirAttribute recipe = gqGetAttribute(op, "recipe");
-  MlirAttribute rows = gqGetAttribute(op, "rows");
   gqGroupedBlockQuantize desc = {
-      .format = gqOpFormat(op),
-      .recipe = mlirAttributeIsNull(recipe) ? GQ_RECIPE_NVFUSER
-                                            : gqRecipeAttrGetValue(recipe),
-      .scaleLayout = gqOpScaleLayout(op, GQ_SCALE_LAYOUT_TILE128X4),
-      .rows =
-          mlirAttributeIsNull(rows) ? GQ_ROWS_ALL : gqRowsAttrGetValue(rows),
+      .numInputs = gqNumOperandsAt(op, GQ_GROUPED_BLOCK_QUANTIZE_inputs),
       .maps = gqGetAttribute(op, "maps"),
       .producer = mlirOperationGetNumRegions(op) ? mlirOperationGetRegion(op, 0)
                                                  : (MlirRegion){NULL},
   };
-  MlirAttribute segments = gqGetAttribute(op, "operandSegmentSizes");
-  intptr_t next = mlirDenseI32ArrayGetElement(segments, 0);
-  for (intptr_t i = 0; i < next && i < GQ_MAX_INPUTS; ++i)
-    desc.inputs[i] = mlirOperationGetOperand(op, i);
-  desc.numInputs = next;
-  SingleOperands single = singleOperands(&desc);
-  for (intptr_t i = 0; i < NUM_SINGLE; ++i)
-    if (mlirDenseI32ArrayGetElement(segments, 1 + i))
-      *single.fields[i] = mlirOperationGetOperand(op, next++);
+  gqOpRead(op, &desc, GQ_MAX_INPUTS);
   return desc;
 }
 
-void gqGroupedBlockQuantizeOperands(
-    const gqGroupedBlockQuantize *desc,
-    MlirValue operands[GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS]) {
-  gqGroupedBlockQuantize copy = *desc;
-  SingleOperands single = singleOperands(&copy);
-  operands[0] = desc->inputs[0];
-  for (intptr_t i = 0; i < NUM_SINGLE; ++i)
-    operands[1 + i] = *single.fields[i];
+/// `like`, which may be null, has the attributes that are not in `desc`.
+static MlirOperation create(MlirLocation location,
+                            const gqGroupedBlockQuantize *desc,
+                            MlirOperation like) {
+  const gqOpExtras extras = {
+      .numVariadic = desc->numInputs,
+      .numAttributes = 1,
+      .attributes = {{"maps", desc->maps}},
+      .region = desc->producer,
+      .like = like,
+  };
+  return gqOpCreate(location, &gqGroupedBlockQuantizeInfo, desc, &extras);
 }
 
 MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
                                            const gqGroupedBlockQuantize *desc) {
-  MlirContext context = mlirLocationGetContext(location);
-  gqOpAttributes attributes =
-      gqOpAttributesGet(location, desc->format, desc->scaleLayout);
-  MlirOperationState state = mlirOperationStateGet(
-      mlirStringRefCreateFromCString("gq.grouped_block_quantize"), location);
-  mlirOperationStateAddAttributes(&state, 2, attributes.list);
-  mlirOperationStateAddOperands(&state, desc->numInputs, desc->inputs);
+  return create(location, desc, (MlirOperation){NULL});
+}
 
-  gqGroupedBlockQuantize copy = *desc;
-  SingleOperands single = singleOperands(&copy);
-  int32_t segments[1 + NUM_SINGLE] = {(int32_t)desc->numInputs};
-  for (intptr_t i = 0; i < NUM_SINGLE; ++i) {
-    MlirValue operand = *single.fields[i];
-    if (mlirValueIsNull(operand))
-      continue;
-    segments[1 + i] = 1;
-    mlirOperationStateAddOperands(&state, 1, &operand);
-    MlirType type = mlirValueGetType(operand);
-    if (1 + i >= GQ_GROUPED_BLOCK_QUANTIZE_FIRST_INIT &&
-        mlirTypeIsARankedTensor(type))
-      mlirOperationStateAddResults(&state, 1, &type);
-  }
-  MlirNamedAttribute more[] = {
-      gqAttribute(context, "recipe", gqRecipeAttrGet(context, desc->recipe)),
-      gqAttribute(context, "rows", gqRowsAttrGet(context, desc->rows)),
-      gqAttribute(context, "operandSegmentSizes",
-                  mlirDenseI32ArrayGet(context, 1 + NUM_SINGLE, segments)),
-  };
-  mlirOperationStateAddAttributes(&state, 3, more);
-  if (!mlirAttributeIsNull(desc->maps)) {
-    MlirNamedAttribute maps = gqAttribute(context, "maps", desc->maps);
-    mlirOperationStateAddAttributes(&state, 1, &maps);
-  }
-  if (!mlirRegionIsNull(desc->producer)) {
-    MlirRegion producer = mlirRegionCreate();
-    mlirRegionTakeBody(producer, desc->producer);
-    mlirOperationStateAddOwnedRegions(&state, 1, &producer);
-  }
-  return mlirOperationCreate(&state);
+MlirOperation
+gqGroupedBlockQuantizeRebuild(MlirOperation op, MlirLocation location,
+                              const gqGroupedBlockQuantize *desc) {
+  return create(location, desc, op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,6 +192,25 @@ bool gqIsRagged(const gqGroupedBlockQuantize *desc) {
   return isPresent(desc->firstDims);
 }
 
+bool gqHasDirection(const gqDirection *direction) {
+  return isPresent(direction->data);
+}
+
+MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,
+                       const gqDirection *direction) {
+  if (desc->recipe == GQ_RECIPE_NVFUSER)
+    return desc->globalScale;
+  return isPresent(direction->outerAmax) ? direction->outerAmax
+                                         : desc->rowwise.outerAmax;
+}
+
+gqOuterKind gqOuterKindOf(MlirValue outer) {
+  if (!isPresent(outer))
+    return GQ_OUTER_NONE;
+  return mlirShapedTypeGetRank(mlirValueGetType(outer)) ? GQ_OUTER_PER_GROUP
+                                                        : GQ_OUTER_ONE;
+}
+
 /// The number of columns of `columnwise_data` has nothing to do with K.
 static bool isTransposed(const gqGroupedBlockQuantize *desc) {
   return gqFormatGetTraits(desc->format).transposes;
@@ -250,46 +226,74 @@ static bool hasFlatScales(const gqGroupedBlockQuantize *desc) {
          (!isTiled(desc) && gqFormatGetTraits(desc->format).blockRows > 1);
 }
 
-/// Which operands there are.
-static bool checkPresence(MlirOperation op,
-                          const gqGroupedBlockQuantize *desc) {
-  bool rowwise = isPresent(desc->data), te = desc->recipe == GQ_RECIPE_TE;
-  bool columnwise = isPresent(desc->columnwiseData);
-  if (rowwise != isPresent(desc->scales) ||
-      columnwise != isPresent(desc->columnwiseScales) ||
-      (!rowwise && !columnwise)) // (C16)
+/// A direction with what errors call it.
+typedef struct NamedDirection {
+  const gqDirection *direction;
+  const char *data, *scales, *outs;
+} NamedDirection;
+
+typedef struct Directions {
+  NamedDirection list[2];
+} Directions;
+
+static Directions directionsOf(const gqGroupedBlockQuantize *desc) {
+  return (Directions){{{&desc->rowwise, "data", "scales", "outs"},
+                       {&desc->columnwise, "columnwise_data",
+                        "columnwise_scales", "columnwise_outs"}}};
+}
+
+/// What comes together, comes together (C16), (C23).
+static bool checkPairs(MlirOperation op, const gqGroupedBlockQuantize *desc) {
+  Directions directions = directionsOf(desc);
+  bool any = false, paired = true;
+  for (int i = 0; i < 2; ++i) {
+    const gqDirection *direction = directions.list[i].direction;
+    any |= isPresent(direction->data);
+    paired &= isPresent(direction->data) == isPresent(direction->scales);
+  }
+  if (!any || !paired) // (C16)
     return gqOpError(op, "requires data and scales of 'outs', of "
                          "'columnwise_outs' or of both");
+  return isPresent(desc->firstDims) == isPresent(desc->lastDims) || // (C23)
+         gqOpError(op, "requires both 'first_dims' and 'last_dims'");
+}
+
+/// The recipe and its operands (C18), (C19).
+static bool checkRecipe(MlirOperation op, const gqGroupedBlockQuantize *desc) {
+  bool te = desc->recipe == GQ_RECIPE_TE;
   if (te && desc->format != GQ_FORMAT_NVFP4) // (C18)
     return gqOpError(op, "requires format(nvfp4) for recipe(te)");
-  if (te != isPresent(desc->outerAmax))
+  if (te != isPresent(desc->rowwise.outerAmax))
     return gqOpError(op, te ? "requires 'outer_amax' for recipe(te)"
                             : "requires recipe(te) for 'outer_amax'");
-  if (isPresent(desc->columnwiseOuterAmax) && !(te && columnwise))
+  if (isPresent(desc->columnwise.outerAmax) &&
+      !(te && gqHasDirection(&desc->columnwise)))
     return gqOpError(op, "requires recipe(te) and 'columnwise_outs' for "
                          "'columnwise_outer_amax'");
-  if (isPresent(desc->globalScale) &&
-      (te || desc->format != GQ_FORMAT_NVFP4)) // (C19)
-    return gqOpError(op, "requires format(nvfp4) and recipe(nvfuser) for "
-                         "'global_scale'");
+  return !isPresent(desc->globalScale) || // (C19)
+         (!te && desc->format == GQ_FORMAT_NVFP4) ||
+         gqOpError(op, "requires format(nvfp4) and recipe(nvfuser) for "
+                       "'global_scale'");
+}
+
+/// What goes with groups of which kind (C21), (C23).
+static bool checkGroupKind(MlirOperation op,
+                           const gqGroupedBlockQuantize *desc) {
   bool derives = isPresent(desc->scaleOffsetsOut);
   if (isPresent(desc->scaleOffsets) && derives) // (C21)
     return gqOpError(op, "requires no 'scale_offsets' where it has "
                          "'scale_offsets_out'");
   if ((isPresent(desc->scaleOffsets) || derives) &&
-      (!rowwise || !isTiled(desc) || gqIsRagged(desc)))
+      (!gqHasDirection(&desc->rowwise) || !isTiled(desc) || gqIsRagged(desc)))
     return gqOpError(op,
                      "requires 'outs' with scale_layout(tile128x4) and no "
                      "'shapes' for '%s'",
                      derives ? "scale_offsets_out" : "scale_offsets");
-  if (isPresent(desc->firstDims) != isPresent(desc->lastDims)) // (C23)
-    return gqOpError(op, "requires both 'first_dims' and 'last_dims'");
-  if (gqIsRagged(desc) &&
-      (!mlirRegionIsNull(desc->producer) || isPresent(desc->rowIndices) ||
-       isPresent(desc->dbias)))
-    return gqOpError(op, "requires no 'producer', 'row_indices' or 'dbias' "
-                         "where it has 'shapes'");
-  return true;
+  return !gqIsRagged(desc) || // (C23)
+         (mlirRegionIsNull(desc->producer) && !isPresent(desc->rowIndices) &&
+          !isPresent(desc->dbias)) ||
+         gqOpError(op, "requires no 'producer', 'row_indices' or 'dbias' "
+                       "where it has 'shapes'");
 }
 
 /// Data in the shape of the input, of which `extents` are M and K or, flat, the
@@ -305,37 +309,41 @@ static bool checkData(MlirOperation op, const gqGroupedBlockQuantize *desc,
 /// (C8)
 static bool checkScales(MlirOperation op, const gqGroupedBlockQuantize *desc,
                         const int64_t *extents) {
-  if (!isPresent(desc->scales))
+  if (!isPresent(desc->rowwise.scales))
     return true;
-  if (!gqCheckRank(op, "scales", desc->scales, hasFlatScales(desc) ? 1 : 2))
+  if (!gqCheckRank(op, "scales", desc->rowwise.scales,
+                   hasFlatScales(desc) ? 1 : 2))
     return false;
   if (hasFlatScales(desc))
     return true;
   int64_t columns = gqScaleColumns(desc->format, extents[1]);
   int64_t tiled[] = {GQ_DYNAMIC, columns}, linear[] = {extents[0], columns};
-  return isTiled(desc) ? gqCheckTiledScales(op, "scales", desc->scales, tiled)
-                       : gqCheckExtents(op, "scales", desc->scales, linear);
+  return isTiled(desc)
+             ? gqCheckTiledScales(op, "scales", desc->rowwise.scales, tiled)
+             : gqCheckExtents(op, "scales", desc->rowwise.scales, linear);
 }
 
 static bool checkColumnwise(MlirOperation op,
                             const gqGroupedBlockQuantize *desc,
                             const int64_t *extents) { // (C22)
-  if (!isPresent(desc->columnwiseData))
+  if (!isPresent(desc->columnwise.data))
     return true;
   return isTransposed(desc)
-             ? gqCheckRank(op, "columnwise_data", desc->columnwiseData, 1)
-             : checkData(op, desc, "columnwise_data", desc->columnwiseData,
+             ? gqCheckRank(op, "columnwise_data", desc->columnwise.data, 1)
+             : checkData(op, desc, "columnwise_data", desc->columnwise.data,
                          extents);
 }
 
 /// (C17)
 static bool checkTypes(MlirOperation op, const gqGroupedBlockQuantize *desc) {
-  return gqCheckDataType(op, "data", desc->data, desc->format) &&
-         gqCheckScaleType(op, "scales", desc->scales, desc->format) &&
-         gqCheckDataType(op, "columnwise_data", desc->columnwiseData,
-                         desc->format) &&
-         gqCheckScaleType(op, "columnwise_scales", desc->columnwiseScales,
-                          desc->format);
+  Directions directions = directionsOf(desc);
+  bool valid = true;
+  for (int i = 0; valid && i < 2; ++i) {
+    const NamedDirection *d = &directions.list[i];
+    valid = gqCheckDataType(op, d->data, d->direction->data, desc->format) &&
+            gqCheckScaleType(op, d->scales, d->direction->scales, desc->format);
+  }
+  return valid;
 }
 
 /// An index of each group.
@@ -354,19 +362,20 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
   const MlirValue perGroup[] = {desc->firstDims,
                                 desc->lastDims,
                                 desc->globalScale,
-                                desc->outerAmax,
-                                desc->columnwiseOuterAmax,
+                                desc->rowwise.outerAmax,
+                                desc->columnwise.outerAmax,
                                 desc->amax,
                                 desc->dbias,
                                 desc->scaleOffsetsOut};
-  for (int i = 0; i < 8; ++i)
+  for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
     gqUnify(&groups, gqDim(perGroup[i], 0));
   int64_t dbias[] = {groups, columns};
   return gqCheckGroups(op, desc->offsets, desc->scaleOffsets, groups) && // (C5)
          gqCheckExtents(op, "global_scale", desc->globalScale,
-                        &groups) &&                                    // (C6)
-         gqCheckExtents(op, "outer_amax", desc->outerAmax, &groups) && // (C18)
-         gqCheckExtents(op, "columnwise_outer_amax", desc->columnwiseOuterAmax,
+                        &groups) && // (C6)
+         gqCheckExtents(op, "outer_amax", desc->rowwise.outerAmax,
+                        &groups) && // (C18)
+         gqCheckExtents(op, "columnwise_outer_amax", desc->columnwise.outerAmax,
                         &groups) &&
          checkIndices(op, desc, "scale_offsets_out", desc->scaleOffsetsOut,
                       groups) && // (C21)
@@ -377,36 +386,31 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
          gqCheckExtents(op, "dbias", desc->dbias, dbias);
 }
 
-/// (C9), (C10)
+/// Whether the operand at a position may have gaps between its rows.
+static bool hasRows(const gqGroupedBlockQuantize *desc, intptr_t position) {
+  switch (position) {
+  case GQ_GROUPED_BLOCK_QUANTIZE_data:
+    return !gqIsRagged(desc);
+  case GQ_GROUPED_BLOCK_QUANTIZE_scales:
+    return !isTiled(desc) && !hasFlatScales(desc);
+  case GQ_GROUPED_BLOCK_QUANTIZE_columnwise_data:
+    return !gqIsRagged(desc) && !isTransposed(desc);
+  default:
+    return false;
+  }
+}
+
+/// All operands but the inputs, which checkInput has seen (C9), (C10).
 static bool checkStorage(MlirOperation op, const gqGroupedBlockQuantize *desc) {
-  const struct {
-    const char *name;
-    MlirValue value;
-    bool isScales, contiguous;
-  } operands[] = {
-      {"data", desc->data, false, gqIsRagged(desc)},
-      {"row_indices", desc->rowIndices, false, true},
-      {"offsets", desc->offsets, false, true},
-      {"scale_offsets", desc->scaleOffsets, false, true},
-      {"first_dims", desc->firstDims, false, true},
-      {"last_dims", desc->lastDims, false, true},
-      {"global_scale", desc->globalScale, false, true},
-      {"outer_amax", desc->outerAmax, false, true},
-      {"columnwise_outer_amax", desc->columnwiseOuterAmax, false, true},
-      {"scales", desc->scales, true, isTiled(desc) || hasFlatScales(desc)},
-      {"columnwise_data", desc->columnwiseData, false,
-       gqIsRagged(desc) || isTransposed(desc)},
-      {"columnwise_scales", desc->columnwiseScales, true, true},
-      {"amax", desc->amax, false, true},
-      {"dbias", desc->dbias, false, true},
-      {"scale_offsets_out", desc->scaleOffsetsOut, false, true},
-  };
-  for (size_t i = 0; i < sizeof(operands) / sizeof(*operands); ++i)
-    if (!gqCheckStorage(op, operands[i].name, operands[i].value,
-                        operands[i].isScales ? desc->scaleLayout
-                                             : GQ_SCALE_LAYOUT_LINEAR,
-                        operands[i].contiguous))
+  for (intptr_t i = GQ_GROUPED_BLOCK_QUANTIZE_inputs + 1;
+       i < gqGroupedBlockQuantizeInfo.numOperands; ++i) {
+    bool isScales = i == GQ_GROUPED_BLOCK_QUANTIZE_scales ||
+                    i == GQ_GROUPED_BLOCK_QUANTIZE_columnwise_scales;
+    if (!gqCheckStorage(op, operands[i].name, gqOperandAt(op, i),
+                        isScales ? desc->scaleLayout : GQ_SCALE_LAYOUT_LINEAR,
+                        !hasRows(desc, i)))
       return false;
+  }
   return true;
 }
 
@@ -427,9 +431,9 @@ static void unifyData(int64_t *extents, const gqGroupedBlockQuantize *desc,
 void gqGroupedBlockQuantizeExtents(const gqGroupedBlockQuantize *desc,
                                    int64_t extents[2]) {
   extents[0] = extents[1] = GQ_DYNAMIC;
-  unifyData(extents, desc, desc->data);
+  unifyData(extents, desc, desc->rowwise.data);
   if (!isTransposed(desc))
-    unifyData(extents, desc, desc->columnwiseData);
+    unifyData(extents, desc, desc->columnwise.data);
   gqUnify(&extents[0], gqDim(desc->rowIndices, 0));
   gqUnify(&extents[1], gqDim(desc->dbias, 1));
   if (mlirRegionIsNull(desc->producer)) {
@@ -453,10 +457,10 @@ static intptr_t positionIn(MlirAffineMap map, intptr_t dim) {
 MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
                                            intptr_t dim, intptr_t *position) {
   *position = dim;
-  if (isPresent(desc->data))
-    return desc->data;
+  if (isPresent(desc->rowwise.data))
+    return desc->rowwise.data;
   if (!isTransposed(desc))
-    return desc->columnwiseData;
+    return desc->columnwise.data;
   if (dim == 0 && isPresent(desc->rowIndices))
     return desc->rowIndices;
   if (dim == 1 && isPresent(desc->dbias))
@@ -485,11 +489,13 @@ static bool checkFound(MlirOperation op, const gqGroupedBlockQuantize *desc) {
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   int64_t extents[2];
-  if (!gqCheckUniform(op) ||       // (C3)
-      !checkPresence(op, &desc) || // (C16), (C18), (C19), (C21), (C23)
-      !checkTypes(op, &desc) ||    // (C17)
-      (isPresent(desc.data) &&
-       !gqCheckRank(op, "data", desc.data, gqIsRagged(&desc) ? 1 : 2)))
+  if (!gqCheckUniform(op) ||        // (C3)
+      !checkPairs(op, &desc) ||     // (C16), (C23)
+      !checkRecipe(op, &desc) ||    // (C18), (C19)
+      !checkGroupKind(op, &desc) || // (C21), (C23)
+      !checkTypes(op, &desc) ||     // (C17)
+      (isPresent(desc.rowwise.data) &&
+       !gqCheckRank(op, "data", desc.rowwise.data, gqIsRagged(&desc) ? 1 : 2)))
     return mlirLogicalResultFailure();
   gqGroupedBlockQuantizeExtents(&desc, extents);
   bool valid =

@@ -7,47 +7,27 @@
 
 #include "Ops.h"
 
-enum {
-  A,
-  B,
-  A_SCALES,
-  B_SCALES,
-  OFFSETS,
-  SCALE_OFFSETS,
-  ALPHA,
-  OUT,
-  NUM_OPERANDS
+static const gqAttributeInfo attributes[] = {
+#define GQ_GROUPED_MM_ATTRIBUTE(NAME, FIELD, ENUM)                             \
+  GQ_ATTRIBUTE_INFO(gqGroupedMm, NAME, FIELD, ENUM)
+#include "gq/Runtime/Ops.def"
 };
-
-static MlirValue operand(MlirOperation op, intptr_t index) {
-  return gqOpOperand(op, index, NUM_OPERANDS, ALPHA);
-}
+static const gqOperandInfo operands[] = {
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)           \
+  GQ_OPERAND_INFO(gqGroupedMm, NAME, MEMBER, PRESENCE, ACCESS)
+#include "gq/Runtime/Ops.def"
+};
+const gqOpInfo gqGroupedMmInfo = GQ_OP_INFO("gq.grouped_mm", "gqCpuGroupedMm");
 
 gqGroupedMm gqGroupedMmGet(MlirOperation op) {
-  return (gqGroupedMm){
-      .format = gqOpFormat(op),
-      .scaleLayout = gqOpScaleLayout(op, GQ_SCALE_LAYOUT_TILE128X4),
-      .a = operand(op, A),
-      .b = operand(op, B),
-      .aScales = operand(op, A_SCALES),
-      .bScales = operand(op, B_SCALES),
-      .offsets = operand(op, OFFSETS),
-      .scaleOffsets = operand(op, SCALE_OFFSETS),
-      .alpha = operand(op, ALPHA),
-      .out = operand(op, OUT),
-  };
+  gqGroupedMm desc = {0};
+  gqOpRead(op, &desc, 0);
+  return desc;
 }
 
 MlirOperation gqGroupedMmCreate(MlirLocation location,
                                 const gqGroupedMm *desc) {
-  gqOpAttributes attributes =
-      gqOpAttributesGet(location, desc->format, desc->scaleLayout);
-  MlirValue operands[NUM_OPERANDS] = {desc->a,       desc->b,
-                                      desc->aScales, desc->bScales,
-                                      desc->offsets, desc->scaleOffsets,
-                                      desc->alpha,   desc->out};
-  return gqOpCreate(location, "gq.grouped_mm", attributes.list, 2, operands,
-                    NUM_OPERANDS, 1);
+  return gqOpCreate(location, &gqGroupedMmInfo, desc, NULL);
 }
 
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {

@@ -11,7 +11,7 @@
 #ifndef GQ_LIB_IR_OPS_H
 #define GQ_LIB_IR_OPS_H
 
-#include "gq-c/Dialect.h"
+#include "OpInfo.h"
 
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/Rewrite.h"
@@ -142,64 +142,6 @@ bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
 /// null value passes.
 bool gqCheckStorage(MlirOperation op, const char *name, MlirValue value,
                     gqScaleLayout layout, bool contiguous);
-
-//===----------------------------------------------------------------------===//
-// Reading and building
-//===----------------------------------------------------------------------===//
-
-/// Whether an input's map (m, k)[r] -> ... reads rows by index.
-bool gqIsGatherMap(MlirAffineMap map);
-
-/// Whether groups have numbers of columns of their own.
-bool gqIsRagged(const gqGroupedBlockQuantize *desc);
-
-/// M and K or, if ragged, the number of elements, as far as they are known
-/// without the inputs of a producer.
-void gqGroupedBlockQuantizeExtents(const gqGroupedBlockQuantize *desc,
-                                   int64_t extents[2]);
-
-/// An operand that has the extent M (`dim` 0) or K (1) of groups of rows, in
-/// its own dimension `*position`; null if only the inside of groups tells.
-MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
-                                           intptr_t dim, intptr_t *position);
-
-enum {
-  GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS = 16,
-  /// The first of them that is written.
-  GQ_GROUPED_BLOCK_QUANTIZE_FIRST_INIT = 9,
-};
-
-/// The operands of an op with one input in the op's order, null where absent.
-void gqGroupedBlockQuantizeOperands(
-    const gqGroupedBlockQuantize *desc,
-    MlirValue operands[GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS]);
-
-gqFormat gqOpFormat(MlirOperation op);
-/// The op's scale_layout, or `otherwise` where the attribute is left out.
-gqScaleLayout gqOpScaleLayout(MlirOperation op, gqScaleLayout otherwise);
-
-/// Operand `index` of `op`, where `count` is the number of operands with the
-/// only optional one, at `optional`, present. Null for that one if absent.
-MlirValue gqOpOperand(MlirOperation op, intptr_t index, intptr_t count,
-                      intptr_t optional);
-
-/// Creates the op `name` from its operands (null ones are left out), of which
-/// the last `numInits` are its outs.
-MlirOperation gqOpCreate(MlirLocation location, const char *name,
-                         const MlirNamedAttribute *attributes,
-                         intptr_t numAttributes, const MlirValue *operands,
-                         intptr_t numOperands, intptr_t numInits);
-
-/// The attributes `format` and `scale_layout`.
-typedef struct gqOpAttributes {
-  MlirNamedAttribute list[2];
-} gqOpAttributes;
-gqOpAttributes gqOpAttributesGet(MlirLocation location, gqFormat format,
-                                 gqScaleLayout scaleLayout);
-
-MlirNamedAttribute gqAttribute(MlirContext context, const char *name,
-                               MlirAttribute attribute);
-MlirAttribute gqGetAttribute(MlirOperation op, const char *name);
 
 #ifdef __cplusplus
 }

@@ -7,28 +7,30 @@
 
 #include "Ops.h"
 
-enum { INPUT, OFFSETS, SCALE_OFFSETS, SCALES, NUM_OPERANDS };
+static const gqAttributeInfo attributes[] = {
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_ATTRIBUTE(NAME, FIELD, ENUM)           \
+  GQ_ATTRIBUTE_INFO(gqPreprocessGroupedMatmulSf, NAME, FIELD, ENUM)
+#include "gq/Runtime/Ops.def"
+};
+static const gqOperandInfo operands[] = {
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
+                                                ACCESS)                        \
+  GQ_OPERAND_INFO(gqPreprocessGroupedMatmulSf, NAME, MEMBER, PRESENCE, ACCESS)
+#include "gq/Runtime/Ops.def"
+};
+const gqOpInfo gqPreprocessGroupedMatmulSfInfo = GQ_OP_INFO(
+    "gq.preprocess_grouped_matmul_sf", "gqCpuPreprocessGroupedMatmulSf");
 
 gqPreprocessGroupedMatmulSf gqPreprocessGroupedMatmulSfGet(MlirOperation op) {
-  return (gqPreprocessGroupedMatmulSf){
-      .format = gqOpFormat(op),
-      .scaleLayout = gqOpScaleLayout(op, GQ_SCALE_LAYOUT_TILE128X4),
-      .input = mlirOperationGetOperand(op, INPUT),
-      .offsets = mlirOperationGetOperand(op, OFFSETS),
-      .scaleOffsets = mlirOperationGetOperand(op, SCALE_OFFSETS),
-      .scales = mlirOperationGetOperand(op, SCALES),
-  };
+  gqPreprocessGroupedMatmulSf desc = {0};
+  gqOpRead(op, &desc, 0);
+  return desc;
 }
 
 MlirOperation
 gqPreprocessGroupedMatmulSfCreate(MlirLocation location,
                                   const gqPreprocessGroupedMatmulSf *desc) {
-  gqOpAttributes attributes =
-      gqOpAttributesGet(location, desc->format, desc->scaleLayout);
-  MlirValue operands[NUM_OPERANDS] = {desc->input, desc->offsets,
-                                      desc->scaleOffsets, desc->scales};
-  return gqOpCreate(location, "gq.preprocess_grouped_matmul_sf",
-                    attributes.list, 2, operands, NUM_OPERANDS, 1);
+  return gqOpCreate(location, &gqPreprocessGroupedMatmulSfInfo, desc, NULL);
 }
 
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {

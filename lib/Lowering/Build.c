@@ -125,11 +125,7 @@ MlirAffineMap gqIndexingMap(MlirOperation generic, intptr_t operand) {
       gqGetAttribute(generic, "indexing_maps"), operand));
 }
 
-bool gqIsComputeOp(MlirOperation op) {
-  return gqOperationIsABlockQuantize(op) ||
-         gqOperationIsAPreprocessGroupedMatmulSf(op) ||
-         gqOperationIsAGroupedBlockQuantize(op) || gqOperationIsAGroupedMm(op);
-}
+bool gqIsComputeOp(MlirOperation op) { return gqOpInfoOf(op) != NULL; }
 
 bool gqCheckLowerable(MlirOperation op) {
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
@@ -293,15 +289,24 @@ bool gqIsProducerInput(MlirType type) {
          mlirTypeIsAF16(element);
 }
 
+void gqReplaceResults(MlirOperation op, MlirOperation fused) {
+  const gqOpInfo *info = gqOpInfoOf(op);
+  for (intptr_t i = 0; i < info->numOperands; ++i) {
+    if (info->operands[i].access == GQ_IN)
+      continue;
+    MlirValue result = gqResultAt(op, i);
+    if (!mlirValueIsNull(result))
+      mlirValueReplaceAllUsesOfWith(result, gqResultAt(fused, i));
+  }
+}
+
 MlirOperation
 gqReplaceGroupedBlockQuantize(MlirOperation op, MlirLocation location,
                               const gqGroupedBlockQuantize *desc) {
-  MlirOperation replacement = gqGroupedBlockQuantizeCreate(location, desc);
+  MlirOperation replacement = gqGroupedBlockQuantizeRebuild(op, location, desc);
   gqBuilder builder = gqBuilderBefore(op);
   gqInsert(&builder, replacement);
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
-    mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(op, i),
-                                  mlirOperationGetResult(replacement, i));
+  gqReplaceResults(op, replacement);
   mlirOperationDestroy(op);
   return replacement;
 }

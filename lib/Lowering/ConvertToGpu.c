@@ -178,19 +178,6 @@ static gqElementType elementType(MlirType element) {
                                    : GQ_F32;
 }
 
-/// What there is one of a global scale or an outer amax for.
-static gqOuterKind scaleKind(MlirValue scale) {
-  if (mlirValueIsNull(scale))
-    return GQ_OUTER_NONE;
-  return mlirShapedTypeGetRank(mlirValueGetType(scale)) ? GQ_OUTER_PER_GROUP
-                                                        : GQ_OUTER_ONE;
-}
-
-/// The scale of the recipe over those of the blocks.
-static MlirValue outerOf(const gqGroupedBlockQuantize *desc) {
-  return desc->recipe == GQ_RECIPE_TE ? desc->outerAmax : desc->globalScale;
-}
-
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
@@ -303,7 +290,7 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   gqGpuKernel kernel =
       gqGpuKernelBegin(&launcher->builder, "grouped_block_quantize",
                        "grouped_block_quantize", GQ_DEV_CTA);
-  MlirValue outer = outerOf(desc);
+  MlirValue outer = gqOuterScale(desc, &desc->rowwise);
   bool packed = desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
                 mlirValueIsNull(desc->scaleOffsets);
   addInputs(&kernel, desc);
@@ -320,12 +307,12 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   passRowIndices(launcher, &kernel, desc);
   passGroups(launcher, &kernel, desc->offsets, desc->scaleOffsets);
   passBuffer(launcher, &kernel, "outer", outer);
-  passBuffer(launcher, &kernel, "data", desc->data);
-  passStride(launcher, &kernel, "data_stride", desc->data);
-  passBuffer(launcher, &kernel, "scales", desc->scales);
-  passStride(launcher, &kernel, "scales_stride", desc->scales);
+  passBuffer(launcher, &kernel, "data", desc->rowwise.data);
+  passStride(launcher, &kernel, "data_stride", desc->rowwise.data);
+  passBuffer(launcher, &kernel, "scales", desc->rowwise.scales);
+  passStride(launcher, &kernel, "scales_stride", desc->rowwise.scales);
   gqGpuKernelPassExtent(&kernel, "scale_rows",
-                        buildExtent(launcher, desc->scales, 0, 1));
+                        buildExtent(launcher, desc->rowwise.scales, 0, 1));
   passBuffer(launcher, &kernel, "scale_offsets_out", desc->scaleOffsetsOut);
   gqGpuKernelPassPointer(&kernel, "status", statusWord);
   gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
@@ -335,7 +322,7 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   gqGpuKernelPassConstant(&kernel, "rows_mode", "i32", desc->rows);
   gqGpuKernelPassConstant(&kernel, "offset_bits", "i32",
                           integerBits(desc->offsets));
-  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32", scaleKind(outer));
+  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32", gqOuterKindOf(outer));
   gqGpuKernelPassConstant(&kernel, "row_index_bits", "i32",
                           kernel.rowIndexBits);
   MlirValue extents[] = {
@@ -362,7 +349,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
   gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
   gqGpuKernelPassConstant(&kernel, "recipe", "i32", GQ_RECIPE_NVFUSER);
   gqGpuKernelPassConstant(&kernel, "outer_kind", "i32",
-                          scaleKind(desc->globalScale));
+                          gqOuterKindOf(desc->globalScale));
   MlirValue extents[] = {rows.value, columns.value, buildI64(launcher, 0)};
   return launch(launcher, &kernel, "gqKernelGrid", 3, extents);
 }
@@ -406,8 +393,8 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
     MlirValue operand;
     int32_t part;
   } table[] = {
-      {desc->data, GQ_DEV_ROWWISE},
-      {desc->columnwiseData, GQ_DEV_COLUMNWISE},
+      {desc->rowwise.data, GQ_DEV_ROWWISE},
+      {desc->columnwise.data, GQ_DEV_COLUMNWISE},
       {desc->amax, GQ_DEV_AMAX},
       {desc->dbias, GQ_DEV_DBIAS},
       {desc->scaleOffsetsOut, GQ_DEV_SCALE_OFFSETS_OUT},
@@ -488,10 +475,8 @@ static bool launchTiles(const Launcher *launcher,
   gqExtent columns =
       ragged ? fixedExtent(launcher, 1) : findExtent(launcher, desc, 1);
   gqExtent groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets);
-  MlirValue outer = outerOf(desc);
-  MlirValue columnwiseOuter = mlirValueIsNull(desc->columnwiseOuterAmax)
-                                  ? outer
-                                  : desc->columnwiseOuterAmax;
+  MlirValue outer = gqOuterScale(desc, &desc->rowwise);
+  MlirValue columnwiseOuter = gqOuterScale(desc, &desc->columnwise);
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   MlirValue workspace = {NULL};
   if (reduces) {
@@ -515,16 +500,18 @@ static bool launchTiles(const Launcher *launcher,
   gqGpuKernelPassExtent(&kernel, "groups", groups);
   passBuffer(launcher, &kernel, "outer", outer);
   passBuffer(launcher, &kernel, "columnwise_outer", columnwiseOuter);
-  passBuffer(launcher, &kernel, "data", desc->data);
-  passStride(launcher, &kernel, "data_stride", desc->data);
-  passBuffer(launcher, &kernel, "scales", desc->scales);
-  passStride(launcher, &kernel, "scales_stride", desc->scales);
-  passSize(launcher, &kernel, "scales_size", desc->scales);
-  passBuffer(launcher, &kernel, "columnwise_data", desc->columnwiseData);
-  passStride(launcher, &kernel, "columnwise_data_stride", desc->columnwiseData);
-  passSize(launcher, &kernel, "columnwise_data_size", desc->columnwiseData);
-  passBuffer(launcher, &kernel, "columnwise_scales", desc->columnwiseScales);
-  passSize(launcher, &kernel, "columnwise_scales_size", desc->columnwiseScales);
+  passBuffer(launcher, &kernel, "data", desc->rowwise.data);
+  passStride(launcher, &kernel, "data_stride", desc->rowwise.data);
+  passBuffer(launcher, &kernel, "scales", desc->rowwise.scales);
+  passStride(launcher, &kernel, "scales_stride", desc->rowwise.scales);
+  passSize(launcher, &kernel, "scales_size", desc->rowwise.scales);
+  passBuffer(launcher, &kernel, "columnwise_data", desc->columnwise.data);
+  passStride(launcher, &kernel, "columnwise_data_stride",
+             desc->columnwise.data);
+  passSize(launcher, &kernel, "columnwise_data_size", desc->columnwise.data);
+  passBuffer(launcher, &kernel, "columnwise_scales", desc->columnwise.scales);
+  passSize(launcher, &kernel, "columnwise_scales_size",
+           desc->columnwise.scales);
   passBuffer(launcher, &kernel, "scale_offsets_out", desc->scaleOffsetsOut);
   passBuffer(launcher, &kernel, "workspace", workspace);
   gqGpuKernelPassPointer(&kernel, "status", statusWord);
@@ -535,9 +522,9 @@ static bool launchTiles(const Launcher *launcher,
   gqGpuKernelPassConstant(&kernel, "rows_mode", "i32", desc->rows);
   gqGpuKernelPassConstant(&kernel, "offset_bits", "i32",
                           integerBits(desc->offsets));
-  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32", scaleKind(outer));
+  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32", gqOuterKindOf(outer));
   gqGpuKernelPassConstant(&kernel, "columnwise_outer_kind", "i32",
-                          scaleKind(columnwiseOuter));
+                          gqOuterKindOf(columnwiseOuter));
   gqGpuKernelPassConstant(&kernel, "row_index_bits", "i32",
                           kernel.rowIndexBits);
   gqGpuKernelPassConstant(&kernel, "held_type", "i32", heldType(desc));
@@ -571,22 +558,21 @@ static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
 
 /// gq.block_quantize as an op on one group of all rows.
 static gqGroupedBlockQuantize groupOfAllRows(const gqBlockQuantize *desc) {
-  return (gqGroupedBlockQuantize){.format = desc->format,
-                                  .recipe = GQ_RECIPE_NVFUSER,
-                                  .scaleLayout = desc->scaleLayout,
-                                  .rows = GQ_ROWS_GROUPED,
-                                  .numInputs = 1,
-                                  .inputs = {desc->input},
-                                  .globalScale = desc->globalScale,
-                                  .data = desc->data,
-                                  .scales = desc->scales};
+  return (gqGroupedBlockQuantize){
+      .format = desc->format,
+      .recipe = GQ_RECIPE_NVFUSER,
+      .scaleLayout = desc->scaleLayout,
+      .rows = GQ_ROWS_GROUPED,
+      .numInputs = 1,
+      .inputs = {desc->input},
+      .globalScale = desc->globalScale,
+      .rowwise = {.data = desc->data, .scales = desc->scales}};
 }
 
 static bool launchOp(const Launcher *launcher, MlirOperation op) {
-  bool hasRowBlocks = gqFormatGetTraits(gqOpFormat(op)).blockRows == 1;
   if (gqOperationIsABlockQuantize(op)) {
     gqBlockQuantize desc = gqBlockQuantizeGet(op);
-    if (hasRowBlocks)
+    if (gqFormatGetTraits(desc.format).blockRows == 1)
       return launchBlockQuantize(launcher, &desc);
     gqGroupedBlockQuantize group = groupOfAllRows(&desc);
     return launchTiles(launcher, &group, buildStatusWord(launcher));

@@ -3,8 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Each op becomes a call f(table, format, scale_layout...), where the table
-// holds a gqBuffer (gq/Runtime/Types.h) for each operand of the op.
+// Each op becomes a call f(table, attributes...), where the table holds a
+// gqBuffer (gq/Runtime/Types.h) for each row of the op's operands in
+// gq/Runtime/Ops.def.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,54 +32,6 @@ static_assert(sizeof(gqBuffer) == NUM_FIELDS * sizeof(int64_t), "");
 static_assert(offsetof(gqBuffer, sizes) == FIELD_SIZES * sizeof(int64_t), "");
 static_assert(offsetof(gqBuffer, strides) == FIELD_STRIDES * sizeof(int64_t),
               "");
-
-/// What is passed to a function of gq/Runtime/Cpu.h.
-enum { MAX_OPERANDS = GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS, MAX_ATTRIBUTES = 4 };
-typedef struct RuntimeCall {
-  const char *function;
-  intptr_t numOperands;
-  /// In the order of the function's operand struct; null where absent.
-  MlirValue operands[MAX_OPERANDS];
-  intptr_t numAttributes;
-  int32_t attributes[MAX_ATTRIBUTES];
-} RuntimeCall;
-
-static RuntimeCall describe(MlirOperation op) {
-  if (gqOperationIsABlockQuantize(op)) {
-    gqBlockQuantize d = gqBlockQuantizeGet(op);
-    return (RuntimeCall){"gqCpuBlockQuantize",
-                         4,
-                         {d.input, d.globalScale, d.data, d.scales},
-                         2,
-                         {d.format, d.scaleLayout}};
-  }
-  if (gqOperationIsAPreprocessGroupedMatmulSf(op)) {
-    gqPreprocessGroupedMatmulSf d = gqPreprocessGroupedMatmulSfGet(op);
-    return (RuntimeCall){"gqCpuPreprocessGroupedMatmulSf",
-                         4,
-                         {d.input, d.offsets, d.scaleOffsets, d.scales},
-                         2,
-                         {d.format, d.scaleLayout}};
-  }
-  if (gqOperationIsAGroupedBlockQuantize(op)) {
-    gqGroupedBlockQuantize d = gqGroupedBlockQuantizeGet(op);
-    RuntimeCall call = {"gqCpuGroupedBlockQuantize",
-                        GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS,
-                        {{NULL}},
-                        4,
-                        {d.format, d.recipe, d.scaleLayout, d.rows}};
-    gqGroupedBlockQuantizeOperands(&d, call.operands);
-    return call;
-  }
-  assert(gqOperationIsAGroupedMm(op));
-  gqGroupedMm d = gqGroupedMmGet(op);
-  return (RuntimeCall){"gqCpuGroupedMm",
-                       8,
-                       {d.a, d.b, d.aScales, d.bScales, d.offsets,
-                        d.scaleOffsets, d.alpha, d.out},
-                       2,
-                       {d.format, d.scaleLayout}};
-}
 
 static MlirType i64(const gqBuilder *builder) {
   return mlirIntegerTypeGet(builder->context, 64);
@@ -142,12 +95,30 @@ static MlirValue allocateTable(MlirOperation function, MlirLocation location,
       gqBuild(&builder, "memref.alloca", 0, NULL, 1, &type, 1, &attribute), 0);
 }
 
+/// The most enumerations that a function of the runtime takes.
+enum { MAX_ATTRIBUTES = 8 };
+
 /// (index, i32...) -> ()
 static MlirType callType(MlirContext context, intptr_t numAttributes) {
   MlirType inputs[1 + MAX_ATTRIBUTES] = {mlirIndexTypeGet(context)};
+  assert(numAttributes <= MAX_ATTRIBUTES);
   for (intptr_t i = 0; i < numAttributes; ++i)
     inputs[1 + i] = mlirIntegerTypeGet(context, 32);
   return mlirFunctionTypeGet(context, 1 + numAttributes, inputs, 0, NULL);
+}
+
+/// The table's address, then the attributes.
+static void buildRuntimeCall(const gqBuilder *builder, MlirOperation op,
+                             const gqOpInfo *info, MlirValue table) {
+  MlirValue arguments[1 + MAX_ATTRIBUTES] = {
+      gqBuildValue(builder, "memref.extract_aligned_pointer_as_index", 1,
+                   &table, mlirIndexTypeGet(builder->context))};
+  for (intptr_t i = 0; i < info->numAttributes; ++i)
+    arguments[1 + i] =
+        gqBuildConstant(builder, mlirIntegerTypeGet(builder->context, 32),
+                        gqEnumAttribute(op, &info->attributes[i]));
+  gqBuildCall(builder, info->runtimeFunction, 1 + info->numAttributes,
+              arguments, 0, NULL);
 }
 
 static bool convert(MlirOperation module, MlirOperation op) {
@@ -166,25 +137,18 @@ static bool convert(MlirOperation module, MlirOperation op) {
   if (mlirOperationIsNull(function))
     return gqOpError(op, "needs to be in a func.func of the module itself to "
                          "be lowered to the runtime");
-  RuntimeCall call = describe(op);
+  const gqOpInfo *info = gqOpInfoOf(op);
   if (!gqDeclareFunction(
-          module, call.function,
-          callType(mlirOperationGetContext(op), call.numAttributes)))
+          module, info->runtimeFunction,
+          callType(mlirOperationGetContext(op), info->numAttributes)))
     return false;
 
   gqBuilder builder = gqBuilderBefore(op);
-  MlirValue table = allocateTable(function, builder.location, call.numOperands);
-  for (intptr_t i = 0; i < call.numOperands; ++i)
-    storeBuffer(&builder, table, i, call.operands[i]);
-
-  MlirValue arguments[1 + MAX_ATTRIBUTES] = {
-      gqBuildValue(&builder, "memref.extract_aligned_pointer_as_index", 1,
-                   &table, mlirIndexTypeGet(builder.context))};
-  for (intptr_t i = 0; i < call.numAttributes; ++i)
-    arguments[1 + i] = gqBuildConstant(
-        &builder, mlirIntegerTypeGet(builder.context, 32), call.attributes[i]);
-  gqBuildCall(&builder, call.function, 1 + call.numAttributes, arguments, 0,
-              NULL);
+  MlirValue table =
+      allocateTable(function, builder.location, info->numOperands);
+  for (intptr_t i = 0; i < info->numOperands; ++i)
+    storeBuffer(&builder, table, i, gqOperandAt(op, i));
+  buildRuntimeCall(&builder, op, info, table);
   mlirOperationDestroy(op);
   return true;
 }

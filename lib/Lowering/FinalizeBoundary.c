@@ -122,28 +122,29 @@ static MlirAttribute typeArray(MlirContext context, const gqTypeList *types) {
   return array;
 }
 
-/// Replaces `ret` by a return of the values that are no argument, and the type
-/// of its function accordingly.
+/// Lets `ret` return the values that are no argument alone, and changes the
+/// type of its function accordingly.
 static void dropResults(MlirOperation function, MlirOperation ret,
                         const int32_t *sources) {
   MlirContext context = mlirOperationGetContext(function);
   MlirType type =
       mlirTypeAttrGetValue(gqGetAttribute(function, "function_type"));
-  MlirOperationState state = mlirOperationStateGet(
-      string("func.return"), mlirOperationGetLocation(ret));
   gqTypeList inputs = {0}, results = {0};
   for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i)
     gqTypeListAdd(&inputs, mlirFunctionTypeGetInput(type, i));
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(ret); ++i) {
+  intptr_t numReturned = mlirOperationGetNumOperands(ret);
+  MlirValue *kept = calloc((size_t)numReturned + 1, sizeof(MlirValue));
+  if (!kept)
+    abort();
+  for (intptr_t i = 0; i < numReturned; ++i) {
     MlirValue value = mlirOperationGetOperand(ret, i);
     if (sources[i] >= 0)
       continue;
-    mlirOperationStateAddOperands(&state, 1, &value);
+    kept[results.size] = value;
     gqTypeListAdd(&results, mlirValueGetType(value));
   }
-  gqBuilder builder = gqBuilderBefore(ret);
-  gqInsert(&builder, mlirOperationCreate(&state));
-  mlirOperationDestroy(ret);
+  mlirOperationSetOperands(ret, results.size, kept);
+  free(kept);
   mlirOperationSetAttributeByName(
       function, string("function_type"),
       mlirTypeAttrGet(mlirFunctionTypeGet(context, inputs.size, inputs.types,

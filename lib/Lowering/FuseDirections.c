@@ -9,65 +9,125 @@
 
 #include "gq-c/Dialect.h"
 
+#include <stdarg.h>
+
 static const char passName[] = "gq-fuse-directions";
 
-static bool isPresent(MlirValue value) { return !mlirValueIsNull(value); }
+/// Why two ops cannot be one; empty if they can.
+typedef struct Reason {
+  char text[160];
+} Reason;
+
+/// Always false, so that a check can return it.
+static bool refuse(Reason *reason, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool refuse(Reason *reason, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(reason->text, sizeof(reason->text), format, arguments);
+  va_end(arguments);
+  return false;
+}
 
 /// Whether `op`, on tensors, quantizes in one direction alone: rowwise or
 /// columnwise.
 static bool isOnly(MlirOperation op, bool columnwise) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   return mlirOperationGetNumResults(op) > 0 &&
-         isPresent(desc.columnwiseData) == columnwise &&
-         isPresent(desc.data) != columnwise;
+         gqHasDirection(&desc.columnwise) == columnwise &&
+         gqHasDirection(&desc.rowwise) != columnwise;
 }
 
-static bool haveSameInputs(const gqGroupedBlockQuantize *a,
-                           const gqGroupedBlockQuantize *b) {
-  bool same = a->numInputs == b->numInputs &&
-              mlirAttributeEqual(a->maps, b->maps) &&
-              mlirValueEqual(a->rowIndices, b->rowIndices);
-  for (intptr_t i = 0; same && i < a->numInputs; ++i)
-    same = mlirValueEqual(a->inputs[i], b->inputs[i]);
-  return same;
+/// Whether both ops quantize the same matrix, so that it is worth a remark if
+/// they cannot be one.
+static bool haveSameInputs(MlirOperation a, MlirOperation b) {
+  return gqHaveSameOperand(a, b, GQ_GROUPED_BLOCK_QUANTIZE_inputs) &&
+         gqHaveSameOperand(a, b, GQ_GROUPED_BLOCK_QUANTIZE_row_indices) &&
+         mlirAttributeEqual(gqGetAttribute(a, "maps"),
+                            gqGetAttribute(b, "maps"));
 }
 
-/// Whether both ops have the same groups. Columns have one fewer than there are
-/// offsets; rows that have scale offsets may have one an offset.
-static bool haveSameGroups(const gqGroupedBlockQuantize *rowwise,
-                           const gqGroupedBlockQuantize *columnwise) {
-  if (!mlirValueEqual(rowwise->offsets, columnwise->offsets) ||
-      !mlirValueEqual(rowwise->firstDims, columnwise->firstDims) ||
-      !mlirValueEqual(rowwise->lastDims, columnwise->lastDims))
-    return false;
-  int64_t groups = gqDim(rowwise->scaleOffsets, 0);
-  return !isPresent(rowwise->scaleOffsets) ||
-         (groups != GQ_DYNAMIC && gqDim(rowwise->offsets, 0) == groups + 1);
+//===----------------------------------------------------------------------===//
+// What must be the same
+//===----------------------------------------------------------------------===//
+
+/// Whether an attribute is that of one direction or says how many operands
+/// there are. Of rows in no group only rowwise data is written.
+static bool isOfOneDirection(MlirStringRef name) {
+  static const char *const names[] = {"rows", "operandSegmentSizes"};
+  for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i)
+    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(names[i])))
+      return true;
+  return false;
 }
 
-/// Returns why the two ops, of the same inputs, cannot be one, or null.
-static const char *checkPair(MlirOperation rowwise, MlirOperation columnwise) {
-  gqGroupedBlockQuantize r = gqGroupedBlockQuantizeGet(rowwise);
-  gqGroupedBlockQuantize c = gqGroupedBlockQuantizeGet(columnwise);
+/// Whether `b` has each attribute of `a` that is for both directions, with the
+/// same value.
+static bool checkAttributes(MlirOperation a, MlirOperation b, Reason *reason) {
+  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(a); ++i) {
+    MlirNamedAttribute attribute = mlirOperationGetAttribute(a, i);
+    MlirStringRef name = mlirIdentifierStr(attribute.name);
+    if (!isOfOneDirection(name) &&
+        !mlirAttributeEqual(attribute.attribute,
+                            mlirOperationGetAttributeByName(b, name)))
+      return refuse(reason, "the two directions differ in '%.*s'",
+                    (int)name.length, name.data);
+  }
+  return true;
+}
+
+/// Operands that are read are the same but for those of one direction; what is
+/// written, only one of the two has.
+static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
+                          Reason *reason) {
+  const gqOpInfo *info = gqOpInfoOf(rowwise);
+  for (intptr_t i = 0; i < info->numOperands; ++i) {
+    const char *name = info->operands[i].name;
+    if (info->operands[i].access == GQ_OUT) {
+      if (gqNumOperandsAt(rowwise, i) && gqNumOperandsAt(columnwise, i))
+        return refuse(reason, "both directions return '%s'", name);
+      continue;
+    }
+    bool ofOneDirection = i == GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets ||
+                          i == GQ_GROUPED_BLOCK_QUANTIZE_outer_amax ||
+                          i == GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax;
+    if (!ofOneDirection && !gqHaveSameOperand(rowwise, columnwise, i))
+      return refuse(reason, "the two directions differ in '%s'", name);
+  }
+  return true;
+}
+
+/// Columns have one group fewer than there are offsets; rows that have scale
+/// offsets may have one an offset.
+static bool haveSameNumberOfGroups(MlirOperation rowwise) {
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(rowwise);
+  int64_t groups = gqDim(desc.scaleOffsets, 0);
+  return mlirValueIsNull(desc.scaleOffsets) ||
+         (groups != GQ_DYNAMIC && gqDim(desc.offsets, 0) == groups + 1);
+}
+
+/// Whether the two ops, of the same inputs, can be one.
+static bool checkPair(MlirOperation rowwise, MlirOperation columnwise,
+                      Reason *reason) {
   if (!mlirBlockEqual(mlirOperationGetBlock(rowwise),
                       mlirOperationGetBlock(columnwise)))
-    return "the two directions are in different blocks";
-  if (r.format != c.format || r.recipe != c.recipe ||
-      r.scaleLayout != c.scaleLayout)
-    return "the two directions have another format, recipe or scale layout";
-  if (!haveSameGroups(&r, &c))
-    return "the two directions have other groups, or scale offsets of an "
-           "unknown number of groups";
-  if (!mlirValueEqual(r.globalScale, c.globalScale))
-    return "the two directions have another global scale";
-  if (!mlirRegionIsNull(r.producer) || !mlirRegionIsNull(c.producer))
-    return "one of the two directions has a producer; fuse directions before "
-           "producers";
-  if ((isPresent(r.amax) && isPresent(c.amax)) ||
-      (isPresent(r.dbias) && isPresent(c.dbias)))
-    return "both directions return amax or dbias";
-  return NULL;
+    return refuse(reason, "the two directions are in different blocks");
+  if (mlirOperationGetNumRegions(rowwise) ||
+      mlirOperationGetNumRegions(columnwise))
+    return refuse(reason, "one of the two directions has a producer; fuse "
+                          "directions before producers");
+  if (!checkAttributes(rowwise, columnwise, reason) ||
+      !checkAttributes(columnwise, rowwise, reason) ||
+      !checkOperands(rowwise, columnwise, reason))
+    return false;
+  return haveSameNumberOfGroups(rowwise) ||
+         refuse(reason, "rows with scale offsets have an unknown number of "
+                        "groups");
 }
+
+//===----------------------------------------------------------------------===//
+// Fusion
+//===----------------------------------------------------------------------===//
 
 /// Where the op that replaces `first` and the later `second` can stand: at one
 /// of them; null if nowhere.
@@ -83,85 +143,67 @@ static MlirOperation findPosition(MlirOperation first, MlirOperation second) {
   return first;
 }
 
-/// Replaces the results of `op` by those of `fused` that are written to the
-/// same operand of the op.
-static void replaceResults(MlirOperation op, MlirOperation fused) {
-  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  gqGroupedBlockQuantize fusedDesc = gqGroupedBlockQuantizeGet(fused);
-  MlirValue own[GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS];
-  MlirValue all[GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS];
-  gqGroupedBlockQuantizeOperands(&desc, own);
-  gqGroupedBlockQuantizeOperands(&fusedDesc, all);
-  intptr_t result = 0, fusedResult = 0;
-  for (intptr_t i = GQ_GROUPED_BLOCK_QUANTIZE_FIRST_INIT;
-       i < GQ_GROUPED_BLOCK_QUANTIZE_OPERANDS; ++i) {
-    if (isPresent(own[i]))
-      mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(op, result++),
-                                    mlirOperationGetResult(fused, fusedResult));
-    fusedResult += isPresent(all[i]);
-  }
+/// The op that is both.
+static gqGroupedBlockQuantize join(MlirOperation rowwise,
+                                   MlirOperation columnwise) {
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(rowwise);
+  gqGroupedBlockQuantize c = gqGroupedBlockQuantizeGet(columnwise);
+  desc.columnwise = c.columnwise;
+  MlirValue outer = gqOuterScale(&c, &c.columnwise);
+  bool isShared = mlirValueEqual(outer, gqOuterScale(&desc, &desc.rowwise));
+  desc.columnwise.outerAmax = isShared ? (MlirValue){NULL} : outer;
+  // What else one of them writes.
+  const gqOpInfo *info = gqOpInfoOf(rowwise);
+  for (intptr_t i = 0; i < info->numOperands; ++i)
+    if (info->operands[i].access == GQ_OUT && gqNumOperandsAt(columnwise, i))
+      *gqOperandMember(info, &desc, i) = gqOperandAt(columnwise, i);
+  return desc;
 }
 
-/// Makes one op of the two. Returns the reason if it cannot.
-static const char *fuse(MlirOperation rowwise, MlirOperation columnwise) {
-  const char *reason = checkPair(rowwise, columnwise);
-  if (reason)
-    return reason;
+/// Makes one op of the two, unless there is a reason not to.
+static bool fuse(MlirOperation rowwise, MlirOperation columnwise,
+                 Reason *reason) {
+  if (!checkPair(rowwise, columnwise, reason))
+    return false;
   bool rowsFirst = mlirOperationIsBeforeInBlock(rowwise, columnwise);
   MlirOperation position = findPosition(rowsFirst ? rowwise : columnwise,
                                         rowsFirst ? columnwise : rowwise);
   if (mlirOperationIsNull(position))
-    return "a result of one direction is used before the operands of the other "
-           "are known";
+    return refuse(reason, "a result of one direction is used before the "
+                          "operands of the other are known");
 
-  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(rowwise);
-  gqGroupedBlockQuantize c = gqGroupedBlockQuantizeGet(columnwise);
-  desc.columnwiseData = c.columnwiseData;
-  desc.columnwiseScales = c.columnwiseScales;
-  MlirValue outer =
-      isPresent(c.columnwiseOuterAmax) ? c.columnwiseOuterAmax : c.outerAmax;
-  if (!mlirValueEqual(outer, desc.outerAmax))
-    desc.columnwiseOuterAmax = outer;
-  if (isPresent(c.amax))
-    desc.amax = c.amax;
-  if (isPresent(c.dbias))
-    desc.dbias = c.dbias;
-
+  gqGroupedBlockQuantize desc = join(rowwise, columnwise);
   MlirLocation locations[] = {mlirOperationGetLocation(rowwise),
                               mlirOperationGetLocation(columnwise)};
-  MlirOperation fused = gqGroupedBlockQuantizeCreate(
+  MlirOperation fused = gqGroupedBlockQuantizeRebuild(
+      rowwise,
       mlirLocationFusedGet(mlirOperationGetContext(rowwise), 2, locations,
                            (MlirAttribute){NULL}),
       &desc);
   gqBuilder builder = gqBuilderBefore(position);
   gqInsert(&builder, fused);
-  replaceResults(rowwise, fused);
-  replaceResults(columnwise, fused);
+  gqReplaceResults(rowwise, fused);
+  gqReplaceResults(columnwise, fused);
   mlirOperationDestroy(rowwise);
   mlirOperationDestroy(columnwise);
-  return NULL;
+  return true;
 }
 
 /// Fuses `columnwise` with one of `ops`, which then is null.
 static void fuseWithOneOf(gqOpList *ops, MlirOperation columnwise) {
-  const char *reason = NULL;
-  MlirLocation location = mlirOperationGetLocation(columnwise);
-  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(columnwise);
+  Reason reason = {""};
   for (intptr_t i = 0; i < ops->size; ++i) {
     MlirOperation op = ops->ops[i];
-    if (mlirOperationIsNull(op) || !isOnly(op, false))
+    if (mlirOperationIsNull(op) || !isOnly(op, false) ||
+        !haveSameInputs(op, columnwise))
       continue;
-    gqGroupedBlockQuantize other = gqGroupedBlockQuantizeGet(op);
-    if (!haveSameInputs(&desc, &other))
-      continue;
-    reason = fuse(op, columnwise);
-    if (!reason) {
+    if (fuse(op, columnwise, &reason)) {
       ops->ops[i] = (MlirOperation){NULL};
       return;
     }
   }
-  if (reason)
-    gqRemarkMissed(location, passName, reason);
+  if (reason.text[0])
+    gqRemarkMissed(mlirOperationGetLocation(columnwise), passName, reason.text);
 }
 
 void gqFuseDirections(MlirOperation root) {

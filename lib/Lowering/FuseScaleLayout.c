@@ -11,6 +11,35 @@
 
 static const char passName[] = "gq-fuse-scale-layout";
 
+/// The layout is what the two ops differ in.
+static bool isScaleLayout(MlirStringRef name) {
+  return mlirStringRefEqual(name,
+                            mlirStringRefCreateFromCString("scale_layout"));
+}
+
+/// Whether what both ops have an attribute of is the same for both.
+static bool haveSameAttributes(MlirOperation quantize, MlirOperation layout) {
+  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(quantize); ++i) {
+    MlirNamedAttribute attribute = mlirOperationGetAttribute(quantize, i);
+    MlirStringRef name = mlirIdentifierStr(attribute.name);
+    MlirAttribute other = mlirOperationGetAttributeByName(layout, name);
+    if (!isScaleLayout(name) && !mlirAttributeIsNull(other) &&
+        !mlirAttributeEqual(attribute.attribute, other))
+      return false;
+  }
+  return true;
+}
+
+/// Adds the attributes of `layout` that `fused` does not have.
+static void addAttributes(MlirOperation layout, MlirOperation fused) {
+  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(layout); ++i) {
+    MlirNamedAttribute attribute = mlirOperationGetAttribute(layout, i);
+    MlirStringRef name = mlirIdentifierStr(attribute.name);
+    if (mlirAttributeIsNull(mlirOperationGetAttributeByName(fused, name)))
+      mlirOperationSetAttributeByName(fused, name, attribute.attribute);
+  }
+}
+
 /// Fuses `layout`, a gq.preprocess_grouped_matmul_sf on tensors, with the op
 /// that makes its scales. Returns the reason if it cannot.
 static const char *fuse(MlirOperation layout) {
@@ -24,9 +53,12 @@ static const char *fuse(MlirOperation layout) {
                       mlirOperationGetBlock(layout)))
     return "gq.block_quantize is in another block";
 
+  if (!haveSameAttributes(quantize, layout))
+    return "gq.block_quantize has another value of an attribute";
+
   // The fused op can stand where the second op is, unless the data is needed
   // earlier; then where the first one is, if the groups are known there.
-  MlirValue data = mlirOperationGetResult(quantize, 0);
+  MlirValue data = gqResultAt(quantize, GQ_BLOCK_QUANTIZE_data);
   MlirOperation position = layout;
   if (!gqIsUsedOnlyAfter(data, layout)) {
     if (!gqIsAvailableAt(sf.offsets, quantize) ||
@@ -47,20 +79,23 @@ static const char *fuse(MlirOperation layout) {
       .offsets = sf.offsets,
       .scaleOffsets = sf.scaleOffsets,
       .globalScale = bq.globalScale,
-      .data = bq.data,
-      .scales = sf.scales,
+      .rowwise = {.data = bq.data, .scales = sf.scales},
   };
   MlirLocation locations[] = {mlirOperationGetLocation(quantize),
                               mlirOperationGetLocation(layout)};
-  MlirOperation op = gqGroupedBlockQuantizeCreate(
+  MlirOperation op = gqGroupedBlockQuantizeRebuild(
+      quantize,
       mlirLocationFusedGet(mlirOperationGetContext(layout), 2, locations,
                            (MlirAttribute){NULL}),
       &fused);
   gqBuilder builder = gqBuilderBefore(position);
   gqInsert(&builder, op);
-  mlirValueReplaceAllUsesOfWith(data, mlirOperationGetResult(op, 0));
-  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(layout, 0),
-                                mlirOperationGetResult(op, 1));
+  addAttributes(layout, op);
+  mlirValueReplaceAllUsesOfWith(data,
+                                gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_data));
+  mlirValueReplaceAllUsesOfWith(
+      gqResultAt(layout, GQ_PREPROCESS_GROUPED_MATMUL_SF_scales),
+      gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_scales));
   mlirOperationDestroy(layout);
   mlirOperationDestroy(quantize);
   return NULL;
@@ -82,13 +117,12 @@ static bool readsOnlyGroups(MlirOperation op, MlirValue data,
 /// Leaves the rows in no group alone where nobody reads their data.
 static void skipRowsInNoGroup(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  if (mlirValueIsNull(desc.data))
+  if (!gqHasDirection(&desc.rowwise))
     return;
-  MlirValue data = mlirOperationGetResult(op, 0);
+  MlirValue data = gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_data);
   MlirValue scaleOffsets = desc.scaleOffsets;
   if (!mlirValueIsNull(desc.scaleOffsetsOut))
-    scaleOffsets =
-        mlirOperationGetResult(op, mlirOperationGetNumResults(op) - 1);
+    scaleOffsets = gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets_out);
   for (MlirOpOperand use = mlirValueGetFirstUse(data);
        !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
     if (!readsOnlyGroups(mlirOpOperandGetOwner(use), data, &desc, scaleOffsets))

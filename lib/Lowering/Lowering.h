@@ -10,6 +10,7 @@
 #ifndef GQ_LIB_LOWERING_LOWERING_H
 #define GQ_LIB_LOWERING_LOWERING_H
 
+#include "../IR/GroupedBlockQuantize.h"
 #include "../IR/Ops.h"
 #include "gq/Runtime/Types.h"
 
@@ -181,7 +182,12 @@ void gqFreshenInit(MlirOperation op, intptr_t operand);
 /// Whether a tensor of this type can be an input of an op with a producer.
 bool gqIsProducerInput(MlirType type);
 
-/// Replaces `op` by one that `desc` describes, and returns that.
+/// Replaces the results of `op` by those of `fused`, an op of the same kind,
+/// that are written to the same operand.
+void gqReplaceResults(MlirOperation op, MlirOperation fused);
+
+/// Replaces `op` by one that `desc` describes, of the same outs and with the
+/// other attributes of `op`, and returns that.
 MlirOperation gqReplaceGroupedBlockQuantize(MlirOperation op,
                                             MlirLocation location,
                                             const gqGroupedBlockQuantize *desc);

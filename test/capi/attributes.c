@@ -121,15 +121,14 @@ static void descriptionsRoundTrip(void **state) {
       .offsets = desc.offsets,
       .scaleOffsets = desc.scaleOffsets,
       .globalScale = argument(block, f32, 0, NULL),
-      .data = desc.a,
-      .scales = desc.aScales,
+      .rowwise = {.data = desc.a, .scales = desc.aScales},
   };
   MlirOperation op = gqGroupedBlockQuantizeCreate(location, &quantize);
   assert_true(mlirOperationVerify(op));
   gqGroupedBlockQuantize read = gqGroupedBlockQuantizeGet(op);
   assert_int_equal(read.rows, GQ_ROWS_GROUPED);
   assert_true(mlirValueEqual(read.globalScale, quantize.globalScale));
-  assert_true(mlirValueEqual(read.data, quantize.data));
+  assert_true(mlirValueEqual(read.rowwise.data, quantize.rowwise.data));
   mlirOperationDestroy(op);
   assert_true(mlirValueIsNull(read.rowIndices));
 
@@ -149,10 +148,10 @@ static void descriptionsRoundTrip(void **state) {
   // Everything that groups of rows can have.
   quantize.recipe = GQ_RECIPE_TE;
   quantize.scaleOffsets = (MlirValue){NULL};
-  quantize.outerAmax = argument(block, f32, 0, NULL);
-  quantize.columnwiseOuterAmax = argument(block, f32, 1, (int64_t[]){2});
-  quantize.columnwiseData = argument(block, i8, 1, (int64_t[]){2048});
-  quantize.columnwiseScales = argument(block, e4m3, 1, (int64_t[]){1024});
+  quantize.rowwise.outerAmax = argument(block, f32, 0, NULL);
+  quantize.columnwise.outerAmax = argument(block, f32, 1, (int64_t[]){2});
+  quantize.columnwise.data = argument(block, i8, 1, (int64_t[]){2048});
+  quantize.columnwise.scales = argument(block, e4m3, 1, (int64_t[]){1024});
   quantize.amax = argument(block, f32, 1, (int64_t[]){2});
   quantize.dbias = argument(block, f32, 2, (int64_t[]){2, 64});
   quantize.scaleOffsetsOut = argument(block, i32, 1, (int64_t[]){2});
@@ -161,11 +160,13 @@ static void descriptionsRoundTrip(void **state) {
   read = gqGroupedBlockQuantizeGet(op);
   assert_int_equal(read.recipe, GQ_RECIPE_TE);
   assert_true(mlirValueIsNull(read.scaleOffsets));
-  assert_true(mlirValueEqual(read.outerAmax, quantize.outerAmax));
   assert_true(
-      mlirValueEqual(read.columnwiseOuterAmax, quantize.columnwiseOuterAmax));
-  assert_true(mlirValueEqual(read.columnwiseData, quantize.columnwiseData));
-  assert_true(mlirValueEqual(read.columnwiseScales, quantize.columnwiseScales));
+      mlirValueEqual(read.rowwise.outerAmax, quantize.rowwise.outerAmax));
+  assert_true(
+      mlirValueEqual(read.columnwise.outerAmax, quantize.columnwise.outerAmax));
+  assert_true(mlirValueEqual(read.columnwise.data, quantize.columnwise.data));
+  assert_true(
+      mlirValueEqual(read.columnwise.scales, quantize.columnwise.scales));
   assert_true(mlirValueEqual(read.amax, quantize.amax));
   assert_true(mlirValueEqual(read.dbias, quantize.dbias));
   assert_true(mlirValueEqual(read.scaleOffsetsOut, quantize.scaleOffsetsOut));
@@ -180,9 +181,10 @@ static void descriptionsRoundTrip(void **state) {
       .offsets = desc.offsets,
       .firstDims = argument(block, i32, 1, (int64_t[]){2}),
       .lastDims = argument(block, i32, 1, (int64_t[]){2}),
-      .columnwiseData = argument(block, e4m3, 1, (int64_t[]){512}),
-      .columnwiseScales = argument(block, mlirFloat8E8M0FNUTypeGet(context), 1,
-                                   (int64_t[]){16}),
+      .columnwise = {.data = argument(block, e4m3, 1, (int64_t[]){512}),
+                     .scales =
+                         argument(block, mlirFloat8E8M0FNUTypeGet(context), 1,
+                                  (int64_t[]){16})},
   };
   op = gqGroupedBlockQuantizeCreate(location, &ragged);
   assert_true(mlirOperationVerify(op));
@@ -190,8 +192,8 @@ static void descriptionsRoundTrip(void **state) {
   assert_int_equal(read.format, GQ_FORMAT_MXFP8_E4M3);
   assert_true(mlirValueEqual(read.firstDims, ragged.firstDims));
   assert_true(mlirValueEqual(read.lastDims, ragged.lastDims));
-  assert_true(mlirValueIsNull(read.data));
-  assert_true(mlirValueEqual(read.columnwiseData, ragged.columnwiseData));
+  assert_true(mlirValueIsNull(read.rowwise.data));
+  assert_true(mlirValueEqual(read.columnwise.data, ragged.columnwise.data));
   mlirOperationDestroy(op);
   mlirBlockDestroy(block);
 }

@@ -48,9 +48,9 @@ def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
 // Base class
 //===----------------------------------------------------------------------===//
 
-/// A destination-passing op; its outs are the operands from the one on that
-/// `arguments` lists as number `firstInit`.
-class Gq_Op<string mnemonic, int firstInit, list<Trait> traits = []>
+/// A destination-passing op; its outs are the operands from `firstInit` on. Its
+/// operands are those of gq/Runtime/Ops.def, in that order.
+class Gq_Op<string mnemonic, string firstInit, list<Trait> traits = []>
     : Op<Gq_Dialect, mnemonic,
          !listconcat([DestinationStyleOpInterface,
                       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>],
@@ -60,7 +60,8 @@ class Gq_Op<string mnemonic, int firstInit, list<Trait> traits = []>
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable() {
-      unsigned first = getODSOperandIndexAndLength(}] # firstInit # [{).first;
+      unsigned first =
+          getODSOperandIndexAndLength(odsIndex_}] # firstInit # [{).first;
       return ::mlir::MutableOperandRange(getOperation(), first,
                                          getNumOperands() - first);
     }
@@ -81,7 +82,7 @@ defvar sharedConstraints = [{
 // block_quantize
 //===----------------------------------------------------------------------===//
 
-def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
+def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", "data"> {
   let summary = "Quantize blocks of consecutive elements of each row";
   let description = !strconcat([{
     Quantizes `[M, K]` to data and linear scales (see `FormatAttr`). `nvfp4`
@@ -123,7 +124,8 @@ def Gq_BlockQuantizeOp : Gq_Op<"block_quantize", 2> {
 // preprocess_grouped_matmul_sf
 //===----------------------------------------------------------------------===//
 
-def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 3> {
+def Gq_PreprocessGroupedMatmulSfOp
+    : Gq_Op<"preprocess_grouped_matmul_sf", "scales"> {
   let summary = "Lay out linear scales as a grouped matmul reads them";
   let description = !strconcat([{
     Copies the scales `[M, K/block]` of each group to its own tiles, padding
@@ -174,7 +176,7 @@ def Gq_PreprocessGroupedMatmulSfOp : Gq_Op<"preprocess_grouped_matmul_sf", 3> {
 //===----------------------------------------------------------------------===//
 
 def Gq_GroupedBlockQuantizeOp
-    : Gq_Op<"grouped_block_quantize", 9,
+    : Gq_Op<"grouped_block_quantize", "data",
             [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
   let summary = "Quantize rows and lay out their scales group by group";
   let description = !strconcat([{
@@ -399,7 +401,7 @@ def Gq_YieldOp : Op<Gq_Dialect, "yield", [
 // grouped_mm
 //===----------------------------------------------------------------------===//
 
-def Gq_GroupedMmOp : Gq_Op<"grouped_mm", 7> {
+def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out"> {
   let summary = "Multiply the rows of each group by its own weights";
   let description = !strconcat([{
     For each row i of group e,

@@ -39,106 +39,37 @@
 extern "C" {
 #endif
 
+// The operands of each op, one gqBuffer a row of gq/Runtime/Ops.def, which says
+// what they hold.
+
 /// Operands of gq.block_quantize.
 typedef struct gqBlockQuantizeOperands {
-  /// [M, K] f32, bf16 or f16, inner stride 1.
-  gqBuffer input;
-  /// [] f32, or absent; nvfp4 only.
-  gqBuffer globalScale;
-  /// [M, K], inner stride 1.
-  gqBuffer data;
-  /// [M, K / block] or, for blocks of 128x128, [up(M, 128) / 128, K / 128];
-  /// inner stride 1.
-  gqBuffer scales;
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)       \
+  gqBuffer FIELD;
+#include "gq/Runtime/Ops.def"
 } gqBlockQuantizeOperands;
 
 /// Operands of gq.preprocess_grouped_matmul_sf.
 typedef struct gqPreprocessGroupedMatmulSfOperands {
-  /// [M, C] linear scales, inner stride 1.
-  gqBuffer input;
-  /// [G+1] or [G] i32 or i64, contiguous.
-  gqBuffer offsets;
-  /// [G] of the type of `offsets`, contiguous.
-  gqBuffer scaleOffsets;
-  /// [R, up(C, 4)] in tile128x4, contiguous.
-  gqBuffer scales;
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
+                                                ACCESS)                        \
+  gqBuffer FIELD;
+#include "gq/Runtime/Ops.def"
 } gqPreprocessGroupedMatmulSfOperands;
 
-/// Operands of gq.grouped_block_quantize. All but the rows of `input`, of
-/// `data`, of `columnwiseData` and of linear `scales`, whose inner stride is 1,
-/// are contiguous.
-///
-/// Groups of rows: `input` is [M, K]. Ragged groups, if there are `firstDims`
-/// and `lastDims`: `input` is [N], `offsets` holds element starts, group e is a
-/// row-major [m, K] matrix from element offsets[e] on, with m = firstDims[e]
-/// and K = lastDims[e]. It ends at or before offsets[e+1]; elements in between
-/// are left alone. K must be a multiple of the block, and the start of a group
-/// that is not empty one of GQ_RAGGED_ALIGNMENT.
-///
-/// "Flat" is a buffer of rank 1 in which groups follow each other without a
-/// gap; it may be longer. For a group of m rows, m32 is up(m, 32).
+/// Operands of gq.grouped_block_quantize.
 typedef struct gqGroupedBlockQuantizeOperands {
-  /// [M, K], [N, K] with row indices, or [N], f32, bf16 or f16.
-  gqBuffer input;
-  /// [M] i32 or i64 in [0, N): row m is that of row rowIndices[m] of the input.
-  /// Or absent. Not for ragged groups.
-  gqBuffer rowIndices;
-  /// [G+1] i32 or i64. With scale offsets also [G].
-  gqBuffer offsets;
-  /// [G] of the type of `offsets`: where groups begin in `scales`. Only with
-  /// scales in tile128x4 of groups of rows. If absent, groups are packed:
-  /// scale_offsets[e+1] = scale_offsets[e] + up(m, 128), beginning with 0.
-  gqBuffer scaleOffsets;
-  /// [G] of the type of `offsets`, both or none.
-  gqBuffer firstDims, lastDims;
-  /// [] or [G] f32, or absent; recipe nvfuser of nvfp4 only.
-  gqBuffer globalScale;
-  /// [] or [G] f32: the outer amax of the recipe te, which needs it.
-  gqBuffer outerAmax;
-  /// [] or [G] f32: the outer amax of the columnwise direction, if another.
-  gqBuffer columnwiseOuterAmax;
-  /// Rowwise data, [M, K] or [N]; or absent, as `scales` then is.
-  gqBuffer data;
-  /// In tile128x4 [R, up(K / block, 4)], or flat if ragged, m rounded up to
-  /// 128 in each group. Linear [M, K / block], or flat if ragged; flat for
-  /// blocks of 128x128, with [up(m, 128) / 128, K / 128] a group.
-  gqBuffer scales;
-  /// Columnwise data, or absent, as `columnwiseScales` then is. Where the
-  /// format transposes flat, [K, m32] a group, elements of no row being zero;
-  /// else as `data`.
-  gqBuffer columnwiseData;
-  /// Flat, [K, up(m32, block) / block] a group, or for blocks of 128x128 [K /
-  /// 128, up(m32, 128) / 128]. In tile128x4 both are rounded up to whole tiles.
-  gqBuffer columnwiseScales;
-  /// [G] f32: the largest magnitude of each group, NaN dropped. Or absent.
-  gqBuffer amax;
-  /// [G, K] f32, bf16 or f16: the sum of each column of a group, in f32: sums
-  /// of 128 rows, each in the order of the rows, added in order. Or absent. Not
-  /// for ragged groups.
-  gqBuffer dbias;
-  /// [G] of the type of `offsets`: the scale offsets that were derived. Or
-  /// absent. Only where `scaleOffsets` could be.
-  gqBuffer scaleOffsetsOut;
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE,       \
+                                          ACCESS)                              \
+  gqBuffer FIELD;
+#include "gq/Runtime/Ops.def"
 } gqGroupedBlockQuantizeOperands;
 
 /// Operands of gq.grouped_mm.
 typedef struct gqGroupedMmOperands {
-  /// [M, K/2] i8, inner stride 1.
-  gqBuffer a;
-  /// [G, N, K/2] i8, contiguous.
-  gqBuffer b;
-  /// [R, up(K/16, 4)] f8E4M3FN in tile128x4, contiguous.
-  gqBuffer aScales;
-  /// [G, up(N, 128), up(K/16, 4)] f8E4M3FN in tile128x4, contiguous.
-  gqBuffer bScales;
-  /// [G+1] or [G] i32 or i64, contiguous.
-  gqBuffer offsets;
-  /// [G] of the type of `offsets`, contiguous.
-  gqBuffer scaleOffsets;
-  /// [G] f32, or absent (all 1).
-  gqBuffer alpha;
-  /// [M, N] f32, bf16 or f16, inner stride 1.
-  gqBuffer out;
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)           \
+  gqBuffer FIELD;
+#include "gq/Runtime/Ops.def"
 } gqGroupedMmOperands;
 
 /// Quantizes all rows; `scaleLayout` must be GQ_SCALE_LAYOUT_LINEAR.

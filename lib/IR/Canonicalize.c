@@ -1,0 +1,52 @@
+//===- Canonicalize.c - ops over no rows --------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GroupedBlockQuantize.h"
+#include "Ops.h"
+
+/// The number M of rows.
+static int64_t numRows(MlirOperation op) {
+  if (!gqOperationIsAGroupedBlockQuantize(op))
+    return gqDim(mlirOperationGetOperand(op, 0), 0);
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  int64_t extents[2];
+  gqGroupedBlockQuantizeExtents(&desc, extents);
+  return extents[0];
+}
+
+/// Whether results say something about groups, even if those have no rows: all
+/// but data and scales may.
+static bool describesGroups(MlirOperation op) {
+  if (!gqOperationIsAGroupedBlockQuantize(op))
+    return false;
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  intptr_t numOfRows =
+      2 * gqHasDirection(&desc.rowwise) + 2 * gqHasDirection(&desc.columnwise);
+  const gqOpInfo *info = gqOpInfoOf(op);
+  intptr_t numInits = 0;
+  for (intptr_t i = 0; i < info->numOperands; ++i)
+    numInits += info->operands[i].access == GQ_OUT &&
+                !mlirValueIsNull(gqOperandAt(op, i));
+  return numInits > numOfRows;
+}
+
+MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
+                                         MlirPatternRewriter rewriter) {
+  if (numRows(op) != 0 || describesGroups(op))
+    return mlirLogicalResultFailure();
+  MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
+  const gqOpInfo *info = gqOpInfoOf(op);
+  for (intptr_t i = 0; i < info->numOperands; ++i) {
+    if (info->operands[i].access == GQ_IN)
+      continue;
+    MlirValue result = gqResultAt(op, i);
+    if (!mlirValueIsNull(result))
+      mlirRewriterBaseReplaceAllUsesWith(base, result, gqOperandAt(op, i));
+  }
+  mlirRewriterBaseEraseOp(base, op);
+  return mlirLogicalResultSuccess();
+}

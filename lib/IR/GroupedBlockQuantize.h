@@ -1,0 +1,51 @@
+//===- GroupedBlockQuantize.h - questions to the op ---------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What verification, fusion and the lowerings ask of a
+// gq.grouped_block_quantize by its description.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_IR_GROUPEDBLOCKQUANTIZE_H
+#define GQ_LIB_IR_GROUPEDBLOCKQUANTIZE_H
+
+#include "OpInfo.h"
+
+#include "mlir-c/AffineMap.h"
+
+/// Creates an op as `desc` says, with the attributes of `op` that are not in a
+/// description, so that what nobody here knows survives. `op` stays.
+MlirOperation gqGroupedBlockQuantizeRebuild(MlirOperation op,
+                                            MlirLocation location,
+                                            const gqGroupedBlockQuantize *desc);
+
+/// Whether the op has this direction.
+bool gqHasDirection(const gqDirection *direction);
+
+/// The scale over those of the blocks in a direction of `desc`: the global
+/// scale or the outer amax of its own or of both. Null if there is none.
+MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,
+                       const gqDirection *direction);
+
+/// What there is one of `outer` for, which may be null.
+gqOuterKind gqOuterKindOf(MlirValue outer);
+
+/// Whether an input's map (m, k)[r] -> ... reads rows by index.
+bool gqIsGatherMap(MlirAffineMap map);
+
+/// Whether groups have numbers of columns of their own.
+bool gqIsRagged(const gqGroupedBlockQuantize *desc);
+
+/// M and K or, if ragged, the number of elements, as far as they are known
+/// without the inputs of a producer.
+void gqGroupedBlockQuantizeExtents(const gqGroupedBlockQuantize *desc,
+                                   int64_t extents[2]);
+
+/// An operand that has the extent M (`dim` 0) or K (1) of groups of rows, in
+/// its own dimension `*position`; null if only the inside of groups tells.
+MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
+                                           intptr_t dim, intptr_t *position);
+
+#endif // GQ_LIB_IR_GROUPEDBLOCKQUANTIZE_H
