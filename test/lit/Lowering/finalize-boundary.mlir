@@ -9,8 +9,8 @@ func.func @drop(%a: memref<4xf32>, %b: memref<?xi8>)
     -> (memref<?xi8>, memref<2xf32>) {
   // CHECK: %[[ALLOC:.*]] = memref.alloc
   %c = memref.alloc() : memref<2xf32>
-  // CHECK-NEXT: return %[[ALLOC]] : memref<2xf32>
-  return %b, %c : memref<?xi8>, memref<2xf32>
+  // CHECK-NEXT: return {my.note = 1 : i64} %[[ALLOC]] : memref<2xf32>
+  return {my.note = 1} %b, %c : memref<?xi8>, memref<2xf32>
 }
 
 // Through a cast too.

@@ -163,19 +163,19 @@ func.func @differences(%x: !x, %y: !x, %o: tensor<4xi32>, %p: tensor<4xi32>,
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%y : !x)
       groups(%o : tensor<4xi32>) columnwise_outs(%qt0, %tt0 : !qt, !tt)
       -> !qt, !tt
-  // expected-remark @+1 {{the two directions have another format, recipe or scale layout}}
+  // expected-remark @+1 {{the two directions differ in 'format'}}
   %1:2 = gq.grouped_block_quantize format(mxfp4) ins(%x : !x)
       groups(%o : tensor<4xi32>) columnwise_outs(%q0, %te0 : !q, !te)
       -> !q, !te
-  // expected-remark @+1 {{the two directions have other groups}}
+  // expected-remark @+1 {{the two directions differ in 'offsets'}}
   %2:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : !x)
       groups(%p : tensor<4xi32>) columnwise_outs(%qt0, %tt0 : !qt, !tt)
       -> !qt, !tt
-  // expected-remark @+1 {{the two directions have another global scale}}
+  // expected-remark @+1 {{the two directions differ in 'global_scale'}}
   %3:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : !x)
       groups(%o : tensor<4xi32>) global_scale(%g : tensor<f32>)
       columnwise_outs(%qt0, %tt0 : !qt, !tt) -> !qt, !tt
-  // expected-remark @+1 {{both directions return amax or dbias}}
+  // expected-remark @+1 {{both directions return 'amax'}}
   %4:3 = gq.grouped_block_quantize format(nvfp4) ins(%x : !x)
       groups(%o : tensor<4xi32>) columnwise_outs(%qt0, %tt0 : !qt, !tt)
       amax_out(%am0 : tensor<3xf32>) -> !qt, !tt, tensor<3xf32>
@@ -213,7 +213,7 @@ func.func @unknown_groups(%x: !x, %o: tensor<?xi32>, %so: tensor<?xi32>,
   %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%x : !x)
       groups(%o, %so : tensor<?xi32>, tensor<?xi32>)
       outs(%q0, %t0 : !q, !t) -> !q, !t
-  // expected-remark @+1 {{scale offsets of an unknown number of groups}}
+  // expected-remark @+1 {{rows with scale offsets have an unknown number of groups}}
   %qt, %tt = gq.grouped_block_quantize format(nvfp4) ins(%x : !x)
       groups(%o : tensor<?xi32>) columnwise_outs(%qt0, %tt0 : !qt, !tt)
       -> !qt, !tt
@@ -244,4 +244,40 @@ func.func @blocks(%x: !x, %o: tensor<4xi32>, %c: i1, %q0: !q, %t0: !t,
     scf.yield %tt0 : !tt
   }
   return %t, %r : !t, !tt
+}
+
+// -----
+
+!x = tensor<?x128xbf16>
+!q = tensor<?x128xf4E2M1FN>
+!t = tensor<?x8xf8E4M3FN, #gq.tile128x4>
+!qt = tensor<?xf4E2M1FN>
+!tt = tensor<?xf8E4M3FN, #gq.tile128x4>
+
+// An attribute that nobody knows stays if both have it, and keeps apart what
+// differs in it.
+// CHECK-LABEL: func @unknown_attributes
+func.func @unknown_attributes(%x: !x, %y: !x, %z: !x, %o: tensor<4xi32>,
+    %q0: !q, %t0: !t, %qt0: !qt, %tt0: !tt) -> (!t, !tt, !t, !tt, !t, !tt) {
+  // CHECK-NEXT: gq.grouped_block_quantize format(nvfp4) {my.note = 1 : i64} ins(
+  // CHECK-SAME: columnwise_outs(
+  %q, %t = gq.grouped_block_quantize format(nvfp4) {my.note = 1} ins(%x : !x)
+      groups(%o : tensor<4xi32>) outs(%q0, %t0 : !q, !t) -> !q, !t
+  %qt, %tt = gq.grouped_block_quantize format(nvfp4) {my.note = 1} ins(%x : !x)
+      groups(%o : tensor<4xi32>) columnwise_outs(%qt0, %tt0 : !qt, !tt)
+      -> !qt, !tt
+  // CHECK-COUNT-4: gq.grouped_block_quantize
+  %r, %u = gq.grouped_block_quantize format(nvfp4) {my.note = 1} ins(%y : !x)
+      groups(%o : tensor<4xi32>) outs(%q0, %t0 : !q, !t) -> !q, !t
+  // expected-remark @+1 {{the two directions differ in 'my.note'}}
+  %rt, %ut = gq.grouped_block_quantize format(nvfp4) {my.note = 2} ins(%y : !x)
+      groups(%o : tensor<4xi32>) columnwise_outs(%qt0, %tt0 : !qt, !tt)
+      -> !qt, !tt
+  %v, %w = gq.grouped_block_quantize format(nvfp4) ins(%z : !x)
+      groups(%o : tensor<4xi32>) outs(%q0, %t0 : !q, !t) -> !q, !t
+  // expected-remark @+1 {{the two directions differ in 'my.note'}}
+  %vt, %wt = gq.grouped_block_quantize format(nvfp4) {my.note = 2} ins(%z : !x)
+      groups(%o : tensor<4xi32>) columnwise_outs(%qt0, %tt0 : !qt, !tt)
+      -> !qt, !tt
+  return %t, %tt, %u, %ut, %w, %wt : !t, !tt, !t, !tt, !t, !tt
 }

@@ -523,3 +523,32 @@ func.func @columnwise(%a: !x, %b: !x, %o: tensor<4xi32>,
       -> !qt, !tt, tensor<3x64xbf16>
   return %qt, %d : !qt, tensor<3x64xbf16>
 }
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+
+// An attribute that nobody knows stays where it is.
+// CHECK-LABEL: func @unknown_attribute
+// CHECK: gq.grouped_block_quantize format(nvfp4) {my.note = 1 : i64} ins(
+// CHECK-SAME: producer
+// EXPAND-LABEL: func @unknown_attribute
+// EXPAND: linalg.generic
+// EXPAND: gq.grouped_block_quantize format(nvfp4) {my.note = 1 : i64} ins(
+// EXPAND-NOT: producer
+func.func @unknown_attribute(%x: !x, %e: !x, %o: tensor<4xi32>,
+    %so: tensor<3xi32>, %q0: !q, %t0: !t) -> (!q, !t) {
+  %y = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]} ins(%x : !x) outs(%e : !x) {
+  ^bb0(%a: bf16, %b: bf16):
+    %n = arith.negf %a : bf16
+    linalg.yield %n : bf16
+  } -> !x
+  %q, %t = gq.grouped_block_quantize format(nvfp4) {my.note = 1} ins(%y : !x)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>) outs(%q0, %t0 : !q, !t)
+      -> !q, !t
+  return %q, %t : !q, !t
+}

@@ -343,3 +343,20 @@ func.func @columnwise(%x: !x, %i: tensor<?x1xi64>, %o: tensor<4xi32>, %q0: !q,
       -> !q, !s, !q, !t
   return %q, %p : !q, !q
 }
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+!o = tensor<?xi32>
+
+// CHECK-LABEL: func @unknown_attribute
+// CHECK: gq.grouped_block_quantize format(nvfp4) {my.note = 1 : i64} ins(%{{.*}}) row_indices(
+func.func @unknown_attribute(%x: !x, %i: tensor<?x1xi32>, %o: !o, %so: !o,
+    %q0: !q, %t0: !t) -> (!q, !t) {
+  %g = tensor.gather %x[%i] gather_dims([0]) : (!x, tensor<?x1xi32>) -> !x
+  %q, %t = gq.grouped_block_quantize format(nvfp4) {my.note = 1} ins(%g : !x)
+      groups(%o, %so : !o, !o) outs(%q0, %t0 : !q, !t) -> !q, !t
+  return %q, %t : !q, !t
+}

@@ -244,3 +244,31 @@ func.func @returned_scale_offsets(%x: !x, %o: tensor<4xi32>,
       outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
   return %c : tensor<?x32xf32>
 }
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf4E2M1FN>
+!s = tensor<?x4xf8E4M3FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+
+// Attributes that nobody knows stay, unless the two say different things.
+// CHECK-LABEL: func @unknown_attributes
+func.func @unknown_attributes(%x: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %q0: !q, %s0: !s, %t0: !t) -> (!t, !t) {
+  // CHECK-NEXT: gq.grouped_block_quantize format(nvfp4) rows(grouped) {my.layer = 3 : i64, my.note = 1 : i64, my.part = "scales"} ins(
+  %q, %s = gq.block_quantize format(nvfp4) {my.layer = 3, my.note = 1}
+      ins(%x : !x) outs(%q0, %s0 : !q, !s) -> !q, !s
+  %t = gq.preprocess_grouped_matmul_sf format(nvfp4)
+      {my.layer = 3, my.part = "scales"} ins(%s : !s)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>) outs(%t0 : !t) -> !t
+  // CHECK-NEXT: gq.block_quantize
+  // CHECK-NEXT: gq.preprocess_grouped_matmul_sf
+  %r, %u = gq.block_quantize format(nvfp4) {my.layer = 3} ins(%x : !x)
+      outs(%q0, %s0 : !q, !s) -> !q, !s
+  // expected-remark @+1 {{gq.block_quantize has another value of an attribute}}
+  %v = gq.preprocess_grouped_matmul_sf format(nvfp4) {my.layer = 4}
+      ins(%u : !s) groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%t0 : !t) -> !t
+  return %t, %v : !t, !t
+}

@@ -76,8 +76,8 @@ func.func @dim(%a: tensor<?x?xf4E2M1FN>) -> (index, index) {
 // CHECK-LABEL: func @gq_ops
 func.func @gq_ops(%x: tensor<?x64xbf16>, %q0: tensor<?x64xf4E2M1FN>,
     %s0: tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN> {
-  // CHECK: gq.block_quantize {{.*}} -> tensor<?x32xi8>, tensor<?x4xf8E4M3FN>
-  %q, %s = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+  // CHECK: gq.block_quantize format(nvfp4) {my.note = 1 : i64} {{.*}} -> tensor<?x32xi8>, tensor<?x4xf8E4M3FN>
+  %q, %s = gq.block_quantize format(nvfp4) {my.note = 1} ins(%x : tensor<?x64xbf16>)
       outs(%q0, %s0 : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
       -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return %q : tensor<?x64xf4E2M1FN>
