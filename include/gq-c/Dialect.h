@@ -46,6 +46,23 @@ MLIR_CAPI_EXPORTED MlirAttribute gqRowsAttrGet(MlirContext context,
                                                gqRows rows);
 MLIR_CAPI_EXPORTED gqRows gqRowsAttrGetValue(MlirAttribute attribute);
 
+/// `#gq.direction<...>`: what one direction of an op has of its own. What is
+/// not written is 0: nearest, none, and for both extents of a block those of
+/// the format.
+typedef struct gqDirectionTraits {
+  gqRounding rounding;
+  gqTransform transform;
+  /// Rows and columns of the matrix that share a scale.
+  int64_t blockRows, blockColumns;
+} gqDirectionTraits;
+
+/// Writes rounding and transform, and the block unless it is 0.
+MLIR_CAPI_EXPORTED MlirAttribute
+gqDirectionAttrGet(MlirContext context, const gqDirectionTraits *traits);
+MLIR_CAPI_EXPORTED gqDirectionTraits
+gqDirectionAttrGetTraits(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED bool gqAttributeIsADirection(MlirAttribute attribute);
+
 /// `#gq.tile128x4`, the encoding of a tensor of tiled scales.
 MLIR_CAPI_EXPORTED MlirAttribute gqTile128x4AttrGet(MlirContext context);
 MLIR_CAPI_EXPORTED bool gqAttributeIsATile128x4(MlirAttribute attribute);
@@ -95,6 +112,8 @@ enum {
 
 /// A direction of gq.grouped_block_quantize.
 typedef struct gqDirection {
+  /// `#gq.direction`, or null where all is as usual.
+  MlirAttribute attribute;
   /// What is written, both or none: an op without has not this direction.
   MlirValue data, scales;
   /// The outer amax of the recipe te. Where the columnwise direction has none

@@ -31,6 +31,22 @@ using namespace mlir::bufferization;
 #include "gq/IR/GqDialect.cpp.inc"
 #include "gq/IR/GqEnums.cpp.inc"
 
+/// Rows and columns, such as 1x16.
+static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &block) {
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseDimensionList(block, /*allowDynamic=*/false,
+                                /*withTrailingX=*/false))
+    return failure();
+  return block.size() == 2
+             ? success()
+             : ParseResult(parser.emitError(
+                   location, "expected the rows and columns of a block"));
+}
+
+static void printBlock(AsmPrinter &printer, ArrayRef<int64_t> block) {
+  printer.printDimensionList(block);
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "gq/IR/GqAttrs.cpp.inc"
 
@@ -42,6 +58,8 @@ using namespace mlir::bufferization;
 GQ_FORMATS(GQ_ASSERT_FORMAT)
 static_assert(int(gq::Recipe::NVFUSER) == GQ_RECIPE_NVFUSER);
 static_assert(int(gq::Recipe::TE) == GQ_RECIPE_TE);
+static_assert(int(gq::Rounding::Nearest) == GQ_ROUNDING_NEAREST);
+static_assert(int(gq::Transform::None) == GQ_TRANSFORM_NONE);
 static_assert(int(gq::ScaleLayout::Linear) == GQ_SCALE_LAYOUT_LINEAR);
 static_assert(int(gq::ScaleLayout::Tile128x4) == GQ_SCALE_LAYOUT_TILE128X4);
 static_assert(int(gq::Rows::All) == GQ_ROWS_ALL);
@@ -121,6 +139,10 @@ getMemRefEffects(DestinationStyleOpInterface op,
       SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {               \
     getMemRefEffects(*this, effects);                                          \
   }                                                                            \
+  Speculation::Speculatability gq::OP##Op::getSpeculatability() {              \
+    return gqCannotFail(wrap(getOperation())) ? Speculation::Speculatable      \
+                                              : Speculation::NotSpeculatable;  \
+  }                                                                            \
   bool gqOperationIsA##OP(MlirOperation op) {                                  \
     return isa<gq::OP##Op>(unwrap(op));                                        \
   }
@@ -193,6 +215,27 @@ GQ_DEFINE_ENUM_ATTR(Format)
 GQ_DEFINE_ENUM_ATTR(Recipe)
 GQ_DEFINE_ENUM_ATTR(ScaleLayout)
 GQ_DEFINE_ENUM_ATTR(Rows)
+
+MlirAttribute gqDirectionAttrGet(MlirContext context,
+                                 const gqDirectionTraits *traits) {
+  int64_t block[] = {traits->blockRows, traits->blockColumns};
+  return wrap(gq::DirectionAttr::get(
+      unwrap(context), static_cast<gq::Rounding>(traits->rounding),
+      static_cast<gq::Transform>(traits->transform),
+      ArrayRef(block, block[0] ? 2 : 0)));
+}
+gqDirectionTraits gqDirectionAttrGetTraits(MlirAttribute attribute) {
+  auto direction = cast<gq::DirectionAttr>(unwrap(attribute));
+  ArrayRef<int64_t> block = direction.getBlock();
+  return {static_cast<gqRounding>(
+              direction.getRounding().value_or(gq::Rounding::Nearest)),
+          static_cast<gqTransform>(
+              direction.getTransform().value_or(gq::Transform::None)),
+          block.empty() ? 0 : block.front(), block.empty() ? 0 : block.back()};
+}
+bool gqAttributeIsADirection(MlirAttribute attribute) {
+  return isa_and_nonnull<gq::DirectionAttr>(unwrap(attribute));
+}
 
 MlirAttribute gqTile128x4AttrGet(MlirContext context) {
   return wrap(gq::Tile128x4Attr::get(unwrap(context)));

@@ -13,6 +13,8 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
+#include <inttypes.h>
+
 static const gqAttributeInfo attributes[] = {
 #define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM)                 \
   GQ_ATTRIBUTE_INFO(gqGroupedBlockQuantize, NAME, FIELD, ENUM)
@@ -30,6 +32,8 @@ const gqOpInfo gqGroupedBlockQuantizeInfo =
 gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
   gqGroupedBlockQuantize desc = {
       .numInputs = gqNumOperandsAt(op, GQ_GROUPED_BLOCK_QUANTIZE_inputs),
+      .rowwise = {.attribute = gqGetAttribute(op, "rowwise")},
+      .columnwise = {.attribute = gqGetAttribute(op, "columnwise")},
       .maps = gqGetAttribute(op, "maps"),
       .producer = mlirOperationGetNumRegions(op) ? mlirOperationGetRegion(op, 0)
                                                  : (MlirRegion){NULL},
@@ -44,8 +48,10 @@ static MlirOperation create(MlirLocation location,
                             MlirOperation like) {
   const gqOpExtras extras = {
       .numVariadic = desc->numInputs,
-      .numAttributes = 1,
-      .attributes = {{"maps", desc->maps}},
+      .numAttributes = 3,
+      .attributes = {{"rowwise", desc->rowwise.attribute},
+                     {"columnwise", desc->columnwise.attribute},
+                     {"maps", desc->maps}},
       .region = desc->producer,
       .like = like,
   };
@@ -226,10 +232,11 @@ static bool hasFlatScales(const gqGroupedBlockQuantize *desc) {
          (!isTiled(desc) && gqFormatGetTraits(desc->format).blockRows > 1);
 }
 
-/// A direction with what errors call it.
+/// A direction with what errors call it, and the extents of its blocks.
 typedef struct NamedDirection {
   const gqDirection *direction;
-  const char *data, *scales, *outs;
+  const char *name, *data, *scales, *outs;
+  int64_t blockRows, blockColumns;
 } NamedDirection;
 
 typedef struct Directions {
@@ -237,9 +244,12 @@ typedef struct Directions {
 } Directions;
 
 static Directions directionsOf(const gqGroupedBlockQuantize *desc) {
-  return (Directions){{{&desc->rowwise, "data", "scales", "outs"},
-                       {&desc->columnwise, "columnwise_data",
-                        "columnwise_scales", "columnwise_outs"}}};
+  gqFormatTraits traits = gqFormatGetTraits(desc->format);
+  return (Directions){
+      {{&desc->rowwise, "rowwise", "data", "scales", "outs", traits.blockRows,
+        traits.blockColumns},
+       {&desc->columnwise, "columnwise", "columnwise_data", "columnwise_scales",
+        "columnwise_outs", traits.blockColumns, traits.blockRows}}};
 }
 
 /// What comes together, comes together (C16), (C23).
@@ -256,6 +266,29 @@ static bool checkPairs(MlirOperation op, const gqGroupedBlockQuantize *desc) {
                          "'columnwise_outs' or of both");
   return isPresent(desc->firstDims) == isPresent(desc->lastDims) || // (C23)
          gqOpError(op, "requires both 'first_dims' and 'last_dims'");
+}
+
+/// What the directions have of their own (C26), (C27).
+static bool checkDirections(MlirOperation op,
+                            const gqGroupedBlockQuantize *desc) {
+  Directions directions = directionsOf(desc);
+  for (int i = 0; i < 2; ++i) {
+    const NamedDirection *d = &directions.list[i];
+    if (mlirAttributeIsNull(d->direction->attribute))
+      continue;
+    if (!gqHasDirection(d->direction)) // (C26)
+      return gqOpError(op, "requires '%s' for '%s'", d->outs, d->name);
+    gqDirectionTraits traits =
+        gqDirectionAttrGetTraits(d->direction->attribute);
+    if (traits.blockRows && (traits.blockRows != d->blockRows || // (C27)
+                             traits.blockColumns != d->blockColumns))
+      return gqOpError(op,
+                       "requires the block of '%s' to be %" PRId64 "x%" PRId64
+                       ", that of the format, but got %" PRId64 "x%" PRId64,
+                       d->name, d->blockRows, d->blockColumns, traits.blockRows,
+                       traits.blockColumns);
+  }
+  return true;
 }
 
 /// The recipe and its operands (C18), (C19).
@@ -489,11 +522,12 @@ static bool checkFound(MlirOperation op, const gqGroupedBlockQuantize *desc) {
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   int64_t extents[2];
-  if (!gqCheckUniform(op) ||        // (C3)
-      !checkPairs(op, &desc) ||     // (C16), (C23)
-      !checkRecipe(op, &desc) ||    // (C18), (C19)
-      !checkGroupKind(op, &desc) || // (C21), (C23)
-      !checkTypes(op, &desc) ||     // (C17)
+  if (!gqCheckUniform(op) ||         // (C3)
+      !checkPairs(op, &desc) ||      // (C16), (C23)
+      !checkDirections(op, &desc) || // (C26), (C27)
+      !checkRecipe(op, &desc) ||     // (C18), (C19)
+      !checkGroupKind(op, &desc) ||  // (C21), (C23)
+      !checkTypes(op, &desc) ||      // (C17)
       (isPresent(desc.rowwise.data) &&
        !gqCheckRank(op, "data", desc.rowwise.data, gqIsRagged(&desc) ? 1 : 2)))
     return mlirLogicalResultFailure();

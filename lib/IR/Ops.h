@@ -29,6 +29,11 @@ MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op);
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op);
 
+/// Whether an op that runs where the program would not run it, such as before a
+/// loop that may have no iteration, could not be noticed. Offsets, row indices
+/// and extents that are dynamic may be wrong, which fails.
+bool gqCannotFail(MlirOperation op);
+
 /// Replaces any gq op over zero rows by its `outs`: no row means no data, no
 /// scale and no group that owns padding.
 MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,

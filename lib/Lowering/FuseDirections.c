@@ -54,7 +54,8 @@ static bool haveSameInputs(MlirOperation a, MlirOperation b) {
 /// Whether an attribute is that of one direction or says how many operands
 /// there are. Of rows in no group only rowwise data is written.
 static bool isOfOneDirection(MlirStringRef name) {
-  static const char *const names[] = {"rows", "operandSegmentSizes"};
+  static const char *const names[] = {"rowwise", "columnwise", "rows",
+                                      "operandSegmentSizes"};
   for (size_t i = 0; i < sizeof(names) / sizeof(*names); ++i)
     if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(names[i])))
       return true;

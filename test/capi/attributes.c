@@ -59,6 +59,20 @@ static void attributesMatchTheirText(void **state) {
                    GQ_ROWS_GROUPED);
   assert_true(mlirAttributeEqual(gqRowsAttrGet(context, GQ_ROWS_ALL),
                                  parse(context, "#gq<rows(all)>")));
+  gqDirectionTraits traits = {.blockRows = 16, .blockColumns = 1};
+  MlirAttribute direction = gqDirectionAttrGet(context, &traits);
+  assert_true(mlirAttributeEqual(
+      direction, parse(context, "#gq.direction<rounding = nearest, transform = "
+                                "none, block = 16x1>")));
+  gqDirectionTraits read = gqDirectionAttrGetTraits(direction);
+  assert_int_equal(read.blockRows, 16);
+  assert_int_equal(read.blockColumns, 1);
+  read = gqDirectionAttrGetTraits(parse(context, "#gq.direction<>"));
+  assert_int_equal(read.rounding, GQ_ROUNDING_NEAREST);
+  assert_int_equal(read.transform, GQ_TRANSFORM_NONE);
+  assert_int_equal(read.blockRows, 0);
+  assert_true(gqAttributeIsADirection(direction));
+  assert_false(gqAttributeIsADirection(mlirUnitAttrGet(context)));
   assert_true(mlirAttributeEqual(gqTile128x4AttrGet(context),
                                  parse(context, "#gq.tile128x4")));
   assert_true(gqAttributeIsATile128x4(gqTile128x4AttrGet(context)));
@@ -149,6 +163,8 @@ static void descriptionsRoundTrip(void **state) {
   quantize.recipe = GQ_RECIPE_TE;
   quantize.scaleOffsets = (MlirValue){NULL};
   quantize.rowwise.outerAmax = argument(block, f32, 0, NULL);
+  gqDirectionTraits traits = {GQ_ROUNDING_NEAREST, GQ_TRANSFORM_NONE, 0, 0};
+  quantize.columnwise.attribute = gqDirectionAttrGet(context, &traits);
   quantize.columnwise.outerAmax = argument(block, f32, 1, (int64_t[]){2});
   quantize.columnwise.data = argument(block, i8, 1, (int64_t[]){2048});
   quantize.columnwise.scales = argument(block, e4m3, 1, (int64_t[]){1024});
@@ -164,6 +180,9 @@ static void descriptionsRoundTrip(void **state) {
       mlirValueEqual(read.rowwise.outerAmax, quantize.rowwise.outerAmax));
   assert_true(
       mlirValueEqual(read.columnwise.outerAmax, quantize.columnwise.outerAmax));
+  assert_true(mlirAttributeIsNull(read.rowwise.attribute));
+  assert_true(mlirAttributeEqual(read.columnwise.attribute,
+                                 quantize.columnwise.attribute));
   assert_true(mlirValueEqual(read.columnwise.data, quantize.columnwise.data));
   assert_true(
       mlirValueEqual(read.columnwise.scales, quantize.columnwise.scales));

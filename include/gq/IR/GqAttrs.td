@@ -80,6 +80,36 @@ def Gq_RowsAttr : Gq_EnumAttr<Gq_Rows, "rows"> {
   }];
 }
 
+def Gq_Rounding : Gq_Enum<"Rounding", "rounding", [
+  I32EnumAttrCase<"Nearest", 0, "nearest">
+]>;
+def Gq_Transform : Gq_Enum<"Transform", "transform", [
+  I32EnumAttrCase<"None", 0, "none">
+]>;
+
+def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
+  let mnemonic = "direction";
+  let summary = "How one direction is quantized, where it is not as usual";
+  let description = [{
+    All parts may be left out:
+
+    * `rounding`: how an element becomes a code; `nearest`, ties to even.
+    * `transform`: what becomes of the elements of a block before; `none`.
+    * `block`: the rows and columns of the matrix that share a scale; those of
+      the format.
+
+    ```mlir
+    #gq.direction<rounding = nearest, transform = none, block = 1x16>
+    ```
+  }];
+  let parameters = (ins
+    OptionalParameter<"std::optional<::gq::Rounding>">:$rounding,
+    OptionalParameter<"std::optional<::gq::Transform>">:$transform,
+    OptionalArrayRefParameter<"int64_t">:$block);
+  let assemblyFormat =
+      "`<` struct($rounding, $transform, custom<Block>($block)) `>`";
+}
+
 def Gq_Tile128x4Attr : AttrDef<Gq_Dialect, "Tile128x4"> {
   let mnemonic = "tile128x4";
   let summary = "Encoding of a tensor of scales in tiles of 128 rows by 4";

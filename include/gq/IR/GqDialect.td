@@ -20,9 +20,18 @@ def Gq_Dialect : Dialect {
     A *group* is a range of consecutive rows that belong to one expert of a
     Mixture-of-Experts layer.
 
-    All ops are in destination-passing style. On tensors they are pure, and
-    each result is tied to the operand of `outs` at its position; on memrefs
-    they have no results and write their `outs`.
+    All ops are in destination-passing style. On tensors each result is tied to
+    the operand of `outs` at its position; on memrefs they have no results and
+    write their `outs`.
+
+    **Effects.** On tensors the ops have no effects, though they can fail:
+    contents of offsets or row indices, or extents that are dynamic, may turn
+    out wrong where the op runs, which then leaves a status. As with a division,
+    failing is not an effect. An op whose results nobody reads is erased, and
+    its failure with it; equal ops are merged, and fail once. But no op runs
+    where the program would not run it, such as before a loop without
+    iterations, unless it cannot fail: that is `gq.block_quantize` on static
+    extents. On memrefs the ops read all operands and write their `outs`.
 
     **Groups.** `offsets` holds G+1 row starts, the last of which bounds the
     last group, or G row starts, in which case the last group runs to the last

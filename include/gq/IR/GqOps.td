@@ -53,7 +53,8 @@ def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
 class Gq_Op<string mnemonic, string firstInit, list<Trait> traits = []>
     : Op<Gq_Dialect, mnemonic,
          !listconcat([DestinationStyleOpInterface,
-                      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>],
+                      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+                      DeclareOpInterfaceMethods<ConditionallySpeculatable>],
                      traits)> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
@@ -215,6 +216,19 @@ def Gq_GroupedBlockQuantizeOp
       padded to 128 and the columns to 4. For blocks of 128 by 128 it is `[K/128,
       m/128]`, rounded up.
 
+    **Directions.** What a direction does in another way than is usual is said
+    for it alone (see `DirectionAttr`): `rowwise<...>` for `outs`,
+    `columnwise<...>` for `columnwise_outs`.
+
+    ```mlir
+    %qt, %sft = gq.grouped_block_quantize format(nvfp4)
+        columnwise<rounding = nearest>
+        ins(%x : tensor<?x5120xbf16>) groups(%offsets : tensor<129xi32>)
+        columnwise_outs(%qt0, %sft0 : tensor<?xf4E2M1FN>,
+                                      tensor<?xf8E4M3FN, #gq.tile128x4>)
+        -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+    ```
+
     **Linear scales** are `[M, K/block]`; for blocks of 128 by 128, which begin
     at a group's first row, flat: `[m/128, K/128]` a group, rounded up.
 
@@ -334,6 +348,9 @@ def Gq_GroupedBlockQuantizeOp
     * (C24) `amax` holds G entries, and `dbias` is `[G, K]`.
     * (C25) Some operand has the extent M, and some K: data that is not
       transposed, `row_indices`, `dbias` or an input.
+    * (C26) `rowwise` is for `outs`, `columnwise` for `columnwise_outs`.
+    * (C27) `block` of a direction, if given, is that of the format: 1 by 16 for
+      `rowwise` of `nvfp4`, 16 by 1 for `columnwise`.
 
     With M = 0 the op folds to its `outs`, unless it has others than data and
     scales.
@@ -344,6 +361,8 @@ def Gq_GroupedBlockQuantizeOp
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
     DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows,
+    OptionalAttr<Gq_DirectionAttr>:$rowwise,
+    OptionalAttr<Gq_DirectionAttr>:$columnwise,
     OptionalAttr<AffineMapArrayAttr>:$maps,
     Variadic<Gq_Input>:$inputs,
     Optional<Gq_Indices>:$row_indices,
@@ -365,7 +384,8 @@ def Gq_GroupedBlockQuantizeOp
   let regions = (region VariadicRegion<SizedRegion<1>>:$producer);
   let assemblyFormat = [{
     `format` `` $format (`recipe` `` $recipe^)?
-    (`scale_layout` `` $scale_layout^)? (`rows` `` $rows^)? attr-dict
+    (`scale_layout` `` $scale_layout^)? (`rows` `` $rows^)?
+    (`rowwise` `` $rowwise^)? (`columnwise` `` $columnwise^)? attr-dict
     `ins` `(` $inputs `:` type($inputs) `)`
     (`row_indices` `(` $row_indices^ `:` type($row_indices) `)`)?
     (`maps` $maps^)?

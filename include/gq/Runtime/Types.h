@@ -23,16 +23,6 @@
 // Element types
 //===----------------------------------------------------------------------===//
 
-/// What there is one of the outer scale for: the scale over those of the
-/// blocks, a global scale of the recipe nvfuser or an outer amax of te.
-typedef enum gqOuterKind {
-  GQ_OUTER_NONE = 0,
-  /// One for all rows.
-  GQ_OUTER_ONE = 1,
-  /// One a group; rows in no group are quantized without.
-  GQ_OUTER_PER_GROUP = 2,
-} gqOuterKind;
-
 /// The element types that a buffer at a function's boundary can have. Packed
 /// f4E2M1FN is GQ_I8, two codes a byte, the even index in the low nibble.
 typedef enum gqElementType {
@@ -193,6 +183,27 @@ typedef enum gqRecipe {
   /// Transformer Engine's, with an outer amax; nvfp4 only.
   GQ_RECIPE_TE = 1,
 } gqRecipe;
+
+/// How an element is rounded to a code.
+typedef enum gqRounding {
+  /// To the nearest, ties to even.
+  GQ_ROUNDING_NEAREST = 0,
+} gqRounding;
+
+/// What becomes of the elements of a block before it is quantized.
+typedef enum gqTransform {
+  GQ_TRANSFORM_NONE = 0,
+} gqTransform;
+
+/// What there is one of the outer scale for: the scale over those of the
+/// blocks, a global scale of the recipe nvfuser or an outer amax of te.
+typedef enum gqOuterKind {
+  GQ_OUTER_NONE = 0,
+  /// One for all rows.
+  GQ_OUTER_ONE = 1,
+  /// One a group; rows in no group are quantized without.
+  GQ_OUTER_PER_GROUP = 2,
+} gqOuterKind;
 
 /// Where the scale of a block is stored.
 typedef enum gqScaleLayout {

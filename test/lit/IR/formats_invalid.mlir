@@ -875,3 +875,60 @@ func.func @grouped_block_quantize_c25_k(%x: tensor<?xbf16>, %o: tensor<4xi32>,
       }
   return
 }
+
+// -----
+
+func.func @grouped_block_quantize_c26_rowwise(%x: tensor<?x64xbf16>,
+    %o: tensor<4xi32>, %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'outs' for 'rowwise'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      rowwise<rounding = nearest>
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      columnwise_outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c26_columnwise(%x: tensor<?x64xbf16>,
+    %o: tensor<4xi32>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires 'columnwise_outs' for 'columnwise'}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      columnwise<>
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c27_rowwise(%x: tensor<?x64xbf16>,
+    %o: tensor<4xi32>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
+  // expected-error @+1 {{requires the block of 'rowwise' to be 1x16, that of the format, but got 16x16}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      rowwise<block = 16x16>
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c27_columnwise(%x: tensor<?x64xbf16>,
+    %o: tensor<4xi32>, %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN>) {
+  // expected-error @+1 {{requires the block of 'columnwise' to be 16x1, that of the format, but got 1x16}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      columnwise<block = 1x16>
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      columnwise_outs(%q, %s : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected the rows and columns of a block}}
+func.func private @direction_block() attributes {my.x = #gq.direction<block = 1x16x1>}

@@ -217,3 +217,33 @@ func.func @grouped_mm_extents(%a: tensor<?x?xf4E2M1FN>,
       outs(%c0 : tensor<?x300xf32>) -> tensor<?x300xf32>
   return %c : tensor<?x300xf32>
 }
+
+// What a direction has of its own; the attribute by itself too.
+// CHECK-LABEL: func @grouped_block_quantize_directions
+// CHECK-SAME: my.all = #gq.direction<rounding = nearest, transform = none, block = 1x16>
+// CHECK-SAME: my.none = #gq.direction<>
+func.func @grouped_block_quantize_directions(%x: tensor<?x64xbf16>,
+    %o: tensor<4xi32>, %q0: tensor<?x64xf4E2M1FN>,
+    %t0: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %qt0: tensor<?xf4E2M1FN>,
+    %tt0: tensor<?xf8E4M3FN, #gq.tile128x4>, %y: tensor<?x128xbf16>,
+    %e0: tensor<?xf8E4M3FN>, %f0: tensor<?xf32>) attributes {
+      my.all = #gq.direction<rounding = nearest, transform = none, block = 1x16>,
+      my.none = #gq.direction<>} {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) rowwise<block = 1x16> columnwise<rounding = nearest, transform = none> {tag} ins(
+  %r:4 = gq.grouped_block_quantize format(nvfp4) rowwise<block = 1x16>
+      columnwise<transform = none, rounding = nearest> {tag}
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      outs(%q0, %t0 : tensor<?x64xf4E2M1FN>,
+                      tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      columnwise_outs(%qt0, %tt0 : tensor<?xf4E2M1FN>,
+                                   tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+         tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  // CHECK: gq.grouped_block_quantize format(fp8_e4m3_128x128) scale_layout(linear) columnwise<block = 128x128> ins(
+  %s:2 = gq.grouped_block_quantize format(fp8_e4m3_128x128)
+      scale_layout(linear) columnwise<block = 128x128>
+      ins(%y : tensor<?x128xbf16>) groups(%o : tensor<4xi32>)
+      columnwise_outs(%e0, %f0 : tensor<?xf8E4M3FN>, tensor<?xf32>)
+      -> tensor<?xf8E4M3FN>, tensor<?xf32>
+  return
+}

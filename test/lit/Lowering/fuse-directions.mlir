@@ -14,7 +14,7 @@ func.func @te(%x: !x, %o: tensor<4xi32>, %a: tensor<3xf32>, %b: tensor<3xf32>,
     %q0: !q, %t0: !t, %qt0: !qt, %tt0: !tt, %am0: tensor<3xf32>,
     %d0: tensor<3x128xf32>, %so0: tensor<3xi32>)
     -> (!q, !t, !qt, !tt, tensor<3xf32>, tensor<3x128xf32>, tensor<3xi32>) {
-  // CHECK-NEXT: %[[R:.*]]:7 = gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped) ins(%[[X]] : {{[^ ]*}}) groups(%[[O]] :
+  // CHECK-NEXT: %[[R:.*]]:7 = gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped) rowwise<block = 1x16> columnwise<rounding = nearest> ins(%[[X]] : {{[^ ]*}}) groups(%[[O]] :
   // CHECK-SAME: outer_amax(%[[A]] : tensor<3xf32>) columnwise_outer_amax(%[[B]] : tensor<3xf32>)
   // CHECK-SAME: outs(%[[Q]], %[[T]] :
   // CHECK-SAME: columnwise_outs(%[[QT]], %[[TT]] :
@@ -23,12 +23,12 @@ func.func @te(%x: !x, %o: tensor<4xi32>, %a: tensor<3xf32>, %b: tensor<3xf32>,
   // CHECK-SAME: scale_offsets_out(%[[SO]] :
   // CHECK-NEXT: return %[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3, %[[R]]#4, %[[R]]#5, %[[R]]#6
   %qt, %tt, %am = gq.grouped_block_quantize format(nvfp4) recipe(te)
-      ins(%x : !x) groups(%o : tensor<4xi32>) outer_amax(%b : tensor<3xf32>)
+      columnwise<rounding = nearest> ins(%x : !x) groups(%o : tensor<4xi32>) outer_amax(%b : tensor<3xf32>)
       columnwise_outs(%qt0, %tt0 : !qt, !tt) amax_out(%am0 : tensor<3xf32>)
       -> !qt, !tt, tensor<3xf32>
   %q, %t, %d, %so = gq.grouped_block_quantize format(nvfp4) recipe(te)
-      rows(grouped) ins(%x : !x) groups(%o : tensor<4xi32>)
-      outer_amax(%a : tensor<3xf32>) outs(%q0, %t0 : !q, !t)
+      rows(grouped) rowwise<block = 1x16>
+      ins(%x : !x) groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>) outs(%q0, %t0 : !q, !t)
       dbias_out(%d0 : tensor<3x128xf32>) scale_offsets_out(%so0 : tensor<3xi32>)
       -> !q, !t, tensor<3x128xf32>, tensor<3xi32>
   return %q, %t, %qt, %tt, %am, %d, %so : !q, !t, !qt, !tt, tensor<3xf32>,
