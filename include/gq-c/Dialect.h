@@ -74,7 +74,7 @@ MLIR_CAPI_EXPORTED bool gqAttributeIsATile128x4(MlirAttribute attribute);
 /// gq.block_quantize.
 typedef struct gqBlockQuantize {
 #define GQ_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM) gq##ENUM FIELD;
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)       \
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
   MlirValue MEMBER;
 #include "gq/Runtime/Ops.def"
 } gqBlockQuantize;
@@ -92,7 +92,7 @@ typedef struct gqPreprocessGroupedMatmulSf {
 #define GQ_PREPROCESS_GROUPED_MATMUL_SF_ATTRIBUTE(NAME, FIELD, ENUM)           \
   gq##ENUM FIELD;
 #define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ACCESS)                        \
+                                                ROLE)                          \
   MlirValue MEMBER;
 #include "gq/Runtime/Ops.def"
 } gqPreprocessGroupedMatmulSf;
@@ -154,7 +154,7 @@ MLIR_CAPI_EXPORTED MlirOperation gqGroupedBlockQuantizeCreate(
 /// gq.grouped_mm.
 typedef struct gqGroupedMm {
 #define GQ_GROUPED_MM_ATTRIBUTE(NAME, FIELD, ENUM) gq##ENUM FIELD;
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)           \
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
   MlirValue MEMBER;
 #include "gq/Runtime/Ops.def"
 } gqGroupedMm;

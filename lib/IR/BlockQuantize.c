@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Checks.h"
 #include "Ops.h"
 
 static const gqAttributeInfo attributes[] = {
@@ -13,8 +14,8 @@ static const gqAttributeInfo attributes[] = {
 #include "gq/Runtime/Ops.def"
 };
 static const gqOperandInfo operands[] = {
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)       \
-  GQ_OPERAND_INFO(gqBlockQuantize, NAME, MEMBER, PRESENCE, ACCESS)
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
+  GQ_OPERAND_INFO(gqBlockQuantize, NAME, MEMBER, PRESENCE, ROLE)
 #include "gq/Runtime/Ops.def"
 };
 const gqOpInfo gqBlockQuantizeInfo =

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Checks.h"
 #include "GroupedBlockQuantize.h"
 #include "Ops.h"
 
@@ -29,7 +30,7 @@ static bool describesGroups(MlirOperation op) {
   const gqOpInfo *info = gqOpInfoOf(op);
   intptr_t numInits = 0;
   for (intptr_t i = 0; i < info->numOperands; ++i)
-    numInits += info->operands[i].access == GQ_OUT &&
+    numInits += info->operands[i].role == GQ_OUT &&
                 !mlirValueIsNull(gqOperandAt(op, i));
   return numInits > numOfRows;
 }
@@ -41,7 +42,7 @@ MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
   MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
   const gqOpInfo *info = gqOpInfoOf(op);
   for (intptr_t i = 0; i < info->numOperands; ++i) {
-    if (info->operands[i].access == GQ_IN)
+    if (info->operands[i].role == GQ_IN)
       continue;
     MlirValue result = gqResultAt(op, i);
     if (!mlirValueIsNull(result))

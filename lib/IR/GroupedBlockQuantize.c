@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GroupedBlockQuantize.h"
+#include "Checks.h"
 #include "Ops.h"
 
 #include "mlir-c/AffineExpr.h"
@@ -21,9 +22,8 @@ static const gqAttributeInfo attributes[] = {
 #include "gq/Runtime/Ops.def"
 };
 static const gqOperandInfo operands[] = {
-#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE,       \
-                                          ACCESS)                              \
-  GQ_OPERAND_INFO(gqGroupedBlockQuantize, NAME, MEMBER, PRESENCE, ACCESS)
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
+  GQ_OPERAND_INFO(gqGroupedBlockQuantize, NAME, MEMBER, PRESENCE, ROLE)
 #include "gq/Runtime/Ops.def"
 };
 const gqOpInfo gqGroupedBlockQuantizeInfo =

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Checks.h"
 #include "Ops.h"
 
 static const gqAttributeInfo attributes[] = {
@@ -13,8 +14,8 @@ static const gqAttributeInfo attributes[] = {
 #include "gq/Runtime/Ops.def"
 };
 static const gqOperandInfo operands[] = {
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)           \
-  GQ_OPERAND_INFO(gqGroupedMm, NAME, MEMBER, PRESENCE, ACCESS)
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
+  GQ_OPERAND_INFO(gqGroupedMm, NAME, MEMBER, PRESENCE, ROLE)
 #include "gq/Runtime/Ops.def"
 };
 const gqOpInfo gqGroupedMmInfo = GQ_OP_INFO("gq.grouped_mm", "gqCpuGroupedMm");

@@ -90,11 +90,11 @@ MlirValue gqOperandAt(MlirOperation op, intptr_t position) {
 
 MlirValue gqResultAt(MlirOperation op, intptr_t position) {
   const gqOpInfo *info = gqOpInfoOf(op);
-  assert(info->operands[position].access == GQ_OUT);
+  assert(info->operands[position].role == GQ_OUT);
   if (!mlirOperationGetNumResults(op) || !sizeAt(op, info, position))
     return (MlirValue){NULL};
   intptr_t firstInit = 0;
-  while (info->operands[firstInit].access == GQ_IN)
+  while (info->operands[firstInit].role == GQ_IN)
     ++firstInit;
   return mlirOperationGetResult(op, firstAt(op, info, position) -
                                         firstAt(op, info, firstInit));
@@ -163,7 +163,7 @@ static void addOperands(MlirOperationState *state, MlirContext context,
     segments[i] = (int32_t)size;
     numNotRequired += operand->presence != GQ_REQUIRED;
     MlirType type = size ? mlirValueGetType(*values) : (MlirType){NULL};
-    if (operand->access == GQ_OUT && size && mlirTypeIsARankedTensor(type))
+    if (operand->role == GQ_OUT && size && mlirTypeIsARankedTensor(type))
       mlirOperationStateAddResults(state, 1, &type);
   }
   if (numNotRequired <= 1) // The number of operands tells.

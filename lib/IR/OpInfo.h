@@ -25,7 +25,7 @@ extern "C" {
 //===----------------------------------------------------------------------===//
 
 enum {
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)       \
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
   GQ_BLOCK_QUANTIZE_##NAME,
 #include "gq/Runtime/Ops.def"
   GQ_BLOCK_QUANTIZE_NUM_OPERANDS
@@ -33,22 +33,21 @@ enum {
 
 enum {
 #define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ACCESS)                        \
+                                                ROLE)                          \
   GQ_PREPROCESS_GROUPED_MATMUL_SF_##NAME,
 #include "gq/Runtime/Ops.def"
   GQ_PREPROCESS_GROUPED_MATMUL_SF_NUM_OPERANDS
 };
 
 enum {
-#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE,       \
-                                          ACCESS)                              \
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
   GQ_GROUPED_BLOCK_QUANTIZE_##NAME,
 #include "gq/Runtime/Ops.def"
   GQ_GROUPED_BLOCK_QUANTIZE_NUM_OPERANDS
 };
 
 enum {
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)           \
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
   GQ_GROUPED_MM_##NAME,
 #include "gq/Runtime/Ops.def"
   GQ_GROUPED_MM_NUM_OPERANDS
@@ -59,14 +58,14 @@ enum {
 //===----------------------------------------------------------------------===//
 
 typedef enum gqPresence { GQ_REQUIRED, GQ_OPTIONAL, GQ_VARIADIC } gqPresence;
-typedef enum gqAccess { GQ_IN, GQ_OUT } gqAccess;
+typedef enum gqRole { GQ_IN, GQ_OUT } gqRole;
 
 typedef struct gqOperandInfo {
   const char *name;
   /// The offset of its MlirValue in the op's description.
   size_t member;
   gqPresence presence;
-  gqAccess access;
+  gqRole role;
 } gqOperandInfo;
 
 /// An attribute that is an enumeration.
@@ -92,8 +91,8 @@ typedef struct gqOpInfo {
 /// The rows of a gqOpInfo, made from those of Ops.def for the description DESC.
 #define GQ_ATTRIBUTE_INFO(DESC, NAME, FIELD, ENUM)                             \
   {#NAME, offsetof(DESC, FIELD), gqGet##ENUM, gqGet##ENUM##Value},
-#define GQ_OPERAND_INFO(DESC, NAME, MEMBER, PRESENCE, ACCESS)                  \
-  {#NAME, offsetof(DESC, MEMBER), GQ_##PRESENCE, GQ_##ACCESS},
+#define GQ_OPERAND_INFO(DESC, NAME, MEMBER, PRESENCE, ROLE)                    \
+  {#NAME, offsetof(DESC, MEMBER), GQ_##PRESENCE, GQ_##ROLE},
 
 /// A gqOpInfo of the arrays `attributes` and `operands`.
 #define GQ_OP_INFO(NAME, FUNCTION)                                             \

@@ -1,28 +1,21 @@
-//===- Ops.h - verification and building of gq ops ---------------*- C -*-===//
+//===- Ops.h - what Dialect.cpp calls -----------------------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the files of one op each share, and the entry points that Dialect.cpp
-// calls.
+// Verification, canonicalization and speculation, which ODS declares and C
+// defines.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_LIB_IR_OPS_H
 #define GQ_LIB_IR_OPS_H
 
-#include "OpInfo.h"
-
-#include "mlir-c/AffineMap.h"
 #include "mlir-c/Rewrite.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-//===----------------------------------------------------------------------===//
-// Called by Dialect.cpp
-//===----------------------------------------------------------------------===//
 
 MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op);
@@ -38,115 +31,6 @@ bool gqCannotFail(MlirOperation op);
 /// scale and no group that owns padding.
 MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
                                          MlirPatternRewriter rewriter);
-
-//===----------------------------------------------------------------------===//
-// Shapes
-//===----------------------------------------------------------------------===//
-
-enum { GQ_DYNAMIC = -1 };
-
-/// The most elements that static extents may multiply to, more than any memory
-/// holds: sums and products with what a format is made of then fit in 64 bits.
-static const int64_t GQ_MAX_ELEMENTS = (int64_t)1 << 48;
-
-/// The extent of dimension `dim` of a shaped value; GQ_DYNAMIC where `value` is
-/// null or has no such dimension.
-int64_t gqDim(MlirValue value, intptr_t dim);
-
-/// Completes an extent that several operands share: where none of those before
-/// gave it, `other` does. The checks then find the operands that contradict.
-void gqUnify(int64_t *extent, int64_t other);
-
-/// `value` rounded up to a multiple of `multiple`; GQ_DYNAMIC stays.
-int64_t gqRoundUp(int64_t value, int64_t multiple);
-
-/// The number of columns of a block.
-int64_t gqFormatBlockSize(gqFormat format);
-
-/// The number of rows of scales of so many rows of elements.
-int64_t gqScaleRows(gqFormat format, int64_t rows);
-
-/// The number K of quantized elements along the last dimension of `data`, f4 or
-/// packed i8.
-int64_t gqDataColumns(MlirValue data);
-
-/// The number of scale columns of K elements, K / block.
-int64_t gqScaleColumns(gqFormat format, int64_t columns);
-
-/// The number K of elements of so many columns of linear scales.
-int64_t gqElementColumns(gqFormat format, int64_t scaleColumns);
-
-//===----------------------------------------------------------------------===//
-// Checks that several ops share. Each emits an error at `op` that starts with
-// the op's name, and returns whether the check passed. `name` is the operand's
-// name in the op's description.
-//===----------------------------------------------------------------------===//
-
-/// Emits an error; always false, so that a check can return it.
-bool gqOpError(MlirOperation op, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/// All operands are tensors, or all are memrefs, and none has more than
-/// GQ_MAX_ELEMENTS. To be checked before anything is computed from extents.
-bool gqCheckUniform(MlirOperation op);
-
-/// K is a positive multiple of the block size.
-bool gqCheckBlocks(MlirOperation op, gqFormat format, int64_t columns);
-
-/// `data` has the given extents, of which the last counts unpacked elements.
-bool gqCheckData(MlirOperation op, const char *name, MlirValue data,
-                 const int64_t *extents);
-
-/// `value` is null or has the given extents.
-bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
-                    const int64_t *extents);
-
-/// `scales` holds [..., rows, columns] scales in whole tiles of 128x4. Where
-/// `extents` leaves rows or columns open, any number of tiles will do.
-bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
-                        const int64_t *extents);
-
-/// The op's scale_layout is `required`.
-bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
-                        gqScaleLayout required);
-
-/// The op's format is `required`.
-bool gqCheckFormat(MlirOperation op, gqFormat format, gqFormat required);
-
-/// Scales of the format can be in `layout`: those of f32 have no tiles.
-bool gqCheckTileable(MlirOperation op, gqFormat format, gqScaleLayout layout);
-
-/// Only nvfp4 has a global scale.
-bool gqCheckGlobalScale(MlirOperation op, gqFormat format,
-                        MlirValue globalScale);
-
-/// `value` is null or has the given rank.
-bool gqCheckRank(MlirOperation op, const char *name, MlirValue value,
-                 intptr_t rank);
-
-/// `data` is null or of the format's element type, i8 standing for two of f4.
-bool gqCheckDataType(MlirOperation op, const char *name, MlirValue data,
-                     gqFormat format);
-
-/// `scales` is null or of the format's element type.
-bool gqCheckScaleType(MlirOperation op, const char *name, MlirValue scales,
-                      gqFormat format);
-
-/// `value` is null or of the element type of `other`.
-bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,
-                         const char *otherName, MlirValue other);
-
-/// `scaleOffsets` has G = `groups` entries, `offsets` G or G+1, of one element
-/// type. Where `scaleOffsets` is null, `offsets` has G+1.
-bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
-                   int64_t groups);
-
-/// A tensor has the encoding of `layout`: all but tiled scales have none. The
-/// innermost stride of a memref is 1; if `contiguous`, all its strides are
-/// those of a row-major array. Dynamic strides pass, the runtime checks them. A
-/// null value passes.
-bool gqCheckStorage(MlirOperation op, const char *name, MlirValue value,
-                    gqScaleLayout layout, bool contiguous);
 
 #ifdef __cplusplus
 }

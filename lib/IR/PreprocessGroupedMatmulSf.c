@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Checks.h"
 #include "Ops.h"
 
 static const gqAttributeInfo attributes[] = {
@@ -14,8 +15,8 @@ static const gqAttributeInfo attributes[] = {
 };
 static const gqOperandInfo operands[] = {
 #define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ACCESS)                        \
-  GQ_OPERAND_INFO(gqPreprocessGroupedMatmulSf, NAME, MEMBER, PRESENCE, ACCESS)
+                                                ROLE)                          \
+  GQ_OPERAND_INFO(gqPreprocessGroupedMatmulSf, NAME, MEMBER, PRESENCE, ROLE)
 #include "gq/Runtime/Ops.def"
 };
 const gqOpInfo gqPreprocessGroupedMatmulSfInfo = GQ_OP_INFO(

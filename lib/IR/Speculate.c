@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "OpInfo.h"
 #include "Ops.h"
 
 #include "mlir-c/BuiltinTypes.h"

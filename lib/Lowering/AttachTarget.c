@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "../IR/Checks.h"
+#include "Build.h"
+#include "Passes.h"
+#include "Query.h"
 #include "Toolkit.h"
 
 #include "mlir-c/BuiltinAttributes.h"

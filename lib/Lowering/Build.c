@@ -1,13 +1,15 @@
-//===- Build.c - walking and building IR -------------------------*- C -*-===//
+//===- Build.c - building operations ------------------------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Build.h"
 
-#include "mlir-c/AffineMap.h"
+#include "../IR/Checks.h"
+#include "Query.h"
+
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
@@ -16,198 +18,12 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-//===----------------------------------------------------------------------===//
-// Walking
-//===----------------------------------------------------------------------===//
-
-/// Returns `array` with room for one more element after `size`.
-static void *grow(void *array, intptr_t size, intptr_t *capacity,
-                  size_t elementSize) {
-  if (size < *capacity)
-    return array;
-  *capacity = *capacity ? 2 * *capacity : 16;
-  array = realloc(array, (size_t)*capacity * elementSize);
-  if (!array)
-    abort(); // As MLIR itself does when it is out of memory.
-  return array;
-}
-
-typedef struct Collection {
-  gqOpList list;
-  intptr_t capacity;
-  bool (*matches)(MlirOperation);
-} Collection;
-
-static MlirWalkResult collect(MlirOperation op, void *userData) {
-  Collection *collection = userData;
-  gqOpList *list = &collection->list;
-  if (collection->matches && !collection->matches(op))
-    return MlirWalkResultAdvance;
-  list->ops =
-      grow(list->ops, list->size, &collection->capacity, sizeof(MlirOperation));
-  list->ops[list->size++] = op;
-  return MlirWalkResultAdvance;
-}
-
-gqOpList gqCollect(MlirOperation root, bool (*matches)(MlirOperation)) {
-  Collection collection = {.matches = matches};
-  mlirOperationWalk(root, collect, &collection, MlirWalkPreOrder);
-  return collection.list;
-}
-
-void gqOpListFree(gqOpList *list) {
-  free(list->ops);
-  *list = (gqOpList){0};
-}
-
-void gqTypeListAdd(gqTypeList *list, MlirType type) {
-  list->types =
-      grow(list->types, list->size, &list->capacity, sizeof(MlirType));
-  list->types[list->size++] = type;
-}
-
-void gqTypeListFree(gqTypeList *list) {
-  free(list->types);
-  *list = (gqTypeList){0};
-}
-
-MlirOperation gqDefiningOp(MlirValue value) {
-  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value)
-                                     : (MlirOperation){NULL};
-}
-
-bool gqHasOneUse(MlirValue value) {
-  MlirOpOperand use = mlirValueGetFirstUse(value);
-  return !mlirOpOperandIsNull(use) &&
-         mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
-}
-
-bool gqIsDefinedIn(MlirValue value, MlirBlock block) {
-  return mlirBlockEqual(mlirValueIsABlockArgument(value)
-                            ? mlirBlockArgumentGetOwner(value)
-                            : mlirOperationGetBlock(gqDefiningOp(value)),
-                        block);
-}
-
-bool gqIsUsedOnlyAfter(MlirValue value, MlirOperation op) {
-  MlirBlock block = mlirOperationGetBlock(op);
-  MlirRegion region = mlirBlockGetParentRegion(block);
-  for (MlirOpOperand use = mlirValueGetFirstUse(value);
-       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
-    while (!mlirRegionEqual(
-        mlirBlockGetParentRegion(mlirOperationGetBlock(user)), region))
-      user = mlirOperationGetParentOperation(user);
-    if (mlirBlockEqual(mlirOperationGetBlock(user), block) &&
-        !mlirOperationIsBeforeInBlock(op, user))
-      return false;
-  }
-  return true;
-}
-
-bool gqIsAvailableAt(MlirValue value, MlirOperation op) {
-  MlirOperation definition = gqDefiningOp(value);
-  return mlirOperationIsNull(definition) ||
-         !mlirBlockEqual(mlirOperationGetBlock(definition),
-                         mlirOperationGetBlock(op)) ||
-         mlirOperationIsBeforeInBlock(definition, op);
-}
-
-void gqDestroyIfUnused(MlirOperation op) {
-  if (mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, 0))))
-    mlirOperationDestroy(op);
-}
-
-MlirAffineMap gqIndexingMap(MlirOperation generic, intptr_t operand) {
-  return mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(
-      gqGetAttribute(generic, "indexing_maps"), operand));
-}
-
-bool gqIsComputeOp(MlirOperation op) { return gqOpInfoOf(op) != NULL; }
-
-bool gqCheckLowerable(MlirOperation op) {
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
-    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
-    if (!mlirTypeIsAMemRef(type))
-      return gqOpError(op, "needs memrefs to be lowered; run "
-                           "one-shot-bufferize before");
-    if (mlirTypeIsAFloat4E2M1FN(mlirShapedTypeGetElementType(type)))
-      return gqOpError(op, "needs packed data to be lowered; run "
-                           "gq-pack-subbyte before bufferization");
-  }
-  return true;
-}
-
-bool gqIsNamed(MlirOperation op, const char *name) {
-  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
-                            mlirStringRefCreateFromCString(name));
-}
 
 FILE *gqOpenText(char **text, size_t *length) {
   FILE *file = open_memstream(text, length);
   if (!file)
     abort(); // As MLIR itself does when it is out of memory.
   return file;
-}
-
-bool gqIsOfDialect(MlirOperation op, const char *prefix) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  size_t length = strlen(prefix);
-  return name.length > length && memcmp(name.data, prefix, length) == 0;
-}
-
-bool gqIsOnHost(MlirOperation op) {
-  for (op = mlirOperationGetParentOperation(op); !mlirOperationIsNull(op);
-       op = mlirOperationGetParentOperation(op))
-    if (gqIsNamed(op, "scf.parallel") || gqIsNamed(op, "gpu.module") ||
-        gqIsOfDialect(op, "linalg."))
-      return false;
-  return true;
-}
-
-bool gqIsPlainCopy(MlirOperation op) {
-  if (!gqIsNamed(op, "memref.copy"))
-    return false;
-  for (intptr_t i = 0; i < 2; ++i) {
-    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
-    if (mlirTypeIsAMemRef(type) &&
-        !mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type)))
-      return false;
-  }
-  return true;
-}
-
-//===----------------------------------------------------------------------===//
-// Copying
-//===----------------------------------------------------------------------===//
-
-void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to) {
-  map->from = grow(map->from, map->size, &map->fromCapacity, sizeof(MlirValue));
-  map->to = grow(map->to, map->size, &map->toCapacity, sizeof(MlirValue));
-  map->from[map->size] = from;
-  map->to[map->size++] = to;
-}
-
-bool gqValueMapHas(const gqValueMap *map, MlirValue value) {
-  for (intptr_t i = 0; i < map->size; ++i)
-    if (mlirValueEqual(map->from[i], value))
-      return true;
-  return false;
-}
-
-MlirValue gqValueMapGet(const gqValueMap *map, MlirValue value) {
-  for (intptr_t i = 0; i < map->size; ++i)
-    if (mlirValueEqual(map->from[i], value))
-      return map->to[i];
-  return value;
-}
-
-void gqValueMapFree(gqValueMap *map) {
-  free(map->from);
-  free(map->to);
-  *map = (gqValueMap){0};
 }
 
 void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map) {
@@ -228,10 +44,6 @@ void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map) {
     mlirBlockAppendOwnedOperation(to, clone);
   }
 }
-
-//===----------------------------------------------------------------------===//
-// Building
-//===----------------------------------------------------------------------===//
 
 gqBuilder gqBuilderBefore(MlirOperation op) {
   return (gqBuilder){
@@ -274,41 +86,6 @@ MlirValue gqBuildConstant(const gqBuilder *builder, MlirType type,
       gqAttribute(builder->context, "value", mlirIntegerAttrGet(type, value));
   return mlirOperationGetResult(
       gqBuild(builder, "arith.constant", 0, NULL, 1, &type, 1, &attribute), 0);
-}
-
-//===----------------------------------------------------------------------===//
-// gq.grouped_block_quantize
-//===----------------------------------------------------------------------===//
-
-bool gqIsProducerInput(MlirType type) {
-  if (!mlirTypeIsARankedTensor(type) ||
-      !mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
-    return false;
-  MlirType element = mlirShapedTypeGetElementType(type);
-  return mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
-         mlirTypeIsAF16(element);
-}
-
-void gqReplaceResults(MlirOperation op, MlirOperation fused) {
-  const gqOpInfo *info = gqOpInfoOf(op);
-  for (intptr_t i = 0; i < info->numOperands; ++i) {
-    if (info->operands[i].access == GQ_IN)
-      continue;
-    MlirValue result = gqResultAt(op, i);
-    if (!mlirValueIsNull(result))
-      mlirValueReplaceAllUsesOfWith(result, gqResultAt(fused, i));
-  }
-}
-
-MlirOperation
-gqReplaceGroupedBlockQuantize(MlirOperation op, MlirLocation location,
-                              const gqGroupedBlockQuantize *desc) {
-  MlirOperation replacement = gqGroupedBlockQuantizeRebuild(op, location, desc);
-  gqBuilder builder = gqBuilderBefore(op);
-  gqInsert(&builder, replacement);
-  gqReplaceResults(op, replacement);
-  mlirOperationDestroy(op);
-  return replacement;
 }
 
 //===----------------------------------------------------------------------===//

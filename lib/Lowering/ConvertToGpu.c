@@ -10,7 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../IR/Checks.h"
+#include "Functions.h"
 #include "GpuKernel.h"
+#include "Passes.h"
+#include "Query.h"
 
 #include "gq-c/Dialect.h"
 #include "runtime_kernels/kernels/Launch.h"

@@ -9,7 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "../IR/Checks.h"
+#include "Build.h"
+#include "Functions.h"
+#include "Passes.h"
+#include "Query.h"
 
 #include "gq-c/Dialect.h"
 

@@ -5,7 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "../IR/Checks.h"
+#include "Build.h"
+#include "Functions.h"
+#include "Passes.h"
+#include "Query.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"

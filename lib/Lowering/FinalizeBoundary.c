@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Build.h"
+#include "Functions.h"
+#include "Passes.h"
+#include "Query.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"

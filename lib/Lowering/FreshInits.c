@@ -5,7 +5,42 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Build.h"
+#include "Inits.h"
+#include "Passes.h"
+#include "Query.h"
+
+#include "mlir-c/BuiltinTypes.h"
+
+#include <stdlib.h>
+
+bool gqIsInitUnread(MlirOperation generic, intptr_t operand) {
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
+  return mlirOpOperandIsNull(
+      mlirValueGetFirstUse(mlirBlockGetArgument(body, operand)));
+}
+
+void gqFreshenInit(MlirOperation op, intptr_t operand) {
+  gqBuilder builder = gqBuilderBefore(op);
+  MlirValue init = mlirOperationGetOperand(op, operand);
+  MlirType type = mlirValueGetType(init);
+  MlirType index = mlirIndexTypeGet(builder.context);
+  intptr_t rank = mlirShapedTypeGetRank(type), numSizes = 0;
+  MlirValue *sizes = calloc((size_t)rank + 1, sizeof(MlirValue));
+  if (!sizes)
+    abort();
+  for (intptr_t i = 0; i < rank; ++i) {
+    if (!mlirShapedTypeIsDynamicDim(type, i))
+      continue;
+    MlirValue operands[] = {init, gqBuildConstant(&builder, index, i)};
+    sizes[numSizes++] =
+        gqBuildValue(&builder, "tensor.dim", 2, operands, index);
+  }
+  mlirOperationSetOperand(
+      op, operand,
+      gqBuildValue(&builder, "tensor.empty", numSizes, sizes, type));
+  free(sizes);
+}
 
 static bool isGenericOnTensors(MlirOperation op) {
   return gqIsNamed(op, "linalg.generic") && mlirOperationGetNumResults(op);

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Functions.h"
+#include "../IR/OpInfo.h"
+#include "Query.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -85,7 +87,7 @@ bool gqIsCalled(MlirOperation function, const gqOpList *calls) {
 /// The entry block of the function that `call` names; null if it has none here.
 static MlirBlock calleeOf(MlirOperation call, MlirOperation module) {
   gqOpList functions = gqCollectFunctions(module);
-  gqOpList one = {&call, 1};
+  gqOpList one = {.ops = &call, .size = 1};
   MlirBlock entry = {NULL};
   for (intptr_t i = 0; i < functions.size; ++i)
     if (gqIsCalled(functions.ops[i], &one))

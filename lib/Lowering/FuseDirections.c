@@ -5,7 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "../IR/Checks.h"
+#include "Build.h"
+#include "Fusion.h"
+#include "Passes.h"
+#include "Query.h"
 
 #include "gq-c/Dialect.h"
 
@@ -84,7 +88,7 @@ static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
   const gqOpInfo *info = gqOpInfoOf(rowwise);
   for (intptr_t i = 0; i < info->numOperands; ++i) {
     const char *name = info->operands[i].name;
-    if (info->operands[i].access == GQ_OUT) {
+    if (info->operands[i].role == GQ_OUT) {
       if (gqNumOperandsAt(rowwise, i) && gqNumOperandsAt(columnwise, i))
         return refuse(reason, "both directions return '%s'", name);
       continue;
@@ -156,7 +160,7 @@ static gqGroupedBlockQuantize join(MlirOperation rowwise,
   // What else one of them writes.
   const gqOpInfo *info = gqOpInfoOf(rowwise);
   for (intptr_t i = 0; i < info->numOperands; ++i)
-    if (info->operands[i].access == GQ_OUT && gqNumOperandsAt(columnwise, i))
+    if (info->operands[i].role == GQ_OUT && gqNumOperandsAt(columnwise, i))
       *gqOperandMember(info, &desc, i) = gqOperandAt(columnwise, i);
   return desc;
 }

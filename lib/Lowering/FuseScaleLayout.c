@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Build.h"
+#include "Fusion.h"
+#include "Passes.h"
+#include "Query.h"
 
 #include "gq-c/Dialect.h"
 

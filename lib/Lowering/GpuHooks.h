@@ -13,7 +13,9 @@
 #ifndef GQ_LIB_LOWERING_GPUHOOKS_H
 #define GQ_LIB_LOWERING_GPUHOOKS_H
 
-#include "Lowering.h"
+#include "../IR/Checks.h"
+#include "../IR/GroupedBlockQuantize.h"
+#include "Build.h"
 
 /// How an input is read.
 typedef enum gqGpuAccess {

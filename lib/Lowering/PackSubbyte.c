@@ -12,7 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "../IR/Checks.h"
+#include "Build.h"
+#include "Passes.h"
+#include "Query.h"
 
 #include "gq-c/Dialect.h"
 

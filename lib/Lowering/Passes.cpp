@@ -4,12 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What MLIR has no C API for: declaring, registering and naming passes, memory
-// effects and remarks. No logic: a pass calls the C function of Lowering.h.
+// effects and remarks. No logic: a pass calls the C function of Passes.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "gq-c/Passes.h"
-#include "Lowering.h"
+#include "Functions.h"
+#include "Fusion.h"
+#include "Passes.h"
 #include "Toolkit.h"
 
 #include "mlir/CAPI/IR.h"

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Build.h"
+#include "Passes.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Build.h"
+#include "Functions.h"
+#include "Inits.h"
+#include "Passes.h"
+#include "Query.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -121,34 +125,6 @@ static MlirValue argumentOf(MlirValue value, MlirBlock block) {
 //===----------------------------------------------------------------------===//
 // Results of linalg.generic
 //===----------------------------------------------------------------------===//
-
-bool gqIsInitUnread(MlirOperation generic, intptr_t operand) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
-  return mlirOpOperandIsNull(
-      mlirValueGetFirstUse(mlirBlockGetArgument(body, operand)));
-}
-
-void gqFreshenInit(MlirOperation op, intptr_t operand) {
-  gqBuilder builder = gqBuilderBefore(op);
-  MlirValue init = mlirOperationGetOperand(op, operand);
-  MlirType type = mlirValueGetType(init);
-  MlirType index = mlirIndexTypeGet(builder.context);
-  intptr_t rank = mlirShapedTypeGetRank(type), numSizes = 0;
-  MlirValue *sizes = calloc((size_t)rank + 1, sizeof(MlirValue));
-  if (!sizes)
-    abort();
-  for (intptr_t i = 0; i < rank; ++i) {
-    if (!mlirShapedTypeIsDynamicDim(type, i))
-      continue;
-    MlirValue operands[] = {init, gqBuildConstant(&builder, index, i)};
-    sizes[numSizes++] =
-        gqBuildValue(&builder, "tensor.dim", 2, operands, index);
-  }
-  mlirOperationSetOperand(
-      op, operand,
-      gqBuildValue(&builder, "tensor.empty", numSizes, sizes, type));
-  free(sizes);
-}
 
 /// Fusion gives a linalg.generic that does not read its init a fresh one. If
 /// its result is returned and the init is an argument that has no other use,

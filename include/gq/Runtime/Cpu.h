@@ -44,7 +44,7 @@ extern "C" {
 
 /// Operands of gq.block_quantize.
 typedef struct gqBlockQuantizeOperands {
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)       \
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
   gqBuffer FIELD;
 #include "gq/Runtime/Ops.def"
 } gqBlockQuantizeOperands;
@@ -52,22 +52,21 @@ typedef struct gqBlockQuantizeOperands {
 /// Operands of gq.preprocess_grouped_matmul_sf.
 typedef struct gqPreprocessGroupedMatmulSfOperands {
 #define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ACCESS)                        \
+                                                ROLE)                          \
   gqBuffer FIELD;
 #include "gq/Runtime/Ops.def"
 } gqPreprocessGroupedMatmulSfOperands;
 
 /// Operands of gq.grouped_block_quantize.
 typedef struct gqGroupedBlockQuantizeOperands {
-#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE,       \
-                                          ACCESS)                              \
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
   gqBuffer FIELD;
 #include "gq/Runtime/Ops.def"
 } gqGroupedBlockQuantizeOperands;
 
 /// Operands of gq.grouped_mm.
 typedef struct gqGroupedMmOperands {
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ACCESS)           \
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
   gqBuffer FIELD;
 #include "gq/Runtime/Ops.def"
 } gqGroupedMmOperands;

@@ -1,11 +1,11 @@
-//===- Ops.c - what the gq ops share -----------------------------*- C -*-===//
+//===- Checks.c - shapes, and checks that ops share ---------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "Ops.h"
+#include "Checks.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"

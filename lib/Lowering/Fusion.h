@@ -1,0 +1,79 @@
+//===- Fusion.h - what the fusions share --------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_LOWERING_FUSION_H
+#define GQ_LIB_LOWERING_FUSION_H
+
+#include "../IR/GroupedBlockQuantize.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Whether a tensor of this type can be an input of an op with a producer.
+bool gqIsProducerInput(MlirType type);
+
+/// Replaces the results of `op` by those of `fused`, an op of the same kind,
+/// that are written to the same operand.
+void gqReplaceResults(MlirOperation op, MlirOperation fused);
+
+/// Replaces `op` by one that `desc` describes, of the same outs and with the
+/// other attributes of `op`, and returns that.
+MlirOperation gqReplaceGroupedBlockQuantize(MlirOperation op,
+                                            MlirLocation location,
+                                            const gqGroupedBlockQuantize *desc);
+
+/// Reports that `pass` left something as it was (Passes.cpp).
+void gqRemarkMissed(MlirLocation location, const char *pass,
+                    const char *message);
+
+//===----------------------------------------------------------------------===//
+// Gathers of rows (FuseRowGather.c)
+//===----------------------------------------------------------------------===//
+
+/// Rows of `source`, [N, K], or elements of it, [N], by `indices`, [M] or
+/// [M, 1].
+typedef struct gqRowGather {
+  MlirValue source, indices;
+} gqRowGather;
+
+/// Whether input `input` of a linalg.generic is one row index a row.
+bool gqIsRowIndexInput(MlirOperation generic, intptr_t input);
+
+/// Matches a tensor.extract in the body of `generic`, a linalg.generic over
+/// (m, k) or (m), that reads the element of a gathered row. Returns why it is
+/// none, or null.
+const char *gqMatchRowExtract(MlirOperation generic, MlirOperation extract,
+                              gqRowGather *gather);
+
+/// The rows that an op gathers from: by `indices`, null if it does not, of
+/// `count` or GQ_DYNAMIC rows.
+typedef struct gqGatheredRows {
+  MlirValue indices;
+  int64_t count;
+} gqGatheredRows;
+
+gqGatheredRows gqGatheredRowsOf(const gqGroupedBlockQuantize *desc);
+
+/// Adds a gather to those of an op. Returns why it cannot be, or null.
+const char *gqJoinGather(gqGatheredRows *rows, const gqRowGather *gather);
+
+/// (m, k)[r] -> (r, k) for rank 2, (r) for rank 1.
+MlirAttribute gqGatherMap(MlirContext context, intptr_t rank);
+
+/// Whether `op`, which may be null, does nothing but gather.
+bool gqIsRowGather(MlirOperation op);
+
+/// Lets the op read input `input`, which comes from such a gather, by row
+/// index. Returns the new op; null, and a remark says why, if that cannot be.
+MlirOperation gqFuseRowGather(MlirOperation op, intptr_t input);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // GQ_LIB_LOWERING_FUSION_H

@@ -1,0 +1,71 @@
+//===- Lists.c - what passes collect ------------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Lists.h"
+
+#include <stdlib.h>
+
+/// Returns `array` with room for one more element after `size`.
+static void *grow(void *array, intptr_t size, intptr_t *capacity,
+                  size_t elementSize) {
+  if (size < *capacity)
+    return array;
+  *capacity = *capacity ? 2 * *capacity : 16;
+  array = realloc(array, (size_t)*capacity * elementSize);
+  if (!array)
+    abort(); // As MLIR itself does when it is out of memory.
+  return array;
+}
+
+void gqOpListAdd(gqOpList *list, MlirOperation op) {
+  list->ops =
+      grow(list->ops, list->size, &list->capacity, sizeof(MlirOperation));
+  list->ops[list->size++] = op;
+}
+
+void gqOpListFree(gqOpList *list) {
+  free(list->ops);
+  *list = (gqOpList){0};
+}
+
+void gqTypeListAdd(gqTypeList *list, MlirType type) {
+  list->types =
+      grow(list->types, list->size, &list->capacity, sizeof(MlirType));
+  list->types[list->size++] = type;
+}
+
+void gqTypeListFree(gqTypeList *list) {
+  free(list->types);
+  *list = (gqTypeList){0};
+}
+
+void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to) {
+  map->from = grow(map->from, map->size, &map->fromCapacity, sizeof(MlirValue));
+  map->to = grow(map->to, map->size, &map->toCapacity, sizeof(MlirValue));
+  map->from[map->size] = from;
+  map->to[map->size++] = to;
+}
+
+bool gqValueMapHas(const gqValueMap *map, MlirValue value) {
+  for (intptr_t i = 0; i < map->size; ++i)
+    if (mlirValueEqual(map->from[i], value))
+      return true;
+  return false;
+}
+
+MlirValue gqValueMapGet(const gqValueMap *map, MlirValue value) {
+  for (intptr_t i = 0; i < map->size; ++i)
+    if (mlirValueEqual(map->from[i], value))
+      return map->to[i];
+  return value;
+}
+
+void gqValueMapFree(gqValueMap *map) {
+  free(map->from);
+  free(map->to);
+  *map = (gqValueMap){0};
+}

@@ -1,0 +1,51 @@
+//===- Lists.h - what passes collect ------------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_LOWERING_LISTS_H
+#define GQ_LIB_LOWERING_LISTS_H
+
+#include "mlir-c/IR.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Operations. Freed with gqOpListFree.
+typedef struct gqOpList {
+  MlirOperation *ops;
+  intptr_t size, capacity;
+} gqOpList;
+
+void gqOpListAdd(gqOpList *list, MlirOperation op);
+void gqOpListFree(gqOpList *list);
+
+/// Types. Freed with gqTypeListFree.
+typedef struct gqTypeList {
+  MlirType *types;
+  intptr_t size, capacity;
+} gqTypeList;
+
+void gqTypeListAdd(gqTypeList *list, MlirType type);
+void gqTypeListFree(gqTypeList *list);
+
+/// A map from the values of a body to those of its copy. Values that it does
+/// not hold are not part of the body and stay as they are.
+typedef struct gqValueMap {
+  MlirValue *from, *to;
+  intptr_t size, fromCapacity, toCapacity;
+} gqValueMap;
+
+void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to);
+bool gqValueMapHas(const gqValueMap *map, MlirValue value);
+MlirValue gqValueMapGet(const gqValueMap *map, MlirValue value);
+void gqValueMapFree(gqValueMap *map);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // GQ_LIB_LOWERING_LISTS_H

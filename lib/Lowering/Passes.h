@@ -1,0 +1,58 @@
+//===- Passes.h - bodies of the gq passes -------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// One C function a pass, called by Passes.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_LOWERING_PASSES_H
+#define GQ_LIB_LOWERING_PASSES_H
+
+#include "mlir-c/IR.h"
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void gqFuseScaleLayout(MlirOperation root);
+void gqFuseDirections(MlirOperation root);
+void gqFuseRowGathers(MlirOperation root);
+void gqFuseProducers(MlirOperation root);
+void gqExpandProducers(MlirOperation root);
+MlirLogicalResult gqProtectArguments(MlirOperation module);
+void gqFreshInits(MlirOperation root);
+void gqStrictFloats(MlirOperation root);
+MlirLogicalResult gqPackSubbyte(MlirOperation module);
+MlirLogicalResult gqFinalizeBoundary(MlirOperation module);
+void gqLowerDeallocations(MlirOperation root);
+MlirLogicalResult gqConvertToRuntime(MlirOperation module);
+MlirLogicalResult gqConvertToGpu(MlirOperation module);
+void gqPrepareKernels(MlirOperation root);
+void gqCollapseLoops(MlirOperation root);
+MlirLogicalResult gqDeviceMemory(MlirOperation module);
+MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chip,
+                                 int32_t opt);
+
+/// The text of the pipeline from tensors to the LLVM dialect. Owned by the
+/// caller. No text of a user's is ever part of a pipeline's: it would have to
+/// be quoted, and not everything can be.
+char *gqCpuPipeline(bool fuse);
+
+/// The same with kernels for an NVIDIA GPU: what comes before gq-attach-target,
+/// and what comes between that and gpu-module-to-binary, which end it.
+char *gqNvvmPipeline(bool fuse);
+char *gqNvvmPipelineToLlvm(void);
+
+/// Says why kernels cannot be made with an image format, "fatbin", "bin" or
+/// "isa", and an optimization level, 0 to 3; null if they can.
+const char *gqNvvmOptionsCheck(const char *format, int32_t opt);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // GQ_LIB_LOWERING_PASSES_H

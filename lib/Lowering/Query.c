@@ -1,0 +1,132 @@
+//===- Query.c - what passes ask of operations --------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Query.h"
+
+#include "../IR/Checks.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
+#include <string.h>
+
+typedef struct Collection {
+  gqOpList list;
+  bool (*matches)(MlirOperation);
+} Collection;
+
+static MlirWalkResult collect(MlirOperation op, void *userData) {
+  Collection *collection = userData;
+  if (!collection->matches || collection->matches(op))
+    gqOpListAdd(&collection->list, op);
+  return MlirWalkResultAdvance;
+}
+
+gqOpList gqCollect(MlirOperation root, bool (*matches)(MlirOperation)) {
+  Collection collection = {.matches = matches};
+  mlirOperationWalk(root, collect, &collection, MlirWalkPreOrder);
+  return collection.list;
+}
+
+MlirOperation gqDefiningOp(MlirValue value) {
+  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value)
+                                     : (MlirOperation){NULL};
+}
+
+bool gqHasOneUse(MlirValue value) {
+  MlirOpOperand use = mlirValueGetFirstUse(value);
+  return !mlirOpOperandIsNull(use) &&
+         mlirOpOperandIsNull(mlirOpOperandGetNextUse(use));
+}
+
+bool gqIsDefinedIn(MlirValue value, MlirBlock block) {
+  return mlirBlockEqual(mlirValueIsABlockArgument(value)
+                            ? mlirBlockArgumentGetOwner(value)
+                            : mlirOperationGetBlock(gqDefiningOp(value)),
+                        block);
+}
+
+bool gqIsUsedOnlyAfter(MlirValue value, MlirOperation op) {
+  MlirBlock block = mlirOperationGetBlock(op);
+  MlirRegion region = mlirBlockGetParentRegion(block);
+  for (MlirOpOperand use = mlirValueGetFirstUse(value);
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    while (!mlirRegionEqual(
+        mlirBlockGetParentRegion(mlirOperationGetBlock(user)), region))
+      user = mlirOperationGetParentOperation(user);
+    if (mlirBlockEqual(mlirOperationGetBlock(user), block) &&
+        !mlirOperationIsBeforeInBlock(op, user))
+      return false;
+  }
+  return true;
+}
+
+bool gqIsAvailableAt(MlirValue value, MlirOperation op) {
+  MlirOperation definition = gqDefiningOp(value);
+  return mlirOperationIsNull(definition) ||
+         !mlirBlockEqual(mlirOperationGetBlock(definition),
+                         mlirOperationGetBlock(op)) ||
+         mlirOperationIsBeforeInBlock(definition, op);
+}
+
+void gqDestroyIfUnused(MlirOperation op) {
+  if (mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, 0))))
+    mlirOperationDestroy(op);
+}
+
+MlirAffineMap gqIndexingMap(MlirOperation generic, intptr_t operand) {
+  return mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(
+      gqGetAttribute(generic, "indexing_maps"), operand));
+}
+
+bool gqIsComputeOp(MlirOperation op) { return gqOpInfoOf(op) != NULL; }
+
+bool gqCheckLowerable(MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
+    if (!mlirTypeIsAMemRef(type))
+      return gqOpError(op, "needs memrefs to be lowered; run "
+                           "one-shot-bufferize before");
+    if (mlirTypeIsAFloat4E2M1FN(mlirShapedTypeGetElementType(type)))
+      return gqOpError(op, "needs packed data to be lowered; run "
+                           "gq-pack-subbyte before bufferization");
+  }
+  return true;
+}
+
+bool gqIsNamed(MlirOperation op, const char *name) {
+  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
+                            mlirStringRefCreateFromCString(name));
+}
+
+bool gqIsOfDialect(MlirOperation op, const char *prefix) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  size_t length = strlen(prefix);
+  return name.length > length && memcmp(name.data, prefix, length) == 0;
+}
+
+bool gqIsOnHost(MlirOperation op) {
+  for (op = mlirOperationGetParentOperation(op); !mlirOperationIsNull(op);
+       op = mlirOperationGetParentOperation(op))
+    if (gqIsNamed(op, "scf.parallel") || gqIsNamed(op, "gpu.module") ||
+        gqIsOfDialect(op, "linalg."))
+      return false;
+  return true;
+}
+
+bool gqIsPlainCopy(MlirOperation op) {
+  if (!gqIsNamed(op, "memref.copy"))
+    return false;
+  for (intptr_t i = 0; i < 2; ++i) {
+    MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
+    if (mlirTypeIsAMemRef(type) &&
+        !mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type)))
+      return false;
+  }
+  return true;
+}
