@@ -37,7 +37,7 @@ enum {
 };
 
 /// A grid of so many CTAs, as far as there can be such.
-static inline uint32_t gq_dev_grid_of(int64_t ctas) {
+GQ_INLINE uint32_t gq_dev_grid_of(int64_t ctas) {
   return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
 }
 
@@ -47,8 +47,8 @@ static inline uint32_t gq_dev_grid_of(int64_t ctas) {
 /// which is the shortest way; else two, which is the least work. A warp does no
 /// more than that: one that is done makes room for another, and their loads and
 /// stores overlap.
-static inline uint32_t gq_dev_grid(int64_t rows, int64_t columns,
-                                   int64_t groups, int64_t full) {
+GQ_INLINE uint32_t gq_dev_grid(int64_t rows, int64_t columns, int64_t groups,
+                               int64_t full) {
   const int64_t warpsPerCta = GQ_DEV_CTA / 32;
   // 128 rows by 16 blocks are 16 pieces; 16 tiles of a group's padding are a
   // warp's share.
@@ -87,36 +87,34 @@ enum {
 
 /// The most jobs, tiles of 128 by 128, that [rows, columns] in groups can make.
 /// If ragged, rows are elements and columns 1.
-static inline int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
-                                        int64_t groups) {
+GQ_INLINE int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
+                                    int64_t groups) {
   return (rows / 128 + groups + 2) * ((columns + 127) / 128);
 }
 
 /// Whether a kernel of `format`, in this direction or not, collects transposed
 /// codes in shared memory: those of 4 bits.
-static inline bool gq_dev_tiles_collects_columns(gqFormat format,
-                                                 bool columnwise) {
+GQ_INLINE bool gq_dev_tiles_collects_columns(gqFormat format, bool columnwise) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   return columnwise && traits.transposes && traits.dataBits == 4;
 }
 
 /// Whether two lanes share rows of 16 elements in it, if it holds elements of
 /// type `held`.
-static inline bool gq_dev_tiles_shares_rows(gqFormat format, bool columnwise,
-                                            gqElementType held) {
+GQ_INLINE bool gq_dev_tiles_shares_rows(gqFormat format, bool columnwise,
+                                        gqElementType held) {
   return gq_dev_tiles_collects_columns(format, columnwise) && held != GQ_F32;
 }
 
 /// Whether it computes no other codes than those of rows, and these of 4 bits.
-static inline bool gq_dev_tiles_only_short_rows(gqFormat format,
-                                                bool columnwise) {
+GQ_INLINE bool gq_dev_tiles_only_short_rows(gqFormat format, bool columnwise) {
   return !columnwise && gqFormatGetTraits(format).dataBits == 4;
 }
 
 /// The CTAs of such a kernel that a multiprocessor holds at once, by their
 /// registers.
-static inline int32_t gq_dev_tiles_ctas(gqFormat format, bool columnwise,
-                                        gqElementType held) {
+GQ_INLINE int32_t gq_dev_tiles_ctas(gqFormat format, bool columnwise,
+                                    gqElementType held) {
   return gq_dev_tiles_only_short_rows(format, columnwise) ||
                  gq_dev_tiles_shares_rows(format, columnwise, held)
              ? 4
@@ -129,8 +127,8 @@ static inline int32_t gq_dev_tiles_ctas(gqFormat format, bool columnwise,
 /// where arithmetic counts as much as memory, it has more: four rounds of CTAs
 /// even out that some multiprocessors are slower and some tiles have rare
 /// blocks.
-static inline uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
-                                         int64_t dataBits) {
+GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
+                                     int64_t dataBits) {
   return gq_dev_grid_of(jobs < full        ? jobs
                         : jobs < 24 * full ? full
                         : dataBits == 4    ? 4 * full
@@ -140,8 +138,8 @@ static inline uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
 /// The bytes of the workspace of a kernel that computes amax or dbias: four for
 /// each group and two more, then for amax four for each job, then for dbias
 /// four for each column of 128 rows.
-static inline int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
-                                             int64_t groups, int32_t parts) {
+GQ_INLINE int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
+                                         int64_t groups, int32_t parts) {
   return 4 *
          (groups + 2 +
           (parts & GQ_DEV_AMAX ? gq_dev_tiles_jobs(rows, columns, groups) : 0) +
@@ -151,23 +149,23 @@ static inline int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
 /// The warps of gq_dev_reduce_tiles that share a column of a group: all of a
 /// CTA, or one if groups have no more tiles than that on average. Not of
 /// influence on the sum.
-static inline uint32_t gq_dev_reduce_tiles_warps(int64_t rows, int64_t groups) {
+GQ_INLINE uint32_t gq_dev_reduce_tiles_warps(int64_t rows, int64_t groups) {
   const uint32_t warps = GQ_DEV_TILES_CTA / 32;
   return rows > groups * warps * 128 ? warps : 1;
 }
 
 /// The CTAs that it has work for in a group, one of them for amax.
-static inline uint32_t gq_dev_reduce_tiles_ctas(int64_t columns, uint32_t warps,
-                                                int32_t parts) {
+GQ_INLINE uint32_t gq_dev_reduce_tiles_ctas(int64_t columns, uint32_t warps,
+                                            int32_t parts) {
   const int64_t width = GQ_DEV_TILES_CTA / warps;
   return (uint32_t)(parts & GQ_DEV_DBIAS ? (columns + width - 1) / width : 0) +
          (parts & GQ_DEV_AMAX ? 1 : 0);
 }
 
 /// The CTAs of its grid.
-static inline uint32_t gq_dev_reduce_tiles_grid(int64_t rows, int64_t columns,
-                                                int64_t groups, int32_t parts,
-                                                int64_t multiprocessors) {
+GQ_INLINE uint32_t gq_dev_reduce_tiles_grid(int64_t rows, int64_t columns,
+                                            int64_t groups, int32_t parts,
+                                            int64_t multiprocessors) {
   int64_t ctas =
       groups * gq_dev_reduce_tiles_ctas(
                    columns, gq_dev_reduce_tiles_warps(rows, groups), parts);

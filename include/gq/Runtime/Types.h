@@ -19,6 +19,10 @@
 /// Marks what the shared library exports; everything else in it is hidden.
 #define GQ_EXPORT __attribute__((visibility("default")))
 
+/// Declares a function of a header. Always inlined: device functions are
+/// specialized by constants, which must reach all that they call.
+#define GQ_INLINE static inline __attribute__((always_inline))
+
 //===----------------------------------------------------------------------===//
 // Element types
 //===----------------------------------------------------------------------===//
@@ -42,7 +46,7 @@ typedef enum gqElementType {
 
 /// The size in bytes of one element of `type`; 0 if `type` is none of the
 /// enumerators.
-static inline int64_t gqElementTypeSize(gqElementType type) {
+GQ_INLINE int64_t gqElementTypeSize(gqElementType type) {
   switch (type) {
   case GQ_I1:
   case GQ_I8:
@@ -133,7 +137,7 @@ typedef struct gqFormatTraits {
   bool transposes;
 } gqFormatTraits;
 
-static inline gqFormatTraits gqFormatGetTraits(gqFormat format) {
+GQ_INLINE gqFormatTraits gqFormatGetTraits(gqFormat format) {
   switch (format) {
 #define GQ_FORMAT(VALUE, NAME, MNEMONIC, CODE, RULE, ROWS, COLUMNS,            \
                   TRANSPOSES)                                                  \
@@ -252,7 +256,7 @@ typedef struct gqBuffer {
 
 /// Whether an optional operand is absent: a null pointer of rank 0, such as a
 /// buffer of zeros.
-static inline bool gqBufferIsAbsent(const gqBuffer *buffer) {
+GQ_INLINE bool gqBufferIsAbsent(const gqBuffer *buffer) {
   return !buffer->data && buffer->rank == 0;
 }
 
