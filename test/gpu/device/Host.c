@@ -26,3 +26,20 @@ void *allocateHost(int64_t bytes) {
   }
   return p;
 }
+
+bool bytesMatch(const char *name, const char *what, const uint8_t *found,
+                const uint8_t *expected, int64_t size, int64_t origin) {
+  int64_t wrong = 0, first = -1;
+  for (int64_t i = 0; i < size; ++i)
+    if (found[i] != expected[i]) {
+      if (first < 0)
+        first = i;
+      ++wrong;
+    }
+  if (wrong)
+    printf("  %s, %s: %lld of %lld bytes differ, first byte %lld is %#x, "
+           "expected %#x\n",
+           name, what, (long long)wrong, (long long)size,
+           (long long)(first - origin), found[first], expected[first]);
+  return wrong == 0;
+}

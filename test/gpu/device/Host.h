@@ -8,6 +8,7 @@
 #ifndef GQ_TEST_GPU_DEVICE_HOST_H
 #define GQ_TEST_GPU_DEVICE_HOST_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// The next of a fixed sequence.
@@ -15,6 +16,11 @@ uint32_t randomBits(void);
 
 /// `bytes` zeros, to be freed; the program ends where there is no memory.
 void *allocateHost(int64_t bytes);
+
+/// Compares `size` bytes, printing how many differ and where they begin to,
+/// byte `origin` being number 0.
+bool bytesMatch(const char *name, const char *what, const uint8_t *found,
+                const uint8_t *expected, int64_t size, int64_t origin);
 
 /// x rounded up to a multiple of `unit`.
 static inline int64_t up(int64_t x, int64_t unit) {

@@ -29,9 +29,11 @@ void launchGrouped(Kernel kernel, const Operands *o, unsigned ctas,
 void launchBlock(Kernel kernel, const Operands *o, unsigned ctas,
                  Handle stream);
 
-int runTests(Handle module, int device, const char *golden, int quick);
+/// What the commands of main.c do with the arguments after KERNELS. Of tests
+/// these are the folder of golden files and perhaps "quick".
+int runTests(Handle module, int device, int argc, char **argv);
 int runBenchmark(Handle module, int device, int argc, char **argv);
-int runTilesTests(Handle module, int device, const char *golden, int quick);
+int runTilesTests(Handle module, int device, int argc, char **argv);
 int runTilesBenchmark(Handle module, int device, int argc, char **argv);
 
 #endif // GQ_TEST_GPU_KERNELS_H

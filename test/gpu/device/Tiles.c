@@ -656,20 +656,8 @@ bool tilesArrayMatches(const TilesProblem *p, int array,
     return dbiasMatches(p, computed);
   if (array == TILES_WORKSPACE) // What is in it is nobody's business.
     return true;
-  int64_t wrong = 0, first = -1;
-  for (int64_t i = 0; i < a->size; ++i)
-    if (computed[i] != a->bytes[i]) {
-      if (first < 0)
-        first = i;
-      ++wrong;
-    }
-  if (wrong)
-    printf("  %s, %s: %lld of %lld bytes differ, first byte %lld is %#x, "
-           "expected %#x\n",
-           p->variant.name, tilesArrayNames[array], (long long)wrong,
-           (long long)a->size, (long long)first, computed[first],
-           a->bytes[first]);
-  return wrong == 0;
+  return bytesMatch(p->variant.name, tilesArrayNames[array], computed, a->bytes,
+                    a->size, 0);
 }
 
 //===----------------------------------------------------------------------===//

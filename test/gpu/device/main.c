@@ -17,28 +17,28 @@
 #include <stdio.h>
 #include <string.h>
 
+static const struct {
+  const char *name, *arguments;
+  /// At least.
+  int numArguments;
+  int (*run)(Handle module, int device, int argc, char **argv);
+} commands[] = {
+    {"test", "GOLDEN-DIRECTORY [quick]", 1, runTests},
+    {"bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runBenchmark},
+    {"tiles", "GOLDEN-DIRECTORY [quick]", 1, runTilesTests},
+    {"tiles-bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runTilesBenchmark},
+};
+enum { NUM_COMMANDS = sizeof(commands) / sizeof(*commands) };
+
 int main(int argc, char **argv) {
-  if (argc >= 4 && strcmp(argv[1], "test") == 0) {
-    int device = driverOpen();
-    return runTests(driverLoad(argv[2]), device, argv[3], argc > 4);
-  }
-  if (argc >= 3 && strcmp(argv[1], "bench") == 0) {
-    int device = driverOpen();
-    return runBenchmark(driverLoad(argv[2]), device, argc - 3, argv + 3);
-  }
-  if (argc >= 4 && strcmp(argv[1], "tiles") == 0) {
-    int device = driverOpen();
-    return runTilesTests(driverLoad(argv[2]), device, argv[3], argc > 4);
-  }
-  if (argc >= 3 && strcmp(argv[1], "tiles-bench") == 0) {
-    int device = driverOpen();
-    return runTilesBenchmark(driverLoad(argv[2]), device, argc - 3, argv + 3);
-  }
-  fprintf(stderr,
-          "usage: %s test KERNELS GOLDEN-DIRECTORY [quick]\n"
-          "       %s bench KERNELS [CTAS-PER-MULTIPROCESSOR]...\n"
-          "       %s tiles KERNELS GOLDEN-DIRECTORY [quick]\n"
-          "       %s tiles-bench KERNELS [CTAS-PER-MULTIPROCESSOR]...\n",
-          argv[0], argv[0], argv[0], argv[0]);
+  for (int i = 0; i < NUM_COMMANDS; ++i)
+    if (argc >= 3 + commands[i].numArguments &&
+        strcmp(argv[1], commands[i].name) == 0) {
+      int device = driverOpen();
+      return commands[i].run(driverLoad(argv[2]), device, argc - 3, argv + 3);
+    }
+  for (int i = 0; i < NUM_COMMANDS; ++i)
+    fprintf(stderr, "%s %s %s KERNELS %s\n", i ? "      " : "usage:", argv[0],
+            commands[i].name, commands[i].arguments);
   return 2;
 }

@@ -76,22 +76,11 @@ static uint8_t *outputRead(Output *o) {
 }
 
 static bool outputMatches(Output *o, const char *name, const char *what) {
-  int64_t all = o->bytes + o->shift + 2 * GUARD;
+  int64_t begin = GUARD + o->shift, all = o->bytes + begin + GUARD;
   uint8_t *bytes = outputRead(o);
-  int64_t wrong = 0, first = -1;
-  for (int64_t i = 0; i < all; ++i)
-    if (bytes[i] != o->host[i]) {
-      if (first < 0)
-        first = i;
-      ++wrong;
-    }
-  if (wrong)
-    printf("  %s, %s: %lld of %lld bytes differ, first byte %lld is %#x, "
-           "expected %#x\n",
-           name, what, (long long)wrong, (long long)o->bytes,
-           (long long)(first - GUARD - o->shift), bytes[first], o->host[first]);
+  bool matches = bytesMatch(name, what, bytes, o->host, all, begin);
   free(bytes);
-  return wrong == 0;
+  return matches;
 }
 
 static bool guardsHold(Output *o) {
@@ -418,6 +407,24 @@ static bool returnsScaleOffsets(const Problem *p, const Operands *o) {
   return equal;
 }
 
+/// Runs a kernel on poisoned outputs and a status of 0, and waits for it.
+static void runKernel(Kernel kernel, const Operands *o, unsigned ctas,
+                      Output *data, Output *scales) {
+  outputPoison(data);
+  outputPoison(scales);
+  CU(MemsetD8(o->status, 0, 4));
+  launchGrouped(kernel, o, ctas, NULL);
+  CU(CtxSynchronize());
+}
+
+/// Frees a problem that the CPU has solved too.
+static void freeAll(Problem *p, Operands *o, Output *data, Output *scales) {
+  freeOperands(p, o);
+  outputFree(data);
+  outputFree(scales);
+  problemFree(p);
+}
+
 /// Runs a problem on several grids. `data` and `scales` are expected bytes, or
 /// null: the CPU's.
 static void runProblem(const Problem *p, const void *data, const void *scales) {
@@ -434,10 +441,7 @@ static void runProblem(const Problem *p, const void *data, const void *scales) {
   const unsigned grids[] = {1, 0, quickly ? 21 : 1777, 3};
   for (int i = p->rows * p->columns > 1 << 22 ? 1 : 0;
        accepted && i < (quickly ? 3 : 4); ++i) {
-    outputPoison(&out);
-    outputPoison(&outScales);
-    launchGrouped(kernel, &o, grids[i], NULL);
-    CU(CtxSynchronize());
+    runKernel(kernel, &o, grids[i], &out, &outScales);
     char name[128];
     snprintf(name, sizeof(name), "%s (%s, %lldx%lld, G %lld, grid %u)", p->name,
              kernelName(p), (long long)p->rows, (long long)p->columns,
@@ -834,20 +838,13 @@ static void hostileRowIndices(const char *name, gqElementType type,
   Operands o = makeOperands(&p, &data, &scales);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
   for (unsigned ctas = 1; ctas < 100; ctas += 70) {
-    outputPoison(&data);
-    outputPoison(&scales);
-    CU(MemsetD8(o.status, 0, 4));
-    launchGrouped(kernel, &o, ctas, NULL);
-    CU(CtxSynchronize());
+    runKernel(kernel, &o, ctas, &data, &scales);
     ok &= outputMatches(&data, name, "data");
     ok &= outputMatches(&scales, name, "scales");
     report(ok && readStatus(o.status) == GQ_DEV_STATUS_ROW_INDICES, name,
            "bytes or status");
   }
-  freeOperands(&p, &o);
-  outputFree(&data);
-  outputFree(&scales);
-  problemFree(&p);
+  freeAll(&p, &o, &data, &scales);
 }
 
 static void testGather(void) {
@@ -909,10 +906,7 @@ static void testTwoOps(void) {
     ok &= outputMatches(&data, name, "data");
     ok &= outputMatches(&scales, name, "scales");
     report(ok && readStatus(o.status) == 0, name, "bytes or status");
-    freeOperands(&p, &o);
-    outputFree(&data);
-    outputFree(&scales);
-    problemFree(&p);
+    freeAll(&p, &o, &data, &scales);
   }
 }
 
@@ -952,11 +946,7 @@ static void hostileProblem(const HostileCase *c, gqFormat format, bool linear) {
   Operands o = makeOperands(&p, &data, &scales);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
   for (unsigned ctas = 1; ctas < 100; ctas += 70) {
-    outputPoison(&data);
-    outputPoison(&scales);
-    CU(MemsetD8(o.status, 0, 4));
-    launchGrouped(kernel, &o, ctas, NULL);
-    CU(CtxSynchronize());
+    runKernel(kernel, &o, ctas, &data, &scales);
     if (c->wide) // rows = grouped: some rows are left alone.
       report(guardsHold(&data), c->name, "guards of the data");
     else
@@ -969,10 +959,7 @@ static void hostileProblem(const HostileCase *c, gqFormat format, bool linear) {
       printf("  %s: status %u, expected %u\n", c->name, status, expected);
     report(status == expected, c->name, "status");
   }
-  freeOperands(&p, &o);
-  outputFree(&data);
-  outputFree(&scales);
-  problemFree(&p);
+  freeAll(&p, &o, &data, &scales);
 }
 
 static void testHostile(void) {
@@ -1054,10 +1041,7 @@ static void testGraph(void) {
     ok &= outputMatches(&scales, p.name, "scales");
     report(ok && readStatus(o.status) == 0, p.name, "bytes or status");
   }
-  freeOperands(&p, &o);
-  outputFree(&data);
-  outputFree(&scales);
-  problemFree(&p);
+  freeAll(&p, &o, &data, &scales);
 }
 
 /// More than 2^31 elements. All rows are copies of 512 rows; the last ones are
@@ -1142,12 +1126,12 @@ static void testHuge(gqFormat format) {
   problemFree(&p);
 }
 
-int runTests(Handle kernels, int ordinal, const char *goldenDirectory,
-             int quick) {
+int runTests(Handle kernels, int ordinal, int argc, char **argv) {
+  bool quick = argc > 1;
   module = kernels;
   device = ordinal;
   quickly = quick;
-  testGolden(goldenDirectory);
+  testGolden(argv[0]);
   testRandom(quick);
   if (!quick)
     testAllBf16();

@@ -115,10 +115,10 @@ static bool run(const TilesProblem *p, unsigned grid,
   return hold;
 }
 
-int runTilesTests(Handle kernels, int ordinal, const char *golden, int quick) {
+int runTilesTests(Handle kernels, int ordinal, int argc, char **argv) {
   module = kernels;
   device = ordinal;
-  int passed, failed = tilesTest(run, golden, quick, &passed);
+  int passed, failed = tilesTest(run, argv[0], argc > 1, &passed);
   printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }

@@ -16,5 +16,5 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s GOLDEN-DIRECTORY\n", argv[0]);
     return 2;
   }
-  return runTests(NULL, 0, argv[1], 1);
+  return runTests(NULL, 0, 2, (char *[]){argv[1], "quick"});
 }
