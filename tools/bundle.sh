@@ -8,9 +8,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-dist}")
-tools/setup.sh
+tools/setup.sh --tests gqDeviceBitcode gq-tools device_kernels \
+  gqDeviceTestKernels
 build=$(realpath -m "${GQ_BUILD_DIR:-build}")
-ninja --quiet -C "$build" gq-tools >&2
 
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT

@@ -2,11 +2,18 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs what gq needs on Debian 12, and builds it. demo.sh and test.sh call
-# it; done once, it does nothing. $GQ_BUILD_DIR names the build folder.
+# setup.sh [--tests] [TARGET...]: installs what gq needs on Debian 12, and builds
+# it, or the targets. With --tests the tests are configured too, and stay so.
+# demo.sh, test.sh and bundle.sh call it; done once, it does nothing.
+# $GQ_BUILD_DIR names the build folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath -m "${GQ_BUILD_DIR:-build}")
+tests=OFF
+if [ "${1:-}" = --tests ]; then
+  tests=ON
+  shift
+fi
 
 packages=(
   clang-22 clang-format-22 cmake libcmocka-dev libdlpack-dev libjansson-dev
@@ -49,7 +56,16 @@ if [ ! -e "$toolkit/nvvm/libdevice/libdevice.10.bc" ]; then
   options+=("-DGQ_CUDA_TOOLKIT=$build/cuda/nvidia/cu13")
 fi
 
-if [ ! -f "$build/build.ninja" ]; then
-  cmake -G Ninja -S . -B "$build" "${options[@]}" >/dev/null
+# Whether the build folder is configured, and for the tests where they are asked
+# for: CMake's default.
+isConfigured() {
+  [ -f "$build/build.ninja" ] || return
+  [ $tests = OFF ] || ! grep -q '^BUILD_TESTING:BOOL=OFF' "$build/CMakeCache.txt"
+}
+
+if ! isConfigured; then
+  echo "Configuring $build"
+  cmake -G Ninja -S . -B "$build" "${options[@]}" -DBUILD_TESTING=$tests \
+    >/dev/null
 fi
-ninja --quiet -C "$build" >&2
+ninja -C "$build" "$@" >&2

@@ -5,7 +5,7 @@
 # Installs, builds and runs every test. Arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-tools/setup.sh
+tools/setup.sh --tests
 tools/count-lines.sh
 exec ctest --test-dir "${GQ_BUILD_DIR:-build}" --output-on-failure \
   -j "$(nproc)" "$@"
