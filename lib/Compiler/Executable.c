@@ -103,6 +103,8 @@ static const RuntimeFunction cudaFunctions[] = {
     GQ_FUNCTION(gqDeviceMultiprocessorCount),
     GQ_FUNCTION(gqGetStream),
     GQ_FUNCTION(gqKernelGrid),
+    GQ_FUNCTION(gqLaunchCheck),
+    GQ_FUNCTION(gqLaunchOperand),
     GQ_FUNCTION(gqReduceTilesGrid),
     GQ_FUNCTION(gqStreamStatusWord),
     GQ_FUNCTION(gqTilesGrid),

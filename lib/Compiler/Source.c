@@ -9,7 +9,6 @@
 #include "Text.h"
 
 #include <mlir-c/BuiltinAttributes.h>
-#include <mlir-c/BuiltinTypes.h>
 #include <mlir-c/Diagnostics.h>
 #include <stdint.h>
 #include <string.h>
@@ -34,11 +33,6 @@ static void failOp(Check *check, MlirOperation op, const char *message) {
 static bool hasName(MlirOperation op, const char *name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
                             mlirStringRefCreateFromCString(name));
-}
-
-static MlirAttribute getAttribute(MlirOperation op, const char *name) {
-  return mlirOperationGetAttributeByName(op,
-                                         mlirStringRefCreateFromCString(name));
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,11 +89,11 @@ static bool isReserved(MlirStringRef name) {
       "printComma",   "printF16",      "printF32",    "printF64",  "printI64",
       "printNewline", "printOpen",     "printString", "printU64",  "puts"};
   static const char *const prefixes[] = {
-      "__nv_",    "_mlir_ciface_", "_mlir_memref_to_llvm_",
-      "gqCpu",    "gqDevice",      "gqGet",
-      "gqHeap",   "gqKernel",      "gqReduce",
-      "gqStream", "gqTiles",       "gq_kernels_",
-      "mgpu",
+      "__nv_",       "_mlir_ciface_", "_mlir_memref_to_llvm_",
+      "gqCpu",       "gqDevice",      "gqGet",
+      "gqHeap",      "gqKernel",      "gqLaunch",
+      "gqReduce",    "gqStream",      "gqTiles",
+      "gq_kernels_", "mgpu",
   };
   for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i)
     if (startsWith(name, prefixes[i]))
@@ -145,40 +139,6 @@ static void checkSymbol(Check *check, MlirOperation op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Types
-//===----------------------------------------------------------------------===//
-
-/// Whether a caller of `function` passes or gets a memref without a rank.
-static bool hasUnrankedMemref(MlirOperation function) {
-  MlirAttribute attribute = getAttribute(function, "function_type");
-  if (mlirAttributeIsNull(attribute) || !mlirAttributeIsAType(attribute) ||
-      !mlirTypeIsAFunction(mlirTypeAttrGetValue(attribute)))
-    return false;
-  MlirType type = mlirTypeAttrGetValue(attribute);
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i)
-    if (mlirTypeIsAUnrankedMemRef(mlirFunctionTypeGetInput(type, i)))
-      return true;
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
-    if (mlirTypeIsAUnrankedMemRef(mlirFunctionTypeGetResult(type, i)))
-      return true;
-  return false;
-}
-
-/// The C interface of such a function ends the process, where MLIR makes it, if
-/// the element type is not LLVM's.
-static void checkFunction(Check *check, MlirOperation op) {
-  MlirAttribute visibility = mlirOperationGetAttributeByName(
-      op, mlirSymbolTableGetVisibilityAttributeName());
-  bool hasInterface =
-      mlirAttributeIsNull(visibility) ||
-      !mlirAttributeIsNull(getAttribute(op, "llvm.emit_c_interface"));
-  if (hasName(op, "func.func") && hasInterface && hasUnrankedMemref(op))
-    failOp(check, op,
-           "a caller cannot pass a memref without a rank; give it one, or make "
-           "the function private and without llvm.emit_c_interface");
-}
-
-//===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
 
@@ -194,7 +154,6 @@ static MlirWalkResult checkOp(MlirOperation op, void *data) {
   // Only what gq-finalize-boundary writes is to be believed.
   mlirOperationRemoveDiscardableAttributeByName(
       op, mlirStringRefCreateFromCString("gq.boundary"));
-  checkFunction(check, op);
   if (mlirOperationEqual(mlirOperationGetParentOperation(op), check->module))
     checkSymbol(check, op);
   return MlirWalkResultAdvance;

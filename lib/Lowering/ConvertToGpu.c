@@ -605,6 +605,8 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   launcher.stream =
       buildHostCall(&launcher, "gqGetStream", 0, NULL,
                     mlirLLVMPointerTypeGet(launcher.builder.context, 0));
+  if (!gqBuildOverlapCheck(&launcher.builder, module, op))
+    return false;
   if (!launchOp(&launcher, op))
     return gqOpError(op, "has become a kernel that does not parse");
   mlirOperationDestroy(op);

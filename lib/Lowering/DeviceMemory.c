@@ -439,12 +439,12 @@ static bool checkAccesses(MlirOperation module) {
 
 MlirLogicalResult gqDeviceMemory(MlirOperation module) {
   bool valid = declareStream(module) && convertConstants(module);
-  gqOpList copies = gqCollect(module, gqIsPlainCopy);
+  gqOpList copies = gqCollectDirectly(module, gqIsPlainCopy);
   for (intptr_t i = 0; valid && i < copies.size; ++i)
     if (gqIsOnHost(copies.ops[i]))
       convertCopy(copies.ops[i]);
   gqOpListFree(&copies);
-  gqOpList launches = gqCollect(module, isSynchronousLaunch);
+  gqOpList launches = gqCollectDirectly(module, isSynchronousLaunch);
   for (intptr_t i = 0; valid && i < launches.size; ++i)
     convertLaunch(launches.ops[i]);
   gqOpListFree(&launches);

@@ -226,7 +226,44 @@ static void finalize(MlirOperation function, const gqOpList *returns,
   free(sources);
 }
 
+/// Whether a caller of `function` passes or gets a memref without a rank.
+static bool hasUnrankedMemref(MlirOperation function) {
+  MlirType type =
+      mlirTypeAttrGetValue(gqGetAttribute(function, "function_type"));
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i)
+    if (mlirTypeIsAUnrankedMemRef(mlirFunctionTypeGetInput(type, i)))
+      return true;
+  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
+    if (mlirTypeIsAUnrankedMemRef(mlirFunctionTypeGetResult(type, i)))
+      return true;
+  return false;
+}
+
+static bool isFunction(MlirOperation op) { return gqIsNamed(op, "func.func"); }
+
+/// Without a rank the C interface ends the process, where upstream's conversion
+/// makes it, if the element type is not LLVM's.
+static bool checkInterfaces(MlirOperation module) {
+  gqOpList functions = gqCollectDirectly(module, isFunction);
+  bool valid = true;
+  for (intptr_t i = 0; i < functions.size; ++i) {
+    MlirOperation function = functions.ops[i];
+    bool hasInterface =
+        gqIsPublic(function) ||
+        !mlirAttributeIsNull(gqGetAttribute(function, "llvm.emit_c_interface"));
+    if (hasInterface && hasUnrankedMemref(function))
+      valid = gqOpError(
+          function, "has a caller, who cannot pass a memref without a rank; "
+                    "give it one, or make the function private and without "
+                    "llvm.emit_c_interface");
+  }
+  gqOpListFree(&functions);
+  return valid;
+}
+
 MlirLogicalResult gqFinalizeBoundary(MlirOperation module) {
+  if (!checkInterfaces(module))
+    return mlirLogicalResultFailure();
   gqOpList functions = gqCollectFunctions(module);
   gqOpList calls = gqCollectCalls(module);
   for (intptr_t i = 0; i < functions.size; ++i) {

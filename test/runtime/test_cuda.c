@@ -651,6 +651,32 @@ static void doConstant(void) {
 static void doRelease(void) { gqDeviceRelease(0, NULL, memoryOfTest); }
 
 /// Every driver call that generated code leads to is named when it fails.
+/// What an op writes overlaps nothing else: then nothing is launched, and the
+/// next op is another matter.
+static void testOverlap(void **state) {
+  (void)state;
+  enum { OFFSETS = 2, DATA = 9, SCALES = 10, SCALE_OFFSETS_OUT = 15 };
+  gqLaunchOperand(0, 0x1000, 4, 128, 128);
+  gqLaunchOperand(0, 0x1000, 4, 128, 128); // Another input, the same memory.
+  gqLaunchOperand(OFFSETS, 0x2000, 1, 12, 0);
+  gqLaunchOperand(DATA, 0x3000, 4, 32, 36);
+  gqLaunchOperand(SCALES, 0x3020, 4, 4, 36); // In the gaps of data.
+  gqLaunchOperand(SCALE_OFFSETS_OUT, 0x200c, 1, 8, 0);
+  gqLaunchCheck(GQ_LAUNCH_GROUPED_BLOCK_QUANTIZE);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  gqLaunchOperand(OFFSETS, 0x2000, 1, 12, 0);
+  gqLaunchOperand(SCALE_OFFSETS_OUT, 0x2004, 1, 8, 0);
+  gqLaunchCheck(GQ_LAUNCH_GROUPED_BLOCK_QUANTIZE);
+  assert_null(mgpuModuleGetFunction(NULL, "kernel"));
+  assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "grouped_block_quantize: scale_offsets_out is written "
+                      "and overlaps offsets in memory");
+  gqLaunchOperand(2, 0x2000, 1, 12, 0);
+  gqLaunchCheck(GQ_LAUNCH_BLOCK_QUANTIZE);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
 static void testNamedFailures(void **state) {
   (void)state;
   static const struct {
@@ -1087,6 +1113,7 @@ int main(void) {
       cmocka_unit_test_setup(testGraphOfDefaultStream, setUp),
       cmocka_unit_test_setup(testGraphFailures, setUp),
       cmocka_unit_test_setup(testPending, setUp),
+      cmocka_unit_test_setup(testOverlap, setUp),
       cmocka_unit_test_setup(testNamedFailures, setUp),
       cmocka_unit_test_setup(testNothingLeaks, setUp),
       cmocka_unit_test_setup(testOutOfMemory, setUp),

@@ -125,3 +125,15 @@ func.func @huge_constant() -> memref<4611686018427387904x4xf32> {
   %0 = memref.get_global @huge : memref<4611686018427387904x4xf32>
   return %0 : memref<4611686018427387904x4xf32>
 }
+
+// -----
+
+// Copies between device memory are gq's affair in the module itself only.
+module {
+  func.func @copy_in_nested_module(%a: memref<2xf32>, %b: memref<2xf32>) {
+    // expected-error @+1 {{would run on the host, on device memory; it has no GPU lowering}}
+    memref.copy %a, %b : memref<2xf32> to memref<2xf32>
+    return
+  }
+}
+func.func @beside_the_copy() { return }
