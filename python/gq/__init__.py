@@ -180,7 +180,7 @@ def compile(mlir_text, target="cpu", fusion=True, cache_dir=None):
 
     Args:
       mlir_text: str or bytes; gq ops and upstream dialects, with at least one
-        public function.
+        public function. Text, not bytecode.
       target: where it runs; "cpu".
       fusion: whether to fuse. On the CPU, quantization and scale layout become
         one op; element-wise ops before them become one loop, which writes the
