@@ -371,8 +371,9 @@ gqStatus gqFrontendRun(const char *mlir, size_t length,
                        LLVMContextRef context, LLVMModuleRef *module,
                        gqText *signatures) {
   static pthread_once_t registered = PTHREAD_ONCE_INIT;
-  if (gqSourceIsBytecode(mlir, length))
-    return gqFail(GQ_COMPILE_ERROR, "expected MLIR text, found bytecode");
+  const char *refused = gqSourceRefuse(mlir, length);
+  if (refused)
+    return gqFail(GQ_COMPILE_ERROR, "%s", refused);
   pthread_once(&registered, registerPasses);
   Diagnostics diagnostics = {
       {0}, options->sourceName ? options->sourceName : "<mlir>"};

@@ -16,9 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/// Whether this is MLIR's bytecode, not text. The reader of bytecode trusts the
-/// numbers in it: corrupt bytecode hangs it, or ends the process.
-bool gqSourceIsBytecode(const char *mlir, size_t length);
+/// Why MLIR must not parse this; null if it may. The reader of bytecode trusts
+/// the numbers in it: corrupt bytecode hangs it, or ends the process. And the
+/// parser calls itself for what is nested, until there is no stack left.
+const char *gqSourceRefuse(const char *mlir, size_t length);
 
 /// Checks a module as its author wrote it, and drops attributes that mean
 /// something only where gq's passes write them. Emits an error for each thing

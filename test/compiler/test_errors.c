@@ -7,6 +7,8 @@
 
 #include "Support.h"
 
+#include "lib/Compiler/Text.h"
+
 //===----------------------------------------------------------------------===//
 // Compilation
 //===----------------------------------------------------------------------===//
@@ -33,6 +35,51 @@ static void testBytecode(void **state) {
                     "expected MLIR text, found bytecode");
   refuseCompilation("ML\xefR", "expected MLIR text, found bytecode");
   refuseCompilation("ML", "model.mlir:1:1: error: ");
+}
+
+static void repeat(gqText *text, const char *part, int count) {
+  while (count-- > 0)
+    gqTextPrintf(text, "%s", part);
+}
+
+/// The parser would run out of stack.
+static void testNesting(void **state) {
+  (void)state;
+  static const struct {
+    const char *before, *open, *middle, *close, *after;
+  } cases[] = {
+      {"func.func @f() attributes {a = ", "[", "", "]", "} { return }"},
+      {"func.func private @f(tuple<", "tuple<", "", ">", ">)"},
+      {"func.func @f() {", "scf.execute_region {", "scf.yield", "}",
+       " return }"},
+      {"#m = affine_map<(d0) -> (", "(", "d0", ")", ")>"},
+      {"#m = affine_map<(d0) -> (", "- ", "d0", "", ")>"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    gqText text = {0};
+    repeat(&text, cases[i].before, 1);
+    repeat(&text, cases[i].open, 200000);
+    repeat(&text, cases[i].middle, 1);
+    repeat(&text, cases[i].close, 200000);
+    repeat(&text, cases[i].after, 1);
+    refuseCompilation(text.data,
+                      "brackets or signs are nested more than 256 deep");
+    gqTextFree(&text);
+  }
+  // As deep as it may be, and what only looks deep.
+  gqText text = {0};
+  gqTextPrintf(&text, "// ");
+  repeat(&text, "(", 1000);
+  gqTextPrintf(&text, "\nfunc.func @main() attributes {s = \"\\\"");
+  repeat(&text, "[", 1000);
+  gqTextPrintf(&text, "\", a = ");
+  repeat(&text, "[", 255);
+  repeat(&text, "]", 255);
+  gqTextPrintf(&text, "} {\n  return\n}\n");
+  for (int i = 0; i < 1000; ++i)
+    gqTextPrintf(&text, "func.func private @f%d() -> (i32)\n", i);
+  gqExecutableDestroy(compile(text.data));
+  gqTextFree(&text);
 }
 
 /// MLIR would end the process.
@@ -340,6 +387,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testParseError),
       cmocka_unit_test(testBytecode),
+      cmocka_unit_test(testNesting),
       cmocka_unit_test(testUnrankedMemref),
       cmocka_unit_test(testDiagnostics),
       cmocka_unit_test(testUnsupportedTypes),

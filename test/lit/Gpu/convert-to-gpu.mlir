@@ -35,6 +35,9 @@ func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
     %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
     %s: memref<?x4xf8E4M3FN>) {
   // CHECK: %[[STREAM:.*]] = call @gqGetStream() : () -> !llvm.ptr
+  // Two inputs, offsets, scale offsets, data and scales.
+  // CHECK-COUNT-6: call @gqLaunchOperand(
+  // CHECK: call @gqLaunchCheck(
   // CHECK: call @gqStreamStatusWord(%[[STREAM]])
   // CHECK: %[[GRID:.*]] = call @gqKernelGrid(%{{.*}}, %{{.*}}, %{{.*}}) : (i64, i64, i64) -> i64
   // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
@@ -55,6 +58,10 @@ func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
 func.func @two_ops(%x: memref<?x64xf16>, %g: memref<f32>, %o: memref<4xi32>,
     %so: memref<3xi32>, %q: memref<?x32xi8>, %l: memref<?x4xf8E4M3FN>,
     %s: memref<?x4xf8E4M3FN>) {
+  // Where its operands are: rows, bytes of a row, bytes from row to row.
+  // CHECK-COUNT-4: call @gqLaunchOperand({{.*}}) : (i64, i64, i64, i64, i64) -> ()
+  // CHECK: %[[BLOCK_QUANTIZE:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT: call @gqLaunchCheck(%[[BLOCK_QUANTIZE]])
   // CHECK: gpu.launch_func {{.*}} @gq_kernels_1::@block_quantize
   gq.block_quantize format(nvfp4) ins(%x : memref<?x64xf16>)
       global_scale(%g : memref<f32>)
