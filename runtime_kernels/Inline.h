@@ -24,4 +24,15 @@
 /// the caller then specialize it.
 #define GQ_DEV static inline __attribute__((always_inline))
 
+/// GQ_DEV_CHIP is defined where the chip's instructions are there
+/// (arch/Nvptx.h), also as the tests emulate them: then a header has, besides
+/// its reference forms, the fast ones. GQ_GLOBAL marks what a pointer points to
+/// as the global memory of a GPU.
+#ifdef __NVPTX__
+#define GQ_DEV_CHIP
+#define GQ_GLOBAL __attribute__((address_space(1)))
+#else
+#define GQ_GLOBAL
+#endif
+
 #endif // GQ_KERNELS_INLINE_H

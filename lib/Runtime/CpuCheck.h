@@ -24,7 +24,7 @@
 #include "Overlap.h"
 
 #include "gq/Runtime/Status.h"
-#include "runtime_kernels/layout/Groups.h"
+#include "runtime_kernels/groups/Groups.h"
 
 #include <fenv.h>
 #include <stdbool.h>

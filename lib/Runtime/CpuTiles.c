@@ -8,7 +8,7 @@
 #include "CpuTiles.h"
 
 #include "CpuClones.h"
-#include "runtime_kernels/layout/Groups.h"
+#include "runtime_kernels/groups/Groups.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 #include "runtime_kernels/scalers/Block.h"
 

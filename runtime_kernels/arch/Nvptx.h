@@ -13,11 +13,8 @@
 
 #include "runtime_kernels/codecs/Float.h"
 
-/// Marks what a pointer points to as global memory.
-#define GQ_GLOBAL __attribute__((address_space(1)))
-
-/// The same for memory that the threads of a CTA share. A variable is declared
-/// `static GQ_SHARED` and GQ_UNINITIALIZED.
+/// Marks what a pointer points to as memory that the threads of a CTA share. A
+/// variable is declared `static GQ_SHARED` and GQ_UNINITIALIZED.
 #define GQ_SHARED __attribute__((address_space(3)))
 #define GQ_UNINITIALIZED __attribute__((loader_uninitialized))
 
@@ -289,11 +286,11 @@ GQ_DEV uint32_t gq_dev_e5m2x4_from_f32(float x0, float x1, float x2, float x3) {
   return codes;
 }
 
-/// The value of an e4m3 code that is no NaN.
-GQ_DEV float gq_dev_f32_from_e4m3_code(uint32_t code) {
+/// The values of two e4m3 codes.
+GQ_DEV uint32_t gq_dev_f16x2_from_e4m3x2(uint32_t codes) {
   uint32_t halves;
-  __asm__("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)code));
-  return gq_dev_f32_from_f16_native((uint16_t)halves);
+  __asm__("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"((uint16_t)codes));
+  return halves;
 }
 
 #if __CUDA_ARCH__ >= 1000

@@ -7,11 +7,15 @@
 // 1.5, 2, 3, 4 and 6. There is no inf and no NaN. Two codes share a byte, the
 // element of even index in the low nibble.
 //
+// First the reference form, then the fast ones: eight elements become a word,
+// the first in the lowest nibble.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_KERNELS_CODECS_E2M1_H
 #define GQ_KERNELS_CODECS_E2M1_H
 
+#include "gq/Runtime/Types.h"
 #include "runtime_kernels/codecs/Float.h"
 
 /// The code of x, rounded to nearest even and saturated to +-6; -0 keeps its
@@ -48,5 +52,193 @@ GQ_DEV float gq_dev_f32_from_e2m1(uint32_t code) {
   uint32_t sign = (code & 8) << 28;
   return gq_dev_f32_from_bits(gq_dev_f32_bits(magnitude) | sign);
 }
+
+//===----------------------------------------------------------------------===//
+// On the chip
+//===----------------------------------------------------------------------===//
+
+#ifdef GQ_DEV_CHIP
+
+#include "runtime_kernels/arch/Nvptx.h"
+
+/// The fast forms. They take elements multiplied by gq_dev_e2m1_one, which is
+/// made part of the factor of a block. Each is compared with the reference form
+/// for every input that it may get (e2m1.c and bf16.c of the device's tests).
+typedef enum gq_dev_e2m1_way {
+  /// The instruction, since sm_100: any element as it is.
+  GQ_DEV_E2M1_NATIVE,
+  /// Times 2^-14, by way of f16. They lie on the middle between two codes or
+  /// 2^-9 away from it, so that rounding to f16 first changes nothing.
+  GQ_DEV_E2M1_SPACED,
+  /// Times 2^-6. Magnitudes up to 6.9 are rounded, inf and NaN saturate, what
+  /// lies between must not occur.
+  GQ_DEV_E2M1_ROUNDED,
+  /// Times 2^16. Magnitudes below 7, and NaN.
+  GQ_DEV_E2M1_MOVED,
+} gq_dev_e2m1_way;
+
+/// The way for the quotients of elements of `type`, which are constants, by a
+/// block's scale: those of bf16 by an e4m3 scale or a power of two are spaced.
+GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_of(gqElementType type, bool hasOuter) {
+#if __CUDA_ARCH__ >= 1000
+  (void)type, (void)hasOuter;
+  return GQ_DEV_E2M1_NATIVE;
+#else
+  return type == GQ_BF16 && !hasOuter ? GQ_DEV_E2M1_SPACED
+                                      : GQ_DEV_E2M1_ROUNDED;
+#endif
+}
+
+/// The way in which elements can be converted four at a time.
+GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_in_steps(void) {
+#if __CUDA_ARCH__ >= 1000
+  return GQ_DEV_E2M1_NATIVE;
+#else
+  return GQ_DEV_E2M1_MOVED;
+#endif
+}
+
+/// What 1 comes as, a power of two.
+GQ_DEV float gq_dev_e2m1_one(gq_dev_e2m1_way way) {
+  return way == GQ_DEV_E2M1_SPACED    ? 0x1p-14f
+         : way == GQ_DEV_E2M1_ROUNDED ? 0x1p-6f
+         : way == GQ_DEV_E2M1_MOVED   ? 0x1p16f
+                                      : 1.0f;
+}
+
+// Spaced
+
+/// Of a pair: bits 9 to 11 and 25 to 27 of the result are the magnitudes of the
+/// codes, bits 15 and 31 their signs.
+///
+/// 2^-14 is the smallest normal f16, so that from bit 9 on an f16 times 2^14 is
+/// an e2m1, denormals and all. What is left is to round there, ties to even.
+GQ_DEV uint32_t gq_dev_e2m1_of_f16_pair(float low, float high) {
+  uint32_t halves = gq_dev_min_magnitude_f16x2(gq_dev_f16x2_from_f32(low, high),
+                                               0x0e000e00); // 6
+  return halves + (halves >> 9 & 0x00010001) + 0x00ff00ff;
+}
+
+GQ_DEV uint32_t gq_dev_e2m1x8_spaced(const float y[8]) {
+  uint32_t pairs[4];
+  for (int i = 0; i < 4; ++i)
+    pairs[i] = gq_dev_e2m1_of_f16_pair(y[i], y[i + 4]);
+  // A byte an element: the sign, three zeros, the magnitude, and a rest.
+  uint32_t even = gq_dev_permute(pairs[0], pairs[2], 0x7351);
+  uint32_t odd = gq_dev_permute(pairs[1], pairs[3], 0x7351);
+  even = gq_dev_select_bits(0x08080808, even >> 4, even >> 1);
+  odd = gq_dev_select_bits(0x80808080, odd, odd << 3);
+  return gq_dev_select_bits(0xf0f0f0f0, odd, even);
+}
+
+// Rounded
+
+/// 2^6 y rounded to the grid of e2m1, and its sign lost if that is 0; NaN for
+/// inf and what overflows. Likewise times 2^-6.
+///
+/// Let b be y, but at least 1. The unit of the last place of b * 2^22 is half
+/// the power of two at or below b, which is the step of the grid there. So b *
+/// 2^22 - y is rounded to the grid, ties to even, and what b * 2^22 exceeds it
+/// by is y rounded. The difference may lie below the power of two where the
+/// unit is finer: then y is next to that power and rounds to it all the same.
+/// At 1, where everything below is rounded, 2^-22 keeps it above. (With a sum
+/// for the difference the largest numbers below 2 and 4 would go wrong.)
+GQ_DEV float gq_dev_e2m1_round(float y) {
+  float b = gq_dev_max_magnitude(y, 0x1.000004p-6f);
+  float difference = gq_dev_fma(b, 0x1p22f, -y);
+  return gq_dev_fma(b, 0x1p22f, -difference);
+}
+
+/// 2^-6 is the smallest normal e4m3: up to 6 times that, denormals included,
+/// its codes are those of e2m1 shifted by two. The conversion packs them, of y
+/// itself it packs the signs.
+GQ_DEV uint32_t gq_dev_e2m1x8_rounded(const float y[8]) {
+  float r[8];
+  for (int i = 0; i < 8; ++i)
+    r[i] = gq_dev_e2m1_round(y[i]);
+  uint32_t even = gq_dev_e4m3x4_from_f32(r[0], r[2], r[4], r[6]);
+  uint32_t odd = gq_dev_e4m3x4_from_f32(r[1], r[3], r[5], r[7]);
+  uint32_t evenSigns = gq_dev_e4m3x4_from_f32(y[0], y[2], y[4], y[6]);
+  uint32_t oddSigns = gq_dev_e4m3x4_from_f32(y[1], y[3], y[5], y[7]);
+  return (even >> 2 & 0x07070707) | (odd << 2 & 0x70707070) |
+         (evenSigns >> 4 & 0x08080808) | (oddSigns & 0x80808080);
+}
+
+// Moved
+
+/// Of 2^16 y, 2^-6 y rounded to the grid of e2m1 and then moved away from 0 by
+/// about a quarter of y or, below 1, of 1. That is less than a step of the
+/// grid, and keeps the sign of what is rounded to 0. NaN remains NaN. |y| < 7.
+///
+/// Let b be 2^16 y, but at least 2^16. The unit of its last place is 2^-6 times
+/// half the power of two at or below y, and so is the step of the grid there:
+/// b - 2^-6 y is rounded to the grid, ties to even, and what it falls short of
+/// b is y rounded. It may lie below a power of two, where the unit is finer:
+/// then y is next to what rounds to that power and does so all the same. At 1,
+/// where everything below is rounded, 2^-6 keeps it above. Subtracting a little
+/// less, 1 - 2^-24 times it, moves the result.
+GQ_DEV float gq_dev_e2m1_move(float y) {
+  float b = gq_dev_max_magnitude(y, 0x1.000004p16f);
+  float difference = gq_dev_fma(y, -0x1p-22f, b);
+  return gq_dev_fma(difference, -(1.0f - 0x1p-24f), b);
+}
+
+/// 2^-6 is the smallest normal e4m3: up to 7.9 times that, denormals included,
+/// its codes are those of e2m1 in bits 2 to 4, and more of the mantissa below.
+/// This joins four even and four odd ones.
+GQ_DEV uint32_t gq_dev_e2m1_join(uint32_t even, uint32_t odd) {
+  even = gq_dev_select_bits(0x80808080, even, even << 2);
+  odd = gq_dev_select_bits(0x80808080, odd, odd << 2);
+  return gq_dev_select_bits(0xf0f0f0f0, odd, even >> 4);
+}
+
+/// Codes 0, 2, 1 and 3 of the first four, as e4m3.
+GQ_DEV uint32_t gq_dev_e2m1x4_moved(const float y[4]) {
+  return gq_dev_e4m3x4_from_f32(gq_dev_e2m1_move(y[0]), gq_dev_e2m1_move(y[2]),
+                                gq_dev_e2m1_move(y[1]), gq_dev_e2m1_move(y[3]));
+}
+
+GQ_DEV uint32_t gq_dev_e2m1x8_moved(uint32_t first, const float y[4]) {
+  uint32_t even = gq_dev_e4m3x4_after(first, gq_dev_e2m1_move(y[0]),
+                                      gq_dev_e2m1_move(y[2]));
+  uint32_t odd = gq_dev_e4m3x4_after(first >> 16, gq_dev_e2m1_move(y[1]),
+                                     gq_dev_e2m1_move(y[3]));
+  return gq_dev_e2m1_join(even, odd);
+}
+
+// By way
+
+/// In two steps: four codes, good for gq_dev_e2m1x8_after only.
+GQ_DEV uint32_t gq_dev_e2m1x4(const float y[4]) {
+#if __CUDA_ARCH__ >= 1000
+  return gq_dev_e2m1x4_native(y);
+#else
+  return gq_dev_e2m1x4_moved(y);
+#endif
+}
+
+/// These four and the other four.
+GQ_DEV uint32_t gq_dev_e2m1x8_after(uint32_t first, const float y[4]) {
+#if __CUDA_ARCH__ >= 1000
+  return first | gq_dev_e2m1x4_native(y) << 16;
+#else
+  return gq_dev_e2m1x8_moved(first, y);
+#endif
+}
+
+/// At once.
+GQ_DEV uint32_t gq_dev_e2m1x8(gq_dev_e2m1_way way, const float y[8]) {
+#if __CUDA_ARCH__ >= 1000
+  (void)way;
+  return gq_dev_e2m1x8_native(y);
+#else
+  return way == GQ_DEV_E2M1_SPACED ? gq_dev_e2m1x8_spaced(y)
+         : way == GQ_DEV_E2M1_ROUNDED
+             ? gq_dev_e2m1x8_rounded(y)
+             : gq_dev_e2m1x8_after(gq_dev_e2m1x4(y), y + 4);
+#endif
+}
+
+#endif // GQ_DEV_CHIP
 
 #endif // GQ_KERNELS_CODECS_E2M1_H

@@ -42,4 +42,26 @@ GQ_DEV float gq_dev_f32_from_e4m3(uint8_t code) {
   return gq_dev_f32_from_bits(sign | ((code & 0x7f) == 0x7f ? nan : finite));
 }
 
+//===----------------------------------------------------------------------===//
+// On the chip
+//===----------------------------------------------------------------------===//
+
+#ifdef GQ_DEV_CHIP
+
+#include "runtime_kernels/arch/Nvptx.h"
+
+// Codes come from gq_dev_e4m3x4_from_f32 and its like, which take any element.
+
+/// The code of x, in the low byte of zeros.
+GQ_DEV uint32_t gq_dev_e4m3_native(float x) {
+  return gq_dev_e4m3x2_from_f32(x, 0.0f);
+}
+
+/// The value of a code that is no NaN.
+GQ_DEV float gq_dev_f32_from_e4m3_native(uint32_t code) {
+  return gq_dev_f32_from_f16_native((uint16_t)gq_dev_f16x2_from_e4m3x2(code));
+}
+
+#endif // GQ_DEV_CHIP
+
 #endif // GQ_KERNELS_CODECS_E4M3_H

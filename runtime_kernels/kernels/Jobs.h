@@ -15,8 +15,9 @@
 
 #include "runtime_kernels/kernels/Tiles.h"
 
-#include "runtime_kernels/kernels/Groups.h"
-#include "runtime_kernels/kernels/Scales.h"
+#include "runtime_kernels/arch/Scan.h"
+#include "runtime_kernels/groups/Faults.h"
+#include "runtime_kernels/scalers/Block.h"
 
 enum {
   THREADS = GQ_DEV_TILES_CTA,
@@ -29,8 +30,6 @@ enum {
 
 /// What the kernel leaves for the one that adds it up.
 typedef struct Workspace {
-  /// Whether the groups cannot be used.
-  uint32_t GQ_GLOBAL *faults;
   /// [groups + 1], the number of the first job of a group.
   uint32_t GQ_GLOBAL *firstJobs;
   /// [jobs], the largest magnitude of each.
@@ -44,8 +43,7 @@ GQ_DEV Workspace workspaceAt(void GQ_GLOBAL *at, int64_t rows, int64_t columns,
   uint32_t GQ_GLOBAL *words = at;
   float GQ_GLOBAL *floats = (float GQ_GLOBAL *)at;
   return (Workspace){
-      .faults = words,
-      .firstJobs = words + 1,
+      .firstJobs = words,
       .amax = floats + gq_dev_tiles_workspace(rows, columns, groups, 0) / 4,
       .sums = floats + gq_dev_tiles_workspace(rows, columns, groups,
                                               parts & GQ_DEV_AMAX) /
@@ -61,9 +59,8 @@ typedef struct Op {
   const void GQ_GLOBAL *rowIndices;
   int64_t sourceRows;
   int32_t rowIndexBits;
-  const void GQ_GLOBAL *offsets;
-  uint32_t numOffsets, groups;
-  const void GQ_GLOBAL *scaleOffsets, *firstDims, *lastDims;
+  gq_dev_groups groups;
+  uint32_t numGroups;
   const float GQ_GLOBAL *outer, *columnwiseOuter;
   uint8_t GQ_GLOBAL *data;
   int64_t dataStride;
@@ -80,8 +77,7 @@ typedef struct Op {
   gqFormatTraits traits;
   gqRecipe recipe;
   bool rowwise, columnwise, hasAmax, hasDbias, ragged;
-  bool givesScaleOffsets, hasScaleOffsets;
-  bool tiled, allRows, wide;
+  bool givesScaleOffsets, tiled, allRows;
   int32_t outerKind, columnwiseOuterKind;
   gqElementType type;
 } Op;
@@ -139,70 +135,13 @@ GQ_DEV int64_t bytesOfScales(const Op *o, int64_t scales) {
 
 /// Whether the rowwise scales of groups follow each other without a gap.
 GQ_DEV bool hasPackedScales(const Op *o) {
-  return o->tiled ? !o->hasScaleOffsets : o->ragged || o->traits.blockRows > 1;
+  return o->tiled ? !o->groups.hasScaleOffsets
+                  : o->ragged || o->traits.blockRows > 1;
 }
 
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
-
-typedef struct Group {
-  /// Its first row or, if ragged, element.
-  int64_t begin;
-  int64_t rows, columns;
-} Group;
-
-GQ_DEV int64_t loadIndex(const Op *o, const void GQ_GLOBAL *indices,
-                         uint32_t i) {
-  return gq_dev_load_offset(indices, o->wide, i);
-}
-
-/// The first row of group e; for e = groups the row after the last one. Without
-/// offsets there is one group, of all rows.
-GQ_DEV int64_t groupBegin(const Op *o, uint32_t e) {
-  return e < o->numOffsets ? loadIndex(o, o->offsets, e) : e > 0 ? o->rows : 0;
-}
-
-GQ_DEV Group loadGroup(const Op *o, uint32_t e) {
-  int64_t begin = groupBegin(o, e);
-  if (o->ragged)
-    return (Group){begin, loadIndex(o, o->firstDims, e),
-                   loadIndex(o, o->lastDims, e)};
-  return (Group){begin, groupBegin(o, e + 1) - begin, o->columns};
-}
-
-/// GQ_DEV_STATUS_ bits: what of group e is not as it must be.
-GQ_DEV uint32_t groupFaults(const Op *o, uint32_t e, Group group) {
-  int64_t end = groupBegin(o, e + 1);
-  if (group.begin < 0 || end < group.begin || end > o->rows)
-    return GQ_DEV_STATUS_OFFSETS;
-  if (o->ragged) {
-    int64_t unit = o->rowwise || o->traits.blockRows > 1
-                       ? o->traits.blockColumns
-                       : GQ_DEV_UNIT;
-    int64_t room = end - group.begin;
-    bool fits = group.rows >= 0 && group.columns >= 0 &&
-                group.columns % unit == 0 && group.rows <= INT32_MAX &&
-                group.columns <= INT32_MAX &&
-                group.rows * group.columns <= room;
-    bool empty = group.rows == 0 || group.columns == 0;
-    return fits && (empty || group.begin % GQ_RAGGED_ALIGNMENT == 0)
-               ? 0
-               : GQ_DEV_STATUS_OFFSETS;
-  }
-  if (!o->hasScaleOffsets)
-    return 0;
-  int64_t scaleRows =
-      (int64_t)((uint64_t)o->scalesSize / (uint64_t)scaleWidth(o, o->columns));
-  int64_t scaleBegin = loadIndex(o, o->scaleOffsets, e);
-  int64_t scaleEnd =
-      e + 1 < o->groups ? loadIndex(o, o->scaleOffsets, e + 1) : scaleRows;
-  int64_t padded = gq_dev_up(group.rows, TILE);
-  bool fits = scaleBegin >= 0 && scaleBegin % TILE == 0 &&
-              scaleBegin <= scaleRows && padded <= scaleRows - scaleBegin &&
-              padded <= scaleEnd - scaleBegin;
-  return fits ? 0 : GQ_DEV_STATUS_SCALE_OFFSETS;
-}
 
 /// What is summed up over the groups.
 enum {
@@ -233,7 +172,7 @@ GQ_DEV bool needsSum(const Op *o, int sum) {
   }
 }
 
-GQ_DEV Sums sumsOf(const Op *o, Group group) {
+GQ_DEV Sums sumsOf(const Op *o, gq_dev_group group) {
   return (Sums){{
       numTiles(group.rows) * numTiles(group.columns),
       o->ragged                 ? numScales(o, group.rows, group.columns)
@@ -252,13 +191,8 @@ GQ_DEV Sums addSums(const Op *o, Sums a, Sums b) {
 
 /// The sum of a lane's and all lower lanes' sums.
 GQ_DEV Sums scanWarp(const Op *o, Sums sums) {
-  uint32_t lane = gq_dev_lane();
-  for (uint32_t distance = 1; distance < GQ_DEV_WARP; distance *= 2)
-    for (int i = 0; i < NUM_SUMS; ++i)
-      if (needsSum(o, i)) {
-        int64_t below = gq_dev_shuffle_up64(sums.of[i], distance);
-        sums.of[i] += lane >= distance ? below : 0;
-      }
+  for (int i = 0; i < NUM_SUMS; ++i)
+    sums.of[i] = needsSum(o, i) ? gq_dev_scan64(sums.of[i]) : 0;
   return sums;
 }
 
@@ -267,75 +201,117 @@ GQ_DEV Sums scanWarp(const Op *o, Sums sums) {
 static GQ_SHARED int64_t table[NUM_SUMS][THREADS] GQ_UNINITIALIZED;
 static GQ_SHARED int64_t warpSums[NUM_SUMS][WARPS] GQ_UNINITIALIZED;
 static GQ_SHARED uint32_t sharedFaults GQ_UNINITIALIZED;
+/// The complement of the number of jobs that are done of groups.
+static GQ_SHARED uint32_t jobsLeftOut GQ_UNINITIALIZED;
 
 /// The groups as the CTA knows them, and the rows of none before and after.
 typedef struct Plan {
   uint32_t share;
   uint32_t groupJobs, jobs;
   int64_t rowsBefore, firstRowAfter;
-  /// Nothing is to be done if it is not 0.
+  /// GQ_DEV_STATUS_ bits. Without any, no group needs to be checked again.
   uint32_t faults;
 } Plan;
+
+/// Group e, of no rows if it is skipped by itself.
+GQ_DEV gq_dev_group usedGroup(const Op *o, const Plan *plan, uint32_t e) {
+  gq_dev_group group = gq_dev_load_group(&o->groups, e);
+  if (__builtin_expect(plan->faults != 0, 0))
+    gq_dev_check_group(&o->groups, e, &group);
+  return group;
+}
+
+/// Whether so much fits into the outputs where groups follow each other.
+GQ_DEV bool fitsOutputs(const Op *o, Sums sums) {
+  int64_t scales = sums.of[SUM_SCALES];
+  if (!o->ragged)
+    scales *= scaleWidth(o, o->columns);
+  return (!o->rowwise || !needsSum(o, SUM_SCALES) || scales <= o->scalesSize) &&
+         (!o->columnwise || !o->traits.transposes ||
+          dataBytes(o, sums.of[SUM_COLUMNWISE_DATA]) <=
+              o->columnwiseDataSize) &&
+         (!o->columnwise ||
+          sums.of[SUM_COLUMNWISE_SCALES] <= o->columnwiseScalesSize);
+}
+
+/// The jobs before the first of a thread's groups, from `before` on, after
+/// which there is too much of anything; UINT32_MAX if there is none.
+GQ_DEV uint32_t jobsThatFit(const Op *o, const Plan *plan, Sums before,
+                            int64_t mostJobs) {
+  uint32_t begin = gq_dev_thread() * plan->share;
+  for (uint32_t e = begin; e < begin + plan->share && e < o->numGroups; ++e) {
+    Sums after = addSums(o, before, sumsOf(o, usedGroup(o, plan, e)));
+    if (!fitsOutputs(o, after) || after.of[SUM_JOBS] > mostJobs)
+      return min32(before.of[SUM_JOBS], UINT32_MAX);
+    before = after;
+  }
+  return UINT32_MAX;
+}
 
 /// Fills the table. All threads of the CTA take part.
 GQ_DEV Plan makePlan(const Op *o) {
   uint32_t thread = gq_dev_thread();
-  Plan plan = {.share = (o->groups + THREADS - 1) / THREADS};
+  Plan plan = {.share = (o->numGroups + THREADS - 1) / THREADS};
   uint32_t begin = thread * plan.share, end = begin + plan.share;
-  end = end < o->groups ? end : o->groups;
+  end = end < o->numGroups ? end : o->numGroups;
   Sums sums = {{0}};
-  uint32_t faults = 0;
+  uint32_t faults = gq_dev_check_no_groups(&o->groups);
   for (uint32_t e = begin; e < end; ++e) {
-    Group group = loadGroup(o, e);
-    faults |= groupFaults(o, e, group);
+    gq_dev_group group = gq_dev_load_group(&o->groups, e);
+    faults |= gq_dev_check_group(&o->groups, e, &group);
+    faults |= gq_dev_check_overlap(&o->groups, e, group);
     sums = addSums(o, sums, sumsOf(o, group));
   }
   if (thread == 0)
-    sharedFaults = 0;
+    sharedFaults = jobsLeftOut = 0;
   Sums scanned = scanWarp(o, sums);
   if (gq_dev_lane() == GQ_DEV_WARP - 1)
     for (int i = 0; i < NUM_SUMS; ++i)
       if (needsSum(o, i))
         warpSums[i][thread / GQ_DEV_WARP] = scanned.of[i];
   gq_dev_barrier();
-  Sums total = {{0}};
+  Sums before = {{0}}, total = {{0}};
   for (int i = 0; i < NUM_SUMS; ++i)
     if (needsSum(o, i)) {
-      int64_t before = scanned.of[i] - sums.of[i];
+      before.of[i] = scanned.of[i] - sums.of[i];
       for (uint32_t warp = 0; warp < WARPS; ++warp) {
-        before += warp < thread / GQ_DEV_WARP ? warpSums[i][warp] : 0;
+        before.of[i] += warp < thread / GQ_DEV_WARP ? warpSums[i][warp] : 0;
         total.of[i] += warpSums[i][warp];
       }
-      table[i][thread] = before;
+      table[i][thread] = before.of[i];
     }
 
+  int64_t columnTiles = numTiles(o->columns);
+  int64_t rowTilesOfNone = 0;
   if (!o->ragged) {
-    plan.rowsBefore = groupBegin(o, 0);
-    plan.firstRowAfter = groupBegin(o, o->groups);
-    if (plan.rowsBefore < 0 || plan.firstRowAfter < plan.rowsBefore ||
-        plan.firstRowAfter > o->rows)
-      faults |= GQ_DEV_STATUS_OFFSETS;
-    total.of[SUM_SCALES] *= scaleWidth(o, o->columns);
+    int64_t first = gq_dev_group_begin(o->groups, 0);
+    int64_t last = gq_dev_group_begin(o->groups, o->numGroups);
+    plan.rowsBefore = first < 0 ? 0 : first < o->rows ? first : o->rows;
+    plan.firstRowAfter = last < plan.rowsBefore ? plan.rowsBefore
+                         : last < o->rows       ? last
+                                                : o->rows;
+    if (o->rowwise && o->allRows)
+      rowTilesOfNone =
+          numTiles(plan.rowsBefore) + numTiles(o->rows - plan.firstRowAfter);
   }
-  if ((o->rowwise && needsSum(o, SUM_SCALES) &&
-       total.of[SUM_SCALES] > o->scalesSize) ||
-      (o->columnwise && o->traits.transposes &&
-       dataBytes(o, total.of[SUM_COLUMNWISE_DATA]) > o->columnwiseDataSize) ||
-      (o->columnwise &&
-       total.of[SUM_COLUMNWISE_SCALES] > o->columnwiseScalesSize))
+  // Not even groups that overlap make more jobs than the workspace has room
+  // for.
+  int64_t mostJobs = gq_dev_tiles_jobs(o->rows, o->columns, o->numGroups) -
+                     (rowTilesOfNone < 2 ? 2 : rowTilesOfNone) * columnTiles;
+  bool fits = fitsOutputs(o, total);
+  if (!fits)
     faults |= GQ_DEV_STATUS_SIZES;
   if (faults)
     gq_dev_atomic_or_shared(&sharedFaults, faults);
+  if (__builtin_expect(!fits || total.of[SUM_JOBS] > mostJobs, 0)) {
+    plan.faults = 1; // Not all are known yet.
+    gq_dev_atomic_max_shared(&jobsLeftOut,
+                             ~jobsThatFit(o, &plan, before, mostJobs));
+  }
   gq_dev_barrier();
   plan.faults = sharedFaults;
-  if (plan.faults & GQ_DEV_STATUS_OFFSETS) // No wonder then about sizes.
-    plan.faults &= ~(uint32_t)GQ_DEV_STATUS_SIZES;
-
-  plan.groupJobs = plan.jobs = (uint32_t)total.of[SUM_JOBS];
-  if (o->rowwise && o->allRows && !o->ragged)
-    plan.jobs += (uint32_t)((numTiles(plan.rowsBefore) +
-                             numTiles(o->rows - plan.firstRowAfter)) *
-                            numTiles(o->columns));
+  plan.groupJobs = min32(total.of[SUM_JOBS], ~jobsLeftOut);
+  plan.jobs = plan.groupJobs + (uint32_t)(rowTilesOfNone * columnTiles);
   return plan;
 }
 
@@ -394,8 +370,8 @@ GQ_DEV uint32_t rowTilesOfBand(const Op *o) {
 }
 
 /// Makes job `index` of a group, `before` being the sums before it.
-GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number, Group group,
-                      Sums before) {
+GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
+                      gq_dev_group group, Sums before) {
   int64_t block = o->traits.blockColumns;
   uint32_t columnTiles = (uint32_t)numTiles(group.columns);
   uint32_t height = rowTilesOfBand(o), band = index / (height * columnTiles);
@@ -440,12 +416,12 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number, Group group,
            (squares ? rowTile : row) * job.scalesPitch +
            bytesOfScales(o, first);
     else
-      at = (o->ragged            ? before.of[SUM_SCALES]
-            : o->hasScaleOffsets ? (number < 0 ? 0
-                                               : loadIndex(o, o->scaleOffsets,
-                                                           (uint32_t)number)) *
-                                       width
-                                 : before.of[SUM_SCALES] * width) +
+      at = (o->ragged ? before.of[SUM_SCALES]
+            : o->groups.hasScaleOffsets
+                ? (number < 0 ? 0
+                              : gq_dev_group_scale_begin(o->groups, number)) *
+                      width
+                : before.of[SUM_SCALES] * width) +
            row * width + first * TILE;
     job.scales = o->scales + at;
     job.scaleBytes = number < 0 ? 0 : scaleBytesOf(o, width, first);
@@ -484,7 +460,7 @@ GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
     index -= plan->groupJobs;
     uint32_t above =
         (uint32_t)(numTiles(plan->rowsBefore) * numTiles(o->columns));
-    Group group = {0, plan->rowsBefore, o->columns};
+    gq_dev_group group = {0, plan->rowsBefore, o->columns};
     if (index >= above) {
       index -= above;
       group.begin = plan->firstRowAfter;
@@ -503,7 +479,7 @@ GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
   for (int i = 0; i < NUM_SUMS; ++i)
     before.of[i] = needsSum(o, i) ? table[i][owner] : 0;
   for (uint32_t e = owner * plan->share;; ++e) {
-    Group group = loadGroup(o, e);
+    gq_dev_group group = usedGroup(o, plan, e);
     Sums after = addSums(o, before, sumsOf(o, group));
     if ((int64_t)index < after.of[SUM_JOBS])
       return jobOfGroup(o, index - (uint32_t)before.of[SUM_JOBS], (int32_t)e,
@@ -519,7 +495,7 @@ GQ_DEV void findJobs(const Op *o, const Plan *plan, uint32_t numCtas,
   uint32_t n = first + gq_dev_thread() % BATCH;
   uint64_t index = gq_dev_here(gq_dev_cta()) + (uint64_t)n * numCtas;
   Op here = *o;
-  here.columns = gq_dev_here64(o->columns);
+  here.columns = here.groups.numColumns = gq_dev_here64(o->columns);
   if (index < plan->jobs)
     jobs[n % (2 * BATCH)] = findJob(&here, plan, (uint32_t)index);
 }

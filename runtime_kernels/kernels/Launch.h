@@ -136,12 +136,12 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
 }
 
 /// The bytes of the workspace of a kernel that computes amax or dbias: four for
-/// each group and two more, then for amax four for each job, then for dbias
+/// each group and four more, then for amax four for each job, then for dbias
 /// four for each column of 128 rows.
 GQ_INLINE int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
                                          int64_t groups, int32_t parts) {
   return 4 *
-         (groups + 2 +
+         (groups + 1 +
           (parts & GQ_DEV_AMAX ? gq_dev_tiles_jobs(rows, columns, groups) : 0) +
           (parts & GQ_DEV_DBIAS ? (rows / 128 + groups) * columns : 0));
 }

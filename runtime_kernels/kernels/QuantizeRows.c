@@ -23,9 +23,9 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
-#include "runtime_kernels/kernels/Blocks.h"
+#include "runtime_kernels/groups/Find.h"
 #include "runtime_kernels/kernels/Gather.h"
-#include "runtime_kernels/kernels/Groups.h"
+#include "runtime_kernels/scalers/Block.h"
 
 enum {
   /// Units of a thread: one in each of the rows that share 16 bytes of scales.
@@ -121,16 +121,16 @@ typedef struct Target {
   int64_t row;
   /// Rows of the group after this one.
   int64_t rowsAfter;
-  /// -1 if the row is in no group: nowhere.
+  /// Negative if the row has none: GQ_DEV_NO_GROUP, GQ_DEV_SKIPPED_GROUP.
   int32_t group;
 } Target;
 
 /// The target of each lane's row. All lanes take part.
 GQ_DEV Target findTarget(const gq_dev_row_groups *groups, int64_t row) {
-  gq_dev_group group = gq_dev_find_group(groups, row);
-  return (Target){.row = group.scaleBegin + row - group.begin,
-                  .rowsAfter = group.end - 1 - row,
-                  .group = group.number};
+  gq_dev_placed_group placed = gq_dev_find_group(groups, row);
+  return (Target){.row = placed.scaleBegin + row - placed.group.begin,
+                  .rowsAfter = placed.group.end - 1 - row,
+                  .group = placed.number};
 }
 
 /// How a lane stores the words of its row, the same in every column of tiles.
@@ -150,6 +150,9 @@ typedef struct TiledStore {
   uint32_t whole : 1, own : 1;
   /// and the padding after it.
   uint32_t padding : 1;
+  /// Bit i: the data of the row that lane i of the four has is wanted. Here,
+  /// where there is room.
+  uint32_t wanted : 4;
 } TiledStore;
 
 GQ_DEV TiledStore planTiledStore(uint8_t GQ_GLOBAL *scales, uint32_t width,
@@ -170,9 +173,12 @@ GQ_DEV TiledStore planTiledStore(uint8_t GQ_GLOBAL *scales, uint32_t width,
   bool whole =
       active && aligned && place == 0 && (endsGroup || lanesAfter == 3);
   uint32_t wholes = gq_dev_ballot(whole);
-  // The slot's first row is `place` lanes below, if these four have it.
-  bool stored = whole || (joined >> lane & 1 && place <= lane % 4 &&
-                          wholes >> (lane - place) & 1);
+  // The slot's first row is `place` lanes below, if these four have it and no
+  // lane between, as it may if offsets decrease, another group.
+  uint32_t between = (1u << place) - 1;
+  bool stored = whole || (place != 0 && place <= lane % 4 &&
+                          wholes >> (lane - place) & 1 &&
+                          (joined >> (lane - place + 1) & between) == between);
   return (TiledStore){
       .slot =
           scales + (target.row - rowInTile) * width + rowInTile % ROW_STEP * 16,
@@ -208,19 +214,6 @@ GQ_DEV void storeTiled(const TiledStore *store, uint32_t column, uint32_t width,
   }
 }
 
-/// Whether a group's scales reach into those of the next one.
-GQ_DEV bool overlapsNext(const gq_dev_row_groups *groups, gq_dev_group group) {
-  if (groups->packed)
-    return false;
-  uint32_t next = (uint32_t)group.number + 1;
-  int64_t end =
-      next < groups->numGroups
-          ? gq_dev_load_offset(groups->scaleOffsets, groups->wide, next)
-          : groups->scaleRows;
-  return end < group.scaleBegin +
-                   gq_dev_up(group.end - group.begin, GQ_DEV_TILE_ROWS);
-}
-
 /// Zeroes the slots that hold nothing but padding, those from the used rows on
 /// in the last tiles of a group that uses less than 32 rows of them, and
 /// reports groups that break the contract. A warp takes up to 16 tiles of
@@ -240,23 +233,22 @@ GQ_DEV void finishGroups(gq_dev_row_groups *groups, uint8_t GQ_GLOBAL *scales,
     uint32_t e = (uint32_t)(i / shares);
     uint32_t begin = (uint32_t)(i % shares) * share;
     uint32_t end = begin + share < tiles ? begin + share : tiles;
-    gq_dev_group group = gq_dev_load_group(groups, e);
-    uint32_t faults = gq_dev_group_faults(groups, group);
+    uint32_t faults = 0;
+    gq_dev_placed_group placed = gq_dev_place_group(groups, e, &faults);
     if (scaleOffsetsOut && begin == 0 && gq_dev_lane() == 0)
-      gq_dev_store_offset(scaleOffsetsOut, groups->wide, e, group.scaleBegin);
-    if (!faults && groups->tiled) {
-      int64_t rows = group.end - group.begin;
-      uint32_t used = (uint32_t)rows % GQ_DEV_TILE_ROWS;
-      if (used != 0 && gq_dev_lane() >= used) {
-        uint8_t GQ_GLOBAL *slot = scales +
-                                  (group.scaleBegin + rows - used) * width +
-                                  begin * 512 + gq_dev_lane() * 16;
-        for (uint32_t tile = begin; tile < end; ++tile, slot += 512)
-          storeZeroSlot(slot, aligned);
-      }
-      if (overlapsNext(groups, group))
-        faults = GQ_DEV_STATUS_SCALE_OFFSETS;
+      gq_dev_store_index(scaleOffsetsOut, groups->all.wide, e,
+                         placed.scaleBegin);
+    int64_t rows = placed.group.rows;
+    uint32_t used = (uint32_t)rows % GQ_DEV_TILE_ROWS;
+    if (groups->tiled && used != 0 && gq_dev_lane() >= used) {
+      uint8_t GQ_GLOBAL *slot = scales +
+                                (placed.scaleBegin + rows - used) * width +
+                                begin * 512 + gq_dev_lane() * 16;
+      for (uint32_t tile = begin; tile < end; ++tile, slot += 512)
+        storeZeroSlot(slot, aligned);
     }
+    if (!faults)
+      faults = gq_dev_check_overlap(&groups->all, e, placed.group);
     if (faults && begin == 0 && gq_dev_lane() == 0)
       gq_dev_atomic_or(status, faults);
   }
@@ -352,6 +344,16 @@ GQ_DEV gqElementType heldType(gq_load16 *load) {
                                      : GQ_F32;
 }
 
+GQ_DEV gq_dev_scaler scalerOf(const Quantization *q) {
+  bool hasOuter = q->outerKind != GQ_OUTER_NONE;
+  return (gq_dev_scaler){
+      .format = q->format,
+      .recipe = q->recipe,
+      .hasOuter = hasOuter,
+      .way = gq_dev_e2m1_way_of(heldType(q->load), hasOuter),
+  };
+}
+
 /// A unit as it waits in registers: 16 words of its type or 8 pairs.
 typedef struct Held {
   uint32_t words[GQ_DEV_UNIT];
@@ -400,8 +402,8 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
 /// part.
 GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
                             gq_dev_outer outer, uint32_t codes[4]) {
-  bool hasOuter = q->outerKind != GQ_OUTER_NONE;
   gqElementType type = heldType(q->load);
+  gq_dev_scaler scaler = scalerOf(q);
   uint32_t max = gq_dev_max_words(type, held.words,
                                   GQ_DEV_UNIT / gq_dev_elements_per_word(type));
   for (uint32_t lanes = 1; lanes < 8; lanes *= 2)
@@ -416,11 +418,10 @@ GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
   else
     for (uint32_t j = 0; j < GQ_DEV_UNIT / 2; ++j)
       gq_dev_unpack(type, held.words[j], x + 2 * j);
-  gq_dev_e2m1_way way = gq_dev_e2m1_way_of(type, hasOuter);
-  uint32_t scale = gq_dev_scale_block(q->format, q->recipe, hasOuter, outer,
-                                      way, x, amax, y);
-  gq_dev_codes(q->format, way, y, codes);
-  return scale;
+  gq_dev_any_scale scale = gq_dev_either_block(scaler, amax, outer);
+  gq_dev_scale_unit(scaler, scale, x, y);
+  gq_dev_codes(scaler.format, scaler.way, y, codes);
+  return scale.block.bits;
 }
 
 /// What the groups of a lane's rows make of them. Of the four words of scales
@@ -432,14 +433,11 @@ typedef struct RowPlan {
   /// Of linear scales: the row has some.
   bool hasScales;
   gq_dev_outer outer;
-  /// Bit i: the data of lane i's row is wanted.
-  uint32_t wanted;
 } RowPlan;
 
 GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
   RowPlan plan = {.hasScales = row < q->rows,
-                  .outer = gq_dev_no_outer(q->recipe),
-                  .wanted = -1u};
+                  .outer = gq_dev_no_outer(q->recipe)};
   Target target = {.group = -1};
   if (q->groups) {
     gq_dev_row_groups groups = *q->groups;
@@ -455,8 +453,12 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
     plan.outer = gq_dev_outer_from(q->recipe, *q->outer);
   else if (q->outerKind == GQ_OUTER_PER_GROUP && target.group >= 0)
     plan.outer = gq_dev_outer_from(q->recipe, q->outer[target.group]);
-  if (q->onlyGrouped)
-    plan.wanted = gq_dev_ballot(target.group >= 0);
+  plan.store.wanted = 15;
+  if (q->groups) {
+    bool wanted = q->onlyGrouped ? target.group >= 0
+                                 : target.group != GQ_DEV_SKIPPED_GROUP;
+    plan.store.wanted = gq_dev_ballot(wanted) >> (gq_dev_lane() & ~3u);
+  }
   return plan;
 }
 
@@ -547,7 +549,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
           scales |= scale << 8 * j;
         else if (j == laneInWord)
           scales = scale;
-        if (j < here.count && plan.wanted >> informed & 1)
+        if (j < here.count && plan.store.wanted >> j & 1)
           storeCodes(data, codes, dataBytes, dataAligned);
         data += ROW_STEP * q->dataStride;
       }
@@ -583,15 +585,18 @@ GQ_DEV gq_dev_row_groups rowGroupsOf(const void GQ_GLOBAL *offsets,
                                      int64_t scaleRows, int32_t offsetBits,
                                      bool tiled, bool packed) {
   return (gq_dev_row_groups){
-      .offsets = offsets,
-      .scaleOffsets = scaleOffsets,
+      .all = {.offsets = offsets,
+              .scaleOffsets = scaleOffsets,
+              .numOffsets = (uint32_t)numOffsets,
+              .numGroups = (uint32_t)numGroups,
+              .numRows = rows,
+              .scaleRows = scaleRows,
+              .wide = offsetBits == 64,
+              .hasScaleOffsets = tiled && !packed},
       .numOffsets = (uint32_t)numOffsets,
       .numGroups = (uint32_t)numGroups,
-      .wide = offsetBits == 64,
       .tiled = tiled,
       .packed = packed,
-      .numRows = rows,
-      .scaleRows = scaleRows,
   };
 }
 

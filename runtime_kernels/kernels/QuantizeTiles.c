@@ -601,10 +601,20 @@ GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
     gq_dev_atomic_max_shared(&jobAmax[parity], bits);
 }
 
-/// Whether there is an outer scale of the rows, or of the columns: constants.
-GQ_DEV bool hasRowOuter(const Op *o) { return o->outerKind != GQ_OUTER_NONE; }
-GQ_DEV bool hasColumnOuter(const Op *o) {
-  return o->columnwiseOuterKind != GQ_OUTER_NONE;
+/// How the blocks of rows are scaled, or those of columns.
+GQ_DEV gq_dev_scaler scalerOf(const Op *o, int32_t outerKind) {
+  return (gq_dev_scaler){
+      .format = o->format,
+      .recipe = o->recipe,
+      .hasOuter = outerKind != GQ_OUTER_NONE,
+      .way = gq_dev_e2m1_way_in_steps(),
+  };
+}
+GQ_DEV gq_dev_scaler rowScaler(const Op *o) {
+  return scalerOf(o, o->outerKind);
+}
+GQ_DEV gq_dev_scaler columnScaler(const Op *o) {
+  return scalerOf(o, o->columnwiseOuterKind);
 }
 
 /// Where the scale of a row is collected, and whether the lane has it.
@@ -657,17 +667,17 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < ownRows(o)) {
-      gq_dev_block block = gq_dev_regular_block(o->format, o->recipe,
-                                                hasRowOuter(o), outer, amax[r]);
+      gq_dev_block_scale block =
+          gq_dev_regular_block(rowScaler(o), amax[r], outer);
       gq_dev_extend_range(&range, amax[r]);
       factors[r] = block.factor;
       if (hasRowScales(o, place))
-        scales[r * scalePitch(o)] = (uint8_t)block.scale;
+        scales[r * scalePitch(o)] = (uint8_t)block.bits;
     }
   if (sharesRows(o))
     *rowFactorsAt(place, row) =
         (gq_dev_f32x4){factors[0], factors[1], factors[2], factors[3]};
-  return gq_dev_is_regular(o->format, o->recipe, hasRowOuter(o), outer, range);
+  return gq_dev_is_regular(rowScaler(o), range, outer);
 }
 
 /// Loads the factors of rows that two lanes share.
@@ -695,17 +705,16 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o)) {
-      gq_dev_block block = gq_dev_regular_block(
-          o->format, o->recipe, hasColumnOuter(o), outer, amax[i]);
+      gq_dev_block_scale block =
+          gq_dev_regular_block(columnScaler(o), amax[i], outer);
       gq_dev_extend_range(&range, amax[i]);
-      scales[i * scalePitch(o)] = (uint8_t)block.scale;
+      scales[i * scalePitch(o)] = (uint8_t)block.bits;
       pair[i % 2] = block.factor;
       if (i % 2 == 1)
         *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =
             (gq_dev_f32x2){pair[0], pair[1]};
     }
-  return gq_dev_is_regular(o->format, o->recipe, hasColumnOuter(o), outer,
-                           range);
+  return gq_dev_is_regular(columnScaler(o), range, outer);
 }
 
 /// Scales the lane's own columns again, whose blocks can be any, one after the
@@ -725,11 +734,10 @@ GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(disable)
   for (uint32_t i = 0; i < ownColumns(o); ++i) {
     bool inside = place.row < job->paddedRows && column + i < job->columns;
-    gq_dev_block block =
-        gq_dev_any_block(o->format, o->recipe, hasColumnOuter(o),
-                         job->columnwiseOuter, factors[i]);
+    gq_dev_block_scale block =
+        gq_dev_any_block(columnScaler(o), factors[i], job->columnwiseOuter);
     factors[i] = block.factor;
-    scales[i * scalePitch(o)] = inside ? (uint8_t)block.scale : 0;
+    scales[i * scalePitch(o)] = inside ? (uint8_t)block.bits : 0;
   }
 }
 
@@ -755,7 +763,7 @@ GQ_DEV void convertQuarter(const Op *o, bool clamps, uint32_t quarter,
   float y[4];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i)
-    y[i] = gq_dev_scaled(o->format, clamps, x[i], factors[i * factorStep]);
+    y[i] = gq_dev_scaled(rowScaler(o), clamps, x[i], factors[i * factorStep]);
   gq_dev_codes4(o->format, quarter, y, codes);
 }
 
@@ -966,11 +974,10 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
   if (o->traits.blockColumns == 2 * GQ_DEV_UNIT)
     amax = gq_dev_max_number(amax, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
                                        gq_dev_f32_bits(amax), 1)));
-  gq_dev_block block =
-      gq_dev_any_block(o->format, o->recipe, hasRowOuter(o), job->outer, amax);
+  gq_dev_block_scale block = gq_dev_any_block(rowScaler(o), amax, job->outer);
   if (hasRowScales(o, place))
     rowScaleAt(o, place, place.row, parity)[r * scalePitch(o)] =
-        there ? (uint8_t)block.scale : 0;
+        there ? (uint8_t)block.bits : 0;
   return block.factor;
 }
 
@@ -1162,10 +1169,11 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
     float amax =
         squares ? all
                 : gq_dev_max_number(rowAmax[0][thread], rowAmax[1][thread]);
-    gq_dev_block block = gq_dev_fp8_scale(o->format, amax);
+    gq_dev_block_scale block =
+        gq_dev_either_block(rowScaler(o), amax, job->outer).block;
     longRowFactors[thread] = block.factor;
     gq_dev_store4_if(job->group >= 0 && thread < (squares ? 1 : job->rows),
-                     job->scales + thread * job->scalesPitch, block.scale);
+                     job->scales + thread * job->scalesPitch, block.bits);
   }
   if (o->columnwise) {
     float amax = squares ? all : 0.0f;
@@ -1173,7 +1181,8 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
     for (uint32_t i = 0; i < 4; ++i)
       if (!squares && i < TILE / rowsOfWarp(o))
         amax = gq_dev_max_number(amax, columnAmax[i][thread]);
-    gq_dev_block block = gq_dev_fp8_scale(o->format, amax);
+    gq_dev_block_scale block =
+        gq_dev_either_block(columnScaler(o), amax, job->columnwiseOuter).block;
     // For both warps that have the column.
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < WARPS; i += 2)
@@ -1183,7 +1192,7 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
     gq_dev_store4_if(job->group >= 0 && thread < (squares ? 1 : job->columns),
                      job->columnwiseScales +
                          thread * job->columnwiseScalesPitch,
-                     block.scale);
+                     block.bits);
   }
 }
 
@@ -1210,15 +1219,16 @@ GQ_DEV void publishGroups(const Op *o, const Plan *plan) {
   Sums sums;
   for (int i = 0; i < NUM_SUMS; ++i)
     sums.of[i] = needsSum(o, i) ? table[i][thread] : 0;
-  for (uint32_t e = begin; e < begin + plan->share && e < o->groups; ++e) {
+  for (uint32_t e = begin; e < begin + plan->share && e < o->numGroups; ++e) {
     if (o->givesScaleOffsets)
-      gq_dev_store_offset(o->scaleOffsetsOut, o->wide, e, sums.of[SUM_SCALES]);
+      gq_dev_store_index(o->scaleOffsetsOut, o->groups.wide, e,
+                         sums.of[SUM_SCALES]);
     if (o->hasAmax || o->hasDbias)
-      o->workspace.firstJobs[e] = (uint32_t)sums.of[SUM_JOBS];
-    sums = addSums(o, sums, sumsOf(o, loadGroup(o, e)));
+      o->workspace.firstJobs[e] = min32(sums.of[SUM_JOBS], plan->groupJobs);
+    sums = addSums(o, sums, sumsOf(o, usedGroup(o, e)));
   }
   if ((o->hasAmax || o->hasDbias) && thread == 0)
-    o->workspace.firstJobs[o->groups] = plan->groupJobs;
+    o->workspace.firstJobs[o->numGroups] = plan->groupJobs;
 }
 
 /// What is known before jobs are done and needed between them, out of the way
@@ -1367,7 +1377,7 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
     int32_t format, int32_t recipe, int32_t scale_layout, int32_t rows_mode,
     int32_t offset_bits, int32_t outer_kind, int32_t columnwise_outer_kind,
     int32_t row_index_bits, int32_t held_type) {
-  const Op op = {
+  Op op = {
       .load = load,
       .inputs = inputs,
       .rows = rows,
@@ -1375,12 +1385,7 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
       .rowIndices = row_indices,
       .sourceRows = source_rows,
       .rowIndexBits = gq_dev_reads_matrix(load) ? row_index_bits : 0,
-      .offsets = offsets,
-      .numOffsets = (uint32_t)num_offsets,
-      .groups = (uint32_t)groups,
-      .scaleOffsets = scale_offsets,
-      .firstDims = first_dims,
-      .lastDims = last_dims,
+      .numGroups = (uint32_t)groups,
       .outer = outer,
       .columnwiseOuter = columnwise_outer,
       .data = data,
@@ -1405,23 +1410,33 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
       .hasDbias = parts & GQ_DEV_DBIAS,
       .ragged = parts & GQ_DEV_RAGGED,
       .givesScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS_OUT,
-      .hasScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS,
       .tiled = scale_layout == GQ_SCALE_LAYOUT_TILE128X4,
       .allRows = rows_mode == GQ_ROWS_ALL,
-      .wide = offset_bits == 64,
       .outerKind = outer_kind,
       .columnwiseOuterKind = columnwise_outer_kind,
       .type = (gqElementType)held_type,
   };
+  op.groups = (gq_dev_groups){
+      .offsets = offsets,
+      .scaleOffsets = scale_offsets,
+      .firstDims = first_dims,
+      .lastDims = last_dims,
+      .numOffsets = (uint32_t)num_offsets,
+      .numGroups = (uint32_t)groups,
+      .numRows = rows,
+      .numColumns = columns,
+      .scaleRows =
+          (int64_t)((uint64_t)scales_size / (uint64_t)scaleWidth(&op, columns)),
+      .wide = offset_bits == 64,
+      .hasScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS && !op.ragged,
+      .ragged = op.ragged,
+      .columnUnit = op.rowwise || op.traits.blockRows > 1
+                        ? op.traits.blockColumns
+                        : GQ_DEV_UNIT,
+  };
   Plan plan = makePlan(&op);
-  bool first = gq_dev_cta() == 0 && gq_dev_thread() == 0;
-  if (first && (op.hasAmax || op.hasDbias))
-    *op.workspace.faults = plan.faults;
-  if (plan.faults) {
-    if (first)
-      gq_dev_atomic_or(status, plan.faults);
-    return;
-  }
+  if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)
+    gq_dev_atomic_or(status, sharedFaults);
   if (gq_dev_cta() == 0)
     publishGroups(&op, &plan);
   quantizeJobs(&op, &plan);
@@ -1527,8 +1542,6 @@ GQ_DEV_KERNEL void gq_dev_reduce_tiles(void GQ_GLOBAL *workspace, int64_t rows,
                                        void GQ_GLOBAL *dbias, int32_t parts,
                                        int32_t dbias_type) {
   Workspace w = workspaceAt(workspace, rows, columns, groups, parts);
-  if (*w.faults)
-    return;
   uint32_t warps = gq_dev_reduce_tiles_warps(rows, groups);
   uint32_t perGroup = gq_dev_reduce_tiles_ctas(columns, warps, parts);
   uint32_t all = (uint32_t)(groups * perGroup);

@@ -3,35 +3,18 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the formats have in common: the largest magnitude of a block gives its
-// scale, and a factor by which elements are multiplied before they are rounded
-// to codes. `format` is a constant in the callers.
+// Chooses among the scale rules (Scaler.h) and scales a block's elements. What
+// a scaler holds is constant in the callers.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_KERNELS_SCALERS_BLOCK_H
 #define GQ_KERNELS_SCALERS_BLOCK_H
 
-#include "gq/Runtime/Types.h"
-#include "runtime_kernels/codecs/E5M2.h"
+#include "runtime_kernels/codecs/Codes.h"
 #include "runtime_kernels/scalers/Fp8Block.h"
 #include "runtime_kernels/scalers/Mx.h"
 #include "runtime_kernels/scalers/Nvfp4.h"
-
-typedef struct gq_dev_block_scale {
-  /// As it is stored: a byte, or the bits of a float32.
-  uint32_t bits;
-  /// What the elements are multiplied by.
-  float factor;
-} gq_dev_block_scale;
-
-/// The largest magnitude that a code of the format stands for.
-GQ_DEV float gq_dev_code_max(gqFormat format) {
-  gqFormatTraits traits = gqFormatGetTraits(format);
-  if (traits.dataBits == 4)
-    return 6.0f;
-  return traits.dataType == GQ_F8E4M3FN ? 448.0f : 57344.0f;
-}
 
 /// The scale of a block whose largest magnitude is `amax`. `outer` is the outer
 /// scale of the recipe (Nvfp4.h); other formats have none.
@@ -39,31 +22,103 @@ GQ_DEV gq_dev_block_scale gq_dev_block_scale_from_amax(gqFormat format,
                                                        gqRecipe recipe,
                                                        float amax,
                                                        float outer) {
-  float codeMax = gq_dev_code_max(format);
-  switch (gqFormatGetTraits(format).scaleType) {
-  case GQ_F8E4M3FN: {
-    uint8_t scale = recipe == GQ_RECIPE_TE ? gq_dev_nvfp4_te_scale(amax, outer)
-                                           : gq_dev_nvfp4_scale(amax, outer);
-    return (gq_dev_block_scale){scale, gq_dev_nvfp4_inverse(scale, outer)};
-  }
-  case GQ_F8E8M0FNU: {
-    uint8_t scale = gq_dev_mx_scale(amax, codeMax);
-    return (gq_dev_block_scale){scale, gq_dev_mx_inverse(scale)};
-  }
-  default: {
-    float scale = gq_dev_fp8_block_scale(amax, codeMax);
-    return (gq_dev_block_scale){gq_dev_f32_bits(1.0f / scale), scale};
-  }
+  const gq_dev_scaler scaler = {.format = format, .recipe = recipe};
+  switch (gqFormatGetTraits(format).scaleRule) {
+  case GQ_SCALE_RULE_NVFP4:
+    return gq_dev_nvfp4_reference(scaler, amax, outer);
+  case GQ_SCALE_RULE_MX:
+    return gq_dev_mx_reference(scaler, amax, outer);
+  case GQ_SCALE_RULE_FP8:
+    return gq_dev_fp8_block_reference(scaler, amax, outer);
   }
 }
 
-/// The code of an element that has been multiplied by its block's factor.
-GQ_DEV uint8_t gq_dev_code_from_f32(gqFormat format, float x) {
-  gqFormatTraits traits = gqFormatGetTraits(format);
-  if (traits.dataBits == 4)
-    return (uint8_t)gq_dev_e2m1_from_f32(x);
-  return traits.dataType == GQ_F8E4M3FN ? gq_dev_e4m3_from_f32(x)
-                                        : gq_dev_e5m2_from_f32(x);
+//===----------------------------------------------------------------------===//
+// On the chip
+//===----------------------------------------------------------------------===//
+
+#ifdef GQ_DEV_CHIP
+
+/// The outer scale, `x` being what the recipe has as an operand.
+GQ_DEV gq_dev_outer gq_dev_outer_from(gqRecipe recipe, float x) {
+  return gq_dev_nvfp4_outer_from(recipe, x);
 }
+
+/// That of a block without one.
+GQ_DEV gq_dev_outer gq_dev_no_outer(gqRecipe recipe) {
+  return gq_dev_nvfp4_no_outer(recipe);
+}
+
+/// `outer` if the scaler looks at one.
+GQ_DEV gq_dev_outer gq_dev_used_outer(gq_dev_scaler scaler,
+                                      gq_dev_outer outer) {
+  return scaler.hasOuter ? outer : gq_dev_no_outer(scaler.recipe);
+}
+
+/// A regular block; not of rule FP8. Its elements are for gq_dev_scaled without
+/// clamping.
+GQ_DEV gq_dev_block_scale gq_dev_regular_block(gq_dev_scaler scaler, float amax,
+                                               gq_dev_outer outer) {
+  if (gqFormatGetTraits(scaler.format).scaleRule == GQ_SCALE_RULE_MX)
+    return gq_dev_mx_regular(scaler, amax);
+  return gq_dev_nvfp4_regular(scaler, amax, gq_dev_used_outer(scaler, outer));
+}
+
+/// Whether all blocks of a range are regular.
+GQ_DEV bool gq_dev_is_regular(gq_dev_scaler scaler, gq_dev_range range,
+                              gq_dev_outer outer) {
+  if (gqFormatGetTraits(scaler.format).scaleRule == GQ_SCALE_RULE_MX)
+    return gq_dev_mx_is_regular(scaler, range);
+  return gq_dev_nvfp4_is_regular(scaler, range,
+                                 gq_dev_used_outer(scaler, outer));
+}
+
+/// Any block; not of rule FP8. Its elements are for gq_dev_scaled with
+/// clamping.
+GQ_DEV gq_dev_block_scale gq_dev_any_block(gq_dev_scaler scaler, float amax,
+                                           gq_dev_outer outer) {
+  if (gqFormatGetTraits(scaler.format).scaleRule == GQ_SCALE_RULE_MX)
+    return gq_dev_mx_any(scaler, amax);
+  return gq_dev_nvfp4_any(scaler, amax, gq_dev_used_outer(scaler, outer));
+}
+
+/// Any block, those that are rare in a branch. Its elements are for
+/// gq_dev_scale_unit.
+GQ_DEV gq_dev_any_scale gq_dev_either_block(gq_dev_scaler scaler, float amax,
+                                            gq_dev_outer outer) {
+  switch (gqFormatGetTraits(scaler.format).scaleRule) {
+  case GQ_SCALE_RULE_NVFP4:
+    return gq_dev_nvfp4_either(scaler, amax, gq_dev_used_outer(scaler, outer));
+  case GQ_SCALE_RULE_MX:
+    return gq_dev_mx_either(scaler, amax);
+  case GQ_SCALE_RULE_FP8:
+    return gq_dev_fp8_block_either(scaler, amax);
+  }
+}
+
+/// An element as gq_dev_codes4 takes it, from the factor of its block. `clamps`
+/// is a constant.
+GQ_DEV float gq_dev_scaled(gq_dev_scaler scaler, bool clamps, float x,
+                           float factor) {
+  float y = x * factor;
+  if (clamps && gqFormatGetTraits(scaler.format).dataBits == 4)
+    y = gq_dev_min_magnitude(y, 6.0f) * gq_dev_e2m1_one(scaler.way);
+  return y;
+}
+
+/// A unit of a block's elements as gq_dev_codes takes them.
+GQ_DEV void gq_dev_scale_unit(gq_dev_scaler scaler, gq_dev_any_scale any,
+                              const float x[GQ_DEV_UNIT],
+                              float y[GQ_DEV_UNIT]) {
+  float one = gq_dev_e2m1_one(scaler.way);
+  for (int i = 0; i < GQ_DEV_UNIT; ++i)
+    y[i] = x[i] * any.block.factor;
+  if (__builtin_expect(!any.regular, 0))
+    for (int i = 0; i < GQ_DEV_UNIT; ++i)
+      y[i] = scaler.hasOuter ? gq_dev_min_magnitude(y[i], 6.0f) * one
+                             : gq_dev_min_magnitude(y[i], 6.0f * one);
+}
+
+#endif // GQ_DEV_CHIP
 
 #endif // GQ_KERNELS_SCALERS_BLOCK_H

@@ -18,8 +18,11 @@
 #ifndef GQ_KERNELS_SCALERS_NVFP4_H
 #define GQ_KERNELS_SCALERS_NVFP4_H
 
-#include "runtime_kernels/codecs/E2M1.h"
 #include "runtime_kernels/codecs/E4M3.h"
+#include "runtime_kernels/scalers/Scaler.h"
+#ifdef GQ_DEV_CHIP
+#include "runtime_kernels/arch/Division.h"
+#endif
 
 enum {
   /// Elements in a block.
@@ -55,6 +58,14 @@ GQ_DEV float gq_dev_nvfp4_inverse(uint8_t scale, float outer) {
   return gq_dev_min(1.0f / decoded, GQ_DEV_F32_MAX);
 }
 
+GQ_DEV gq_dev_block_scale gq_dev_nvfp4_reference(gq_dev_scaler scaler,
+                                                 float amax, float outer) {
+  uint8_t scale = scaler.recipe == GQ_RECIPE_TE
+                      ? gq_dev_nvfp4_te_scale(amax, outer)
+                      : gq_dev_nvfp4_scale(amax, outer);
+  return (gq_dev_block_scale){scale, gq_dev_nvfp4_inverse(scale, outer)};
+}
+
 /// The values code * scale of a block, exact in float32. Without an outer
 /// scale.
 GQ_DEV void
@@ -66,5 +77,144 @@ gq_dev_nvfp4_dequantize(const uint8_t codes[GQ_DEV_NVFP4_BLOCK_BYTES],
     x[2 * i + 1] = gq_dev_f32_from_e2m1(codes[i] >> 4) * decoded;
   }
 }
+
+//===----------------------------------------------------------------------===//
+// On the chip: the outer scale
+//===----------------------------------------------------------------------===//
+
+#ifdef GQ_DEV_CHIP
+
+// The factor of nvfuser's is the scale itself, since a largest magnitude is
+// divided by 6 first; that of te's is a sixth of the scale.
+
+/// `x` is the global scale or the outer amax.
+GQ_DEV gq_dev_outer gq_dev_nvfp4_outer_from(gqRecipe recipe, float x) {
+  float scale = x;
+  if (recipe == GQ_RECIPE_TE) {
+    scale = gq_dev_min(gq_dev_divide(2688.0f, x), GQ_DEV_F32_MAX);
+    scale = x == 0.0f || scale == 0.0f ? 1.0f : scale;
+  }
+  return (gq_dev_outer){
+      .factor = recipe == GQ_RECIPE_TE ? scale * (1.0f / 6.0f) : scale,
+      .inverse = gq_dev_divide(1.0f, scale),
+  };
+}
+
+GQ_DEV gq_dev_outer gq_dev_nvfp4_no_outer(gqRecipe recipe) {
+  return (gq_dev_outer){
+      .factor = recipe == GQ_RECIPE_TE ? 1.0f / 6.0f : 1.0f,
+      .inverse = 1.0f,
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// On the chip: the scale of a block
+//===----------------------------------------------------------------------===//
+
+/// Before it is rounded. Of nvfuser's rule, gq_dev_sixth_of says of which
+/// magnitudes it is right.
+GQ_DEV float gq_dev_nvfp4_unrounded(gq_dev_scaler scaler, float amax,
+                                    gq_dev_outer outer) {
+  if (scaler.recipe == GQ_RECIPE_TE)
+    return amax * outer.factor;
+  float scale = gq_dev_sixth_of(amax);
+  return scaler.hasOuter ? scale * outer.factor : scale;
+}
+
+/// Any block. Its factor is without gq_dev_e2m1_one, for which it may be too
+/// small: elements are clamped before.
+GQ_DEV gq_dev_block_scale gq_dev_nvfp4_any(gq_dev_scaler scaler, float amax,
+                                           gq_dev_outer outer) {
+  float scale = scaler.recipe == GQ_RECIPE_TE
+                    ? amax * outer.factor
+                    : gq_dev_divide(amax, 6.0f) * outer.factor;
+  uint32_t code = gq_dev_e4m3_native(gq_dev_min(scale, GQ_DEV_F32_MAX));
+  float decoded = gq_dev_f32_from_e4m3_native(code) * outer.inverse;
+  return (gq_dev_block_scale){
+      code, gq_dev_min(gq_dev_divide(1.0f, decoded), GQ_DEV_F32_MAX)};
+}
+
+/// A regular block, as almost all are: its elements need no clamping and no
+/// corner of a division occurs. Its scale is rounded down by less than a
+/// seventh, so that its elements cannot reach 7, up to which the conversions
+/// make them 6. A block of zeros is regular, too.
+GQ_DEV gq_dev_block_scale gq_dev_nvfp4_regular(gq_dev_scaler scaler, float amax,
+                                               gq_dev_outer outer) {
+  float one = gq_dev_e2m1_one(scaler.way);
+  uint32_t code =
+      gq_dev_e4m3_native(gq_dev_nvfp4_unrounded(scaler, amax, outer));
+  float decoded = gq_dev_f32_from_e4m3_native(code);
+  float divisor = decoded * (outer.inverse * (1.0f / one));
+  // Of a block of zeros it is 0: any factor will do.
+  return (gq_dev_block_scale){
+      code, gq_dev_reciprocal(gq_dev_max_number(divisor, 0x1p-120f))};
+}
+
+/// Whether divisions by an outer scale have no corner: it is not too far from
+/// 1.
+GQ_DEV bool gq_dev_nvfp4_is_near(gq_dev_outer outer) {
+  return outer.factor >= 0x1p-60f && outer.factor <= 0x1p60f;
+}
+
+GQ_DEV bool gq_dev_nvfp4_is_regular(gq_dev_scaler scaler, gq_dev_range range,
+                                    gq_dev_outer outer) {
+  float least = gq_dev_f32_from_bits(range.least + 1);
+  bool none = range.least == UINT32_MAX;
+  bool near = !scaler.hasOuter || gq_dev_nvfp4_is_near(outer);
+  float low = gq_dev_nvfp4_unrounded(scaler, least, outer);
+  float high = gq_dev_nvfp4_unrounded(scaler, range.most, outer);
+  // A scale of up to 522 instead of 448 makes less than 7 of 6. So does one of
+  // up to 4.5 steps of denormal e4m3 instead of 4, while 2.5 may become 2.
+  return none || (near && low >= 3.5f * 0x1p-9f && high <= 520.0f);
+}
+
+/// A block of bf16 without an outer scale, for spaced conversion. A scale below
+/// 2^-10 is 0 and one above 448 is 448, so that neither the last bit of a tiny
+/// sixth nor the saturation of inf is needed.
+///
+/// An element has 8 significant bits and a scale 4, so that their quotient is
+/// the middle between two codes or well away from it. Two middles need care,
+/// because the product with the rounded reciprocal, which counts, is beside
+/// them: 5/4, 5/2 and 5 are exceeded when the scale is 15 times a power of two,
+/// and the largest float, which stands for 1 / 0, stays below all of them. The
+/// factors here are off by as much as it takes to show in an f16.
+GQ_DEV gq_dev_block_scale gq_dev_nvfp4_spaced(float amax) {
+  float bounded = gq_dev_min(amax, GQ_DEV_F32_MAX);
+  uint32_t code = gq_dev_e4m3_native(gq_dev_sixth_of(bounded));
+  float decoded = gq_dev_f32_from_e4m3_native(code);
+  bool fifteen = (~gq_dev_f32_bits(decoded) & 0x700000) == 0;
+  float inverse = gq_dev_min(gq_dev_reciprocal_approx(decoded), 0x1.ff8p127f) *
+                  (fifteen ? 0x1.004p-14f : 0x1p-14f);
+  return (gq_dev_block_scale){code, inverse};
+}
+
+/// A block whose scale is a normal e4m3 needs no clamping, since it cannot
+/// exceed 6 by more than the scale was rounded down, and with an outer scale
+/// that is not too far from 1 no corner of a division. Without an outer scale
+/// clamping is all that the others need.
+GQ_DEV gq_dev_any_scale gq_dev_nvfp4_either(gq_dev_scaler scaler, float amax,
+                                            gq_dev_outer outer) {
+  if (scaler.way == GQ_DEV_E2M1_SPACED)
+    return (gq_dev_any_scale){gq_dev_nvfp4_spaced(amax), true};
+  float scale = gq_dev_nvfp4_unrounded(
+      scaler, scaler.hasOuter ? amax : gq_dev_min(amax, GQ_DEV_F32_MAX), outer);
+  uint32_t code = gq_dev_e4m3_native(scale);
+  float decoded = gq_dev_f32_from_e4m3_native(code);
+  if (scaler.hasOuter)
+    decoded *= outer.inverse;
+  float inverse = gq_dev_reciprocal(decoded);
+  if (!scaler.hasOuter) // that of 0 is NaN
+    inverse = gq_dev_min(inverse, GQ_DEV_F32_MAX);
+  gq_dev_any_scale any = {
+      {code, inverse * gq_dev_e2m1_one(scaler.way)},
+      scale >= 0x1p-6f && scale <= 448.0f &&
+          (!scaler.hasOuter || gq_dev_nvfp4_is_near(outer)),
+  };
+  if (scaler.hasOuter && __builtin_expect(!any.regular, 0))
+    any.block = gq_dev_nvfp4_any(scaler, amax, outer);
+  return any;
+}
+
+#endif // GQ_DEV_CHIP
 
 #endif // GQ_KERNELS_SCALERS_NVFP4_H

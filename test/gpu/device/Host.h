@@ -18,9 +18,12 @@ uint32_t randomBits(void);
 void *allocateHost(int64_t bytes);
 
 /// Compares `size` bytes, printing how many differ and where they begin to,
-/// byte `origin` being number 0.
+/// byte `origin` being number 0. `claims`, unless null, has an entry for each
+/// of `numClaims` bytes from there on: 2 where several groups claim the byte,
+/// which may be anything.
 bool bytesMatch(const char *name, const char *what, const uint8_t *found,
-                const uint8_t *expected, int64_t size, int64_t origin);
+                const uint8_t *expected, int64_t size, int64_t origin,
+                const uint8_t *claims, int64_t numClaims);
 
 /// x rounded up to a multiple of `unit`.
 static inline int64_t up(int64_t x, int64_t unit) {

@@ -91,12 +91,18 @@ typedef struct TilesArray {
   int64_t size;
   /// Of an output, what it holds before the launch.
   uint8_t before;
+  /// Of an output of hostile offsets, null otherwise: which bytes are expected
+  /// by nobody (0), by somebody, or by two who do not agree (2).
+  uint8_t *claims;
 } TilesArray;
 
 typedef struct TilesProblem {
   TilesVariant variant;
   TilesShape shape;
   TilesArray arrays[TILES_NUM_ARRAYS];
+  /// Groups claim so many rows that some are left out: only the status and that
+  /// nothing else is touched count.
+  bool leavesOut;
   /// dbias in float64, [groups * columns].
   double *exactDbias;
   /// All but the addresses.

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Host.h"
+#include "Hostile.h"
 #include "Kernels.h"
 
 #include "../../runtime/Npy.h"
@@ -45,6 +46,9 @@ typedef struct Output {
   uint8_t *host; // with guards
   DevicePtr device;
   int64_t bytes, shift;
+  /// Of hostile offsets, null otherwise: which bytes are expected by nobody
+  /// (0), by somebody, or by two who do not agree (2).
+  uint8_t *claims;
 } Output;
 
 /// `shift` moves the output off its alignment.
@@ -78,24 +82,15 @@ static uint8_t *outputRead(Output *o) {
 static bool outputMatches(Output *o, const char *name, const char *what) {
   int64_t begin = GUARD + o->shift, all = o->bytes + begin + GUARD;
   uint8_t *bytes = outputRead(o);
-  bool matches = bytesMatch(name, what, bytes, o->host, all, begin);
+  bool matches =
+      bytesMatch(name, what, bytes, o->host, all, begin, o->claims, o->bytes);
   free(bytes);
   return matches;
 }
 
-static bool guardsHold(Output *o) {
-  uint8_t *bytes = outputRead(o);
-  bool hold = true;
-  for (int64_t i = 0; i < GUARD + o->shift; ++i)
-    hold &= bytes[i] == POISON;
-  for (int64_t i = 0; i < GUARD; ++i)
-    hold &= bytes[GUARD + o->shift + o->bytes + i] == POISON;
-  free(bytes);
-  return hold;
-}
-
 static void outputFree(Output *o) {
   free(o->host);
+  free(o->claims);
   CU(MemFree(o->device));
 }
 
@@ -914,80 +909,207 @@ static void testTwoOps(void) {
 // Hostile offsets
 //===----------------------------------------------------------------------===//
 
-typedef struct HostileCase {
-  const char *name;
-  bool wide;
-  int64_t offsets[5], scaleOffsets[4];
-  uint32_t expected;
-} HostileCase;
+enum { NOT_WRITTEN = -1 };
 
-/// The data of all rows is right whatever the offsets are (rows = all, no
-/// outer scale), nothing outside of the outputs is written, and the status says
-/// what is wrong.
-static void hostileProblem(const HostileCase *c, gqFormat format, bool linear) {
-  Problem p = {.name = c->name,
-               .type = GQ_BF16,
-               .format = format,
-               .linear = linear,
-               .wide = c->wide,
-               .rows = 300,
-               .columns = 160,
-               .groups = 4,
-               .numOffsets = 5,
-               .scaleRows = 768};
+/// Expects a byte, or that it is left alone.
+static void claim(Output *o, int64_t at, int byte) {
+  uint8_t *expected = (uint8_t *)outputHost(o) + at;
+  uint8_t value = byte == NOT_WRITTEN ? POISON : (uint8_t)byte;
+  o->claims[at] = o->claims[at] && *expected != value ? 2 : o->claims[at] | 1;
+  *expected = value;
+}
+
+static void claimAnything(Output *o, int64_t at) { o->claims[at] = 2; }
+
+/// The groups of a hostile problem, by what Faults.h says.
+typedef struct HostileRows {
+  /// Of groups that are skipped, 0.
+  int64_t rows[HOSTILE_GROUPS], scaleBegin[HOSTILE_GROUPS];
+  /// Who has a row: how many groups and none, and how many of those are not
+  /// skipped.
+  int owners[HOSTILE_ROWS], users[HOSTILE_ROWS];
+  /// How many groups that are not skipped.
+  int groups[HOSTILE_ROWS];
+  uint32_t status;
+} HostileRows;
+
+static HostileRows hostileRowsOf(const Problem *p) {
+  HostileRows h = {.status = 0};
+  bool given = !p->linear && !p->packed;
+  int64_t packed = 0;
+  for (int64_t e = 0; e < p->groups; ++e) {
+    int64_t begin = p->offsets[e], end = p->offsets[e + 1];
+    bool used = begin >= 0 && begin <= end && end <= p->rows;
+    h.status |= used ? 0 : GQ_DEV_STATUS_OFFSETS;
+    int64_t rows = used ? end - begin : 0, at = packed;
+    if (given) {
+      at = p->scaleOffsets[e];
+      bool inside = at >= 0 && at % 128 == 0 && at <= p->scaleRows &&
+                    up(rows, 128) <= p->scaleRows - at;
+      h.status |= inside ? 0 : GQ_DEV_STATUS_SCALE_OFFSETS;
+      used &= inside;
+      if (e + 1 < p->groups &&
+          up(used ? rows : 0, 128) > p->scaleOffsets[e + 1] - at)
+        h.status |= GQ_DEV_STATUS_SCALE_OFFSETS;
+    }
+    if (p->packed) {
+      p->scaleOffsets[e] = packed; // what is to be returned
+      packed += up(rows, 128);
+      h.status |= packed > p->scaleRows ? GQ_DEV_STATUS_SIZES : 0;
+      used &= packed <= p->scaleRows;
+    }
+    h.rows[e] = used ? rows : 0;
+    h.scaleBegin[e] = at;
+    for (int64_t r = 0; r < p->rows; ++r)
+      if (begin <= r && r < end) {
+        ++h.owners[r];
+        h.users[r] += used;
+        h.groups[r] += used;
+      }
+  }
+  for (int64_t r = 0; r < p->rows; ++r)
+    if (r < p->offsets[0] || r >= p->offsets[p->groups]) {
+      ++h.owners[r];
+      h.users[r] += !p->wide; // rows = grouped
+    }
+  return h;
+}
+
+/// What becomes of the scales: `linear` holds those of all rows.
+static void claimScales(const Problem *p, const HostileRows *h,
+                        const uint8_t *linear, Output *scales) {
+  int64_t columns = scaleColumns(p), width = scalesStride(p);
+  for (int64_t r = 0; p->linear && r < p->rows; ++r)
+    for (int64_t c = 0; c < columns; ++c)
+      if (h->groups[r] != 0 && h->groups[r] != h->owners[r])
+        claimAnything(scales, r * width + c);
+      else
+        claim(scales, r * width + c,
+              h->groups[r] ? linear[r * columns + c] : NOT_WRITTEN);
+  for (int64_t e = 0; !p->linear && e < p->groups; ++e) {
+    // Rows that others have too may be missing, and padding with them.
+    bool isAlone = true;
+    for (int64_t r = 0; r < h->rows[e]; ++r)
+      isAlone &= h->owners[p->offsets[e] + r] == 1;
+    for (int64_t i = 0; i < up(h->rows[e], 128); ++i) {
+      int64_t row = p->offsets[e] + i, to = h->scaleBegin[e] + i;
+      bool hasRow = i < h->rows[e];
+      for (int64_t c = 0; c < width; ++c) {
+        int64_t at = to / 128 * 128 * width + c / 4 * 512 + to % 32 * 16 +
+                     to % 128 / 32 * 4 + c % 4;
+        if (hasRow ? h->owners[row] != 1 : !isAlone)
+          claimAnything(scales, at);
+        else
+          claim(scales, at,
+                hasRow && c < columns ? linear[row * columns + c] : 0);
+      }
+    }
+  }
+}
+
+/// Runs a kernel of rows, or that of scales, on hostile offsets.
+static void hostileProblem(const HostileCase *c, Problem p, bool onlyScales) {
+  p.name = c->name;
+  p.type = GQ_BF16;
+  p.rows = HOSTILE_ROWS;
+  p.columns = 160;
+  p.groups = HOSTILE_GROUPS;
+  p.numOffsets = HOSTILE_GROUPS + 1;
   randomInput(&p);
   p.offsets = allocateHost(5 * 8);
   p.scaleOffsets = allocateHost(4 * 8);
   p.outer = allocateHost(4 * 4);
-  Output data = newData(&p), scales = newScales(&p);
-  runCpu(&p, &data, &scales);
-  memcpy(p.offsets, c->offsets, 5 * 8);
-  memcpy(p.scaleOffsets, c->scaleOffsets, 4 * 8);
-  Operands o = makeOperands(&p, &data, &scales);
-  Kernel kernel = kernelGet(module, kernelName(&p), device);
-  for (unsigned ctas = 1; ctas < 100; ctas += 70) {
-    runKernel(kernel, &o, ctas, &data, &scales);
-    if (c->wide) // rows = grouped: some rows are left alone.
-      report(guardsHold(&data), c->name, "guards of the data");
+
+  // All rows as one group, with linear scales.
+  Problem plain = p;
+  plain.linear = true;
+  plain.packed = false;
+  for (int e = 1; e <= HOSTILE_GROUPS; ++e)
+    p.offsets[e] = HOSTILE_ROWS;
+  Output rightData = newData(&plain), rightScales = newScales(&plain);
+  report(runCpu(&plain, &rightData, &rightScales), c->name, "the CPU");
+
+  memcpy(p.offsets, hostileOffsets, sizeof(hostileOffsets));
+  memcpy(p.scaleOffsets, hostileScaleOffsets, sizeof(hostileScaleOffsets));
+  int64_t needed[HOSTILE_GROUPS + 1] = {0};
+  for (int e = 0; e < HOSTILE_GROUPS; ++e)
+    needed[e + 1] = needed[e] + up(hostileRows[e], 128);
+  p.scaleRows = p.packed ? needed[HOSTILE_GROUPS] : HOSTILE_SCALE_ROWS;
+  bool applies = true;
+  for (int i = 0; i < c->count; ++i) {
+    int entry = c->changes[i].entry;
+    int64_t value = hostileValue(c->changes[i].value, p.wide ? 64 : 32);
+    if (c->changes[i].array == HOSTILE_OFFSETS)
+      p.offsets[entry] = value;
+    else if (c->changes[i].array == HOSTILE_SCALE_OFFSETS && !p.linear &&
+             !p.packed)
+      p.scaleOffsets[entry] = value;
+    else if (c->changes[i].array == HOSTILE_SCALES && p.packed)
+      p.scaleRows = needed[entry + 1] - 128;
     else
-      report(outputMatches(&data, c->name, "data"), c->name, "data");
-    report(guardsHold(&scales), c->name, "guards of the scales");
-    uint32_t status = readStatus(o.status);
-    uint32_t expected =
-        linear ? c->expected & GQ_DEV_STATUS_OFFSETS : c->expected;
-    if (status != expected)
-      printf("  %s: status %u, expected %u\n", c->name, status, expected);
-    report(status == expected, c->name, "status");
+      applies = false;
   }
-  freeAll(&p, &o, &data, &scales);
+  Output data = newData(&p), scales = newScales(&p);
+  if (applies) {
+    HostileRows h = hostileRowsOf(&p);
+    report((h.status != 0) == (c->count != 0), c->name, "what is wrong?");
+    data.claims = allocateHost(data.bytes);
+    scales.claims = allocateHost(scales.bytes);
+    const uint8_t *codes = outputHost(&rightData);
+    int64_t width = dataStride(&p);
+    for (int64_t r = 0; !onlyScales && r < p.rows; ++r)
+      for (int64_t b = 0; b < width; ++b)
+        if (h.users[r] != 0 && h.users[r] != h.owners[r])
+          claimAnything(&data, r * width + b);
+        else
+          claim(&data, r * width + b,
+                h.users[r] ? codes[r * width + b] : NOT_WRITTEN);
+    claimScales(&p, &h, outputHost(&rightScales), &scales);
+
+    Operands o = makeOperands(&p, &data, &scales);
+    CU(MemcpyHtoD(o.linear, outputHost(&rightScales),
+                  (size_t)(p.rows * scaleColumns(&p))));
+    Kernel kernel =
+        kernelGet(module, onlyScales ? "preprocess" : kernelName(&p), device);
+    for (unsigned ctas = 1; ctas < 100; ctas += 70) {
+      char name[128];
+      snprintf(name, sizeof(name), "%s (%s)", c->name,
+               onlyScales ? "preprocess" : kernelName(&p));
+      outputPoison(&data);
+      outputPoison(&scales);
+      CU(MemsetD8(o.status, 0, 4));
+      launchGrouped(kernel, &o, ctas, NULL);
+      CU(CtxSynchronize());
+      report(outputMatches(&data, name, "data"), name, "data");
+      report(outputMatches(&scales, name, "scales"), name, "scales");
+      report(!p.packed || returnsScaleOffsets(&p, &o), name, "scale offsets");
+      uint32_t status = readStatus(o.status);
+      if (status != h.status)
+        printf("  %s: status %u, expected %u\n", name, status, h.status);
+      report(status == h.status, name, "status");
+    }
+    freeOperands(&p, &o);
+  }
+  outputFree(&data);
+  outputFree(&scales);
+  outputFree(&rightData);
+  outputFree(&rightScales);
+  problemFree(&p);
 }
 
 static void testHostile(void) {
-  const int64_t huge = INT64_C(1) << 62;
-  enum { O = GQ_DEV_STATUS_OFFSETS, S = GQ_DEV_STATUS_SCALE_OFFSETS };
-#define OFFSETS {0, 70, 140, 200, 300}
-#define SCALES {0, 128, 256, 384}
-  const HostileCase cases[] = {
-      {"well-behaved", false, OFFSETS, SCALES, 0},
-      {"negative", false, {-5, 70, 140, 200, 300}, SCALES, O},
-      {"very negative", true, {-huge, 70, 140, 200, 300}, SCALES, O},
-      {"decreasing", false, {0, 140, 70, 200, 300}, SCALES, O | S},
-      {"beyond the rows", false, {0, 70, 140, 200, 301}, SCALES, O},
-      {"2^62", true, {0, 70, huge, 200, 300}, SCALES, O},
-      {"all 2^62", true, {huge, huge, huge, huge, huge}, SCALES, O},
-      {"scales negative", false, OFFSETS, {-128, 128, 256, 384}, S},
-      {"scales unaligned", false, OFFSETS, {0, 129, 257, 385}, S},
-      {"scales beyond", false, OFFSETS, {0, 128, 256, 768}, S},
-      {"scales far beyond", false, OFFSETS, {0, 128, 256, 2147483520}, S},
-      {"scales 2^62", true, OFFSETS, {0, huge, 256, huge}, S},
-      {"scales overlap", false, OFFSETS, {0, 0, 256, 384}, S}};
-#undef OFFSETS
-#undef SCALES
-  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
-    hostileProblem(&cases[i], GQ_FORMAT_NVFP4, false);
-    hostileProblem(&cases[i], GQ_FORMAT_MXFP8_E4M3, false);
-    if (!cases[i].wide)
-      hostileProblem(&cases[i], GQ_FORMAT_MXFP8_E5M2, true);
+  const Problem problems[] = {
+      {.format = GQ_FORMAT_NVFP4},
+      {.format = GQ_FORMAT_NVFP4, .wide = true},
+      {.format = GQ_FORMAT_NVFP4, .packed = true},
+      {.format = GQ_FORMAT_MXFP8_E4M3},
+      {.format = GQ_FORMAT_MXFP8_E4M3, .wide = true},
+      {.format = GQ_FORMAT_MXFP8_E5M2, .linear = true},
+  };
+  for (int i = 0; i < NUM_HOSTILE_CASES; ++i) {
+    for (size_t k = 0; k < sizeof(problems) / sizeof(*problems); ++k)
+      hostileProblem(&hostileCases[i], problems[k], false);
+    hostileProblem(&hostileCases[i], problems[0], true);
   }
 }
 

@@ -9,13 +9,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/kernels/Blocks.h"
-#include "runtime_kernels/scalers/Nvfp4.h"
+#include "runtime_kernels/scalers/Block.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 int main(void) {
+  const gq_dev_scaler scaler = {.format = GQ_FORMAT_NVFP4,
+                                .recipe = GQ_RECIPE_NVFUSER,
+                                .way = GQ_DEV_E2M1_SPACED};
   uint64_t numBlocks = 0, numWrong = 0;
   for (uint32_t scale = 0; scale < 127; ++scale) {
     float amax = 6.0f * gq_dev_f32_from_e4m3((uint8_t)scale);
@@ -27,8 +29,11 @@ int main(void) {
         x[i] = gq_dev_f32_from_bf16((uint16_t)(first + i));
         expected[i / 8] |= gq_dev_e2m1_from_f32(x[i] * inverse) << i % 8 * 4;
       }
-      uint32_t found = gq_dev_nvfp4_block_spaced(x, amax, y);
-      gq_dev_codes(GQ_FORMAT_NVFP4, GQ_DEV_E2M1_SPACED, y, codes);
+      gq_dev_any_scale any =
+          gq_dev_either_block(scaler, amax, (gq_dev_outer){0});
+      uint32_t found = any.block.bits;
+      gq_dev_scale_unit(scaler, any, x, y);
+      gq_dev_codes(scaler.format, scaler.way, y, codes);
       ++numBlocks;
       if ((found != scale || codes[0] != expected[0] ||
            codes[1] != expected[1]) &&

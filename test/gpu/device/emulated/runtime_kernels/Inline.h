@@ -13,4 +13,8 @@
 
 #define GQ_DEV static inline
 
+/// The chip's instructions are emulated, too.
+#define GQ_DEV_CHIP
+#define GQ_GLOBAL
+
 #endif // GQ_KERNELS_INLINE_H

@@ -17,7 +17,6 @@
 
 #include <math.h>
 
-#define GQ_GLOBAL
 #define GQ_SHARED
 #define GQ_UNINITIALIZED
 
@@ -196,12 +195,19 @@ GQ_DEV uint32_t gq_dev_e5m2x4_from_f32(float x0, float x1, float x2, float x3) {
   return codes;
 }
 
-GQ_DEV float gq_dev_f32_from_e4m3_code(uint32_t code) {
-  uint32_t exponent = code >> 3 & 15, mantissa = code & 7;
-  float magnitude = exponent
-                        ? ldexpf(8.0f + (float)mantissa, (int)exponent - 10)
-                        : ldexpf((float)mantissa, -9);
-  return code & 0x80 ? -magnitude : magnitude;
+GQ_DEV uint32_t gq_dev_f16x2_from_e4m3x2(uint32_t codes) {
+  uint32_t halves = 0;
+  for (uint32_t i = 0; i < 2; ++i) {
+    uint32_t code = codes >> 8 * i & 0xff;
+    int exponent = (int)(code >> 3 & 15), mantissa = (int)(code & 7);
+    float value = exponent ? ldexpf((float)(8 + mantissa), exponent - 10)
+                           : ldexpf((float)mantissa, -9);
+    if ((code & 0x7f) == 0x7f)
+      value = NAN;
+    halves |= (uint32_t)gq_dev_f16_from_f32(code & 0x80 ? -value : value)
+              << 16 * i;
+  }
+  return halves;
 }
 
 typedef uint32_t gq_dev_u32x4 __attribute__((ext_vector_type(4)));

@@ -1,0 +1,46 @@
+//===- Division.h - quotients without a call ---------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// On the chip. Rounded as IEEE 754 has it, each under its condition.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_ARCH_DIVISION_H
+#define GQ_KERNELS_ARCH_DIVISION_H
+
+#include "runtime_kernels/arch/Nvptx.h"
+
+/// a / b rounded. The division of the compiler is a call where operands are
+/// unusual, and its registers cost more than they are worth here.
+///
+/// The quotient of two floats is the middle between two others or 2^-49 of it
+/// away, which an error of the last place of a float64 cannot bridge.
+GQ_DEV float gq_dev_divide(float a, float b) {
+  double approx = gq_dev_reciprocal_approx64(b);
+  double inverse = approx;
+  for (int i = 0; i < 2; ++i)
+    inverse = gq_dev_fma64(gq_dev_fma64(-b, inverse, 1.0), inverse, inverse);
+  double quotient = a * inverse;
+  quotient = gq_dev_fma64(gq_dev_fma64(-b, quotient, a), inverse, quotient);
+  // NaN where one of them is 0 or inf.
+  return (float)(quotient == quotient ? quotient : a * approx);
+}
+
+/// 1 / x if that and x are normal: the rounded quotient, as one Newton step
+/// from an approximation that is off by one unit of the last place gives it.
+GQ_DEV float gq_dev_reciprocal(float x) {
+  float approx = gq_dev_reciprocal_approx(x);
+  return gq_dev_fma(gq_dev_fma(-x, approx, 1.0f), approx, approx);
+}
+
+/// amax / 6 rounded, of an amax in [2^-100, the largest float]: the remainder
+/// of a first quotient corrects it.
+GQ_DEV float gq_dev_sixth_of(float amax) {
+  const float sixth = 1.0f / 6.0f;
+  float quotient = amax * sixth;
+  return gq_dev_fma(gq_dev_fma(-6.0f, quotient, amax), sixth, quotient);
+}
+
+#endif // GQ_KERNELS_ARCH_DIVISION_H
