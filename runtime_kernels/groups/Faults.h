@@ -22,8 +22,8 @@
 //   of them counts is not specified; nor is, if rows of several groups make
 //   more work than M rows in G groups can, which groups are left out of it.
 //
-// The status word has a bit for each kind of fault that occurs, and nothing
-// outside of the outputs is touched.
+// The status word has a bit for each kind of fault that a group has, and
+// nothing outside of the outputs is touched.
 //
 // So whether a group is skipped depends on its own offsets and on the sum of
 // those before it, which a kernel computes anyway, and ordinary offsets cost
@@ -41,78 +41,74 @@
 
 /// A group, of extents that may be wrong.
 typedef struct gq_dev_group {
-  /// Its first row or, if ragged, element.
-  int64_t begin;
+  /// Its first row or, if ragged, element, and the one after it.
+  int64_t begin, end;
   int64_t rows, columns;
 } gq_dev_group;
 
 GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_groups *groups, uint32_t e) {
-  int64_t begin = gq_dev_group_begin(*groups, e);
-  if (groups->ragged)
-    return (gq_dev_group){begin,
-                          gq_dev_load_index(groups->firstDims, groups->wide, e),
-                          gq_dev_load_index(groups->lastDims, groups->wide, e)};
-  uint64_t end = (uint64_t)gq_dev_group_begin(*groups, (int64_t)e + 1);
-  return (gq_dev_group){begin, (int64_t)(end - (uint64_t)begin),
-                        groups->numColumns};
+  gq_dev_group group = {.begin = gq_dev_group_begin(*groups, e),
+                        .end = gq_dev_group_begin(*groups, e + 1)};
+  if (groups->ragged) {
+    group.rows = gq_dev_load_index(groups->firstDims, groups->wide, e);
+    group.columns = gq_dev_load_index(groups->lastDims, groups->wide, e);
+  } else {
+    group.rows = (int64_t)((uint64_t)group.end - (uint64_t)group.begin);
+    group.columns = groups->numColumns;
+  }
+  return group;
 }
 
 /// Whether the group's rows lie in the matrix or, if ragged, its elements where
 /// its offsets say.
-GQ_DEV bool gq_dev_group_fits(const gq_dev_groups *groups, uint32_t e,
-                              gq_dev_group group) {
-  int64_t end = gq_dev_group_begin(*groups, (int64_t)e + 1);
-  bool inside =
-      group.begin >= 0 && end >= group.begin && end <= groups->numRows;
+GQ_DEV bool gq_dev_group_fits(const gq_dev_groups *groups, gq_dev_group group) {
+  bool inside = group.begin >= 0 && group.end >= group.begin &&
+                group.end <= groups->numRows;
   if (!groups->ragged)
     return inside;
   return inside && group.rows >= 0 && group.columns >= 0 &&
          group.columns % groups->columnUnit == 0 && group.rows <= INT32_MAX &&
          group.columns <= INT32_MAX &&
-         group.rows * group.columns <= end - group.begin &&
+         group.rows * group.columns <= group.end - group.begin &&
          (group.rows == 0 || group.columns == 0 ||
           group.begin % GQ_RAGGED_ALIGNMENT == 0);
+}
+
+/// Whether the tiles of scales of group e, were it of so many rows, lie in the
+/// buffer, given scale offsets.
+GQ_DEV bool gq_dev_group_scales_fit(const gq_dev_groups *groups, uint32_t e,
+                                    int64_t rows) {
+  if (!groups->hasScaleOffsets)
+    return true;
+  int64_t begin = gq_dev_group_scale_begin(*groups, e);
+  return begin >= 0 && begin % GQ_DEV_TILE_ROWS == 0 &&
+         begin <= groups->scaleRows &&
+         gq_dev_up(rows, GQ_DEV_TILE_ROWS) <= groups->scaleRows - begin;
 }
 
 /// Of group e the GQ_DEV_STATUS_ bits for which it is skipped by itself; makes
 /// it one of no rows then.
 GQ_DEV uint32_t gq_dev_check_group(const gq_dev_groups *groups, uint32_t e,
                                    gq_dev_group *group) {
-  uint32_t faults = 0;
-  if (!gq_dev_group_fits(groups, e, *group)) {
-    faults |= GQ_DEV_STATUS_OFFSETS;
-    group->rows = 0;
-  }
-  if (groups->hasScaleOffsets) {
-    int64_t begin = gq_dev_group_scale_begin(*groups, e);
-    bool inside =
-        begin >= 0 && begin % GQ_DEV_TILE_ROWS == 0 &&
-        begin <= groups->scaleRows &&
-        gq_dev_up(group->rows, GQ_DEV_TILE_ROWS) <= groups->scaleRows - begin;
-    faults |= inside ? 0 : GQ_DEV_STATUS_SCALE_OFFSETS;
-    group->rows = inside ? group->rows : 0;
-  }
-  return faults;
+  bool fits = gq_dev_group_fits(groups, *group);
+  group->rows = fits ? group->rows : 0;
+  bool scalesFit = gq_dev_group_scales_fit(groups, e, group->rows);
+  group->rows = scalesFit ? group->rows : 0;
+  return (fits ? 0 : GQ_DEV_STATUS_OFFSETS) |
+         (scalesFit ? 0 : GQ_DEV_STATUS_SCALE_OFFSETS);
 }
 
-/// GQ_DEV_STATUS_ bits: whether the tiles of scales of group e, which has been
-/// checked, reach into those of the next one.
+/// GQ_DEV_STATUS_ bits: whether the tiles of scales of group e, which is used,
+/// reach into those of the next one.
 GQ_DEV uint32_t gq_dev_check_overlap(const gq_dev_groups *groups, uint32_t e,
                                      gq_dev_group group) {
-  if (!groups->hasScaleOffsets || (int64_t)e + 1 >= groups->numGroups)
+  if (!groups->hasScaleOffsets || e + 1 >= groups->numGroups)
     return 0;
-  int64_t rows = gq_dev_up(group.rows, GQ_DEV_TILE_ROWS);
-  int64_t room = gq_dev_group_scale_begin(*groups, (int64_t)e + 1) -
-                 gq_dev_group_scale_begin(*groups, e);
-  return rows <= room ? 0 : GQ_DEV_STATUS_SCALE_OFFSETS;
-}
-
-/// GQ_DEV_STATUS_ bits: what is wrong with an offset that bounds no group.
-GQ_DEV uint32_t gq_dev_check_no_groups(const gq_dev_groups *groups) {
-  if (groups->numGroups > 0)
-    return 0;
-  int64_t begin = gq_dev_group_begin(*groups, 0);
-  return begin >= 0 && begin <= groups->numRows ? 0 : GQ_DEV_STATUS_OFFSETS;
+  int64_t end = gq_dev_group_scale_begin(*groups, e) +
+                gq_dev_up(group.rows, GQ_DEV_TILE_ROWS);
+  return gq_dev_group_scale_begin(*groups, e + 1) < end
+             ? GQ_DEV_STATUS_SCALE_OFFSETS
+             : 0;
 }
 
 #endif // GQ_KERNELS_GROUPS_FAULTS_H

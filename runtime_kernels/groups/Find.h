@@ -80,6 +80,15 @@ GQ_DEV int64_t gq_dev_scale_begin(const gq_dev_row_groups *groups, uint32_t e) {
   return begin;
 }
 
+/// Whether the tiles of a group of so many rows lie in the buffer, if groups
+/// are packed.
+GQ_DEV bool gq_dev_packed_scales_fit(const gq_dev_row_groups *groups,
+                                     int64_t scaleBegin, int64_t rows) {
+  return !groups->packed || rows == 0 ||
+         gq_dev_up(rows, GQ_DEV_TILE_ROWS) <=
+             groups->all.scaleRows - scaleBegin;
+}
+
 /// Group e < numGroups, whose faults are added to `faults`; one of no rows if
 /// it is skipped. If groups are packed, all lanes take part.
 GQ_DEV gq_dev_placed_group gq_dev_place_group(const gq_dev_row_groups *groups,
@@ -90,10 +99,7 @@ GQ_DEV gq_dev_placed_group gq_dev_place_group(const gq_dev_row_groups *groups,
       .number = (int32_t)e,
   };
   uint32_t found = gq_dev_check_group(&groups->all, e, &placed.group);
-  if (groups->packed &&
-      gq_dev_up(placed.group.rows, GQ_DEV_TILE_ROWS) >
-          groups->all.scaleRows - placed.scaleBegin &&
-      placed.group.rows > 0) {
+  if (!gq_dev_packed_scales_fit(groups, placed.scaleBegin, placed.group.rows)) {
     found |= GQ_DEV_STATUS_SIZES;
     placed.group.rows = 0;
   }
@@ -144,7 +150,7 @@ GQ_DEV bool gq_dev_pivot_at_most(const gq_dev_row_groups *groups, uint32_t lane,
 }
 
 /// The group of each lane's row, one that starts at or before it and ends after
-/// it; if there is none, one of number GQ_DEV_NO_GROUP and no rows. Five
+/// it; if there is none, one of number GQ_DEV_NO_GROUP and any rows. Five
 /// steps are made between the lanes, the next by bisection, and the last four
 /// offsets are loaded at once: with 128 groups nothing waits for memory twice.
 /// All lanes take part.
@@ -174,16 +180,26 @@ GQ_DEV gq_dev_placed_group gq_dev_find_group(const gq_dev_row_groups *groups,
     }
     low += count;
   }
-  const gq_dev_placed_group none = {.number = GQ_DEV_NO_GROUP};
   // The row is before offset number `low`, which may be missing.
   bool exists =
       low != 0 && low <= groups->numGroups && row < groups->all.numRows;
   if (!exists && !groups->packed)
-    return none;
-  uint32_t faults = 0;
-  gq_dev_placed_group found =
-      gq_dev_place_group(groups, exists ? low - 1 : 0, &faults);
-  return exists ? found : none;
+    return (gq_dev_placed_group){.number = GQ_DEV_NO_GROUP};
+  uint32_t e = exists ? low - 1 : 0;
+  gq_dev_placed_group found = {
+      .group = gq_dev_load_group(&groups->all, e),
+      .scaleBegin = gq_dev_scale_begin(groups, e),
+  };
+  // As gq_dev_place_group; that the group does not end before it begins, the
+  // search has seen.
+  bool used =
+      found.group.begin >= 0 && found.group.end <= groups->all.numRows &&
+      gq_dev_group_scales_fit(&groups->all, e, found.group.rows) &&
+      gq_dev_packed_scales_fit(groups, found.scaleBegin, found.group.rows);
+  found.number = !exists ? GQ_DEV_NO_GROUP
+                 : used  ? (int32_t)e
+                         : GQ_DEV_SKIPPED_GROUP;
+  return found;
 }
 
 #endif // GQ_KERNELS_GROUPS_FIND_H

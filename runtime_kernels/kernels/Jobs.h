@@ -200,6 +200,7 @@ GQ_DEV Sums scanWarp(const Op *o, Sums sums) {
 /// consecutive ones.
 static GQ_SHARED int64_t table[NUM_SUMS][THREADS] GQ_UNINITIALIZED;
 static GQ_SHARED int64_t warpSums[NUM_SUMS][WARPS] GQ_UNINITIALIZED;
+/// GQ_DEV_STATUS_ bits. Without any, no group needs to be checked again.
 static GQ_SHARED uint32_t sharedFaults GQ_UNINITIALIZED;
 /// The complement of the number of jobs that are done of groups.
 static GQ_SHARED uint32_t jobsLeftOut GQ_UNINITIALIZED;
@@ -209,14 +210,13 @@ typedef struct Plan {
   uint32_t share;
   uint32_t groupJobs, jobs;
   int64_t rowsBefore, firstRowAfter;
-  /// GQ_DEV_STATUS_ bits. Without any, no group needs to be checked again.
-  uint32_t faults;
 } Plan;
 
-/// Group e, of no rows if it is skipped by itself.
-GQ_DEV gq_dev_group usedGroup(const Op *o, const Plan *plan, uint32_t e) {
+/// Group e, of no rows if it is skipped by itself. Once it is known whether any
+/// group has a fault.
+GQ_DEV gq_dev_group usedGroup(const Op *o, uint32_t e) {
   gq_dev_group group = gq_dev_load_group(&o->groups, e);
-  if (__builtin_expect(plan->faults != 0, 0))
+  if (__builtin_expect(sharedFaults != 0, 0))
     gq_dev_check_group(&o->groups, e, &group);
   return group;
 }
@@ -240,7 +240,9 @@ GQ_DEV uint32_t jobsThatFit(const Op *o, const Plan *plan, Sums before,
                             int64_t mostJobs) {
   uint32_t begin = gq_dev_thread() * plan->share;
   for (uint32_t e = begin; e < begin + plan->share && e < o->numGroups; ++e) {
-    Sums after = addSums(o, before, sumsOf(o, usedGroup(o, plan, e)));
+    gq_dev_group group = gq_dev_load_group(&o->groups, e);
+    gq_dev_check_group(&o->groups, e, &group);
+    Sums after = addSums(o, before, sumsOf(o, group));
     if (!fitsOutputs(o, after) || after.of[SUM_JOBS] > mostJobs)
       return min32(before.of[SUM_JOBS], UINT32_MAX);
     before = after;
@@ -255,11 +257,13 @@ GQ_DEV Plan makePlan(const Op *o) {
   uint32_t begin = thread * plan.share, end = begin + plan.share;
   end = end < o->numGroups ? end : o->numGroups;
   Sums sums = {{0}};
-  uint32_t faults = gq_dev_check_no_groups(&o->groups);
+  uint32_t faults = 0;
   for (uint32_t e = begin; e < end; ++e) {
     gq_dev_group group = gq_dev_load_group(&o->groups, e);
-    faults |= gq_dev_check_group(&o->groups, e, &group);
-    faults |= gq_dev_check_overlap(&o->groups, e, group);
+    uint32_t found = gq_dev_check_group(&o->groups, e, &group);
+    if (!found)
+      found = gq_dev_check_overlap(&o->groups, e, group);
+    faults |= found;
     sums = addSums(o, sums, sumsOf(o, group));
   }
   if (thread == 0)
@@ -304,12 +308,10 @@ GQ_DEV Plan makePlan(const Op *o) {
   if (faults)
     gq_dev_atomic_or_shared(&sharedFaults, faults);
   if (__builtin_expect(!fits || total.of[SUM_JOBS] > mostJobs, 0)) {
-    plan.faults = 1; // Not all are known yet.
     gq_dev_atomic_max_shared(&jobsLeftOut,
                              ~jobsThatFit(o, &plan, before, mostJobs));
   }
   gq_dev_barrier();
-  plan.faults = sharedFaults;
   plan.groupJobs = min32(total.of[SUM_JOBS], ~jobsLeftOut);
   plan.jobs = plan.groupJobs + (uint32_t)(rowTilesOfNone * columnTiles);
   return plan;
@@ -460,7 +462,7 @@ GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
     index -= plan->groupJobs;
     uint32_t above =
         (uint32_t)(numTiles(plan->rowsBefore) * numTiles(o->columns));
-    gq_dev_group group = {0, plan->rowsBefore, o->columns};
+    gq_dev_group group = {0, plan->rowsBefore, plan->rowsBefore, o->columns};
     if (index >= above) {
       index -= above;
       group.begin = plan->firstRowAfter;
@@ -479,7 +481,7 @@ GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
   for (int i = 0; i < NUM_SUMS; ++i)
     before.of[i] = needsSum(o, i) ? table[i][owner] : 0;
   for (uint32_t e = owner * plan->share;; ++e) {
-    gq_dev_group group = usedGroup(o, plan, e);
+    gq_dev_group group = usedGroup(o, e);
     Sums after = addSums(o, before, sumsOf(o, group));
     if ((int64_t)index < after.of[SUM_JOBS])
       return jobOfGroup(o, index - (uint32_t)before.of[SUM_JOBS], (int32_t)e,

@@ -11,7 +11,7 @@
 // call the function, once. Any grid gives the same bytes; Launch.h has a fast
 // one.
 //
-// Offsets stay on the device and are never trusted: see Groups.h.
+// Offsets stay on the device and are never trusted: see groups/Faults.h.
 //
 //===----------------------------------------------------------------------===//
 

@@ -23,9 +23,7 @@
 // no dynamic shared memory is to be asked for. No output and no workspace needs
 // to hold anything before a launch.
 //
-// Offsets stay on the device and are never trusted. If they are not those of
-// groups that lie in the buffers, the status word says so and nothing is
-// written.
+// Offsets stay on the device and are never trusted: see groups/Faults.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,8 +99,8 @@ void gq_dev_grouped_block_quantize_tiles(
     int32_t row_index_bits, int32_t held_type);
 
 /// What of amax and dbias is left to do: to be launched after the kernel above,
-/// with CTAs of as many threads, if `parts` has one of them. Also empty groups
-/// get theirs: 0. If the groups could not be used, nothing is written.
+/// with CTAs of as many threads, if `parts` has one of them. Also groups that
+/// are empty or skipped get theirs: 0.
 ///
 /// workspace, rows, columns, groups, parts  as there
 /// amax    [groups]

@@ -37,7 +37,21 @@ def Gq_Dialect : Dialect {
     last group, or G row starts, in which case the last group runs to the last
     row. `scale_offsets` holds, for each group, its first row in the padded
     scales. Both are `i32` or `i64`. Contents that do not describe groups are an
-    error at run time; they never cause an access outside of a buffer.
+    error at run time; they never cause an access outside of a buffer. On the
+    CPU nothing is written then. On a GPU, which does not wait to look at them,
+    the status says so later, and in every format, direction and layout
+
+    - a group is skipped if its rows are not 0 <= begin <= end <= M, if its
+      extents do not fit between its offsets (ragged groups), or if its tiles of
+      scales do not begin at a multiple of 128 or do not lie in the scales. A
+      group that does not fit into an output where groups follow each other
+      without a gap is skipped, and all later ones that have rows;
+    - of a skipped group nothing is written, also with `rows(all)`, but its
+      `amax` and `dbias`: 0. Where groups follow each other it counts as empty;
+    - all other groups and rows are written as always. Rows that decreasing
+      offsets give to more than one group, or to one and to none, and scales
+      whose tiles overlap are those of any of them; if such groups have more
+      tiles together than M rows in G groups can have, some are left out.
 
     **Memory.** What an op writes shares no byte with anything else that it
     takes: an op may read an operand again after it has checked it. Inputs that

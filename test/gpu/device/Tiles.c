@@ -683,8 +683,10 @@ void tilesExpect(TilesProblem *p) {
       at = e < 0 ? 0 : after;
       m = e < 0 ? before : o->rows - after;
     } else {
-      status |= groupAt(p, e, &at, &m, &k);
-      status |= overlaps(p, e, m) ? GQ_DEV_STATUS_SCALE_OFFSETS : 0;
+      uint32_t faults = groupAt(p, e, &at, &m, &k);
+      status |= faults;
+      if (!faults && overlaps(p, e, m))
+        status |= GQ_DEV_STATUS_SCALE_OFFSETS;
     }
     int64_t kept = m;
     if (!none) {

@@ -948,8 +948,8 @@ static HostileRows hostileRowsOf(const Problem *p) {
                     up(rows, 128) <= p->scaleRows - at;
       h.status |= inside ? 0 : GQ_DEV_STATUS_SCALE_OFFSETS;
       used &= inside;
-      if (e + 1 < p->groups &&
-          up(used ? rows : 0, 128) > p->scaleOffsets[e + 1] - at)
+      if (used && e + 1 < p->groups &&
+          up(rows, 128) > p->scaleOffsets[e + 1] - at)
         h.status |= GQ_DEV_STATUS_SCALE_OFFSETS;
     }
     if (p->packed) {
