@@ -13,6 +13,7 @@
 #include "../IR/Checks.h"
 #include "Functions.h"
 #include "GpuKernel.h"
+#include "GpuOverlap.h"
 #include "Passes.h"
 #include "Query.h"
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../IR/Checks.h"
 #include "Build.h"
 #include "Functions.h"
 #include "Passes.h"

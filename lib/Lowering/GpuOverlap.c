@@ -5,7 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "GpuOverlap.h"
+
+#include "../IR/OpInfo.h"
+#include "Functions.h"
 
 #include "gq-c/Dialect.h"
 #include "gq/Runtime/Cuda.h"
@@ -63,10 +66,9 @@ bool gqBuildOverlapCheck(const gqBuilder *builder, MlirOperation module,
       !gqDeclareFunction(module, "gqLaunchCheck",
                          mlirFunctionTypeGet(context, 1, extents, 0, NULL)))
     return false;
-  MlirValue operands[GQ_MAX_OPERANDS];
-  intptr_t count = gqOperandsOf(op, operands);
+  intptr_t count = gqOpInfoOf(op)->numOperands;
   for (intptr_t i = 0; i < count; ++i)
-    buildOperand(builder, i, operands[i]);
+    buildOperand(builder, i, gqOperandAt(op, i));
   if (gqOperationIsAGroupedBlockQuantize(op)) {
     gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
     for (intptr_t i = 1; i < desc.numInputs; ++i)
