@@ -4,9 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each op becomes kernels (GpuKernel.h) of the device functions in
-// runtime_kernels/kernels/: those of Kernels.h go through rows; where columns,
-// column sums or groups of their own shapes ask for more, that of Tiles.h goes
-// through tiles.
+// runtime_kernels/kernels/: quantize_rows and swizzle_scales go through rows;
+// where columns, column sums or groups of their own shapes ask for more,
+// quantize_tiles goes through tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,14 +18,12 @@
 #include "Query.h"
 
 #include "gq-c/Dialect.h"
-#include "runtime_kernels/kernels/Launch.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Dialect/LLVM.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /// What the kernels of an op have in common.
 typedef struct Launcher {
@@ -46,8 +44,6 @@ typedef struct Launcher {
 static bool declareHostFunctions(MlirOperation module) {
   MlirContext context = mlirOperationGetContext(module);
   MlirType pointer = mlirLLVMPointerTypeGet(context, 0);
-  MlirType i64 = mlirIntegerTypeGet(context, 64);
-  MlirType extents[] = {i64, i64, i64, i64, i64};
   const struct {
     const char *name;
     intptr_t numOperands;
@@ -56,10 +52,6 @@ static bool declareHostFunctions(MlirOperation module) {
   } functions[] = {
       {"gqGetStream", 0, NULL, &pointer},
       {"gqStreamStatusWord", 1, &pointer, &pointer},
-      {"gqKernelGrid", 3, extents, &i64},
-      {"gqTilesGrid", 5, extents, &i64},
-      {"gqTilesWorkspace", 4, extents, &i64},
-      {"gqReduceTilesGrid", 4, extents, &i64},
   };
   for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); ++i)
     if (!gqDeclareFunction(
@@ -67,7 +59,7 @@ static bool declareHostFunctions(MlirOperation module) {
             mlirFunctionTypeGet(context, functions[i].numOperands,
                                 functions[i].operands, 1, functions[i].result)))
       return false;
-  return true;
+  return gqGpuDeclarePlan(module);
 }
 
 static MlirValue buildHostCall(const Launcher *launcher, const char *name,
@@ -86,26 +78,16 @@ static MlirValue buildI64(const Launcher *launcher, int64_t value) {
   return gqBuildConstant(&launcher->builder, i64Type(launcher), value);
 }
 
-/// The address of the stream's status word, in global memory.
-static MlirValue buildStatusWord(const Launcher *launcher) {
-  MlirValue word =
-      buildHostCall(launcher, "gqStreamStatusWord", 1, &launcher->stream,
-                    mlirLLVMPointerTypeGet(launcher->builder.context, 0));
-  return gqBuildValue(&launcher->builder, "llvm.ptrtoint", 1, &word,
-                      i64Type(launcher));
-}
-
-/// Launches a kernel with as many CTAs as the host function `grid` says.
-static bool launch(const Launcher *launcher, gqGpuKernel *kernel,
-                   const char *grid, intptr_t numOperands,
-                   const MlirValue *operands) {
+/// Launches a kernel of a family with as many CTAs as `plan` says.
+static bool launch(const Launcher *launcher, gqKernelFamily family,
+                   const char *name, const void *operands, gq_dev_bounds bounds,
+                   gqGpuPlan plan) {
   char symbol[32];
   snprintf(symbol, sizeof(symbol), "gq_kernels_%" PRId32,
            (*launcher->number)++);
-  return gqGpuKernelLaunch(
-      kernel, launcher->module, symbol,
-      buildHostCall(launcher, grid, numOperands, operands, i64Type(launcher)),
-      launcher->stream);
+  gqGpuKernel kernel = {symbol, name, family, operands, bounds};
+  return gqGpuKernelLaunch(&kernel, &launcher->builder, launcher->module,
+                           plan.grid, launcher->stream);
 }
 
 //===----------------------------------------------------------------------===//
@@ -147,10 +129,10 @@ static gqExtent findExtent(const Launcher *launcher,
                      dim == 1 ? elementsOf(operand) : 1);
 }
 
-/// The entries of `offsets`, null for none.
-static gqExtent buildNumOffsets(const Launcher *launcher, MlirValue offsets) {
-  return mlirValueIsNull(offsets) ? fixedExtent(launcher, 0)
-                                  : buildExtent(launcher, offsets, 0, 1);
+/// The entries of an optional operand of one dimension.
+static gqExtent buildCount(const Launcher *launcher, MlirValue buffer) {
+  return mlirValueIsNull(buffer) ? fixedExtent(launcher, 0)
+                                 : buildExtent(launcher, buffer, 0, 1);
 }
 
 /// G. Without offsets all rows are one group.
@@ -183,69 +165,62 @@ static gqElementType elementType(MlirType element) {
                                    : GQ_F32;
 }
 
-//===----------------------------------------------------------------------===//
-// Arguments
-//===----------------------------------------------------------------------===//
-
 /// The address of an optional operand.
-static void passBuffer(const Launcher *launcher, gqGpuKernel *kernel,
-                       const char *name, MlirValue buffer) {
-  gqGpuKernelPassPointer(
-      kernel, name,
-      mlirValueIsNull(buffer)
-          ? buffer
-          : gqBuildBufferValues(&launcher->builder, buffer).address);
+static gqGpuAddress buildAddress(const Launcher *launcher, MlirValue buffer) {
+  return (gqGpuAddress){
+      true, mlirValueIsNull(buffer)
+                ? buffer
+                : gqBuildBufferValues(&launcher->builder, buffer).address};
 }
 
-static MlirValue buildStride(const Launcher *launcher, MlirValue buffer) {
-  gqBufferValues values = gqBuildBufferValues(&launcher->builder, buffer);
-  int64_t size = gqElementTypeSize(values.type);
-  MlirValue factors[] = {values.strides[0], buildI64(launcher, size)};
-  return size == 1 ? factors[0]
-                   : gqBuildValue(&launcher->builder, "arith.muli", 2, factors,
-                                  i64Type(launcher));
+static const gqGpuAddress noAddress = {.given = true};
+
+/// The address of the stream's status word.
+static gqGpuAddress buildStatusWord(const Launcher *launcher) {
+  MlirValue word =
+      buildHostCall(launcher, "gqStreamStatusWord", 1, &launcher->stream,
+                    mlirLLVMPointerTypeGet(launcher->builder.context, 0));
+  return (gqGpuAddress){true, gqBuildValue(&launcher->builder, "llvm.ptrtoint",
+                                           1, &word, i64Type(launcher))};
+}
+
+/// a * b
+static gqExtent buildProduct(const Launcher *launcher, MlirValue a,
+                             MlirValue b) {
+  MlirValue factors[] = {a, b};
+  return (gqExtent){gqBuildValue(&launcher->builder, "arith.muli", 2, factors,
+                                 i64Type(launcher)),
+                    GQ_DYNAMIC};
 }
 
 /// The bytes from one row to the next of an optional operand; 0 of one that is
 /// flat.
-static void passStride(const Launcher *launcher, gqGpuKernel *kernel,
-                       const char *name, MlirValue buffer) {
+static gqExtent buildStride(const Launcher *launcher, MlirValue buffer) {
   if (mlirValueIsNull(buffer) ||
       mlirShapedTypeGetRank(mlirValueGetType(buffer)) == 1)
-    gqGpuKernelPassConstant(kernel, name, "i64", 0);
-  else
-    gqGpuKernelPassInteger(kernel, name, buildStride(launcher, buffer));
+    return fixedExtent(launcher, 0);
+  gqBufferValues values = gqBuildBufferValues(&launcher->builder, buffer);
+  int64_t size = gqElementTypeSize(values.type);
+  return size == 1 ? (gqExtent){values.strides[0], GQ_DYNAMIC}
+                   : buildProduct(launcher, values.strides[0],
+                                  buildI64(launcher, size));
 }
 
 /// The number of elements of an optional operand without gaps.
-static void passSize(const Launcher *launcher, gqGpuKernel *kernel,
-                     const char *name, MlirValue buffer) {
-  if (mlirValueIsNull(buffer)) {
-    gqGpuKernelPassConstant(kernel, name, "i64", 0);
-    return;
-  }
+static gqExtent buildSize(const Launcher *launcher, MlirValue buffer) {
+  if (mlirValueIsNull(buffer))
+    return fixedExtent(launcher, 0);
   gqBufferValues values = gqBuildBufferValues(&launcher->builder, buffer);
-  gqGpuKernelPassInteger(kernel, name,
-                         values.rank == 1
-                             ? values.sizes[0]
-                             : gqBuildValue(&launcher->builder, "arith.muli", 2,
-                                            values.sizes, i64Type(launcher)));
-}
-
-/// offsets, scale_offsets and their lengths.
-static void passGroups(const Launcher *launcher, gqGpuKernel *kernel,
-                       MlirValue offsets, MlirValue scaleOffsets) {
-  passBuffer(launcher, kernel, "offsets", offsets);
-  gqGpuKernelPassExtent(kernel, "num_offsets",
-                        buildExtent(launcher, offsets, 0, 1));
-  passBuffer(launcher, kernel, "scale_offsets", scaleOffsets);
-  gqGpuKernelPassExtent(kernel, "groups",
-                        buildGroups(launcher, offsets, scaleOffsets));
+  return values.rank == 1
+             ? (gqExtent){values.sizes[0], GQ_DYNAMIC}
+             : buildProduct(launcher, values.sizes[0], values.sizes[1]);
 }
 
 /// The number of rows that each input which is read by index has.
-static MlirValue buildSourceRows(const Launcher *launcher,
-                                 const gqGroupedBlockQuantize *desc) {
+static gqExtent buildSourceRows(const Launcher *launcher,
+                                const gqGroupedBlockQuantize *desc) {
+  if (mlirValueIsNull(desc->rowIndices))
+    return fixedExtent(launcher, 0);
   const gqBuilder *builder = &launcher->builder;
   MlirValue rows = {NULL};
   for (intptr_t i = 0; i < desc->numInputs; ++i) {
@@ -259,30 +234,29 @@ static MlirValue buildSourceRows(const Launcher *launcher,
                                  : gqBuildValue(builder, "arith.minsi", 2, both,
                                                 i64Type(launcher));
   }
-  return rows;
+  return (gqExtent){rows, GQ_DYNAMIC};
 }
 
-/// row_indices and source_rows.
-static void passRowIndices(const Launcher *launcher, gqGpuKernel *kernel,
+static gqGpuConstant constant(int32_t value) {
+  return (gqGpuConstant){true, value};
+}
+
+/// The width of the row indices, 0 if there are none.
+static int32_t rowIndexBits(const gqGroupedBlockQuantize *desc) {
+  return mlirValueIsNull(desc->rowIndices) ? 0 : integerBits(desc->rowIndices);
+}
+
+static gqGpuHook buildHook(const Launcher *launcher,
                            const gqGroupedBlockQuantize *desc) {
-  passBuffer(launcher, kernel, "row_indices", desc->rowIndices);
-  if (mlirValueIsNull(desc->rowIndices)) {
-    gqGpuKernelPassConstant(kernel, "source_rows", "i64", 0);
-    return;
-  }
-  kernel->rowIndexBits = integerBits(desc->rowIndices);
-  gqGpuKernelPassInteger(kernel, "source_rows",
-                         buildSourceRows(launcher, desc));
-}
-
-static void addInputs(gqGpuKernel *kernel, const gqGroupedBlockQuantize *desc) {
-  kernel->producer = desc->producer;
+  gqGpuHook hook = {.producer = desc->producer,
+                    .rowIndexBits = rowIndexBits(desc)};
   for (intptr_t i = 0; i < desc->numInputs; ++i)
-    gqGpuKernelAddInput(kernel, desc->inputs[i],
-                        mlirAttributeIsNull(desc->maps)
-                            ? (MlirAffineMap){NULL}
-                            : mlirAffineMapAttrGetValue(
-                                  mlirArrayAttrGetElement(desc->maps, i)));
+    gqGpuHookAddInput(&hook, &launcher->builder, desc->inputs[i],
+                      mlirAttributeIsNull(desc->maps)
+                          ? (MlirAffineMap){NULL}
+                          : mlirAffineMapAttrGetValue(
+                                mlirArrayAttrGetElement(desc->maps, i)));
+  return hook;
 }
 
 //===----------------------------------------------------------------------===//
@@ -291,101 +265,107 @@ static void addInputs(gqGpuKernel *kernel, const gqGroupedBlockQuantize *desc) {
 
 static bool launchGroupedBlockQuantize(const Launcher *launcher,
                                        const gqGroupedBlockQuantize *desc,
-                                       MlirValue statusWord) {
-  gqGpuKernel kernel =
-      gqGpuKernelBegin(&launcher->builder, "grouped_block_quantize",
-                       "grouped_block_quantize", GQ_DEV_CTA);
+                                       gqGpuAddress statusWord) {
   MlirValue outer = gqOuterScale(desc, &desc->rowwise);
   bool packed = desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
                 mlirValueIsNull(desc->scaleOffsets);
-  addInputs(&kernel, desc);
-  // For so many registers suffice, without this the assembler may spill to have
-  // more CTAs. Others take more registers.
-  if (mlirValueIsNull(desc->rowIndices) && mlirRegionIsNull(desc->producer) &&
-      strcmp(kernel.inputs[0].type, "f32"))
-    kernel.minCtas =
-        GQ_DEV_CTAS_PER_MULTIPROCESSOR - !mlirValueIsNull(outer) - packed;
-  gqExtent rows = findExtent(launcher, desc, 0);
-  gqExtent columns = findExtent(launcher, desc, 1);
-  gqGpuKernelPassExtent(&kernel, "rows", rows);
-  gqGpuKernelPassExtent(&kernel, "columns", columns);
-  passRowIndices(launcher, &kernel, desc);
-  passGroups(launcher, &kernel, desc->offsets, desc->scaleOffsets);
-  passBuffer(launcher, &kernel, "outer", outer);
-  passBuffer(launcher, &kernel, "data", desc->rowwise.data);
-  passStride(launcher, &kernel, "data_stride", desc->rowwise.data);
-  passBuffer(launcher, &kernel, "scales", desc->rowwise.scales);
-  passStride(launcher, &kernel, "scales_stride", desc->rowwise.scales);
-  gqGpuKernelPassExtent(&kernel, "scale_rows",
-                        buildExtent(launcher, desc->rowwise.scales, 0, 1));
-  passBuffer(launcher, &kernel, "scale_offsets_out", desc->scaleOffsetsOut);
-  gqGpuKernelPassPointer(&kernel, "status", statusWord);
-  gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
-  gqGpuKernelPassConstant(&kernel, "recipe", "i32", desc->recipe);
-  gqGpuKernelPassConstant(&kernel, "scale_layout", "i32", desc->scaleLayout);
-  gqGpuKernelPassConstant(&kernel, "packed", "i32", packed);
-  gqGpuKernelPassConstant(&kernel, "rows_mode", "i32", desc->rows);
-  gqGpuKernelPassConstant(&kernel, "offset_bits", "i32",
-                          integerBits(desc->offsets));
-  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32", gqOuterKindOf(outer));
-  gqGpuKernelPassConstant(&kernel, "row_index_bits", "i32",
-                          kernel.rowIndexBits);
-  MlirValue extents[] = {
-      rows.value, columns.value,
-      buildGroups(launcher, desc->offsets, desc->scaleOffsets).value};
-  return launch(launcher, &kernel, "gqKernelGrid", 3, extents);
+  gqQuantizeRowsOperands operands = {
+      .load = buildHook(launcher, desc),
+      .rows = findExtent(launcher, desc, 0),
+      .columns = findExtent(launcher, desc, 1),
+      .rowIndices = buildAddress(launcher, desc->rowIndices),
+      .sourceRows = buildSourceRows(launcher, desc),
+      .offsets = buildAddress(launcher, desc->offsets),
+      .numOffsets = buildCount(launcher, desc->offsets),
+      .scaleOffsets = buildAddress(launcher, desc->scaleOffsets),
+      .groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets),
+      .outer = buildAddress(launcher, outer),
+      .data = buildAddress(launcher, desc->rowwise.data),
+      .dataStride = buildStride(launcher, desc->rowwise.data),
+      .scales = buildAddress(launcher, desc->rowwise.scales),
+      .scalesStride = buildStride(launcher, desc->rowwise.scales),
+      .scaleRows = buildExtent(launcher, desc->rowwise.scales, 0, 1),
+      .scaleOffsetsOut = buildAddress(launcher, desc->scaleOffsetsOut),
+      .status = statusWord,
+      .format = constant(desc->format),
+      .recipe = constant(desc->recipe),
+      .scaleLayout = constant(desc->scaleLayout),
+      .packed = constant(packed),
+      .rowsMode = constant(desc->rows),
+      .offsetBits = constant(integerBits(desc->offsets)),
+      .outerKind = constant(gqOuterKindOf(outer)),
+      .rowIndexBits = constant(rowIndexBits(desc)),
+  };
+  bool onlyLoads = mlirValueIsNull(desc->rowIndices) &&
+                   mlirRegionIsNull(desc->producer) &&
+                   operands.load.inputs[0].elementSize == 2;
+  return launch(
+      launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize", &operands,
+      gq_dev_quantize_rows_bounds(onlyLoads, !mlirValueIsNull(outer), packed),
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
 }
 
 static bool launchBlockQuantize(const Launcher *launcher,
                                 const gqBlockQuantize *desc) {
-  gqGpuKernel kernel = gqGpuKernelBegin(&launcher->builder, "block_quantize",
-                                        "block_quantize", GQ_DEV_CTA);
-  gqGpuKernelAddInput(&kernel, desc->input, (MlirAffineMap){NULL});
-  gqExtent rows = buildExtent(launcher, desc->data, 0, 1);
-  gqExtent columns =
-      buildExtent(launcher, desc->data, 1, elementsOf(desc->data));
-  gqGpuKernelPassExtent(&kernel, "rows", rows);
-  gqGpuKernelPassExtent(&kernel, "columns", columns);
-  passBuffer(launcher, &kernel, "outer", desc->globalScale);
-  passBuffer(launcher, &kernel, "data", desc->data);
-  passStride(launcher, &kernel, "data_stride", desc->data);
-  passBuffer(launcher, &kernel, "scales", desc->scales);
-  passStride(launcher, &kernel, "scales_stride", desc->scales);
-  gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
-  gqGpuKernelPassConstant(&kernel, "recipe", "i32", GQ_RECIPE_NVFUSER);
-  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32",
-                          gqOuterKindOf(desc->globalScale));
-  MlirValue extents[] = {rows.value, columns.value, buildI64(launcher, 0)};
-  return launch(launcher, &kernel, "gqKernelGrid", 3, extents);
+  gqGpuHook hook = {.numInputs = 0};
+  gqGpuHookAddInput(&hook, &launcher->builder, desc->input,
+                    (MlirAffineMap){NULL});
+  gqQuantizeRowsOperands operands = {
+      .load = hook,
+      .rows = buildExtent(launcher, desc->data, 0, 1),
+      .columns = buildExtent(launcher, desc->data, 1, elementsOf(desc->data)),
+      .rowIndices = noAddress,
+      .sourceRows = fixedExtent(launcher, 0),
+      .offsets = noAddress,
+      .numOffsets = fixedExtent(launcher, 0),
+      .scaleOffsets = noAddress,
+      .groups = fixedExtent(launcher, 0),
+      .outer = buildAddress(launcher, desc->globalScale),
+      .data = buildAddress(launcher, desc->data),
+      .dataStride = buildStride(launcher, desc->data),
+      .scales = buildAddress(launcher, desc->scales),
+      .scalesStride = buildStride(launcher, desc->scales),
+      .scaleRows = fixedExtent(launcher, 0),
+      .scaleOffsetsOut = noAddress,
+      .status = noAddress,
+      .format = constant(desc->format),
+      .recipe = constant(GQ_RECIPE_NVFUSER),
+      .scaleLayout = constant(GQ_SCALE_LAYOUT_LINEAR),
+      .packed = constant(false),
+      .rowsMode = constant(GQ_ROWS_ALL),
+      .offsetBits = constant(0),
+      .outerKind = constant(gqOuterKindOf(desc->globalScale)),
+      .rowIndexBits = constant(0),
+  };
+  return launch(
+      launcher, GQ_KERNEL_QUANTIZE_ROWS, "block_quantize", &operands,
+      (gq_dev_bounds){.threads = GQ_DEV_QUANTIZE_ROWS_THREADS},
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
 }
 
 static bool
 launchPreprocessGroupedMatmulSf(const Launcher *launcher,
                                 const gqPreprocessGroupedMatmulSf *desc,
-                                MlirValue statusWord) {
-  gqGpuKernel kernel =
-      gqGpuKernelBegin(&launcher->builder, "preprocess_grouped_matmul_sf",
-                       "preprocess_grouped_matmul_sf", GQ_DEV_CTA);
-  gqExtent rows = buildExtent(launcher, desc->input, 0, 1);
-  passBuffer(launcher, &kernel, "linear", desc->input);
-  passStride(launcher, &kernel, "linear_stride", desc->input);
-  gqGpuKernelPassExtent(&kernel, "rows", rows);
-  gqGpuKernelPassExtent(&kernel, "scale_columns",
-                        buildExtent(launcher, desc->input, 1, 1));
-  passGroups(launcher, &kernel, desc->offsets, desc->scaleOffsets);
-  passBuffer(launcher, &kernel, "scales", desc->scales);
-  gqGpuKernelPassExtent(&kernel, "scale_rows",
-                        buildExtent(launcher, desc->scales, 0, 1));
-  gqGpuKernelPassPointer(&kernel, "status", statusWord);
-  gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
-  gqGpuKernelPassConstant(&kernel, "offset_bits", "i32",
-                          integerBits(desc->offsets));
-  MlirValue extents[] = {
-      rows.value,
-      buildExtent(launcher, desc->input, 1, gqFormatBlockSize(desc->format))
-          .value,
-      buildGroups(launcher, desc->offsets, desc->scaleOffsets).value};
-  return launch(launcher, &kernel, "gqKernelGrid", 3, extents);
+                                gqGpuAddress statusWord) {
+  gqSwizzleScalesOperands operands = {
+      .linear = buildAddress(launcher, desc->input),
+      .linearStride = buildStride(launcher, desc->input),
+      .rows = buildExtent(launcher, desc->input, 0, 1),
+      .scaleColumns = buildExtent(launcher, desc->input, 1, 1),
+      .offsets = buildAddress(launcher, desc->offsets),
+      .numOffsets = buildCount(launcher, desc->offsets),
+      .scaleOffsets = buildAddress(launcher, desc->scaleOffsets),
+      .groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets),
+      .scales = buildAddress(launcher, desc->scales),
+      .scaleRows = buildExtent(launcher, desc->scales, 0, 1),
+      .status = statusWord,
+      .format = constant(desc->format),
+      .offsetBits = constant(integerBits(desc->offsets)),
+  };
+  return launch(
+      launcher, GQ_KERNEL_SWIZZLE_SCALES, "preprocess_grouped_matmul_sf",
+      &operands, (gq_dev_bounds){.threads = GQ_DEV_SWIZZLE_SCALES_THREADS},
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_SWIZZLE_SCALES, &operands));
 }
 
 //===----------------------------------------------------------------------===//
@@ -439,108 +419,89 @@ static MlirValue buildAlloc(const gqBuilder *builder, MlirValue bytes) {
       gqBuild(builder, "memref.alloc", 1, &size, 1, &type, 1, &attribute), 0);
 }
 
-/// What amax and dbias are made of, `workspace` holds group by group.
+/// What amax and dbias are made of, the kernel of tiles has left.
 static bool launchReduceTiles(const Launcher *launcher,
                               const gqGroupedBlockQuantize *desc,
-                              MlirValue workspace, gqExtent rows,
-                              gqExtent columns, gqExtent groups) {
-  gqGpuKernel kernel =
-      gqGpuKernelBegin(&launcher->builder, "grouped_block_quantize_reduce",
-                       "reduce_tiles", GQ_DEV_TILES_CTA);
-  int32_t parts = partsOf(desc);
-  passBuffer(launcher, &kernel, "workspace", workspace);
-  gqGpuKernelPassExtent(&kernel, "rows", rows);
-  gqGpuKernelPassExtent(&kernel, "columns", columns);
-  gqGpuKernelPassExtent(&kernel, "groups", groups);
-  passBuffer(launcher, &kernel, "amax", desc->amax);
-  passBuffer(launcher, &kernel, "dbias", desc->dbias);
-  gqGpuKernelPassConstant(&kernel, "parts", "i32", parts);
-  gqGpuKernelPassConstant(&kernel, "dbias_type", "i32",
-                          mlirValueIsNull(desc->dbias)
-                              ? GQ_F32
-                              : elementType(mlirShapedTypeGetElementType(
-                                    mlirValueGetType(desc->dbias))));
-  MlirValue extents[] = {rows.value, columns.value, groups.value,
-                         buildI64(launcher, parts)};
-  return launch(launcher, &kernel, "gqReduceTilesGrid", 4, extents);
+                              const gqQuantizeTilesOperands *tiles) {
+  gqReduceTilesOperands operands = {
+      .workspace = tiles->workspace,
+      .rows = tiles->rows,
+      .columns = tiles->columns,
+      .groups = tiles->groups,
+      .amax = buildAddress(launcher, desc->amax),
+      .dbias = buildAddress(launcher, desc->dbias),
+      .parts = tiles->parts,
+      .dbiasType = constant(mlirValueIsNull(desc->dbias)
+                                ? GQ_F32
+                                : elementType(mlirShapedTypeGetElementType(
+                                      mlirValueGetType(desc->dbias)))),
+  };
+  return launch(
+      launcher, GQ_KERNEL_REDUCE_TILES, "grouped_block_quantize_reduce",
+      &operands, (gq_dev_bounds){.threads = GQ_DEV_REDUCE_TILES_THREADS},
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_REDUCE_TILES, &operands));
 }
 
 static bool launchTiles(const Launcher *launcher,
                         const gqGroupedBlockQuantize *desc,
-                        MlirValue statusWord) {
-  gqGpuKernel kernel =
-      gqGpuKernelBegin(&launcher->builder, "grouped_block_quantize",
-                       "grouped_block_quantize_tiles", GQ_DEV_TILES_CTA);
+                        gqGpuAddress statusWord) {
   bool ragged = gqIsRagged(desc);
   int32_t parts = partsOf(desc);
-  kernel.minCtas = gq_dev_tiles_ctas(desc->format, parts & GQ_DEV_COLUMNWISE,
-                                     heldType(desc));
-  gqExtent rows = ragged ? buildExtent(launcher, desc->inputs[0], 0, 1)
-                         : findExtent(launcher, desc, 0);
-  gqExtent columns =
-      ragged ? fixedExtent(launcher, 1) : findExtent(launcher, desc, 1);
-  gqExtent groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets);
   MlirValue outer = gqOuterScale(desc, &desc->rowwise);
   MlirValue columnwiseOuter = gqOuterScale(desc, &desc->columnwise);
+  gqQuantizeTilesOperands operands = {
+      .load = buildHook(launcher, desc),
+      .rows = ragged ? buildExtent(launcher, desc->inputs[0], 0, 1)
+                     : findExtent(launcher, desc, 0),
+      .columns =
+          ragged ? fixedExtent(launcher, 1) : findExtent(launcher, desc, 1),
+      .rowIndices = buildAddress(launcher, desc->rowIndices),
+      .sourceRows = buildSourceRows(launcher, desc),
+      .offsets = buildAddress(launcher, desc->offsets),
+      .numOffsets = buildCount(launcher, desc->offsets),
+      .scaleOffsets = buildAddress(launcher, desc->scaleOffsets),
+      .firstDims = buildAddress(launcher, desc->firstDims),
+      .lastDims = buildAddress(launcher, desc->lastDims),
+      .groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets),
+      .outer = buildAddress(launcher, outer),
+      .columnwiseOuter = buildAddress(launcher, columnwiseOuter),
+      .data = buildAddress(launcher, desc->rowwise.data),
+      .dataStride = buildStride(launcher, desc->rowwise.data),
+      .scales = buildAddress(launcher, desc->rowwise.scales),
+      .scalesStride = buildStride(launcher, desc->rowwise.scales),
+      .scalesSize = buildSize(launcher, desc->rowwise.scales),
+      .columnwiseData = buildAddress(launcher, desc->columnwise.data),
+      .columnwiseDataStride = buildStride(launcher, desc->columnwise.data),
+      .columnwiseDataSize = buildSize(launcher, desc->columnwise.data),
+      .columnwiseScales = buildAddress(launcher, desc->columnwise.scales),
+      .columnwiseScalesSize = buildSize(launcher, desc->columnwise.scales),
+      .scaleOffsetsOut = buildAddress(launcher, desc->scaleOffsetsOut),
+      .workspace = noAddress,
+      .status = statusWord,
+      .parts = constant(parts),
+      .format = constant(desc->format),
+      .recipe = constant(desc->recipe),
+      .scaleLayout = constant(desc->scaleLayout),
+      .rowsMode = constant(desc->rows),
+      .offsetBits = constant(integerBits(desc->offsets)),
+      .outerKind = constant(gqOuterKindOf(outer)),
+      .columnwiseOuterKind = constant(gqOuterKindOf(columnwiseOuter)),
+      .rowIndexBits = constant(rowIndexBits(desc)),
+      .heldType = constant(heldType(desc)),
+  };
+  gqGpuPlan plan =
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_TILES, &operands);
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   MlirValue workspace = {NULL};
   if (reduces) {
-    MlirValue operands[] = {rows.value, columns.value, groups.value,
-                            buildI64(launcher, parts)};
-    workspace = buildAlloc(&launcher->builder,
-                           buildHostCall(launcher, "gqTilesWorkspace", 4,
-                                         operands, i64Type(launcher)));
+    workspace = buildAlloc(&launcher->builder, plan.workspace);
+    operands.workspace = buildAddress(launcher, workspace);
   }
-
-  addInputs(&kernel, desc);
-  gqGpuKernelPassExtent(&kernel, "rows", rows);
-  gqGpuKernelPassExtent(&kernel, "columns", columns);
-  passRowIndices(launcher, &kernel, desc);
-  passBuffer(launcher, &kernel, "offsets", desc->offsets);
-  gqGpuKernelPassExtent(&kernel, "num_offsets",
-                        buildNumOffsets(launcher, desc->offsets));
-  passBuffer(launcher, &kernel, "scale_offsets", desc->scaleOffsets);
-  passBuffer(launcher, &kernel, "first_dims", desc->firstDims);
-  passBuffer(launcher, &kernel, "last_dims", desc->lastDims);
-  gqGpuKernelPassExtent(&kernel, "groups", groups);
-  passBuffer(launcher, &kernel, "outer", outer);
-  passBuffer(launcher, &kernel, "columnwise_outer", columnwiseOuter);
-  passBuffer(launcher, &kernel, "data", desc->rowwise.data);
-  passStride(launcher, &kernel, "data_stride", desc->rowwise.data);
-  passBuffer(launcher, &kernel, "scales", desc->rowwise.scales);
-  passStride(launcher, &kernel, "scales_stride", desc->rowwise.scales);
-  passSize(launcher, &kernel, "scales_size", desc->rowwise.scales);
-  passBuffer(launcher, &kernel, "columnwise_data", desc->columnwise.data);
-  passStride(launcher, &kernel, "columnwise_data_stride",
-             desc->columnwise.data);
-  passSize(launcher, &kernel, "columnwise_data_size", desc->columnwise.data);
-  passBuffer(launcher, &kernel, "columnwise_scales", desc->columnwise.scales);
-  passSize(launcher, &kernel, "columnwise_scales_size",
-           desc->columnwise.scales);
-  passBuffer(launcher, &kernel, "scale_offsets_out", desc->scaleOffsetsOut);
-  passBuffer(launcher, &kernel, "workspace", workspace);
-  gqGpuKernelPassPointer(&kernel, "status", statusWord);
-  gqGpuKernelPassConstant(&kernel, "parts", "i32", parts);
-  gqGpuKernelPassConstant(&kernel, "format", "i32", desc->format);
-  gqGpuKernelPassConstant(&kernel, "recipe", "i32", desc->recipe);
-  gqGpuKernelPassConstant(&kernel, "scale_layout", "i32", desc->scaleLayout);
-  gqGpuKernelPassConstant(&kernel, "rows_mode", "i32", desc->rows);
-  gqGpuKernelPassConstant(&kernel, "offset_bits", "i32",
-                          integerBits(desc->offsets));
-  gqGpuKernelPassConstant(&kernel, "outer_kind", "i32", gqOuterKindOf(outer));
-  gqGpuKernelPassConstant(&kernel, "columnwise_outer_kind", "i32",
-                          gqOuterKindOf(columnwiseOuter));
-  gqGpuKernelPassConstant(&kernel, "row_index_bits", "i32",
-                          kernel.rowIndexBits);
-  gqGpuKernelPassConstant(&kernel, "held_type", "i32", heldType(desc));
-  MlirValue extents[] = {
-      rows.value, columns.value, groups.value,
-      buildI64(launcher, kernel.minCtas),
-      buildI64(launcher, gqFormatGetTraits(desc->format).dataBits)};
-  bool valid = launch(launcher, &kernel, "gqTilesGrid", 5, extents);
+  bool valid = launch(
+      launcher, GQ_KERNEL_QUANTIZE_TILES, "grouped_block_quantize", &operands,
+      gq_dev_quantize_tiles_bounds(desc->format, parts, heldType(desc)), plan);
   if (reduces) {
-    valid = valid &&
-            launchReduceTiles(launcher, desc, workspace, rows, columns, groups);
+    valid = valid && launchReduceTiles(launcher, desc, &operands);
     gqBuild(&launcher->builder, "memref.dealloc", 1, &workspace, 0, NULL, 0,
             NULL);
   }
@@ -582,7 +543,7 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
     gqGroupedBlockQuantize group = groupOfAllRows(&desc);
     return launchTiles(launcher, &group, buildStatusWord(launcher));
   }
-  MlirValue statusWord = buildStatusWord(launcher);
+  gqGpuAddress statusWord = buildStatusWord(launcher);
   if (gqOperationIsAPreprocessGroupedMatmulSf(op)) {
     gqPreprocessGroupedMatmulSf desc = gqPreprocessGroupedMatmulSfGet(op);
     return launchPreprocessGroupedMatmulSf(launcher, &desc, statusWord);
@@ -606,10 +567,9 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   launcher.stream =
       buildHostCall(&launcher, "gqGetStream", 0, NULL,
                     mlirLLVMPointerTypeGet(launcher.builder.context, 0));
-  if (!gqBuildOverlapCheck(&launcher.builder, module, op))
+  if (!gqBuildOverlapCheck(&launcher.builder, module, op) ||
+      !launchOp(&launcher, op))
     return false;
-  if (!launchOp(&launcher, op))
-    return gqOpError(op, "has become a kernel that does not parse");
   mlirOperationDestroy(op);
   return true;
 }

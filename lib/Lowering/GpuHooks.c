@@ -247,11 +247,11 @@ void gqPrintInputs(FILE *text, const gqGpuInput *inputs, intptr_t numInputs,
     fprintf(text,
             "  %%indices_at = llvm.getelementptr %%inputs[%d, 0] : (!llvm.ptr) "
             "-> !llvm.ptr, %s\n"
-            "  llvm.store %%row_indices, %%indices_at : !llvm.ptr<1>, "
+            "  llvm.store %%rowIndices, %%indices_at : !llvm.ptr<1>, "
             "!llvm.ptr\n"
             "  %%rows_at = llvm.getelementptr %%inputs[%d, 1] : (!llvm.ptr) -> "
             "!llvm.ptr, %s\n"
-            "  llvm.store %%source_rows, %%rows_at : i64, !llvm.ptr\n",
+            "  llvm.store %%sourceRows, %%rows_at : i64, !llvm.ptr\n",
             (int)numInputs, matrixType, (int)numInputs, matrixType);
   const char *bits = "none";
   char name[16];

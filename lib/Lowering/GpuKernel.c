@@ -9,56 +9,209 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
+#include "mlir-c/Diagnostics.h"
 #include "mlir-c/Dialect/LLVM.h"
 
-#include <assert.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+//===----------------------------------------------------------------------===//
+// Families
+//===----------------------------------------------------------------------===//
+
+typedef enum Role { HOOK, ADDRESS, NUMBER, CONSTANT } Role;
+
+typedef struct Operand {
+  const char *name;
+  Role role;
+  /// Whether the launch depends on it.
+  bool plans;
+  /// In the family's struct.
+  size_t offset;
+} Operand;
+
+typedef struct Family {
+  /// Of the device function, without gq_dev_.
+  const char *function;
+  const Operand *operands;
+  size_t numOperands;
+} Family;
+
+enum {
+  MAX_OPERANDS = 64,
+  /// Two of each input.
+  MAX_PARAMETERS = 2 * GQ_MAX_INPUTS + MAX_OPERANDS
+};
+
+/// <Name>Table, the operands of a family in the order of its list.
+#define ROLE_OF(ROLE)                                                          \
+  GQ_IF_HOOK_##ROLE(HOOK) GQ_IF_ADDRESS_##ROLE(ADDRESS)                        \
+      GQ_IF_NUMBER_##ROLE(NUMBER) GQ_IF_CONSTANT_##ROLE(CONSTANT)
+#define OPERAND(ROLE, TYPE, NAME)                                              \
+  {#NAME, ROLE_OF(ROLE), 0 GQ_IF_LAUNCH_##ROLE(+1), offsetof(Struct, NAME)},
+#define TABLE(FAMILY, NAME, FUNCTION, THREADS)                                 \
+  static const Operand *NAME##Table(size_t *size) {                            \
+    typedef gq##NAME##Operands Struct;                                         \
+    static const Operand table[] = {GQ_##FAMILY##_OPERANDS(OPERAND)};          \
+    *size = sizeof(table) / sizeof(*table);                                    \
+    _Static_assert(sizeof(table) / sizeof(*table) <= MAX_OPERANDS,             \
+                   "more operands than a kernel has");                         \
+    return table;                                                              \
+  }
+GQ_KERNEL_FAMILIES(TABLE)
+
+static Family familyOf(gqKernelFamily family) {
+  Family result = {0};
+  switch (family) {
+#define CASE(FAMILY, NAME, FUNCTION, THREADS)                                  \
+  case GQ_KERNEL_##FAMILY:                                                     \
+    result.function = #FUNCTION;                                               \
+    result.operands = NAME##Table(&result.numOperands);                        \
+    break;
+    GQ_KERNEL_FAMILIES(CASE)
+  }
+  return result;
+}
+
+/// The field of the family's struct.
+static const void *fieldOf(const void *operands, const Operand *operand) {
+  return (const char *)operands + operand->offset;
+}
+
+static bool isGiven(const void *operands, const Operand *operand) {
+  const void *field = fieldOf(operands, operand);
+  switch (operand->role) {
+  case HOOK:
+    return ((const gqGpuHook *)field)->numInputs > 0;
+  case ADDRESS:
+    return ((const gqGpuAddress *)field)->given;
+  case NUMBER:
+    return !mlirValueIsNull(((const gqExtent *)field)->value);
+  case CONSTANT:
+    return ((const gqGpuConstant *)field)->given;
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+bool gqGpuDeclarePlan(MlirOperation module) {
+  MlirContext context = mlirOperationGetContext(module);
+  MlirType types[1 + GQ_LAUNCH_EXTENTS];
+  for (int i = 0; i < 1 + GQ_LAUNCH_EXTENTS; ++i)
+    types[i] = mlirIntegerTypeGet(context, 64);
+  return gqDeclareFunction(
+      module, "gqPlanLaunch",
+      mlirFunctionTypeGet(context, 1 + GQ_LAUNCH_EXTENTS, types, 2, types));
+}
+
+gqGpuPlan gqGpuBuildPlan(const gqBuilder *builder, gqKernelFamily number,
+                         const void *operands) {
+  MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
+  MlirType types[] = {i64, i64};
+  Family family = familyOf(number);
+  MlirValue arguments[1 + GQ_LAUNCH_EXTENTS];
+  int numArguments = 0;
+  arguments[numArguments++] = gqBuildConstant(builder, i64, number);
+  for (size_t i = 0; i < family.numOperands; ++i) {
+    const Operand *operand = &family.operands[i];
+    const void *field = fieldOf(operands, operand);
+    if (!operand->plans)
+      continue;
+    // One that is missing is an error when the kernel is launched.
+    if (operand->role == NUMBER && isGiven(operands, operand))
+      arguments[numArguments++] = ((const gqExtent *)field)->value;
+    else
+      arguments[numArguments++] = gqBuildConstant(
+          builder, i64,
+          operand->role == CONSTANT ? ((const gqGpuConstant *)field)->value
+                                    : 0);
+  }
+  while (numArguments < 1 + GQ_LAUNCH_EXTENTS)
+    arguments[numArguments++] = gqBuildConstant(builder, i64, 0);
+  MlirOperation call =
+      gqBuildCall(builder, "gqPlanLaunch", numArguments, arguments, 2, types);
+  return (gqGpuPlan){mlirOperationGetResult(call, 0),
+                     mlirOperationGetResult(call, 1)};
+}
 
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
 
-gqGpuKernel gqGpuKernelBegin(const gqBuilder *builder, const char *name,
-                             const char *function, int32_t threads) {
-  gqGpuKernel kernel = {.name = name,
-                        .function = function,
-                        .builder = builder,
-                        .threads = threads};
-  for (int i = 0; i < GQ_GPU_NUM_TEXTS; ++i)
-    kernel.texts[i].file =
-        gqOpenText(&kernel.texts[i].text, &kernel.texts[i].length);
-  return kernel;
-}
+/// A text that grows; what `file` was given is in `text` once it is closed.
+typedef struct Text {
+  FILE *file;
+  char *text;
+  size_t length;
+} Text;
+
+enum {
+  /// The kernel's parameters: declared, and as names and types of a call.
+  PARAMETERS,
+  PARAMETER_NAMES,
+  PARAMETER_TYPES,
+  /// The arguments of the device function, and the constants among them.
+  ARGUMENTS,
+  ARGUMENT_TYPES,
+  CONSTANTS,
+  NUM_TEXTS
+};
+
+/// A kernel whose text is being written.
+typedef struct Kernel {
+  const gqGpuKernel *kernel;
+  const gqBuilder *builder;
+  const char *function;
+  Text texts[NUM_TEXTS];
+  intptr_t numParameters;
+  MlirValue parameters[MAX_PARAMETERS];
+  /// Null if the family has none.
+  const gqGpuHook *hook;
+} Kernel;
 
 /// Adds to a list with commas between.
-static void addToList(gqGpuKernel *kernel, int text, const char *prefix,
+static void addToList(Kernel *kernel, int text, const char *prefix,
                       const char *item) {
   FILE *file = kernel->texts[text].file;
   fprintf(file, "%s%s%s", ftell(file) ? ", " : "", prefix, item);
 }
 
-static void addParameter(gqGpuKernel *kernel, const char *name,
-                         const char *type, MlirValue value) {
-  assert(kernel->numParameters < GQ_GPU_MAX_PARAMETERS);
-  addToList(kernel, GQ_GPU_TEXT_PARAMETERS, "%", name);
-  fprintf(kernel->texts[GQ_GPU_TEXT_PARAMETERS].file, ": %s", type);
-  addToList(kernel, GQ_GPU_TEXT_PARAMETER_NAMES, "%", name);
-  addToList(kernel, GQ_GPU_TEXT_PARAMETER_TYPES, "", type);
+static void addParameter(Kernel *kernel, const char *name, const char *type,
+                         MlirValue value) {
+  addToList(kernel, PARAMETERS, "%", name);
+  fprintf(kernel->texts[PARAMETERS].file, ": %s", type);
+  addToList(kernel, PARAMETER_NAMES, "%", name);
+  addToList(kernel, PARAMETER_TYPES, "", type);
   kernel->parameters[kernel->numParameters++] = value;
 }
 
-static void addArgument(gqGpuKernel *kernel, const char *name,
-                        const char *type) {
-  addToList(kernel, GQ_GPU_TEXT_ARGUMENTS, "%", name);
-  addToList(kernel, GQ_GPU_TEXT_ARGUMENT_TYPES, "", type);
+static void addArgument(Kernel *kernel, const char *name, const char *type) {
+  addToList(kernel, ARGUMENTS, "%", name);
+  addToList(kernel, ARGUMENT_TYPES, "", type);
 }
 
-void gqGpuKernelPassPointer(gqGpuKernel *kernel, const char *name,
-                            MlirValue address) {
+static void addHook(Kernel *kernel, const gqGpuHook *hook) {
+  kernel->hook = hook;
+  for (int i = 0; i < hook->numInputs; ++i) {
+    char name[24];
+    snprintf(name, sizeof(name), "x%d", i);
+    addParameter(kernel, name, "!llvm.ptr<1>",
+                 gqBuildPointer(kernel->builder, hook->addresses[i], 1));
+    snprintf(name, sizeof(name), "s%d", i);
+    addParameter(kernel, name, "i64", hook->strides[i]);
+  }
+  addArgument(kernel, "hook", "!llvm.ptr");
+  addArgument(kernel, "inputs", "!llvm.ptr");
+}
+
+static void addAddress(Kernel *kernel, const char *name, MlirValue address) {
   if (mlirValueIsNull(address))
-    fprintf(kernel->texts[GQ_GPU_TEXT_CONSTANTS].file,
+    fprintf(kernel->texts[CONSTANTS].file,
             "  %%%s = llvm.mlir.zero : !llvm.ptr<1>\n", name);
   else
     addParameter(kernel, name, "!llvm.ptr<1>",
@@ -66,105 +219,111 @@ void gqGpuKernelPassPointer(gqGpuKernel *kernel, const char *name,
   addArgument(kernel, name, "!llvm.ptr<1>");
 }
 
-void gqGpuKernelPassInteger(gqGpuKernel *kernel, const char *name,
-                            MlirValue value) {
-  addParameter(kernel, name, "i64", value);
-  addArgument(kernel, name, "i64");
-}
-
-void gqGpuKernelPassConstant(gqGpuKernel *kernel, const char *name,
-                             const char *type, int64_t value) {
-  fprintf(kernel->texts[GQ_GPU_TEXT_CONSTANTS].file,
+static void addConstant(Kernel *kernel, const char *name, const char *type,
+                        int64_t value) {
+  fprintf(kernel->texts[CONSTANTS].file,
           "  %%%s = llvm.mlir.constant(%" PRId64 " : %s) : %s\n", name, value,
           type, type);
   addArgument(kernel, name, type);
 }
 
-void gqGpuKernelPassExtent(gqGpuKernel *kernel, const char *name,
-                           gqExtent extent) {
-  if (extent.fixed == GQ_DYNAMIC)
-    gqGpuKernelPassInteger(kernel, name, extent.value);
-  else
-    gqGpuKernelPassConstant(kernel, name, "i64", extent.fixed);
+static void addNumber(Kernel *kernel, const char *name, gqExtent extent) {
+  if (extent.fixed != GQ_DYNAMIC) {
+    addConstant(kernel, name, "i64", extent.fixed);
+    return;
+  }
+  addParameter(kernel, name, "i64", extent.value);
+  addArgument(kernel, name, "i64");
 }
 
-void gqGpuKernelAddInput(gqGpuKernel *kernel, MlirValue buffer,
-                         MlirAffineMap map) {
-  gqBufferValues values = gqBuildBufferValues(kernel->builder, buffer);
+static void addOperand(Kernel *kernel, const Operand *operand) {
+  const void *field = fieldOf(kernel->kernel->operands, operand);
+  switch (operand->role) {
+  case HOOK:
+    addHook(kernel, field);
+    return;
+  case ADDRESS:
+    addAddress(kernel, operand->name, ((const gqGpuAddress *)field)->value);
+    return;
+  case NUMBER:
+    addNumber(kernel, operand->name, *(const gqExtent *)field);
+    return;
+  case CONSTANT:
+    addConstant(kernel, operand->name, "i32",
+                ((const gqGpuConstant *)field)->value);
+  }
+}
+
+void gqGpuHookAddInput(gqGpuHook *hook, const gqBuilder *builder,
+                       MlirValue buffer, MlirAffineMap map) {
+  gqBufferValues values = gqBuildBufferValues(builder, buffer);
   gqGpuInput input = gqGpuInputOf(mlirValueGetType(buffer), map);
   bool strided = input.access == GQ_GPU_ACCESS_COLUMN || values.rank == 2;
-  MlirType i64 = mlirIntegerTypeGet(kernel->builder->context, 64);
-  char name[24];
-  snprintf(name, sizeof(name), "x%d", (int)kernel->numInputs);
-  addParameter(kernel, name, "!llvm.ptr<1>",
-               gqBuildPointer(kernel->builder, values.address, 1));
-  snprintf(name, sizeof(name), "s%d", (int)kernel->numInputs);
-  addParameter(kernel, name, "i64",
-               strided ? values.strides[0]
-                       : gqBuildConstant(kernel->builder, i64, 0));
-  kernel->inputs[kernel->numInputs++] = input;
+  MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
+  hook->addresses[hook->numInputs] = values.address;
+  hook->strides[hook->numInputs] =
+      strided ? values.strides[0] : gqBuildConstant(builder, i64, 0);
+  hook->inputs[hook->numInputs++] = input;
 }
 
 //===----------------------------------------------------------------------===//
 // The module
 //===----------------------------------------------------------------------===//
 
-static const char *textOf(const gqGpuKernel *kernel, int text) {
+static const char *textOf(const Kernel *kernel, int text) {
   return kernel->texts[text].text;
 }
 
 /// The function @with_<hook> that calls the device function with a hook. Two
 /// calls in the kernel itself would be merged, before they are inlined, into
 /// one whose hook is not constant.
-static void printWithHook(FILE *text, const gqGpuKernel *kernel,
-                          const char *hook) {
+static void printWithHook(FILE *text, const Kernel *kernel, const char *hook) {
   fprintf(text,
           "llvm.func internal @with_%s(%%inputs: !llvm.ptr, %s) attributes "
           "{always_inline} {\n%s"
           "  %%hook = llvm.mlir.addressof @%s : !llvm.ptr\n"
-          "  llvm.call @gq_dev_%s(%%hook, %%inputs, %s) : "
-          "(!llvm.ptr, !llvm.ptr, %s) -> ()\n  llvm.return\n}\n",
-          hook, textOf(kernel, GQ_GPU_TEXT_PARAMETERS),
-          textOf(kernel, GQ_GPU_TEXT_CONSTANTS), hook, kernel->function,
-          textOf(kernel, GQ_GPU_TEXT_ARGUMENTS),
-          textOf(kernel, GQ_GPU_TEXT_ARGUMENT_TYPES));
+          "  llvm.call @gq_dev_%s(%s) : (%s) -> ()\n  llvm.return\n}\n",
+          hook, textOf(kernel, PARAMETERS), textOf(kernel, CONSTANTS), hook,
+          kernel->function, textOf(kernel, ARGUMENTS),
+          textOf(kernel, ARGUMENT_TYPES));
 }
 
-static void printCallWithHook(FILE *text, const gqGpuKernel *kernel,
+static void printCallWithHook(FILE *text, const Kernel *kernel,
                               const char *hook) {
   fprintf(text,
           "  llvm.call @with_%s(%%inputs, %s) : (!llvm.ptr, %s) -> ()\n"
           "  llvm.return\n",
-          hook, textOf(kernel, GQ_GPU_TEXT_PARAMETER_NAMES),
-          textOf(kernel, GQ_GPU_TEXT_PARAMETER_TYPES));
+          hook, textOf(kernel, PARAMETER_NAMES),
+          textOf(kernel, PARAMETER_TYPES));
 }
 
-static void printKernelHeader(FILE *text, const gqGpuKernel *kernel) {
+static void printKernelHeader(FILE *text, const Kernel *kernel) {
+  const gq_dev_bounds bounds = kernel->kernel->bounds;
   fprintf(text,
           "llvm.func @%s(%s) attributes {gpu.kernel, nvvm.kernel, "
           "nvvm.maxntid = array<i32: %d>",
-          kernel->name, textOf(kernel, GQ_GPU_TEXT_PARAMETERS),
-          kernel->threads);
-  if (kernel->minCtas)
-    fprintf(text, ", nvvm.minctasm = %d : i32", kernel->minCtas);
+          kernel->kernel->name, textOf(kernel, PARAMETERS), bounds.threads);
+  if (bounds.minCtas)
+    fprintf(text, ", nvvm.minctasm = %d : i32", bounds.minCtas);
   fprintf(text, "} {\n");
 }
 
 /// A kernel that reads its inputs through a hook: 16 bytes at a time where all
 /// of them are aligned to that.
-static void printKernelWithInputs(FILE *text, const gqGpuKernel *kernel) {
-  bool producer = !mlirRegionIsNull(kernel->producer);
+static void printKernelWithInputs(FILE *text, const Kernel *kernel) {
+  const gqGpuHook *hook = kernel->hook;
+  bool producer = !mlirRegionIsNull(hook->producer);
   char fast[64] = "load16", slow[64] = "load16_unaligned";
   if (!producer) {
-    const char *type = kernel->inputs[0].type;
+    const char *type = hook->inputs[0].type;
     snprintf(fast, sizeof(fast), "gq_dev_load16_%s", type);
     snprintf(slow, sizeof(slow), "gq_dev_load16_%s_unaligned", type);
   }
   printWithHook(text, kernel, fast);
   printWithHook(text, kernel, slow);
   printKernelHeader(text, kernel);
-  gqPrintInputs(text, kernel->inputs, kernel->numInputs,
-                producer && kernel->rowIndexBits);
+  gqPrintInputs(text, hook->inputs, hook->numInputs,
+                producer && hook->rowIndexBits);
   fprintf(text, "  llvm.cond_br %%aligned, ^fast, ^slow\n^fast:\n");
   printCallWithHook(text, kernel, fast);
   fprintf(text, "^slow:\n");
@@ -172,30 +331,30 @@ static void printKernelWithInputs(FILE *text, const gqGpuKernel *kernel) {
   fprintf(text, "}\n");
 }
 
-static void printKernelWithoutInputs(FILE *text, const gqGpuKernel *kernel) {
+static void printKernelWithoutInputs(FILE *text, const Kernel *kernel) {
   printKernelHeader(text, kernel);
   fprintf(text, "%s  llvm.call @gq_dev_%s(%s) : (%s) -> ()\n  llvm.return\n}\n",
-          textOf(kernel, GQ_GPU_TEXT_CONSTANTS), kernel->function,
-          textOf(kernel, GQ_GPU_TEXT_ARGUMENTS),
-          textOf(kernel, GQ_GPU_TEXT_ARGUMENT_TYPES));
+          textOf(kernel, CONSTANTS), kernel->function,
+          textOf(kernel, ARGUMENTS), textOf(kernel, ARGUMENT_TYPES));
 }
 
 /// The gpu.module of a kernel whose texts are complete.
-static MlirOperation parseModule(const gqGpuKernel *kernel,
-                                 const char *symbol) {
-  gqText module;
+static MlirOperation parseModule(const Kernel *kernel) {
+  const gqGpuHook *hook = kernel->hook;
+  Text module;
   FILE *text = gqOpenText(&module.text, &module.length);
-  fprintf(text, "gpu.module @%s {\nllvm.func @gq_dev_%s(%s%s)\n", symbol,
-          kernel->function, kernel->numInputs ? "!llvm.ptr, !llvm.ptr, " : "",
-          textOf(kernel, GQ_GPU_TEXT_ARGUMENT_TYPES));
-  gqPrintHookDeclarations(text, kernel->inputs, kernel->numInputs);
-  if (!mlirRegionIsNull(kernel->producer))
-    gqPrintProducerHooks(text, kernel->inputs, kernel->numInputs,
-                         kernel->rowIndexBits);
-  if (kernel->numInputs)
+  fprintf(text, "gpu.module @%s {\nllvm.func @gq_dev_%s(%s)\n",
+          kernel->kernel->symbol, kernel->function,
+          textOf(kernel, ARGUMENT_TYPES));
+  if (hook) {
+    gqPrintHookDeclarations(text, hook->inputs, hook->numInputs);
+    if (!mlirRegionIsNull(hook->producer))
+      gqPrintProducerHooks(text, hook->inputs, hook->numInputs,
+                           hook->rowIndexBits);
     printKernelWithInputs(text, kernel);
-  else
+  } else {
     printKernelWithoutInputs(text, kernel);
+  }
   fprintf(text, "}\n");
   fclose(text);
   MlirOperation op = mlirOperationCreateParse(
@@ -211,24 +370,27 @@ static MlirOperation parseModule(const gqGpuKernel *kernel,
 
 /// gpu.launch_func on the stream. All operands are of LLVM types, so that it is
 /// one asynchronous call.
-static void buildLaunch(const gqGpuKernel *kernel, const char *symbol,
-                        MlirValue grid, MlirValue stream) {
+static void buildLaunch(const Kernel *kernel, MlirValue grid,
+                        MlirValue stream) {
   const gqBuilder *builder = kernel->builder;
+  const gq_dev_bounds bounds = kernel->kernel->bounds;
   MlirContext context = builder->context;
   MlirType i64 = mlirIntegerTypeGet(context, 64);
   MlirValue one = gqBuildConstant(builder, i64, 1);
   MlirValue sizes[] = {
-      grid, one, one, gqBuildConstant(builder, i64, kernel->threads), one, one};
+      grid, one, one, gqBuildConstant(builder, i64, bounds.threads), one, one};
+  MlirValue sharedMemory = gqBuildConstant(
+      builder, mlirIntegerTypeGet(context, 32), bounds.sharedMemory);
   MlirAttribute nested = mlirFlatSymbolRefAttrGet(
-      context, mlirStringRefCreateFromCString(kernel->name));
+      context, mlirStringRefCreateFromCString(kernel->kernel->name));
+  MlirAttribute symbol = mlirSymbolRefAttrGet(
+      context, mlirStringRefCreateFromCString(kernel->kernel->symbol), 1,
+      &nested);
   // Dependencies, grid, block, cluster, shared memory, operands, stream.
   int32_t segments[] = {
-      0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, (int32_t)kernel->numParameters, 1};
+      0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 1, (int32_t)kernel->numParameters, 1};
   MlirNamedAttribute attributes[] = {
-      gqAttribute(context, "kernel",
-                  mlirSymbolRefAttrGet(context,
-                                       mlirStringRefCreateFromCString(symbol),
-                                       1, &nested)),
+      gqAttribute(context, "kernel", symbol),
       gqAttribute(context, "operandSegmentSizes",
                   mlirDenseI32ArrayGet(context, 13, segments)),
   };
@@ -236,25 +398,52 @@ static void buildLaunch(const gqGpuKernel *kernel, const char *symbol,
       mlirStringRefCreateFromCString("gpu.launch_func"), builder->location);
   mlirOperationStateAddAttributes(&state, 2, attributes);
   mlirOperationStateAddOperands(&state, 6, sizes);
+  mlirOperationStateAddOperands(&state, 1, &sharedMemory);
   mlirOperationStateAddOperands(&state, kernel->numParameters,
                                 kernel->parameters);
   mlirOperationStateAddOperands(&state, 1, &stream);
   gqInsert(builder, mlirOperationCreate(&state));
 }
 
-bool gqGpuKernelLaunch(gqGpuKernel *kernel, MlirOperation module,
-                       const char *symbol, MlirValue grid, MlirValue stream) {
-  for (int i = 0; i < GQ_GPU_NUM_TEXTS; ++i)
-    fclose(kernel->texts[i].file);
-  MlirOperation gpuModule = parseModule(kernel, symbol);
-  for (int i = 0; i < GQ_GPU_NUM_TEXTS; ++i)
-    free(kernel->texts[i].text);
-  if (mlirOperationIsNull(gpuModule))
+/// Whether the family's struct is complete; else emits an error.
+static bool checkOperands(const gqGpuKernel *kernel, const gqBuilder *builder,
+                          const Family *family) {
+  for (size_t i = 0; i < family->numOperands; ++i)
+    if (!isGiven(kernel->operands, &family->operands[i])) {
+      char message[256];
+      snprintf(message, sizeof(message),
+               "the operand '%s' of the device function 'gq_dev_%s' was not "
+               "given",
+               family->operands[i].name, family->function);
+      mlirEmitError(builder->location, message);
+      return false;
+    }
+  return true;
+}
+
+bool gqGpuKernelLaunch(const gqGpuKernel *gpuKernel, const gqBuilder *builder,
+                       MlirOperation module, MlirValue grid, MlirValue stream) {
+  Family family = familyOf(gpuKernel->family);
+  if (!checkOperands(gpuKernel, builder, &family))
+    return false;
+  Kernel kernel = {
+      .kernel = gpuKernel, .builder = builder, .function = family.function};
+  for (int i = 0; i < NUM_TEXTS; ++i)
+    kernel.texts[i].file =
+        gqOpenText(&kernel.texts[i].text, &kernel.texts[i].length);
+  for (size_t i = 0; i < family.numOperands; ++i)
+    addOperand(&kernel, &family.operands[i]);
+  for (int i = 0; i < NUM_TEXTS; ++i)
+    fclose(kernel.texts[i].file);
+  MlirOperation gpuModule = parseModule(&kernel);
+  for (int i = 0; i < NUM_TEXTS; ++i)
+    free(kernel.texts[i].text);
+  if (mlirOperationIsNull(gpuModule)) // The parser has said why.
     return false;
   mlirBlockInsertOwnedOperation(
       mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0, gpuModule);
-  if (!mlirRegionIsNull(kernel->producer))
-    gqFillElement(gpuModule, kernel->producer);
-  buildLaunch(kernel, symbol, grid, stream);
+  if (kernel.hook && !mlirRegionIsNull(kernel.hook->producer))
+    gqFillElement(gpuModule, kernel.hook->producer);
+  buildLaunch(&kernel, grid, stream);
   return true;
 }

@@ -11,6 +11,7 @@
 
 #include "gq/Runtime/Cuda.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -286,27 +287,18 @@ int64_t gqDeviceMultiprocessorCount(void) {
   return context ? context->multiprocessorCount : 1;
 }
 
-int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups) {
-  return gq_dev_grid(rows, columns, groups,
-                     GQ_DEV_CTAS_PER_MULTIPROCESSOR *
-                         gqDeviceMultiprocessorCount());
-}
-
-int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups, int64_t ctas,
-                    int64_t dataBits) {
-  return gq_dev_tiles_grid(gq_dev_tiles_jobs(rows, columns, groups),
-                           ctas * gqDeviceMultiprocessorCount(), dataBits);
-}
-
-int64_t gqTilesWorkspace(int64_t rows, int64_t columns, int64_t groups,
-                         int64_t parts) {
-  return gq_dev_tiles_workspace(rows, columns, groups, (int32_t)parts);
-}
-
-int64_t gqReduceTilesGrid(int64_t rows, int64_t columns, int64_t groups,
-                          int64_t parts) {
-  return gq_dev_reduce_tiles_grid(rows, columns, groups, (int32_t)parts,
-                                  gqDeviceMultiprocessorCount());
+gqLaunchPlan gqPlanLaunch(int64_t family, int64_t extent0, int64_t extent1,
+                          int64_t extent2, int64_t extent3, int64_t extent4,
+                          int64_t extent5, int64_t extent6, int64_t extent7) {
+  const int64_t extents[GQ_LAUNCH_EXTENTS] = {
+      extent0, extent1, extent2, extent3, extent4, extent5, extent6, extent7};
+  gqLaunchPlan plan = {0};
+  if (!gq_dev_plan(family, extents, gqDeviceMultiprocessorCount(), &plan))
+    gqCudaPend(gqFail(GQ_INVALID_ARGUMENT,
+                      "the runtime knows no kernel family %" PRId64
+                      "; it is older than the code that it runs",
+                      family));
+  return plan;
 }
 
 void mgpuSetDefaultDevice(int32_t device) {

@@ -3,24 +3,24 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The operands of Tiles.h, what its groups add up to, and how a CTA finds its
-// jobs: it first sums up the groups, which says how many jobs there are before
-// each and where its outputs begin. A lane finds a job in these sums; 8 of
-// them find the next jobs of the CTA at once.
+// The operands of the kernel, what its groups add up to, and how a CTA finds
+// its jobs: it first sums up the groups, which says how many jobs there are
+// before each and where its outputs begin. A lane finds a job in these sums; 8
+// of them find the next jobs of the CTA at once.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_KERNELS_KERNELS_JOBS_H
 #define GQ_KERNELS_KERNELS_JOBS_H
 
-#include "runtime_kernels/kernels/Tiles.h"
+#include "runtime_kernels/kernels/Kernels.h"
 
 #include "runtime_kernels/arch/Scan.h"
 #include "runtime_kernels/groups/Faults.h"
 #include "runtime_kernels/scalers/Block.h"
 
 enum {
-  THREADS = GQ_DEV_TILES_CTA,
+  THREADS = GQ_DEV_QUANTIZE_TILES_THREADS,
   WARPS = THREADS / GQ_DEV_WARP,
   /// Rows and columns of a job.
   TILE = 128,
@@ -51,35 +51,18 @@ GQ_DEV Workspace workspaceAt(void GQ_GLOBAL *at, int64_t rows, int64_t columns,
   };
 }
 
-/// The operands, and the constants that specialize the kernel.
+/// The operands, and what follows from the constants among them.
 typedef struct Op {
-  gq_load16 *load;
-  const void *inputs;
-  int64_t rows, columns;
-  const void GQ_GLOBAL *rowIndices;
-  int64_t sourceRows;
-  int32_t rowIndexBits;
-  gq_dev_groups groups;
-  uint32_t numGroups;
-  const float GQ_GLOBAL *outer, *columnwiseOuter;
-  uint8_t GQ_GLOBAL *data;
-  int64_t dataStride;
-  uint8_t GQ_GLOBAL *scales;
-  int64_t scalesStride, scalesSize;
-  uint8_t GQ_GLOBAL *columnwiseData;
-  int64_t columnwiseDataStride, columnwiseDataSize;
-  uint8_t GQ_GLOBAL *columnwiseScales;
-  int64_t columnwiseScalesSize;
-  void GQ_GLOBAL *scaleOffsetsOut;
-  Workspace workspace;
-  uint32_t GQ_GLOBAL *status;
-  gqFormat format;
+  GQ_DEV_FIELDS(GQ_QUANTIZE_TILES_OPERANDS)
+  /// Whether row indices are applied before the hook is called.
+  bool gathers;
+  /// The operand `workspace`, if there is amax or dbias.
+  Workspace partial;
+  /// As they are given.
+  gq_dev_groups allGroups;
   gqFormatTraits traits;
-  gqRecipe recipe;
   bool rowwise, columnwise, hasAmax, hasDbias, ragged;
   bool givesScaleOffsets, tiled, allRows;
-  int32_t outerKind, columnwiseOuterKind;
-  gqElementType type;
 } Op;
 
 //===----------------------------------------------------------------------===//
@@ -135,7 +118,7 @@ GQ_DEV int64_t bytesOfScales(const Op *o, int64_t scales) {
 
 /// Whether the rowwise scales of groups follow each other without a gap.
 GQ_DEV bool hasPackedScales(const Op *o) {
-  return o->tiled ? !o->groups.hasScaleOffsets
+  return o->tiled ? !o->allGroups.hasScaleOffsets
                   : o->ragged || o->traits.blockRows > 1;
 }
 
@@ -215,9 +198,9 @@ typedef struct Plan {
 /// Group e, of no rows if it is skipped by itself. Once it is known whether any
 /// group has a fault.
 GQ_DEV gq_dev_group usedGroup(const Op *o, uint32_t e) {
-  gq_dev_group group = gq_dev_load_group(&o->groups, e);
+  gq_dev_group group = gq_dev_load_group(&o->allGroups, e);
   if (__builtin_expect(sharedFaults != 0, 0))
-    gq_dev_check_group(&o->groups, e, &group);
+    gq_dev_check_group(&o->allGroups, e, &group);
   return group;
 }
 
@@ -239,9 +222,9 @@ GQ_DEV bool fitsOutputs(const Op *o, Sums sums) {
 GQ_DEV uint32_t jobsThatFit(const Op *o, const Plan *plan, Sums before,
                             int64_t mostJobs) {
   uint32_t begin = gq_dev_thread() * plan->share;
-  for (uint32_t e = begin; e < begin + plan->share && e < o->numGroups; ++e) {
-    gq_dev_group group = gq_dev_load_group(&o->groups, e);
-    gq_dev_check_group(&o->groups, e, &group);
+  for (uint32_t e = begin; e < begin + plan->share && e < o->groups; ++e) {
+    gq_dev_group group = gq_dev_load_group(&o->allGroups, e);
+    gq_dev_check_group(&o->allGroups, e, &group);
     Sums after = addSums(o, before, sumsOf(o, group));
     if (!fitsOutputs(o, after) || after.of[SUM_JOBS] > mostJobs)
       return min32(before.of[SUM_JOBS], UINT32_MAX);
@@ -253,16 +236,16 @@ GQ_DEV uint32_t jobsThatFit(const Op *o, const Plan *plan, Sums before,
 /// Fills the table. All threads of the CTA take part.
 GQ_DEV Plan makePlan(const Op *o) {
   uint32_t thread = gq_dev_thread();
-  Plan plan = {.share = (o->numGroups + THREADS - 1) / THREADS};
+  Plan plan = {.share = (o->groups + THREADS - 1) / THREADS};
   uint32_t begin = thread * plan.share, end = begin + plan.share;
-  end = end < o->numGroups ? end : o->numGroups;
+  end = end < o->groups ? end : o->groups;
   Sums sums = {{0}};
   uint32_t faults = 0;
   for (uint32_t e = begin; e < end; ++e) {
-    gq_dev_group group = gq_dev_load_group(&o->groups, e);
-    uint32_t found = gq_dev_check_group(&o->groups, e, &group);
+    gq_dev_group group = gq_dev_load_group(&o->allGroups, e);
+    uint32_t found = gq_dev_check_group(&o->allGroups, e, &group);
     if (!found)
-      found = gq_dev_check_overlap(&o->groups, e, group);
+      found = gq_dev_check_overlap(&o->allGroups, e, group);
     faults |= found;
     sums = addSums(o, sums, sumsOf(o, group));
   }
@@ -288,8 +271,8 @@ GQ_DEV Plan makePlan(const Op *o) {
   int64_t columnTiles = numTiles(o->columns);
   int64_t rowTilesOfNone = 0;
   if (!o->ragged) {
-    int64_t first = gq_dev_group_begin(o->groups, 0);
-    int64_t last = gq_dev_group_begin(o->groups, o->numGroups);
+    int64_t first = gq_dev_group_begin(o->allGroups, 0);
+    int64_t last = gq_dev_group_begin(o->allGroups, o->groups);
     plan.rowsBefore = first < 0 ? 0 : first < o->rows ? first : o->rows;
     plan.firstRowAfter = last < plan.rowsBefore ? plan.rowsBefore
                          : last < o->rows       ? last
@@ -300,7 +283,7 @@ GQ_DEV Plan makePlan(const Op *o) {
   }
   // Not even groups that overlap make more jobs than the workspace has room
   // for.
-  int64_t mostJobs = gq_dev_tiles_jobs(o->rows, o->columns, o->numGroups) -
+  int64_t mostJobs = gq_dev_tiles_jobs(o->rows, o->columns, o->groups) -
                      (rowTilesOfNone < 2 ? 2 : rowTilesOfNone) * columnTiles;
   bool fits = fitsOutputs(o, total);
   if (!fits)
@@ -418,13 +401,14 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
            (squares ? rowTile : row) * job.scalesPitch +
            bytesOfScales(o, first);
     else
-      at = (o->ragged ? before.of[SUM_SCALES]
-            : o->groups.hasScaleOffsets
-                ? (number < 0 ? 0
-                              : gq_dev_group_scale_begin(o->groups, number)) *
-                      width
-                : before.of[SUM_SCALES] * width) +
-           row * width + first * TILE;
+      at =
+          (o->ragged ? before.of[SUM_SCALES]
+           : o->allGroups.hasScaleOffsets
+               ? (number < 0 ? 0
+                             : gq_dev_group_scale_begin(o->allGroups, number)) *
+                     width
+               : before.of[SUM_SCALES] * width) +
+          row * width + first * TILE;
     job.scales = o->scales + at;
     job.scaleBytes = number < 0 ? 0 : scaleBytesOf(o, width, first);
   }
@@ -497,7 +481,7 @@ GQ_DEV void findJobs(const Op *o, const Plan *plan, uint32_t numCtas,
   uint32_t n = first + gq_dev_thread() % BATCH;
   uint64_t index = gq_dev_here(gq_dev_cta()) + (uint64_t)n * numCtas;
   Op here = *o;
-  here.columns = here.groups.numColumns = gq_dev_here64(o->columns);
+  here.columns = here.allGroups.numColumns = gq_dev_here64(o->columns);
   if (index < plan->jobs)
     jobs[n % (2 * BATCH)] = findJob(&here, plan, (uint32_t)index);
 }

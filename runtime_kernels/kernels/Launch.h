@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Shared by the device functions and by the host, which launches kernels made
-// from them: grids, and the bits of the status word.
+// from them: what a kernel is compiled for, how it is launched, and the bits of
+// the status word.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #define GQ_KERNELS_KERNELS_LAUNCH_H
 
 #include "gq/Runtime/Types.h"
+#include "runtime_kernels/kernels/Operands.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,16 +31,56 @@ enum {
   GQ_DEV_STATUS_SIZES = 8,
 };
 
-enum {
-  /// Threads of a CTA. Kernels work with any multiple of 32.
-  GQ_DEV_CTA = 128,
-  /// CTAs that a multiprocessor holds at once, by their registers.
-  GQ_DEV_CTAS_PER_MULTIPROCESSOR = 6,
-};
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// What a kernel is compiled for, and launched with.
+typedef struct gq_dev_bounds {
+  /// Threads of a CTA, exactly.
+  int32_t threads;
+  /// CTAs that the registers of a multiprocessor must suffice for, 0 for as
+  /// many as the assembler sees fit.
+  int32_t minCtas;
+  /// Bytes of dynamic shared memory of a CTA.
+  int32_t sharedMemory;
+} gq_dev_bounds;
+
+/// Of each family the threads of a CTA, GQ_DEV_<FAMILY>_THREADS, and what its
+/// grid and its workspace depend on, gq_dev_<function>_extents: the operands
+/// EXTENT and LAUNCH_CONSTANT, in the order of the list.
+#define GQ_DEV_EXTENT_FIELD(ROLE, TYPE, NAME) GQ_IF_LAUNCH_##ROLE(int64_t NAME;)
+#define GQ_DEV_DECLARE_EXTENTS(FAMILY, NAME, FUNCTION, THREADS)                \
+  enum { GQ_DEV_##FAMILY##_THREADS = (THREADS) };                              \
+  typedef struct gq_dev_##FUNCTION##_extents {                                 \
+    GQ_##FAMILY##_OPERANDS(GQ_DEV_EXTENT_FIELD)                                \
+  } gq_dev_##FUNCTION##_extents;
+GQ_KERNEL_FAMILIES(GQ_DEV_DECLARE_EXTENTS)
 
 /// A grid of so many CTAs, as far as there can be such.
 GQ_INLINE uint32_t gq_dev_grid_of(int64_t ctas) {
   return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernels of rows and of scales
+//===----------------------------------------------------------------------===//
+
+enum {
+  /// CTAs of them that a multiprocessor holds at once, by their registers.
+  GQ_DEV_ROWS_CTAS = 6,
+};
+
+/// `onlyLoads`: elements of two bytes are read as they are, without row indices
+/// or a producer. For so many CTAs registers then suffice; without this the
+/// assembler may spill to have more. Others take more registers.
+GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
+                                                    bool hasOuter,
+                                                    bool packed) {
+  return (gq_dev_bounds){
+      .threads = GQ_DEV_QUANTIZE_ROWS_THREADS,
+      .minCtas = onlyLoads ? GQ_DEV_ROWS_CTAS - hasOuter - packed : 0,
+  };
 }
 
 /// The CTAs of the grid for a kernel over [rows, columns] elements in `groups`
@@ -47,9 +89,9 @@ GQ_INLINE uint32_t gq_dev_grid_of(int64_t ctas) {
 /// which is the shortest way; else two, which is the least work. A warp does no
 /// more than that: one that is done makes room for another, and their loads and
 /// stores overlap.
-GQ_INLINE uint32_t gq_dev_grid(int64_t rows, int64_t columns, int64_t groups,
-                               int64_t full) {
-  const int64_t warpsPerCta = GQ_DEV_CTA / 32;
+GQ_INLINE uint32_t gq_dev_rows_grid(int64_t rows, int64_t columns,
+                                    int64_t groups, int64_t full) {
+  const int64_t warpsPerCta = GQ_DEV_QUANTIZE_ROWS_THREADS / 32;
   // 128 rows by 16 blocks are 16 pieces; 16 tiles of a group's padding are a
   // warp's share.
   int64_t pieceColumns = (columns + 255) / 256;
@@ -62,14 +104,25 @@ GQ_INLINE uint32_t gq_dev_grid(int64_t rows, int64_t columns, int64_t groups,
   return gq_dev_grid_of(ctas);
 }
 
-//===----------------------------------------------------------------------===//
-// The kernel of whole tiles (Tiles.h)
-//===----------------------------------------------------------------------===//
+GQ_INLINE gqLaunchPlan gq_dev_quantize_rows_plan(
+    const gq_dev_quantize_rows_extents *x, int64_t multiprocessors) {
+  return (gqLaunchPlan){
+      .grid = gq_dev_rows_grid(x->rows, x->columns, x->groups,
+                               GQ_DEV_ROWS_CTAS * multiprocessors)};
+}
 
-enum {
-  /// Threads of a CTA, exactly.
-  GQ_DEV_TILES_CTA = 128,
-};
+/// As for the elements whose scales these are.
+GQ_INLINE gqLaunchPlan gq_dev_swizzle_scales_plan(
+    const gq_dev_swizzle_scales_extents *x, int64_t multiprocessors) {
+  int64_t block = gqFormatGetTraits((gqFormat)x->format).blockColumns;
+  return (gqLaunchPlan){
+      .grid = gq_dev_rows_grid(x->rows, x->scaleColumns * block, x->groups,
+                               GQ_DEV_ROWS_CTAS * multiprocessors)};
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel of tiles
+//===----------------------------------------------------------------------===//
 
 /// What a kernel of tiles computes: bits of its constant `parts`.
 enum {
@@ -111,14 +164,18 @@ GQ_INLINE bool gq_dev_tiles_only_short_rows(gqFormat format, bool columnwise) {
   return !columnwise && gqFormatGetTraits(format).dataBits == 4;
 }
 
-/// The CTAs of such a kernel that a multiprocessor holds at once, by their
-/// registers.
-GQ_INLINE int32_t gq_dev_tiles_ctas(gqFormat format, bool columnwise,
-                                    gqElementType held) {
-  return gq_dev_tiles_only_short_rows(format, columnwise) ||
-                 gq_dev_tiles_shares_rows(format, columnwise, held)
-             ? 4
-             : 3;
+/// A multiprocessor holds `minCtas` of its CTAs at once.
+GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
+                                                     int32_t parts,
+                                                     gqElementType held) {
+  bool columnwise = parts & GQ_DEV_COLUMNWISE;
+  return (gq_dev_bounds){
+      .threads = GQ_DEV_QUANTIZE_TILES_THREADS,
+      .minCtas = gq_dev_tiles_only_short_rows(format, columnwise) ||
+                         gq_dev_tiles_shares_rows(format, columnwise, held)
+                     ? 4
+                     : 3,
+  };
 }
 
 /// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. If
@@ -146,31 +203,73 @@ GQ_INLINE int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
           (parts & GQ_DEV_DBIAS ? (rows / 128 + groups) * columns : 0));
 }
 
+GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
+    const gq_dev_quantize_tiles_extents *x, int64_t multiprocessors) {
+  gqFormat format = (gqFormat)x->format;
+  int32_t parts = (int32_t)x->parts;
+  gq_dev_bounds bounds =
+      gq_dev_quantize_tiles_bounds(format, parts, (gqElementType)x->heldType);
+  return (gqLaunchPlan){
+      .grid = gq_dev_tiles_grid(
+          gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
+          bounds.minCtas * multiprocessors, gqFormatGetTraits(format).dataBits),
+      .workspace =
+          parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS)
+              ? gq_dev_tiles_workspace(x->rows, x->columns, x->groups, parts)
+              : 0,
+  };
+}
+
+//===----------------------------------------------------------------------===//
+// What follows it
+//===----------------------------------------------------------------------===//
+
 /// The warps of gq_dev_reduce_tiles that share a column of a group: all of a
 /// CTA, or one if groups have no more tiles than that on average. Not of
 /// influence on the sum.
 GQ_INLINE uint32_t gq_dev_reduce_tiles_warps(int64_t rows, int64_t groups) {
-  const uint32_t warps = GQ_DEV_TILES_CTA / 32;
+  const uint32_t warps = GQ_DEV_REDUCE_TILES_THREADS / 32;
   return rows > groups * warps * 128 ? warps : 1;
 }
 
 /// The CTAs that it has work for in a group, one of them for amax.
 GQ_INLINE uint32_t gq_dev_reduce_tiles_ctas(int64_t columns, uint32_t warps,
                                             int32_t parts) {
-  const int64_t width = GQ_DEV_TILES_CTA / warps;
+  const int64_t width = GQ_DEV_REDUCE_TILES_THREADS / warps;
   return (uint32_t)(parts & GQ_DEV_DBIAS ? (columns + width - 1) / width : 0) +
          (parts & GQ_DEV_AMAX ? 1 : 0);
 }
 
-/// The CTAs of its grid.
-GQ_INLINE uint32_t gq_dev_reduce_tiles_grid(int64_t rows, int64_t columns,
-                                            int64_t groups, int32_t parts,
-                                            int64_t multiprocessors) {
-  int64_t ctas =
-      groups * gq_dev_reduce_tiles_ctas(
-                   columns, gq_dev_reduce_tiles_warps(rows, groups), parts);
+GQ_INLINE gqLaunchPlan gq_dev_reduce_tiles_plan(
+    const gq_dev_reduce_tiles_extents *x, int64_t multiprocessors) {
+  uint32_t warps = gq_dev_reduce_tiles_warps(x->rows, x->groups);
+  int64_t ctas = x->groups *
+                 gq_dev_reduce_tiles_ctas(x->columns, warps, (int32_t)x->parts);
   int64_t full = 16 * multiprocessors;
-  return gq_dev_grid_of(ctas < full ? ctas : full);
+  return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas < full ? ctas : full)};
+}
+
+//===----------------------------------------------------------------------===//
+// Any family
+//===----------------------------------------------------------------------===//
+
+/// How to launch a kernel of a family on a device with so many multiprocessors;
+/// `extents` is its struct. False if there is no such family.
+GQ_INLINE bool gq_dev_plan(int64_t family,
+                           const int64_t extents[GQ_LAUNCH_EXTENTS],
+                           int64_t multiprocessors, gqLaunchPlan *plan) {
+#define GQ_DEV_PLAN(FAMILY, NAME, FUNCTION, THREADS)                           \
+  case GQ_KERNEL_##FAMILY: {                                                   \
+    gq_dev_##FUNCTION##_extents x;                                             \
+    _Static_assert(sizeof(x) <= GQ_LAUNCH_EXTENTS * sizeof(int64_t),           \
+                   "more extents than gqPlanLaunch takes");                    \
+    __builtin_memcpy(&x, extents, sizeof(x));                                  \
+    *plan = gq_dev_##FUNCTION##_plan(&x, multiprocessors);                     \
+    return true;                                                               \
+  }
+  switch (family) { GQ_KERNEL_FAMILIES(GQ_DEV_PLAN) }
+#undef GQ_DEV_PLAN
+  return false;
 }
 
 #endif // GQ_KERNELS_KERNELS_LAUNCH_H

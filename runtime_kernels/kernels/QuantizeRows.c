@@ -258,31 +258,17 @@ GQ_DEV void finishGroups(gq_dev_row_groups *groups, uint8_t GQ_GLOBAL *scales,
 // Quantization
 //===----------------------------------------------------------------------===//
 
-/// What both quantizing kernels share. The format, the recipe and the kind of
-/// the outer scale are constants.
+/// The operands, and what follows from them.
 typedef struct Quantization {
-  gq_load16 *load;
-  const void *inputs;
-  int64_t rows, columns;
-  /// Row indices that are applied before the hook is called, if the constant
-  /// rowIndexBits is not 0.
-  const void GQ_GLOBAL *rowIndices;
-  int64_t sourceRows;
-  int32_t rowIndexBits;
+  GQ_DEV_FIELDS(GQ_QUANTIZE_ROWS_OPERANDS)
+  /// Whether row indices are applied before the hook is called.
+  bool gathers;
   /// Null if rows are in no groups.
-  const gq_dev_row_groups *groups;
-  gqFormat format;
-  gqRecipe recipe;
-  /// Global scale or outer amax.
-  const float GQ_GLOBAL *outer;
-  int32_t outerKind;
-  bool onlyGrouped;
-  uint8_t GQ_GLOBAL *data;
-  int64_t dataStride;
-  uint8_t GQ_GLOBAL *scales;
-  /// Linear scales only.
-  int64_t scalesStride;
+  const gq_dev_row_groups *rowGroups;
 } Quantization;
+
+/// Whether rows are in groups.
+GQ_DEV bool isGrouped(const Quantization *q) { return q->rowGroups; }
 
 /// Lanes side by side that have a block.
 GQ_DEV uint32_t lanesPerBlock(const Quantization *q) {
@@ -305,7 +291,7 @@ GQ_DEV uint32_t scaleBytesPerRow(const Quantization *q) {
 }
 
 GQ_DEV bool hasTiledScales(const Quantization *q) {
-  return q->groups && q->groups->tiled;
+  return q->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4;
 }
 
 /// A lane's units in a piece: in `column`, counted in units, and in the rows
@@ -329,7 +315,7 @@ GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run) {
                 : left > (UNROLL - 1) * ROW_STEP
                     ? UNROLL
                     : ((uint32_t)left + ROW_STEP - 1) / ROW_STEP;
-  for (uint32_t i = 0; q->rowIndexBits && i < UNROLL; ++i)
+  for (uint32_t i = 0; q->gathers && i < UNROLL; ++i)
     units.sourceRows[i] =
         gq_dev_source_row(q->rowIndices, q->rowIndexBits, q->sourceRows,
                           i < units.count ? units.first + ROW_STEP * i : 0);
@@ -365,7 +351,7 @@ typedef struct Held {
 GQ_DEV Held loadUnit(const Quantization *q, Units units, uint32_t i) {
   bool inside = i < units.count;
   float x[GQ_DEV_UNIT];
-  if (q->rowIndexBits)
+  if (q->gathers)
     gq_dev_load16_gathered(q->load, q->inputs,
                            inside ? units.sourceRows[i] : -1,
                            (int64_t)units.column * GQ_DEV_UNIT, x);
@@ -439,8 +425,8 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
   RowPlan plan = {.hasScales = row < q->rows,
                   .outer = gq_dev_no_outer(q->recipe)};
   Target target = {.group = -1};
-  if (q->groups) {
-    gq_dev_row_groups groups = *q->groups;
+  if (isGrouped(q)) {
+    gq_dev_row_groups groups = *q->rowGroups;
     if (groups.packed) // After the loads of the piece have been issued.
       gq_dev_sum_groups(&groups);
     target = findTarget(&groups, row);
@@ -454,9 +440,10 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
   else if (q->outerKind == GQ_OUTER_PER_GROUP && target.group >= 0)
     plan.outer = gq_dev_outer_from(q->recipe, q->outer[target.group]);
   plan.store.wanted = 15;
-  if (q->groups) {
-    bool wanted = q->onlyGrouped ? target.group >= 0
-                                 : target.group != GQ_DEV_SKIPPED_GROUP;
+  if (isGrouped(q)) {
+    bool wanted = q->rowsMode == GQ_ROWS_GROUPED
+                      ? target.group >= 0
+                      : target.group != GQ_DEV_SKIPPED_GROUP;
     plan.store.wanted = gq_dev_ballot(wanted) >> (gq_dev_lane() & ~3u);
   }
   return plan;
@@ -600,71 +587,33 @@ GQ_DEV gq_dev_row_groups rowGroupsOf(const void GQ_GLOBAL *offsets,
   };
 }
 
-GQ_DEV_KERNEL void gq_dev_grouped_block_quantize(
-    gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
-    const void GQ_GLOBAL *row_indices, int64_t source_rows,
-    const void GQ_GLOBAL *offsets, int64_t num_offsets,
-    const void GQ_GLOBAL *scale_offsets, int64_t groups,
-    const float GQ_GLOBAL *outer, uint8_t GQ_GLOBAL *data, int64_t data_stride,
-    uint8_t GQ_GLOBAL *scales, int64_t scales_stride, int64_t scale_rows,
-    void GQ_GLOBAL *scale_offsets_out, uint32_t GQ_GLOBAL *status,
-    int32_t format, int32_t recipe, int32_t scale_layout, int32_t packed,
-    int32_t rows_mode, int32_t offset_bits, int32_t outer_kind,
-    int32_t row_index_bits) {
-  gq_dev_row_groups rowGroups = rowGroupsOf(
-      offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
-      offset_bits, scale_layout == GQ_SCALE_LAYOUT_TILE128X4, packed);
-  const Quantization quantization = {
-      .load = load,
-      .inputs = inputs,
-      .rows = rows,
-      .columns = columns,
-      .rowIndices = row_indices,
-      .sourceRows = source_rows,
-      .rowIndexBits = gq_dev_reads_matrix(load) ? row_index_bits : 0,
-      .groups = &rowGroups,
-      .format = (gqFormat)format,
-      .recipe = (gqRecipe)recipe,
-      .outer = outer,
-      .outerKind = outer_kind,
-      .onlyGrouped = rows_mode == GQ_ROWS_GROUPED,
-      .data = data,
-      .dataStride = data_stride,
-      .scales = scales,
-      .scalesStride = scales_stride,
+GQ_DEV_KERNEL void
+gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
+  Quantization quantization = {
+      GQ_DEV_INITIALIZERS(GQ_QUANTIZE_ROWS_OPERANDS),
+      .gathers = rowIndexBits && gq_dev_reads_matrix(load),
   };
+  if (!offsetBits) {
+    // Constants before a kernel is specialized: it has less to fold then.
+    quantization.gathers = false;
+    quantization.scaleLayout = GQ_SCALE_LAYOUT_LINEAR;
+    quantization.rowsMode = GQ_ROWS_ALL;
+    quantize(&quantization);
+    return;
+  }
+  gq_dev_row_groups rowGroups =
+      rowGroupsOf(offsets, numOffsets, scaleOffsets, groups, rows, scaleRows,
+                  offsetBits, scaleLayout == GQ_SCALE_LAYOUT_TILE128X4, packed);
+  quantization.rowGroups = &rowGroups;
   gq_dev_prepare_groups(&rowGroups);
   uint32_t next = quantize(&quantization);
   finishGroups(
       &rowGroups, scales,
       (uint32_t)gq_dev_up(scaleBytesPerRow(&quantization), GQ_DEV_TILE_COLUMNS),
-      packed ? scale_offsets_out : 0, status, next);
-  if (row_index_bits)
-    gq_dev_check_row_indices(row_indices, row_index_bits, source_rows, rows,
+      packed ? scaleOffsetsOut : 0, status, next);
+  if (rowIndexBits)
+    gq_dev_check_row_indices(rowIndices, rowIndexBits, sourceRows, rows,
                              status);
-}
-
-GQ_DEV_KERNEL void
-gq_dev_block_quantize(gq_load16 *load, const void *inputs, int64_t rows,
-                      int64_t columns, const float GQ_GLOBAL *outer,
-                      uint8_t GQ_GLOBAL *data, int64_t data_stride,
-                      uint8_t GQ_GLOBAL *scales, int64_t scales_stride,
-                      int32_t format, int32_t recipe, int32_t outer_kind) {
-  const Quantization quantization = {
-      .load = load,
-      .inputs = inputs,
-      .rows = rows,
-      .columns = columns,
-      .format = (gqFormat)format,
-      .recipe = (gqRecipe)recipe,
-      .outer = outer,
-      .outerKind = outer_kind,
-      .data = data,
-      .dataStride = data_stride,
-      .scales = scales,
-      .scalesStride = scales_stride,
-  };
-  quantize(&quantization);
 }
 
 //===----------------------------------------------------------------------===//
@@ -684,19 +633,15 @@ GQ_DEV uint32_t loadScales(const uint8_t GQ_GLOBAL *p, uint32_t count,
 }
 
 /// A lane takes a word of four scales.
-GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
-    const uint8_t GQ_GLOBAL *linear, int64_t linear_stride, int64_t rows,
-    int64_t scale_columns, const void GQ_GLOBAL *offsets, int64_t num_offsets,
-    const void GQ_GLOBAL *scale_offsets, int64_t groups,
-    uint8_t GQ_GLOBAL *scales, int64_t scale_rows, uint32_t GQ_GLOBAL *status,
-    int32_t format, int32_t offset_bits) {
+GQ_DEV_KERNEL void
+gq_dev_swizzle_scales(GQ_DEV_PARAMETERS(GQ_SWIZZLE_SCALES_OPERANDS)) {
   (void)format; // Scales are bytes, of whatever meaning.
   gq_dev_row_groups rowGroups =
-      rowGroupsOf(offsets, num_offsets, scale_offsets, groups, rows, scale_rows,
-                  offset_bits, true, false);
-  uint32_t width = (uint32_t)gq_dev_up(scale_columns, GQ_DEV_TILE_COLUMNS);
+      rowGroupsOf(offsets, numOffsets, scaleOffsets, groups, rows, scaleRows,
+                  offsetBits, /*tiled=*/true, /*packed=*/false);
+  uint32_t width = (uint32_t)gq_dev_up(scaleColumns, GQ_DEV_TILE_COLUMNS);
   uint32_t words = width / GQ_DEV_TILE_COLUMNS;
-  bool linearAligned = (((uint64_t)linear | (uint64_t)linear_stride) & 3) == 0;
+  bool linearAligned = (((uint64_t)linear | (uint64_t)linearStride) & 3) == 0;
   bool scalesAligned = ((uint64_t)scales & 15) == 0;
 
   // Four lanes side by side have the rows of 16 bytes, the others the columns.
@@ -716,8 +661,8 @@ GQ_DEV_KERNEL void gq_dev_preprocess_grouped_matmul_sf(
     bool inside = row < rows && column < width;
     uint32_t word = 0;
     if (inside)
-      word = loadScales(linear + row * linear_stride + column,
-                        (uint32_t)scale_columns - column, linearAligned);
+      word = loadScales(linear + row * linearStride + column,
+                        (uint32_t)scaleColumns - column, linearAligned);
     TiledStore store = planTiledStore(
         scales, width, findTarget(&rowGroups, row), scalesAligned);
     storeTiled(&store, column, width, word, scalesAligned);

@@ -54,16 +54,16 @@ GQ_DEV bool collectsColumns(const Op *o) {
 /// Rows and columns of a lane in a pass, and words of a row. Two lanes share
 /// rows of 16 columns where that makes two passes of half the code of one.
 GQ_DEV uint32_t rowsOfLane(const Op *o) {
-  return 4 * gq_dev_elements_per_word(o->type);
+  return 4 * gq_dev_elements_per_word(o->heldType);
 }
 GQ_DEV bool sharesRows(const Op *o) {
-  return gq_dev_tiles_shares_rows(o->format, o->columnwise, o->type);
+  return gq_dev_tiles_shares_rows(o->format, o->columnwise, o->heldType);
 }
 GQ_DEV uint32_t columnsOfLane(const Op *o) {
   return sharesRows(o) ? GQ_DEV_UNIT / 2 : GQ_DEV_UNIT;
 }
 GQ_DEV uint32_t wordsOfLane(const Op *o) {
-  return columnsOfLane(o) / gq_dev_elements_per_word(o->type);
+  return columnsOfLane(o) / gq_dev_elements_per_word(o->heldType);
 }
 
 /// Lanes of a warp side by side, and one below the other.
@@ -265,11 +265,11 @@ typedef struct Held {
 /// Packs what a hook gives, at once: else compilers hold many rows of it.
 GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
                     uint32_t words[WORDS]) {
-  uint32_t perWord = gq_dev_elements_per_word(o->type);
+  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < WORDS; ++i)
     if (i < GQ_DEV_UNIT / perWord)
-      words[i] = gq_dev_here(gq_dev_pack(o->type, x + i * perWord));
+      words[i] = gq_dev_here(gq_dev_pack(o->heldType, x + i * perWord));
 }
 
 /// With row indices: the row of the matrix that a row of a job is; -1 if it
@@ -293,7 +293,7 @@ GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
                    (isSecond(o, place) ? columnsOfLane(o) : 0);
   if (o->ragged)
     o->load(o->inputs, 0, row * job->columnsOfGroup + column, x);
-  else if (o->rowIndexBits)
+  else if (o->gathers)
     gq_dev_load16_gathered(o->load, o->inputs, gatheredRow(o, job, row), column,
                            x);
   else
@@ -304,13 +304,13 @@ GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
 GQ_DEV int64_t inputPitch(const Op *o, const Job GQ_SHARED *job) {
   const gq_dev_matrix *matrix = o->inputs;
   return (o->ragged ? job->columnsOfGroup : matrix->stride) *
-         gqElementTypeSize(o->type);
+         gqElementTypeSize(o->heldType);
 }
 GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
                                         int64_t row, uint32_t column) {
   const gq_dev_matrix *matrix = o->inputs;
   return (const uint8_t GQ_GLOBAL *)matrix->data + row * inputPitch(o, job) +
-         (job->inputColumn + column) * gqElementTypeSize(o->type);
+         (job->inputColumn + column) * gqElementTypeSize(o->heldType);
 }
 
 /// Whether elements are copied ahead: a constant. What a producer makes is not,
@@ -324,7 +324,7 @@ GQ_DEV bool stages(const Op *o) {
 
 /// Pieces of 16 bytes in 16 elements.
 GQ_DEV uint32_t numPieces(const Op *o) {
-  return (uint32_t)gqElementTypeSize(o->type);
+  return (uint32_t)gqElementTypeSize(o->heldType);
 }
 
 /// Where a piece of a row of a warp's pass is in shared memory, such that
@@ -338,7 +338,7 @@ GQ_DEV uint32_t stagedAt(const Op *o, uint32_t row, uint32_t piece) {
 /// Whether the rows of a job follow each other in memory, none is missing and
 /// no column either.
 GQ_DEV bool isWhole(const Op *o, const Job GQ_SHARED *job) {
-  return !o->rowIndexBits && job->rows == TILE && job->columns == TILE;
+  return !o->gathers && job->rows == TILE && job->columns == TILE;
 }
 
 /// Begins to copy a warp's elements of a pass. All lanes take part.
@@ -352,7 +352,7 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t column =
       firstColumnOfWarp(warp) + piece * (GQ_DEV_UNIT / numPieces(o));
   int64_t pitch = inputPitch(o, job);
-  int64_t row = o->rowIndexBits ? 0 : job->inputRow + top + first;
+  int64_t row = o->gathers ? 0 : job->inputRow + top + first;
   const uint8_t GQ_GLOBAL *p = inputAt(o, job, row, column);
   if (isWhole(o, job)) {
 #pragma clang loop unroll(full)
@@ -368,12 +368,12 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   for (uint32_t i = 0; i < 16; ++i) {
     uint32_t r = i * step + first;
     int64_t source = 0;
-    if (o->rowIndexBits)
+    if (o->gathers)
       source = top + r < rows ? gatheredRow(o, job, top + r) : -1;
     gq_dev_begin_copy16_if(top + r < rows && source >= 0,
                            &staged[warp][stagedAt(o, r, piece)],
                            p + source * pitch);
-    p += o->rowIndexBits ? 0 : step * pitch;
+    p += o->gathers ? 0 : step * pitch;
   }
 }
 
@@ -415,8 +415,8 @@ GQ_DEV void loadWords(const Op *o, bool there, const uint8_t GQ_GLOBAL *p,
 
 /// Loads what a lane has of a pass from a matrix: no branches between loads.
 GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
-  const uint8_t GQ_GLOBAL *p = inputAt(
-      o, job, o->rowIndexBits ? 0 : job->inputRow + place.row, place.column);
+  const uint8_t GQ_GLOBAL *p =
+      inputAt(o, job, o->gathers ? 0 : job->inputRow + place.row, place.column);
   int64_t pitch = inputPitch(o, job);
   Held held;
   if (isWhole(o, job)) {
@@ -431,7 +431,7 @@ GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r) {
     sources[r] = place.row + r < rows ? (int64_t)r : -1;
-    if (o->rowIndexBits && sources[r] >= 0)
+    if (o->gathers && sources[r] >= 0)
       sources[r] = gatheredRow(o, job, place.row + r);
   }
 #pragma clang loop unroll(full)
@@ -492,7 +492,7 @@ GQ_DEV void halveMax(const Op *o, bool upper, uint32_t distance, uint32_t count,
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t low = max[i], high = max[i + count];
     uint32_t other = gq_dev_shuffle_xor(upper ? low : high, distance);
-    max[i] = gq_dev_max_word(o->type, upper ? high : low, other);
+    max[i] = gq_dev_max_word(o->heldType, upper ? high : low, other);
   }
 }
 
@@ -505,17 +505,17 @@ GQ_DEV uint32_t firstOwnRow(const Op *o, Place place) {
 /// warp has them.
 GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
                           float amax[ROWS]) {
-  uint32_t perWord = gq_dev_elements_per_word(o->type);
+  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   uint32_t max[WORDS];
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o))
-      max[r] = gq_dev_max_words(o->type, held->words[r], wordsOfLane(o));
+      max[r] = gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o));
   // Maxima of rows are by twos now, if a word holds two.
   if (sharesRows(o)) {
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 4; ++i)
-      max[i] = maxOfPairs(o->type, max[2 * i], max[2 * i + 1]);
+      max[i] = maxOfPairs(o->heldType, max[2 * i], max[2 * i + 1]);
     halveMax(o, isSecond(o, place), 1, 2, max);
   }
 #pragma clang loop unroll(full)
@@ -523,14 +523,15 @@ GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
     if (i * perWord >= ownRows(o))
       continue;
     uint32_t word = perWord == 2 && !sharesRows(o)
-                        ? maxOfPairs(o->type, max[2 * i], max[2 * i + 1])
+                        ? maxOfPairs(o->heldType, max[2 * i], max[2 * i + 1])
                         : max[i];
 #pragma clang loop unroll(full)
     for (uint32_t lanes = 1; lanes < 4; lanes *= 2)
       if (!sharesRows(o) && o->traits.blockColumns > lanes * GQ_DEV_UNIT)
-        word = gq_dev_max_word(o->type, word, gq_dev_shuffle_xor(word, lanes));
+        word =
+            gq_dev_max_word(o->heldType, word, gq_dev_shuffle_xor(word, lanes));
     float pair[2];
-    gq_dev_unpack_amax(o->type, word, pair);
+    gq_dev_unpack_amax(o->heldType, word, pair);
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < 2; ++k)
       if (k < perWord)
@@ -562,16 +563,17 @@ GQ_DEV uint32_t firstOwnColumn(const Op *o, Place place) {
 /// The same of a lane's own columns.
 GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
                              float amax[8]) {
-  uint32_t perWord = gq_dev_elements_per_word(o->type);
+  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   uint32_t max[WORDS];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < WORDS; ++i)
     if (i < wordsOfLane(o)) {
-      max[i] = gq_dev_max_word(o->type, held->words[0][i], held->words[1][i]);
+      max[i] =
+          gq_dev_max_word(o->heldType, held->words[0][i], held->words[1][i]);
 #pragma clang loop unroll(full)
       for (uint32_t r = 2; r < ROWS; ++r)
         if (r < rowsOfLane(o))
-          max[i] = gq_dev_max_word(o->type, max[i], held->words[r][i]);
+          max[i] = gq_dev_max_word(o->heldType, max[i], held->words[r][i]);
     }
   shareMax(o, place, 8, max);
   shareMax(o, place, 4, max);
@@ -581,7 +583,7 @@ GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
   for (uint32_t i = 0; i < 4; ++i)
     if (i < ownWords(o)) {
       float pair[2];
-      gq_dev_unpack_amax(o->type, max[i], pair);
+      gq_dev_unpack_amax(o->heldType, max[i], pair);
 #pragma clang loop unroll(full)
       for (uint32_t k = 0; k < 2; ++k)
         if (k < perWord)
@@ -833,11 +835,11 @@ GQ_DEV uint8_t GQ_GLOBAL *columnCodesAt(const Op *o, Place place,
 /// Unpacks a quarter of row r.
 GQ_DEV void unpackQuarter(const Op *o, const Held *held, uint32_t r,
                           uint32_t quarter, float x[4]) {
-  uint32_t perWord = gq_dev_elements_per_word(o->type);
+  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < 4; ++j)
     if (j < 4 / perWord)
-      gq_dev_unpack(o->type, held->words[r][quarter * 4 / perWord + j],
+      gq_dev_unpack(o->heldType, held->words[r][quarter * 4 / perWord + j],
                     x + j * perWord);
 }
 
@@ -1129,9 +1131,9 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
     for (uint32_t r = 0; r < ROWS; ++r)
       if (r < rowsOfLane(o))
         max = gq_dev_max_word(
-            o->type, max,
-            gq_dev_max_words(o->type, held->words[r], wordsOfLane(o)));
-    amax[0] = gq_dev_amax_of_word(o->type, max);
+            o->heldType, max,
+            gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o)));
+    amax[0] = gq_dev_amax_of_word(o->heldType, max);
     collectAmax(amax, 1, parity);
     return;
   }
@@ -1219,16 +1221,16 @@ GQ_DEV void publishGroups(const Op *o, const Plan *plan) {
   Sums sums;
   for (int i = 0; i < NUM_SUMS; ++i)
     sums.of[i] = needsSum(o, i) ? table[i][thread] : 0;
-  for (uint32_t e = begin; e < begin + plan->share && e < o->numGroups; ++e) {
+  for (uint32_t e = begin; e < begin + plan->share && e < o->groups; ++e) {
     if (o->givesScaleOffsets)
-      gq_dev_store_index(o->scaleOffsetsOut, o->groups.wide, e,
+      gq_dev_store_index(o->scaleOffsetsOut, o->allGroups.wide, e,
                          sums.of[SUM_SCALES]);
     if (o->hasAmax || o->hasDbias)
-      o->workspace.firstJobs[e] = min32(sums.of[SUM_JOBS], plan->groupJobs);
+      o->partial.firstJobs[e] = min32(sums.of[SUM_JOBS], plan->groupJobs);
     sums = addSums(o, sums, sumsOf(o, usedGroup(o, e)));
   }
   if ((o->hasAmax || o->hasDbias) && thread == 0)
-    o->workspace.firstJobs[o->numGroups] = plan->groupJobs;
+    o->partial.firstJobs[o->groups] = plan->groupJobs;
 }
 
 /// What is known before jobs are done and needed between them, out of the way
@@ -1326,8 +1328,8 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
     kept.plan.jobs = plan->jobs;
     kept.plan.rowsBefore = plan->rowsBefore;
     kept.plan.firstRowAfter = plan->firstRowAfter;
-    kept.amax = o->workspace.amax;
-    kept.sums = o->workspace.sums;
+    kept.amax = o->partial.amax;
+    kept.sums = o->partial.sums;
   }
   if (gq_dev_thread() < 2)
     jobAmax[gq_dev_thread()] = 0;
@@ -1361,73 +1363,34 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
     finishJob(o, n - 1);
 }
 
-GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
-    gq_load16 *load, const void *inputs, int64_t rows, int64_t columns,
-    const void GQ_GLOBAL *row_indices, int64_t source_rows,
-    const void GQ_GLOBAL *offsets, int64_t num_offsets,
-    const void GQ_GLOBAL *scale_offsets, const void GQ_GLOBAL *first_dims,
-    const void GQ_GLOBAL *last_dims, int64_t groups,
-    const float GQ_GLOBAL *outer, const float GQ_GLOBAL *columnwise_outer,
-    uint8_t GQ_GLOBAL *data, int64_t data_stride, uint8_t GQ_GLOBAL *scales,
-    int64_t scales_stride, int64_t scales_size,
-    uint8_t GQ_GLOBAL *columnwise_data, int64_t columnwise_data_stride,
-    int64_t columnwise_data_size, uint8_t GQ_GLOBAL *columnwise_scales,
-    int64_t columnwise_scales_size, void GQ_GLOBAL *scale_offsets_out,
-    void GQ_GLOBAL *workspace, uint32_t GQ_GLOBAL *status, int32_t parts,
-    int32_t format, int32_t recipe, int32_t scale_layout, int32_t rows_mode,
-    int32_t offset_bits, int32_t outer_kind, int32_t columnwise_outer_kind,
-    int32_t row_index_bits, int32_t held_type) {
+GQ_DEV_KERNEL void
+gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
   Op op = {
-      .load = load,
-      .inputs = inputs,
-      .rows = rows,
-      .columns = columns,
-      .rowIndices = row_indices,
-      .sourceRows = source_rows,
-      .rowIndexBits = gq_dev_reads_matrix(load) ? row_index_bits : 0,
-      .numGroups = (uint32_t)groups,
-      .outer = outer,
-      .columnwiseOuter = columnwise_outer,
-      .data = data,
-      .dataStride = data_stride,
-      .scales = scales,
-      .scalesStride = scales_stride,
-      .scalesSize = scales_size,
-      .columnwiseData = columnwise_data,
-      .columnwiseDataStride = columnwise_data_stride,
-      .columnwiseDataSize = columnwise_data_size,
-      .columnwiseScales = columnwise_scales,
-      .columnwiseScalesSize = columnwise_scales_size,
-      .scaleOffsetsOut = scale_offsets_out,
-      .workspace = workspaceAt(workspace, rows, columns, groups, parts),
-      .status = status,
-      .format = (gqFormat)format,
+      GQ_DEV_INITIALIZERS(GQ_QUANTIZE_TILES_OPERANDS),
+      .gathers = rowIndexBits && gq_dev_reads_matrix(load),
+      .partial = workspaceAt(workspace, rows, columns, groups, parts),
       .traits = gqFormatGetTraits((gqFormat)format),
-      .recipe = (gqRecipe)recipe,
       .rowwise = parts & GQ_DEV_ROWWISE,
       .columnwise = parts & GQ_DEV_COLUMNWISE,
       .hasAmax = parts & GQ_DEV_AMAX,
       .hasDbias = parts & GQ_DEV_DBIAS,
       .ragged = parts & GQ_DEV_RAGGED,
       .givesScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS_OUT,
-      .tiled = scale_layout == GQ_SCALE_LAYOUT_TILE128X4,
-      .allRows = rows_mode == GQ_ROWS_ALL,
-      .outerKind = outer_kind,
-      .columnwiseOuterKind = columnwise_outer_kind,
-      .type = (gqElementType)held_type,
+      .tiled = scaleLayout == GQ_SCALE_LAYOUT_TILE128X4,
+      .allRows = rowsMode == GQ_ROWS_ALL,
   };
-  op.groups = (gq_dev_groups){
+  op.allGroups = (gq_dev_groups){
       .offsets = offsets,
-      .scaleOffsets = scale_offsets,
-      .firstDims = first_dims,
-      .lastDims = last_dims,
-      .numOffsets = (uint32_t)num_offsets,
+      .scaleOffsets = scaleOffsets,
+      .firstDims = firstDims,
+      .lastDims = lastDims,
+      .numOffsets = (uint32_t)numOffsets,
       .numGroups = (uint32_t)groups,
       .numRows = rows,
       .numColumns = columns,
       .scaleRows =
-          (int64_t)((uint64_t)scales_size / (uint64_t)scaleWidth(&op, columns)),
-      .wide = offset_bits == 64,
+          (int64_t)((uint64_t)scalesSize / (uint64_t)scaleWidth(&op, columns)),
+      .wide = offsetBits == 64,
       .hasScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS && !op.ragged,
       .ragged = op.ragged,
       .columnUnit = op.rowwise || op.traits.blockRows > 1
@@ -1440,8 +1403,8 @@ GQ_DEV_KERNEL void gq_dev_grouped_block_quantize_tiles(
   if (gq_dev_cta() == 0)
     publishGroups(&op, &plan);
   quantizeJobs(&op, &plan);
-  if (row_index_bits)
-    gq_dev_check_row_indices(row_indices, row_index_bits, source_rows, rows,
+  if (rowIndexBits)
+    gq_dev_check_row_indices(rowIndices, rowIndexBits, sourceRows, rows,
                              status);
 }
 
@@ -1536,11 +1499,8 @@ GQ_DEV void reduceAmax(const Workspace *workspace, uint32_t e,
     amax[e] = gq_dev_f32_from_bits(jobAmax[0]);
 }
 
-GQ_DEV_KERNEL void gq_dev_reduce_tiles(void GQ_GLOBAL *workspace, int64_t rows,
-                                       int64_t columns, int64_t groups,
-                                       float GQ_GLOBAL *amax,
-                                       void GQ_GLOBAL *dbias, int32_t parts,
-                                       int32_t dbias_type) {
+GQ_DEV_KERNEL void
+gq_dev_reduce_tiles(GQ_DEV_PARAMETERS(GQ_REDUCE_TILES_OPERANDS)) {
   Workspace w = workspaceAt(workspace, rows, columns, groups, parts);
   uint32_t warps = gq_dev_reduce_tiles_warps(rows, groups);
   uint32_t perGroup = gq_dev_reduce_tiles_ctas(columns, warps, parts);
@@ -1550,6 +1510,6 @@ GQ_DEV_KERNEL void gq_dev_reduce_tiles(void GQ_GLOBAL *workspace, int64_t rows,
     if ((parts & GQ_DEV_AMAX) && part == perGroup - 1)
       reduceAmax(&w, e, amax);
     else
-      reduceSums(&w, columns, e, part, warps, dbias, (gqElementType)dbias_type);
+      reduceSums(&w, columns, e, part, warps, dbias, (gqElementType)dbiasType);
   }
 }

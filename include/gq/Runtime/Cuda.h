@@ -173,23 +173,16 @@ GQ_EXPORT uint32_t *gqStreamStatusWord(void *stream);
 /// grid. 1 after a failure, so that it can be divided by.
 GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 
-/// The CTAs of the grid of a gq kernel over [rows, columns] elements in
-/// `groups` groups, 0 where it knows no groups, on the thread's device.
-GQ_EXPORT int64_t gqKernelGrid(int64_t rows, int64_t columns, int64_t groups);
-
-/// The same of a kernel of tiles (runtime_kernels/kernels/Tiles.h); if ragged,
-/// `rows` is the number of elements and `columns` 1. A multiprocessor holds
-/// `ctas` of its CTAs at once; its codes have `dataBits`, 4 or 8.
-GQ_EXPORT int64_t gqTilesGrid(int64_t rows, int64_t columns, int64_t groups,
-                              int64_t ctas, int64_t dataBits);
-
-/// The bytes of its workspace. `parts` are GQ_DEV_ bits of Launch.h.
-GQ_EXPORT int64_t gqTilesWorkspace(int64_t rows, int64_t columns,
-                                   int64_t groups, int64_t parts);
-
-/// The CTAs of the grid of the kernel that makes amax and dbias of it.
-GQ_EXPORT int64_t gqReduceTilesGrid(int64_t rows, int64_t columns,
-                                    int64_t groups, int64_t parts);
+/// How to launch a kernel of a gqKernelFamily on the thread's device. The
+/// extents are what that depends on: of the family's list of operands, in
+/// runtime_kernels/kernels/, the EXTENT and LAUNCH_CONSTANT ones, in its order;
+/// those that it has not are not looked at. An unknown family, of newer code
+/// than this runtime, is a failure and gets a grid of none.
+GQ_EXPORT gqLaunchPlan gqPlanLaunch(int64_t family, int64_t extent0,
+                                    int64_t extent1, int64_t extent2,
+                                    int64_t extent3, int64_t extent4,
+                                    int64_t extent5, int64_t extent6,
+                                    int64_t extent7);
 
 /// Ops, as gqLaunchCheck() numbers them.
 typedef enum gqLaunchedOp {

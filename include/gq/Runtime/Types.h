@@ -235,6 +235,27 @@ enum {
   GQ_RAGGED_ALIGNMENT = 16,
 };
 
+/// The families of GPU kernels. The values are part of compiled code.
+typedef enum gqKernelFamily {
+  GQ_KERNEL_QUANTIZE_ROWS = 0,
+  GQ_KERNEL_QUANTIZE_TILES = 1,
+  GQ_KERNEL_REDUCE_TILES = 2,
+  GQ_KERNEL_SWIZZLE_SCALES = 3,
+} gqKernelFamily;
+
+/// How a kernel is launched.
+typedef struct gqLaunchPlan {
+  /// CTAs of the one-dimensional grid.
+  int64_t grid;
+  /// Bytes of the workspace that the kernel is given, 0 if it needs none.
+  int64_t workspace;
+} gqLaunchPlan;
+
+enum {
+  /// The most numbers that the launch of a kernel depends on.
+  GQ_LAUNCH_EXTENTS = 8,
+};
+
 enum {
   /// The highest rank of an operand of a gq op.
   GQ_OPERAND_RANK = 3,

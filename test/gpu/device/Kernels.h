@@ -22,12 +22,25 @@ typedef struct Kernel {
 
 Kernel kernelGet(Handle module, const char *name, int device);
 
-/// Launch on a grid of `ctas` CTAs, 0 for the grid that Launch.h gives.
-/// Kernels that know groups, and those that do not.
-void launchGrouped(Kernel kernel, const Operands *o, unsigned ctas,
+/// Launches a kernel with the one parameter at `operands`.
+void launchKernel(Kernel kernel, int64_t ctas, int threads,
+                  const void *operands, Handle stream);
+
+/// A kernel of rows, on a grid of `ctas` CTAs, 0 for the grid that Launch.h
+/// gives.
+void launchRows(Kernel kernel, const QuantizeRowsOperands *o, unsigned ctas,
+                Handle stream);
+
+/// Puts scales at `linear`, [rows, scaleColumns] bytes without padding, into
+/// the tiles of `o`.
+void launchSwizzle(Kernel kernel, const QuantizeRowsOperands *o,
+                   uint64_t linear, int64_t scaleColumns, unsigned ctas,
                    Handle stream);
-void launchBlock(Kernel kernel, const Operands *o, unsigned ctas,
-                 Handle stream);
+
+/// Quantizes in two ops: with a kernel that knows no groups, then
+/// launchSwizzle.
+void launchTwoOps(Kernel block, Kernel swizzle, const QuantizeRowsOperands *o,
+                  uint64_t linear, int64_t scaleColumns, Handle stream);
 
 /// What the commands of main.c do with the arguments after KERNELS. Of tests
 /// these are the folder of golden files and perhaps "quick".

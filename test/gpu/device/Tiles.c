@@ -60,6 +60,35 @@ const char *const tilesArrayNames[TILES_NUM_ARRAYS] = {"input",
                                                        "workspace",
                                                        "status"};
 
+TilesOperands tilesPlace(QuantizeTilesOperands operands,
+                         const uint64_t addresses[TILES_NUM_ARRAYS]) {
+  TilesOperands o = {.tiles = operands};
+  o.tiles.input = addresses[TILES_INPUT];
+  o.tiles.rowIndices = addresses[TILES_ROWS_OF_INPUT];
+  o.tiles.offsets = addresses[TILES_OFFSETS];
+  o.tiles.scaleOffsets = addresses[TILES_SCALE_OFFSETS];
+  o.tiles.firstDims = addresses[TILES_FIRST_DIMS];
+  o.tiles.lastDims = addresses[TILES_LAST_DIMS];
+  o.tiles.outer = addresses[TILES_OUTER];
+  o.tiles.columnwiseOuter = addresses[TILES_COLUMNWISE_OUTER];
+  o.tiles.data = addresses[TILES_DATA];
+  o.tiles.scales = addresses[TILES_SCALES];
+  o.tiles.columnwiseData = addresses[TILES_COLUMNWISE_DATA];
+  o.tiles.columnwiseScales = addresses[TILES_COLUMNWISE_SCALES];
+  o.tiles.scaleOffsetsOut = addresses[TILES_SCALE_OFFSETS_OUT];
+  o.tiles.workspace = addresses[TILES_WORKSPACE];
+  o.tiles.status = addresses[TILES_STATUS];
+  o.reduce = (ReduceTilesOperands){
+      .workspace = addresses[TILES_WORKSPACE],
+      .rows = operands.rows,
+      .columns = operands.columns,
+      .groups = operands.groups,
+      .amax = addresses[TILES_AMAX],
+      .dbias = addresses[TILES_DBIAS],
+  };
+  return o;
+}
+
 //===----------------------------------------------------------------------===//
 // The formulas
 //===----------------------------------------------------------------------===//
@@ -337,7 +366,7 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
     }
   }
 
-  p.operands = (TilesOperands){
+  p.operands = (QuantizeTilesOperands){
       .inputStride = stride,
       .rows = rows,
       .columns = columns,
@@ -611,7 +640,7 @@ static int64_t groupBegin(const TilesProblem *p, int64_t e) {
 static uint32_t groupAt(const TilesProblem *p, int64_t e, int64_t *begin,
                         int64_t *m, int64_t *k) {
   const TilesVariant *v = &p->variant;
-  const TilesOperands *o = &p->operands;
+  const QuantizeTilesOperands *o = &p->operands;
   int64_t end = groupBegin(p, e + 1);
   *begin = groupBegin(p, e);
   *m = 0;
@@ -655,7 +684,7 @@ static bool overlaps(const TilesProblem *p, int64_t e, int64_t m) {
 void tilesExpect(TilesProblem *p) {
   const TilesVariant *v = &p->variant;
   const TilesShape *s = &p->shape;
-  const TilesOperands *o = &p->operands;
+  const QuantizeTilesOperands *o = &p->operands;
   bool ragged = has(v, GQ_DEV_RAGGED);
   bool linear = v->layout == GQ_SCALE_LAYOUT_LINEAR;
   int64_t bits = traitsOf(v).dataBits, block = traitsOf(v).blockColumns;

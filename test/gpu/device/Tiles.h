@@ -12,12 +12,15 @@
 #ifndef GQ_TEST_GPU_TILES_H
 #define GQ_TEST_GPU_TILES_H
 
-#include "TilesOperands.h"
+#include "Operands.h"
 
 #include "gq/Runtime/Types.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/// A part of a variant besides those of Launch.h: 32-bit row indices.
+enum { TILES_ROW_INDICES = 1 << 16 };
 
 /// What is constant in a kernel.
 typedef struct TilesVariant {
@@ -96,6 +99,16 @@ typedef struct TilesArray {
   uint8_t *claims;
 } TilesArray;
 
+/// The operands of both kernels.
+typedef struct TilesOperands {
+  QuantizeTilesOperands tiles;
+  ReduceTilesOperands reduce;
+} TilesOperands;
+
+/// `operands`, all but the addresses, with the addresses of the arrays.
+TilesOperands tilesPlace(QuantizeTilesOperands operands,
+                         const uint64_t addresses[TILES_NUM_ARRAYS]);
+
 typedef struct TilesProblem {
   TilesVariant variant;
   TilesShape shape;
@@ -105,8 +118,8 @@ typedef struct TilesProblem {
   bool leavesOut;
   /// dbias in float64, [groups * columns].
   double *exactDbias;
-  /// All but the addresses.
-  TilesOperands operands;
+  /// All but what tilesPlace fills in.
+  QuantizeTilesOperands operands;
 } TilesProblem;
 
 enum {

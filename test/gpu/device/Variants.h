@@ -3,10 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// GROUPED(name, what to load, format, recipe, layout, rows, offset bits, kind
-// of outer scale, bits of row indices)
-// BLOCK(name, what to load, format)
-// PREPROCESS(name)
+// QUANTIZE(name, what to load, format, recipe, layout, packed, rows, offset
+//          bits, kind of outer scale, bits of row indices)
+// SWIZZLE(name, format, offset bits)
 //
 // A new format in gq/Runtime/Formats.def has the kernels of OF_FORMAT.
 //
@@ -16,16 +15,20 @@
 
 /// Without outer scale and row indices.
 #define PLAIN(NAME, LOAD, FORMAT, LAYOUT, ROWS, BITS)                          \
-  GROUPED(NAME, LOAD, FORMAT, NVFUSER, LAYOUT, 0, ROWS, BITS, NONE, 0)
+  QUANTIZE(NAME, LOAD, FORMAT, NVFUSER, LAYOUT, 0, ROWS, BITS, NONE, 0)
 
 #define PACKED(NAME, LOAD, FORMAT, ROWS, BITS)                                 \
-  GROUPED(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, 1, ROWS, BITS, NONE, 0)
+  QUANTIZE(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, 1, ROWS, BITS, NONE, 0)
 
 #define OUTER(NAME, LOAD, RECIPE, KIND)                                        \
-  GROUPED(NAME, LOAD, NVFP4, RECIPE, TILE128X4, 0, ALL, 32, KIND, 0)
+  QUANTIZE(NAME, LOAD, NVFP4, RECIPE, TILE128X4, 0, ALL, 32, KIND, 0)
 
 #define GATHERED(NAME, LOAD, FORMAT, INDEX_BITS)                               \
-  GROUPED(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, 0, ALL, 32, NONE, INDEX_BITS)
+  QUANTIZE(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, 0, ALL, 32, NONE, INDEX_BITS)
+
+/// gq.block_quantize
+#define UNGROUPED(NAME, LOAD, FORMAT)                                          \
+  QUANTIZE(NAME, LOAD, FORMAT, NVFUSER, LINEAR, 0, ALL, 0, NONE, 0)
 
 /// Calls ROWS for a format whose blocks are parts of rows.
 #define IF_ROWS_1(ROWS) ROWS
@@ -46,7 +49,7 @@
 #define OF_FORMAT_f32(...) OF_FORMAT(f32, __VA_ARGS__)
 
 #define BLOCK_OF_FORMAT(VALUE, FORMAT, NAME, CODE, RULE, BLOCK_ROWS, ...)      \
-  IF_ROWS_##BLOCK_ROWS(IF_TILED_##RULE(BLOCK(block_##NAME, bf16, FORMAT), ))
+  IF_ROWS_##BLOCK_ROWS(IF_TILED_##RULE(UNGROUPED(block_##NAME, bf16, FORMAT), ))
 
 /// All that a test asks of an element type.
 #define OF_TYPE(TYPE)                                                          \
@@ -68,8 +71,8 @@ OF_TYPE(bf16)
 OF_TYPE(f16)
 OF_TYPE(f32)
 
-GROUPED(te_bf16_each_i64, bf16, NVFP4, TE, TILE128X4, 0, GROUPED, 64, PER_GROUP,
-        0)
+QUANTIZE(te_bf16_each_i64, bf16, NVFP4, TE, TILE128X4, 0, GROUPED, 64,
+         PER_GROUP, 0)
 PACKED(nvfp4_bf16_packed, bf16, NVFP4, ALL, 32)
 PACKED(nvfp4_f32_packed_i64, f32, NVFP4, GROUPED, 64)
 PACKED(mxfp8_e4m3_f16_packed, f16, MXFP8_E4M3, ALL, 32)
@@ -85,12 +88,13 @@ PLAIN(fp8_e5m2_1x128_f32_linear_i64, f32, FP8_E5M2_1X128, LINEAR, GROUPED, 64)
 
 GQ_FORMATS(BLOCK_OF_FORMAT)
 
-PREPROCESS(preprocess)
+SWIZZLE(preprocess, NVFP4, 32)
 
 #undef PLAIN
 #undef PACKED
 #undef OUTER
 #undef GATHERED
+#undef UNGROUPED
 #undef IF_ROWS_1
 #undef IF_ROWS_128
 #undef IF_TILED_NVFP4

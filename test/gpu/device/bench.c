@@ -101,20 +101,22 @@ typedef struct Run {
   /// The two ops are measured too.
   bool hasTwoOps;
   unsigned ctas;
-  Operands sets[SETS_AT_MOST];
+  QuantizeRowsOperands sets[SETS_AT_MOST];
+  /// Of the two ops.
+  DevicePtr linear[SETS_AT_MOST];
   int numSets;
 } Run;
 
 static void groupedOnce(void *context, int i, Handle stream) {
   Run *run = context;
-  launchGrouped(run->grouped, &run->sets[i % run->numSets], run->ctas, stream);
+  launchRows(run->grouped, &run->sets[i % run->numSets], run->ctas, stream);
 }
 
 static void twoOpsOnce(void *context, int i, Handle stream) {
   Run *run = context;
-  Operands *o = &run->sets[i % run->numSets];
-  launchBlock(run->block, o, 0, stream);
-  launchGrouped(run->preprocess, o, 0, stream);
+  int set = i % run->numSets;
+  launchTwoOps(run->block, run->preprocess, &run->sets[set], run->linear[set],
+               run->sets[set].columns / run->format.blockColumns, stream);
 }
 
 static uint32_t randomState = 1;
@@ -186,14 +188,14 @@ static void makeSets(Bench *b, Shape s, Run *run) {
   int64_t sets = 3 * b->l2 / bytesOf(s, run->format) + 2;
   run->numSets = sets < SETS_AT_MOST ? (int)sets : SETS_AT_MOST;
   for (int i = 0; i < run->numSets; ++i) {
-    Operands o = {.inputStride = s.columns,
-                  .rows = s.rows,
-                  .columns = s.columns,
-                  .numOffsets = s.groups + 1,
-                  .groups = s.groups,
-                  .dataStride = s.columns * run->format.dataBits / 8,
-                  .scaleRows = scaleRows,
-                  .scaleColumns = scaleColumns};
+    QuantizeRowsOperands o = {.inputStride = s.columns,
+                              .rows = s.rows,
+                              .columns = s.columns,
+                              .numOffsets = s.groups + 1,
+                              .groups = s.groups,
+                              .dataStride =
+                                  s.columns * run->format.dataBits / 8,
+                              .scaleRows = scaleRows};
     o.input = allocate(s.rows * s.columns * 2);
     fill(o.input, s.rows * s.columns * 2, b->stream);
     o.offsets = allocate((s.groups + 1) * 4);
@@ -204,7 +206,7 @@ static void makeSets(Bench *b, Shape s, Run *run) {
     CU(MemcpyHtoD(o.outer, outer, (size_t)s.groups * 4));
     o.data = allocate(s.rows * o.dataStride);
     o.scales = allocate(scaleRows * ((scaleColumns + 3) / 4 * 4));
-    o.linear = allocate(s.rows * scaleColumns);
+    run->linear[i] = allocate(s.rows * scaleColumns);
     o.status = allocate(4);
     CU(MemsetD8(o.status, 0, 4));
     run->sets[i] = o;
@@ -213,9 +215,9 @@ static void makeSets(Bench *b, Shape s, Run *run) {
 
 static void freeSets(Run *run) {
   for (int i = 0; i < run->numSets; ++i) {
-    Operands *o = &run->sets[i];
+    QuantizeRowsOperands *o = &run->sets[i];
     DevicePtr all[] = {o->input, o->offsets, o->scaleOffsets, o->outer,
-                       o->data,  o->scales,  o->linear,       o->status};
+                       o->data,  o->scales,  run->linear[i],  o->status};
     for (size_t j = 0; j < sizeof(all) / sizeof(*all); ++j)
       CU(MemFree(all[j]));
   }

@@ -329,11 +329,12 @@ static bool runCpu(const Problem *p, Output *data, Output *scales) {
 }
 
 /// The problem's operands on the device.
-static Operands makeOperands(const Problem *p, Output *data, Output *scales) {
+static QuantizeRowsOperands makeOperands(const Problem *p, Output *data,
+                                         Output *scales) {
   int64_t size = gqElementTypeSize(p->type);
   int64_t bytes = inputRows(p) * (p->columns + p->gap) * size;
   int64_t shift = p->shift ? size : 0;
-  Operands o = {
+  QuantizeRowsOperands o = {
       .inputStride = p->columns + p->gap,
       .rows = p->rows,
       .columns = p->columns,
@@ -365,12 +366,10 @@ static Operands makeOperands(const Problem *p, Output *data, Output *scales) {
   o.status = toDevice(&(uint32_t){0}, 4);
   if (p->packed)
     o.scaleOffsetsOut = toDevice(NULL, p->groups * (p->wide ? 8 : 4));
-  o.linear = toDevice(NULL, p->rows * scaleColumns(p));
-  o.scaleColumns = scaleColumns(p);
   return o;
 }
 
-static void freeOperands(const Problem *p, Operands *o) {
+static void freeOperands(const Problem *p, QuantizeRowsOperands *o) {
   int64_t shift = p->shift ? gqElementTypeSize(p->type) : 0;
   CU(MemFree(o->input - (uint64_t)shift));
   CU(MemFree(o->rowIndices));
@@ -380,7 +379,6 @@ static void freeOperands(const Problem *p, Operands *o) {
     CU(MemFree(o->scaleOffsetsOut));
   CU(MemFree(o->outer));
   CU(MemFree(o->status));
-  CU(MemFree(o->linear));
 }
 
 static Output newData(const Problem *p) {
@@ -391,7 +389,8 @@ static Output newScales(const Problem *p) {
   return outputNew(scalesSize(p), p->shift);
 }
 
-static bool returnsScaleOffsets(const Problem *p, const Operands *o) {
+static bool returnsScaleOffsets(const Problem *p,
+                                const QuantizeRowsOperands *o) {
   int64_t bytes = p->groups * (p->wide ? 8 : 4);
   void *expected = packOffsets(p, p->scaleOffsets, p->groups);
   void *computed = allocateHost(bytes);
@@ -403,17 +402,18 @@ static bool returnsScaleOffsets(const Problem *p, const Operands *o) {
 }
 
 /// Runs a kernel on poisoned outputs and a status of 0, and waits for it.
-static void runKernel(Kernel kernel, const Operands *o, unsigned ctas,
-                      Output *data, Output *scales) {
+static void runKernel(Kernel kernel, const QuantizeRowsOperands *o,
+                      unsigned ctas, Output *data, Output *scales) {
   outputPoison(data);
   outputPoison(scales);
   CU(MemsetD8(o->status, 0, 4));
-  launchGrouped(kernel, o, ctas, NULL);
+  launchRows(kernel, o, ctas, NULL);
   CU(CtxSynchronize());
 }
 
 /// Frees a problem that the CPU has solved too.
-static void freeAll(Problem *p, Operands *o, Output *data, Output *scales) {
+static void freeAll(Problem *p, QuantizeRowsOperands *o, Output *data,
+                    Output *scales) {
   freeOperands(p, o);
   outputFree(data);
   outputFree(scales);
@@ -431,7 +431,7 @@ static void runProblem(const Problem *p, const void *data, const void *scales) {
   } else {
     accepted = runCpu(p, &out, &outScales);
   }
-  Operands o = makeOperands(p, &out, &outScales);
+  QuantizeRowsOperands o = makeOperands(p, &out, &outScales);
   Kernel kernel = kernelGet(module, kernelName(p), device);
   const unsigned grids[] = {1, 0, quickly ? 21 : 1777, 3};
   for (int i = p->rows * p->columns > 1 << 22 ? 1 : 0;
@@ -830,7 +830,7 @@ static void hostileRowIndices(const char *name, gqElementType type,
       p.rowIndices[m] = wrong;
   memset((uint8_t *)p.input + sourceRows * rowBytes, 0x3c, (size_t)rowBytes);
   p.sourceRows = sourceRows;
-  Operands o = makeOperands(&p, &data, &scales);
+  QuantizeRowsOperands o = makeOperands(&p, &data, &scales);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
   for (unsigned ctas = 1; ctas < 100; ctas += 70) {
     runKernel(kernel, &o, ctas, &data, &scales);
@@ -892,15 +892,18 @@ static void testTwoOps(void) {
     randomGroups(&p);
     Output data = newData(&p), scales = newScales(&p);
     bool ok = runCpu(&p, &data, &scales);
-    Operands o = makeOperands(&p, &data, &scales);
+    QuantizeRowsOperands o = makeOperands(&p, &data, &scales);
     char name[64];
     snprintf(name, sizeof(name), "block_%s", traits.name);
-    launchBlock(kernelGet(module, name, device), &o, 0, NULL);
-    launchGrouped(kernelGet(module, "preprocess", device), &o, 0, NULL);
+    DevicePtr linear = toDevice(NULL, p.rows * scaleColumns(&p));
+    launchTwoOps(kernelGet(module, name, device),
+                 kernelGet(module, "preprocess", device), &o, linear,
+                 scaleColumns(&p), NULL);
     CU(CtxSynchronize());
     ok &= outputMatches(&data, name, "data");
     ok &= outputMatches(&scales, name, "scales");
     report(ok && readStatus(o.status) == 0, name, "bytes or status");
+    CU(MemFree(linear));
     freeAll(&p, &o, &data, &scales);
   }
 }
@@ -1066,9 +1069,9 @@ static void hostileProblem(const HostileCase *c, Problem p, bool onlyScales) {
                 h.users[r] ? codes[r * width + b] : NOT_WRITTEN);
     claimScales(&p, &h, outputHost(&rightScales), &scales);
 
-    Operands o = makeOperands(&p, &data, &scales);
-    CU(MemcpyHtoD(o.linear, outputHost(&rightScales),
-                  (size_t)(p.rows * scaleColumns(&p))));
+    QuantizeRowsOperands o = makeOperands(&p, &data, &scales);
+    DevicePtr linear =
+        toDevice(outputHost(&rightScales), p.rows * scaleColumns(&p));
     Kernel kernel =
         kernelGet(module, onlyScales ? "preprocess" : kernelName(&p), device);
     for (unsigned ctas = 1; ctas < 100; ctas += 70) {
@@ -1078,7 +1081,10 @@ static void hostileProblem(const HostileCase *c, Problem p, bool onlyScales) {
       outputPoison(&data);
       outputPoison(&scales);
       CU(MemsetD8(o.status, 0, 4));
-      launchGrouped(kernel, &o, ctas, NULL);
+      if (onlyScales)
+        launchSwizzle(kernel, &o, linear, scaleColumns(&p), ctas, NULL);
+      else
+        launchRows(kernel, &o, ctas, NULL);
       CU(CtxSynchronize());
       report(outputMatches(&data, name, "data"), name, "data");
       report(outputMatches(&scales, name, "scales"), name, "scales");
@@ -1088,6 +1094,7 @@ static void hostileProblem(const HostileCase *c, Problem p, bool onlyScales) {
         printf("  %s: status %u, expected %u\n", name, status, h.status);
       report(status == h.status, name, "status");
     }
+    CU(MemFree(linear));
     freeOperands(&p, &o);
   }
   outputFree(&data);
@@ -1129,12 +1136,12 @@ static void testGraph(void) {
   randomGroups(&p);
   p.scaleRows = 512 + 16 * 256;
   Output data = newData(&p), scales = newScales(&p);
-  Operands o = makeOperands(&p, &data, &scales);
+  QuantizeRowsOperands o = makeOperands(&p, &data, &scales);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
   Handle stream, graph, executable;
   CU(StreamCreate(&stream, 1));
   CU(StreamBeginCapture(stream, 2));
-  launchGrouped(kernel, &o, 0, stream);
+  launchRows(kernel, &o, 0, stream);
   CU(StreamEndCapture(stream, &graph));
   CU(GraphInstantiate(&executable, graph, 0));
   for (int i = 0; i < 4; ++i) {
@@ -1200,13 +1207,13 @@ static void testHuge(gqFormat format) {
   int32_t scaleOffsets[] = {0, 128, 384, (int32_t)(384 + middle),
                             (int32_t)(384 + middle + 256)};
   int64_t scaleRows = 384 + middle + 384;
-  Operands o = {.inputStride = K,
-                .rows = rows,
-                .columns = K,
-                .numOffsets = 6,
-                .groups = 5,
-                .dataStride = rowBytes,
-                .scaleRows = scaleRows};
+  QuantizeRowsOperands o = {.inputStride = K,
+                            .rows = rows,
+                            .columns = K,
+                            .numOffsets = 6,
+                            .groups = 5,
+                            .dataStride = rowBytes,
+                            .scaleRows = scaleRows};
   o.input = toDevice(NULL, rows * K * 2);
   int64_t done = PERIOD * K * 2, bytes = rows * K * 2;
   CU(MemcpyHtoD(o.input, p.input, (size_t)done));
@@ -1222,7 +1229,7 @@ static void testHuge(gqFormat format) {
   o.scaleOffsets = toDevice(scaleOffsets, sizeof(scaleOffsets));
   o.status = toDevice(&(uint32_t){0}, 4);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
-  launchGrouped(kernel, &o, 0, NULL);
+  launchRows(kernel, &o, 0, NULL);
   CU(CtxSynchronize());
   uint8_t *lastData = allocateHost(LAST * rowBytes);
   uint8_t *lastScales = allocateHost(384 * width);

@@ -37,34 +37,27 @@ static Kernels kernelsOf(const TilesVariant *variant) {
 
 static void launchKernels(const Kernels *kernels, const TilesOperands *operands,
                           unsigned ctas, Handle stream) {
-  TilesOperands o = *operands;
-  void *parameters[] = {&o};
   const TilesVariant *v = kernels->variant;
+  const QuantizeTilesOperands *o = &operands->tiles;
+  gq_dev_quantize_tiles_extents extents = {.rows = o->rows,
+                                           .columns = o->columns,
+                                           .groups = o->groups,
+                                           .parts = v->parts,
+                                           .format = v->format,
+                                           .heldType = v->type};
+  gq_dev_reduce_tiles_extents reduceExtents = {.rows = o->rows,
+                                               .columns = o->columns,
+                                               .groups = o->groups,
+                                               .parts = v->parts};
   int64_t multiprocessors = kernels->tiles.multiprocessors;
-  if (!ctas)
-    ctas = gq_dev_tiles_grid(
-        gq_dev_tiles_jobs(o.rows, o.columns, o.groups),
-        gq_dev_tiles_ctas(v->format, v->parts & GQ_DEV_COLUMNWISE, v->type) *
-            multiprocessors,
-        gqFormatGetTraits(v->format).dataBits);
-  CU(LaunchKernel(kernels->tiles.function, ctas, 1, 1, GQ_DEV_TILES_CTA, 1, 1,
-                  0, stream, parameters, NULL));
+  launchKernel(
+      kernels->tiles,
+      ctas ? ctas : gq_dev_quantize_tiles_plan(&extents, multiprocessors).grid,
+      GQ_DEV_QUANTIZE_TILES_THREADS, o, stream);
   if (v->parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS))
-    CU(LaunchKernel(kernels->reduce.function,
-                    gq_dev_reduce_tiles_grid(o.rows, o.columns, o.groups,
-                                             v->parts, multiprocessors),
-                    1, 1, GQ_DEV_TILES_CTA, 1, 1, 0, stream, parameters, NULL));
-}
-
-/// The addresses among operands, in the order of a problem's arrays.
-static void addressesOf(TilesOperands *o, uint64_t *to[TILES_NUM_ARRAYS]) {
-  uint64_t *const all[TILES_NUM_ARRAYS] = {
-      &o->input,     &o->rowIndices, &o->offsets,         &o->scaleOffsets,
-      &o->firstDims, &o->lastDims,   &o->outer,           &o->columnwiseOuter,
-      &o->data,      &o->scales,     &o->columnwiseData,  &o->columnwiseScales,
-      &o->amax,      &o->dbias,      &o->scaleOffsetsOut, &o->workspace,
-      &o->status};
-  memcpy(to, all, sizeof(all));
+    launchKernel(kernels->reduce,
+                 gq_dev_reduce_tiles_plan(&reduceExtents, multiprocessors).grid,
+                 GQ_DEV_REDUCE_TILES_THREADS, &operands->reduce, stream);
 }
 
 //===----------------------------------------------------------------------===//
@@ -73,9 +66,7 @@ static void addressesOf(TilesOperands *o, uint64_t *to[TILES_NUM_ARRAYS]) {
 
 static bool run(const TilesProblem *p, unsigned grid,
                 uint8_t *computed[TILES_NUM_ARRAYS]) {
-  TilesOperands o = p->operands;
-  uint64_t *addresses[TILES_NUM_ARRAYS];
-  addressesOf(&o, addresses);
+  uint64_t addresses[TILES_NUM_ARRAYS];
   DevicePtr memory[TILES_NUM_ARRAYS];
   int64_t starts[TILES_NUM_ARRAYS];
   for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
@@ -85,15 +76,16 @@ static bool run(const TilesProblem *p, unsigned grid,
     starts[i] = GUARD + shift;
     memory[i] = allocate(starts[i] + size + GUARD);
     CU(MemsetD8(memory[i], TILES_POISON, (size_t)(starts[i] + size + GUARD)));
-    *addresses[i] = memory[i] + (uint64_t)starts[i];
+    addresses[i] = memory[i] + (uint64_t)starts[i];
     if (size == 0)
       continue;
     if (i < TILES_NUM_INPUTS)
-      CU(MemcpyHtoD(*addresses[i], a->bytes, (size_t)size));
+      CU(MemcpyHtoD(addresses[i], a->bytes, (size_t)size));
     else
-      CU(MemsetD8(*addresses[i], a->before, (size_t)size));
+      CU(MemsetD8(addresses[i], a->before, (size_t)size));
   }
   Kernels kernels = kernelsOf(&p->variant);
+  TilesOperands o = tilesPlace(p->operands, addresses);
   launchKernels(&kernels, &o, grid, NULL);
   CU(CtxSynchronize());
   bool hold = true;
@@ -104,12 +96,12 @@ static bool run(const TilesProblem *p, unsigned grid,
     for (int64_t j = 0; j < starts[i]; ++j)
       hold &= guards[j] == TILES_POISON;
     if (computed[i] || !p->arrays[i].bytes) {
-      CU(MemcpyDtoH(guards, *addresses[i] + (uint64_t)size, GUARD));
+      CU(MemcpyDtoH(guards, addresses[i] + (uint64_t)size, GUARD));
       for (int64_t j = 0; j < GUARD; ++j)
         hold &= guards[j] == TILES_POISON;
     }
     if (size)
-      CU(MemcpyDtoH(computed[i], *addresses[i], (size_t)size));
+      CU(MemcpyDtoH(computed[i], addresses[i], (size_t)size));
     CU(MemFree(memory[i]));
   }
   return hold;
@@ -131,6 +123,7 @@ typedef struct Launches {
   Kernels kernels;
   unsigned ctas;
   TilesOperands sets[SETS_AT_MOST];
+  uint64_t addresses[SETS_AT_MOST][TILES_NUM_ARRAYS];
   int numSets;
 } Launches;
 
@@ -165,11 +158,10 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
   float *ones = malloc((size_t)s.groups * 4);
   for (int64_t e = 0; e < s.groups; ++e)
     ones[e] = 5.0f;
-  uint64_t *addresses[TILES_NUM_ARRAYS];
   for (int i = 0; i < l.numSets; ++i) {
+    uint64_t *addresses = l.addresses[i];
     int64_t scales = (scaleRows + 128) * ((s.columns / block + 3) / 4 * 4);
-    TilesOperands *o = &l.sets[i];
-    *o = (TilesOperands){
+    const QuantizeTilesOperands o = {
         .inputStride = s.columns,
         .rows = s.rows,
         .columns = s.columns,
@@ -184,7 +176,6 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
         .columnwiseScalesSize =
             (s.columns + 127) / 128 * 128 * scaleRows / block,
     };
-    addressesOf(o, addresses);
     const int64_t sizes[TILES_NUM_ARRAYS] = {
         elements * gqElementTypeSize(v->type),
         4,
@@ -194,23 +185,27 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
         4,
         s.groups * 4,
         s.groups * 4,
-        s.rows * o->dataStride,
+        s.rows * o.dataStride,
         scales * scaleSize,
-        o->columnwiseDataSize,
-        o->columnwiseScalesSize * scaleSize,
+        o.columnwiseDataSize,
+        o.columnwiseScalesSize * scaleSize,
         s.groups * 4,
         s.groups * s.columns * 4,
         s.groups * 8,
         gq_dev_tiles_workspace(s.rows, s.columns, s.groups, v->parts),
         4};
     for (int j = 0; j < TILES_NUM_ARRAYS; ++j)
-      *addresses[j] = allocate(sizes[j]);
-    fill(o->input, sizes[TILES_INPUT], b->stream);
-    CU(MemcpyHtoD(o->offsets, offsets, (size_t)(s.groups + 1) * 4));
-    CU(MemcpyHtoD(o->scaleOffsets, scaleOffsets, (size_t)s.groups * 4));
-    CU(MemcpyHtoD(o->outer, ones, (size_t)s.groups * 4));
-    CU(MemcpyHtoD(o->columnwiseOuter, ones, (size_t)s.groups * 4));
-    CU(MemsetD8(o->status, 0, 4));
+      addresses[j] = allocate(sizes[j]);
+    l.sets[i] = tilesPlace(o, addresses);
+    fill(addresses[TILES_INPUT], sizes[TILES_INPUT], b->stream);
+    CU(MemcpyHtoD(addresses[TILES_OFFSETS], offsets,
+                  (size_t)(s.groups + 1) * 4));
+    CU(MemcpyHtoD(addresses[TILES_SCALE_OFFSETS], scaleOffsets,
+                  (size_t)s.groups * 4));
+    CU(MemcpyHtoD(addresses[TILES_OUTER], ones, (size_t)s.groups * 4));
+    CU(MemcpyHtoD(addresses[TILES_COLUMNWISE_OUTER], ones,
+                  (size_t)s.groups * 4));
+    CU(MemsetD8(addresses[TILES_STATUS], 0, 4));
   }
   double copyUs = measureCopy(b, bytes);
   for (int i = 0; i < (argc ? argc : 1); ++i) {
@@ -223,14 +218,12 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
            us / copyUs);
   }
   uint32_t status;
-  CU(MemcpyDtoH(&status, l.sets[0].status, 4));
+  CU(MemcpyDtoH(&status, l.addresses[0][TILES_STATUS], 4));
   if (status)
     printf("  status %u\n", status);
-  for (int i = 0; i < l.numSets; ++i) {
-    addressesOf(&l.sets[i], addresses);
+  for (int i = 0; i < l.numSets; ++i)
     for (int j = 0; j < TILES_NUM_ARRAYS; ++j)
-      CU(MemFree(*addresses[j]));
-  }
+      CU(MemFree(l.addresses[i][j]));
   free(ones);
 }
 

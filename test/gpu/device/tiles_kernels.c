@@ -6,11 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #define KERNEL __attribute__((device_kernel)) void
-// For bounds.awk: a comment, of two the one that is not removed as dead code.
-#define BOUNDS(CTAS)                                                           \
-  if ((CTAS) == 3)                                                             \
+// For bounds.awk: comments, of which those in dead code are removed.
+#define BOUNDS(OF)                                                             \
+  const gq_dev_bounds bounds = OF;                                             \
+  if (bounds.threads == 128)                                                   \
+    __asm__ volatile("// maxntid 128");                                        \
+  if (bounds.minCtas == 3)                                                     \
     __asm__ volatile("// minnctapersm 3");                                     \
-  else if ((CTAS) == 4)                                                        \
+  else if (bounds.minCtas == 4)                                                \
     __asm__ volatile("// minnctapersm 4");
 
 #include "TilesKernels.h"

@@ -2,14 +2,14 @@
 
 // Static extents are constants of the kernel, not parameters.
 // CHECK: gpu.module @gq_kernels_2
-// CHECK: llvm.func @gq_dev_preprocess_grouped_matmul_sf(
+// CHECK: llvm.func @gq_dev_swizzle_scales(
 // CHECK: llvm.func @preprocess_grouped_matmul_sf(
 // CHECK-SAME: %{{.*}}: !llvm.ptr<1>
 // CHECK: llvm.mlir.constant(4 : i64) : i64
-// CHECK: llvm.call @gq_dev_preprocess_grouped_matmul_sf(
+// CHECK: llvm.call @gq_dev_swizzle_scales(
 
 // CHECK: gpu.module @gq_kernels_1
-// CHECK: llvm.func @gq_dev_block_quantize(
+// CHECK: llvm.func @gq_dev_quantize_rows(
 // CHECK: llvm.func @block_quantize(
 
 // CHECK: gpu.module @gq_kernels_0
@@ -39,8 +39,8 @@ func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
   // CHECK-COUNT-6: call @gqLaunchOperand(
   // CHECK: call @gqLaunchCheck(
   // CHECK: call @gqStreamStatusWord(%[[STREAM]])
-  // CHECK: %[[GRID:.*]] = call @gqKernelGrid(%{{.*}}, %{{.*}}, %{{.*}}) : (i64, i64, i64) -> i64
-  // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[GRID]],
+  // CHECK: %[[PLAN:.*]]:2 = call @gqPlanLaunch(%c0_i64{{.*}}) : (i64, i64, i64, i64, i64, i64, i64, i64, i64) -> (i64, i64)
+  // CHECK: gpu.launch_func <%[[STREAM]] : !llvm.ptr> @gq_kernels_0::@grouped_block_quantize blocks in (%[[PLAN]]#0,
   gq.grouped_block_quantize format(nvfp4)
       ins(%x, %b : memref<?x64xbf16>, memref<64xf32>)
       maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>]

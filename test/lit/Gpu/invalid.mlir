@@ -86,9 +86,9 @@ func.func @name_taken() -> memref<2xf32> {
 
 // -----
 
-// expected-error @+1 {{'gqTilesGrid' is a function of the gq runtime that is called here; no other symbol may have its name}}
-func.func private @gqTilesGrid()
-func.func @grid_taken(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?xi8>, %s: memref<?xf8E4M3FN>) {
+// expected-error @+1 {{'gqPlanLaunch' is a function of the gq runtime that is called here; no other symbol may have its name}}
+func.func private @gqPlanLaunch()
+func.func @plan_taken(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?xi8>, %s: memref<?xf8E4M3FN>) {
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf32>)
       groups(%o : memref<4xi32>)
       columnwise_outs(%q, %s : memref<?xi8>, memref<?xf8E4M3FN>)

@@ -19,28 +19,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPED(NAME, ...) KERNEL(NAME)
-#define BLOCK(NAME, ...) KERNEL(NAME)
-#define PREPROCESS(NAME) KERNEL(NAME)
+#define QUANTIZE(NAME, ...) KERNEL(NAME, QuantizeRowsOperands)
+#define SWIZZLE(NAME, ...) KERNEL(NAME, SwizzleScalesOperands)
 
-#define KERNEL(NAME) void NAME(Operands o);
+/// The one parameter of a kernel.
+typedef union Parameter {
+  QuantizeRowsOperands quantizeRows;
+  SwizzleScalesOperands swizzleScales;
+} Parameter;
+
+#define KERNEL(NAME, TYPE)                                                     \
+  void NAME(TYPE o);                                                           \
+  static void run_##NAME(const void *o) { NAME(*(const TYPE *)o); }
 #include "../Variants.h"
 #undef KERNEL
 
 typedef struct EmulatedKernel {
   const char *name;
-  void (*function)(Operands);
+  void (*run)(const void *);
+  size_t parameterSize;
 } EmulatedKernel;
 
-#define KERNEL(NAME) {#NAME, NAME},
+#define KERNEL(NAME, TYPE) {#NAME, run_##NAME, sizeof(TYPE)},
 static EmulatedKernel kernels[] = {
 #include "../Variants.h"
 };
 #undef KERNEL
 
 typedef struct Launch {
-  void (*function)(Operands);
-  Operands operands;
+  const EmulatedKernel *kernel;
+  Parameter parameter;
   unsigned ctas, threads;
 } Launch;
 
@@ -49,8 +57,8 @@ static bool captures;
 static Launch captured;
 
 static void body(void *context) {
-  Launch *launch = context;
-  launch->function(launch->operands);
+  const Launch *launch = context;
+  launch->kernel->run(&launch->parameter);
 }
 
 static void run(Launch *launch) {
@@ -141,11 +149,8 @@ static int launchKernel(Handle function, unsigned gridX, unsigned gridY,
                         void **parameters, void **extra) {
   (void)gridY, (void)gridZ, (void)ctaY, (void)ctaZ, (void)sharedMemory;
   (void)stream, (void)extra;
-  const EmulatedKernel *kernel = function;
-  Launch launch = {.function = kernel->function,
-                   .operands = *(const Operands *)parameters[0],
-                   .ctas = gridX,
-                   .threads = ctaX};
+  Launch launch = {.kernel = function, .ctas = gridX, .threads = ctaX};
+  memcpy(&launch.parameter, parameters[0], launch.kernel->parameterSize);
   if (captures)
     captured = launch;
   else

@@ -25,12 +25,12 @@
 #include "../TilesKernels.h"
 
 #define VARIANT(NAME, ...) tiles_##NAME,
-static void (*const kernels[])(TilesOperands) = {
+static void (*const kernels[])(QuantizeTilesOperands) = {
 #include "../TilesVariants.h"
 };
 #undef VARIANT
 #define VARIANT(NAME, ...) reduce_##NAME,
-static void (*const reductions[])(TilesOperands) = {
+static void (*const reductions[])(ReduceTilesOperands) = {
 #include "../TilesVariants.h"
 };
 #undef VARIANT
@@ -73,34 +73,33 @@ static bool guardsHold(const Guarded *g) {
   return hold;
 }
 
+/// A launch of the kernels of a variant.
 typedef struct Launch {
-  void (*kernel)(TilesOperands);
+  int variant;
   TilesOperands operands;
 } Launch;
 
-static void body(void *context) {
-  Launch *launch = context;
-  launch->kernel(launch->operands);
+static void quantize(void *context) {
+  const Launch *launch = context;
+  kernels[launch->variant](launch->operands.tiles);
+}
+
+static void reduce(void *context) {
+  const Launch *launch = context;
+  reductions[launch->variant](launch->operands.reduce);
 }
 
 static bool run(const TilesProblem *p, unsigned grid,
                 uint8_t *computed[TILES_NUM_ARRAYS]) {
-  Launch launch = {.operands = p->operands};
-  int variant = 0;
-  while (strcmp(tilesVariants[variant].name, p->variant.name) != 0)
-    ++variant;
-  TilesOperands *o = &launch.operands;
-  uint64_t *const addresses[TILES_NUM_ARRAYS] = {
-      &o->input,     &o->rowIndices, &o->offsets,         &o->scaleOffsets,
-      &o->firstDims, &o->lastDims,   &o->outer,           &o->columnwiseOuter,
-      &o->data,      &o->scales,     &o->columnwiseData,  &o->columnwiseScales,
-      &o->amax,      &o->dbias,      &o->scaleOffsetsOut, &o->workspace,
-      &o->status};
+  Launch launch = {.variant = 0};
+  while (strcmp(tilesVariants[launch.variant].name, p->variant.name) != 0)
+    ++launch.variant;
+  uint64_t addresses[TILES_NUM_ARRAYS];
   Guarded memory[TILES_NUM_ARRAYS];
   for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
     int64_t shift = tilesShift(p, i);
     memory[i] = guardedNew(p->arrays[i].bytes ? p->arrays[i].size : 0, shift);
-    *addresses[i] = (uint64_t)(uintptr_t)memory[i].bytes;
+    addresses[i] = (uint64_t)(uintptr_t)memory[i].bytes;
     if (!p->arrays[i].bytes)
       continue;
     if (i < TILES_NUM_INPUTS)
@@ -108,13 +107,11 @@ static bool run(const TilesProblem *p, unsigned grid,
     else
       memset(memory[i].bytes, p->arrays[i].before, (size_t)p->arrays[i].size);
   }
+  launch.operands = tilesPlace(p->operands, addresses);
   grid = grid ? grid : 3;
-  launch.kernel = kernels[variant];
-  emulatorRun(grid, GQ_DEV_TILES_CTA, body, &launch);
-  if (p->variant.parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS)) {
-    launch.kernel = reductions[variant];
-    emulatorRun(grid, GQ_DEV_TILES_CTA, body, &launch);
-  }
+  emulatorRun(grid, GQ_DEV_QUANTIZE_TILES_THREADS, quantize, &launch);
+  if (p->variant.parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS))
+    emulatorRun(grid, GQ_DEV_REDUCE_TILES_THREADS, reduce, &launch);
   bool hold = true;
   for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
     hold &= guardsHold(&memory[i]);

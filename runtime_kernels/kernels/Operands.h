@@ -1,0 +1,97 @@
+//===- Operands.h - lists of a kernel's operands -----------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The operands of a kernel family are said once, in a .def file, as a macro
+//
+//   #define GQ_SOME_FAMILY_OPERANDS(X) X(ROLE, type, name) ...
+//
+// From that list are made the parameters of the device function and the fields
+// that it keeps them in (Kernels.h), what a launch depends on (Launch.h), the
+// struct that the lowering fills and the call that it emits
+// (lib/Lowering/GpuKernel.h), and what tests pass. So a new operand is one
+// line, and none can be in another's place.
+//
+// Roles:
+//   HOOK             two parameters: the function through which elements are
+//                    read, of type `type`, and `inputs`, which it reads from
+//   INPUT, OUTPUT    an address in global memory, of const `type` or of `type`;
+//                    null if there is none
+//   EXTENT           an int64_t that the launch depends on too
+//   SIZE             another int64_t
+//   CONSTANT         an int32_t that is constant in a kernel
+//   LAUNCH_CONSTANT  one that the launch depends on too
+//
+// Of EXTENT to LAUNCH_CONSTANT, `type` is what the device function keeps the
+// value as.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_OPERANDS_H
+#define GQ_KERNELS_KERNELS_OPERANDS_H
+
+#include "runtime_kernels/kernels/QuantizeRows.def"
+#include "runtime_kernels/kernels/QuantizeTiles.def"
+#include "runtime_kernels/kernels/ReduceTiles.def"
+#include "runtime_kernels/kernels/SwizzleScales.def"
+
+/// The families: X(ENUMERATOR, name, device function, threads of a CTA). The
+/// enumerator is that of gqKernelFamily without GQ_KERNEL_, the operands are
+/// GQ_<ENUMERATOR>_OPERANDS, the device function gq_dev_<function>.
+#define GQ_KERNEL_FAMILIES(X)                                                  \
+  X(QUANTIZE_ROWS, QuantizeRows, quantize_rows, 128)                           \
+  X(QUANTIZE_TILES, QuantizeTiles, quantize_tiles, 128)                        \
+  X(REDUCE_TILES, ReduceTiles, reduce_tiles, 128)                              \
+  X(SWIZZLE_SCALES, SwizzleScales, swizzle_scales, 128)
+
+/// What follows the first comma.
+#define GQ_AFTER_COMMA(...) GQ_AFTER_COMMA_(__VA_ARGS__)
+#define GQ_AFTER_COMMA_(FIRST, ...) __VA_ARGS__
+
+/// Its arguments if operands of this role are of a kind, else nothing: hooks,
+#define GQ_IF_HOOK_HOOK(...) __VA_ARGS__
+#define GQ_IF_HOOK_INPUT(...)
+#define GQ_IF_HOOK_OUTPUT(...)
+#define GQ_IF_HOOK_EXTENT(...)
+#define GQ_IF_HOOK_SIZE(...)
+#define GQ_IF_HOOK_CONSTANT(...)
+#define GQ_IF_HOOK_LAUNCH_CONSTANT(...)
+
+/// addresses,
+#define GQ_IF_ADDRESS_HOOK(...)
+#define GQ_IF_ADDRESS_INPUT(...) __VA_ARGS__
+#define GQ_IF_ADDRESS_OUTPUT(...) __VA_ARGS__
+#define GQ_IF_ADDRESS_EXTENT(...)
+#define GQ_IF_ADDRESS_SIZE(...)
+#define GQ_IF_ADDRESS_CONSTANT(...)
+#define GQ_IF_ADDRESS_LAUNCH_CONSTANT(...)
+
+/// numbers that are not constant,
+#define GQ_IF_NUMBER_HOOK(...)
+#define GQ_IF_NUMBER_INPUT(...)
+#define GQ_IF_NUMBER_OUTPUT(...)
+#define GQ_IF_NUMBER_EXTENT(...) __VA_ARGS__
+#define GQ_IF_NUMBER_SIZE(...) __VA_ARGS__
+#define GQ_IF_NUMBER_CONSTANT(...)
+#define GQ_IF_NUMBER_LAUNCH_CONSTANT(...)
+
+/// constants,
+#define GQ_IF_CONSTANT_HOOK(...)
+#define GQ_IF_CONSTANT_INPUT(...)
+#define GQ_IF_CONSTANT_OUTPUT(...)
+#define GQ_IF_CONSTANT_EXTENT(...)
+#define GQ_IF_CONSTANT_SIZE(...)
+#define GQ_IF_CONSTANT_CONSTANT(...) __VA_ARGS__
+#define GQ_IF_CONSTANT_LAUNCH_CONSTANT(...) __VA_ARGS__
+
+/// what the launch depends on.
+#define GQ_IF_LAUNCH_HOOK(...)
+#define GQ_IF_LAUNCH_INPUT(...)
+#define GQ_IF_LAUNCH_OUTPUT(...)
+#define GQ_IF_LAUNCH_EXTENT(...) __VA_ARGS__
+#define GQ_IF_LAUNCH_SIZE(...)
+#define GQ_IF_LAUNCH_CONSTANT(...)
+#define GQ_IF_LAUNCH_LAUNCH_CONSTANT(...) __VA_ARGS__
+
+#endif // GQ_KERNELS_KERNELS_OPERANDS_H

@@ -1,0 +1,30 @@
+//===- Call.h - calling device functions from test kernels -------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_TEST_GPU_CALL_H
+#define GQ_TEST_GPU_CALL_H
+
+#include "Operands.h"
+
+#include "runtime_kernels/kernels/Kernels.h"
+
+/// Calls gq_dev_<FUNCTION>, whose operands are `LIST`, as a kernel that the
+/// lowering generates does. `o` is the family's struct of Operands.h; the hook
+/// and the constants are variables of their names, so that one that is missing
+/// does not compile.
+#define CALL(FUNCTION, LIST) gq_dev_##FUNCTION(GQ_AFTER_COMMA(LIST(ARGUMENT)))
+#define ARGUMENT(ROLE, TYPE, NAME) , ARGUMENT_##ROLE(TYPE, NAME)
+#define ARGUMENT_HOOK(TYPE, NAME)                                              \
+  NAME, &(gq_dev_matrix) { (const void GQ_GLOBAL *)o.input, o.inputStride }
+#define ARGUMENT_INPUT(TYPE, NAME) (const TYPE GQ_GLOBAL *)o.NAME
+#define ARGUMENT_OUTPUT(TYPE, NAME) (TYPE GQ_GLOBAL *)o.NAME
+#define ARGUMENT_EXTENT(TYPE, NAME) o.NAME
+#define ARGUMENT_SIZE(TYPE, NAME) o.NAME
+#define ARGUMENT_CONSTANT(TYPE, NAME) NAME
+#define ARGUMENT_LAUNCH_CONSTANT(TYPE, NAME) NAME
+
+#endif // GQ_TEST_GPU_CALL_H
