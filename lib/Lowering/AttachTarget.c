@@ -127,6 +127,14 @@ MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
     mlirEmitError(location, text);
     return mlirLogicalResultFailure();
   }
+  if (!gqIsBitcodeCurrent(path)) {
+    snprintf(text, sizeof(text),
+             "the device functions '%s' take other operands than this build of "
+             "gq passes; rebuild them together",
+             path);
+    mlirEmitError(location, text);
+    return mlirLogicalResultFailure();
+  }
   MlirAttribute targets =
       createTargets(mlirOperationGetContext(module), chip, opt, path);
   if (mlirAttributeIsNull(targets)) // The parser has said why.

@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#define _GNU_SOURCE // dladdr1
+#define _GNU_SOURCE // dladdr1, memmem
 
 #include "Toolkit.h"
+
+#include "runtime_kernels/kernels/Interface.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -65,4 +67,23 @@ bool gqDeviceBitcode(const char *chip, char *path, size_t size) {
   *strrchr(folder, '/') = '\0';
   int length = snprintf(path, size, "%s/gq/device/gq-%s.bc", folder, chip);
   return length >= 0 && (size_t)length < size && access(path, R_OK) == 0;
+}
+
+#define NAME_OF_(SYMBOL) #SYMBOL
+#define NAME_OF(SYMBOL) NAME_OF_(SYMBOL)
+
+bool gqIsBitcodeCurrent(const char *path) {
+  // Bitcode has the names of symbols as they are, behind each other.
+  static const char symbol[] = NAME_OF(GQ_KERNEL_INTERFACE);
+  FILE *file = fopen(path, "rb");
+  if (!file)
+    return false;
+  long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  rewind(file);
+  char *bytes = size > 0 ? malloc((size_t)size) : NULL;
+  bool current = bytes && fread(bytes, (size_t)size, 1, file) == 1 &&
+                 memmem(bytes, (size_t)size, symbol, sizeof(symbol) - 1);
+  free(bytes);
+  fclose(file);
+  return current;
 }

@@ -42,6 +42,10 @@ bool gqThisFile(char path[PATH_MAX]);
 /// gq/device beside gqThisFile(). Returns whether the file can be read.
 bool gqDeviceBitcode(const char *chip, char *path, size_t size);
 
+/// Whether the device functions at `path` take the operands that this lowering
+/// passes (runtime_kernels/kernels/Interface.c).
+bool gqIsBitcodeCurrent(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1045,6 +1045,45 @@ static void testDevices(void **state) {
   assert_int_equal(gqCudaStatus(), GQ_CUDA_ERROR);
 }
 
+/// What launches depend on is taken in the order of the families' lists.
+static void testPlans(void **state) {
+  (void)state;
+  // 16 pieces of 8 rows, a warp each.
+  gqLaunchPlan plan =
+      gqPlanLaunch(GQ_KERNEL_QUANTIZE_ROWS, 128, 256, 0, 0, 0, 0, 0, 0);
+  assert_int_equal(plan.grid, 4);
+  assert_int_equal(plan.workspace, 0);
+  // The same for the scales of as many elements.
+  plan = gqPlanLaunch(GQ_KERNEL_SWIZZLE_SCALES, 128, 16, 0, GQ_FORMAT_NVFP4, 0,
+                      0, 0, 0);
+  assert_int_equal(plan.grid, 4);
+  plan = gqPlanLaunch(GQ_KERNEL_SWIZZLE_SCALES, 128, 16, 0,
+                      GQ_FORMAT_MXFP8_E4M3, 0, 0, 0, 0);
+  assert_int_equal(plan.grid, 8);
+  // Tiles beyond what is needed to fill the device wait for it.
+  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 128, 128, 1,
+                      GQ_DEV_ROWWISE | GQ_DEV_DBIAS, GQ_FORMAT_MXFP8_E4M3,
+                      GQ_BF16, 0, 0);
+  assert_int_equal(plan.grid, 4);
+  assert_int_equal(plan.workspace,
+                   gq_dev_tiles_workspace(128, 128, 1, GQ_DEV_DBIAS));
+  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 128, 128, 1, GQ_DEV_ROWWISE,
+                      GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
+  assert_int_equal(plan.workspace, 0);
+  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 12800, 1280, 1, GQ_DEV_ROWWISE,
+                      GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
+  assert_int_equal(plan.grid, 3 * FAKE_MULTIPROCESSORS);
+  plan = gqPlanLaunch(GQ_KERNEL_REDUCE_TILES, 128, 128, 5,
+                      GQ_DEV_AMAX | GQ_DEV_DBIAS, 0, 0, 0, 0);
+  assert_int_equal(plan.grid, 10);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  plan = gqPlanLaunch(99, 1, 1, 1, 1, 1, 1, 1, 1);
+  assert_int_equal(plan.grid, 0);
+  assertFailure(gqCudaStatus(), GQ_INVALID_ARGUMENT,
+                "the runtime knows no kernel family 99; it is older than the "
+                "code that it runs");
+}
+
 static void *useDevice(void *device) {
   gqGetDevice(device);
   return NULL;

@@ -20,6 +20,8 @@ typedef struct Results {
 } Results;
 
 void _mlir_ciface_table(Results *results, int64_t n);
+void _mlir_ciface_plan(gqLaunchPlan *plan, int64_t family, int64_t rows,
+                       int64_t columns);
 
 int main(void) {
   Results results;
@@ -33,5 +35,9 @@ int main(void) {
   if (status == GQ_OK)
     status = gqDeviceFree(results.zeros.allocated);
   printf("%g %g %s\n", table[0], table[1], gqStatusName(status));
+  gqLaunchPlan plan;
+  _mlir_ciface_plan(&plan, GQ_KERNEL_QUANTIZE_ROWS, 128, 256);
+  printf("grid %lld, workspace %lld\n", (long long)plan.grid,
+         (long long)plan.workspace);
   return status != GQ_OK;
 }
