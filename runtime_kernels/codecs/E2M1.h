@@ -30,7 +30,7 @@
 GQ_DEV uint32_t gq_dev_e2m1_from_f32(float x) {
   uint32_t bits = gq_dev_f32_bits(x);
   uint32_t sign = x == x ? bits >> 28 & 8 : 0;
-  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), 6.0f);
+  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), GQ_E2M1_MAX);
   // Signed, because that is the comparison that SIMD units have.
   int32_t halves =
       (int32_t)(gq_dev_f32_bits(c + 0x1.8p22f) - gq_dev_f32_bits(0x1.8p22f));

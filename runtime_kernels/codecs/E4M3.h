@@ -11,6 +11,7 @@
 #ifndef GQ_KERNELS_CODECS_E4M3_H
 #define GQ_KERNELS_CODECS_E4M3_H
 
+#include "gq/Runtime/Types.h"
 #include "runtime_kernels/codecs/Float.h"
 
 /// The code of x, rounded to nearest even and saturated to +-448; NaN gives
@@ -21,7 +22,7 @@
 GQ_DEV uint8_t gq_dev_e4m3_from_f32(float x) {
   uint32_t bits = gq_dev_f32_bits(x);
   uint32_t sign = bits >> 24 & 0x80;
-  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), 448.0f);
+  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), GQ_E4M3_MAX);
   uint32_t magnitude = gq_dev_f32_bits(c);
   uint32_t normal =
       (magnitude - (120u << 23) + 0x7ffff + (magnitude >> 20 & 1)) >> 20;

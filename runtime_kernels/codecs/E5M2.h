@@ -12,6 +12,7 @@
 #ifndef GQ_KERNELS_CODECS_E5M2_H
 #define GQ_KERNELS_CODECS_E5M2_H
 
+#include "gq/Runtime/Types.h"
 #include "runtime_kernels/codecs/Float.h"
 
 /// The code of x, rounded to nearest even and saturated to +-57344, inf
@@ -20,7 +21,7 @@
 GQ_DEV uint8_t gq_dev_e5m2_from_f32(float x) {
   uint32_t bits = gq_dev_f32_bits(x);
   uint32_t sign = bits >> 24 & 0x80;
-  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), 57344.0f);
+  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), GQ_E5M2_MAX);
   uint32_t magnitude = gq_dev_f32_bits(c);
   uint32_t normal =
       (magnitude - (112u << 23) + 0xfffff + (magnitude >> 21 & 1)) >> 21;

@@ -102,7 +102,7 @@ GQ_DEV float gq_dev_scaled(gq_dev_scaler scaler, bool clamps, float x,
                            float factor) {
   float y = x * factor;
   if (clamps && gqFormatGetTraits(scaler.format).dataBits == 4)
-    y = gq_dev_min_magnitude(y, 6.0f) * gq_dev_e2m1_one(scaler.way);
+    y = gq_dev_min_magnitude(y, GQ_E2M1_MAX) * gq_dev_e2m1_one(scaler.way);
   return y;
 }
 
@@ -115,8 +115,8 @@ GQ_DEV void gq_dev_scale_unit(gq_dev_scaler scaler, gq_dev_any_scale any,
     y[i] = x[i] * any.block.factor;
   if (__builtin_expect(!any.regular, 0))
     for (int i = 0; i < GQ_DEV_UNIT; ++i)
-      y[i] = scaler.hasOuter ? gq_dev_min_magnitude(y[i], 6.0f) * one
-                             : gq_dev_min_magnitude(y[i], 6.0f * one);
+      y[i] = scaler.hasOuter ? gq_dev_min_magnitude(y[i], GQ_E2M1_MAX) * one
+                             : gq_dev_min_magnitude(y[i], GQ_E2M1_MAX * one);
 }
 
 #endif // GQ_DEV_CHIP

@@ -26,28 +26,30 @@
 
 enum {
   /// Elements in a block.
-  GQ_DEV_NVFP4_BLOCK = 16,
+  GQ_DEV_NVFP4_BLOCK = GQ_BLOCK_COLUMNS_NVFP4,
   /// Bytes of a block's codes.
-  GQ_DEV_NVFP4_BLOCK_BYTES = 8,
+  GQ_DEV_NVFP4_BLOCK_BYTES = GQ_DEV_NVFP4_BLOCK * GQ_E2M1_BITS / 8,
+  /// The largest value of a code times a scale: 2688.
+  GQ_DEV_NVFP4_MAX = GQ_E2M1_MAX * GQ_E4M3_MAX,
 };
 
 /// The scale byte of a block whose largest magnitude is `amax`, by the recipe
 /// nvfuser.
 GQ_DEV uint8_t gq_dev_nvfp4_scale(float amax, float outer) {
-  float scale = amax / 6.0f * outer;
+  float scale = amax / GQ_E2M1_MAX * outer;
   return gq_dev_e4m3_from_f32(gq_dev_min(scale, GQ_DEV_F32_MAX));
 }
 
-/// The outer scale of the recipe te, which maps `outerAmax` to 2688, the
-/// largest value of a code times a scale; 1 if there is no such scale.
+/// The outer scale of the recipe te, which maps `outerAmax` to
+/// GQ_DEV_NVFP4_MAX; 1 if there is no such scale.
 GQ_DEV float gq_dev_nvfp4_te_outer(float outerAmax) {
-  float outer = gq_dev_min(2688.0f / outerAmax, GQ_DEV_F32_MAX);
+  float outer = gq_dev_min(GQ_DEV_NVFP4_MAX / outerAmax, GQ_DEV_F32_MAX);
   return outerAmax == 0.0f || outer == 0.0f ? 1.0f : outer;
 }
 
 /// The scale byte by the recipe te. The order of the products counts.
 GQ_DEV uint8_t gq_dev_nvfp4_te_scale(float amax, float outer) {
-  float scale = amax * (outer * (1.0f / 6.0f));
+  float scale = amax * (outer * (1.0f / GQ_E2M1_MAX));
   return gq_dev_e4m3_from_f32(gq_dev_min(scale, GQ_DEV_F32_MAX));
 }
 
@@ -91,18 +93,18 @@ gq_dev_nvfp4_dequantize(const uint8_t codes[GQ_DEV_NVFP4_BLOCK_BYTES],
 GQ_DEV gq_dev_outer gq_dev_nvfp4_outer_from(gqRecipe recipe, float x) {
   float scale = x;
   if (recipe == GQ_RECIPE_TE) {
-    scale = gq_dev_min(gq_dev_divide(2688.0f, x), GQ_DEV_F32_MAX);
+    scale = gq_dev_min(gq_dev_divide(GQ_DEV_NVFP4_MAX, x), GQ_DEV_F32_MAX);
     scale = x == 0.0f || scale == 0.0f ? 1.0f : scale;
   }
   return (gq_dev_outer){
-      .factor = recipe == GQ_RECIPE_TE ? scale * (1.0f / 6.0f) : scale,
+      .factor = recipe == GQ_RECIPE_TE ? scale * (1.0f / GQ_E2M1_MAX) : scale,
       .inverse = gq_dev_divide(1.0f, scale),
   };
 }
 
 GQ_DEV gq_dev_outer gq_dev_nvfp4_no_outer(gqRecipe recipe) {
   return (gq_dev_outer){
-      .factor = recipe == GQ_RECIPE_TE ? 1.0f / 6.0f : 1.0f,
+      .factor = recipe == GQ_RECIPE_TE ? 1.0f / GQ_E2M1_MAX : 1.0f,
       .inverse = 1.0f,
   };
 }
@@ -127,7 +129,7 @@ GQ_DEV gq_dev_block_scale gq_dev_nvfp4_any(gq_dev_scaler scaler, float amax,
                                            gq_dev_outer outer) {
   float scale = scaler.recipe == GQ_RECIPE_TE
                     ? amax * outer.factor
-                    : gq_dev_divide(amax, 6.0f) * outer.factor;
+                    : gq_dev_divide(amax, GQ_E2M1_MAX) * outer.factor;
   uint32_t code = gq_dev_e4m3_native(gq_dev_min(scale, GQ_DEV_F32_MAX));
   float decoded = gq_dev_f32_from_e4m3_native(code) * outer.inverse;
   return (gq_dev_block_scale){
@@ -207,7 +209,7 @@ GQ_DEV gq_dev_any_scale gq_dev_nvfp4_either(gq_dev_scaler scaler, float amax,
     inverse = gq_dev_min(inverse, GQ_DEV_F32_MAX);
   gq_dev_any_scale any = {
       {code, inverse * gq_dev_e2m1_one(scaler.way)},
-      scale >= 0x1p-6f && scale <= 448.0f &&
+      scale >= 0x1p-6f && scale <= GQ_E4M3_MAX &&
           (!scaler.hasOuter || gq_dev_nvfp4_is_near(outer)),
   };
   if (scaler.hasOuter && __builtin_expect(!any.regular, 0))

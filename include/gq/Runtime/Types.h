@@ -86,6 +86,14 @@ enum {
 #undef GQ_ONE
 };
 
+/// The columns of each format's block: GQ_BLOCK_COLUMNS_NVFP4, and so on.
+enum {
+#define GQ_FORMAT(VALUE, NAME, MNEMONIC, CODE, RULE, ROWS, COLUMNS, ...)       \
+  GQ_BLOCK_COLUMNS_##NAME = COLUMNS,
+  GQ_FORMATS(GQ_FORMAT)
+#undef GQ_FORMAT
+};
+
 /// What an element becomes.
 typedef enum gqCode {
 #define GQ_CODE(NAME, ...) GQ_CODE_##NAME,
