@@ -55,31 +55,44 @@ GQ_DEV gq_dev_outer gq_dev_used_outer(gq_dev_scaler scaler,
   return scaler.hasOuter ? outer : gq_dev_no_outer(scaler.recipe);
 }
 
-/// A regular block; not of rule FP8. Its elements are for gq_dev_scaled without
-/// clamping.
+/// A regular block. Its elements are for gq_dev_scaled without clamping.
 GQ_DEV gq_dev_block_scale gq_dev_regular_block(gq_dev_scaler scaler, float amax,
                                                gq_dev_outer outer) {
-  if (gqFormatGetTraits(scaler.format).scaleRule == GQ_SCALE_RULE_MX)
+  switch (gqFormatGetTraits(scaler.format).scaleRule) {
+  case GQ_SCALE_RULE_NVFP4:
+    return gq_dev_nvfp4_regular(scaler, amax, gq_dev_used_outer(scaler, outer));
+  case GQ_SCALE_RULE_MX:
     return gq_dev_mx_regular(scaler, amax);
-  return gq_dev_nvfp4_regular(scaler, amax, gq_dev_used_outer(scaler, outer));
+  case GQ_SCALE_RULE_FP8:
+    return gq_dev_fp8_block_either(scaler, amax).block;
+  }
 }
 
 /// Whether all blocks of a range are regular.
 GQ_DEV bool gq_dev_is_regular(gq_dev_scaler scaler, gq_dev_range range,
                               gq_dev_outer outer) {
-  if (gqFormatGetTraits(scaler.format).scaleRule == GQ_SCALE_RULE_MX)
+  switch (gqFormatGetTraits(scaler.format).scaleRule) {
+  case GQ_SCALE_RULE_NVFP4:
+    return gq_dev_nvfp4_is_regular(scaler, range,
+                                   gq_dev_used_outer(scaler, outer));
+  case GQ_SCALE_RULE_MX:
     return gq_dev_mx_is_regular(scaler, range);
-  return gq_dev_nvfp4_is_regular(scaler, range,
-                                 gq_dev_used_outer(scaler, outer));
+  case GQ_SCALE_RULE_FP8:
+    return true;
+  }
 }
 
-/// Any block; not of rule FP8. Its elements are for gq_dev_scaled with
-/// clamping.
+/// Any block. Its elements are for gq_dev_scaled with clamping.
 GQ_DEV gq_dev_block_scale gq_dev_any_block(gq_dev_scaler scaler, float amax,
                                            gq_dev_outer outer) {
-  if (gqFormatGetTraits(scaler.format).scaleRule == GQ_SCALE_RULE_MX)
+  switch (gqFormatGetTraits(scaler.format).scaleRule) {
+  case GQ_SCALE_RULE_NVFP4:
+    return gq_dev_nvfp4_any(scaler, amax, gq_dev_used_outer(scaler, outer));
+  case GQ_SCALE_RULE_MX:
     return gq_dev_mx_any(scaler, amax);
-  return gq_dev_nvfp4_any(scaler, amax, gq_dev_used_outer(scaler, outer));
+  case GQ_SCALE_RULE_FP8:
+    return gq_dev_fp8_block_either(scaler, amax).block;
+  }
 }
 
 /// Any block, those that are rare in a branch. Its elements are for
