@@ -21,7 +21,7 @@
 #ifndef GQ_LIB_COMPILER_CACHE_H
 #define GQ_LIB_COMPILER_CACHE_H
 
-#include "Text.h"
+#include "../Support/Text.h"
 
 /// The folder that gqCompileOptions.cacheDir stands for, to be freed; null for
 /// no cache.

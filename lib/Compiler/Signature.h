@@ -16,7 +16,7 @@
 #ifndef GQ_LIB_COMPILER_SIGNATURE_H
 #define GQ_LIB_COMPILER_SIGNATURE_H
 
-#include "Text.h"
+#include "../Support/Text.h"
 #include "gq/Runtime/Executable.h"
 
 /// All functions of a module.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Source.h"
-#include "Text.h"
+#include "../Support/Text.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/Diagnostics.h>

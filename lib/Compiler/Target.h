@@ -8,7 +8,7 @@
 #ifndef GQ_LIB_COMPILER_TARGET_H
 #define GQ_LIB_COMPILER_TARGET_H
 
-#include "Text.h"
+#include "../Support/Text.h"
 #include "gq/Runtime/Cuda.h"
 #include "gq/Runtime/Executable.h"
 

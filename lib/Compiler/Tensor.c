@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Tensor.h"
-#include "Text.h"
+#include "../Support/Text.h"
 
 #include "gq/Runtime/Cuda.h"
 

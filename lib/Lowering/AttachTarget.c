@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
-#include "Build.h"
+#include "../Support/Text.h"
 #include "Passes.h"
 #include "Query.h"
 #include "Toolkit.h"
@@ -85,27 +85,26 @@ static bool checkLowered(MlirOperation gpuModule) {
 }
 
 static void appendString(MlirStringRef string, void *text) {
-  fwrite(string.data, 1, string.length, text);
+  gqTextAppend(text, string.data, string.length);
 }
 
 /// Kernels for a chip that call functions of the bitcode at `path`. The list of
 /// targets has no C API, so it is parsed; MLIR quotes the path for that.
 static MlirAttribute createTargets(MlirContext context, const Chip *chip,
                                    int32_t opt, const char *path) {
-  char *target = NULL;
-  size_t length = 0;
-  FILE *text = gqOpenText(&target, &length);
-  fprintf(text,
-          "[#nvvm.target<O = %d, chip = \"%s\", features = \"%s\", link = [",
-          opt, chip->name, chip->features);
+  gqText text = {0};
+  gqTextPrintf(
+      &text, "[#nvvm.target<O = %d, chip = \"%s\", features = \"%s\", link = [",
+      opt, chip->name, chip->features);
   mlirAttributePrint(
       mlirStringAttrGet(context, mlirStringRefCreateFromCString(path)),
-      appendString, text);
-  fprintf(text, "]>]");
-  fclose(text);
-  MlirAttribute targets =
-      mlirAttributeParseGet(context, mlirStringRefCreate(target, length));
-  free(target);
+      appendString, &text);
+  gqTextPrintf(&text, "]>]");
+  if (text.failed)
+    abort(); // As MLIR itself does when it is out of memory.
+  MlirAttribute targets = mlirAttributeParseGet(
+      context, mlirStringRefCreate(text.data, text.length));
+  gqTextFree(&text);
   return targets;
 }
 

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Build.h"
 #include "Passes.h"
 
-#include <stdio.h>
+#include "../Support/Text.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /// Upstream's cse before any fusion of gq ops, so that two users of one
@@ -76,55 +77,53 @@ static const char toLlvm[] =
     "convert-index-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
     "canonicalize,cse,reconcile-unrealized-casts";
 
-/// What both pipelines begin with. The first pass looks at the module as its
-/// author wrote it.
-static void printFrontend(FILE *text, bool fuse) {
-  fprintf(text, "gq-protect-arguments,");
-  if (fuse)
-    fprintf(text, "%s", fusion);
+/// The characters of a text, owned by the caller.
+static char *textOrAbort(gqText *text) {
+  if (text->failed)
+    abort(); // As MLIR itself does when it is out of memory.
+  return text->data;
 }
 
-static void printToLlvm(FILE *text, const char *memrefOptions) {
-  fprintf(text, scalars, mathInF32);
-  fprintf(text, toLlvm, memrefOptions);
+/// What both pipelines begin with. The first pass looks at the module as its
+/// author wrote it.
+static void printFrontend(gqText *text, bool fuse) {
+  gqTextPrintf(text, "gq-protect-arguments,");
+  if (fuse)
+    gqTextPrintf(text, "%s", fusion);
+}
+
+static void printToLlvm(gqText *text, const char *memrefOptions) {
+  gqTextPrintf(text, scalars, mathInF32);
+  gqTextPrintf(text, toLlvm, memrefOptions);
 }
 
 char *gqCpuPipeline(bool fuse) {
-  char *pipeline = NULL;
-  size_t length = 0;
-  FILE *text = gqOpenText(&pipeline, &length);
-  printFrontend(text, fuse);
-  fprintf(text, "gq-expand-producers,%s", bufferization);
-  fprintf(text, "convert-gq-to-runtime,");
-  fprintf(text, "func.func(convert-linalg-to-loops),canonicalize,%s",
-          loopsToBranches);
-  printToLlvm(text, "");
-  fclose(text);
-  return pipeline;
+  gqText text = {0};
+  printFrontend(&text, fuse);
+  gqTextPrintf(&text, "gq-expand-producers,%s", bufferization);
+  gqTextPrintf(&text, "convert-gq-to-runtime,");
+  gqTextPrintf(&text, "func.func(convert-linalg-to-loops),canonicalize,%s",
+               loopsToBranches);
+  printToLlvm(&text, "");
+  return textOrAbort(&text);
 }
 
 char *gqNvvmPipeline(bool fuse) {
-  char *pipeline = NULL;
-  size_t length = 0;
-  FILE *text = gqOpenText(&pipeline, &length);
-  printFrontend(text, fuse);
+  gqText text = {0};
+  printFrontend(&text, fuse);
   if (fuse)
-    fprintf(text, "gq-fuse-producers,");
-  fprintf(text, "%sconvert-gq-to-gpu,%sgq-device-memory,%s", bufferization,
-          linalgToKernels, loopsToBranches);
-  fprintf(text, "gpu.module(%s,convert-gpu-to-nvvm)", mathInF32);
-  fclose(text);
-  return pipeline;
+    gqTextPrintf(&text, "gq-fuse-producers,");
+  gqTextPrintf(&text, "%sconvert-gq-to-gpu,%sgq-device-memory,%s",
+               bufferization, linalgToKernels, loopsToBranches);
+  gqTextPrintf(&text, "gpu.module(%s,convert-gpu-to-nvvm)", mathInF32);
+  return textOrAbort(&text);
 }
 
 char *gqNvvmPipelineToLlvm(void) {
-  char *pipeline = NULL;
-  size_t length = 0;
-  FILE *text = gqOpenText(&pipeline, &length);
-  printToLlvm(text, "{use-generic-functions=true}");
-  fprintf(text, ",gpu-to-llvm,reconcile-unrealized-casts");
-  fclose(text);
-  return pipeline;
+  gqText text = {0};
+  printToLlvm(&text, "{use-generic-functions=true}");
+  gqTextPrintf(&text, ",gpu-to-llvm,reconcile-unrealized-casts");
+  return textOrAbort(&text);
 }
 
 const char *gqNvvmOptionsCheck(const char *format, int32_t opt) {

@@ -3,12 +3,13 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What diagnostics, signatures and cache keys are written into.
+// What diagnostics, signatures, cache keys, pipelines and kernels are written
+// into.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_LIB_COMPILER_TEXT_H
-#define GQ_LIB_COMPILER_TEXT_H
+#ifndef GQ_LIB_SUPPORT_TEXT_H
+#define GQ_LIB_SUPPORT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,4 +36,4 @@ static inline const char *gqTextString(const gqText *text) {
 
 void gqTextFree(gqText *text);
 
-#endif // GQ_LIB_COMPILER_TEXT_H
+#endif // GQ_LIB_SUPPORT_TEXT_H
