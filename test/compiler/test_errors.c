@@ -7,7 +7,7 @@
 
 #include "Support.h"
 
-#include "lib/Compiler/Text.h"
+#include "lib/Support/Text.h"
 
 //===----------------------------------------------------------------------===//
 // Compilation
