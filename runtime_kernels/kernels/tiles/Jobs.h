@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_KERNELS_KERNELS_JOBS_H
-#define GQ_KERNELS_KERNELS_JOBS_H
+#ifndef GQ_KERNELS_KERNELS_TILES_JOBS_H
+#define GQ_KERNELS_KERNELS_TILES_JOBS_H
 
 #include "runtime_kernels/kernels/Kernels.h"
 
@@ -486,4 +486,4 @@ GQ_DEV void findJobs(const Op *o, const Plan *plan, uint32_t numCtas,
     jobs[n % (2 * BATCH)] = findJob(&here, plan, (uint32_t)index);
 }
 
-#endif // GQ_KERNELS_KERNELS_JOBS_H
+#endif // GQ_KERNELS_KERNELS_TILES_JOBS_H

@@ -1,0 +1,130 @@
+//===- Lanes.h - who has what of a job ---------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a job is shared among warps and lanes, all of which follows from the
+// constants, and what its warps share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_TILES_LANES_H
+#define GQ_KERNELS_KERNELS_TILES_LANES_H
+
+#include "runtime_kernels/kernels/tiles/Jobs.h"
+
+enum {
+  /// Rows and columns of a warp's part of a job.
+  QUARTER = TILE / 2,
+  /// The most lanes of a warp one below the other, rows of a lane, and words of
+  /// a row of it.
+  LANES_DOWN = 8,
+  ROWS = 8,
+  WORDS = GQ_DEV_UNIT,
+};
+
+_Static_assert(WARPS * QUARTER * QUARTER == TILE * TILE, "four warps");
+
+/// Whether transposed codes are collected, a constant: of 4 bits, a warp has
+/// only a sector of a column, and half of the columns may begin in the middle
+/// of one. Of all four warps they leave 64 bytes at a time.
+GQ_DEV bool collectsColumns(const Op *o) {
+  return gq_dev_tiles_collects_columns(o->format, o->columnwise);
+}
+
+/// Rows and columns of a lane in a pass, and words of a row. Two lanes share
+/// rows of 16 columns where that makes two passes of half the code of one.
+GQ_DEV uint32_t rowsOfLane(const Op *o) {
+  return 4 * gq_dev_elements_per_word(o->heldType);
+}
+GQ_DEV bool sharesRows(const Op *o) {
+  return gq_dev_tiles_shares_rows(o->format, o->columnwise, o->heldType);
+}
+GQ_DEV uint32_t columnsOfLane(const Op *o) {
+  return sharesRows(o) ? GQ_DEV_UNIT / 2 : GQ_DEV_UNIT;
+}
+GQ_DEV uint32_t wordsOfLane(const Op *o) {
+  return columnsOfLane(o) / gq_dev_elements_per_word(o->heldType);
+}
+
+/// Lanes of a warp side by side, and one below the other.
+GQ_DEV uint32_t lanesAcross(const Op *o) { return QUARTER / columnsOfLane(o); }
+GQ_DEV uint32_t lanesDown(const Op *o) { return GQ_DEV_WARP / lanesAcross(o); }
+
+/// Rows of a warp in a pass, and passes.
+GQ_DEV uint32_t rowsOfWarp(const Op *o) { return lanesDown(o) * rowsOfLane(o); }
+GQ_DEV uint32_t numPasses(const Op *o) { return QUARTER / rowsOfWarp(o); }
+
+/// Whether blocks are as long as a job: their scales are floats.
+GQ_DEV bool hasLongBlocks(const Op *o) {
+  return o->traits.blockColumns == TILE;
+}
+
+/// Lanes of a warp that share a block of a column.
+GQ_DEV uint32_t lanesOfBlock(const Op *o) {
+  return hasLongBlocks(o) ? lanesDown(o)
+                          : (uint32_t)o->traits.blockColumns / rowsOfLane(o);
+}
+/// Rows and columns of which a lane has the scales, and words of the columns.
+GQ_DEV uint32_t ownRows(const Op *o) {
+  return sharesRows(o) ? rowsOfLane(o) / 2 : rowsOfLane(o);
+}
+GQ_DEV uint32_t ownColumns(const Op *o) {
+  return columnsOfLane(o) / lanesOfBlock(o);
+}
+GQ_DEV uint32_t ownWords(const Op *o) {
+  return wordsOfLane(o) / lanesOfBlock(o);
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory of a job
+//===----------------------------------------------------------------------===//
+
+// What is collected there is used after the job's barrier, while a fast warp
+// may be at the next job: hence two of each.
+
+/// Scales of a job, as they leave.
+static GQ_SHARED gq_dev_u32x4 rowScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4 columnScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
+/// Transposed codes of 4 bits: columns of 64 bytes, at columnAt.
+static GQ_SHARED gq_dev_u32x4
+    columnCodes[2][TILE * 4 + TILE / 8] GQ_UNINITIALIZED;
+/// Sums of the columns of the upper and the lower warps.
+static GQ_SHARED float columnSums[2][2][TILE] GQ_UNINITIALIZED;
+/// The largest magnitude.
+static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
+/// Of each warp, the factors of its blocks along columns: 64 by at most 4.
+static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][QUARTER] GQ_UNINITIALIZED;
+/// Of each warp, those of its blocks along rows, if two lanes share them: 32
+/// rows by 4.
+static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
+
+/// Of each warp, the elements of the next pass: 64 columns in rows of 128 or
+/// 256 bytes, pieces of 16 bytes where stagedAt says.
+static GQ_SHARED gq_dev_u32x4 staged[WARPS][16 * GQ_DEV_WARP] GQ_UNINITIALIZED;
+
+// Of blocks as long as a job. Two barriers are between uses, so that one of
+// each is enough.
+
+/// The largest magnitudes of each row, in either half of the columns, and of
+/// each column, in the rows that warps have in a pass.
+static GQ_SHARED float rowAmax[TILE / QUARTER][TILE] GQ_UNINITIALIZED;
+static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
+/// The factors of the rows.
+static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
+
+/// The byte of the scale (row, column) of a job, and that of the next row. Rows
+/// of a lane are in one unit of 32.
+GQ_DEV uint32_t scaleAt(const Op *o, uint32_t row, uint32_t column) {
+  return o->tiled ? (uint32_t)gq_dev_tile128x4_offset(row, column,
+                                                      GQ_DEV_TILE_COLUMNS)
+                  : row * numScaleColumns(o) + column;
+}
+GQ_DEV uint32_t scalePitch(const Op *o) {
+  return o->tiled ? 16 : numScaleColumns(o);
+}
+
+/// Where 16 bytes of a column begin, such that lanes do not meet banks twice.
+GQ_DEV uint32_t columnAt(uint32_t column) { return column * 4 + column / 8; }
+
+#endif // GQ_KERNELS_KERNELS_TILES_LANES_H

@@ -1,0 +1,274 @@
+//===- Load.h - a lane's elements --------------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a hook, from a matrix, or from shared memory, to which they are copied
+// ahead.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_TILES_LOAD_H
+#define GQ_KERNELS_KERNELS_TILES_LOAD_H
+
+#include "runtime_kernels/kernels/Gather.h"
+#include "runtime_kernels/kernels/tiles/Lanes.h"
+
+/// The first row of a warp's in the tile in a pass, and its first column. The
+/// lower warps have the lower half of the tile or, if only the upper one has
+/// rows and there are two passes, the lower half of that.
+GQ_DEV uint32_t firstRowOfWarp(const Op *o, const Job GQ_SHARED *job,
+                               uint32_t warp, uint32_t pass) {
+  bool isLow = numPasses(o) > 1 && job->rows <= QUARTER;
+  return isLow ? warp / 2 * rowsOfWarp(o) + pass * QUARTER
+               : warp / 2 * QUARTER + pass * rowsOfWarp(o);
+}
+GQ_DEV uint32_t firstColumnOfWarp(uint32_t warp) { return warp % 2 * QUARTER; }
+
+/// Where a lane's rows and columns begin in the tile.
+typedef struct Place {
+  uint32_t row, column;
+  /// The number of the lane among those below each other.
+  uint32_t down;
+  uint32_t thread;
+} Place;
+
+GQ_DEV Place placeOfLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t down = lane / lanesAcross(o);
+  return (Place){
+      .row = firstRowOfWarp(o, job, warp, pass) + down * rowsOfLane(o),
+      .column =
+          firstColumnOfWarp(warp) + lane % lanesAcross(o) * columnsOfLane(o),
+      .down = down,
+      .thread = thread,
+  };
+}
+
+/// Whether a lane is the second one of two that share rows.
+GQ_DEV bool isSecond(const Op *o, Place place) {
+  return sharesRows(o) && place.column % GQ_DEV_UNIT;
+}
+
+/// A lane's elements as they were loaded.
+///
+/// Here and elsewhere a loop goes as far as it ever does and skips what there
+/// is not, so that it is unrolled before its bound is known to be constant.
+typedef struct Held {
+  uint32_t words[ROWS][WORDS];
+} Held;
+
+/// Packs what a hook gives, at once: else compilers hold many rows of it.
+GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
+                    uint32_t words[WORDS]) {
+  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS; ++i)
+    if (i < GQ_DEV_UNIT / perWord)
+      words[i] = gq_dev_here(gq_dev_pack(o->heldType, x + i * perWord));
+}
+
+/// With row indices: the row of the matrix that a row of a job is; -1 if it
+/// does not exist.
+GQ_DEV int64_t gatheredRow(const Op *o, const Job GQ_SHARED *job,
+                           uint32_t row) {
+  return gq_dev_source_row(o->rowIndices, o->rowIndexBits, o->sourceRows,
+                           job->inputRow + row);
+}
+
+/// Loads 16 elements of a row, whose number in the tile is `row`, those of a
+/// lane among them; zeros where the tile has no elements.
+GQ_DEV void loadRow(const Op *o, const Job GQ_SHARED *job, Place place,
+                    uint32_t row, float x[GQ_DEV_UNIT]) {
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+    x[i] = 0.0f;
+  if (row >= job->rows || place.column >= job->columns)
+    return;
+  int64_t column = job->inputColumn + place.column -
+                   (isSecond(o, place) ? columnsOfLane(o) : 0);
+  if (o->ragged)
+    o->load(o->inputs, 0, row * job->columnsOfGroup + column, x);
+  else if (o->gathers)
+    gq_dev_load16_gathered(o->load, o->inputs, gatheredRow(o, job, row), column,
+                           x);
+  else
+    o->load(o->inputs, job->inputRow + row, column, x);
+}
+
+/// With a matrix: where an element of a tile is, and how far the next row.
+GQ_DEV int64_t inputPitch(const Op *o, const Job GQ_SHARED *job) {
+  const gq_dev_matrix *matrix = o->inputs;
+  return (o->ragged ? job->columnsOfGroup : matrix->stride) *
+         gqElementTypeSize(o->heldType);
+}
+GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
+                                        int64_t row, uint32_t column) {
+  const gq_dev_matrix *matrix = o->inputs;
+  return (const uint8_t GQ_GLOBAL *)matrix->data + row * inputPitch(o, job) +
+         (job->inputColumn + column) * gqElementTypeSize(o->heldType);
+}
+
+/// Whether elements are copied ahead: a constant. What a producer makes is not,
+/// nor what is loaded twice, nor if columns take the room, nor if four CTAs
+/// have loads under way.
+GQ_DEV bool stages(const Op *o) {
+  return gq_dev_only_loads(o->load) && !collectsColumns(o) &&
+         !gq_dev_tiles_only_short_rows(o->format, o->columnwise) &&
+         !(hasLongBlocks(o) && numPasses(o) > 1);
+}
+
+/// Pieces of 16 bytes in 16 elements.
+GQ_DEV uint32_t numPieces(const Op *o) {
+  return (uint32_t)gqElementTypeSize(o->heldType);
+}
+
+/// Where a piece of a row of a warp's pass is in shared memory, such that
+/// neither copying rows nor loading pieces of lanes meets banks twice.
+GQ_DEV uint32_t stagedAt(const Op *o, uint32_t row, uint32_t piece) {
+  uint32_t inRow = lanesAcross(o) * numPieces(o);
+  uint32_t odd = row / rowsOfLane(o) % 2;
+  return row * inRow + (piece ^ piece / 8 ^ odd * (numPieces(o) / 2));
+}
+
+/// Whether the rows of a job follow each other in memory, none is missing and
+/// no column either.
+GQ_DEV bool isWhole(const Op *o, const Job GQ_SHARED *job) {
+  return !o->gathers && job->rows == TILE && job->columns == TILE;
+}
+
+/// Begins to copy a warp's elements of a pass. All lanes take part.
+GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  // A lane copies a piece of every `step`-th row.
+  uint32_t inRow = lanesAcross(o) * numPieces(o), step = GQ_DEV_WARP / inRow;
+  uint32_t piece = lane % inRow, first = lane / inRow;
+  uint32_t top = firstRowOfWarp(o, job, warp, pass);
+  uint32_t column =
+      firstColumnOfWarp(warp) + piece * (GQ_DEV_UNIT / numPieces(o));
+  int64_t pitch = inputPitch(o, job);
+  int64_t row = o->gathers ? 0 : job->inputRow + top + first;
+  const uint8_t GQ_GLOBAL *p = inputAt(o, job, row, column);
+  if (isWhole(o, job)) {
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 16; ++i) {
+      gq_dev_begin_copy16(&staged[warp][stagedAt(o, i * step + first, piece)],
+                          p);
+      p += step * pitch;
+    }
+    return;
+  }
+  uint32_t rows = column < job->columns ? job->rows : 0;
+#pragma clang loop unroll_count(4)
+  for (uint32_t i = 0; i < 16; ++i) {
+    uint32_t r = i * step + first;
+    int64_t source = 0;
+    if (o->gathers)
+      source = top + r < rows ? gatheredRow(o, job, top + r) : -1;
+    gq_dev_begin_copy16_if(top + r < rows && source >= 0,
+                           &staged[warp][stagedAt(o, r, piece)],
+                           p + source * pitch);
+    p += o->gathers ? 0 : step * pitch;
+  }
+}
+
+/// Takes what has been copied. All lanes take part.
+GQ_DEV Held takeStaged(const Op *o, Place place) {
+  uint32_t warp = place.thread / GQ_DEV_WARP;
+  uint32_t across = place.column % QUARTER / GQ_DEV_UNIT;
+  Held held;
+  gq_dev_wait_for_copies();
+  gq_dev_warp_barrier();
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 4; ++i)
+      if (r < rowsOfLane(o) && i < numPieces(o)) {
+        gq_dev_u32x4 four = staged[warp][stagedAt(
+            o, place.down * rowsOfLane(o) + r, across * numPieces(o) + i)];
+#pragma clang loop unroll(full)
+        for (uint32_t k = 0; k < 4; ++k)
+          held.words[r][i * 4 + k] = four[k];
+      }
+  gq_dev_warp_barrier();
+  return held;
+}
+
+/// Loads a lane's words of a row at `p` if it is `there`, else zeros.
+GQ_DEV void loadWords(const Op *o, bool there, const uint8_t GQ_GLOBAL *p,
+                      uint32_t words[WORDS]) {
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS / 4; ++i)
+    if (i < wordsOfLane(o) / 4) {
+      gq_dev_u32x4 four =
+          gq_dev_load_once_if(there, (const gq_dev_u32x4 GQ_GLOBAL *)p + i);
+#pragma clang loop unroll(full)
+      for (uint32_t k = 0; k < 4; ++k)
+        words[i * 4 + k] = four[k];
+    }
+}
+
+/// Loads what a lane has of a pass from a matrix: no branches between loads.
+GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
+  const uint8_t GQ_GLOBAL *p =
+      inputAt(o, job, o->gathers ? 0 : job->inputRow + place.row, place.column);
+  int64_t pitch = inputPitch(o, job);
+  Held held;
+  if (isWhole(o, job)) {
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < ROWS; ++r)
+      if (r < rowsOfLane(o))
+        loadWords(o, true, p + r * pitch, held.words[r]);
+    return held;
+  }
+  uint32_t rows = place.column < job->columns ? job->rows : 0;
+  int64_t sources[ROWS];
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r) {
+    sources[r] = place.row + r < rows ? (int64_t)r : -1;
+    if (o->gathers && sources[r] >= 0)
+      sources[r] = gatheredRow(o, job, place.row + r);
+  }
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rowsOfLane(o))
+      loadWords(o, sources[r] >= 0, p + sources[r] * pitch, held.words[r]);
+  return held;
+}
+
+/// Loads what a lane has of a pass. All lanes take part.
+GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  Place place = placeOfLane(o, job, pass);
+  if (gq_dev_only_loads(o->load))
+    return loadDirectly(o, job, place);
+  uint32_t step = sharesRows(o) ? 2 : 1;
+  bool second = isSecond(o, place);
+  Held held;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r) {
+    if (r >= rowsOfLane(o) || r % step)
+      continue;
+    // Of two rows that are shared, a lane loads one, and both exchange halves.
+    uint32_t words[WORDS];
+    float x[GQ_DEV_UNIT];
+    loadRow(o, job, place, place.row + r + second, x);
+    packRow(o, x, words);
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < WORDS; ++i) {
+      if (!sharesRows(o)) {
+        held.words[r][i] = words[i];
+      } else if (i < wordsOfLane(o)) {
+        uint32_t high = words[i + wordsOfLane(o)];
+        uint32_t own = second ? high : words[i];
+        uint32_t other = gq_dev_shuffle_xor(second ? words[i] : high, 1);
+        held.words[r][i] = second ? other : own;
+        held.words[r + 1][i] = second ? own : other;
+      }
+    }
+  }
+  return held;
+}
+
+#endif // GQ_KERNELS_KERNELS_TILES_LOAD_H

@@ -1,0 +1,292 @@
+//===- Scales.h - the blocks of a job ----------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The lanes of a block agree on its largest magnitude; each scales the blocks
+// of its own rows and columns.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_TILES_SCALES_H
+#define GQ_KERNELS_KERNELS_TILES_SCALES_H
+
+#include "runtime_kernels/kernels/tiles/Load.h"
+
+/// Of two words of two elements each, both elements' larger magnitudes.
+GQ_DEV uint32_t maxOfPairs(gqElementType type, uint32_t a, uint32_t b) {
+  return gq_dev_max_word(type, gq_dev_permute(a, b, 0x5410),
+                         gq_dev_permute(a, b, 0x7632));
+}
+
+/// Of 2 * `count` words of maxima, two lanes at a `distance` take one half
+/// each, the `upper` one the second.
+GQ_DEV void halveMax(const Op *o, bool upper, uint32_t distance, uint32_t count,
+                     uint32_t max[WORDS]) {
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t low = max[i], high = max[i + count];
+    uint32_t other = gq_dev_shuffle_xor(upper ? low : high, distance);
+    max[i] = gq_dev_max_word(o->heldType, upper ? high : low, other);
+  }
+}
+
+/// The first of a lane's own rows.
+GQ_DEV uint32_t firstOwnRow(const Op *o, Place place) {
+  return place.row + (isSecond(o, place) ? ownRows(o) : 0);
+}
+
+/// The largest magnitudes of the blocks of a lane's own rows, as far as the
+/// warp has them.
+GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
+                          float amax[ROWS]) {
+  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
+  uint32_t max[WORDS];
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rowsOfLane(o))
+      max[r] = gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o));
+  // Maxima of rows are by twos now, if a word holds two.
+  if (sharesRows(o)) {
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 4; ++i)
+      max[i] = maxOfPairs(o->heldType, max[2 * i], max[2 * i + 1]);
+    halveMax(o, isSecond(o, place), 1, 2, max);
+  }
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 4; ++i) {
+    if (i * perWord >= ownRows(o))
+      continue;
+    uint32_t word = perWord == 2 && !sharesRows(o)
+                        ? maxOfPairs(o->heldType, max[2 * i], max[2 * i + 1])
+                        : max[i];
+#pragma clang loop unroll(full)
+    for (uint32_t lanes = 1; lanes < 4; lanes *= 2)
+      if (!sharesRows(o) && o->traits.blockColumns > lanes * GQ_DEV_UNIT)
+        word =
+            gq_dev_max_word(o->heldType, word, gq_dev_shuffle_xor(word, lanes));
+    float pair[2];
+    gq_dev_unpack_amax(o->heldType, word, pair);
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 2; ++k)
+      if (k < perWord)
+        amax[i * perWord + k] = pair[k];
+  }
+}
+
+/// The lanes of a block share its columns: at each step, one of two takes the
+/// first half of what they have left and one the other. This is a step, of
+/// words of maxima of which `count`, a constant, are left.
+GQ_DEV void shareMax(const Op *o, Place place, uint32_t count,
+                     uint32_t max[WORDS]) {
+  if (count >= wordsOfLane(o) || count < ownWords(o))
+    return;
+  uint32_t distance = wordsOfLane(o) / count / 2;
+  halveMax(o, place.down & distance, distance * lanesAcross(o), count, max);
+}
+
+/// The first of a lane's own columns.
+GQ_DEV uint32_t firstOwnColumn(const Op *o, Place place) {
+  uint32_t column = place.column;
+#pragma clang loop unroll(full)
+  for (uint32_t distance = 1; distance < LANES_DOWN; distance *= 2)
+    if (distance < lanesOfBlock(o) && (place.down & distance))
+      column += columnsOfLane(o) / 2 / distance;
+  return column;
+}
+
+/// The same of a lane's own columns.
+GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
+                             float amax[8]) {
+  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
+  uint32_t max[WORDS];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS; ++i)
+    if (i < wordsOfLane(o)) {
+      max[i] =
+          gq_dev_max_word(o->heldType, held->words[0][i], held->words[1][i]);
+#pragma clang loop unroll(full)
+      for (uint32_t r = 2; r < ROWS; ++r)
+        if (r < rowsOfLane(o))
+          max[i] = gq_dev_max_word(o->heldType, max[i], held->words[r][i]);
+    }
+  shareMax(o, place, 8, max);
+  shareMax(o, place, 4, max);
+  shareMax(o, place, 2, max);
+  shareMax(o, place, 1, max);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 4; ++i)
+    if (i < ownWords(o)) {
+      float pair[2];
+      gq_dev_unpack_amax(o->heldType, max[i], pair);
+#pragma clang loop unroll(full)
+      for (uint32_t k = 0; k < 2; ++k)
+        if (k < perWord)
+          amax[i * perWord + k] = pair[k];
+    }
+}
+
+/// Adds `count` magnitudes to that of the job. All lanes take part.
+GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
+  float max = 0.0f;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 8; ++i)
+    if (i < count)
+      max = gq_dev_max_number(max, amax[i]);
+  uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(max));
+  if (gq_dev_is_first_lane())
+    gq_dev_atomic_max_shared(&jobAmax[parity], bits);
+}
+
+/// How the blocks of rows are scaled, or those of columns.
+GQ_DEV gq_dev_scaler scalerOf(const Op *o, int32_t outerKind) {
+  return (gq_dev_scaler){
+      .format = o->format,
+      .recipe = o->recipe,
+      .hasOuter = outerKind != GQ_OUTER_NONE,
+      .way = gq_dev_e2m1_way_in_steps(),
+  };
+}
+GQ_DEV gq_dev_scaler rowScaler(const Op *o) {
+  return scalerOf(o, o->outerKind);
+}
+GQ_DEV gq_dev_scaler columnScaler(const Op *o) {
+  return scalerOf(o, o->columnwiseOuterKind);
+}
+
+/// Where the scale of a row is collected, and whether the lane has it.
+GQ_DEV uint8_t GQ_SHARED *rowScaleAt(const Op *o, Place place, uint32_t row,
+                                     uint32_t parity) {
+  uint32_t block = (uint32_t)o->traits.blockColumns;
+  return (uint8_t GQ_SHARED *)rowScales[parity] +
+         scaleAt(o, row, place.column / block);
+}
+GQ_DEV bool hasRowScales(const Op *o, Place place) {
+  return sharesRows(o) || place.column % (uint32_t)o->traits.blockColumns == 0;
+}
+
+/// Where those of its own columns are.
+GQ_DEV uint8_t GQ_SHARED *columnScalesAt(const Op *o, Place place,
+                                         uint32_t parity) {
+  uint32_t block = (uint32_t)o->traits.blockColumns;
+  return (uint8_t GQ_SHARED *)columnScales[parity] +
+         scaleAt(o, firstOwnColumn(o, place), place.row / block);
+}
+
+/// Where the factors of a block's columns are in shared memory.
+GQ_DEV float GQ_SHARED *factorsAt(const Op *o, Place place, uint32_t column) {
+  float GQ_SHARED *warp =
+      (float GQ_SHARED *)columnFactors[place.thread / GQ_DEV_WARP];
+  return warp + place.down / lanesOfBlock(o) * QUARTER + column % QUARTER;
+}
+
+/// Where those of a block's rows are, if two lanes share them.
+GQ_DEV gq_dev_f32x4 GQ_SHARED *rowFactorsAt(Place place, uint32_t row) {
+  gq_dev_f32x4 GQ_SHARED *warp =
+      (gq_dev_f32x4 GQ_SHARED *)rowFactors[place.thread / GQ_DEV_WARP];
+  return warp + place.column % QUARTER / GQ_DEV_UNIT * (GQ_DEV_WARP / 4) +
+         row % GQ_DEV_WARP / 4;
+}
+
+/// Scales a lane's own rows: collects their scales and returns whether all are
+/// regular. Leaves their factors in shared memory if two lanes share them. All
+/// lanes take part.
+GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
+                      uint32_t parity, const Held *held, float factors[ROWS]) {
+  gq_dev_outer outer = job->outer;
+  uint32_t row = firstOwnRow(o, place);
+  uint8_t GQ_SHARED *scales = rowScaleAt(o, place, row, parity);
+  gq_dev_range range = gq_dev_no_range();
+  float amax[ROWS];
+  rowMagnitudes(o, held, place, amax);
+  if (o->hasAmax)
+    collectAmax(amax, ownRows(o), parity);
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < ownRows(o)) {
+      gq_dev_block_scale block =
+          gq_dev_regular_block(rowScaler(o), amax[r], outer);
+      gq_dev_extend_range(&range, amax[r]);
+      factors[r] = block.factor;
+      if (hasRowScales(o, place))
+        scales[r * scalePitch(o)] = (uint8_t)block.bits;
+    }
+  if (sharesRows(o))
+    *rowFactorsAt(place, row) =
+        (gq_dev_f32x4){factors[0], factors[1], factors[2], factors[3]};
+  return gq_dev_is_regular(rowScaler(o), range, outer);
+}
+
+/// Loads the factors of rows that two lanes share.
+GQ_DEV void loadRowFactors(Place place, float factors[ROWS]) {
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; r += 4) {
+    gq_dev_f32x4 four = *rowFactorsAt(place, place.row + r);
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 4; ++k)
+      factors[r + k] = four[k];
+  }
+}
+
+/// The same of a lane's own columns; leaves their factors in shared memory.
+GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
+                         uint32_t parity, const Held *held) {
+  gq_dev_outer outer = job->columnwiseOuter;
+  uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
+  float GQ_SHARED *factors = factorsAt(o, place, firstOwnColumn(o, place));
+  gq_dev_range range = gq_dev_no_range();
+  float amax[8], pair[2];
+  columnMagnitudes(o, held, place, amax);
+  if (o->hasAmax && !o->rowwise)
+    collectAmax(amax, ownColumns(o), parity);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 8; ++i)
+    if (i < ownColumns(o)) {
+      gq_dev_block_scale block =
+          gq_dev_regular_block(columnScaler(o), amax[i], outer);
+      gq_dev_extend_range(&range, amax[i]);
+      scales[i * scalePitch(o)] = (uint8_t)block.bits;
+      pair[i % 2] = block.factor;
+      if (i % 2 == 1)
+        *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =
+            (gq_dev_f32x2){pair[0], pair[1]};
+    }
+  return gq_dev_is_regular(columnScaler(o), range, outer);
+}
+
+/// Scales the lane's own columns again, whose blocks can be any, one after the
+/// other. Blocks outside of the tile get scale 0. All lanes take part.
+GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
+                            uint32_t parity, const Held *held) {
+  uint32_t column = firstOwnColumn(o, place);
+  uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
+  // The magnitudes are where their factors are to be.
+  float GQ_SHARED *factors = factorsAt(o, place, column);
+  float amax[8];
+  columnMagnitudes(o, held, place, amax);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 8; ++i)
+    if (i < ownColumns(o))
+      factors[i] = amax[i];
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < ownColumns(o); ++i) {
+    bool inside = place.row < job->paddedRows && column + i < job->columns;
+    gq_dev_block_scale block =
+        gq_dev_any_block(columnScaler(o), factors[i], job->columnwiseOuter);
+    factors[i] = block.factor;
+    scales[i * scalePitch(o)] = inside ? (uint8_t)block.bits : 0;
+  }
+}
+
+/// Leaves zeros for the scales of a lane's blocks.
+GQ_DEV void clearScales(const Op *o, Place place, uint32_t parity) {
+  uint32_t row = firstOwnRow(o, place);
+  if (o->rowwise && hasRowScales(o, place))
+    for (uint32_t r = 0; r < ownRows(o); ++r)
+      rowScaleAt(o, place, row, parity)[r * scalePitch(o)] = 0;
+  if (o->columnwise)
+    for (uint32_t i = 0; i < ownColumns(o); ++i)
+      columnScalesAt(o, place, parity)[i * scalePitch(o)] = 0;
+}
+
+#endif // GQ_KERNELS_KERNELS_TILES_SCALES_H
