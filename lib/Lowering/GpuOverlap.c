@@ -11,7 +11,6 @@
 #include "Functions.h"
 
 #include "gq-c/Dialect.h"
-#include "gq/Runtime/Cuda.h"
 
 #include "mlir-c/BuiltinTypes.h"
 
@@ -49,11 +48,17 @@ static void buildOperand(const gqBuilder *builder, int64_t number,
   gqBuildCall(builder, "gqLaunchOperand", 5, arguments, 0, NULL);
 }
 
-static gqLaunchedOp numberOf(MlirOperation op) {
-  return gqOperationIsABlockQuantize(op) ? GQ_LAUNCH_BLOCK_QUANTIZE
-         : gqOperationIsAPreprocessGroupedMatmulSf(op)
-             ? GQ_LAUNCH_PREPROCESS_GROUPED_MATMUL_SF
-             : GQ_LAUNCH_GROUPED_BLOCK_QUANTIZE;
+/// The number of an op in Ops.def.
+static int64_t numberOf(MlirOperation op) {
+  enum {
+#define GQ_OP(OP, MNEMONIC) NUMBER_OF_##OP,
+#include "gq/Runtime/Ops.def"
+  };
+#define GQ_OP(OP, MNEMONIC)                                                    \
+  if (gqOperationIsA##OP(op))                                                  \
+    return NUMBER_OF_##OP;
+#include "gq/Runtime/Ops.def"
+  return -1;
 }
 
 bool gqBuildOverlapCheck(const gqBuilder *builder, MlirOperation module,

@@ -10,31 +10,49 @@
 
 #include "gq/Runtime/Cuda.h"
 
-enum { MAX_OPERANDS = 64, MAX_NAMES = 16 };
+enum { MAX_OPERANDS = 64 };
 
-/// The operands of an op in the order of its struct in gq/Runtime/Cpu.h.
-typedef struct Names {
-  const char *op;
-  /// The first operand that is written; so are those behind it.
-  int64_t firstWritten;
-  const char *operands[MAX_NAMES];
-} Names;
+typedef struct Operand {
+  const char *name;
+  bool written;
+} Operand;
 
-static const Names names[] = {
-    [GQ_LAUNCH_BLOCK_QUANTIZE] = {"block_quantize",
-                                  2,
-                                  {"input", "global_scale", "data", "scales"}},
-    [GQ_LAUNCH_PREPROCESS_GROUPED_MATMUL_SF] = {"preprocess_grouped_matmul_sf",
-                                                3,
-                                                {"input", "offsets",
-                                                 "scale_offsets", "scales"}},
-    [GQ_LAUNCH_GROUPED_BLOCK_QUANTIZE] =
-        {"grouped_block_quantize",
-         9,
-         {"input", "row_indices", "offsets", "scale_offsets", "first_dims",
-          "last_dims", "global_scale", "outer_amax", "columnwise_outer_amax",
-          "data", "scales", "columnwise_data", "columnwise_scales", "amax",
-          "dbias", "scale_offsets_out"}},
+enum { IN, OUT };
+#define OPERAND(NAME, ROLE) {#NAME, ROLE == OUT},
+
+static const Operand operandsOfBlockQuantize[] = {
+#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
+  OPERAND(NAME, ROLE)
+#include "gq/Runtime/Ops.def"
+};
+
+static const Operand operandsOfPreprocessGroupedMatmulSf[] = {
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
+                                                ROLE)                          \
+  OPERAND(NAME, ROLE)
+#include "gq/Runtime/Ops.def"
+};
+
+static const Operand operandsOfGroupedBlockQuantize[] = {
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
+  OPERAND(NAME, ROLE)
+#include "gq/Runtime/Ops.def"
+};
+
+static const Operand operandsOfGroupedMm[] = {
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
+  OPERAND(NAME, ROLE)
+#include "gq/Runtime/Ops.def"
+};
+
+static const struct {
+  const char *name;
+  const Operand *operands;
+  int64_t numOperands;
+} ops[] = {
+#define GQ_OP(OP, MNEMONIC)                                                    \
+  {#MNEMONIC, operandsOf##OP, sizeof(operandsOf##OP) / sizeof(Operand)},
+#include "gq/Runtime/Ops.def"
 };
 
 /// Of the op that generated code is about to launch in this thread.
@@ -46,27 +64,39 @@ static _Thread_local struct {
 
 void gqLaunchOperand(int64_t operand, int64_t address, int64_t rows,
                      int64_t width, int64_t stride) {
-  if (launched.count == MAX_OPERANDS || operand < 0 || operand >= MAX_NAMES)
+  if (launched.count == MAX_OPERANDS)
     return;
   launched.operands[launched.count] = operand;
   launched.spans[launched.count++] =
       (gqSpan){(uintptr_t)address, rows, width, stride};
 }
 
-static gqStatus check(const Names *op) {
+static gqStatus check(int64_t op) {
   for (int32_t i = 0; i < launched.count; ++i)
-    for (int32_t k = 0; k < launched.count; ++k)
-      if (k != i && launched.operands[i] >= op->firstWritten &&
+    for (int32_t k = 0; k < launched.count; ++k) {
+      const Operand *a = &ops[op].operands[launched.operands[i]];
+      const Operand *b = &ops[op].operands[launched.operands[k]];
+      if (k != i && a->written &&
           gqSpansOverlap(launched.spans[i], launched.spans[k]))
         return gqFail(GQ_INVALID_ARGUMENT,
-                      "%s: %s is written and overlaps %s in memory", op->op,
-                      op->operands[launched.operands[i]],
-                      op->operands[launched.operands[k]]);
+                      "%s: %s is written and overlaps %s in memory",
+                      ops[op].name, a->name, b->name);
+    }
   return GQ_OK;
 }
 
+/// Whether generated code and this have the same lists.
+static bool isKnown(int64_t op) {
+  bool known = op >= 0 && op < (int64_t)(sizeof(ops) / sizeof(*ops));
+  for (int32_t i = 0; known && i < launched.count; ++i)
+    known =
+        launched.operands[i] >= 0 && launched.operands[i] < ops[op].numOperands;
+  return known;
+}
+
 void gqLaunchCheck(int64_t op) {
-  if (op >= 0 && op < (int64_t)(sizeof(names) / sizeof(names[0])))
-    gqCudaPend(check(&names[op]));
+  gqCudaPend(isKnown(op) ? check(op)
+                         : gqFail(GQ_INVALID_ARGUMENT,
+                                  "the code was compiled by another version"));
   launched.count = 0;
 }

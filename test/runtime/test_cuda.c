@@ -655,26 +655,44 @@ static void doRelease(void) { gqDeviceRelease(0, NULL, memoryOfTest); }
 /// next op is another matter.
 static void testOverlap(void **state) {
   (void)state;
-  enum { OFFSETS = 2, DATA = 9, SCALES = 10, SCALE_OFFSETS_OUT = 15 };
+  enum {
+#define GQ_OP(OP, MNEMONIC) NUMBER_OF_##OP,
+#include "gq/Runtime/Ops.def"
+    BLOCK_QUANTIZE = NUMBER_OF_BlockQuantize,
+    GROUPED_BLOCK_QUANTIZE = NUMBER_OF_GroupedBlockQuantize
+  };
+  enum {
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
+  NUMBER_OF_##NAME,
+#include "gq/Runtime/Ops.def"
+    OFFSETS = NUMBER_OF_offsets,
+    DATA = NUMBER_OF_data,
+    SCALES = NUMBER_OF_scales,
+    SCALE_OFFSETS_OUT = NUMBER_OF_scale_offsets_out
+  };
   gqLaunchOperand(0, 0x1000, 4, 128, 128);
   gqLaunchOperand(0, 0x1000, 4, 128, 128); // Another input, the same memory.
   gqLaunchOperand(OFFSETS, 0x2000, 1, 12, 0);
   gqLaunchOperand(DATA, 0x3000, 4, 32, 36);
   gqLaunchOperand(SCALES, 0x3020, 4, 4, 36); // In the gaps of data.
   gqLaunchOperand(SCALE_OFFSETS_OUT, 0x200c, 1, 8, 0);
-  gqLaunchCheck(GQ_LAUNCH_GROUPED_BLOCK_QUANTIZE);
+  gqLaunchCheck(GROUPED_BLOCK_QUANTIZE);
   assert_int_equal(gqCudaStatus(), GQ_OK);
   gqLaunchOperand(OFFSETS, 0x2000, 1, 12, 0);
   gqLaunchOperand(SCALE_OFFSETS_OUT, 0x2004, 1, 8, 0);
-  gqLaunchCheck(GQ_LAUNCH_GROUPED_BLOCK_QUANTIZE);
+  gqLaunchCheck(GROUPED_BLOCK_QUANTIZE);
   assert_null(mgpuModuleGetFunction(NULL, "kernel"));
   assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
   assert_string_equal(gqGetLastErrorMessage(),
                       "grouped_block_quantize: scale_offsets_out is written "
                       "and overlaps offsets in memory");
   gqLaunchOperand(2, 0x2000, 1, 12, 0);
-  gqLaunchCheck(GQ_LAUNCH_BLOCK_QUANTIZE);
+  gqLaunchCheck(BLOCK_QUANTIZE);
   assert_int_equal(gqCudaStatus(), GQ_OK);
+  // Code of another version.
+  gqLaunchOperand(SCALE_OFFSETS_OUT, 0x2000, 1, 12, 0);
+  gqLaunchCheck(BLOCK_QUANTIZE);
+  assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
 }
 
 static void testNamedFailures(void **state) {

@@ -184,23 +184,17 @@ GQ_EXPORT gqLaunchPlan gqPlanLaunch(int64_t family, int64_t extent0,
                                     int64_t extent5, int64_t extent6,
                                     int64_t extent7);
 
-/// Ops, as gqLaunchCheck() numbers them.
-typedef enum gqLaunchedOp {
-  GQ_LAUNCH_BLOCK_QUANTIZE = 0,
-  GQ_LAUNCH_PREPROCESS_GROUPED_MATMUL_SF = 1,
-  GQ_LAUNCH_GROUPED_BLOCK_QUANTIZE = 2,
-} gqLaunchedOp;
-
 /// Says of an op whose kernels are about to be launched where operand number
-/// `operand`, in the order of the op's struct in gq/Runtime/Cpu.h, is: `rows`
+/// `operand`, in the order of gq/Runtime/Ops.def, is: `rows`
 /// runs of `width` bytes from `address` on, `stride` bytes apart. Several
 /// inputs have one number.
 GQ_EXPORT void gqLaunchOperand(int64_t operand, int64_t address, int64_t rows,
                                int64_t width, int64_t stride);
 
-/// Checks that no operand which the op, a gqLaunchedOp, writes shares a byte
-/// with another one, as gq/Runtime/Cpu.h asks for, and forgets them. Otherwise
-/// GQ_INVALID_ARGUMENT is pending for gqCudaStatus(), and nothing is launched.
+/// Checks that no operand which the op, number `op` of gq/Runtime/Ops.def,
+/// writes shares a byte with another one, as gq/Runtime/Cpu.h asks for, and
+/// forgets them. Otherwise GQ_INVALID_ARGUMENT is pending for gqCudaStatus(),
+/// and nothing is launched.
 GQ_EXPORT void gqLaunchCheck(int64_t op);
 
 /// The copy of a constant, `size` bytes at `data`, in the current context. It
