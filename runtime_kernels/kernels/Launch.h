@@ -250,6 +250,120 @@ GQ_INLINE gqLaunchPlan gq_dev_reduce_tiles_plan(
 }
 
 //===----------------------------------------------------------------------===//
+// The kernels of the grouped matmul
+//===----------------------------------------------------------------------===//
+
+enum {
+  /// Rows of weights of a tile: of the kernel of tiles, of decode and of any.
+  GQ_DEV_GROUPED_MM_TILES_HEIGHT = 256,
+  GQ_DEV_GROUPED_MM_DECODE_HEIGHT = 32,
+  GQ_DEV_GROUPED_MM_ANY_HEIGHT = 16,
+  /// Tokens that decode and any go through together.
+  GQ_DEV_GROUPED_MM_FEW_TOKENS = 8,
+  /// Bytes of shared memory: of the producers' copies, of the consumers' tiles,
+  /// of partial sums.
+  GQ_DEV_GROUPED_MM_TILES_RINGS = 4 * 3 * (32 * 64 + 32 * 8),
+  GQ_DEV_GROUPED_MM_TILES_FOUND = 8 * 4 * 32,
+  GQ_DEV_GROUPED_MM_DECODE_SUMS = 4 * 4 * 8 * 32 * 4,
+  /// What a CTA can have on chips of data centers.
+  GQ_DEV_MAX_SHARED_MEMORY = 227 << 10,
+};
+
+/// The table of tiles of a CTA of so many threads, in bytes.
+static inline int32_t gq_dev_grouped_mm_table(int32_t threads) {
+  return (threads + 32) * 4;
+}
+
+/// Stages of 64 k of the tokens of a tile.
+static inline uint32_t gq_dev_grouped_mm_stages(uint32_t tokens) {
+  return tokens == 128 ? 6 : 8;
+}
+
+/// Bytes of a dequantized token in the shared memory of decode: an odd multiple
+/// of 64, so that two tokens are in different banks.
+static inline uint32_t gq_dev_grouped_mm_token_pitch(uint32_t k) {
+  return (k + 127) / 128 * 256 + 64;
+}
+
+static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(int32_t tokens) {
+  int32_t stages = (int32_t)gq_dev_grouped_mm_stages((uint32_t)tokens);
+  return (gq_dev_bounds){
+      .threads = GQ_DEV_GROUPED_MM_TILES_THREADS,
+      .minCtas = 1,
+      .sharedMemory = stages * (tokens * 128 + 16) +
+                      GQ_DEV_GROUPED_MM_TILES_HEIGHT * tokens * 2 +
+                      GQ_DEV_GROUPED_MM_TILES_RINGS +
+                      GQ_DEV_GROUPED_MM_TILES_FOUND +
+                      gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_TILES_THREADS),
+  };
+}
+
+/// k is at most what gq_dev_grouped_mm_decodes allows.
+static inline gq_dev_bounds gq_dev_grouped_mm_decode_bounds(int64_t k) {
+  int32_t pitch = (int32_t)gq_dev_grouped_mm_token_pitch((uint32_t)k);
+  return (gq_dev_bounds){
+      .threads = GQ_DEV_GROUPED_MM_DECODE_THREADS,
+      .minCtas = 1,
+      .sharedMemory = GQ_DEV_GROUPED_MM_FEW_TOKENS * pitch +
+                      GQ_DEV_GROUPED_MM_DECODE_SUMS +
+                      gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_DECODE_THREADS),
+  };
+}
+
+/// Whether shared memory has room for so many k of tokens.
+static inline bool gq_dev_grouped_mm_decodes(int64_t k) {
+  return k < 1 << 16 && gq_dev_grouped_mm_decode_bounds(k).sharedMemory <=
+                            GQ_DEV_MAX_SHARED_MEMORY;
+}
+
+static inline gq_dev_bounds gq_dev_grouped_mm_any_bounds(void) {
+  return (gq_dev_bounds){
+      .threads = GQ_DEV_GROUPED_MM_ANY_THREADS,
+      .sharedMemory = gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_ANY_THREADS),
+  };
+}
+
+/// The grid for tiles of `tokens` by `height` rows of weights, `perCta` of
+/// which a CTA has at a time, on a device that `full` CTAs fill: as many as
+/// there can be tiles, but no more than are on it at once.
+static inline gqLaunchPlan
+gq_dev_grouped_mm_plan(int64_t rows, int64_t n, int64_t groups, int64_t tokens,
+                       int64_t moreThan, int64_t atMost, int64_t height,
+                       int64_t perCta, int64_t full) {
+  if (rows <= moreThan * groups || rows > atMost * groups)
+    return (gqLaunchPlan){.grid = 0};
+  int64_t some = rows < groups ? rows : groups;
+  int64_t tiles = (rows / tokens + some) * ((n + height - 1) / height);
+  int64_t ctas = (tiles + perCta - 1) / perCta;
+  return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas < full ? ctas : full)};
+}
+
+static inline gqLaunchPlan
+gq_dev_grouped_mm_tiles_plan(const gq_dev_grouped_mm_tiles_extents *x,
+                             int64_t multiprocessors) {
+  return gq_dev_grouped_mm_plan(
+      x->rows, x->n, x->groups, x->tokens, x->moreThan, x->atMost,
+      GQ_DEV_GROUPED_MM_TILES_HEIGHT, 1, multiprocessors);
+}
+
+static inline gqLaunchPlan
+gq_dev_grouped_mm_decode_plan(const gq_dev_grouped_mm_decode_extents *x,
+                              int64_t multiprocessors) {
+  return gq_dev_grouped_mm_plan(
+      x->rows, x->n, x->groups, GQ_DEV_GROUPED_MM_FEW_TOKENS, x->moreThan,
+      x->atMost, GQ_DEV_GROUPED_MM_DECODE_HEIGHT, 1, multiprocessors);
+}
+
+static inline gqLaunchPlan
+gq_dev_grouped_mm_any_plan(const gq_dev_grouped_mm_any_extents *x,
+                           int64_t multiprocessors) {
+  return gq_dev_grouped_mm_plan(
+      x->rows, x->n, x->groups, GQ_DEV_GROUPED_MM_FEW_TOKENS, x->moreThan,
+      x->atMost, GQ_DEV_GROUPED_MM_ANY_HEIGHT,
+      GQ_DEV_GROUPED_MM_ANY_THREADS / 32, 4 * multiprocessors);
+}
+
+//===----------------------------------------------------------------------===//
 // Any family
 //===----------------------------------------------------------------------===//
 

@@ -31,6 +31,7 @@
 #ifndef GQ_KERNELS_KERNELS_OPERANDS_H
 #define GQ_KERNELS_KERNELS_OPERANDS_H
 
+#include "runtime_kernels/kernels/GroupedMm.def"
 #include "runtime_kernels/kernels/QuantizeRows.def"
 #include "runtime_kernels/kernels/QuantizeTiles.def"
 #include "runtime_kernels/kernels/ReduceTiles.def"
@@ -43,7 +44,10 @@
   X(QUANTIZE_ROWS, QuantizeRows, quantize_rows, 128)                           \
   X(QUANTIZE_TILES, QuantizeTiles, quantize_tiles, 128)                        \
   X(REDUCE_TILES, ReduceTiles, reduce_tiles, 128)                              \
-  X(SWIZZLE_SCALES, SwizzleScales, swizzle_scales, 128)
+  X(SWIZZLE_SCALES, SwizzleScales, swizzle_scales, 128)                        \
+  X(GROUPED_MM_TILES, GroupedMmTiles, grouped_mm_tiles, 384)                   \
+  X(GROUPED_MM_DECODE, GroupedMmDecode, grouped_mm_decode, 512)                \
+  X(GROUPED_MM_ANY, GroupedMmAny, grouped_mm_any, 256)
 
 /// What follows the first comma.
 #define GQ_AFTER_COMMA(...) GQ_AFTER_COMMA_(__VA_ARGS__)

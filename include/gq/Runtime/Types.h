@@ -27,6 +27,20 @@
 // Element types
 //===----------------------------------------------------------------------===//
 
+/// The GPU kernels of gq.grouped_mm.
+typedef enum gqMmKernel {
+  /// Chosen by shape and rows a group.
+  GQ_MM_KERNEL_AUTO = 0,
+  /// Of any alignment; slow.
+  GQ_MM_KERNEL_ANY = 1,
+  /// For up to about 8 rows a group.
+  GQ_MM_KERNEL_DECODE = 2,
+  /// Tiles of 32, 64 or 128 rows, by wgmma: sm_90a.
+  GQ_MM_KERNEL_TILES32 = 3,
+  GQ_MM_KERNEL_TILES64 = 4,
+  GQ_MM_KERNEL_TILES128 = 5,
+} gqMmKernel;
+
 /// The element types that a buffer at a function's boundary can have. Packed
 /// f4E2M1FN is GQ_I8, two codes a byte, the even index in the low nibble.
 typedef enum gqElementType {
@@ -249,11 +263,14 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_QUANTIZE_TILES = 1,
   GQ_KERNEL_REDUCE_TILES = 2,
   GQ_KERNEL_SWIZZLE_SCALES = 3,
+  GQ_KERNEL_GROUPED_MM_TILES = 4,
+  GQ_KERNEL_GROUPED_MM_DECODE = 5,
+  GQ_KERNEL_GROUPED_MM_ANY = 6,
 } gqKernelFamily;
 
 /// How a kernel is launched.
 typedef struct gqLaunchPlan {
-  /// CTAs of the one-dimensional grid.
+  /// CTAs of the one-dimensional grid, 0 if it is not to be launched.
   int64_t grid;
   /// Bytes of the workspace that the kernel is given, 0 if it needs none.
   int64_t workspace;

@@ -23,6 +23,11 @@ enum {
   ATTRIBUTE_L2_BYTES = 38,
 };
 
+/// CUfunction_attribute
+enum {
+  FUNCTION_ATTRIBUTE_DYNAMIC_SHARED = 8,
+};
+
 #define DRIVER_FUNCTIONS(F)                                                    \
   F(Init, "cuInit", (unsigned flags))                                          \
   F(DeviceGet, "cuDeviceGet", (int *device, int ordinal))                      \
@@ -36,6 +41,8 @@ enum {
   F(ModuleLoadData, "cuModuleLoadData", (Handle * module, const void *image))  \
   F(ModuleGetFunction, "cuModuleGetFunction",                                  \
     (Handle * function, Handle module, const char *name))                      \
+  F(FuncSetAttribute, "cuFuncSetAttribute",                                    \
+    (Handle function, int attribute, int value))                               \
   F(MemAlloc, "cuMemAlloc_v2", (DevicePtr * p, size_t bytes))                  \
   F(MemFree, "cuMemFree_v2", (DevicePtr p))                                    \
   F(MemcpyHtoD, "cuMemcpyHtoD_v2",                                             \

@@ -18,8 +18,9 @@ fail() {
 # Every kernel but the unaligned ones loads 16 bytes, and all that quantize
 # store the codes of a unit at once, four units a thread: 8 bytes, or 16 of fp8,
 # beside 16 of scales in tiles.
-# Kernels of tiles leave half of the stores to inline assembly of their own.
-[[ $(basename "$ptx") == tiles_* ]] ||
+# Kernels of tiles leave half of the stores to inline assembly of their own, and
+# the grouped matmul does not quantize.
+[[ $(basename "$ptx") == @(tiles|mm)_* ]] ||
 awk '/\.entry/ { name = $3; sub(/\(.*/, "", name); seen[name] = 1 }
      /ld\.global\.nc\.v4\.b32/ { loads[name]++ }
      /st\.global\.v2\.b32/ { stores[name]++ }
@@ -46,6 +47,8 @@ if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
     /Compiling entry/ { name = $0; gsub(/.*function .|. for .*/, "", name) }
     /stack frame/ && $1 + $5 + $9 > 0 { print name, $0; bad = 1 }
     END { exit bad }' <<<"$report" >&2 || fail "a stack frame or spills"
+  # Where ptxas sees a hazard it waits after each wgmma, and says so.
+  ! grep -E 'C75[0-9][0-9]|serializ' <<<"$report" >&2 || fail "wgmma in turn"
   # Three CTAs of 128 threads need at most 168 registers.
   awk '/Used/ { for (i = 1; i < NF; i++) if ($i == "Used" && $(i + 1) > 168) bad = 1 }
        END { exit bad }' <<<"$report" || fail "too many registers"

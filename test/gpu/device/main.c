@@ -7,6 +7,7 @@
 //   device_kernels bench KERNELS.cubin [CTAS-PER-MULTIPROCESSOR]...
 //   device_kernels tiles TILES.cubin GOLDEN-DIRECTORY [quick]
 //   device_kernels tiles-bench TILES.cubin [CTAS-PER-MULTIPROCESSOR]...
+//   device_kernels mm MM.cubin [quick]
 //
 // Needs libcuda.so.1 and nothing else. KERNELS may be PTX.
 //
@@ -27,6 +28,7 @@ static const struct {
     {"bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runBenchmark},
     {"tiles", "GOLDEN-DIRECTORY [quick]", 1, runTilesTests},
     {"tiles-bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runTilesBenchmark},
+    {"mm", "[quick]", 0, runMmTests},
 };
 enum { NUM_COMMANDS = sizeof(commands) / sizeof(*commands) };
 

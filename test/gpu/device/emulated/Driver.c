@@ -4,14 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // As much of it as the tests use. The device's memory is that of the program,
-// its kernels are those of kernels.c, compiled for the CPU, and a launch is
-// over when it returns. A graph is its one launch.
+// its kernels are emulatedKernels, and a launch is over when it returns. A
+// graph is its one launch.
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Driver.h"
+#include "Driver.h"
 
-#include "../Operands.h"
+#include "../Driver.h"
 #include "Emulator.h"
 
 #include <stdbool.h>
@@ -19,36 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUANTIZE(NAME, ...) KERNEL(NAME, QuantizeRowsOperands)
-#define SWIZZLE(NAME, ...) KERNEL(NAME, SwizzleScalesOperands)
-
-/// The one parameter of a kernel.
-typedef union Parameter {
-  QuantizeRowsOperands quantizeRows;
-  SwizzleScalesOperands swizzleScales;
-} Parameter;
-
-#define KERNEL(NAME, TYPE)                                                     \
-  void NAME(TYPE o);                                                           \
-  static void run_##NAME(const void *o) { NAME(*(const TYPE *)o); }
-#include "../Variants.h"
-#undef KERNEL
-
-typedef struct EmulatedKernel {
-  const char *name;
-  void (*run)(const void *);
-  size_t parameterSize;
-} EmulatedKernel;
-
-#define KERNEL(NAME, TYPE) {#NAME, run_##NAME, sizeof(TYPE)},
-static EmulatedKernel kernels[] = {
-#include "../Variants.h"
-};
-#undef KERNEL
-
 typedef struct Launch {
-  const EmulatedKernel *kernel;
-  Parameter parameter;
+  void (*function)(const void *);
+  _Alignas(16) char operands[512];
   unsigned ctas, threads;
 } Launch;
 
@@ -57,8 +30,8 @@ static bool captures;
 static Launch captured;
 
 static void body(void *context) {
-  const Launch *launch = context;
-  launch->kernel->run(&launch->parameter);
+  Launch *launch = context;
+  launch->function(&launch->operands);
 }
 
 static void run(Launch *launch) {
@@ -73,9 +46,9 @@ static int getAttribute(int *value, int attribute, int device) {
 
 static int getFunction(Handle *function, Handle module, const char *name) {
   (void)module;
-  for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); ++i)
-    if (strcmp(kernels[i].name, name) == 0) {
-      *function = &kernels[i];
+  for (const EmulatedKernel *k = emulatedKernels; k->name; ++k)
+    if (strcmp(k->name, name) == 0) {
+      *function = (Handle)(uintptr_t)k;
       return 0;
     }
   fprintf(stderr, "there is no kernel %s\n", name);
@@ -107,6 +80,20 @@ static int set(DevicePtr to, unsigned char x, size_t bytes) {
   memset((void *)(uintptr_t)to, x, bytes);
   return 0;
 }
+
+static int copyOnDevice(DevicePtr to, DevicePtr from, size_t bytes,
+                        Handle stream) {
+  (void)stream;
+  memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+  return 0;
+}
+
+static int setFunctionAttribute(Handle function, int attribute, int value) {
+  (void)function, (void)attribute, (void)value;
+  return 0;
+}
+
+static int destroy(Handle object) { return (void)object, 0; }
 
 static int synchronize(void) { return 0; }
 static int synchronizeStream(Handle stream) { return (void)stream, 0; }
@@ -149,8 +136,12 @@ static int launchKernel(Handle function, unsigned gridX, unsigned gridY,
                         void **parameters, void **extra) {
   (void)gridY, (void)gridZ, (void)ctaY, (void)ctaZ, (void)sharedMemory;
   (void)stream, (void)extra;
-  Launch launch = {.kernel = function, .ctas = gridX, .threads = ctaX};
-  memcpy(&launch.parameter, parameters[0], launch.kernel->parameterSize);
+  const EmulatedKernel *kernel = function;
+  Launch launch = {
+      .function = kernel->function, .ctas = gridX, .threads = ctaX};
+  if (kernel->size > sizeof(launch.operands))
+    return 1;
+  memcpy(launch.operands, parameters[0], kernel->size);
   if (captures)
     captured = launch;
   else
@@ -165,6 +156,10 @@ Driver cu = {
     .MemFree = release,
     .MemcpyHtoD = copyIn,
     .MemcpyDtoH = copyOut,
+    .MemcpyDtoDAsync = copyOnDevice,
+    .FuncSetAttribute = setFunctionAttribute,
+    .GraphExecDestroy = destroy,
+    .GraphDestroy = destroy,
     .MemsetD8 = set,
     .CtxSynchronize = synchronize,
     .StreamSynchronize = synchronizeStream,

@@ -17,6 +17,9 @@
 enum {
   MAX_THREADS = 1024,
   MAX_COPIES = 64,
+  MAX_PRODUCTS = 16,
+  MAX_NAMED = 16,
+  SHARED = 227 << 10,
   STACK = 256 << 10,
 };
 
@@ -33,7 +36,16 @@ typedef struct Copy {
   void *to;
   const void *from;
   uint32_t size;
+  /// How many groups had been committed when it began.
+  uint32_t group;
 } Copy;
+
+/// A barrier in shared memory.
+typedef struct Barrier {
+  uint16_t count, left, phase, magic;
+} Barrier;
+
+_Static_assert(sizeof(Barrier) == 8, "the size of the GPU's");
 
 typedef struct Thread {
   ucontext_t context;
@@ -44,11 +56,19 @@ typedef struct Thread {
   uint32_t round;
   /// Those it has not waited for.
   Copy copies[MAX_COPIES];
-  uint32_t numCopies;
+  uint32_t numCopies, copyGroups;
+  /// The same of products, and the group of each.
+  EmulatedProduct products[MAX_PRODUCTS];
+  uint32_t groupOfProduct[MAX_PRODUCTS];
+  uint32_t numProducts, productGroups;
+  /// A barrier in shared memory that it waits for, and the parity.
+  const Barrier *barrier;
+  uint32_t parity;
 } Thread;
 
 static Thread threads[MAX_THREADS];
-static Meeting warps[MAX_THREADS / EMULATOR_WARP], cta;
+static Meeting warps[MAX_THREADS / EMULATOR_WARP], cta, named[MAX_NAMED];
+static _Alignas(1024) uint8_t shared[SHARED];
 static ucontext_t scheduler;
 static uint32_t current, numThreads, ctaNumber, numCtas, randomState = 1;
 static void (*threadBody)(void *);
@@ -59,7 +79,7 @@ uint32_t emulatorNumThreads(void) { return numThreads; }
 uint32_t emulatorCta(void) { return ctaNumber; }
 uint32_t emulatorNumCtas(void) { return numCtas; }
 
-static void fail(const char *what) {
+void emulatorFail(const char *what) {
   fprintf(stderr, "emulator: %s (CTA %u, thread %u)\n", what, ctaNumber,
           current);
   abort();
@@ -74,7 +94,7 @@ static void meet(Meeting *meeting, char kind) {
   if (meeting->arrived == 0)
     meeting->kind = kind;
   else if (meeting->kind != kind)
-    fail("lanes do different things at once");
+    emulatorFail("lanes do different things at once");
   Thread *thread = &threads[current];
   thread->meeting = meeting;
   thread->round = meeting->round;
@@ -104,42 +124,126 @@ static void copy(Copy c) {
 
 void emulatorBeginCopy(void *to, const void *from, uint32_t size) {
   Thread *thread = &threads[current];
-  const Copy c = {to, from, size};
+  const Copy c = {to, from, size, thread->copyGroups};
   if (nextRandom() >> 23)
     copy(c);
   else if (thread->numCopies < MAX_COPIES)
     thread->copies[thread->numCopies++] = c;
   else
-    fail("too many copies");
+    emulatorFail("too many copies");
+}
+
+void emulatorCommitCopies(void) { ++threads[current].copyGroups; }
+
+void emulatorWaitForGroups(uint32_t groups) {
+  Thread *thread = &threads[current];
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < thread->numCopies; ++i)
+    if (thread->copies[i].group + groups < thread->copyGroups)
+      copy(thread->copies[i]);
+    else
+      thread->copies[left++] = thread->copies[i];
+  thread->numCopies = left;
 }
 
 void emulatorWaitForCopies(void) {
+  emulatorCommitCopies();
+  emulatorWaitForGroups(0);
+}
+
+void *emulatorShared(uint32_t address) {
+  if (address >= SHARED)
+    emulatorFail("an address beyond shared memory");
+  return shared + address;
+}
+
+void emulatorNamedBarrier(uint32_t id, uint32_t size) {
+  named[id].size = size;
+  meet(&named[id], 'n');
+}
+
+enum { MAGIC = 0xba44 };
+
+void emulatorBarrierInit(void *barrier, uint32_t count) {
+  *(Barrier *)barrier = (Barrier){(uint16_t)count, (uint16_t)count, 0, MAGIC};
+}
+
+void emulatorBarrierArrive(void *barrier) {
+  Barrier *b = barrier;
+  if (b->magic != MAGIC)
+    emulatorFail("no barrier");
+  if (--b->left == 0) {
+    b->left = b->count;
+    ++b->phase;
+  }
+}
+
+/// Whether the phase of that parity is complete: the current one has the other.
+static bool isComplete(const Barrier *barrier, uint32_t parity) {
+  return barrier->phase % 2 != parity;
+}
+
+void emulatorBarrierWait(const void *barrier, uint32_t parity) {
   Thread *thread = &threads[current];
-  for (uint32_t i = 0; i < thread->numCopies; ++i)
-    copy(thread->copies[i]);
-  thread->numCopies = 0;
+  thread->barrier = barrier;
+  thread->parity = parity;
+  if (thread->barrier->magic != MAGIC)
+    emulatorFail("no barrier");
+  swapcontext(&thread->context, &scheduler);
+  thread->barrier = NULL;
+}
+
+void emulatorBeginProduct(const EmulatedProduct *product) {
+  Thread *thread = &threads[current];
+  if (nextRandom() % 2) {
+    product->compute(product);
+    return;
+  }
+  if (thread->numProducts == MAX_PRODUCTS)
+    emulatorFail("too many products");
+  thread->groupOfProduct[thread->numProducts] = thread->productGroups;
+  thread->products[thread->numProducts++] = *product;
+}
+
+void emulatorCommitProducts(void) { ++threads[current].productGroups; }
+
+void emulatorWaitForProducts(uint32_t groups) {
+  Thread *thread = &threads[current];
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < thread->numProducts; ++i)
+    if (thread->groupOfProduct[i] + groups < thread->productGroups) {
+      thread->products[i].compute(&thread->products[i]);
+    } else {
+      thread->groupOfProduct[left] = thread->groupOfProduct[i];
+      thread->products[left++] = thread->products[i];
+    }
+  thread->numProducts = left;
 }
 
 static void threadMain(void) {
   threadBody(threadContext);
-  if (threads[current].numCopies)
-    fail("copies that nobody waited for");
+  if (threads[current].numCopies || threads[current].numProducts)
+    emulatorFail("copies or products that nobody waited for");
   threads[current].done = true;
 }
 
 static bool canRun(const Thread *thread) {
   return !thread->done &&
-         (!thread->meeting || thread->meeting->round != thread->round);
+         (!thread->meeting || thread->meeting->round != thread->round) &&
+         (!thread->barrier || isComplete(thread->barrier, thread->parity));
 }
 
 static void runCta(void) {
   cta = (Meeting){.size = numThreads};
+  memset(named, 0, sizeof(named));
+  memset(shared, 0xff, sizeof(shared)); // NaN
   for (uint32_t i = 0; i < numThreads; ++i) {
     Thread *thread = &threads[i];
     if (!thread->stack && !(thread->stack = malloc(STACK)))
-      fail("out of memory");
+      emulatorFail("out of memory");
     thread->done = false;
     thread->meeting = NULL;
+    thread->barrier = NULL;
     getcontext(&thread->context);
     thread->context.uc_stack.ss_sp = thread->stack;
     thread->context.uc_stack.ss_size = STACK;
@@ -161,7 +265,7 @@ static void runCta(void) {
     if (left == 0)
       return;
     if (ran == 0)
-      fail("threads wait in vain");
+      emulatorFail("threads wait in vain");
   }
 }
 

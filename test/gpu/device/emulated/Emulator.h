@@ -40,6 +40,41 @@ const uint64_t *emulatorExchange(char kind, uint64_t value);
 void emulatorBeginCopy(void *to, const void *from, uint32_t size);
 void emulatorWaitForCopies(void);
 
+/// Those begun since the last commit become a group; waits until at most
+/// `groups` groups are under way.
+void emulatorCommitCopies(void);
+void emulatorWaitForGroups(uint32_t groups);
+
+/// A CTA's dynamic shared memory, of which nothing is known when it begins.
+void *emulatorShared(uint32_t address);
+
+/// `threads` threads wait for each other at barrier `id`.
+void emulatorNamedBarrier(uint32_t id, uint32_t threads);
+
+/// Barriers in shared memory.
+void emulatorBarrierInit(void *barrier, uint32_t count);
+void emulatorBarrierArrive(void *barrier);
+void emulatorBarrierWait(const void *barrier, uint32_t parity);
+
+/// A thread's part of a product: sums[j] += A * B for as many j as half of the
+/// columns.
+typedef struct EmulatedProduct {
+  void (*compute)(const struct EmulatedProduct *);
+  uint32_t columns;
+  float *sums;
+  uint64_t b;
+  /// Of the lanes of the quad.
+  uint32_t a[4][4];
+} EmulatedProduct;
+
+/// Computes it at once or when the thread waits for its group.
+void emulatorBeginProduct(const EmulatedProduct *product);
+void emulatorCommitProducts(void);
+void emulatorWaitForProducts(uint32_t groups);
+
+/// Ends the program.
+void emulatorFail(const char *what);
+
 /// The code of x with so many mantissa bits, rounded to nearest even, saturated
 /// to `max`; NaN is 0x7f.
 uint8_t emulatorFp8(float x, int mantissaBits, float max);

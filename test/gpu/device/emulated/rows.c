@@ -8,8 +8,25 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Kernels.h"
+#include "Driver.h"
 
 #include <stdio.h>
+
+#define QUANTIZE(NAME, ...) KERNEL(NAME, QuantizeRowsOperands)
+#define SWIZZLE(NAME, ...) KERNEL(NAME, SwizzleScalesOperands)
+
+#define KERNEL(NAME, TYPE)                                                     \
+  void NAME(TYPE o);                                                           \
+  static void run_##NAME(const void *o) { NAME(*(const TYPE *)o); }
+#include "../Variants.h"
+#undef KERNEL
+
+#define KERNEL(NAME, TYPE) {#NAME, run_##NAME, sizeof(TYPE)},
+const EmulatedKernel emulatedKernels[] = {
+#include "../Variants.h"
+    {NULL, NULL, 0},
+};
+#undef KERNEL
 
 int main(int argc, char **argv) {
   if (argc < 2) {

@@ -1,0 +1,161 @@
+//===- Sm90.h - what Hopper's matrix units and barriers have -----*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Instructions for kernels whose warps have roles: barriers in shared memory,
+// asynchronous copies, wgmma. One function an instruction. Addresses of shared
+// memory are 32 bits.
+//
+// A warpgroup is four warps, the first of which has a number divisible by 4.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_ARCH_SM90_H
+#define GQ_KERNELS_ARCH_SM90_H
+
+#include "runtime_kernels/arch/Mma.h"
+
+/// Gives registers of this warpgroup's threads back, or takes some, until each
+/// has `n`, a constant multiple of 8. What is taken must have been given back,
+/// else the taker waits for ever: the sum over all threads of the CTA stays at
+/// most that at entry.
+#define GQ_DEV_GIVE_REGISTERS(n)                                               \
+  __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 " #n ";")
+#define GQ_DEV_TAKE_REGISTERS(n)                                               \
+  __asm__ volatile("setmaxnreg.inc.sync.aligned.u32 " #n ";")
+
+//===----------------------------------------------------------------------===//
+// Barriers in shared memory: 8 bytes each
+//===----------------------------------------------------------------------===//
+
+/// A barrier whose phase is complete after `count` arrivals. One thread does
+/// it; the others see it after gq_dev_fence_barriers and a barrier of the CTA.
+GQ_DEV void gq_dev_mbarrier_init(uint32_t barrier, uint32_t count) {
+  __asm__ volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier),
+                   "r"(count)
+                   : "memory");
+}
+GQ_DEV void gq_dev_fence_barriers(void) {
+  __asm__ volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/// What this thread wrote before is seen by those that wait for the phase.
+GQ_DEV void gq_dev_mbarrier_arrive(uint32_t barrier) {
+  __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier)
+                   : "memory");
+}
+
+/// Waits until the phase of this parity is complete; of a new barrier, that of
+/// parity 1 is.
+GQ_DEV void gq_dev_mbarrier_wait(uint32_t barrier, uint32_t parity) {
+  __asm__ volatile(
+      "{\n\t"
+      ".reg .pred done;\n\t"
+      "WAIT_%=:\n\t"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t"
+      "@done bra DONE_%=;\n\t"
+      "bra WAIT_%=;\n\t"
+      "DONE_%=:\n\t"
+      "}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+/// What this thread stored to shared memory is seen by the matrix units of
+/// warpgroups that it tells afterwards.
+GQ_DEV void gq_dev_fence_async(void) {
+  __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+//===----------------------------------------------------------------------===//
+// wgmma: 64 rows in the registers of a warpgroup
+//===----------------------------------------------------------------------===//
+
+/// Before the first wgmma, and after registers that one uses were written.
+GQ_DEV void gq_dev_wgmma_fence(void) {
+  __asm__ volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+/// Those issued since the last commit become a group.
+GQ_DEV void gq_dev_wgmma_commit(void) {
+  __asm__ volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/// Waits until at most the constant `n` groups are not complete.
+#define GQ_DEV_WGMMA_WAIT(n)                                                   \
+  __asm__ volatile("wgmma.wait_group.sync.aligned " #n ";" ::: "memory")
+
+/// Describes a B whose n are rows of 128 bytes, 64 f16 of k, at a multiple of
+/// 1024: 16 bytes number c of row r are at number c ^ r % 8. 16 k on is 2 more.
+GQ_DEV uint64_t gq_dev_wgmma_b(uint32_t address) {
+  const uint64_t swizzle128 = (uint64_t)1 << 62;
+  const uint64_t eightRows = (uint64_t)(1024 >> 4) << 32;
+  return (address & 0x3ffff) >> 4 | (uint64_t)1 << 16 | eightRows | swizzle128;
+}
+
+// d += A * B in f32 of f16. Thread t of the warpgroup holds, of A, the k 2 * q
+// and 2 * q + 1 (q = t % 4) of rows 16 * (t / 32) + t % 32 / 4 and that + 8,
+// then the same of k + 8; of D, in d[4 * j + i], row + 8 * (i / 2) and n
+// 8 * j + 2 * q + i % 2.
+
+#define GQ_WGMMA_D8(i)                                                         \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]),  \
+      "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+
+/// d[16] += a * B for n = 32.
+GQ_DEV void gq_dev_wgmma_m64n32k16_f16(float *d, const uint32_t a[4],
+                                       uint64_t b) {
+  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 "
+                   "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
+                   "%12, %13, %14, %15}, "
+                   "{%16, %17, %18, %19}, %20, 1, 1, 1, 0;"
+                   : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8)
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+/// d[32] += a * B for n = 64.
+GQ_DEV void gq_dev_wgmma_m64n64k16_f16(float *d, const uint32_t a[4],
+                                       uint64_t b) {
+  __asm__ volatile(
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
+      "%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31}, "
+      "{%32, %33, %34, %35}, %36, 1, 1, 1, 0;"
+      : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+/// d[64] += a * B for n = 128.
+GQ_DEV void gq_dev_wgmma_m64n128k16_f16(float *d, const uint32_t a[4],
+                                        uint64_t b) {
+  __asm__ volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
+      "%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, "
+      "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "
+      "%60, %61, %62, %63}, "
+      "{%64, %65, %66, %67}, %68, 1, 1, 1, 0;"
+      : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24),
+        GQ_WGMMA_D8(32), GQ_WGMMA_D8(40), GQ_WGMMA_D8(48), GQ_WGMMA_D8(56)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
+}
+
+#undef GQ_WGMMA_D8
+
+/// Stores four 8x8 matrices of 16-bit elements, transposed. Lane l holds, of
+/// each, elements 2 * (l % 4) and that + 1 of row l / 4, and gives the address
+/// of column l % 8 of matrix l / 8: 16 bytes.
+GQ_DEV void gq_dev_store_matrices_transposed(uint32_t address,
+                                             const uint32_t x[4]) {
+  __asm__ volatile(
+      "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+      :
+      : "r"(address), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
+      : "memory");
+}
+
+#endif // GQ_KERNELS_ARCH_SM90_H

@@ -1,0 +1,508 @@
+//===- Tiles.c - the grouped matmul by wgmma ------------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A tile is 256 rows of weights by 32, 64 or 128 tokens. Two warpgroups, the
+// consumers, have 128 rows of weights each: they load codes and scales from
+// global memory into registers, dequantize them there, and multiply, weights
+// being the A of wgmma and tokens its n, so that a group's last tokens cost
+// nothing but stores that are left out. A third warpgroup, the producer, copies
+// codes of tokens to shared memory, dequantizes them and stores them as the B
+// of wgmma, in a ring of stages of 64 k. Each stage has two barriers: it is
+// full when the producer's warps arrived, empty when the consumers' did.
+//
+// Why so: what the tensor cores wait for is arithmetic. Weights in registers
+// are dequantized once by those who multiply them, tokens once for 256 rows,
+// and a tile of 128 tokens halves the stores to shared memory of one of 256.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime_kernels/arch/Sm90.h"
+#include "runtime_kernels/kernels/grouped_mm/Any.h"
+#include "runtime_kernels/kernels/grouped_mm/Weights.h"
+
+enum {
+  THREADS = GQ_DEV_GROUPED_MM_TILES_THREADS,
+  WARPGROUP = 128,
+  CONSUMERS = 2,
+  CONSUMER_WARPS = CONSUMERS * WARPGROUP / GQ_DEV_WARP,
+  PRODUCER_WARPS = 4,
+  /// Rows of weights of a tile, of a consumer and of a wgmma.
+  HEIGHT = GQ_DEV_GROUPED_MM_TILES_HEIGHT,
+  CONSUMER_HEIGHT = 128,
+  WGMMA_HEIGHT = 64,
+  /// Bytes of a token in a stage.
+  STAGE_ROW = 128,
+  /// Steps of codes that a producer's warp copies ahead, and what it keeps of a
+  /// step: 32 tokens of 64 bytes, and two words of scales of each.
+  RING = 3,
+  RING_CODES = GQ_DEV_WARP * STEP_CODES,
+  RING_BYTES = RING_CODES + GQ_DEV_WARP * 8,
+  /// Tiles that a consumer's warp knows: that it is at, and as many as it can
+  /// have weights of under way.
+  TILES = 4,
+};
+
+_Static_assert(PRODUCER_WARPS * RING * RING_BYTES ==
+                   GQ_DEV_GROUPED_MM_TILES_RINGS,
+               "shared memory");
+_Static_assert(CONSUMER_WARPS * TILES * sizeof(Tile) ==
+                   GQ_DEV_GROUPED_MM_TILES_FOUND,
+               "shared memory");
+
+_Static_assert(THREADS == (CONSUMERS + 1) * WARPGROUP, "roles");
+
+/// Stages of the ring of tokens.
+GQ_DEV uint32_t numStages(uint32_t tokens) {
+  return gq_dev_grouped_mm_stages(tokens);
+}
+
+/// Warps that fill a stage together, 32 tokens each. Where one or two are
+/// enough, the others are at other steps.
+GQ_DEV uint32_t warpsOfStage(uint32_t tokens) { return tokens / GQ_DEV_WARP; }
+
+/// Shared memory, as much as gq_dev_grouped_mm_tiles_bounds says.
+typedef struct Shared {
+  uint32_t stages, staging, rings, full, empty, tiles, table;
+} Shared;
+
+GQ_DEV Shared layOut(uint32_t tokens) {
+  Shared s = {.stages = gq_dev_dynamic_shared_address()};
+  uint32_t stages = numStages(tokens);
+  s.staging = s.stages + stages * tokens * STAGE_ROW;
+  s.rings = s.staging + HEIGHT * tokens * 2;
+  s.full = s.rings + PRODUCER_WARPS * RING * RING_BYTES;
+  s.empty = s.full + stages * 8;
+  s.tiles = s.empty + stages * 8;
+  s.table = s.tiles + CONSUMER_WARPS * TILES * sizeof(Tile);
+  return s;
+}
+
+/// A place in the ring of stages, and how often it was passed.
+typedef struct Stage {
+  uint32_t index, phase;
+} Stage;
+
+GQ_DEV void advance(Stage *stage, uint32_t by, uint32_t stages) {
+  stage->index += by;
+  if (stage->index >= stages) {
+    stage->index -= stages;
+    stage->phase ^= 1;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+/// What a producer's warp copies next.
+typedef struct Feed {
+  const Product *p;
+  const Schedule *schedule;
+  uint32_t tile, tileStride;
+  /// Of the step in the tile; the warp has every `stride`th step of all.
+  uint32_t step, steps, stride;
+  /// The warp's first token in a tile.
+  uint32_t warpToken;
+  /// There is a tile.
+  bool more;
+  /// The lane's codes of the tile's first token, and that token's scales. Of
+  /// codes, it copies those of every eighth token from `warpToken` + lane / 4
+  /// on, up to the last one.
+  const uint8_t GQ_GLOBAL *codes, *scales;
+  uint32_t lastToken;
+  /// In shared memory: the slot to fill, from the ring's beginning.
+  uint32_t slot;
+} Feed;
+
+GQ_DEV void seekFeed(Feed *f) {
+  f->more = f->tile < f->schedule->numTiles;
+  if (!f->more)
+    return;
+  const Product *p = f->p;
+  uint32_t lane = gq_dev_lane();
+  Tile t = findTile(p, f->schedule, f->tile);
+  f->lastToken = (uint32_t)(t.tokens < 128 ? t.tokens - 1 : 127);
+  f->codes = p->a + t.token * p->aStride + lane % 4 * 16 + f->step * STEP_CODES;
+  // Tokens beyond the last are those of the last, and their scales those of the
+  // group's last 128: padding, of which nothing is stored.
+  int64_t row = t.scaleRow + f->warpToken, last = t.scaleRow + t.tokens - 1;
+  int64_t block = row / 128 < last / 128 ? row / 128 : last / 128;
+  f->scales = p->aScales + scaleRowOffset(p, block * 128 + row % 128 + lane) +
+              (int64_t)f->step * STEP_SCALES;
+}
+
+/// Begins to copy a step, if there is one, into the next slot. Of a row, which
+/// is 64 bytes, piece s is at s ^ row / 2 % 4: no bank has two of eight lanes.
+GQ_DEV void feed(Feed *f, uint32_t ring, uint32_t *ahead) {
+  const Product *p = f->p;
+  uint32_t lane = gq_dev_lane();
+  if (f->more) {
+    uint32_t k = f->step * STEP;
+    bool whole = p->k % STEP == 0;
+    bool hasCodes = whole || k + lane % 4 * 32 < p->k;
+    bool hasScales = whole || k + STEP / 2 < p->k;
+    uint32_t to = ring + f->slot + lane / 4 * 64 + ((lane % 4 ^ lane / 8) << 4);
+    UNROLL for (uint32_t i = 0; i < 4; ++i) {
+      uint32_t token = f->warpToken + lane / 4 + 8 * i;
+      token = token < f->lastToken ? token : f->lastToken;
+      gq_dev_begin_copy16_l2(hasCodes, to + 512 * i,
+                             f->codes + token * p->aStride);
+    }
+    uint32_t toScales = ring + f->slot + RING_CODES + lane * 4;
+    gq_dev_begin_copy4(true, toScales, f->scales);
+    gq_dev_begin_copy4(hasScales, toScales + GQ_DEV_WARP * 4, f->scales + 512);
+    f->codes += f->stride * STEP_CODES;
+    f->scales += f->stride * STEP_SCALES;
+    f->step += f->stride;
+    if (f->step >= f->steps) {
+      NO_UNROLL do {
+        f->step -= f->steps;
+        f->tile += f->tileStride;
+      }
+      while (f->step >= f->steps)
+        ;
+      seekFeed(f);
+    }
+    ++*ahead;
+  }
+  gq_dev_commit_copies();
+  f->slot = f->slot == (RING - 1) * RING_BYTES ? 0 : f->slot + RING_BYTES;
+}
+
+/// Hands a stage to the consumers, if there is one.
+GQ_DEV void handOver(uint32_t barrier) {
+  if (barrier) {
+    gq_dev_fence_async();
+    gq_dev_warp_barrier();
+    if (gq_dev_is_first_lane())
+      gq_dev_mbarrier_arrive(barrier);
+  }
+}
+
+GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
+                    uint32_t tokens) {
+  uint32_t lane = gq_dev_lane();
+  uint32_t warp = gq_dev_thread() / GQ_DEV_WARP - CONSUMER_WARPS;
+  uint32_t stages = numStages(tokens), warps = warpsOfStage(tokens);
+  uint32_t units = PRODUCER_WARPS / warps, unit = warp / warps;
+  uint32_t ring = shared.rings + warp * (RING * RING_BYTES);
+  Feed f = {.p = p,
+            .schedule = s,
+            .tile = gq_dev_cta(),
+            .tileStride = gq_dev_num_ctas(),
+            .step = unit,
+            .steps = numSteps(p),
+            .stride = units,
+            .warpToken = warp % warps * GQ_DEV_WARP};
+  NO_UNROLL while (f.step >= f.steps) {
+    f.step -= f.steps;
+    f.tile += f.tileStride;
+  }
+  seekFeed(&f);
+  uint32_t ahead = 0;
+  UNROLL for (int i = 0; i < RING - 1; ++i) feed(&f, ring, &ahead);
+
+  // The consumer of this ring: each lane has a token.
+  uint32_t get = ring + lane * 64 + ((lane / 2 % 4) << 4);
+  uint32_t getScales = ring + RING_CODES + lane * 4;
+  uint32_t row =
+      shared.stages + (f.warpToken + lane) * STAGE_ROW + ((lane % 8) << 4);
+  uint32_t slot = 0, step = unit % f.steps;
+  Stage stage = {2 * unit, 1};
+  // A stage is handed over when the first words of the next one are made: by
+  // then its stores are done, and the fence need not wait for them.
+  uint32_t stored = 0;
+  NO_UNROLL for (; ahead > 0; --ahead) {
+    GQ_DEV_WAIT_FOR_COPIES(1);
+    gq_dev_warp_barrier();
+    feed(&f, ring, &ahead); // into the slot read last time
+    gq_dev_u32x4 codes[4];
+    uint32_t from = gq_dev_here(get);
+    UNROLL for (uint32_t i = 0; i < 4; ++i) codes[i] =
+        gq_dev_load_shared16((from ^ i << 4) + slot);
+    uint32_t scales[2];
+    UNROLL for (uint32_t i = 0; i < 2; ++i) scales[i] =
+        gq_dev_load_shared4(getScales + slot + i * GQ_DEV_WARP * 4);
+    slot = slot == (RING - 1) * RING_BYTES ? 0 : slot + RING_BYTES;
+    if (p->k % 64 != 0) { // Padding may be anything, and codes of 0 with it.
+      uint32_t left = p->k / 16 - step * (STEP / 16);
+      if (left < 4)
+        scales[0] &= (1u << 8 * left) - 1;
+      else if (left < 8)
+        scales[1] &= (1u << 8 * (left - 4)) - 1;
+      step += units;
+      NO_UNROLL while (step >= f.steps) step -= f.steps;
+    }
+    UNROLL for (uint32_t half = 0; half < 2; ++half) {
+      uint32_t at = stage.index + half;
+      uint32_t to = row + at * (tokens * STAGE_ROW), x[4][4], scale[4];
+      UNROLL for (uint32_t i = 0; i < 4; ++i) scale[i] =
+          gq_dev_nvfp4_half_scale(scales[i / 2], i % 2 * 2 + half);
+      UNROLL for (uint32_t word = 0; word < 2; ++word) {
+        UNROLL for (uint32_t i = 0; i < 4; ++i)
+            gq_dev_nvfp4_half8(codes[i][2 * half + word], scale[i], x[i]);
+        if (word == 0) {
+          handOver(stored);
+          gq_dev_mbarrier_wait(shared.empty + 8 * at, stage.phase);
+        }
+        UNROLL for (uint32_t i = 0; i < 4; ++i) gq_dev_store_shared16(
+            to ^ (4 * word + i) << 4,
+            (gq_dev_u32x4){x[0][i], x[1][i], x[2][i], x[3][i]});
+      }
+      stored = shared.full + 8 * at;
+    }
+    advance(&stage, 2 * units, stages);
+  }
+  GQ_DEV_WAIT_FOR_COPIES(0);
+  handOver(stored);
+}
+
+//===----------------------------------------------------------------------===//
+// The consumers
+//===----------------------------------------------------------------------===//
+
+/// What a consumer multiplies next: the weights of the tile after this one are
+/// under way before it is done.
+typedef struct Supply {
+  const Product *p;
+  const Schedule *schedule;
+  uint32_t tile, tileStride;
+  uint32_t step, steps;
+  /// The lane's row in a tile.
+  uint32_t row;
+  WeightRows rows;
+  /// The warp's last tiles, in shared memory, and which of them is this one.
+  Tile GQ_SHARED *tiles;
+  uint32_t number;
+} Supply;
+
+GQ_DEV void seekSupply(Supply *s) {
+  uint32_t e = 0, n = 0; // of no tile anything, which is not used
+  if (s->tile < s->schedule->numTiles) {
+    Tile t = findTile(s->p, s->schedule, s->tile);
+    if (gq_dev_is_first_lane())
+      s->tiles[s->number] = t;
+    e = t.group;
+    n = t.n;
+  }
+  s->rows = findWeights(s->p, e, n, s->row, HEIGHT, WGMMA_HEIGHT);
+}
+
+GQ_DEV void supply(Supply *s, RowPair out[2]) {
+  loadWeights(&s->rows, s->p->k % STEP == 0, out);
+  skipSteps(&s->rows, 1);
+  if (++s->step == s->steps) {
+    s->step = 0;
+    s->tile += s->tileStride;
+    s->number = (s->number + 1) % TILES;
+    seekSupply(s);
+  }
+}
+
+/// d += four fragments of 64 rows times a stage.
+GQ_DEV void multiply(float *d, const uint32_t a[16], uint32_t stage,
+                     uint32_t tokens) {
+  uint64_t b = gq_dev_wgmma_b(stage);
+  gq_dev_wgmma_fence();
+  UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    if (tokens == 128)
+      gq_dev_wgmma_m64n128k16_f16(d, a + 4 * i, b + 2 * i);
+    else if (tokens == 64)
+      gq_dev_wgmma_m64n64k16_f16(d, a + 4 * i, b + 2 * i);
+    else
+      gq_dev_wgmma_m64n32k16_f16(d, a + 4 * i, b + 2 * i);
+  }
+  gq_dev_wgmma_commit();
+}
+
+/// The threads of this consumer wait for each other.
+GQ_DEV void barrierOfConsumer(uint32_t consumer) {
+  if (consumer)
+    GQ_DEV_NAMED_BARRIER128(2);
+  else
+    GQ_DEV_NAMED_BARRIER128(1);
+}
+
+GQ_DEV uint32_t packOut(const Product *p, float low, float high) {
+  return p->outType == GQ_BF16 ? gq_dev_bf16x2_from_f32(low, high)
+                               : gq_dev_f16x2_from_f32(low, high);
+}
+
+/// Stores what a consumer computed of a tile by way of shared memory: of each
+/// half of its rows, tokens of 128 bytes, swizzled. A token leaves in pieces of
+/// 256 bytes.
+GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
+                        uint32_t staging, float *const d[2], uint32_t tokens) {
+  uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t half = tokens * STAGE_ROW;
+  float alpha = alphaOf(p, t->group);
+  barrierOfConsumer(consumer); // The last tile has been read.
+  uint32_t matrix = lane / 8, token = 8 * (matrix / 2) + lane % 8;
+  uint32_t piece = warp * 2 + matrix % 2;
+  uint32_t to = staging + token * STAGE_ROW + ((piece ^ token % 8) << 4);
+  UNROLL for (uint32_t h = 0; h < 2; ++h)
+      UNROLL for (uint32_t j = 0; j < tokens / 8; j += 2) {
+    uint32_t x[4];
+    UNROLL for (uint32_t i = 0; i < 4; ++i) x[i] =
+        packOut(p, scaledSum(d[h][4 * j + 2 * i], alpha),
+                scaledSum(d[h][4 * j + 2 * i + 1], alpha));
+    gq_dev_store_matrices_transposed(to + h * half + j * 8 * STAGE_ROW, x);
+  }
+  barrierOfConsumer(consumer);
+  uint32_t down = thread / 16, across = thread % 16;
+  uint32_t from = staging + across / 8 * half + down * STAGE_ROW +
+                  ((across % 8 ^ down) << 4);
+  uint32_t n = t->n + consumer * CONSUMER_HEIGHT + across * 8;
+  uint8_t GQ_GLOBAL *out =
+      p->out + (t->token + down) * p->outStride + (int64_t)n * 2;
+  bool has = p->n % HEIGHT == 0 || n < p->n;
+  UNROLL for (uint32_t i = 0; i < tokens / 8; ++i) {
+    gq_dev_u32x4 x = gq_dev_load_shared16(from + i * 8 * STAGE_ROW);
+    if (has && down + 8 * i < t->tokens)
+      *(gq_dev_u32x4 GQ_GLOBAL *)out = x;
+    out += 8 * p->outStride;
+  }
+}
+
+/// The same from registers: 32-bit outputs are whole sectors, others are where
+/// rows are not aligned.
+GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
+                          float *const d[2], uint32_t tokens) {
+  uint32_t token = 2 * (gq_dev_here(gq_dev_lane()) % 4), n = t->n + row;
+  uint8_t GQ_GLOBAL *out = outAt(p, t->token + token, n);
+  float alpha = alphaOf(p, t->group);
+  int64_t left = t->tokens - token, at = 0;
+  UNROLL for (uint32_t j = 0; j < tokens / 2; j += 4) {
+    UNROLL for (uint32_t i = 0; i < 8; ++i) {
+      uint32_t down = i / 4 * WGMMA_HEIGHT + i / 2 % 2 * 8;
+      if (n + down < p->n && i % 2 < left)
+        storeOut(p, out + at + i % 2 * p->outStride + down * outSize(p),
+                 scaledSum(d[i / 4][j + i % 4], alpha));
+    }
+    // Addresses are made one after another, not all at once.
+    at = gq_dev_here64(at + 8 * p->outStride);
+    left -= 8;
+  }
+}
+
+GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
+                    uint32_t tokens) {
+  uint32_t thread = gq_dev_thread(), consumer = thread / WARPGROUP;
+  uint32_t stages = numStages(tokens);
+  uint32_t warp = thread % WARPGROUP / GQ_DEV_WARP;
+  uint32_t tile = gq_dev_cta();
+  Supply next = {
+      .p = p,
+      .schedule = s,
+      .tile = tile,
+      .tileStride = gq_dev_num_ctas(),
+      .steps = numSteps(p),
+      .row = consumer * CONSUMER_HEIGHT + warp * 16 + gq_dev_lane() / 4,
+      .tiles = (Tile GQ_SHARED *)gq_dev_shared_pointer(shared.tiles) +
+               thread / GQ_DEV_WARP * TILES};
+  bool staged = p->outType != GQ_F32 && p->n % 8 == 0 &&
+                p->outStride % 16 == 0 && (uint64_t)(uintptr_t)p->out % 16 == 0;
+  seekSupply(&next);
+  // Of few tokens there are registers to have two steps under way.
+  RowPair now[2], later[2][2];
+  supply(&next, now);
+  if (tokens < 128)
+    supply(&next, later[0]);
+  uint32_t even[16], odd[16];
+  dequantizeHalf(&now[0], 0, even);
+  Stage stage = {0, 0};
+  uint32_t number = 0;
+  NO_UNROLL for (; tile < s->numTiles; tile += next.tileStride) {
+    float sums[2][64];
+    UNROLL for (uint32_t i = 0; i < tokens / 2; ++i) sums[0][i] = sums[1][i] =
+        0;
+    uint32_t step = 0, last = 0;
+    // At least once: wgmma's sums must not merge with zeros behind the loop.
+    do {
+      supply(&next, later[tokens < 128]);
+      UNROLL for (uint32_t half = 0; half < 2; ++half) {
+        uint32_t at = shared.stages + stage.index * (tokens * STAGE_ROW);
+        gq_dev_mbarrier_wait(shared.full + 8 * stage.index, stage.phase);
+        multiply(sums[0], even, at, tokens);
+        GQ_DEV_WGMMA_WAIT(1);
+        if ((half || step) && gq_dev_is_first_lane())
+          gq_dev_mbarrier_arrive(last);
+        last = shared.empty + 8 * stage.index;
+        dequantizeHalf(&now[1], half, odd);
+        multiply(sums[1], odd, at, tokens);
+        GQ_DEV_WGMMA_WAIT(1);
+        advance(&stage, 1, stages);
+        if (half)
+          UNROLL for (int i = 0; i < 2; ++i) {
+            now[i] = later[0][i];
+            if (tokens < 128)
+              later[0][i] = later[1][i];
+          }
+        dequantizeHalf(&now[0], 1 - half, even);
+      }
+    } while (++step < next.steps);
+    GQ_DEV_WGMMA_WAIT(0);
+    if (gq_dev_is_first_lane())
+      gq_dev_mbarrier_arrive(last);
+    gq_dev_warp_barrier(); // The tile was stored by the first lane.
+    Tile t = next.tiles[number];
+    number = (number + 1) % TILES;
+    float *const d[2] = {sums[0], sums[1]};
+    if (staged)
+      storeStaged(p, &t, consumer,
+                  shared.staging + consumer * (CONSUMER_HEIGHT * tokens * 2), d,
+                  tokens);
+    else
+      storeDirectly(p, &t, next.row, d, tokens);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
+  Shared shared = layOut(tokens);
+  uint32_t stages = numStages(tokens);
+  if (gq_dev_thread() == 0) {
+    for (uint32_t i = 0; i < stages; ++i) {
+      gq_dev_mbarrier_init(shared.full + 8 * i, warpsOfStage(tokens));
+      gq_dev_mbarrier_init(shared.empty + 8 * i, CONSUMER_WARPS);
+    }
+    gq_dev_fence_barriers();
+  }
+  Schedule s = makeSchedule(p, tokens, HEIGHT, THREADS,
+                            gq_dev_shared_pointer(shared.table));
+  if (gq_dev_cta() >= s.numTiles)
+    return;
+  if (gq_dev_thread() / WARPGROUP == CONSUMERS) {
+    if (tokens == 128)
+      GQ_DEV_GIVE_REGISTERS(56);
+    else
+      GQ_DEV_GIVE_REGISTERS(88);
+    produce(p, &s, shared, tokens);
+  } else {
+    if (tokens == 128)
+      GQ_DEV_TAKE_REGISTERS(224);
+    else
+      GQ_DEV_TAKE_REGISTERS(208);
+    consume(p, &s, shared, tokens);
+  }
+}
+
+GQ_DEV_KERNEL void
+gq_dev_grouped_mm_tiles(GQ_DEV_PARAMETERS(GQ_GROUPED_MM_OPERANDS)) {
+  const Product p = {PRODUCT_INITIALIZERS};
+  if (!isAligned(&p))
+    multiplyAny(&p, THREADS,
+                gq_dev_shared_pointer(gq_dev_dynamic_shared_address()));
+  else if (tokens == 32)
+    multiplyTiles(&p, 32);
+  else if (tokens == 64)
+    multiplyTiles(&p, 64);
+  else
+    multiplyTiles(&p, 128);
+}

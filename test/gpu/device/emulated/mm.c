@@ -1,0 +1,24 @@
+//===- mm.c - the grouped matmul, on emulated threads ---------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Kernels.h"
+#include "../MmKernels.h"
+#include "Driver.h"
+
+#define VARIANT(NAME, ...)                                                     \
+  void NAME(MmOperands o);                                                     \
+  static void run_##NAME(const void *o) { NAME(*(const MmOperands *)o); }
+MM_VARIANTS(VARIANT)
+#undef VARIANT
+
+#define VARIANT(NAME, ...) {#NAME, run_##NAME, sizeof(MmOperands)},
+const EmulatedKernel emulatedKernels[] = {
+    MM_VARIANTS(VARIANT){NULL, NULL, 0},
+};
+#undef VARIANT
+
+int main(void) { return runMmTests(NULL, 0, 1, (char *[]){"emulated"}); }

@@ -1,0 +1,90 @@
+//===- Sm90.h - Hopper's matrix units and barriers, emulated -----*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Takes the place of runtime_kernels/arch/Sm90.h. A wgmma takes its A when it
+// is issued, and reads its B then or when it is waited for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_ARCH_SM90_H
+#define GQ_KERNELS_ARCH_SM90_H
+
+#include "runtime_kernels/arch/Mma.h"
+
+#define GQ_DEV_GIVE_REGISTERS(n)
+#define GQ_DEV_TAKE_REGISTERS(n)
+
+GQ_DEV void gq_dev_mbarrier_init(uint32_t barrier, uint32_t count) {
+  emulatorBarrierInit(emulatorShared(barrier), count);
+}
+GQ_DEV void gq_dev_fence_barriers(void) {}
+GQ_DEV void gq_dev_mbarrier_arrive(uint32_t barrier) {
+  emulatorBarrierArrive(emulatorShared(barrier));
+}
+GQ_DEV void gq_dev_mbarrier_wait(uint32_t barrier, uint32_t parity) {
+  emulatorBarrierWait(emulatorShared(barrier), parity);
+}
+GQ_DEV void gq_dev_fence_async(void) {}
+
+GQ_DEV void gq_dev_wgmma_fence(void) { emulatorExchange('f', 0); }
+GQ_DEV void gq_dev_wgmma_commit(void) { emulatorCommitProducts(); }
+#define GQ_DEV_WGMMA_WAIT(n) emulatorWaitForProducts(n)
+
+GQ_DEV uint64_t gq_dev_wgmma_b(uint32_t address) {
+  if (address % 1024)
+    emulatorFail("B is not at a multiple of 1024");
+  return address >> 4;
+}
+
+/// Row r of B is 128 bytes, whose 16 bytes number c are at c ^ r % 8.
+GQ_DEV void emulatorMultiply(const EmulatedProduct *product) {
+  for (uint32_t j = 0; j < product->columns / 2; ++j) {
+    uint32_t column = j / 4 * 8 + emulatorThread() % 4 * 2 + j % 2;
+    for (uint32_t half = 0; half < 2; ++half) {
+      uint32_t piece = (uint32_t)(product->b % 8) + half;
+      const uint32_t *b =
+          emulatorShared((uint32_t)(product->b / 8 * 128) + column * 128 +
+                         ((piece ^ column % 8) << 4));
+      uint32_t x[4];
+      for (uint32_t q = 0; q < 4; ++q)
+        x[q] = product->a[q][j / 2 % 2 + 2 * half];
+      product->sums[j] += emulatorDot(x, b);
+    }
+  }
+}
+
+GQ_DEV void gq_dev_wgmma(uint32_t columns, float *d, const uint32_t a[4],
+                         uint64_t b) {
+  uint32_t all[EMULATOR_WARP][4];
+  emulatorExchangeWords(a, 4, all);
+  EmulatedProduct product = {emulatorMultiply, columns, d, b, {{0}}};
+  __builtin_memcpy(product.a, all[gq_dev_lane() / 4 * 4], sizeof(product.a));
+  emulatorBeginProduct(&product);
+}
+GQ_DEV void gq_dev_wgmma_m64n32k16_f16(float *d, const uint32_t a[4],
+                                       uint64_t b) {
+  gq_dev_wgmma(32, d, a, b);
+}
+GQ_DEV void gq_dev_wgmma_m64n64k16_f16(float *d, const uint32_t a[4],
+                                       uint64_t b) {
+  gq_dev_wgmma(64, d, a, b);
+}
+GQ_DEV void gq_dev_wgmma_m64n128k16_f16(float *d, const uint32_t a[4],
+                                        uint64_t b) {
+  gq_dev_wgmma(128, d, a, b);
+}
+
+GQ_DEV void gq_dev_store_matrices_transposed(uint32_t address,
+                                             const uint32_t x[4]) {
+  uint32_t all[EMULATOR_WARP][4], lane = gq_dev_lane();
+  emulatorExchangeWords(x, 4, all);
+  uint16_t *to = emulatorShared(address);
+  for (uint32_t row = 0; row < 8; ++row)
+    to[row] =
+        (uint16_t)(all[row * 4 + lane % 8 / 2][lane / 8] >> 16 * (lane % 2));
+  gq_dev_warp_barrier();
+}
+
+#endif // GQ_KERNELS_ARCH_SM90_H

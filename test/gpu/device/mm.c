@@ -1,0 +1,663 @@
+//===- mm.c - the grouped matmul on a GPU ---------------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every kernel on every problem that it is for, against sums in float64 of the
+// dequantized operands, which are exact: an output may be off by half a unit of
+// its last place, and 4 * 2^-24 of the sum of magnitudes; twice that if it is
+// not rounded to 16 bits, since matrix units cut off what they add up. Outputs
+// lie between guards and are poisoned; what the op does not own must keep the
+// poison.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Host.h"
+#include "Kernels.h"
+#include "MmKernels.h"
+
+#include "runtime_kernels/codecs/E2M1.h"
+#include "runtime_kernels/codecs/E4M3.h"
+#include "runtime_kernels/kernels/Launch.h"
+#include "runtime_kernels/layout/Tile128x4.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  GUARD = 4096,
+  POISON = 0xa5,
+  /// How often a kernel must give the same bits.
+  RUNS = 100,
+};
+
+/// A kernel.
+typedef struct Variant {
+  const char *name;
+  gqKernelFamily family;
+  int tokens, offsetBits;
+  gqElementType type;
+  int64_t n, k;
+  Handle function;
+} Variant;
+
+#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K)              \
+  {#NAME, GQ_KERNEL_GROUPED_MM_##FAMILY, TOKENS, BITS, GQ_##TYPE, N, K, NULL},
+static Variant variants[] = {MM_VARIANTS(VARIANT)};
+#undef VARIANT
+enum { NUM_VARIANTS = sizeof(variants) / sizeof(*variants) };
+
+static Handle stream;
+static int multiprocessors, passed, failed;
+/// How much is tested.
+static enum { MM_ALL, MM_QUICK, MM_EMULATED } extent;
+
+static gq_dev_bounds boundsOf(const Variant *v, int64_t k) {
+  return v->family == GQ_KERNEL_GROUPED_MM_TILES
+             ? gq_dev_grouped_mm_tiles_bounds(v->tokens)
+         : v->family == GQ_KERNEL_GROUPED_MM_DECODE
+             ? gq_dev_grouped_mm_decode_bounds(k)
+             : gq_dev_grouped_mm_any_bounds();
+}
+
+static void launch(const Variant *v, const MmOperands *operands,
+                   unsigned grid) {
+  gq_dev_bounds bounds = boundsOf(v, operands->k);
+  CU(FuncSetAttribute(v->function, FUNCTION_ATTRIBUTE_DYNAMIC_SHARED,
+                      bounds.sharedMemory));
+  void *parameters[] = {(void *)operands};
+  CU(LaunchKernel(v->function, grid, 1, 1, (unsigned)bounds.threads, 1, 1,
+                  (unsigned)bounds.sharedMemory, stream, parameters, NULL));
+}
+
+//===----------------------------------------------------------------------===//
+// Problems
+//===----------------------------------------------------------------------===//
+
+typedef struct Problem {
+  const char *name;
+  int64_t rows, n, k, groups, numOffsets;
+  int64_t offsets[4097], scaleOffsets[4096];
+  int64_t scaleRows;
+  /// Bytes between rows of a and elements between rows of out, beyond a row,
+  /// and bytes that all addresses are off.
+  int64_t gap, shift;
+  bool hasAlpha, hostile;
+  uint8_t *a, *aScales, *b, *bScales;
+  float *alpha;
+  /// Of each output, in float64, and the sums of magnitudes. Of rows that are
+  /// left alone, the owner is -1; of those that two groups claim, which may
+  /// hold what either says, -2.
+  double *sums, *magnitudes;
+  int32_t *owners;
+} Problem;
+
+static Problem p;
+
+static int64_t aStride(void) { return p.k / 2 + p.gap * 16; }
+static int64_t outStride(void) { return p.n + p.gap * 8; }
+static int64_t scaleColumns(void) { return up(p.k / 16, 4); }
+
+/// Group number e has sizes[e] rows. `first` rows come before it, and as many
+/// after the last one; `scaleGap` rows of 128 lie between the groups' scales.
+static void begin(const char *name, int64_t n, int64_t k, int64_t groups,
+                  const int64_t *sizes, int64_t first, int64_t scaleGap) {
+  p = (Problem){
+      .name = name, .n = n, .k = k, .groups = groups, .hasAlpha = true};
+  int64_t row = first, scaleRow = 0;
+  for (int64_t e = 0; e < groups; ++e) {
+    p.offsets[e] = row;
+    p.scaleOffsets[e] = scaleRow;
+    row += sizes[e];
+    scaleRow += up(sizes[e], 128) + scaleGap * 128;
+  }
+  p.offsets[groups] = row;
+  p.rows = row + first;
+  p.scaleRows = scaleRow + 128;
+  p.numOffsets = groups + 1;
+}
+
+static uint8_t randomScale(void) {
+  uint32_t bits = randomBits() % 64;
+  // Mostly of any magnitude in the middle, sometimes denormal, 0 or negative.
+  return bits == 0   ? 0
+         : bits < 3  ? (uint8_t)(randomBits() % 8)
+         : bits == 3 ? (uint8_t)(0x80 | (0x20 + randomBits() % 32))
+                     : (uint8_t)(0x20 + randomBits() % 40);
+}
+
+/// Scales of `rows` rows from `first` on; padding is NaN, which no result may
+/// show.
+static void fillScales(uint8_t *scales, int64_t first, int64_t rows) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < p.k / 16; ++c)
+      scales[gq_dev_tile128x4_offset(first + r, c, scaleColumns())] =
+          randomScale();
+}
+
+static void dequantize(const uint8_t *codes, const uint8_t *scales,
+                       int64_t scaleRow, double *out) {
+  for (int64_t i = 0; i < p.k; ++i) {
+    float scale = gq_dev_f32_from_e4m3(
+        scales[gq_dev_tile128x4_offset(scaleRow, i / 16, scaleColumns())]);
+    out[i] = (double)gq_dev_f32_from_e2m1(codes[i / 2] >> i % 2 * 4 & 15) *
+             (double)scale;
+  }
+}
+
+/// Whether group e can be used: what Groups.h says.
+static bool isUsable(int64_t e, int64_t begin, int64_t end) {
+  int64_t scaleBegin = p.scaleOffsets[e];
+  return begin >= 0 && end >= begin && end <= p.rows && scaleBegin >= 0 &&
+         scaleBegin % 128 == 0 && scaleBegin <= p.scaleRows &&
+         up(end - begin, 128) <= p.scaleRows - scaleBegin;
+}
+
+static void computeReference(void) {
+  for (int64_t i = 0; i < p.rows; ++i)
+    p.owners[i] = -1;
+  double *x = allocateHost(p.k * 8), *y = allocateHost(p.n * p.k * 8);
+  for (int64_t e = 0; e < p.groups; ++e) {
+    int64_t begin = p.offsets[e];
+    int64_t end = e + 1 < p.numOffsets ? p.offsets[e + 1] : p.rows;
+    if (!isUsable(e, begin, end) || begin == end)
+      continue;
+    for (int64_t n = 0; n < p.n; ++n)
+      dequantize(p.b + (e * p.n + n) * (p.k / 2), p.bScales,
+                 e * up(p.n, 128) + n, y + n * p.k);
+    double alpha = p.hasAlpha ? (double)p.alpha[e] : 1;
+    for (int64_t row = begin; row < end; ++row) {
+      dequantize(p.a + row * aStride(), p.aScales,
+                 p.scaleOffsets[e] + row - begin, x);
+      p.owners[row] = p.owners[row] == -1 ? (int32_t)e : -2;
+      for (int64_t n = 0; n < p.n; ++n) {
+        double sums[4] = {0}, magnitudes[4] = {0};
+        for (int64_t k = 0; k < p.k; k += 4)
+          for (int64_t i = 0; i < 4; ++i) {
+            double product = x[k + i] * y[n * p.k + k + i];
+            sums[i] += product;
+            magnitudes[i] += fabs(product);
+          }
+        p.sums[row * p.n + n] = alpha * (sums[0] + sums[1] + sums[2] + sums[3]);
+        p.magnitudes[row * p.n + n] =
+            fabs(alpha) *
+            (magnitudes[0] + magnitudes[1] + magnitudes[2] + magnitudes[3]);
+      }
+    }
+  }
+  free(x);
+  free(y);
+}
+
+/// Fills the operands.
+static void fill(void) {
+  int64_t weightScales = p.groups * up(p.n, 128) * scaleColumns();
+  p.a = allocateHost(p.rows * aStride());
+  p.aScales = allocateHost(p.scaleRows * scaleColumns());
+  p.b = allocateHost(p.groups * p.n * (p.k / 2));
+  p.bScales = allocateHost(weightScales);
+  p.alpha = allocateHost(p.groups * 4);
+  p.sums = allocateHost(p.rows * p.n * 8);
+  p.magnitudes = allocateHost(p.rows * p.n * 8);
+  p.owners = allocateHost(p.rows * 4);
+  for (int64_t i = 0; i < p.rows * aStride(); ++i)
+    p.a[i] = (uint8_t)randomBits();
+  for (int64_t i = 0; i < p.groups * p.n * (p.k / 2); ++i)
+    p.b[i] = (uint8_t)randomBits();
+  memset(p.aScales, 0x7f, (size_t)(p.scaleRows * scaleColumns()));
+  memset(p.bScales, 0x7f, (size_t)weightScales);
+  for (int64_t e = 0; e < p.groups; ++e) {
+    p.alpha[e] = (float)((int)(randomBits() % 2001) - 1000) * 0x1p-8f;
+    fillScales(p.bScales, e * up(p.n, 128), p.n);
+    int64_t begin = p.offsets[e];
+    int64_t end = e + 1 < p.numOffsets ? p.offsets[e + 1] : p.rows;
+    if (isUsable(e, begin, end))
+      fillScales(p.aScales, p.scaleOffsets[e], end - begin);
+  }
+}
+
+static void release(void) {
+  void *all[] = {p.a,     p.aScales, p.b,          p.bScales,
+                 p.alpha, p.sums,    p.magnitudes, p.owners};
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)
+    free(all[i]);
+}
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+static DevicePtr toDevice(const void *host, int64_t bytes) {
+  DevicePtr d;
+  CU(MemAlloc(&d, (size_t)(bytes + p.shift + 1)));
+  if (bytes)
+    CU(MemcpyHtoD(d + (uint64_t)p.shift, host, (size_t)bytes));
+  return d + (uint64_t)p.shift;
+}
+
+static DevicePtr offsetsToDevice(const int64_t *offsets, int64_t count,
+                                 int bits) {
+  DevicePtr d;
+  if (bits == 64) {
+    CU(MemAlloc(&d, (size_t)count * 8 + 8));
+    CU(MemcpyHtoD(d, offsets, (size_t)count * 8));
+    return d;
+  }
+  int32_t *narrow = allocateHost(count * 4);
+  for (int64_t i = 0; i < count; ++i) // hostile ones saturate
+    narrow[i] = (int32_t)(offsets[i] > INT32_MAX   ? INT32_MAX
+                          : offsets[i] < INT32_MIN ? INT32_MIN
+                                                   : offsets[i]);
+  CU(MemAlloc(&d, (size_t)count * 4 + 8));
+  CU(MemcpyHtoD(d, narrow, (size_t)count * 4));
+  free(narrow);
+  return d;
+}
+
+static int64_t outBytes(gqElementType type) {
+  return p.rows * outStride() * gqElementTypeSize(type);
+}
+
+static MmOperands upload(const Variant *v) {
+  MmOperands o = {
+      .a = toDevice(p.a, p.rows * aStride()),
+      .aScales = toDevice(p.aScales, p.scaleRows * scaleColumns()),
+      .b = toDevice(p.b, p.groups * p.n * (p.k / 2)),
+      .bScales = toDevice(p.bScales, p.groups * up(p.n, 128) * scaleColumns()),
+      .offsets = offsetsToDevice(p.offsets, p.numOffsets, v->offsetBits),
+      .scaleOffsets = offsetsToDevice(p.scaleOffsets, p.groups, v->offsetBits),
+      .aStride = aStride(),
+      .scaleRows = p.scaleRows,
+      .numOffsets = p.numOffsets,
+      .groups = p.groups,
+      .outStride = outStride() * gqElementTypeSize(v->type),
+      .rows = p.rows,
+      .n = p.n,
+      .k = p.k,
+  };
+  if (p.hasAlpha) {
+    CU(MemAlloc(&o.alpha, (size_t)p.groups * 4 + 4));
+    CU(MemcpyHtoD(o.alpha, p.alpha, (size_t)p.groups * 4));
+  }
+  int64_t bytes = outBytes(v->type);
+  CU(MemAlloc(&o.out, (size_t)(bytes + 2 * GUARD + 16)));
+  o.out += GUARD + (p.shift ? (uint64_t)gqElementTypeSize(v->type) : 0);
+  CU(MemAlloc(&o.status, 4));
+  return o;
+}
+
+static void unload(const Variant *v, MmOperands *o) {
+  uint64_t shifted[] = {o->a, o->aScales, o->b, o->bScales};
+  for (size_t i = 0; i < sizeof(shifted) / sizeof(*shifted); ++i)
+    CU(MemFree(shifted[i] - (uint64_t)p.shift));
+  CU(MemFree(o->offsets));
+  CU(MemFree(o->scaleOffsets));
+  if (o->alpha)
+    CU(MemFree(o->alpha));
+  CU(MemFree(o->out - GUARD -
+             (p.shift ? (uint64_t)gqElementTypeSize(v->type) : 0)));
+  CU(MemFree(o->status));
+}
+
+static void poison(const Variant *v, const MmOperands *o) {
+  CU(MemsetD8(o->out - GUARD, POISON, (size_t)(outBytes(v->type) + 2 * GUARD)));
+  CU(MemsetD8(o->status, 0, 4));
+}
+
+/// The output with its guards, and the status.
+static uint8_t *readBack(const Variant *v, const MmOperands *o,
+                         uint32_t *status) {
+  CU(StreamSynchronize(stream));
+  int64_t bytes = outBytes(v->type) + 2 * GUARD;
+  uint8_t *out = allocateHost(bytes);
+  CU(MemcpyDtoH(out, o->out - GUARD, (size_t)bytes));
+  CU(MemcpyDtoH(status, o->status, 4));
+  return out;
+}
+
+static double valueOf(gqElementType type, const uint8_t *element) {
+  uint16_t half;
+  float value;
+  memcpy(&half, element, 2);
+  memcpy(&value, element, 4);
+  return (double)(type == GQ_F32    ? value
+                  : type == GQ_BF16 ? gq_dev_f32_from_bf16(half)
+                                    : gq_dev_f32_from_f16(half));
+}
+
+/// Half a unit of the last place of x in a type.
+static double halfUnit(gqElementType type, double x) {
+  int bits = type == GQ_F32 ? 24 : type == GQ_BF16 ? 8 : 11;
+  int least = type == GQ_F16 ? -14 : -126, exponent;
+  frexp(x, &exponent);
+  exponent = exponent - 1 < least ? least : exponent - 1;
+  return ldexp(1, exponent - bits);
+}
+
+/// Compares all bytes; `worst` is what is beyond half a unit, of 2^-24 of the
+/// sum of magnitudes.
+static bool isRight(const Variant *v, const uint8_t *out, double *worst) {
+  int64_t size = gqElementTypeSize(v->type), wrong = 0;
+  double bound = v->type == GQ_F32 ? 8 : 4;
+  *worst = 0;
+  for (int64_t i = 0; i < GUARD; ++i)
+    wrong += out[i] != POISON || out[GUARD + outBytes(v->type) + i] != POISON;
+  if (wrong)
+    printf("  %s, %s: %lld bytes outside of the output\n", p.name, v->name,
+           (long long)wrong);
+  for (int64_t row = 0; row < p.rows; ++row)
+    for (int64_t n = 0; n < outStride(); ++n) {
+      const uint8_t *at = out + GUARD + (row * outStride() + n) * size;
+      if (p.owners[row] == -2 && n < p.n)
+        continue;
+      if (n >= p.n || p.owners[row] < 0) {
+        for (int64_t i = 0; i < size; ++i)
+          if (at[i] != POISON && wrong++ < 4)
+            printf("  %s, %s: row %lld, column %lld is not left alone\n",
+                   p.name, v->name, (long long)row, (long long)n);
+        continue;
+      }
+      double expected = p.sums[row * p.n + n];
+      double magnitude = p.magnitudes[row * p.n + n];
+      double got = valueOf(v->type, at);
+      // Beyond the largest f16 there is an infinity of its own.
+      bool large = v->type == GQ_F16 && fabs(expected) > 65000;
+      double beyond = fabs(got - expected) - halfUnit(v->type, expected);
+      bool ok = isnan(expected) ? isnan(got)
+                : large         ? fabs(got) > 64000
+                                : beyond <= bound * 0x1p-24 * magnitude;
+      if (!ok && wrong++ < 4)
+        printf("  %s, %s: out[%lld, %lld] of group %d is %.9g, not %.9g\n",
+               p.name, v->name, (long long)row, (long long)n, p.owners[row],
+               got, expected);
+      if (ok && !large && magnitude > 0 && beyond > 0 &&
+          beyond / (magnitude * 0x1p-24) > *worst)
+        *worst = beyond / (magnitude * 0x1p-24);
+    }
+  if (wrong)
+    printf("  %s, %s: %lld wrong\n", p.name, v->name, (long long)wrong);
+  return wrong == 0;
+}
+
+static void report(bool ok, const Variant *v, const char *what) {
+  ok ? ++passed : ++failed;
+  if (!ok)
+    printf("FAILED %s, %s: %s\n", p.name, v->name, what);
+  fflush(stdout);
+}
+
+static bool isFor(const Variant *v) {
+  return (!v->n || (v->n == p.n && v->k == p.k && !p.gap)) &&
+         (v->family != GQ_KERNEL_GROUPED_MM_DECODE ||
+          gq_dev_grouped_mm_decodes(p.k));
+}
+
+/// Every kernel on the problem, on a full grid and on small ones, then `runs`
+/// times.
+static void run(int runs) {
+  fill();
+  computeReference();
+  double all = 0;
+  for (int i = 0; i < NUM_VARIANTS; ++i) {
+    const Variant *v = &variants[i];
+    if (!isFor(v))
+      continue;
+    MmOperands o = upload(v);
+    uint8_t *first = NULL;
+    uint32_t status, expected = 0;
+    const unsigned grids[] = {(unsigned)multiprocessors, 1, 7};
+    int numGrids = extent == MM_EMULATED ? 1 : 3;
+    size_t bytes = (size_t)(outBytes(v->type) + 2 * GUARD);
+    for (int g = 0; g < numGrids; ++g) {
+      poison(v, &o);
+      launch(v, &o, grids[g]);
+      uint8_t *out = readBack(v, &o, &status);
+      if (g == 0 || p.hostile) {
+        double worst;
+        report(isRight(v, out, &worst), v, "wrong");
+        report((status != 0) == p.hostile, v, "status");
+        all = worst > all ? worst : all;
+      }
+      if (g == 0) {
+        first = out;
+        expected = status;
+        continue;
+      }
+      report((p.hostile || memcmp(out, first, bytes) == 0) &&
+                 status == expected,
+             v, "other bits on another grid");
+      free(out);
+    }
+    bool same = true;
+    for (int r = 0; r < runs; ++r) {
+      poison(v, &o);
+      launch(v, &o, (unsigned)multiprocessors);
+      uint8_t *out = readBack(v, &o, &status);
+      same &= memcmp(out, first, bytes) == 0;
+      free(out);
+    }
+    report(same, v, "other bits in another run");
+    free(first);
+    unload(v, &o);
+  }
+  printf("%-28s at most %.2f * 2^-24 of the magnitudes beyond half a unit\n",
+         p.name, all);
+  release();
+}
+
+//===----------------------------------------------------------------------===//
+// The tests
+//===----------------------------------------------------------------------===//
+
+static const int64_t ragged[] = {0,  1,  7, 8,  9,   16,  0,   17,
+                                 33, 64, 0, 65, 127, 128, 129, 0};
+enum { RAGGED = sizeof(ragged) / sizeof(*ragged) };
+
+/// What threads on the CPU can do in some seconds.
+static void testEmulated(void) {
+  const int64_t sizes[] = {0, 1, 9, 0, 40, 0};
+  begin("fixed", 512, 384, 3, sizes, 1, 1);
+  run(0);
+  begin("parts", 264 + 8, 160, 6, sizes, 0, 0);
+  p.gap = 1;
+  run(0);
+  begin("narrow", 33, 96, 6, sizes, 2, 0);
+  run(0);
+  begin("an odd number of blocks", 24, 48, 6, sizes, 0, 0);
+  p.hasAlpha = false;
+  run(0);
+  const int64_t one[] = {130};
+  begin("one group, no end", 40, 64, 1, one, 0, 0);
+  p.numOffsets = 1;
+  run(0);
+  begin("hostile", 40, 64, 6, sizes, 0, 0);
+  p.offsets[2] = 1 << 20;
+  p.hostile = true;
+  run(0);
+}
+
+static void testShapes(int runs) {
+  begin("ragged", 512, 384, RAGGED, ragged, 0, 0);
+  run(runs);
+  begin("gaps", 512, 384, RAGGED, ragged, 5, 1);
+  p.hasAlpha = false;
+  run(0);
+  begin("one more row a stride", 512, 384, 5, ragged, 3, 2);
+  p.gap = 1;
+  run(0);
+  begin("a part of a step", 328, 160, 9, ragged, 0, 0);
+  run(0);
+  begin("half a step", 264, 192, RAGGED, ragged, 1, 0);
+  run(0);
+  begin("narrow", 130, 96, 6, ragged, 0, 0);
+  run(0);
+  begin("no more than a block", 24, 16, 6, ragged, 0, 0);
+  run(0);
+  begin("an odd number of blocks", 96, 1040 + 16, 9, ragged, 2, 0);
+  run(0);
+  begin("unaligned", 40, 256, 9, ragged, 2, 0);
+  p.shift = 1;
+  run(0);
+  begin("an odd number of columns", 33, 128, 9, ragged, 2, 0);
+  run(0);
+  const int64_t few[] = {3, 0, 11};
+  begin("long", 256, 5120, 3, few, 0, 0);
+  run(0);
+  const int64_t large[] = {700};
+  begin("one group, no end", 1024, 256, 1, large, 0, 0);
+  p.numOffsets = 1;
+  run(runs / 5);
+}
+
+/// Small N and many groups: quads of decode go on in the next group.
+static void testManyGroups(void) {
+  static int64_t sizes[4096];
+  for (int i = 0; i < 4096; ++i)
+    sizes[i] = randomBits() % 4 ? 0 : randomBits() % 3;
+  begin("4096 groups", 32, 128, 4096, sizes, 0, 0);
+  run(0);
+  for (int i = 0; i < 300; ++i)
+    sizes[i] = randomBits() % 10;
+  begin("300 groups", 48, 256, 300, sizes, 1, 0);
+  run(0);
+  for (int i = 0; i < 500; ++i)
+    sizes[i] = i % 100 == 99 ? 40 : 0;
+  begin("most groups empty", 160, 128, 500, sizes, 0, 0);
+  run(0);
+}
+
+static void testHostile(void) {
+  const int64_t sizes[] = {20, 30, 40, 50, 60, 70, 80, 90};
+  struct {
+    const char *name;
+    bool scales;
+    int at;
+    int64_t value;
+  } cases[] = {
+      {"negative", false, 3, -1},
+      {"far negative", false, 0, INT64_MIN},
+      {"beyond the last row", false, 4, 441},
+      {"far beyond", false, 8, INT64_MAX},
+      {"decreasing", false, 5, 30},
+      {"scales negative", true, 2, -128},
+      {"scales not of 128", true, 2, 257},
+      {"scales beyond", true, 6, 1 << 20},
+      {"scales far beyond", true, 7, INT64_MAX - 127},
+      {"scales leave no room", true, 7, 9 * 128},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    begin(cases[i].name, 72, 128, 8, sizes, 0, 0);
+    (cases[i].scales ? p.scaleOffsets : p.offsets)[cases[i].at] =
+        cases[i].value;
+    p.hostile = true;
+    run(0);
+  }
+  begin("all overlap", 40, 64, 8, sizes, 0, 0);
+  for (int e = 0; e <= 8; ++e)
+    p.offsets[e] = e % 2 ? p.rows : p.rows + 1 + e;
+  p.hostile = true;
+  run(0);
+}
+
+/// A graph that was captured with other offsets than it is replayed with.
+static void testReplay(void) {
+  const int64_t sizes[] = {100, 0, 57, 1, 130, 8};
+  const int64_t others[] = {9, 90, 0, 130, 60, 7};
+  for (int i = 0; i < NUM_VARIANTS; ++i) {
+    const Variant *v = &variants[i];
+    begin("replay", 512, 384, 6, sizes, 0, 1);
+    Problem captured = p;
+    begin("replay", 512, 384, 6, others, 0, 1);
+    if (!isFor(v))
+      continue;
+    fill();
+    computeReference();
+    MmOperands o = upload(v);
+    DevicePtr offsets =
+        offsetsToDevice(captured.offsets, p.numOffsets, v->offsetBits);
+    DevicePtr scaleOffsets =
+        offsetsToDevice(captured.scaleOffsets, p.groups, v->offsetBits);
+    MmOperands shown = o;
+    shown.offsets = offsets;
+    shown.scaleOffsets = scaleOffsets;
+    Handle graph, executable;
+    CU(StreamBeginCapture(stream, 0));
+    launch(v, &shown, (unsigned)multiprocessors);
+    CU(StreamEndCapture(stream, &graph));
+    CU(GraphInstantiate(&executable, graph, 0));
+    poison(v, &o);
+    CU(GraphLaunch(executable, stream));
+    CU(StreamSynchronize(stream));
+    poison(v, &o);
+    size_t bytes = (size_t)v->offsetBits / 8;
+    CU(MemcpyDtoDAsync(offsets, o.offsets, (size_t)p.numOffsets * bytes,
+                       stream));
+    CU(MemcpyDtoDAsync(scaleOffsets, o.scaleOffsets, (size_t)p.groups * bytes,
+                       stream));
+    CU(GraphLaunch(executable, stream));
+    uint32_t status;
+    double worst;
+    uint8_t *out = readBack(v, &o, &status);
+    report(isRight(v, out, &worst) && !status, v, "replayed");
+    free(out);
+    CU(GraphExecDestroy(executable));
+    CU(GraphDestroy(graph));
+    CU(MemFree(offsets));
+    CU(MemFree(scaleOffsets));
+    unload(v, &o);
+    release();
+  }
+}
+
+/// NaN scales reach the outputs that they are summed into, and no others.
+static void testNan(void) {
+  begin("NaN", 264, 128, 6, ragged, 0, 0);
+  fill();
+  for (int64_t e = 0; e < 6; e += 2)
+    p.bScales[gq_dev_tile128x4_offset(e * up(p.n, 128) + 17 * e + 3, 1,
+                                      scaleColumns())] = 0x7f;
+  if (p.rows > 9)
+    p.aScales[gq_dev_tile128x4_offset(p.scaleOffsets[4] + 2, 5,
+                                      scaleColumns())] = 0xff;
+  computeReference();
+  for (int i = 0; i < NUM_VARIANTS; ++i) {
+    const Variant *v = &variants[i];
+    if (!isFor(v))
+      continue;
+    MmOperands o = upload(v);
+    poison(v, &o);
+    launch(v, &o, (unsigned)multiprocessors);
+    uint32_t status;
+    double worst;
+    uint8_t *out = readBack(v, &o, &status);
+    report(isRight(v, out, &worst) && !status, v, "NaN");
+    free(out);
+    unload(v, &o);
+  }
+  release();
+}
+
+int runMmTests(Handle module, int device, int argc, char **argv) {
+  extent = argc == 0                          ? MM_ALL
+           : strcmp(argv[0], "emulated") == 0 ? MM_EMULATED
+                                              : MM_QUICK;
+  CU(StreamCreate(&stream, 1));
+  CU(DeviceGetAttribute(&multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device));
+  for (int i = 0; i < NUM_VARIANTS; ++i)
+    CU(ModuleGetFunction(&variants[i].function, module, variants[i].name));
+  if (extent == MM_EMULATED) {
+    testEmulated();
+  } else {
+    testShapes(extent == MM_QUICK ? 1 : RUNS);
+    if (extent == MM_ALL)
+      testManyGroups();
+    testHostile();
+    testNan();
+    testReplay();
+  }
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}
