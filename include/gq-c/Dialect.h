@@ -63,6 +63,10 @@ MLIR_CAPI_EXPORTED gqDirectionTraits
 gqDirectionAttrGetTraits(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED bool gqAttributeIsADirection(MlirAttribute attribute);
 
+MLIR_CAPI_EXPORTED MlirAttribute gqMmKernelAttrGet(MlirContext context,
+                                                   gqMmKernel kernel);
+MLIR_CAPI_EXPORTED gqMmKernel gqMmKernelAttrGetValue(MlirAttribute attribute);
+
 /// `#gq.tile128x4`, the encoding of a tensor of tiled scales.
 MLIR_CAPI_EXPORTED MlirAttribute gqTile128x4AttrGet(MlirContext context);
 MLIR_CAPI_EXPORTED bool gqAttributeIsATile128x4(MlirAttribute attribute);
@@ -160,6 +164,9 @@ typedef struct gqGroupedMm {
 } gqGroupedMm;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedMm(MlirOperation op);
+/// The attribute `kernel`, which is about GPUs alone; auto where it is left
+/// out.
+MLIR_CAPI_EXPORTED gqMmKernel gqGroupedMmGetKernel(MlirOperation op);
 MLIR_CAPI_EXPORTED gqGroupedMm gqGroupedMmGet(MlirOperation op);
 /// As gqBlockQuantizeCreate.
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedMmCreate(MlirLocation location,

@@ -65,6 +65,12 @@ static_assert(int(gq::ScaleLayout::Linear) == GQ_SCALE_LAYOUT_LINEAR);
 static_assert(int(gq::ScaleLayout::Tile128x4) == GQ_SCALE_LAYOUT_TILE128X4);
 static_assert(int(gq::Rows::All) == GQ_ROWS_ALL);
 static_assert(int(gq::Rows::Grouped) == GQ_ROWS_GROUPED);
+static_assert(int(gq::MmKernel::Auto) == GQ_MM_KERNEL_AUTO);
+static_assert(int(gq::MmKernel::Any) == GQ_MM_KERNEL_ANY);
+static_assert(int(gq::MmKernel::Decode) == GQ_MM_KERNEL_DECODE);
+static_assert(int(gq::MmKernel::Tiles32) == GQ_MM_KERNEL_TILES32);
+static_assert(int(gq::MmKernel::Tiles64) == GQ_MM_KERNEL_TILES64);
+static_assert(int(gq::MmKernel::Tiles128) == GQ_MM_KERNEL_TILES128);
 
 //===----------------------------------------------------------------------===//
 // Interfaces
@@ -215,6 +221,7 @@ GQ_DEFINE_ENUM_ATTR(Format)
 GQ_DEFINE_ENUM_ATTR(Recipe)
 GQ_DEFINE_ENUM_ATTR(ScaleLayout)
 GQ_DEFINE_ENUM_ATTR(Rows)
+GQ_DEFINE_ENUM_ATTR(MmKernel)
 
 MlirAttribute gqDirectionAttrGet(MlirContext context,
                                  const gqDirectionTraits *traits) {

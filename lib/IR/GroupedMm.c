@@ -26,6 +26,12 @@ gqGroupedMm gqGroupedMmGet(MlirOperation op) {
   return desc;
 }
 
+gqMmKernel gqGroupedMmGetKernel(MlirOperation op) {
+  MlirAttribute kernel = gqGetAttribute(op, "kernel");
+  return mlirAttributeIsNull(kernel) ? GQ_MM_KERNEL_AUTO
+                                     : gqMmKernelAttrGetValue(kernel);
+}
+
 MlirOperation gqGroupedMmCreate(MlirLocation location,
                                 const gqGroupedMm *desc) {
   return gqOpCreate(location, &gqGroupedMmInfo, desc, NULL);

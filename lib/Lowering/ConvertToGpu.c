@@ -6,11 +6,13 @@
 // Each op becomes kernels (GpuKernel.h) of the device functions in
 // runtime_kernels/kernels/: quantize_rows and swizzle_scales go through rows;
 // where columns, column sums or groups of their own shapes ask for more,
-// quantize_tiles goes through tiles.
+// quantize_tiles goes through tiles. Those of grouped_mm are of the same
+// operands, one or several for an op, of which each launch runs one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
+#include "ChooseKernels.h"
 #include "Functions.h"
 #include "GpuKernel.h"
 #include "GpuOverlap.h"
@@ -509,6 +511,103 @@ static bool launchTiles(const Launcher *launcher,
 }
 
 //===----------------------------------------------------------------------===//
+// The grouped matmul
+//===----------------------------------------------------------------------===//
+
+/// The elements from one row to the next, where the type says so.
+static int64_t staticStride(MlirValue buffer) {
+  MlirType type = mlirValueGetType(buffer);
+  bool dense = mlirAttributeIsNull(mlirMemRefTypeGetLayout(type)) ||
+               mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type));
+  return dense ? gqDim(buffer, 1) : GQ_DYNAMIC;
+}
+
+/// buildStride, of a matrix; a constant where it is static.
+static gqExtent buildRowStride(const Launcher *launcher, MlirValue matrix,
+                               int64_t elementSize) {
+  int64_t stride = staticStride(matrix);
+  return stride == GQ_DYNAMIC ? buildStride(launcher, matrix)
+                              : fixedExtent(launcher, stride * elementSize);
+}
+
+/// Launches one of its kernels for more than `moreThan` and at most `atMost`
+/// rows a group.
+static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
+                           gqGpuAddress statusWord, gqMmKernel kernel,
+                           int32_t moreThan, int32_t atMost) {
+  const struct {
+    const char *name;
+    gqKernelFamily family;
+    int32_t tokens;
+  } kernels[] = {
+      [GQ_MM_KERNEL_ANY] = {"grouped_mm_any", GQ_KERNEL_GROUPED_MM_ANY,
+                            GQ_DEV_GROUPED_MM_FEW_TOKENS},
+      [GQ_MM_KERNEL_DECODE] = {"grouped_mm_decode", GQ_KERNEL_GROUPED_MM_DECODE,
+                               GQ_DEV_GROUPED_MM_FEW_TOKENS},
+      [GQ_MM_KERNEL_TILES32] = {"grouped_mm_tiles32",
+                                GQ_KERNEL_GROUPED_MM_TILES, 32},
+      [GQ_MM_KERNEL_TILES64] = {"grouped_mm_tiles64",
+                                GQ_KERNEL_GROUPED_MM_TILES, 64},
+      [GQ_MM_KERNEL_TILES128] = {"grouped_mm_tiles128",
+                                 GQ_KERNEL_GROUPED_MM_TILES, 128},
+  };
+  gqElementType outType =
+      elementType(mlirShapedTypeGetElementType(mlirValueGetType(desc->out)));
+  // The struct of all three families.
+  gqGroupedMmTilesOperands operands = {
+      .a = buildAddress(launcher, desc->a),
+      .aStride = buildRowStride(launcher, desc->a, 1),
+      .aScales = buildAddress(launcher, desc->aScales),
+      .scaleRows = buildExtent(launcher, desc->aScales, 0, 1),
+      .b = buildAddress(launcher, desc->b),
+      .bScales = buildAddress(launcher, desc->bScales),
+      .offsets = buildAddress(launcher, desc->offsets),
+      .numOffsets = buildCount(launcher, desc->offsets),
+      .scaleOffsets = buildAddress(launcher, desc->scaleOffsets),
+      .groups = buildExtent(launcher, desc->scaleOffsets, 0, 1),
+      .alpha = buildAddress(launcher, desc->alpha),
+      .out = buildAddress(launcher, desc->out),
+      .outStride =
+          buildRowStride(launcher, desc->out, gqElementTypeSize(outType)),
+      .rows = buildExtent(launcher, desc->a, 0, 1),
+      .n = buildExtent(launcher, desc->b, 1, 1),
+      .k = buildExtent(launcher, desc->b, 2, 2),
+      .status = statusWord,
+      .offsetBits = constant(integerBits(desc->offsets)),
+      .outType = constant(outType),
+      .tokens = constant(kernels[kernel].tokens),
+      .moreThan = constant(moreThan),
+      .atMost = constant(atMost),
+  };
+  gqKernelFamily family = kernels[kernel].family;
+  gq_dev_bounds bounds =
+      family == GQ_KERNEL_GROUPED_MM_TILES
+          ? gq_dev_grouped_mm_tiles_bounds(kernels[kernel].tokens)
+      : family == GQ_KERNEL_GROUPED_MM_DECODE
+          ? gq_dev_grouped_mm_decode_bounds(operands.k.fixed)
+          : gq_dev_grouped_mm_any_bounds();
+  return launch(launcher, family, kernels[kernel].name, &operands, bounds,
+                gqGpuBuildPlan(&launcher->builder, family, &operands));
+}
+
+/// Without a kernel, several that share all numbers of rows a group.
+static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
+                            gqGpuAddress statusWord) {
+  gqGroupedMm desc = gqGroupedMmGet(op);
+  gqMmKernel kernel = gqGroupedMmGetKernel(op);
+  if (kernel != GQ_MM_KERNEL_AUTO)
+    return launchMmKernel(launcher, &desc, statusWord, kernel, -1, INT32_MAX);
+  gqMmCandidates candidates = gqMmKernelCandidates(&desc);
+  bool valid = true;
+  for (int i = 0; i < candidates.size; ++i)
+    valid =
+        valid &&
+        launchMmKernel(launcher, &desc, statusWord, candidates.kernels[i],
+                       i ? candidates.atMost[i - 1] : -1, candidates.atMost[i]);
+  return valid;
+}
+
+//===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
 
@@ -548,6 +647,8 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
     gqPreprocessGroupedMatmulSf desc = gqPreprocessGroupedMatmulSfGet(op);
     return launchPreprocessGroupedMatmulSf(launcher, &desc, statusWord);
   }
+  if (gqOperationIsAGroupedMm(op))
+    return launchGroupedMm(launcher, op, statusWord);
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   return hasOnlyRows(&desc)
              ? launchGroupedBlockQuantize(launcher, &desc, statusWord)
@@ -555,8 +656,6 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
 }
 
 static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
-  if (gqOperationIsAGroupedMm(op))
-    return gqOpError(op, "has no GPU kernel yet");
   if (!gqCheckLowerable(op))
     return false;
   if (mlirOperationIsNull(gqEnclosingFunction(op, module)))

@@ -10,6 +10,7 @@
 
 #include "gq-c/Passes.h"
 #include "Functions.h"
+#include "ChooseKernels.h"
 #include "Fusion.h"
 #include "Passes.h"
 #include "Toolkit.h"
@@ -61,6 +62,7 @@ namespace gq {
 #define GEN_PASS_DEF_GQSTRICTFLOATS
 #define GEN_PASS_DEF_GQFINALIZEBOUNDARY
 #define GEN_PASS_DEF_CONVERTGQTORUNTIME
+#define GEN_PASS_DEF_GQCHOOSEKERNELS
 #define GEN_PASS_DEF_CONVERTGQTOGPU
 #define GEN_PASS_DEF_GQCOLLAPSELOOPS
 #define GEN_PASS_DEF_GQDEVICEMEMORY
@@ -82,6 +84,14 @@ struct GqAttachTargetPass : impl::GqAttachTargetBase<GqAttachTargetPass> {
   void runOnOperation() override {
     if (failed(unwrap(gqAttachTarget(wrap(getOperation().getOperation()),
                                      chip.c_str(), opt))))
+      signalPassFailure();
+  }
+};
+struct GqChooseKernelsPass : impl::GqChooseKernelsBase<GqChooseKernelsPass> {
+  using GqChooseKernelsBase::GqChooseKernelsBase;
+  void runOnOperation() override {
+    if (failed(unwrap(gqChooseKernels(wrap(getOperation().getOperation()),
+                                      chip.c_str()))))
       signalPassFailure();
   }
 };
@@ -135,6 +145,7 @@ LogicalResult buildNvvm(OpPassManager &pm, const NvvmPipelineOptions &options,
   if (const char *error =
           gqNvvmOptionsCheck(options.format.c_str(), options.opt))
     return fail(error);
+  pm.addPass(createGqChooseKernels({options.chip}));
   if (failed(append(pm, gqNvvmPipeline(options.fuse), fail)))
     return failure();
   pm.addPass(createGqAttachTarget({options.chip, options.opt}));
@@ -200,6 +211,13 @@ bool gqOnlyReads(MlirOperation op, intptr_t operand) {
 void gqRemarkMissed(MlirLocation location, const char *pass,
                     const char *message) {
   remark::missed(unwrap(location),
+                 remark::RemarkOpts::name(pass).category(pass))
+      << message;
+}
+
+void gqRemarkPassed(MlirLocation location, const char *pass,
+                    const char *message) {
+  remark::passed(unwrap(location),
                  remark::RemarkOpts::name(pass).category(pass))
       << message;
 }

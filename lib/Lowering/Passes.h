@@ -30,6 +30,7 @@ MlirLogicalResult gqPackSubbyte(MlirOperation module);
 MlirLogicalResult gqFinalizeBoundary(MlirOperation module);
 void gqLowerDeallocations(MlirOperation root);
 MlirLogicalResult gqConvertToRuntime(MlirOperation module);
+MlirLogicalResult gqChooseKernels(MlirOperation module, const char *chip);
 MlirLogicalResult gqConvertToGpu(MlirOperation module);
 void gqPrepareKernels(MlirOperation root);
 void gqCollapseLoops(MlirOperation root);

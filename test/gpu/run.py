@@ -451,6 +451,82 @@ def test_moe():
     report("moe fixed groups", error if code else differences(results, expected))
 
 
+def mm_text(n, k, out, index, kernel, m="?", groups="?"):
+    """gq.grouped_mm: a, b, their scales, offsets, scale offsets, alpha, out."""
+    columns = (k // 16 + 3) // 4 * 4
+    padded = (n + 127) // 128 * 128
+    a, b = f"tensor<{m}x{k}xf4E2M1FN>", f"tensor<{groups}x{n}x{k}xf4E2M1FN>"
+    sa = f"tensor<?x{columns}xf8E4M3FN, #gq.tile128x4>"
+    sb = f"tensor<{groups}x{padded}x{columns}xf8E4M3FN, #gq.tile128x4>"
+    o, so, c = f"tensor<?x{index}>", f"tensor<{groups}x{index}>", f"tensor<{m}x{n}x{out}>"
+    return f"""
+    func.func @main(%a: {a}, %b: {b}, %sa: {sa}, %sb: {sb}, %o: {o}, %so: {so},
+                    %alpha: tensor<{groups}xf32>, %c0: {c}) -> {c} {{
+      %c = gq.grouped_mm format(nvfp4) kernel({kernel}) ins(%a, %b : {a}, {b})
+          scales(%sa, %sb : {sa}, {sb}) groups(%o, %so : {o}, {so})
+          alpha(%alpha : tensor<{groups}xf32>) outs(%c0 : {c}) -> {c}
+      return %c : {c}
+    }}"""
+
+
+MM_KERNELS = ("auto", "any", "decode", "tiles32", "tiles64", "tiles128")
+
+
+def floats_of(x):
+    """An array of one of the element types, bf16 as uint16, as float64."""
+    bf16 = x.dtype == np.uint16
+    return ((x.astype(np.uint32) << 16).view(np.float32) if bf16 else x).astype(np.float64)
+
+
+def test_grouped_mm():
+    """Every kernel on the golden case and on others, against the oracle; rows in
+    no group keep what they were."""
+    c = {f.stem: np.load(f) for f in (golden / "nvfp4_grouped_mm").glob("*.npy")}
+    n, k = c["b_data"].shape[1], c["a_source"].shape[1]
+    columns = (k // 16 + 3) // 4 * 4
+    arrays = [c["data"], c["b_data"], c["scales"].reshape(-1, columns),
+              c["b_scales"].reshape(len(c["b_data"]), -1, columns),
+              c["offsets"], c["scale_offsets"], c["alpha"]]  # fmt: skip
+    for kernel in MM_KERNELS:
+        out = np.full(c["out"].shape, np.nan, np.float32)
+        code, error, results = run(mm_text(n, k, "f32", "i32", kernel), [*arrays, out], "cuda")
+        inside = ~np.isnan(c["out"])
+        wrong = code == 0 and not np.allclose(results[0][inside], c["out"][inside], 1e-5, 1e-4)
+        kept = code != 0 or np.isnan(results[0][~inside]).all()
+        report(f"golden nvfp4_grouped_mm {kernel}",
+               error if code else "wrong" if wrong else None if kept else "not left alone")  # fmt: skip
+    rng = np.random.default_rng(29)
+    cases = ((264, 160, [0, 1, 9, 40, 0, 130], 2), (33, 48, [5, 0, 20], 0), (256, 512, [300], 0))
+    for n, k, sizes, around in cases:
+        groups, columns = len(sizes), (k // 16 + 3) // 4 * 4
+        rows = sum(sizes) + 2 * around
+        offsets = np.cumsum([around, *sizes])
+        starts = np.cumsum([0, *((m + 127) // 128 * 128 for m in sizes)])
+        scales = [rng.integers(0x28, 0x40, (r, columns), np.uint8)
+                  for r in (starts[-1], groups * ((n + 127) // 128) * 128)]  # fmt: skip
+        a = rng.integers(0, 256, (rows, k // 2), np.uint8)
+        b = rng.integers(0, 256, (groups, n, k // 2), np.uint8)
+        alpha = rng.standard_normal(groups).astype(np.float32)
+        for kernel, out, index in zip(MM_KERNELS, 2 * ("bf16", "f16", "f32"), 3 * ("i32", "i64")):
+            whole = [a, b, scales[0], scales[1].reshape(groups, -1, columns),
+                     offsets.astype(index.replace("i", "int")),
+                     starts[:-1].astype(index.replace("i", "int")), alpha,
+                     np.full((rows, n), 7, ELEMENTS[out])]  # fmt: skip
+            # Rows and groups known when it is compiled, and not.
+            for extents in ((), (rows, groups)):
+                text = mm_text(n, k, out, index, kernel, *extents)
+                code, error, expected = run(text, whole, "cpu")
+                assert code == 0, error
+                code, error, results = run(text, whole, "cuda")
+                # The CPU's sums are exact, and rounded once; the magnitudes of a
+                # sum add up to some thousands.
+                unit = {"bf16": 2**-7, "f16": 2**-9, "f32": 2**-20}[out]
+                near = code == 0 and np.allclose(
+                    floats_of(results[0]), floats_of(expected[0]), rtol=unit, atol=2**-8)  # fmt: skip
+                report(f"grouped_mm {kernel} {out} {index} N={n} K={k} {sizes} {extents}",
+                       error if code else None if near else "wrong")  # fmt: skip
+
+
 def test_hostile_offsets():
     rng = np.random.default_rng(17)
     m, k = 256, 64
@@ -510,7 +586,7 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
         # The long ones first.
         for test in (
             test_leftovers, test_random, test_blocks, test_gather, test_producers, test_moe,
-            test_hostile_row_indices, test_activations, test_golden, test_fused_silu,
+            test_hostile_row_indices, test_grouped_mm, test_activations, test_golden, test_fused_silu,
             test_hostile_offsets,
         ):  # fmt: skip
             done.append(pool.submit(reports_of, test))

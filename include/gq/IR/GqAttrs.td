@@ -110,6 +110,28 @@ def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
       "`<` struct($rounding, $transform, custom<Block>($block)) `>`";
 }
 
+def Gq_MmKernel : Gq_Enum<"MmKernel", "mm_kernel", [
+  I32EnumAttrCase<"Auto", 0, "auto">,
+  I32EnumAttrCase<"Any", 1, "any">,
+  I32EnumAttrCase<"Decode", 2, "decode">,
+  I32EnumAttrCase<"Tiles32", 3, "tiles32">,
+  I32EnumAttrCase<"Tiles64", 4, "tiles64">,
+  I32EnumAttrCase<"Tiles128", 5, "tiles128">
+]>;
+def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
+  let description = [{
+    The GPU kernel of `gq.grouped_mm`. All are right for any operands, and give
+    the same bits in every run; which is fast depends on the rows a group:
+
+    | kernel | made for |
+    |---|---|
+    | `decode` | up to 8 rows a group: the weights are read once, near the memory's rate |
+    | `tiles32`, `tiles64`, `tiles128` | up to as many rows, and more: tensor cores of sm_90a (wgmma), no workspace |
+    | `any` | K that is no multiple of 32, or addresses of no alignment; other chips |
+    | `auto` | `gq-choose-kernels` replaces it |
+  }];
+}
+
 def Gq_Tile128x4Attr : AttrDef<Gq_Dialect, "Tile128x4"> {
   let mnemonic = "tile128x4";
   let summary = "Encoding of a tensor of scales in tiles of 128 rows by 4";

@@ -454,12 +454,16 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out"> {
       contiguous.
     * (C13) The format is `nvfp4`.
 
+    `kernel` says which kernel a GPU runs; see `MmKernelAttr`. The CPU has one
+    way, with sums in float64.
+
     With M = 0 the op folds to its `outs`.
   }]);
   let arguments = (ins
     Gq_FormatAttr:$format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
+    OptionalAttr<Gq_MmKernelAttr>:$kernel,
     Gq_F4_2D:$a,
     Gq_F4_3D:$b,
     Gq_E4M3_2D:$a_scales,
@@ -469,7 +473,8 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out"> {
     Optional<Gq_F32_1D>:$alpha,
     Gq_Float2D:$out);
   let assemblyFormat = [{
-    `format` `` $format (`scale_layout` `` $scale_layout^)? attr-dict
+    `format` `` $format (`scale_layout` `` $scale_layout^)?
+    (`kernel` `` $kernel^)? attr-dict
     `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)`
     `scales` `(` $a_scales `,` $b_scales `:`
                  type($a_scales) `,` type($b_scales) `)`

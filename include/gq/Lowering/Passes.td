@@ -240,6 +240,35 @@ def ConvertGqToRuntime : Pass<"convert-gq-to-runtime", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
+  let summary = "Say which kernel a GPU runs for an op";
+  let description = [{
+    Gives each `gq.grouped_mm` that has no `kernel`, or `auto`, the one that is
+    fastest for M / G rows a group, where M and G are static:
+
+    | M / G | `kernel` |
+    |---|---|
+    | up to 8 | `decode`, if K is static and 8 rows of it fit into shared memory |
+    | up to 32 | `tiles32` |
+    | up to 64 | `tiles64` |
+    | more | `tiles128` |
+
+    Where K is no multiple of 32, and on other chips than sm_90a, it is `any`.
+    Where M or G is known only at the launch, it stays as it is:
+    `convert-gq-to-gpu` then makes `decode`, `tiles32` and `tiles128` of it, of
+    which each launch runs one, by the same bounds (`tiles128` above 32). A remark
+    of the category `gq-choose-kernels` says what was chosen and why
+    (`--remarks-filter-passed=gq-choose-kernels --remark-format=emitRemark`).
+
+    A `kernel` that is written stays; one that the chip or K is not for is an
+    error.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "The chip: sm_90a, sm_100a or sm_120a">,
+  ];
+}
+
 def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Launch a kernel for each op";
   let description = [{

@@ -21,19 +21,6 @@ func.func @unpacked(%x: memref<8x64xbf16>, %q: memref<8x64xf4E2M1FN>,
 
 // -----
 
-func.func @grouped_mm(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
-    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
-    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xbf16>) {
-  // expected-error @+1 {{has no GPU kernel yet}}
-  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
-      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
-      groups(%o, %so : memref<4xi32>, memref<3xi32>)
-      outs(%c : memref<?x32xbf16>)
-  return
-}
-
-// -----
-
 func.func @host_access(%a: memref<4xf32>, %i: index) -> f32 {
   // expected-error @+1 {{'memref.load' op would run on the host, on device memory; it has no GPU lowering}}
   %r = memref.load %a[%i] : memref<4xf32>

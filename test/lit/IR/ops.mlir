@@ -121,6 +121,25 @@ func.func @grouped_mm(%a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
 }
 
 // Packed and logical data meet.
+// CHECK-LABEL: func @grouped_mm_kernel
+func.func @grouped_mm_kernel(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xbf16>) {
+  // CHECK: gq.grouped_mm format(nvfp4) kernel(tiles64) ins(
+  gq.grouped_mm format(nvfp4) kernel(tiles64)
+      ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x32xbf16>)
+  // CHECK: gq.grouped_mm format(nvfp4) kernel(auto) ins(
+  gq.grouped_mm format(nvfp4) kernel(auto)
+      ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x32xbf16>)
+  return
+}
+
 // CHECK-LABEL: func @grouped_mm_packed
 func.func @grouped_mm_packed(%a: tensor<?x32xi8>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>,

@@ -1,0 +1,132 @@
+//===- ChooseKernels.c - gq-choose-kernels -----------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChooseKernels.h"
+
+#include "../IR/Checks.h"
+#include "Passes.h"
+#include "Query.h"
+
+#include "runtime_kernels/kernels/Launch.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char passName[] = "gq-choose-kernels";
+
+static const char *const names[] = {
+    [GQ_MM_KERNEL_AUTO] = "auto",       [GQ_MM_KERNEL_ANY] = "any",
+    [GQ_MM_KERNEL_DECODE] = "decode",   [GQ_MM_KERNEL_TILES32] = "tiles32",
+    [GQ_MM_KERNEL_TILES64] = "tiles64", [GQ_MM_KERNEL_TILES128] = "tiles128",
+};
+
+/// M, G and K; GQ_DYNAMIC where not static.
+typedef struct Extents {
+  int64_t rows, groups, k;
+} Extents;
+
+static Extents extentsOf(const gqGroupedMm *desc) {
+  return (Extents){gqDim(desc->a, 0), gqDim(desc->scaleOffsets, 0),
+                   gqDataColumns(desc->b)};
+}
+
+static bool hasStaticRows(Extents extents) {
+  return extents.rows != GQ_DYNAMIC && extents.groups != GQ_DYNAMIC;
+}
+
+/// Of shared memory, decode has to be compiled for so many k.
+static bool canDecode(Extents extents) {
+  return extents.k != GQ_DYNAMIC && gq_dev_grouped_mm_decodes(extents.k);
+}
+
+gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
+  Extents extents = extentsOf(desc);
+  gqMmCandidates candidates = {0};
+  const struct {
+    bool fits;
+    gqMmKernel kernel;
+    int32_t atMost;
+  } all[GQ_MAX_MM_CANDIDATES] = {
+      {canDecode(extents), GQ_MM_KERNEL_DECODE, GQ_DEV_GROUPED_MM_FEW_TOKENS},
+      {true, GQ_MM_KERNEL_TILES32, 32},
+      {hasStaticRows(extents), GQ_MM_KERNEL_TILES64, 64},
+      {true, GQ_MM_KERNEL_TILES128, INT32_MAX},
+  };
+  for (int i = 0; i < GQ_MAX_MM_CANDIDATES; ++i)
+    if (all[i].fits) {
+      candidates.kernels[candidates.size] = all[i].kernel;
+      candidates.atMost[candidates.size++] = all[i].atMost;
+    }
+  return candidates;
+}
+
+/// Why a kernel that was asked for cannot be; null if it can.
+static const char *findFault(gqMmKernel kernel, Extents extents, bool hopper) {
+  if (kernel >= GQ_MM_KERNEL_TILES32 && !hopper)
+    return "is a kernel of sm_90a";
+  if (kernel == GQ_MM_KERNEL_DECODE && !canDecode(extents))
+    return "needs a static K of which 8 rows fit into shared memory";
+  return NULL;
+}
+
+/// The kernel, and why, in `reason`. Auto if it is to be found at each launch.
+static gqMmKernel choose(const gqGroupedMm *desc, bool hopper, char *reason,
+                         size_t size) {
+  Extents extents = extentsOf(desc);
+  if (!hopper) {
+    snprintf(reason, size, "the other kernels are for sm_90a");
+    return GQ_MM_KERNEL_ANY;
+  }
+  if (extents.k != GQ_DYNAMIC && extents.k % 32 != 0) {
+    snprintf(reason, size, "K = %" PRId64 " is no multiple of 32", extents.k);
+    return GQ_MM_KERNEL_ANY;
+  }
+  if (!hasStaticRows(extents)) {
+    snprintf(reason, size,
+             "M and G are known at the launch, which takes one of several");
+    return GQ_MM_KERNEL_AUTO;
+  }
+  gqMmCandidates candidates = gqMmKernelCandidates(desc);
+  int i = 0;
+  while (i + 1 < candidates.size &&
+         extents.rows > extents.groups * candidates.atMost[i])
+    ++i;
+  snprintf(reason, size, "%" PRId64 " rows in %" PRId64 " groups%s",
+           extents.rows, extents.groups,
+           canDecode(extents) ? "" : ", and K too large or unknown to decode");
+  return candidates.kernels[i];
+}
+
+static bool chooseKernel(MlirOperation op, bool hopper) {
+  gqGroupedMm desc = gqGroupedMmGet(op);
+  gqMmKernel given = gqGroupedMmGetKernel(op);
+  if (given != GQ_MM_KERNEL_AUTO) {
+    const char *fault = findFault(given, extentsOf(&desc), hopper);
+    return !fault || gqOpError(op, "kernel '%s' %s", names[given], fault);
+  }
+  char text[160], reason[96];
+  gqMmKernel kernel = choose(&desc, hopper, reason, sizeof(reason));
+  if (kernel != GQ_MM_KERNEL_AUTO)
+    mlirOperationSetAttributeByName(
+        op, mlirStringRefCreateFromCString("kernel"),
+        gqMmKernelAttrGet(mlirOperationGetContext(op), kernel));
+  snprintf(text, sizeof(text), "kernel '%s': %s", names[kernel], reason);
+  gqRemarkPassed(mlirOperationGetLocation(op), passName, text);
+  return true;
+}
+
+MlirLogicalResult gqChooseKernels(MlirOperation module, const char *chip) {
+  gqOpList ops = gqCollect(module, gqOperationIsAGroupedMm);
+  bool valid = true;
+  for (intptr_t i = 0; i < ops.size; ++i)
+    valid &= chooseKernel(ops.ops[i], strcmp(chip, "sm_90a") == 0);
+  gqOpListFree(&ops);
+  return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
+}

@@ -1,0 +1,38 @@
+//===- ChooseKernels.h - kernels that an op can be ----------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_LOWERING_CHOOSEKERNELS_H
+#define GQ_LIB_LOWERING_CHOOSEKERNELS_H
+
+#include "gq-c/Dialect.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GQ_MAX_MM_CANDIDATES = 4 };
+
+/// Kernels of sm_90a for a gq.grouped_mm, each for up to so many rows a group.
+typedef struct gqMmCandidates {
+  int size;
+  gqMmKernel kernels[GQ_MAX_MM_CANDIDATES];
+  int32_t atMost[GQ_MAX_MM_CANDIDATES];
+} gqMmCandidates;
+
+/// Those that the op's K allows: fewer where M and G are not static, since then
+/// all of them are made.
+gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc);
+
+/// Reports what `pass` did (Passes.cpp).
+void gqRemarkPassed(MlirLocation location, const char *pass,
+                    const char *message);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif // GQ_LIB_LOWERING_CHOOSEKERNELS_H

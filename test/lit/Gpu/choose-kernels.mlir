@@ -1,0 +1,132 @@
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels)' | FileCheck %s
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels{chip=sm_100a})' | FileCheck %s --check-prefix=OTHER
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels)' --remarks-filter-passed=gq-choose-kernels --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+
+// CHECK-LABEL: func @few_rows
+// CHECK: gq.grouped_mm format(nvfp4) kernel(decode) ins(
+// OTHER-LABEL: func @few_rows
+// OTHER: kernel(any)
+// REMARK: kernel 'decode': 24 rows in 3 groups
+func.func @few_rows(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<24x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<24x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @long_rows
+// CHECK: gq.grouped_mm format(nvfp4) kernel(tiles32) ins(
+// OTHER-LABEL: func @long_rows
+// OTHER: kernel(any)
+// REMARK: kernel 'tiles32': 24 rows in 3 groups, and K too large or unknown to decode
+func.func @long_rows(%a: memref<24x16384xi8>, %b: memref<3x256x16384xi8>,
+    %sa: memref<?x2048xf8E4M3FN>, %sb: memref<3x256x2048xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<24x16384xi8>, memref<3x256x16384xi8>)
+      scales(%sa, %sb : memref<?x2048xf8E4M3FN>, memref<3x256x2048xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<24x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @some_rows
+// CHECK: gq.grouped_mm format(nvfp4) kernel(tiles32) ins(
+// OTHER-LABEL: func @some_rows
+// OTHER: kernel(any)
+// REMARK: kernel 'tiles32': 96 rows in 3 groups
+func.func @some_rows(%a: memref<96x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<96x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<96x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<96x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @more_rows
+// CHECK: gq.grouped_mm format(nvfp4) kernel(tiles64) ins(
+// OTHER-LABEL: func @more_rows
+// OTHER: kernel(any)
+// REMARK: kernel 'tiles64': 97 rows in 3 groups
+func.func @more_rows(%a: memref<97x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<97x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<97x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<97x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @many_rows
+// CHECK: gq.grouped_mm format(nvfp4) kernel(tiles128) ins(
+// OTHER-LABEL: func @many_rows
+// OTHER: kernel(any)
+// REMARK: kernel 'tiles128': 4096 rows in 3 groups
+func.func @many_rows(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<4096x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<4096x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<4096x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @unknown_rows
+// CHECK: gq.grouped_mm format(nvfp4) ins(
+// OTHER-LABEL: func @unknown_rows
+// OTHER: kernel(any)
+// REMARK: kernel 'auto': M and G are known at the launch, which takes one of several
+func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<?x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @odd_blocks
+// CHECK: gq.grouped_mm format(nvfp4) kernel(any) ins(
+// OTHER-LABEL: func @odd_blocks
+// OTHER: kernel(any)
+// REMARK: kernel 'any': K = 48 is no multiple of 32
+func.func @odd_blocks(%a: memref<24x24xi8>, %b: memref<3x256x24xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x256x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<24x24xi8>, memref<3x256x24xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x256x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<24x256xbf16>)
+  return
+}
+
+// What is written stays, and needs no remark.
+// CHECK-LABEL: func @written
+// CHECK: gq.grouped_mm format(nvfp4) kernel(any) ins(
+// OTHER-LABEL: func @written
+// OTHER: kernel(any)
+// REMARK-NOT: kernel '
+func.func @written(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<4096x256xbf16>) {
+  gq.grouped_mm format(nvfp4) kernel(any)
+      ins(%a, %b : memref<4096x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<4096x256xbf16>)
+  return
+}

@@ -1,0 +1,45 @@
+// Each launch runs one of several kernels if rows are known only then: family,
+// groups, rows, n, tokens of a tile, and how many rows a group it is for.
+//
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels,convert-gq-to-gpu)' | FileCheck %s
+
+// Strides and extents that are static are constants, alpha is null.
+// CHECK: llvm.func @grouped_mm_tiles128({{.*}} attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 384>, nvvm.minctasm = 1 : i32}
+// CHECK-DAG: llvm.mlir.zero : !llvm.ptr<1>
+// CHECK-DAG: llvm.mlir.constant(64 : i64)
+// CHECK: llvm.call @gq_dev_grouped_mm_tiles(
+// CHECK: llvm.func @grouped_mm_decode({{.*}} attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 512>, nvvm.minctasm = 1 : i32}
+
+// CHECK-LABEL: func.func @unknown_rows
+// CHECK: %[[DECODE:.*]]:2 = call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %[[M:[^,]*]], %c256_i64{{.*}}, %c8_i64{{.*}}, %c-1_i64{{.*}}, %c8_i64{{.*}}, %c0_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_decode blocks in (%[[DECODE]]#0, {{.*}} dynamic_shared_memory_size
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c32_i64{{.*}}, %c8_i64{{.*}}, %c32_i64{{.*}}, %c0_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles32
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c2147483647_i64{{.*}}, %c0_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles128
+// CHECK-NOT: gpu.launch_func
+func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<?x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<?x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func.func @known_rows
+// CHECK: call @gqPlanLaunch(%c4_i64
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles64
+// CHECK-NOT: gpu.launch_func
+func.func @known_rows(%a: memref<192x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi64>, %so: memref<3xi64>, %c: memref<192x256xf32>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<192x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi64>, memref<3xi64>)
+      outs(%c : memref<192x256xf32>)
+  return
+}
