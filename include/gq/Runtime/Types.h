@@ -180,9 +180,13 @@ GQ_INLINE gqFormatTraits gqFormatGetTraits(gqFormat format) {
   return (gqFormatTraits){.name = "no format",
                           .blockRows = 1,
                           .blockColumns = 1,
+                          .code = GQ_CODE_E4M3,
                           .dataBits = 8,
                           .dataType = GQ_I8,
-                          .scaleType = GQ_I8};
+                          .dataMax = 0.0f,
+                          .scaleRule = GQ_SCALE_RULE_MX,
+                          .scaleType = GQ_I8,
+                          .transposes = false};
 }
 
 #ifdef __cplusplus
