@@ -1189,6 +1189,7 @@ int main(void) {
       cmocka_unit_test_setup(testDevices, setUp),
       cmocka_unit_test_setup(testPrimaryContext, setUp),
       cmocka_unit_test_setup(testThreads, setUp),
+      cmocka_unit_test(testPlans),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
