@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "gq-c/Passes.h"
-#include "Functions.h"
 #include "ChooseKernels.h"
+#include "Functions.h"
 #include "Fusion.h"
 #include "Passes.h"
 #include "Toolkit.h"
