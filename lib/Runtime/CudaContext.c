@@ -293,11 +293,22 @@ gqLaunchPlan gqPlanLaunch(int64_t family, int64_t extent0, int64_t extent1,
   const int64_t extents[GQ_LAUNCH_EXTENTS] = {
       extent0, extent1, extent2, extent3, extent4, extent5, extent6, extent7};
   gqLaunchPlan plan = {0};
-  if (!gq_dev_plan(family, extents, gqDeviceMultiprocessorCount(), &plan))
+  switch (gq_dev_plan(family, extents, gqDeviceMultiprocessorCount(), &plan)) {
+  case GQ_DEV_PLANNED:
+    break;
+  case GQ_DEV_UNKNOWN_FAMILY:
     gqCudaPend(gqFail(GQ_INVALID_ARGUMENT,
                       "the runtime knows no kernel family %" PRId64
                       "; it is older than the code that it runs",
                       family));
+    break;
+  case GQ_DEV_BAD_EXTENTS:
+    gqCudaPend(gqFail(
+        GQ_INVALID_ARGUMENT,
+        "an extent of a kernel is negative, or more than a device "
+        "has room for: one of %" PRId64 ", %" PRId64 ", %" PRId64 ", ...",
+        extent0, extent1, extent2));
+  }
   return plan;
 }
 

@@ -367,23 +367,56 @@ gq_dev_grouped_mm_any_plan(const gq_dev_grouped_mm_any_extents *x,
 // Any family
 //===----------------------------------------------------------------------===//
 
+/// Whether there can be as much: an extent that is not negative, that the
+/// device function keeps in full, as `kept`, and whose product with the largest
+/// so far, which it may become, is at most 2^48. No product and no sum of the
+/// plans above overflows then; more elements than that no device has room for.
+GQ_INLINE bool gq_dev_is_extent(int64_t extent, int64_t kept,
+                                int64_t *largest) {
+  int64_t product;
+  if (extent < 0 || extent != kept ||
+      __builtin_mul_overflow(extent, *largest, &product) ||
+      product > (int64_t)1 << 48)
+    return false;
+  if (extent > *largest)
+    *largest = extent;
+  return true;
+}
+
+/// What comes of planning a launch.
+typedef enum gq_dev_planned {
+  GQ_DEV_PLANNED,
+  /// There is no such family.
+  GQ_DEV_UNKNOWN_FAMILY,
+  /// It has no such extents.
+  GQ_DEV_BAD_EXTENTS,
+} gq_dev_planned;
+
 /// How to launch a kernel of a family on a device with so many multiprocessors;
-/// `extents` is its struct. False if there is no such family.
-GQ_INLINE bool gq_dev_plan(int64_t family,
-                           const int64_t extents[GQ_LAUNCH_EXTENTS],
-                           int64_t multiprocessors, gqLaunchPlan *plan) {
+/// `extents` is its struct.
+GQ_INLINE gq_dev_planned gq_dev_plan(int64_t family,
+                                     const int64_t extents[GQ_LAUNCH_EXTENTS],
+                                     int64_t multiprocessors,
+                                     gqLaunchPlan *plan) {
+  int64_t largest = 1;
+#define GQ_DEV_IS_EXTENT(ROLE, TYPE, NAME)                                     \
+  GQ_IF_LAUNCH_##ROLE(GQ_IF_NUMBER_##ROLE(                                     \
+      &&gq_dev_is_extent(x.NAME, (int64_t)(TYPE)x.NAME, &largest)))
 #define GQ_DEV_PLAN(FAMILY, NAME, FUNCTION, THREADS)                           \
   case GQ_KERNEL_##FAMILY: {                                                   \
     gq_dev_##FUNCTION##_extents x;                                             \
     _Static_assert(sizeof(x) <= GQ_LAUNCH_EXTENTS * sizeof(int64_t),           \
                    "more extents than gqPlanLaunch takes");                    \
     __builtin_memcpy(&x, extents, sizeof(x));                                  \
+    if (!(true GQ_##FAMILY##_OPERANDS(GQ_DEV_IS_EXTENT)))                      \
+      return GQ_DEV_BAD_EXTENTS;                                               \
     *plan = gq_dev_##FUNCTION##_plan(&x, multiprocessors);                     \
-    return true;                                                               \
+    return GQ_DEV_PLANNED;                                                     \
   }
   switch (family) { GQ_KERNEL_FAMILIES(GQ_DEV_PLAN) }
 #undef GQ_DEV_PLAN
-  return false;
+#undef GQ_DEV_IS_EXTENT
+  return GQ_DEV_UNKNOWN_FAMILY;
 }
 
 #endif // GQ_KERNELS_KERNELS_LAUNCH_H

@@ -1102,6 +1102,50 @@ static void testPlans(void **state) {
                 "code that it runs");
 }
 
+/// Extents that would overflow the arithmetic of a plan, or what the device
+/// function keeps them as, are refused.
+static void testPlansOfImpossibleExtents(void **state) {
+  (void)state;
+  static const struct {
+    gqKernelFamily family;
+    int64_t extents[4];
+  } cases[] = {
+      {GQ_KERNEL_QUANTIZE_ROWS, {-1, 64, 1, 0}},
+      {GQ_KERNEL_QUANTIZE_ROWS, {INT64_MAX, 1, 1, 0}},
+      {GQ_KERNEL_QUANTIZE_ROWS, {INT64_MAX, INT64_MAX, INT64_MAX, 0}},
+      {GQ_KERNEL_QUANTIZE_ROWS, {0, INT64_C(1) << 40, INT64_C(1) << 40, 0}},
+      {GQ_KERNEL_QUANTIZE_ROWS, {64, 64, -1, 0}},
+      {GQ_KERNEL_SWIZZLE_SCALES,
+       {1, INT64_C(1) << 60, 1, GQ_FORMAT_FP8_E4M3_1X128}},
+      {GQ_KERNEL_SWIZZLE_SCALES, {INT64_MIN, 4, 1, GQ_FORMAT_NVFP4}},
+      // Kept in 32 bits.
+      {GQ_KERNEL_QUANTIZE_TILES, {128, 128, INT64_C(1) << 32, GQ_DEV_AMAX}},
+      {GQ_KERNEL_QUANTIZE_TILES, {(INT64_C(1) << 48) + 1, 1, 1, GQ_DEV_DBIAS}},
+      {GQ_KERNEL_REDUCE_TILES,
+       {INT64_C(1) << 30, INT64_C(1) << 30, 1, GQ_DEV_DBIAS}},
+      {GQ_KERNEL_GROUPED_MM_ANY, {-1, 1, 1, 8}},
+      {GQ_KERNEL_GROUPED_MM_ANY, {1, 1, INT64_C(1) << 32, 8}},
+      {GQ_KERNEL_GROUPED_MM_TILES, {1, INT64_MAX, 256, 128}},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
+    const int64_t *x = cases[i].extents;
+    gqLaunchPlan plan = gqPlanLaunch(cases[i].family, x[0], x[1], x[2], x[3],
+                                     -1, INT32_MAX, 0, 0);
+    assert_int_equal(plan.grid, 0);
+    assert_int_equal(plan.workspace, 0);
+    assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
+    assert_non_null(strstr(gqGetLastErrorMessage(), "an extent of a kernel"));
+  }
+  // The most that there can be.
+  gqLaunchPlan plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, INT64_C(1) << 24,
+                                   INT64_C(1) << 24, INT64_C(1) << 24,
+                                   GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS,
+                                   GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
+  assert_int_equal(plan.grid, INT32_MAX);
+  assert_true(plan.workspace > INT64_C(1) << 48);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
 static void *useDevice(void *device) {
   gqGetDevice(device);
   return NULL;
@@ -1190,6 +1234,7 @@ int main(void) {
       cmocka_unit_test_setup(testPrimaryContext, setUp),
       cmocka_unit_test_setup(testThreads, setUp),
       cmocka_unit_test(testPlans),
+      cmocka_unit_test(testPlansOfImpossibleExtents),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,7 +177,8 @@ GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 /// extents are what that depends on: of the family's list of operands, in
 /// runtime_kernels/kernels/, the EXTENT and LAUNCH_CONSTANT ones, in its order;
 /// those that it has not are not looked at. An unknown family, of newer code
-/// than this runtime, is a failure and gets a grid of none.
+/// than this runtime, is a failure and gets a grid of none; so are extents that
+/// are negative or that no device has room for.
 GQ_EXPORT gqLaunchPlan gqPlanLaunch(int64_t family, int64_t extent0,
                                     int64_t extent1, int64_t extent2,
                                     int64_t extent3, int64_t extent4,

@@ -249,11 +249,16 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
   bool hasColumns = place.column < job->columns, atOnce = storesAtOnce(o);
   bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
-  uint8_t GQ_GLOBAL *data = rowCodesAt(o, place, job->data, job->dataPitch);
+  uint8_t GQ_GLOBAL *data =
+      o->rowwise ? rowCodesAt(o, place, job->data, job->dataPitch) : 0;
   uint8_t GQ_GLOBAL *columnwise =
-      rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
+      o->columnwise
+          ? rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch)
+          : 0;
   uint8_t GQ_GLOBAL *transposed =
-      columnCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch);
+      o->columnwise ? columnCodesAt(o, place, job->columnwiseData,
+                                    job->columnwiseDataPitch)
+                    : 0;
   uint32_t columns[GQ_DEV_UNIT] = {0};
   float sums[GQ_DEV_UNIT] = {0.0f};
   const float GQ_SHARED *shared = factorsAt(o, place, place.column);
