@@ -77,7 +77,7 @@ MLIR_CAPI_EXPORTED bool gqAttributeIsATile128x4(MlirAttribute attribute);
 
 /// gq.block_quantize.
 typedef struct gqBlockQuantize {
-#define GQ_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM) gq##ENUM FIELD;
+#define GQ_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE) gq##ENUM FIELD;
 #define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
   MlirValue MEMBER;
 #include "gq/Runtime/Ops.def"
@@ -93,7 +93,7 @@ gqBlockQuantizeCreate(MlirLocation location, const gqBlockQuantize *desc);
 
 /// gq.preprocess_grouped_matmul_sf.
 typedef struct gqPreprocessGroupedMatmulSf {
-#define GQ_PREPROCESS_GROUPED_MATMUL_SF_ATTRIBUTE(NAME, FIELD, ENUM)           \
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE) \
   gq##ENUM FIELD;
 #define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
                                                 ROLE)                          \
@@ -127,7 +127,8 @@ typedef struct gqDirection {
 
 /// gq.grouped_block_quantize. All operands but inputs and offsets are optional.
 typedef struct gqGroupedBlockQuantize {
-#define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM) gq##ENUM FIELD;
+#define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)       \
+  gq##ENUM FIELD;
 #include "gq/Runtime/Ops.def"
   /// One, or with a producer up to GQ_MAX_INPUTS.
   intptr_t numInputs;
@@ -157,7 +158,7 @@ MLIR_CAPI_EXPORTED MlirOperation gqGroupedBlockQuantizeCreate(
 
 /// gq.grouped_mm.
 typedef struct gqGroupedMm {
-#define GQ_GROUPED_MM_ATTRIBUTE(NAME, FIELD, ENUM) gq##ENUM FIELD;
+#define GQ_GROUPED_MM_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE) gq##ENUM FIELD;
 #define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
   MlirValue MEMBER;
 #include "gq/Runtime/Ops.def"

@@ -9,8 +9,8 @@
 #include "Ops.h"
 
 static const gqAttributeInfo attributes[] = {
-#define GQ_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM)                         \
-  GQ_ATTRIBUTE_INFO(gqBlockQuantize, NAME, FIELD, ENUM)
+#define GQ_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)               \
+  GQ_ATTRIBUTE_INFO(gqBlockQuantize, NAME, FIELD, ENUM, PRESENCE)
 #include "gq/Runtime/Ops.def"
 };
 static const gqOperandInfo operands[] = {

@@ -212,11 +212,6 @@ bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
                    required == GQ_SCALE_LAYOUT_LINEAR ? "linear" : "tile128x4");
 }
 
-bool gqCheckFormat(MlirOperation op, gqFormat format, gqFormat required) {
-  return format == required ||
-         gqOpError(op, "requires format(%s)", gqFormatGetTraits(required).name);
-}
-
 bool gqCheckTileable(MlirOperation op, gqFormat format, gqScaleLayout layout) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   return layout == GQ_SCALE_LAYOUT_LINEAR || traits.scaleType != GQ_F32 ||
@@ -306,10 +301,14 @@ bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
       !gqCheckExtents(op, "scale_offsets", scaleOffsets, &groups))
     return false;
   int64_t entries = gqDim(offsets, 0);
-  if (mlirValueIsNull(scaleOffsets))
-    return entries != 0 ||
-           gqOpError(op, "requires 'offsets' to hold G + 1 entries where there "
-                         "are no 'scale_offsets', but got 0");
+  if (mlirValueIsNull(scaleOffsets)) {
+    bool any = entries == GQ_DYNAMIC || groups == GQ_DYNAMIC;
+    return (entries != 0 && (any || entries == groups + 1)) ||
+           gqOpError(op,
+                     "requires 'offsets' to hold G + 1 entries where there are "
+                     "no 'scale_offsets', but got %" PRId64,
+                     entries);
+  }
   if (mayEqual(entries, groups) || entries == groups + 1)
     return true;
   return gqOpError(op,

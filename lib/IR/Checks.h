@@ -81,9 +81,6 @@ bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
 bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
                         gqScaleLayout required);
 
-/// The op's format is `required`.
-bool gqCheckFormat(MlirOperation op, gqFormat format, gqFormat required);
-
 /// Scales of the format can be in `layout`: those of f32 have no tiles.
 bool gqCheckTileable(MlirOperation op, gqFormat format, gqScaleLayout layout);
 

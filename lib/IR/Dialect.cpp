@@ -179,9 +179,8 @@ static_assert(gq::PreprocessGroupedMatmulSfOp::hasTrait<OpTrait::NOperands<
 static_assert(
     sizeof(gq::GroupedBlockQuantizeOp::Properties::operandSegmentSizes) ==
     GQ_GROUPED_BLOCK_QUANTIZE_NUM_OPERANDS * sizeof(int32_t));
-static_assert(
-    gq::GroupedMmOp::hasTrait<
-        OpTrait::AtLeastNOperands<GQ_GROUPED_MM_NUM_OPERANDS - 1>::Impl>());
+static_assert(sizeof(gq::GroupedMmOp::Properties::operandSegmentSizes) ==
+              GQ_GROUPED_MM_NUM_OPERANDS * sizeof(int32_t));
 
 //===----------------------------------------------------------------------===//
 // Dialect

@@ -17,8 +17,8 @@
 #include <inttypes.h>
 
 static const gqAttributeInfo attributes[] = {
-#define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM)                 \
-  GQ_ATTRIBUTE_INFO(gqGroupedBlockQuantize, NAME, FIELD, ENUM)
+#define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)       \
+  GQ_ATTRIBUTE_INFO(gqGroupedBlockQuantize, NAME, FIELD, ENUM, PRESENCE)
 #include "gq/Runtime/Ops.def"
 };
 static const gqOperandInfo operands[] = {

@@ -113,14 +113,18 @@ bool gqHaveSameOperand(MlirOperation a, MlirOperation b, intptr_t position) {
   return same;
 }
 
-int32_t gqEnumAttribute(MlirOperation op, const gqAttributeInfo *info) {
-  return info->getValue(gqGetAttribute(op, info->name));
+int32_t gqEnumAttribute(MlirOperation op, intptr_t row) {
+  const gqAttributeInfo *info = &gqOpInfoOf(op)->attributes[row];
+  MlirAttribute attribute = gqGetAttribute(op, info->name);
+  if (!mlirAttributeIsNull(attribute))
+    return info->getValue(attribute);
+  return row ? gqEnumAttribute(op, row - 1) : -1;
 }
 
 void gqOpRead(MlirOperation op, void *desc, intptr_t maxVariadic) {
   const gqOpInfo *info = gqOpInfoOf(op);
   for (intptr_t i = 0; i < info->numAttributes; ++i) {
-    int32_t value = gqEnumAttribute(op, &info->attributes[i]);
+    int32_t value = gqEnumAttribute(op, i);
     memcpy((char *)desc + info->attributes[i].member, &value, sizeof(value));
   }
   intptr_t next = 0;
@@ -189,13 +193,24 @@ static bool isDescribed(MlirStringRef name, const gqOpInfo *info,
   return mlirStringRefEqual(name, mlirStringRefCreateFromCString(segmentsName));
 }
 
+/// The enumeration in a row, as a description has it.
+static int32_t describedValue(const gqOpInfo *info, const void *desc,
+                              intptr_t row) {
+  int32_t value;
+  memcpy(&value, (const char *)desc + info->attributes[row].member,
+         sizeof(value));
+  return value;
+}
+
 static void addAttributes(MlirOperationState *state, MlirContext context,
                           const gqOpInfo *info, const void *desc,
                           const gqOpExtras *extras) {
   for (intptr_t i = 0; i < info->numAttributes; ++i) {
     const gqAttributeInfo *row = &info->attributes[i];
-    int32_t value;
-    memcpy(&value, (const char *)desc + row->member, sizeof(value));
+    int32_t value = describedValue(info, desc, i);
+    int32_t leftOut = i ? describedValue(info, desc, i - 1) : -1;
+    if (row->presence == GQ_OPTIONAL && value == leftOut)
+      continue;
     MlirNamedAttribute attribute =
         gqAttribute(context, row->name, row->get(context, value));
     mlirOperationStateAddAttributes(state, 1, &attribute);

@@ -75,6 +75,7 @@ typedef struct gqAttributeInfo {
   size_t member;
   MlirAttribute (*get)(MlirContext context, int32_t value);
   int32_t (*getValue)(MlirAttribute attribute);
+  gqPresence presence;
 } gqAttributeInfo;
 
 typedef struct gqOpInfo {
@@ -89,8 +90,9 @@ typedef struct gqOpInfo {
 } gqOpInfo;
 
 /// The rows of a gqOpInfo, made from those of Ops.def for the description DESC.
-#define GQ_ATTRIBUTE_INFO(DESC, NAME, FIELD, ENUM)                             \
-  {#NAME, offsetof(DESC, FIELD), gqGet##ENUM, gqGet##ENUM##Value},
+#define GQ_ATTRIBUTE_INFO(DESC, NAME, FIELD, ENUM, PRESENCE)                   \
+  {#NAME, offsetof(DESC, FIELD), gqGet##ENUM, gqGet##ENUM##Value,              \
+   GQ_##PRESENCE},
 #define GQ_OPERAND_INFO(DESC, NAME, MEMBER, PRESENCE, ROLE)                    \
   {#NAME, offsetof(DESC, MEMBER), GQ_##PRESENCE, GQ_##ROLE},
 
@@ -141,8 +143,9 @@ MlirValue gqResultAt(MlirOperation op, intptr_t position);
 /// position.
 bool gqHaveSameOperand(MlirOperation a, MlirOperation b, intptr_t position);
 
-/// The value of an enumeration that `op` has.
-int32_t gqEnumAttribute(MlirOperation op, const gqAttributeInfo *info);
+/// The value in `op` of the enumeration in a row of its list, also of one that
+/// is left out.
+int32_t gqEnumAttribute(MlirOperation op, intptr_t row);
 
 /// Reads the attributes and operands of `op` into its description; of a
 /// variadic operand up to `maxVariadic`.

@@ -9,8 +9,8 @@
 #include "Ops.h"
 
 static const gqAttributeInfo attributes[] = {
-#define GQ_PREPROCESS_GROUPED_MATMUL_SF_ATTRIBUTE(NAME, FIELD, ENUM)           \
-  GQ_ATTRIBUTE_INFO(gqPreprocessGroupedMatmulSf, NAME, FIELD, ENUM)
+#define GQ_PREPROCESS_GROUPED_MATMUL_SF_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE) \
+  GQ_ATTRIBUTE_INFO(gqPreprocessGroupedMatmulSf, NAME, FIELD, ENUM, PRESENCE)
 #include "gq/Runtime/Ops.def"
 };
 static const gqOperandInfo operands[] = {

@@ -67,6 +67,23 @@ gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
   return candidates;
 }
 
+const char *gqMmFindUnsupported(const gqGroupedMm *desc) {
+  const struct {
+    bool unsupported;
+    const char *what;
+  } all[] = {
+      {desc->format == GQ_FORMAT_NONE, "data without a format"},
+      {desc->format != GQ_FORMAT_NVFP4, gqFormatGetTraits(desc->format).name},
+      {!mlirValueIsNull(desc->rowScales), "'row_scales'"},
+      {!mlirValueIsNull(desc->columnScales), "'column_scales'"},
+      {!mlirValueIsNull(desc->bias), "'bias'"},
+  };
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)
+    if (all[i].unsupported)
+      return all[i].what;
+  return NULL;
+}
+
 /// Why a kernel that was asked for cannot be; null if it can.
 static const char *findFault(gqMmKernel kernel, Extents extents, bool hopper) {
   if (kernel >= GQ_MM_KERNEL_TILES32 && !hopper)

@@ -27,6 +27,10 @@ typedef struct gqMmCandidates {
 /// all of them are made.
 gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc);
 
+/// What of the op no GPU kernel computes, such as "'bias'"; null if kernels
+/// compute all of it.
+const char *gqMmFindUnsupported(const gqGroupedMm *desc);
+
 /// Reports what `pass` did (Passes.cpp).
 void gqRemarkPassed(MlirLocation location, const char *pass,
                     const char *message);

@@ -594,6 +594,10 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
 static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
                             gqGpuAddress statusWord) {
   gqGroupedMm desc = gqGroupedMmGet(op);
+  const char *unsupported = gqMmFindUnsupported(&desc);
+  if (unsupported)
+    return gqOpError(op, "has no GPU kernel for %s yet; a CPU computes it",
+                     unsupported);
   gqMmKernel kernel = gqGroupedMmGetKernel(op);
   if (kernel != GQ_MM_KERNEL_AUTO)
     return launchMmKernel(launcher, &desc, statusWord, kernel, -1, INT32_MAX);

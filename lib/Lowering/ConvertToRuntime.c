@@ -120,7 +120,7 @@ static void buildRuntimeCall(const gqBuilder *builder, MlirOperation op,
   for (intptr_t i = 0; i < info->numAttributes; ++i)
     arguments[1 + i] =
         gqBuildConstant(builder, mlirIntegerTypeGet(builder->context, 32),
-                        gqEnumAttribute(op, &info->attributes[i]));
+                        gqEnumAttribute(op, i));
   gqBuildCall(builder, info->runtimeFunction, 1 + info->numAttributes,
               arguments, 0, NULL);
 }

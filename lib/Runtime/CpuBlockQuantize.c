@@ -13,8 +13,7 @@
 static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
                   int32_t format, int32_t scaleLayout) {
   const gqBuffer *input = &operands->input;
-  if (!gqCpuCheckAttributes(op, format, GQ_FORMATS_ALL, scaleLayout,
-                            GQ_LAYOUTS_LINEAR) ||
+  if (!gqCpuCheckAttributes(op, format, scaleLayout, GQ_LAYOUTS_LINEAR) ||
       !gqCpuCheckInput(op, (gqFormat)format, input, /*rowIndices=*/0))
     return false;
   int64_t m = input->sizes[0], k = input->sizes[1];

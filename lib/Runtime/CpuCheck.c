@@ -95,6 +95,8 @@ static const char *typesName(int32_t types) {
     return "f32, bf16 or f16";
   case GQ_TYPES_INDEX:
     return "i32 or i64";
+  case GQ_TYPES_FP8:
+    return "f8E4M3FN or f8E5M2";
   case 1 << GQ_I32:
     return "i32, as offsets";
   case 1 << GQ_I64:
@@ -244,18 +246,19 @@ static bool checkScaleLayout(gqCpuOp *op, int32_t scaleLayout,
                                                        "tile128x4 (1)");
 }
 
-bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t formats,
-                          int32_t scaleLayout, int32_t layouts) {
-  if (format < 0 || format >= GQ_NUM_FORMATS)
-    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "format %" PRId32 " is unknown, expected 0 to %d", format,
-                     GQ_NUM_FORMATS - 1);
-  gqFormatTraits traits = gqFormatGetTraits((gqFormat)format);
-  if (!(formats >> format & 1))
-    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "format %s is not supported, expected nvfp4", traits.name);
-  if (!checkScaleLayout(op, scaleLayout, layouts))
+bool gqCpuCheckFormat(gqCpuOp *op, int32_t format) {
+  return (format >= 0 && format < GQ_NUM_FORMATS) ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "format %" PRId32 " is unknown, expected 0 to %d", format,
+                   GQ_NUM_FORMATS - 1);
+}
+
+bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
+                          int32_t layouts) {
+  if (!gqCpuCheckFormat(op, format) ||
+      !checkScaleLayout(op, scaleLayout, layouts))
     return false;
+  gqFormatTraits traits = gqFormatGetTraits((gqFormat)format);
   if (scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 && traits.scaleType == GQ_F32)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "format %s has f32 scales, which have no tile128x4 layout",

@@ -76,6 +76,7 @@ enum {
   GQ_TYPES_FLOAT = 1 << GQ_F32 | 1 << GQ_BF16 | 1 << GQ_F16,
   GQ_TYPES_INDEX = 1 << GQ_I32 | 1 << GQ_I64,
   GQ_TYPES_F32 = 1 << GQ_F32,
+  GQ_TYPES_FP8 = 1 << GQ_F8E4M3FN | 1 << GQ_F8E5M2,
 };
 
 /// How the elements of an operand may be placed.
@@ -114,18 +115,19 @@ bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement);
 /// all that were checked before.
 bool gqCpuCheckOverlap(gqCpuOp *op);
 
-/// Sets of formats and of scale layouts, one bit each.
+/// Sets of scale layouts, one bit each.
 enum {
-  GQ_FORMATS_NVFP4 = 1 << GQ_FORMAT_NVFP4,
-  GQ_FORMATS_ALL = (1 << GQ_NUM_FORMATS) - 1,
   GQ_LAYOUTS_LINEAR = 1 << GQ_SCALE_LAYOUT_LINEAR,
   GQ_LAYOUTS_TILE128X4 = 1 << GQ_SCALE_LAYOUT_TILE128X4,
 };
 
-/// Checks that the op has this format and layout of scales, and that they go
-/// together.
-bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t formats,
-                          int32_t scaleLayout, int32_t layouts);
+/// Checks that there is this format.
+bool gqCpuCheckFormat(gqCpuOp *op, int32_t format);
+
+/// Checks that there is this format and that the op has this layout of its
+/// scales.
+bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
+                          int32_t layouts);
 
 /// Checks that K, the columns of an operand `name`, is a positive multiple of
 /// the block.

@@ -101,7 +101,7 @@ static const Group beforeFirstGroup = {.index = -1};
 
 static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
                             int32_t scaleLayout, int32_t rows) {
-  if (!gqCpuCheckAttributes(op, format, GQ_FORMATS_ALL, scaleLayout,
+  if (!gqCpuCheckAttributes(op, format, scaleLayout,
                             GQ_LAYOUTS_LINEAR | GQ_LAYOUTS_TILE128X4))
     return false;
   if (recipe != GQ_RECIPE_NVFUSER && recipe != GQ_RECIPE_TE)

@@ -3,224 +3,333 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tiles of TILE_ROWS x TILE_COLUMNS outputs and TILE_DEPTH of K. The operands
-// of a tile are dequantized once into float panels that fit a second-level
-// cache; the innermost loops then see plain floats.
-//
-// Each product is a multiple of 2^-20 of at most 12 significant bits. A sum in
-// float64 is therefore exact as long as it stays below 2^33, whatever the
-// order of the terms.
-//
 //===----------------------------------------------------------------------===//
 
 #include "gq/Runtime/Cpu.h"
 
 #include "CpuCheck.h"
-#include "CpuClones.h"
+#include "CpuMm.h"
 #include "CpuTiles.h"
+#include "runtime_kernels/codecs/Float.h"
 #include "runtime_kernels/layout/Tile128x4.h"
-#include "runtime_kernels/scalers/Nvfp4.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
-enum {
-  TILE_ROWS = 64,
-  TILE_COLUMNS = 64,
-  TILE_DEPTH = 256,
-  /// Outputs whose sums are kept in registers.
-  MICRO_ROWS = 4,
-  MICRO_COLUMNS = 8,
-};
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
 
-/// What a tile is computed in.
-typedef struct gqMmTile {
-  float a[TILE_ROWS][TILE_DEPTH];
-  /// Transposed, so that the sums of neighbouring columns are neighbours.
-  float b[TILE_DEPTH][TILE_COLUMNS];
-  double sums[TILE_ROWS][TILE_COLUMNS];
-} gqMmTile;
+/// What a format, or none, means for an operand.
+typedef struct Side {
+  gqFormat format;
+  gqFormatTraits traits;
+  /// A set of element types.
+  int32_t types;
+} Side;
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+static Side sideOf(int32_t format) {
+  gqFormatTraits traits = gqFormatGetTraits((gqFormat)format);
+  return (Side){(gqFormat)format, traits,
+                format == GQ_FORMAT_NONE ? GQ_TYPES_FP8 : 1 << traits.dataType};
+}
 
-static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
-                  int32_t format, int32_t scaleLayout, gq_dev_groups *groups) {
-  if (!gqCpuCheckAttributes(op, format, GQ_FORMATS_NVFP4, scaleLayout,
-                            GQ_LAYOUTS_TILE128X4))
+static bool isTiled(gqFormat format) {
+  return format != GQ_FORMAT_NONE &&
+         gqFormatGetTraits(format).scaleType != GQ_F32;
+}
+
+/// K elements as they are stored.
+static int64_t storedColumns(Side side, int64_t k) {
+  return side.traits.dataBits == 4 ? k / 2 : k;
+}
+
+static bool checkFormats(gqCpuOp *op, int32_t format, int32_t bFormat,
+                         int32_t scaleLayout) {
+  if (format == GQ_FORMAT_NONE && bFormat == GQ_FORMAT_NONE)
+    return true;
+  if (!gqCpuCheckAttributes(op, format, scaleLayout,
+                            isTiled((gqFormat)format) ? GQ_LAYOUTS_TILE128X4
+                                                      : GQ_LAYOUTS_LINEAR) ||
+      !gqCpuCheckFormat(op, bFormat))
     return false;
+  gqFormatTraits a = sideOf(format).traits, b = sideOf(bFormat).traits;
+  if (a.blockRows != 1)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "format %s has blocks of several rows, which only b can "
+                     "have",
+                     a.name);
+  return (a.scaleRule == b.scaleRule && a.blockColumns == b.blockColumns) ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "formats %s and %s have not the same scale rule", a.name,
+                   b.name);
+}
 
+/// Checks an operand that may be absent, and whether it is there as it must be.
+static bool checkPresence(gqCpuOp *op, const char *name, const gqBuffer *buffer,
+                          bool required, const char *condition) {
+  return gqBufferIsAbsent(buffer) != required ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected %s%s %s",
+                   required ? "" : "no ", name, condition);
+}
+
+static bool checkPresences(gqCpuOp *op, const gqGroupedMmOperands *operands,
+                           gqFormat format) {
+  bool scaled = format != GQ_FORMAT_NONE, tiled = isTiled(format);
+  const char *with = scaled ? "with a format" : "without a format";
+  return checkPresence(op, "a_scales", &operands->aScales, scaled, with) &&
+         checkPresence(op, "b_scales", &operands->bScales, scaled, with) &&
+         checkPresence(op, "scale_offsets", &operands->scaleOffsets, tiled,
+                       tiled ? "with scales in tile128x4"
+                             : "without scales in tile128x4");
+}
+
+/// M, N and K.
+typedef struct Extents {
+  int64_t m, n, k;
+} Extents;
+
+static bool checkA(gqCpuOp *op, const gqGroupedMmOperands *operands, Side side,
+                   Extents *x) {
   const gqRequirement a = {.name = "a",
                            .buffer = &operands->a,
-                           .types = 1 << GQ_I8,
+                           .types = side.types,
                            .placement = GQ_ROWS,
                            .rank = 2,
                            .sizes = {GQ_ANY_EXTENT, GQ_ANY_EXTENT},
-                           .shape = "[M, K / 2]"};
+                           .shape = side.traits.dataBits == 4 ? "[M, K / 2]"
+                                                              : "[M, K]"};
   if (!gqCpuCheckOperand(op, &a))
     return false;
-  int64_t m = operands->a.sizes[0], k = operands->a.sizes[1] * 2;
-  int64_t paddedColumns =
-      gq_dev_up(k / GQ_DEV_NVFP4_BLOCK, GQ_DEV_TILE_COLUMNS);
-  if (!gqCpuCheckColumns(op, "a", GQ_FORMAT_NVFP4, k) ||
-      !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets, "row",
-                        m, groups) ||
-      !gqCpuCheckTiledScales(op, "a_scales", GQ_READ, GQ_FORMAT_NVFP4,
-                             &operands->aScales, paddedColumns, *groups))
-    return false;
+  x->m = operands->a.sizes[0];
+  x->k = operands->a.sizes[1] * (side.traits.dataBits == 4 ? 2 : 1);
+  return gqCpuCheckColumns(op, "a", side.format, x->k);
+}
 
-  const gqRequirement b = {.name = "b",
-                           .buffer = &operands->b,
-                           .types = 1 << GQ_I8,
-                           .placement = GQ_CONTIGUOUS,
-                           .rank = 3,
-                           .sizes = {groups->numGroups, GQ_ANY_EXTENT, k / 2},
-                           .shape = "[G, N, K / 2]"};
+static bool checkB(gqCpuOp *op, const gqGroupedMmOperands *operands, Side side,
+                   int64_t numGroups, Extents *x) {
+  const gqRequirement b = {
+      .name = "b",
+      .buffer = &operands->b,
+      .types = side.types,
+      .placement = GQ_CONTIGUOUS,
+      .rank = 3,
+      .sizes = {numGroups, GQ_ANY_EXTENT, storedColumns(side, x->k)},
+      .shape = side.traits.dataBits == 4 ? "[G, N, K / 2]" : "[G, N, K]"};
   if (!gqCpuCheckOperand(op, &b))
     return false;
-  int64_t n = operands->b.sizes[1];
+  x->n = operands->b.sizes[1];
+  return true;
+}
 
+/// The scales of blocks in tile128x4.
+static bool checkTiles(gqCpuOp *op, const gqGroupedMmOperands *operands, Side a,
+                       Side b, gq_dev_groups groups, Extents x) {
+  int64_t columns = gq_dev_up(x.k / a.traits.blockColumns, GQ_DEV_TILE_COLUMNS);
+  const gqRequirement bScales = {
+      .name = "b_scales",
+      .buffer = &operands->bScales,
+      .types = 1 << b.traits.scaleType,
+      .placement = GQ_CONTIGUOUS,
+      .rank = 3,
+      .sizes = {groups.numGroups, gq_dev_up(x.n, GQ_DEV_TILE_ROWS), columns},
+      .shape = "[G, up(N, 128), up(K / block, 4)]"};
+  return gqCpuCheckTiledScales(op, "a_scales", GQ_READ, a.format,
+                               &operands->aScales, columns, groups) &&
+         gqCpuCheckOperand(op, &bScales);
+}
+
+/// Those that are linear.
+static bool checkLinear(gqCpuOp *op, const gqGroupedMmOperands *operands,
+                        Side a, Side b, int64_t numGroups, Extents x) {
+  int64_t columns = x.k / a.traits.blockColumns;
+  int64_t bRows = gq_dev_up(x.n, b.traits.blockRows) / b.traits.blockRows;
+  const gqRequirement aScales = {.name = "a_scales",
+                                 .buffer = &operands->aScales,
+                                 .types = 1 << a.traits.scaleType,
+                                 .placement = GQ_ROWS,
+                                 .rank = 2,
+                                 .sizes = {x.m, columns},
+                                 .shape = "[M, K / block]"};
   const gqRequirement bScales = {.name = "b_scales",
                                  .buffer = &operands->bScales,
-                                 .types = 1 << GQ_F8E4M3FN,
+                                 .types = 1 << b.traits.scaleType,
                                  .placement = GQ_CONTIGUOUS,
                                  .rank = 3,
-                                 .sizes = {groups->numGroups,
-                                           gq_dev_up(n, GQ_DEV_TILE_ROWS),
-                                           paddedColumns},
-                                 .shape = "[G, up(N, 128), up(K / 16, 4)]"};
-  const gqRequirement alpha = {.name = "alpha",
-                               .buffer = &operands->alpha,
-                               .types = GQ_TYPES_F32,
-                               .placement = GQ_CONTIGUOUS,
-                               .rank = 1,
-                               .sizes = {groups->numGroups},
-                               .shape = "[G]"};
+                                 .sizes = {numGroups, bRows, columns},
+                                 .shape = b.traits.blockRows == 1
+                                              ? "[G, N, K / block]"
+                                              : "[G, up(N, block) / block, K / "
+                                                "block]"};
+  return gqCpuCheckOperand(op, &aScales) && gqCpuCheckOperand(op, &bScales);
+}
+
+/// An operand that may be absent, of rank 1 or 2.
+static bool checkOptional(gqCpuOp *op, const char *name, const gqBuffer *buffer,
+                          int32_t types, int32_t rank, int64_t rows,
+                          int64_t columns, const char *shape) {
+  const gqRequirement requirement = {.name = name,
+                                     .buffer = buffer,
+                                     .types = types,
+                                     .placement = GQ_CONTIGUOUS,
+                                     .rank = rank,
+                                     .sizes = {rows, rank > 1 ? columns : 0},
+                                     .shape = shape};
+  return gqBufferIsAbsent(buffer) || gqCpuCheckOperand(op, &requirement);
+}
+
+static bool checkOut(gqCpuOp *op, const gqBuffer *buffer, Extents x) {
   const gqRequirement out = {.name = "out",
-                             .buffer = &operands->out,
+                             .buffer = buffer,
                              .types = GQ_TYPES_FLOAT,
                              .placement = GQ_DISJOINT_ROWS,
                              .access = GQ_WRITTEN,
                              .rank = 2,
-                             .sizes = {m, n},
+                             .sizes = {x.m, x.n},
                              .shape = "[M, N]"};
-  return gqCpuCheckOperand(op, &bScales) &&
-         (gqBufferIsAbsent(&operands->alpha) ||
-          gqCpuCheckOperand(op, &alpha)) &&
-         gqCpuCheckOperand(op, &out) && gqCpuCheckOverlap(op);
+  return gqCpuCheckOperand(op, &out);
 }
 
-/// Dequantizes `depth` elements of a row from column `k` on; both are multiples
-/// of the block.
-GQ_DEV void dequantize(const uint8_t *codes, const uint8_t *tiledScales,
-                       int64_t tiledRow, int64_t paddedColumns, int64_t k,
-                       int64_t depth, float *x) {
-  for (int64_t i = 0; i < depth; i += GQ_DEV_NVFP4_BLOCK) {
-    int64_t scale = gq_dev_tile128x4_offset(
-        tiledRow, (k + i) / GQ_DEV_NVFP4_BLOCK, paddedColumns);
-    gq_dev_nvfp4_dequantize(codes + (k + i) / 2, tiledScales[scale], x + i);
-  }
+static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
+                  int32_t format, int32_t bFormat, int32_t scaleLayout,
+                  gq_dev_groups *groups) {
+  Extents x;
+  if (!checkFormats(op, format, bFormat, scaleLayout))
+    return false;
+  Side a = sideOf(format), b = sideOf(bFormat);
+  if (!checkPresences(op, operands, a.format) || !checkA(op, operands, a, &x) ||
+      !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets, "row",
+                        x.m, groups) ||
+      !checkB(op, operands, b, groups->numGroups, &x))
+    return false;
+  int64_t g = groups->numGroups;
+  return (isTiled(a.format) ? checkTiles(op, operands, a, b, *groups, x)
+                            : a.format == GQ_FORMAT_NONE ||
+                                  checkLinear(op, operands, a, b, g, x)) &&
+         checkOptional(op, "alpha", &operands->alpha, GQ_TYPES_F32, 1, g, 0,
+                       "[G]") &&
+         checkOptional(op, "row_scales", &operands->rowScales, GQ_TYPES_F32, 1,
+                       x.m, 0, "[M]") &&
+         checkOptional(op, "column_scales", &operands->columnScales,
+                       GQ_TYPES_F32, 2, g, x.n, "[G, N]") &&
+         checkOptional(op, "bias", &operands->bias, GQ_TYPES_FLOAT, 2, g, x.n,
+                       "[G, N]") &&
+         checkOut(op, &operands->out, x) && gqCpuCheckOverlap(op);
 }
 
-/// sums += a . b over `depth` elements of K. The order of the terms of a sum is
-/// that of K.
-GQ_DEV void multiply(gqMmTile *tile, int64_t rows, int64_t depth) {
-  for (int64_t i = 0; i < rows; i += MICRO_ROWS)
-    for (int64_t j = 0; j < TILE_COLUMNS; j += MICRO_COLUMNS) {
-      double sums[MICRO_ROWS][MICRO_COLUMNS];
-      for (int r = 0; r < MICRO_ROWS; ++r)
-        for (int c = 0; c < MICRO_COLUMNS; ++c)
-          sums[r][c] = tile->sums[i + r][j + c];
-      for (int64_t k = 0; k < depth; ++k)
-        for (int r = 0; r < MICRO_ROWS; ++r)
-          for (int c = 0; c < MICRO_COLUMNS; ++c)
-            sums[r][c] += (double)tile->a[i + r][k] * (double)tile->b[k][j + c];
-      for (int r = 0; r < MICRO_ROWS; ++r)
-        for (int c = 0; c < MICRO_COLUMNS; ++c)
-          tile->sums[i + r][j + c] = sums[r][c];
-    }
+//===----------------------------------------------------------------------===//
+// The product
+//===----------------------------------------------------------------------===//
+
+/// The rows of a group from `begin` on; `scaleBegin` is the first of its tiles
+/// of scales.
+static gqCpuMmMatrix rowsOf(const gqGroupedMmOperands *operands,
+                            gqFormat format, int64_t begin,
+                            int64_t scaleBegin) {
+  const gqBuffer *scales = &operands->aScales;
+  int64_t scaleRow = isTiled(format) ? scaleBegin : begin;
+  return (gqCpuMmMatrix){
+      .format = format,
+      .type = (gqElementType)operands->a.type,
+      .data = gqCpuRow(&operands->a, begin),
+      .stride = operands->a.strides[0],
+      .scales = format == GQ_FORMAT_NONE ? NULL : gqCpuRow(scales, scaleRow),
+      .scaleStride = scales->strides[0],
+  };
 }
 
-/// The sums of a tile: `rows` rows of A from `row` on, the first of which has
-/// its scales in row `scaleRow`, times `columns` rows of B[e] from `column` on.
-/// Rows and columns of the tile beyond those hold values of no meaning.
-GQ_CPU_CLONES
-static void sumTile(const gqGroupedMmOperands *operands, int64_t e, int64_t row,
-                    int64_t scaleRow, int64_t rows, int64_t column,
-                    int64_t columns, gqMmTile *tile) {
-  int64_t n = operands->b.sizes[1], halfK = operands->b.sizes[2];
-  int64_t paddedColumns = operands->bScales.sizes[2];
-  const uint8_t *b = (const uint8_t *)operands->b.data + e * n * halfK;
-  const uint8_t *bScales = (const uint8_t *)operands->bScales.data +
-                           e * operands->bScales.sizes[1] * paddedColumns;
-
-  memset(tile->sums, 0, sizeof(tile->sums));
-  for (int64_t k = 0; k < 2 * halfK; k += TILE_DEPTH) {
-    int64_t depth = least(2 * halfK - k, TILE_DEPTH);
-    for (int64_t r = 0; r < rows; ++r)
-      dequantize(gqCpuRow(&operands->a, row + r), operands->aScales.data,
-                 scaleRow + r, paddedColumns, k, depth, tile->a[r]);
-    for (int64_t c = 0; c < columns; ++c) {
-      float x[TILE_DEPTH];
-      dequantize(b + (column + c) * halfK, bScales, column + c, paddedColumns,
-                 k, depth, x);
-      for (int64_t i = 0; i < depth; ++i)
-        tile->b[i][c] = x[i];
-    }
-    multiply(tile, rows, depth);
-  }
+/// The weights of group e.
+static gqCpuMmMatrix weightsOf(const gqGroupedMmOperands *operands,
+                               gqFormat format, int64_t e) {
+  const gqBuffer *b = &operands->b, *scales = &operands->bScales;
+  int64_t size = gqElementTypeSize((gqElementType)scales->type);
+  return (gqCpuMmMatrix){
+      .format = format,
+      .type = (gqElementType)b->type,
+      .data = (const uint8_t *)b->data + e * b->sizes[1] * b->sizes[2],
+      .stride = b->sizes[2],
+      .scales = format == GQ_FORMAT_NONE
+                    ? NULL
+                    : (const uint8_t *)scales->data +
+                          e * scales->sizes[1] * scales->sizes[2] * size,
+      .scaleStride = scales->sizes[2],
+  };
 }
 
-static void storeRow(const double *sums, double alpha, int64_t count,
-                     const gqBuffer *out, int64_t row, int64_t column) {
-  void *data = gqCpuRow(out, row);
+/// Element `i` of a buffer without gaps of f32, bf16 or f16.
+static double load(const gqBuffer *buffer, int64_t i) {
+  if (buffer->type == GQ_F32)
+    return (double)((const float *)buffer->data)[i];
+  uint16_t bits = ((const uint16_t *)buffer->data)[i];
+  return (double)(buffer->type == GQ_BF16 ? gq_dev_f32_from_bf16(bits)
+                                          : gq_dev_f32_from_f16(bits));
+}
+
+/// Element `i` of a factor, 1 if it is absent.
+static double factorAt(const gqBuffer *factors, int64_t i) {
+  return gqBufferIsAbsent(factors) ? 1.0 : load(factors, i);
+}
+
+/// Scales, adds the bias to and stores the sums of row `row`, which is of group
+/// e, from column `column` on.
+static void storeRow(const gqGroupedMmOperands *operands, int64_t e,
+                     int64_t row, int64_t column, int64_t count,
+                     const double *sums) {
+  const gqBuffer *out = &operands->out;
+  int64_t n = out->sizes[1];
+  double ofRow =
+      factorAt(&operands->alpha, e) * factorAt(&operands->rowScales, row);
   for (int64_t c = 0; c < count; ++c) {
-    double value = alpha * sums[c];
-    if (out->type == GQ_F32)
-      ((float *)data)[column + c] = (float)value;
-    else
-      ((uint16_t *)data)[column + c] = out->type == GQ_BF16
-                                           ? gq_dev_bf16_from_f64(value)
-                                           : gq_dev_f16_from_f64(value);
+    int64_t at = e * n + column + c;
+    double value = ofRow * factorAt(&operands->columnScales, at) * sums[c];
+    if (!gqBufferIsAbsent(&operands->bias))
+      value += load(&operands->bias, at);
+    gqCpuMmStore(value, (gqElementType)out->type, gqCpuRow(out, row),
+                 column + c);
   }
 }
 
-static void run(const gqGroupedMmOperands *operands, gq_dev_groups groups,
-                gqMmTile *tile) {
-  const float *alpha = operands->alpha.data;
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+
+static void run(const gqGroupedMmOperands *operands, gqFormat format,
+                gqFormat bFormat, gq_dev_groups groups, gqCpuMmTile *tile) {
   int64_t n = operands->b.sizes[1];
+  int64_t bits = gqFormatGetTraits(format).dataBits; // 8 without a format
+  int64_t k = operands->a.sizes[1] * 8 / bits;
   for (int64_t e = 0; e < groups.numGroups; ++e) {
     int64_t begin = gq_dev_group_begin(groups, e);
-    int64_t end = gq_dev_group_begin(groups, e + 1);
-    int64_t scaleBegin = gq_dev_group_scale_begin(groups, e);
-    for (int64_t row = begin; row < end; row += TILE_ROWS)
-      for (int64_t column = 0; column < n; column += TILE_COLUMNS) {
-        int64_t rows = least(end - row, TILE_ROWS);
-        int64_t columns = least(n - column, TILE_COLUMNS);
-        sumTile(operands, e, row, scaleBegin + row - begin, rows, column,
-                columns, tile);
-        for (int64_t r = 0; r < rows; ++r)
-          storeRow(tile->sums[r], alpha ? (double)alpha[e] : 1.0, columns,
-                   &operands->out, row + r, column);
+    int64_t rows = gq_dev_group_begin(groups, e + 1) - begin;
+    if (rows == 0)
+      continue;
+    int64_t scaleBegin =
+        groups.scaleOffsets ? gq_dev_group_scale_begin(groups, e) : 0;
+    gqCpuMmMatrix a = rowsOf(operands, format, begin, scaleBegin);
+    gqCpuMmMatrix b = weightsOf(operands, bFormat, e);
+    for (int64_t row = 0; row < rows; row += GQ_CPU_MM_ROWS)
+      for (int64_t column = 0; column < n; column += GQ_CPU_MM_COLUMNS) {
+        int64_t tileRows = least(rows - row, GQ_CPU_MM_ROWS);
+        int64_t tileColumns = least(n - column, GQ_CPU_MM_COLUMNS);
+        const double *sums =
+            gqCpuMmSum(&a, row, tileRows, &b, column, tileColumns, k, tile);
+        for (int64_t r = 0; r < tileRows; ++r)
+          storeRow(operands, e, begin + row + r, column, tileColumns,
+                   sums + r * GQ_CPU_MM_COLUMNS);
       }
   }
 }
 
 void gqCpuGroupedMm(const gqGroupedMmOperands *operands, int32_t format,
-                    int32_t scaleLayout) {
+                    int32_t bFormat, int32_t scaleLayout) {
   gqCpuOp op;
   gq_dev_groups groups;
   if (!gqCpuBegin(&op, "grouped_mm"))
     return;
-  if (check(&op, operands, format, scaleLayout, &groups)) {
-    // Zeroed, because the products of a partial tile also read what no operand
-    // filled.
-    gqMmTile *tile = calloc(1, sizeof(*tile));
+  if (check(&op, operands, format, bFormat, scaleLayout, &groups)) {
+    gqCpuMmTile *tile = gqCpuMmTileNew();
     if (tile)
-      run(operands, groups, tile);
+      run(operands, (gqFormat)format, (gqFormat)bFormat, groups, tile);
     else
-      gqCpuFail(&op, GQ_OUT_OF_MEMORY, "no memory for a tile of %zu bytes",
-                sizeof(*tile));
-    free(tile);
+      gqCpuFail(&op, GQ_OUT_OF_MEMORY, "no memory for a tile");
+    gqCpuMmTileFree(tile);
   }
   gqCpuEnd(&op);
 }

@@ -16,8 +16,7 @@
 static bool check(gqCpuOp *op,
                   const gqPreprocessGroupedMatmulSfOperands *operands,
                   int32_t format, int32_t scaleLayout, gq_dev_groups *groups) {
-  if (!gqCpuCheckAttributes(op, format, GQ_FORMATS_ALL, scaleLayout,
-                            GQ_LAYOUTS_TILE128X4))
+  if (!gqCpuCheckAttributes(op, format, scaleLayout, GQ_LAYOUTS_TILE128X4))
     return false;
 
   const gqRequirement input = {

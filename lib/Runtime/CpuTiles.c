@@ -229,6 +229,8 @@ void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
                     data, stride, scales);
     GQ_FORMATS(GQ_QUANTIZE)
 #undef GQ_QUANTIZE
+  case GQ_FORMAT_NONE: // Not an op's that quantizes.
+    break;
   }
 }
 

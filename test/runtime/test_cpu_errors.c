@@ -635,11 +635,12 @@ static void testFormatsRefuse(void **state) {
   refuses(&r, GQ_INVALID_ARGUMENT,
           "scales has shape [1408, 72], expected [700, 71] = [M, K / block]");
 
-  gqCpuGroupedMm(&p->mm, GQ_FORMAT_MXFP4, GQ_SCALE_LAYOUT_TILE128X4);
+  gqCpuGroupedMm(&p->mm, GQ_FORMAT_NVFP4, GQ_FORMAT_MXFP4,
+                 GQ_SCALE_LAYOUT_TILE128X4);
   assert_int_equal(gqCpuStatus(), GQ_INVALID_ARGUMENT);
   assert_string_equal(
       gqGetLastErrorMessage(),
-      "grouped_mm: format mxfp4 is not supported, expected nvfp4");
+      "grouped_mm: formats nvfp4 and mxfp4 have not the same scale rule");
 
   problemFree(&r.sound);
 }
@@ -759,7 +760,8 @@ static void testGroupedMmRefuses(void **state) {
   refusalInit(&r, "grouped_mm", runMm);
   Problem *p = &r.problem;
 
-  gqCpuGroupedMm(&p->mm, GQ_FORMAT_NVFP4, GQ_SCALE_LAYOUT_LINEAR);
+  gqCpuGroupedMm(&p->mm, GQ_FORMAT_NVFP4, GQ_FORMAT_NVFP4,
+                 GQ_SCALE_LAYOUT_LINEAR);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "scale_layout 0 is not supported, expected tile128x4 (1)");
 
@@ -806,7 +808,7 @@ static void testGroupedMmRefuses(void **state) {
   p->mm.bScales.sizes[1] = N;
   refuses(&r, GQ_INVALID_ARGUMENT,
           "b_scales has shape [6, 77, 72], expected [6, 128, 72] = [G, up(N, "
-          "128), up(K / 16, 4)]");
+          "128), up(K / block, 4)]");
 
   p->mm.alpha.sizes[0] = G + 1;
   refuses(&r, GQ_INVALID_ARGUMENT, "alpha has shape [7], expected [6] = [G]");

@@ -318,7 +318,8 @@ static void testGoldenGroupedMm(void **state) {
         .alpha = vector(alpha.data, GQ_F32, numGroups),
         .out = matrix(out.bytes, types[t], m, n),
     };
-    gqCpuGroupedMm(&operands, GQ_FORMAT_NVFP4, GQ_SCALE_LAYOUT_TILE128X4);
+    gqCpuGroupedMm(&operands, GQ_FORMAT_NVFP4, GQ_FORMAT_NVFP4,
+                   GQ_SCALE_LAYOUT_TILE128X4);
     assertOk();
     assertGuards(&out);
     for (int64_t i = 0; i < m * n; ++i)

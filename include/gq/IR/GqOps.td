@@ -32,17 +32,16 @@ defvar dataTypes = [F4E2M1FN, I8, F8E4M3FN, F8E5M2];
 defvar scaleTypes = [F8E4M3FN, F8E8M0FNU, F32];
 def Gq_Data : Gq_Shaped<dataTypes, [1, 2]>;
 def Gq_Data2D : Gq_Shaped<dataTypes, [2]>;
-def Gq_F4_2D : Gq_Shaped<[F4E2M1FN, I8], [2]>;
-def Gq_F4_3D : Gq_Shaped<[F4E2M1FN, I8], [3]>;
+def Gq_Data3D : Gq_Shaped<dataTypes, [3]>;
 def Gq_Scales : Gq_Shaped<scaleTypes, [1, 2]>;
 def Gq_Scales1D : Gq_Shaped<scaleTypes, [1]>;
 def Gq_Scales2D : Gq_Shaped<scaleTypes, [2]>;
-def Gq_E4M3_2D : Gq_Shaped<[F8E4M3FN], [2]>;
-def Gq_E4M3_3D : Gq_Shaped<[F8E4M3FN], [3]>;
+def Gq_Scales3D : Gq_Shaped<scaleTypes, [3]>;
 def Gq_Indices : Gq_Shaped<[I32, I64], [1]>;
 def Gq_F32Scalar : Gq_Shaped<[F32], [0]>;
 def Gq_F32ScalarOr1D : Gq_Shaped<[F32], [0, 1]>;
 def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
+def Gq_F32_2D : Gq_Shaped<[F32], [2]>;
 
 //===----------------------------------------------------------------------===//
 // Base class
@@ -421,14 +420,16 @@ def Gq_YieldOp : Op<Gq_Dialect, "yield", [
 // grouped_mm
 //===----------------------------------------------------------------------===//
 
-def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out"> {
+def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
   let summary = "Multiply the rows of each group by its own weights";
   let description = !strconcat([{
     For each row i of group e,
-    `out[i, n] = alpha[e] * sum_k deq(a)[i, k] * deq(b[e])[n, k]`, where deq
-    multiplies a code by its block's scale; without `alpha` the factor is 1.
-    Sums are kept in float32 or wider and rounded once to the type of `out`.
-    Rows in no group come through from `outs`.
+    `out[i, n] = factor * sum_k deq(a)[i, k] * deq(b[e])[n, k] + bias[e, n]`
+    with `factor = alpha[e] * row_scales[i] * column_scales[e, n]`, where deq
+    multiplies a code by its block's scale. What is absent is left out. Sums,
+    factors and bias are kept in float32 or wider, in any order, and rounded
+    once to the type of `out`; NaN and infinities propagate. Rows in no group
+    come through from `outs`.
 
     ```mlir
     %c = gq.grouped_mm format(nvfp4)
@@ -439,48 +440,100 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out"> {
         outs(%c0 : tensor<?x8192xbf16>) -> tensor<?x8192xbf16>
     ```
 
-    `a` is `[M, K]` of f4 or `[M, K/2]` of i8.}], sharedConstraints, [{
-    * (C5) `b` is `[G, N, K]` of f4 or `[G, N, K/2]` of i8.
-    * (C6) `a_scales` is `[rows, K/block rounded up to 4]` with rows a multiple
-      of 128.
-    * (C7) `b_scales` is `[G, N rounded up to 128, K/block rounded up to 4]`.
-    * (C8) `scale_layout` is `tile128x4`, and so are the encodings of `a_scales`
-      and `b_scales`; no other tensor has one.
+    `a` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4.
+
+    **Formats.** `format` is that of `a` and, unless `b_format` says another,
+    of `b`. The two have one scale rule, such as activations in blocks of 1 by
+    128 and weights in blocks of 128 by 128, or `mxfp8_e4m3` and `mxfp4`.
+
+    ```mlir
+    %c = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+        scale_layout(linear)
+        ins(%a, %b : tensor<?x7168xf8E4M3FN>, tensor<256x2048x7168xf8E4M3FN>)
+        scales(%sa, %sb : tensor<?x56xf32>, tensor<256x16x56xf32>)
+        groups(%offsets : tensor<257xi32>)
+        outs(%c0 : tensor<?x2048xbf16>) -> tensor<?x2048xbf16>
+    ```
+
+    Without a format `a` and `b` are `f8E4M3FN` or `f8E5M2` without scales of
+    blocks, each as it likes. That is FP8 per tensor, whose scales are in
+    `alpha`, or per token and channel, whose scales are `row_scales` and
+    `column_scales`.
+
+    ```mlir
+    %c = gq.grouped_mm
+        ins(%a, %b : tensor<?x5120xf8E4M3FN>, tensor<16x8192x5120xf8E4M3FN>)
+        groups(%offsets : tensor<17xi32>)
+        row_scales(%per_token : tensor<?xf32>)
+        column_scales(%per_channel : tensor<16x8192xf32>)
+        bias(%bias : tensor<16x8192xbf16>)
+        outs(%c0 : tensor<?x8192xbf16>) -> tensor<?x8192xbf16>
+    ```
+
+    **Bias** is `[G, N]`, because each group is a layer of its own.
+
+    **Gradients.** That of the input is the same op: `a` is the gradient of the
+    output, and `b` what `columnwise_outs` of the weights hold where the format
+    transposes, `[G, K, N]`.}], sharedConstraints, [{
+    * (C5) `b` is `[G, N, K]` of the format's type or `[G, N, K/2]` of i8 for f4.
+    * (C6) `a_scales` in `tile128x4` is `[rows, K/block rounded up to 4]` with
+      rows a multiple of 128, linear `[M, K/block]`.
+    * (C7) `b_scales` in `tile128x4` is `[G, N rounded up to 128, K/block rounded
+      up to 4]`, linear `[G, N, K/block]`, or `[G, N/128, K/128]`, rounded up, for
+      blocks of 128 by 128.
+    * (C8) `scale_layout` is `linear` for scales of f32, else `tile128x4`. Scales
+      in `tile128x4` have that encoding, no other tensor has one.
     * (C9) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
-      element type.
+      element type. Without `scale_offsets`, `offsets` holds G+1.
     * (C10) `alpha` holds G entries.
     * (C11) `out` is `[M, N]`.
-    * (C12) Memrefs have an innermost stride of 1; all but `a` and `out` are
-      contiguous.
-    * (C13) The format is `nvfp4`.
+    * (C12) Memrefs have an innermost stride of 1; all but `a`, `out` and linear
+      `a_scales` are contiguous.
+    * (C13) `format` and `b_format` have one scale rule, and a block of `format`
+      has one row. There is no `b_format` without `format`.
+    * (C14) Data and scales are of the formats' types; without a format data is
+      of `f8E4M3FN` or `f8E5M2`.
+    * (C15) `a_scales` and `b_scales` are there if there is a `format`, and
+      `scale_offsets` if `a_scales` are in `tile128x4`.
+    * (C16) `row_scales` holds M entries; `column_scales` and `bias` are `[G,
+      N]`.
 
     `kernel` says which kernel a GPU runs; see `MmKernelAttr`. The CPU has one
-    way, with sums in float64.
+    way, with sums in float64 in the order of k. GPUs have kernels for `nvfp4`
+    without `row_scales`, `column_scales` and `bias`; the lowering refuses
+    others.
 
     With M = 0 the op folds to its `outs`.
   }]);
   let arguments = (ins
-    Gq_FormatAttr:$format,
+    OptionalAttr<Gq_FormatAttr>:$format,
+    OptionalAttr<Gq_FormatAttr>:$b_format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
     OptionalAttr<Gq_MmKernelAttr>:$kernel,
-    Gq_F4_2D:$a,
-    Gq_F4_3D:$b,
-    Gq_E4M3_2D:$a_scales,
-    Gq_E4M3_3D:$b_scales,
+    Gq_Data2D:$a,
+    Gq_Data3D:$b,
+    Optional<Gq_Scales2D>:$a_scales,
+    Optional<Gq_Scales3D>:$b_scales,
     Gq_Indices:$offsets,
-    Gq_Indices:$scale_offsets,
+    Optional<Gq_Indices>:$scale_offsets,
     Optional<Gq_F32_1D>:$alpha,
+    Optional<Gq_F32_1D>:$row_scales,
+    Optional<Gq_F32_2D>:$column_scales,
+    Optional<Gq_Float2D>:$bias,
     Gq_Float2D:$out);
   let assemblyFormat = [{
-    `format` `` $format (`scale_layout` `` $scale_layout^)?
-    (`kernel` `` $kernel^)? attr-dict
+    (`format` `` $format^)? (`b_format` `` $b_format^)?
+    (`scale_layout` `` $scale_layout^)? (`kernel` `` $kernel^)? attr-dict
     `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)`
-    `scales` `(` $a_scales `,` $b_scales `:`
-                 type($a_scales) `,` type($b_scales) `)`
-    `groups` `(` $offsets `,` $scale_offsets `:`
-                 type($offsets) `,` type($scale_offsets) `)`
+    (`scales` `(` $a_scales^ `,` $b_scales `:`
+                  type($a_scales) `,` type($b_scales) `)`)?
+    `groups` `(` $offsets (`,` $scale_offsets^)? `:`
+                 type($offsets) (`,` type($scale_offsets)^)? `)`
     (`alpha` `(` $alpha^ `:` type($alpha) `)`)?
+    (`row_scales` `(` $row_scales^ `:` type($row_scales) `)`)?
+    (`column_scales` `(` $column_scales^ `:` type($column_scales) `)`)?
+    (`bias` `(` $bias^ `:` type($bias) `)`)?
     `outs` `(` $out `:` type($out) `)`
     (`->` type($results)^)?
   }];

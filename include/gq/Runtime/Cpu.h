@@ -91,12 +91,17 @@ gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
                           int32_t format, int32_t recipe, int32_t scaleLayout,
                           int32_t rows);
 
-/// out[i, n] = alpha[e] * sum_k deq(a)[i, k] * deq(b[e])[n, k] for the rows i
-/// of each group e. Products are exact in float32; they are summed and scaled
-/// in float64 and rounded once to the type of `out`. Rows in no group are left
-/// alone.
+/// out[i, n] = factor * sum_k deq(a)[i, k] * deq(b[e])[n, k] + bias[e, n] with
+/// factor = alpha[e] * row_scales[i] * column_scales[e, n] for the rows i of
+/// each group e; what is absent is left out. Computed in float64, in the order
+/// of k, and rounded once to the type of `out`. Rows in no group are left
+/// alone. `format` is that of `a` and `bFormat` that of `b`, of one scale rule,
+/// or both are GQ_FORMAT_NONE: then there are no scales. Where those are f32,
+/// `scaleLayout` must be GQ_SCALE_LAYOUT_LINEAR, else
+/// GQ_SCALE_LAYOUT_TILE128X4.
 GQ_EXPORT void gqCpuGroupedMm(const gqGroupedMmOperands *operands,
-                              int32_t format, int32_t scaleLayout);
+                              int32_t format, int32_t bFormat,
+                              int32_t scaleLayout);
 
 #ifdef __cplusplus
 }

@@ -89,6 +89,9 @@ GQ_INLINE int64_t gqElementTypeSize(gqElementType type) {
 /// What a block is quantized to; gqFormatGetTraits says what each is made of.
 /// The values are those of the dialect's enumeration of the same name.
 typedef enum gqFormat {
+  /// Elements without blocks and scales: what an operation has that says no
+  /// format, where it need not.
+  GQ_FORMAT_NONE = -1,
 #define GQ_FORMAT(VALUE, NAME, ...) GQ_FORMAT_##NAME = VALUE,
   GQ_FORMATS(GQ_FORMAT)
 #undef GQ_FORMAT
@@ -176,6 +179,8 @@ GQ_INLINE gqFormatTraits gqFormatGetTraits(gqFormat format) {
                             .transposes = TRANSPOSES};
     GQ_FORMATS(GQ_FORMAT)
 #undef GQ_FORMAT
+  case GQ_FORMAT_NONE:
+    break;
   }
   return (gqFormatTraits){.name = "no format",
                           .blockRows = 1,

@@ -142,3 +142,67 @@ func.func @block_quantize(%x: tensor<200x256xf32>,
       -> tensor<?x8xf8E8M0FNU, #gq.tile128x4>
   return %q#1, %t : tensor<2x2xf32>, tensor<?x8xf8E8M0FNU, #gq.tile128x4>
 }
+
+// CHECK-LABEL: func @grouped_mm_mx
+func.func @grouped_mm_mx(%a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf4E2M1FN>,
+    %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>,
+    %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>,
+    %so: tensor<3xi32>, %c0: tensor<?x32xbf16>) -> tensor<?x32xbf16> {
+  // CHECK: gq.grouped_mm format(mxfp8_e4m3) b_format(mxfp4) ins(
+  %c = gq.grouped_mm format(mxfp8_e4m3) b_format(mxfp4)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>,
+                        tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c0 : tensor<?x32xbf16>) -> tensor<?x32xbf16>
+  return %c : tensor<?x32xbf16>
+}
+
+// Weights in larger blocks, of which the last of N = 160 is not whole.
+// CHECK-LABEL: func @grouped_mm_fp8
+func.func @grouped_mm_fp8(%a: tensor<?x256xf8E4M3FN>,
+    %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<?x2xf32>,
+    %sb: tensor<3x2x2xf32>, %o: tensor<4xi64>, %c0: tensor<?x160xf32>)
+    -> tensor<?x160xf32> {
+  // CHECK: gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear) ins(
+  // CHECK-SAME: scales(%{{.*}}, %{{.*}} : tensor<?x2xf32>, tensor<3x2x2xf32>) groups(%{{.*}} : tensor<4xi64>) outs(
+  %c = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+      scale_layout(linear)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x2xf32>, tensor<3x2x2xf32>)
+      groups(%o : tensor<4xi64>)
+      outs(%c0 : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return %c : tensor<?x160xf32>
+}
+
+// Rows of scales may be apart.
+// CHECK-LABEL: func @grouped_mm_strided_scales
+func.func @grouped_mm_strided_scales(%a: memref<?x256xf8E4M3FN>,
+    %b: memref<3x32x256xf8E5M2>, %sa: memref<?x2xf32, strided<[7, 1]>>,
+    %sb: memref<3x32x2xf32>, %o: memref<4xi32>, %c: memref<?x32xf32>) {
+  // CHECK: gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e5m2_1x128) scale_layout(linear) ins(
+  gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e5m2_1x128)
+      scale_layout(linear)
+      ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x32x256xf8E5M2>)
+      scales(%sa, %sb : memref<?x2xf32, strided<[7, 1]>>, memref<3x32x2xf32>)
+      groups(%o : memref<4xi32>) outs(%c : memref<?x32xf32>)
+  return
+}
+
+// No scales of blocks, all that a row of the result can have.
+// CHECK-LABEL: func @grouped_mm_plain
+func.func @grouped_mm_plain(%a: tensor<?x17xf8E4M3FN>, %b: tensor<3x32x17xf8E5M2>,
+    %o: tensor<4xi32>, %alpha: tensor<3xf32>, %r: tensor<?xf32>,
+    %n: tensor<3x32xf32>, %bias: tensor<3x32xf16>, %c0: tensor<?x32xbf16>)
+    -> tensor<?x32xbf16> {
+  // CHECK: gq.grouped_mm ins(
+  // CHECK-SAME: groups(%{{.*}} : tensor<4xi32>) alpha(%{{.*}} : tensor<3xf32>)
+  // CHECK-SAME: row_scales(%{{.*}} : tensor<?xf32>) column_scales(%{{.*}} : tensor<3x32xf32>)
+  // CHECK-SAME: bias(%{{.*}} : tensor<3x32xf16>) outs(
+  %c = gq.grouped_mm ins(%a, %b : tensor<?x17xf8E4M3FN>, tensor<3x32x17xf8E5M2>)
+      groups(%o : tensor<4xi32>) alpha(%alpha : tensor<3xf32>)
+      row_scales(%r : tensor<?xf32>) column_scales(%n : tensor<3x32xf32>)
+      bias(%bias : tensor<3x32xf16>)
+      outs(%c0 : tensor<?x32xbf16>) -> tensor<?x32xbf16>
+  return %c : tensor<?x32xbf16>
+}

@@ -799,22 +799,6 @@ func.func @preprocess_grouped_matmul_sf_c9_f32(%s: tensor<?x4xf32>,
 
 // -----
 
-func.func @grouped_mm_c13(%a: tensor<?x64xf4E2M1FN>,
-    %b: tensor<3x32x64xf4E2M1FN>, %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
-    %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>,
-    %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires format(nvfp4)}}
-  %0 = gq.grouped_mm format(mxfp4)
-      ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
-      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>,
-                        tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
-      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
-      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
-  return
-}
-
-// -----
-
 func.func @grouped_block_quantize_c23_row_indices(%x: tensor<?xbf16>,
     %i: tensor<?xi32>, %o: tensor<4xi32>, %m: tensor<3xi32>,
     %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
@@ -932,3 +916,536 @@ func.func @grouped_block_quantize_c27_columnwise(%x: tensor<?x64xbf16>,
 
 // expected-error @+1 {{expected the rows and columns of a block}}
 func.func private @direction_block() attributes {my.x = #gq.direction<block = 1x16x1>}
+
+// -----
+
+func.func @grouped_mm_c1_row_scales(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %r: tensor<?xbf16>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{operand #6 must be}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      row_scales(%r : tensor<?xbf16>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c1_column_scales(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %n: tensor<32xf32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{operand #6 must be}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      column_scales(%n : tensor<32xf32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c1_bias(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %bias: tensor<32xbf16>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{operand #6 must be}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      bias(%bias : tensor<32xbf16>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c4_mx(
+    %a: tensor<?x80xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 32, the block size of the format, but got 80}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x80xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c4_plain(
+    %a: tensor<?x0xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 1, the block size of the format, but got 0}}
+  %0 = gq.grouped_mm
+      ins(%a, %b : tensor<?x0xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c5_fp8(
+    %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x128xf8E4M3FN>, %sa: tensor<?x2xf32>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires 'b' to be 3x160x256 elements, but got 3x160x128}}
+  %0 = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x128xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x2xf32>, tensor<3x2x2xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c5_plain(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x65xf8E5M2>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b' to be 3x32x64 elements, but got 3x32x65}}
+  %0 = gq.grouped_mm
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x65xf8E5M2>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c6_mx(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x8xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to be ?x4 (whole tiles of 128x4), but got ?x8}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x8xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c6_fp8(
+    %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<?x4xf32>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to be ?x2, but got ?x4}}
+  %0 = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf32>, tensor<3x2x2xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c6_fp8_rows(
+    %a: tensor<8x256xf8E4M3FN>, %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<7x2xf32>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to be 8x2, but got 7x2}}
+  %0 = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%a, %b : tensor<8x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<7x2xf32>, tensor<3x2x2xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c7_fp8(
+    %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<?x2xf32>, %sb: tensor<3x160x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be 3x2x2, but got 3x160x2}}
+  %0 = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x2xf32>, tensor<3x160x2xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c7_fp8_rows(
+    %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<?x2xf32>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be 3x160x2, but got 3x2x2}}
+  %0 = gq.grouped_mm format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x2xf32>, tensor<3x2x2xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_fp8(
+    %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<?x2xf32>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires scale_layout(linear)}}
+  %0 = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x2xf32>, tensor<3x2x2xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_plain(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires scale_layout(tile128x4)}}
+  %0 = gq.grouped_mm scale_layout(linear)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_fp8_a_scales(
+    %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<?x2xf32, #gq.tile128x4>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x2xf32, #gq.tile128x4>, tensor<3x2x2xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_row_scales(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %r: tensor<?xf32, #gq.tile128x4>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'row_scales' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      row_scales(%r : tensor<?xf32, #gq.tile128x4>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_column_scales(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %n: tensor<3x32xf32, #gq.tile128x4>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'column_scales' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      column_scales(%n : tensor<3x32xf32, #gq.tile128x4>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c8_bias(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %bias: tensor<3x32xf32, #gq.tile128x4>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'bias' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      bias(%bias : tensor<3x32xf32, #gq.tile128x4>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c9_plain(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'offsets' to hold G + 1 entries where there are no 'scale_offsets', but got 3}}
+  %0 = gq.grouped_mm
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c9_none(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<?x32x64xf8E4M3FN>, %o: tensor<0xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'offsets' to hold G + 1 entries where there are no 'scale_offsets', but got 0}}
+  %0 = gq.grouped_mm
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<?x32x64xf8E4M3FN>)
+      groups(%o : tensor<0xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_fp8_a_scales(
+    %a: memref<?x256xf8E4M3FN>, %b: memref<3x160x256xf8E4M3FN>, %sa: memref<?x2xf32, strided<[4, 2]>>, %sb: memref<3x2x2xf32>, %o: memref<4xi32>, %c: memref<?x160xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to have an innermost stride of 1}}
+  gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : memref<?x2xf32, strided<[4, 2]>>, memref<3x2x2xf32>)
+      groups(%o : memref<4xi32>)
+      outs(%c : memref<?x160xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_fp8_b_scales(
+    %a: memref<?x256xf8E4M3FN>, %b: memref<3x160x256xf8E4M3FN>, %sa: memref<?x2xf32>, %sb: memref<3x2x2xf32, strided<[8, 2, 1]>>, %o: memref<4xi32>, %c: memref<?x160xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be contiguous}}
+  gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : memref<?x2xf32>, memref<3x2x2xf32, strided<[8, 2, 1]>>)
+      groups(%o : memref<4xi32>)
+      outs(%c : memref<?x160xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_row_scales(
+    %a: memref<?x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>, %o: memref<4xi32>, %r: memref<?xf32, strided<[2]>>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'row_scales' to be contiguous}}
+  gq.grouped_mm
+      ins(%a, %b : memref<?x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
+      groups(%o : memref<4xi32>)
+      row_scales(%r : memref<?xf32, strided<[2]>>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_column_scales(
+    %a: memref<?x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>, %o: memref<4xi32>, %n: memref<3x32xf32, strided<[64, 1]>>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'column_scales' to be contiguous}}
+  gq.grouped_mm
+      ins(%a, %b : memref<?x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
+      groups(%o : memref<4xi32>)
+      column_scales(%n : memref<3x32xf32, strided<[64, 1]>>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c12_bias(
+    %a: memref<?x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>, %o: memref<4xi32>, %bias: memref<3x32xf32, strided<[64, 1]>>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires 'bias' to be contiguous}}
+  gq.grouped_mm
+      ins(%a, %b : memref<?x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
+      groups(%o : memref<4xi32>)
+      bias(%bias : memref<3x32xf32, strided<[64, 1]>>)
+      outs(%c : memref<?x32xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c13(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'format' and 'b_format' to have one scale rule, not mxfp8_e4m3 and nvfp4}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3) b_format(nvfp4)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c13_rows(
+    %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<?x2xf32>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires a 'format' with blocks of one row, not fp8_e4m3_128x128; it can be 'b_format'}}
+  %0 = gq.grouped_mm format(fp8_e4m3_128x128) b_format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x2xf32>, tensor<3x2x2xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c13_b(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'format' where it has 'b_format'}}
+  %0 = gq.grouped_mm b_format(mxfp4)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c14_a(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a' to be of f8E5M2 for format(mxfp8_e5m2)}}
+  %0 = gq.grouped_mm format(mxfp8_e5m2) b_format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c14_b(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b' to be of f4E2M1FN or i8 for format(mxfp4)}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3) b_format(mxfp4)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c14_a_scales(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to be of f8E8M0FNU for format(mxfp8_e4m3)}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c14_b_scales(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be of f8E8M0FNU for format(mxfp8_e4m3)}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c14_plain_a(
+    %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a' to be of f8E4M3FN or f8E5M2 where it has no 'format'}}
+  %0 = gq.grouped_mm
+      ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c14_plain_b(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x32xi8>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b' to be of f8E4M3FN or f8E5M2 where it has no 'format'}}
+  %0 = gq.grouped_mm
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x32xi8>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c15_scales(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'a_scales' where it has 'format'}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c15_plain(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires no 'a_scales' without 'format'}}
+  %0 = gq.grouped_mm
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c15_scale_offsets(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'scale_offsets' where 'a_scales' are in tile128x4}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c15_fp8_scale_offsets(
+    %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x256xf8E4M3FN>, %sa: tensor<?x2xf32>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x160xf32>) {
+  // expected-error @+1 {{requires no 'scale_offsets' unless 'a_scales' are in tile128x4}}
+  %0 = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
+      ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x256xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x2xf32>, tensor<3x2x2xf32>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c : tensor<?x160xf32>) -> tensor<?x160xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c16_row_scales(
+    %a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %r: tensor<9xf32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'row_scales' to be 8, but got 9}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      row_scales(%r : tensor<9xf32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c16_column_scales(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %n: tensor<4x32xf32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'column_scales' to be 3x32, but got 4x32}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      column_scales(%n : tensor<4x32xf32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c16_bias(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %bias: tensor<3x31xf32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'bias' to be 3x32, but got 3x31}}
+  %0 = gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      bias(%bias : tensor<3x31xf32>)
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}

@@ -1,7 +1,7 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-runtime)' | FileCheck %s
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-runtime,canonicalize)' | FileCheck %s --check-prefix=STATIC
 
-// CHECK-DAG: func.func private @gqCpuGroupedMm(index, i32, i32)
+// CHECK-DAG: func.func private @gqCpuGroupedMm(index, i32, i32, i32)
 // CHECK-DAG: func.func private @gqCpuGroupedBlockQuantize(index, i32, i32, i32, i32)
 // CHECK-DAG: func.func private @gqCpuPreprocessGroupedMatmulSf(index, i32, i32)
 // CHECK-DAG: func.func private @gqCpuBlockQuantize(index, i32, i32)
@@ -96,8 +96,8 @@ func.func @grouped_mm(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
     %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %alpha: memref<3xf32>,
     %c: memref<?x32xbf16>) {
-  // CHECK: memref.alloca() : memref<8x9xi64>
-  // CHECK: call @gqCpuGroupedMm(%{{.*}}, %{{.*}}, %{{.*}}) : (index, i32, i32)
+  // CHECK: memref.alloca() : memref<11x9xi64>
+  // CHECK: call @gqCpuGroupedMm(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (index, i32, i32, i32)
   gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
       scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
@@ -206,5 +206,55 @@ func.func @ragged(%x: memref<?xf16>, %o: memref<?xi64>, %m: memref<?xi64>,
       shapes(%m, %k : memref<?xi64>, memref<?xi64>)
       columnwise_outs(%q, %s : memref<?xf8E5M2>, memref<?xf8E8M0FNU>)
       amax_out(%a : memref<?xf32>)
+  return
+}
+
+// Every operand at its row; the format of b is that of a where it is left out.
+// STATIC-LABEL: func @grouped_mm_formats
+// STATIC-SAME: %[[A:[^ ]*]]: memref<?x256xf8E4M3FN>, %[[B:[^ ]*]]: memref<3x32x256xf8E4M3FN>, %[[SA:[^ ]*]]: memref<?x2xf32>, %[[SB:[^ ]*]]: memref<3x1x2xf32>, %[[SC:[^ ]*]]: memref<3x32x2xf32>, %[[O:[^ ]*]]: memref<4xi32>, %[[R:[^ ]*]]: memref<?xf32>, %[[N:[^ ]*]]: memref<3x32xf32>, %[[BIAS:[^ ]*]]: memref<3x32xf16>, %[[C:[^ ]*]]: memref<?x32xbf16>
+func.func @grouped_mm_formats(%a: memref<?x256xf8E4M3FN>,
+    %b: memref<3x32x256xf8E4M3FN>, %sa: memref<?x2xf32>, %sb: memref<3x1x2xf32>,
+    %sc: memref<3x32x2xf32>, %o: memref<4xi32>, %r: memref<?xf32>,
+    %n: memref<3x32xf32>, %bias: memref<3x32xf16>, %c: memref<?x32xbf16>) {
+  // STATIC: memref.extract_aligned_pointer_as_index %[[SA]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c2, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[SB]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c3, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[O]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c4, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c5, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c6, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[R]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c7, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[N]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c8, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[BIAS]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c9, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[C]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c10, %c0]
+  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c4_i32, %c5_i32, %c0_i32)
+  gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+      scale_layout(linear)
+      ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x32x256xf8E4M3FN>)
+      scales(%sa, %sb : memref<?x2xf32>, memref<3x1x2xf32>)
+      groups(%o : memref<4xi32>) row_scales(%r : memref<?xf32>)
+      column_scales(%n : memref<3x32xf32>) bias(%bias : memref<3x32xf16>)
+      outs(%c : memref<?x32xbf16>)
+  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c4_i32, %c4_i32, %c0_i32)
+  gq.grouped_mm format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x32x256xf8E4M3FN>)
+      scales(%sa, %sc : memref<?x2xf32>, memref<3x32x2xf32>)
+      groups(%o : memref<4xi32>) outs(%c : memref<?x32xbf16>)
+  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c-1_i32, %c-1_i32, %c1_i32)
+  gq.grouped_mm
+      ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x32x256xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outs(%c : memref<?x32xbf16>)
   return
 }

@@ -272,3 +272,34 @@ func.func @unknown_attributes(%x: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
       outs(%t0 : !t) -> !t
   return %t, %v : !t, !t
 }
+
+// -----
+
+!x = tensor<?x256xbf16>
+!q = tensor<?x256xf8E4M3FN>
+!s = tensor<?x2xf32>
+
+// Linear scales, which need no scale offsets.
+// CHECK-LABEL: func @linear_scales
+func.func @linear_scales(%x: !x, %o: tensor<4xi32>, %p: tensor<4xi32>,
+    %b: tensor<3x32x256xf8E4M3FN>, %sb: tensor<3x1x2xf32>, %q0: !q, %s0: !s,
+    %c0: tensor<?x32xf32>) -> (tensor<?x32xf32>, tensor<?x32xf32>) {
+  // CHECK: gq.grouped_block_quantize format(fp8_e4m3_1x128) scale_layout(linear) rows(grouped)
+  %q, %s = gq.grouped_block_quantize format(fp8_e4m3_1x128)
+      scale_layout(linear) ins(%x : !x) groups(%o : tensor<4xi32>)
+      outs(%q0, %s0 : !q, !s) -> !q, !s
+  %c = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+      scale_layout(linear) ins(%q, %b : !q, tensor<3x32x256xf8E4M3FN>)
+      scales(%s, %sb : !s, tensor<3x1x2xf32>) groups(%o : tensor<4xi32>)
+      outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  // Over other groups than those that are multiplied.
+  // CHECK: gq.grouped_block_quantize format(fp8_e4m3_1x128) scale_layout(linear) ins(
+  %r, %t = gq.grouped_block_quantize format(fp8_e4m3_1x128)
+      scale_layout(linear) ins(%x : !x) groups(%p : tensor<4xi32>)
+      outs(%q0, %s0 : !q, !s) -> !q, !s
+  %d = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+      scale_layout(linear) ins(%r, %b : !q, tensor<3x32x256xf8E4M3FN>)
+      scales(%t, %sb : !s, tensor<3x1x2xf32>) groups(%o : tensor<4xi32>)
+      outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %c, %d : tensor<?x32xf32>, tensor<?x32xf32>
+}

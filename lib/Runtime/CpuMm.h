@@ -1,0 +1,63 @@
+//===- CpuMm.h - products of quantized matrices on the CPU -------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The ops share how two matrices of codes are multiplied: tile by tile, the
+// operands of a tile dequantized once into float64 panels that fit a
+// second-level cache, so that the innermost loops see plain numbers.
+//
+// A dequantized element is exact in float64: 4 significant bits times 24, at
+// most 448 * 2^127. Products are too, but for those of two float32 scales, and
+// so are the sums of nvfp4 below 2^33, since its products are multiples of
+// 2^-20. Else each addition rounds; the order is that of K.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_RUNTIME_CPUMM_H
+#define GQ_LIB_RUNTIME_CPUMM_H
+
+#include "gq/Runtime/Types.h"
+
+enum {
+  GQ_CPU_MM_ROWS = 64,
+  GQ_CPU_MM_COLUMNS = 64,
+};
+
+/// A matrix [rows, K] of codes and its scales.
+typedef struct gqCpuMmMatrix {
+  gqFormat format;
+  /// Of the codes in memory; without a format it says what they are.
+  gqElementType type;
+  /// Row 0.
+  const uint8_t *data;
+  /// Bytes from row to row.
+  int64_t stride;
+  /// Those of row 0, at the start of a tile in tile128x4. Not read without a
+  /// format.
+  const void *scales;
+  /// Scales from row to row of them; in tile128x4 the padded columns.
+  int64_t scaleStride;
+} gqCpuMmMatrix;
+
+/// Room for a tile of the product and for what it is computed in. Opaque but
+/// for `sums`.
+typedef struct gqCpuMmTile gqCpuMmTile;
+
+/// Null if there is no memory.
+gqCpuMmTile *gqCpuMmTileNew(void);
+void gqCpuMmTileFree(gqCpuMmTile *tile);
+
+/// The sums over k < `depth` of a[row + i, k] * b[column + j, k] for i < rows
+/// and j < columns, which are at most GQ_CPU_MM_ROWS and GQ_CPU_MM_COLUMNS. The
+/// result is that of row 0, GQ_CPU_MM_COLUMNS from row to row; those beyond are
+/// of no meaning. `depth` is a multiple of the block.
+const double *gqCpuMmSum(const gqCpuMmMatrix *a, int64_t row, int64_t rows,
+                         const gqCpuMmMatrix *b, int64_t column,
+                         int64_t columns, int64_t depth, gqCpuMmTile *tile);
+
+/// Stores `value` as element `index` of a row of `type`, f32, bf16 or f16,
+/// rounded once.
+void gqCpuMmStore(double value, gqElementType type, void *row, int64_t index);
+
+#endif // GQ_LIB_RUNTIME_CPUMM_H

@@ -1,0 +1,67 @@
+// RUN: gq-opt %s --split-input-file -verify-diagnostics --pass-pipeline='builtin.module(gq-choose-kernels{chip=sm_90a},convert-gq-to-gpu)'
+
+// What a CPU computes and no GPU kernel does yet.
+
+func.func @plain(%a: memref<24x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
+    %o: memref<4xi32>, %c: memref<24x32xbf16>) {
+  // expected-error @+1 {{'gq.grouped_mm' op has no GPU kernel for data without a format yet; a CPU computes it}}
+  gq.grouped_mm ins(%a, %b : memref<24x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outs(%c : memref<24x32xbf16>)
+  return
+}
+
+// -----
+
+func.func @mxfp8(%a: memref<24x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
+    %sa: memref<?x4xf8E8M0FNU>, %sb: memref<3x128x4xf8E8M0FNU>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x32xbf16>) {
+  // expected-error @+1 {{'gq.grouped_mm' op has no GPU kernel for mxfp8_e4m3 yet; a CPU computes it}}
+  gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : memref<24x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : memref<?x4xf8E8M0FNU>, memref<3x128x4xf8E8M0FNU>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<24x32xbf16>)
+  return
+}
+
+// -----
+
+func.func @row_scales(%a: memref<24x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %r: memref<24xf32>,
+    %c: memref<24x32xbf16>) {
+  // expected-error @+1 {{has no GPU kernel for 'row_scales' yet}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<24x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      row_scales(%r : memref<24xf32>) outs(%c : memref<24x32xbf16>)
+  return
+}
+
+// -----
+
+func.func @column_scales(%a: memref<24x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %n: memref<3x32xf32>,
+    %c: memref<24x32xbf16>) {
+  // expected-error @+1 {{has no GPU kernel for 'column_scales' yet}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<24x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      column_scales(%n : memref<3x32xf32>) outs(%c : memref<24x32xbf16>)
+  return
+}
+
+// -----
+
+func.func @bias(%a: memref<24x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %n: memref<3x32xbf16>,
+    %c: memref<24x32xbf16>) {
+  // expected-error @+1 {{has no GPU kernel for 'bias' yet}}
+  gq.grouped_mm format(nvfp4) ins(%a, %b : memref<24x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      bias(%n : memref<3x32xbf16>) outs(%c : memref<24x32xbf16>)
+  return
+}
