@@ -100,6 +100,7 @@ static void descriptionsRoundTrip(void **state) {
   MlirBlock block = mlirBlockCreate(0, NULL, NULL);
   gqGroupedMm desc = {
       .format = GQ_FORMAT_NVFP4,
+      .bFormat = GQ_FORMAT_NVFP4,
       .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,
       .a = argument(block, i8, 2, (int64_t[]){8, 32}),
       .b = argument(block, i8, 3, (int64_t[]){2, 16, 32}),
@@ -118,12 +119,47 @@ static void descriptionsRoundTrip(void **state) {
     assert_false(gqOperationIsABlockQuantize(op));
     assert_int_equal(mlirOperationGetNumResults(op), 0);
     gqGroupedMm read = gqGroupedMmGet(op);
+    assert_int_equal(read.format, desc.format);
+    assert_int_equal(read.bFormat, desc.bFormat);
     assert_int_equal(read.scaleLayout, desc.scaleLayout);
+    assert_true(mlirAttributeIsNull(mlirOperationGetAttributeByName(
+        op, mlirStringRefCreateFromCString("b_format"))));
     assert_true(mlirValueEqual(read.bScales, desc.bScales));
     assert_true(mlirValueEqual(read.scaleOffsets, desc.scaleOffsets));
     assert_ptr_equal(read.alpha.ptr, desc.alpha.ptr);
     assert_true(mlirValueEqual(read.out, desc.out));
     mlirOperationDestroy(op);
+  }
+
+  // Formats that are left out, and another one of b.
+  MlirType e5m2 = mlirFloat8E5M2TypeGet(context);
+  gqGroupedMm plain = {
+      .format = GQ_FORMAT_NONE,
+      .bFormat = GQ_FORMAT_NONE,
+      .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,
+      .a = argument(block, e4m3, 2, (int64_t[]){8, 256}),
+      .b = argument(block, e5m2, 3, (int64_t[]){2, 16, 256}),
+      .offsets = desc.offsets,
+      .bias = argument(block, f32, 2, (int64_t[]){2, 16}),
+      .out = desc.out,
+  };
+  for (int withFormat = 0; withFormat < 2; ++withFormat) {
+    if (withFormat) {
+      plain.format = GQ_FORMAT_FP8_E4M3_1X128;
+      plain.bFormat = GQ_FORMAT_FP8_E5M2_128X128;
+      plain.scaleLayout = GQ_SCALE_LAYOUT_LINEAR;
+      plain.aScales = argument(block, f32, 2, (int64_t[]){8, 2});
+      plain.bScales = argument(block, f32, 3, (int64_t[]){2, 1, 2});
+    }
+    MlirOperation mm = gqGroupedMmCreate(location, &plain);
+    assert_true(mlirOperationVerify(mm));
+    gqGroupedMm read = gqGroupedMmGet(mm);
+    assert_int_equal(read.format, plain.format);
+    assert_int_equal(read.bFormat, plain.bFormat);
+    assert_ptr_equal(read.aScales.ptr, plain.aScales.ptr);
+    assert_true(mlirValueIsNull(read.scaleOffsets));
+    assert_true(mlirValueEqual(read.bias, plain.bias));
+    mlirOperationDestroy(mm);
   }
 
   gqGroupedBlockQuantize quantize = {

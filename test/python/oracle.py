@@ -76,12 +76,24 @@ def e4m3_value(code):
     return values.astype(np.float32)[code]
 
 
+def e5m2_value(code):
+    special = [np.inf, np.nan, np.nan, np.nan]
+    values = np.concatenate([E5M2, special, -E5M2, np.negative(special)])
+    return values.astype(np.float32)[code]
+
+
 def e8m0(x):
     """The codes of float32 x >= 0, not NaN: the next power of two."""
     mantissa, exponent = np.frexp(x.astype(np.float64))
     exponent = np.where(mantissa == 0.5, exponent - 1, exponent)
     exponent = np.where(np.isinf(x), 127, np.where(x == 0, -127, exponent))
     return (np.clip(exponent, -127, 127) + 127).astype(np.uint8)
+
+
+def e8m0_value(code):
+    """As float64, which has them all; 255 is NaN."""
+    value = np.exp2(code.astype(np.float64) - 127)
+    return np.where(code == 255, np.nan, value)
 
 
 def pack(codes):
@@ -104,8 +116,8 @@ class Format:
 
     Attributes:
       block: the rows and columns of a block.
-      bits, code, largest: of an element's code, how it is made, and the largest
-        magnitude it stands for.
+      bits, code, value, largest: of an element's code, how it is made, what it
+        stands for, and the largest magnitude of that.
       data, scale: the element types as MLIR writes them.
       transposes: whether columnwise data is stored transposed.
     """
@@ -113,23 +125,33 @@ class Format:
     block: tuple[int, int]
     bits: int
     code: Callable
+    value: Callable
     largest: float
     data: str
     scale: str
     transposes: bool
 
 
-_E4M3 = 8, e4m3, 448, "f8E4M3FN"
-_E5M2 = 8, e5m2, 57344, "f8E5M2"
+_E2M1 = 4, e2m1, e2m1_value, 6, "i8"
+_E4M3 = 8, e4m3, e4m3_value, 448, "f8E4M3FN"
+_E5M2 = 8, e5m2, e5m2_value, 57344, "f8E5M2"
 FORMATS = {
-    "nvfp4": Format((1, 16), 4, e2m1, 6, "i8", "f8E4M3FN", True),
-    "mxfp4": Format((1, 32), 4, e2m1, 6, "i8", "f8E8M0FNU", False),
+    "nvfp4": Format((1, 16), *_E2M1, "f8E4M3FN", True),
+    "mxfp4": Format((1, 32), *_E2M1, "f8E8M0FNU", False),
     "mxfp8_e4m3": Format((1, 32), *_E4M3, "f8E8M0FNU", False),
     "mxfp8_e5m2": Format((1, 32), *_E5M2, "f8E8M0FNU", False),
     "fp8_e4m3_1x128": Format((1, 128), *_E4M3, "f32", True),
     "fp8_e4m3_128x128": Format((128, 128), *_E4M3, "f32", True),
     "fp8_e5m2_1x128": Format((1, 128), *_E5M2, "f32", True),
     "fp8_e5m2_128x128": Format((128, 128), *_E5M2, "f32", True),
+}
+# What data without a format holds, by its element type: codes without scales.
+PLAIN = {"f8E4M3FN": e4m3_value, "f8E5M2": e5m2_value}
+# What scales stand for, by their element type.
+SCALES = {
+    "f8E4M3FN": e4m3_value,
+    "f8E8M0FNU": e8m0_value,
+    "f32": lambda scales: scales,
 }
 
 
@@ -222,9 +244,12 @@ def laid_out(scales, layout):
 
 
 def group_ranges(m, offsets, scale_offsets):
-    """The (begin, end) rows of each group; `offsets` has G or G+1 entries."""
+    """The (begin, end) rows of each group; `offsets` has G or G+1 entries.
+
+    Without scale offsets, None, it has G+1.
+    """
     starts = [int(o) for o in offsets]
-    if len(starts) == len(scale_offsets):
+    if scale_offsets is not None and len(starts) == len(scale_offsets):
         starts.append(m)
     return list(zip(starts[:-1], starts[1:]))
 
@@ -290,10 +315,20 @@ def grouped_block_quantize(
     )
 
 
-def dequantize(data, linear, global_scale=None):
-    """data [M, K/2], linear scales [M, C] -> float64 [M, K]."""
-    values = e2m1_value(unpack(data)).astype(np.float64)
-    values *= np.repeat(e4m3_value(linear), BLOCK, axis=-1)
+def dequantize(data, linear, global_scale=None, fmt="nvfp4"):
+    """Data as stored [M, ...], linear scales [M, C] -> float64 [M, K].
+
+    Blocks of 128 rows have scales [up(M, 128) / 128, C]; without a format, `fmt`
+    being an element type, there are none.
+    """
+    if fmt in PLAIN:
+        return PLAIN[fmt](data).astype(np.float64)
+    f = FORMATS[fmt]
+    values = f.value(unpack(data) if f.bits == 4 else data).astype(np.float64)
+    scales = SCALES[f.scale](linear).astype(np.float64)
+    scales = scales.repeat(f.block[0], 0)[: len(values)].repeat(f.block[1], -1)
+    with np.errstate(invalid="ignore"):
+        values = values * scales
     return values if global_scale is None else values / np.float64(global_scale)
 
 
@@ -311,22 +346,58 @@ def round_to(x, dtype):
     return np.where(odd, other, f).astype(dtype)
 
 
-def grouped_mm(a, b, a_scales, b_scales, offsets, scale_offsets, alpha, out):
-    """a [M, K/2], b [G, N, K/2], scales in tile128x4 -> a copy of `out` set.
-
-    `alpha` is None or [G]; `out` [M, N]. Rows in no group stay. The sums are
-    exact while they stay below 2^53 * 2^-20, so for K <= 512 whatever the
-    operands hold.
-    """
-    out = out.copy()
-    c = a.shape[1] * 2 // BLOCK
-    p = up(c, 4)
-    a_scales = a_scales.reshape(-1)
-    ranges = group_ranges(len(a), offsets, scale_offsets)
-    for e, (begin, end) in enumerate(ranges):
-        tiles = a_scales[int(scale_offsets[e]) * p :]
-        lhs = dequantize(a[begin:end], untile(tiles, end - begin, c))
-        rhs = dequantize(b[e], untile(b_scales[e], b.shape[1], c))
-        scale = 1.0 if alpha is None else np.float64(alpha[e])
-        out[begin:end] = round_to(lhs @ rhs.T * scale, out.dtype)
+def _grouped_mm(
+    error, a, b, a_scales, b_scales, offsets, scale_offsets, alpha, out,
+    fmt="nvfp4", b_format=None, row_scales=None, column_scales=None, bias=None,
+):  # fmt: skip
+    """grouped_mm(), each result moved by `error` times what it may be off."""
+    out, b_format = out.copy(), b_format or fmt
+    tiled = scale_offsets is not None
+    if tiled:
+        columns = a.shape[1] * 8 // FORMATS[fmt].bits // FORMATS[fmt].block[1]
+        flat = a_scales.reshape(-1, up(columns, 4))
+    for e, (begin, end) in enumerate(group_ranges(len(a), offsets, scale_offsets)):
+        lhs_scales = None if a_scales is None else a_scales[begin:end]
+        rhs_scales = None if b_scales is None else b_scales[e]
+        if tiled:
+            lhs_scales = untile(flat[int(scale_offsets[e]) :], end - begin, columns)
+            rhs_scales = untile(b_scales[e], b.shape[1], columns)
+        lhs = dequantize(a[begin:end], lhs_scales, fmt=fmt)
+        rhs = dequantize(b[e], rhs_scales, fmt=b_format)
+        factor = np.full((end - begin, b.shape[1]), 1.0)
+        factor *= 1.0 if alpha is None else np.float64(alpha[e])
+        if row_scales is not None:
+            factor *= row_scales[begin:end, None].astype(np.float64)
+        if column_scales is not None:
+            factor *= column_scales[e].astype(np.float64)
+        added = 0.0 if bias is None else bias[e].astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):
+            value = lhs @ rhs.T * factor + added
+            if error:
+                off = (lhs.shape[1] + 8) * (np.abs(lhs) @ np.abs(rhs.T))
+                off = (off * np.abs(factor) + 8 * np.abs(added)) * 2.0**-53
+                value = np.where(np.isfinite(value), value + error * off, value)
+            out[begin:end] = round_to(value, out.dtype)
     return out
+
+
+def grouped_mm(*operands, **options):
+    """a [M, ...], b [G, N, ...] as stored, scales -> a copy of `out` set.
+
+    Operands: a, b, a_scales, b_scales, offsets, scale_offsets, alpha, out; of the
+    options row_scales [M], column_scales [G, N], bias [G, N], fmt and b_format.
+    Scales are in tile128x4 if there are scale offsets, else linear, or None
+    where `fmt` and `b_format` are element types. `alpha` is None or [G]; `out`
+    [M, N]. Rows in no group stay. For nvfp4 the sums are exact while they stay
+    below 2^53 * 2^-20, so for K <= 512 whatever the operands hold.
+    """
+    return _grouped_mm(0, *operands, **options)
+
+
+def grouped_mm_bounds(*operands, **options):
+    """The least and the largest that grouped_mm() may give.
+
+    K sums in float64 are off by no more than K * 2^-53 of the sum of magnitudes,
+    the factors and the bias add a few of that. Twice, because NumPy's sums are.
+    """
+    return tuple(_grouped_mm(error, *operands, **options) for error in (-2, 2))

@@ -1,6 +1,6 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Calls gqCpuGroupedBlockQuantize, the C function (gq/Runtime/Cpu.h)."""
+"""Calls the C functions of the CPU (gq/Runtime/Cpu.h)."""
 
 import ctypes
 
@@ -53,3 +53,24 @@ def grouped_block_quantize(operands, attributes):
     )
     _library.check(_library.lib.gqCpuStatus())
     return {n: operands[n].array for n in cases.OUTPUTS if n in operands}
+
+
+MM_OPERANDS = [
+    "a", "b", "a_scales", "b_scales", "offsets", "scale_offsets", "alpha",
+    "row_scales", "column_scales", "bias", "out",
+]  # fmt: skip
+
+
+def grouped_mm(arrays, elements, fmt, b_format, layout):
+    """Calls gqCpuGroupedMm on arrays and their types by name. Raises gq.Error.
+
+    Formats and the layout are numbers.
+    """
+    buffers = [
+        _buffer(cases.Operand(arrays[n], elements[n]) if n in arrays else None)
+        for n in MM_OPERANDS
+    ]
+    _library.lib.gqCpuGroupedMm(
+        (_Buffer * len(buffers))(*buffers), fmt, b_format, layout
+    )
+    _library.check(_library.lib.gqCpuStatus())

@@ -1,0 +1,429 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""gq.grouped_mm in every pair of formats, with all that a result can have."""
+
+import dataclasses
+
+import cases
+import gq
+import ml_dtypes
+import modules
+import numpy as np
+import oracle
+import pytest
+import runtime
+import values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+# Pairs of formats, or of element types where there are none.
+PAIRS = [
+    (a, b)
+    for a in oracle.FORMATS
+    for b in oracle.FORMATS
+    if oracle.FORMATS[a].block[0] == 1
+    and oracle.FORMATS[a].scale == oracle.FORMATS[b].scale
+    and oracle.FORMATS[a].block[1] == oracle.FORMATS[b].block[1]
+] + [(a, b) for a in oracle.PLAIN for b in oracle.PLAIN]
+FACTORS = ["alpha", "row_scales", "column_scales"]
+
+
+def codes(rng, shape, fmt):
+    """Data [..., K] as stored, of random finite codes."""
+    f = oracle.FORMATS.get(fmt)
+    if f and f.bits == 4:
+        return rng.integers(0, 256, (*shape[:-1], shape[-1] // 2), np.uint8)
+    e5m2 = "e5m2" in fmt.lower()
+    magnitudes = rng.integers(0, 0x7C if e5m2 else 0x7F, shape, np.uint8)
+    return magnitudes | rng.integers(0, 2, shape, np.uint8) << 7
+
+
+def scales(rng, shape, fmt, wide):
+    """Linear scales as stored; `wide` ones of any size, else near 1."""
+    kind = oracle.FORMATS[fmt].scale
+    if kind == "f8E4M3FN":
+        return rng.integers(0, 0x7F, shape, np.uint8)
+    if kind == "f8E8M0FNU":
+        low, high = (0, 255) if wide else (120, 134)
+        return rng.integers(low, high, shape, np.uint8)
+    exponents = rng.uniform(-126, 127, shape) if wide else rng.uniform(-6, 6, shape)
+    return np.exp2(exponents).astype(np.float32)
+
+
+@dataclasses.dataclass
+class Problem:
+    """Operands by name, those that are absent left out, and the formats.
+
+    `out` is the operand of that name.
+    """
+
+    fmt: str
+    b_format: str
+    operands: dict[str, np.ndarray]
+    out: cases.Poisoned
+
+    def expected(self):
+        """The least and the largest right results."""
+        o = {name: self.operands.get(name) for name in runtime.MM_OPERANDS}
+        options = {n: o[n] for n in ("row_scales", "column_scales", "bias")}
+        return oracle.grouped_mm_bounds(
+            *(o[n] for n in runtime.MM_OPERANDS[:7]), self.out.array, **options, fmt=self.fmt,
+            b_format=self.b_format,
+        )  # fmt: skip
+
+    def check(self, actual):
+        """`actual` is right, to the bit where no rounding of sums shows."""
+        self.out.check_surroundings()
+        low, high = (x.astype(np.float64) for x in self.expected())
+        x = actual.astype(np.float64)
+        right = ((low <= x) & (x <= high)) | (np.isnan(x) & np.isnan(low))
+        grouped = np.zeros(len(x), bool)
+        for begin, end in oracle.group_ranges(
+            len(x), self.operands["offsets"], self.operands.get("scale_offsets")
+        ):
+            grouped[begin:end] = True
+        assert right[grouped].all()
+        assert (stored_bytes(actual[~grouped]) == cases.POISON).all()
+
+    def elements(self):
+        """The element types of the operands in memory, by name."""
+        f, bf = (oracle.FORMATS.get(x) for x in (self.fmt, self.b_format))
+        known = {"a": f.data if f else self.fmt, "b": bf.data if bf else self.b_format}
+        known |= dict.fromkeys(["a_scales", "b_scales"], f.scale if f else None)
+        return {
+            name: known.get(name)
+            or (modules.index_of if x.dtype.kind == "i" else modules.element_of)(x)
+            for name, x in self.operands.items()
+        }
+
+    def types(self, static, packed):
+        """MLIR's types by name, extents static or not."""
+        result = {}
+        for name, element in self.elements().items():
+            shape, encoding = list(self.operands[name].shape), ""
+            if element == "i8" and not packed:
+                element, shape[-1] = "f4E2M1FN", 2 * shape[-1]
+            if name in ("a_scales", "b_scales") and element != "f32":
+                encoding = ", #gq.tile128x4"
+            dims = "".join(f"{s if static else '?'}x" for s in shape)
+            result[name] = f"tensor<{dims}{element}{encoding}>"
+        return result
+
+    def text(self, static=False, packed=False):
+        t = self.types(static, packed)
+        arguments = ", ".join(f"%{name} : {t[name]}" for name in t)
+
+        def clause(word, *names):
+            names = [n for n in names if n in t]
+            values = ", ".join(f"%{n}" for n in names)
+            return f"{word}({values} : {', '.join(t[n] for n in names)})" if names else ""
+
+        attributes = ""
+        if self.fmt in oracle.FORMATS:
+            attributes = f"format({self.fmt})"
+            if self.b_format != self.fmt:
+                attributes += f" b_format({self.b_format})"
+            if oracle.FORMATS[self.fmt].scale == "f32":
+                attributes += " scale_layout(linear)"
+        return f"""
+          func.func @main({arguments}) -> {t["out"]} {{
+            %c = gq.grouped_mm {attributes}
+                {clause("ins", "a", "b")} {clause("scales", "a_scales", "b_scales")}
+                {clause("groups", "offsets", "scale_offsets")}
+                {clause("alpha", "alpha")} {clause("row_scales", "row_scales")}
+                {clause("column_scales", "column_scales")} {clause("bias", "bias")}
+                {clause("outs", "out")} -> {t["out"]}
+            return %c : {t["out"]}
+          }}"""
+
+    def numbers(self):
+        """The attributes as the runtime takes them."""
+        f = oracle.FORMATS.get(self.fmt)
+        if not f:
+            return -1, -1, 1
+        formats = [gq.FORMATS.index(x) for x in (self.fmt, self.b_format)]
+        return *formats, int(f.scale != "f32")
+
+    def run(self, **options):
+        arrays = self.operands.values()
+        return modules.compiled(self.text(**options))(*arrays)
+
+
+def stored_bytes(array):
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def problem(rng, pair, g, n, k, out="f32", factors=(), bias=None, wide=False):
+    """A problem of random operands over the groups `g`."""
+    fmt, b_format = pair
+    count, operands = len(g.sizes), {}
+    operands["a"] = codes(rng, (g.m, k), fmt)
+    operands["b"] = codes(rng, (count, n, k), b_format)
+    offsets = g.offsets
+    f, bf = (oracle.FORMATS.get(x) for x in pair)
+    if f:
+        c = k // f.block[1]
+        linear = scales(rng, (g.m, c), fmt, wide)
+        shape = count, -(-n // bf.block[0]), c
+        b_linear = scales(rng, shape, b_format, wide)
+    if f and f.scale != "f32":
+        # What pads tiles is NaN: it must not matter.
+        nan = 0x7F if f.scale == "f8E4M3FN" else 0xFF
+        tiles = np.full((g.scale_rows, oracle.up(c, 4)), nan, np.uint8)
+        operands["a_scales"] = oracle.preprocess_grouped_matmul_sf(
+            linear, offsets, g.scale_offsets, tiles, padding=nan
+        )
+        operands["b_scales"] = np.stack(
+            [oracle.tile(x, nan).reshape(-1, oracle.up(c, 4)) for x in b_linear]
+        ) if count else np.zeros((0, oracle.up(n, 128), oracle.up(c, 4)), np.uint8)  # fmt: skip
+        operands["offsets"] = offsets
+        operands["scale_offsets"] = g.scale_offsets
+    else:
+        if f:
+            operands["a_scales"], operands["b_scales"] = linear, b_linear
+        if not g.closed:
+            offsets = np.append(offsets, offsets.dtype.type(g.m))
+        operands["offsets"] = offsets
+    shapes = {"alpha": (count,), "row_scales": (g.m,), "column_scales": (count, n)}
+    for name in factors:
+        operands[name] = rng.standard_normal(shapes[name]).astype(np.float32)
+    if bias:
+        operands["bias"] = (rng.standard_normal((count, n)) * 64).astype(
+            modules.ELEMENTS[bias]
+        )
+    result = cases.Poisoned((g.m, n), modules.ELEMENTS[out])
+    operands["out"] = result.array
+    operands = {n: operands[n] for n in runtime.MM_OPERANDS if n in operands}
+    return Problem(fmt, b_format, operands, result)
+
+
+def groups(sizes, **options):
+    arguments = {"front": 2, "back": 3, "gaps": [0, 1] * len(sizes), "index": "int32"}
+    arguments |= {"closed": True, **options}
+    arguments["gaps"] = arguments["gaps"][: len(sizes) + 1]
+    return values.Groups(arguments.pop("front"), sizes, **arguments)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: "-".join(pair))
+@pytest.mark.parametrize("packed", [False, True])
+def test_formats(pair, packed):
+    """More than a tile of rows, of columns and of K; blocks cut off at N."""
+    rng = np.random.default_rng(0)
+    p = problem(rng, pair, groups([70, 0, 1, 130]), n=150, k=384)
+    p.check(p.run(packed=packed, static=packed))
+
+
+@st.composite
+def drawn_groups(draw):
+    sizes = st.one_of(st.just(0), st.sampled_from([1, 64, 65, 128, 129]), st.integers(0, 90))
+    drawn = draw(st.lists(sizes, max_size=6))
+    front, back = draw(st.integers(0, 5)), draw(st.integers(0, 5))
+    gaps = draw(st.lists(st.integers(0, 1), min_size=len(drawn) + 1, max_size=len(drawn) + 1))
+    index = draw(st.sampled_from(["int32", "int64"]))
+    return values.Groups(front, drawn, back, gaps, index, draw(st.booleans()))
+
+
+ELEMENT = st.sampled_from(list(modules.ELEMENTS))
+
+
+@settings(max_examples=250)
+@given(
+    pair=st.sampled_from(PAIRS),
+    g=drawn_groups(),
+    n=st.sampled_from([1, 3, 64, 65, 128, 130]),
+    blocks=st.integers(1, 5),
+    extra=st.integers(0, 15),
+    out=ELEMENT,
+    factors=st.sets(st.sampled_from(FACTORS)),
+    bias=st.none() | ELEMENT,
+    wide=st.booleans(),
+    packed=st.booleans(),
+    static=st.booleans(),
+    seed=st.integers(0, 2**32),
+)
+def test_random(
+    pair, g, n, blocks, extra, out, factors, bias, wide, packed, static, seed
+):
+    f = oracle.FORMATS.get(pair[0])
+    k = f.block[1] * blocks if f else 16 * blocks - extra
+    rng = np.random.default_rng(seed)
+    factors = [name for name in FACTORS if name in factors]
+    p = problem(rng, pair, g, n, k, out, factors, bias, wide)
+    p.check(p.run(packed=packed, static=static))
+
+
+@pytest.mark.parametrize("pair", [("mxfp8_e4m3", "mxfp8_e5m2"), ("mxfp4", "mxfp8_e4m3")])
+def test_ends_of_the_exponent_range(pair):
+    """The largest scale times the smallest is 1; neither overflows before."""
+    rng = np.random.default_rng(0)
+    p = problem(rng, pair, groups([9], front=0, back=0, gaps=[0, 0]), n=8, k=64)
+    p.operands["a_scales"][:] = 254
+    p.operands["b_scales"][:] = 0
+    result = p.run()
+    assert np.isfinite(result).all() and (result != 0).any()
+    p.check(result)
+    p.operands["b_scales"][:] = 254  # 2^254: beyond float32, not float64
+    result = p.run()
+    assert np.isinf(result).any()
+    p.check(result)
+
+
+@pytest.mark.parametrize("pair", [
+    ("mxfp8_e4m3", "mxfp4"), ("fp8_e4m3_1x128", "fp8_e4m3_128x128"),
+    ("f8E4M3FN", "f8E5M2"),
+])  # fmt: skip
+def test_nan_stays_in_its_row_and_column(pair):
+    rng = np.random.default_rng(0)
+    p = problem(rng, pair, groups([70, 66], front=0, back=0, gaps=[0, 0, 0]), n=130, k=256)
+    p.operands["a"][75, 100] = 0x7F
+    scales = p.operands.get("b_scales")
+    if scales is None:
+        p.operands["b"][1, 129, 5] = 0xFE  # NaN in f8E5M2
+        columns = [129]
+    elif scales.dtype == np.float32:
+        scales[1, 1, 1] = np.nan  # of columns 128 and 129
+        columns = [128, 129]
+    else:
+        scales[1].reshape(-1)[128 * 8] = 255  # of row 128
+        columns = [128]
+    result = p.run()
+    expected = np.zeros((136, 130), bool)
+    expected[75] = True
+    expected[70:, columns] = True
+    np.testing.assert_array_equal(np.isnan(result), expected)
+    p.check(result)
+
+
+@pytest.mark.parametrize("out, half", [("bf16", 2.0**-8), ("f16", 2.0**-11)])
+def test_bias_is_added_before_the_rounding(out, half):
+    """1 + half a unit + a bit that float32 loses behind 1: one rounding, up."""
+    one = np.full((1, 1), 0x38, np.uint8)
+    for off, expected in (2.0**-30, 1 + 2 * half), (0, 1), (-(2.0**-30), 1):
+        operands = {
+            "a": one,
+            "b": one[None],
+            "offsets": np.int32([0, 1]),
+            "bias": np.float32([[half + off]]),
+        }
+        result = cases.Poisoned((1, 1), modules.ELEMENTS[out])
+        operands["out"] = result.array
+        p = Problem("f8E4M3FN", "f8E4M3FN", operands, result)
+        assert p.run().astype(float).item() == expected
+
+
+@pytest.mark.parametrize("pair", [("nvfp4", "nvfp4"), ("fp8_e4m3_1x128", "fp8_e5m2_128x128")])
+def test_rows_apart(pair):
+    """Rows of a, out and linear scales that are not next to each other."""
+    rng = np.random.default_rng(0)
+    p = problem(rng, pair, groups([70, 3]), n=70, k=256, factors=FACTORS, bias="bf16")
+    contiguous = p.run().copy()
+    p.check(contiguous)
+    apart = dict(p.operands)
+    linear = p.operands["a_scales"].dtype == np.float32
+    for name in ["a", "out"] + ["a_scales"] * linear:
+        x = p.operands[name]
+        wide = np.full((len(x), x.shape[1] + 3), 7, x.dtype)
+        apart[name] = wide[:, 2:-1]
+        apart[name][:] = x
+    apart["out"][:] = 7
+    runtime.grouped_mm(apart, p.elements(), *p.numbers())
+    assert (apart["out"].base[:, [0, 1, -1]] == 7).all()
+    np.testing.assert_array_equal(apart["out"][2:-3], contiguous[2:-3])
+    assert (apart["out"][[0, 1, -3, -2, -1]] == 7).all()
+
+
+WRONG = {
+    "a_scales": (lambda o: o.pop("a_scales"), "expected a_scales with a format"),
+    "b_scales": (
+        lambda o: o.update(b_scales=o["b_scales"][:, :1].copy()),
+        r"b_scales has shape \[2, 1, 2\], expected \[2, 2, 2\] = \[G, up\(N, block\)",
+    ),
+    "row_scales": (
+        lambda o: o.update(row_scales=np.zeros(5, "f4")),
+        r"row_scales has shape \[5\], expected \[78\] = \[M\]",
+    ),
+    "column_scales": (
+        lambda o: o.update(column_scales=np.zeros((2, 5), "f4")),
+        r"column_scales has shape \[2, 5\], expected \[2, 150\] = \[G, N\]",
+    ),
+    "bias": (
+        lambda o: o.update(bias=np.zeros((3, 150), "f4")),
+        r"bias has shape \[3, 150\], expected \[2, 150\] = \[G, N\]",
+    ),
+    "scale_offsets": (
+        lambda o: o.update(scale_offsets=np.zeros(2, "i4")),
+        "expected no scale_offsets without scales in tile128x4",
+    ),
+    "offsets": (
+        lambda o: o.update(offsets=o["offsets"][:2].copy()),
+        r"b has shape \[2, 150, 256\], expected \[1, 150, 256\]",
+    ),
+    "a": (
+        lambda o: o.update(a=o["a"][:, :200].copy()),
+        "a has K = 200 columns, expected a positive multiple of the block of 128",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_refuses(name):
+    """What only the runtime can see."""
+    change, message = WRONG[name]
+    rng = np.random.default_rng(0)
+    pair = "fp8_e4m3_1x128", "fp8_e4m3_128x128"
+    p = problem(rng, pair, groups([70, 3]), n=150, k=256)
+    wrong = dict(p.operands)
+    change(wrong)
+    with pytest.raises(gq.Error, match=message):
+        elements = dataclasses.replace(p, operands=wrong).elements()
+        runtime.grouped_mm(wrong, elements, *p.numbers())
+    assert (stored_bytes(p.out.array) == cases.POISON).all()
+
+
+@pytest.mark.parametrize("formats, layout, message", [
+    ((3, 8), 1, "format 8 is unknown, expected 0 to 7"),
+    ((-1, 3), 1, "format -1 is unknown"),
+    ((3, -1), 1, "format -1 is unknown"),
+    ((5, 5), 0, "format fp8_e4m3_128x128 has blocks of several rows"),
+    ((4, 5), 1, "scale_layout 1 is not supported, expected linear"),
+    ((3, 2), 0, "scale_layout 0 is not supported, expected tile128x4"),
+    ((0, 2), 1, "formats nvfp4 and mxfp8_e4m3 have not the same scale rule"),
+])  # fmt: skip
+def test_refuses_formats(formats, layout, message):
+    rng = np.random.default_rng(0)
+    p = problem(rng, ("nvfp4", "nvfp4"), groups([70, 3]), n=150, k=256)
+    with pytest.raises(gq.Error, match=message):
+        runtime.grouped_mm(p.operands, p.elements(), *formats, layout)
+
+
+def test_quantized_operands():
+    """What the op reads is what gq.grouped_block_quantize writes."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((73, 256)).astype(np.float32)
+    w = rng.standard_normal((2, 150, 256)).astype(np.float32)
+    offsets = np.int32([0, 70, 73])
+    exact = np.concatenate([x[:70] @ w[0].T, x[70:] @ w[1].T])
+    for pair in PAIRS:
+        if pair[0] not in oracle.FORMATS:
+            continue
+        g = values.Groups(0, [70, 3], 0, [0, 0, 0], "int32", True)
+        p = problem(rng, pair, g, n=150, k=256)
+        quantized, linear = oracle.quantize_rows(x, pair[0])
+        p.operands["a"][:] = oracle.stored(quantized, pair[0])
+        if oracle.FORMATS[pair[0]].scale == "f32":
+            p.operands["a_scales"][:] = linear
+        else:
+            p.operands["a_scales"] = oracle.preprocess_grouped_matmul_sf(
+                linear, offsets, g.scale_offsets, p.operands["a_scales"]
+            )
+        for e in range(2):
+            quantized, linear = oracle.quantize_rows(w[e], pair[1])
+            p.operands["b"][e] = oracle.stored(quantized, pair[1])
+            flat = p.operands["b_scales"][e].reshape(-1)
+            flat[:] = linear.reshape(-1) if linear.dtype == np.float32 else oracle.tile(linear)
+        result = p.run()
+        p.check(result)
+        error = np.linalg.norm(result - exact) / np.linalg.norm(exact)
+        four_bits = [oracle.FORMATS[f].bits == 4 for f in pair]
+        e5m2 = ["e5m2" in f for f in pair]
+        assert error < (0.2 if any(four_bits) else 0.1 if any(e5m2) else 0.05), pair
