@@ -103,6 +103,7 @@ static const RuntimeFunction cudaFunctions[] = {
     GQ_FUNCTION(gqDeviceMultiprocessorCount),
     GQ_FUNCTION(gqGetStream),
     GQ_FUNCTION(gqLaunchCheck),
+    GQ_FUNCTION(gqLaunchExtent),
     GQ_FUNCTION(gqLaunchOperand),
     GQ_FUNCTION(gqPlanLaunch),
     GQ_FUNCTION(gqStreamStatusWord),

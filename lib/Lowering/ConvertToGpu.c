@@ -15,7 +15,7 @@
 #include "ChooseKernels.h"
 #include "Functions.h"
 #include "GpuKernel.h"
-#include "GpuOverlap.h"
+#include "GpuOperands.h"
 #include "Passes.h"
 #include "Query.h"
 
@@ -670,7 +670,7 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   launcher.stream =
       buildHostCall(&launcher, "gqGetStream", 0, NULL,
                     mlirLLVMPointerTypeGet(launcher.builder.context, 0));
-  if (!gqBuildOverlapCheck(&launcher.builder, module, op) ||
+  if (!gqBuildOperandChecks(&launcher.builder, module, op) ||
       !launchOp(&launcher, op))
     return false;
   mlirOperationDestroy(op);

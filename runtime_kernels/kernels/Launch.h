@@ -367,14 +367,14 @@ gq_dev_grouped_mm_any_plan(const gq_dev_grouped_mm_any_extents *x,
 // Any family
 //===----------------------------------------------------------------------===//
 
-/// Whether there can be as much: an extent that is not negative, that the
-/// device function keeps in full, as `kept`, and whose product with the largest
-/// so far, which it may become, is at most 2^48. No product and no sum of the
-/// plans above overflows then; more elements than that no device has room for.
-GQ_INLINE bool gq_dev_is_extent(int64_t extent, int64_t kept,
+/// Whether there can be as much: an extent that is neither negative nor more
+/// than `most`, and whose product with the largest so far, which it may become,
+/// is at most 2^48. No product and no sum of the plans above overflows then;
+/// more elements than that no device has room for.
+GQ_INLINE bool gq_dev_is_extent(int64_t extent, int64_t most,
                                 int64_t *largest) {
   int64_t product;
-  if (extent < 0 || extent != kept ||
+  if (extent < 0 || extent > most ||
       __builtin_mul_overflow(extent, *largest, &product) ||
       product > (int64_t)1 << 48)
     return false;
@@ -400,8 +400,8 @@ GQ_INLINE gq_dev_planned gq_dev_plan(int64_t family,
                                      gqLaunchPlan *plan) {
   int64_t largest = 1;
 #define GQ_DEV_IS_EXTENT(ROLE, TYPE, NAME)                                     \
-  GQ_IF_LAUNCH_##ROLE(GQ_IF_NUMBER_##ROLE(                                     \
-      &&gq_dev_is_extent(x.NAME, (int64_t)(TYPE)x.NAME, &largest)))
+  GQ_IF_LAUNCH_##ROLE(GQ_IF_NUMBER_##ROLE(&&gq_dev_is_extent(                  \
+      x.NAME, sizeof(TYPE) < 8 ? INT32_MAX : INT64_MAX, &largest)))
 #define GQ_DEV_PLAN(FAMILY, NAME, FUNCTION, THREADS)                           \
   case GQ_KERNEL_##FAMILY: {                                                   \
     gq_dev_##FUNCTION##_extents x;                                             \

@@ -695,6 +695,39 @@ static void testOverlap(void **state) {
   assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
 }
 
+/// The extents that an op asks for, rounded up.
+static void testExtents(void **state) {
+  (void)state;
+  enum {
+#define GQ_OP(OP, MNEMONIC) NUMBER_OF_##OP,
+#include "gq/Runtime/Ops.def"
+    GROUPED_MM = NUMBER_OF_GroupedMm,
+    OUT = 7
+  };
+  gqLaunchExtent(GROUPED_MM, OUT, 0, 0, 0, 16, 4);
+  gqLaunchExtent(GROUPED_MM, OUT, 0, 4, 1, 16, 4);
+  gqLaunchExtent(GROUPED_MM, OUT, 0, 4, 64, 16, 4);
+  gqLaunchExtent(GROUPED_MM, OUT, 0, 8, 65, 16, 4);
+  gqLaunchExtent(GROUPED_MM, OUT, 0, INT64_MAX, INT64_MAX, 1, 1);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  gqLaunchExtent(GROUPED_MM, OUT, 1, 8, 7, 1, 1);
+  assert_null(mgpuModuleGetFunction(NULL, "kernel"));
+  assertFailure(gqCudaStatus(), GQ_INVALID_ARGUMENT,
+                "grouped_mm: out has the extent 8 in dimension 1, expected 7");
+  static const int64_t impossible[] = {INT64_MIN, -1, INT64_MAX};
+  for (int i = 0; i < 3; ++i) {
+    gqLaunchExtent(GROUPED_MM, OUT, 1, impossible[i], impossible[i], 1, 128);
+    assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
+  }
+  // Code of another version.
+  gqLaunchExtent(GROUPED_MM, 99, 0, 1, 1, 1, 1);
+  assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
+  gqLaunchExtent(-1, 0, 0, 1, 1, 1, 1);
+  assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
+  gqLaunchExtent(GROUPED_MM, OUT, 0, 1, 1, 0, 1);
+  assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
+}
+
 static void testNamedFailures(void **state) {
   (void)state;
   static const struct {
@@ -1119,12 +1152,13 @@ static void testPlansOfImpossibleExtents(void **state) {
        {1, INT64_C(1) << 60, 1, GQ_FORMAT_FP8_E4M3_1X128}},
       {GQ_KERNEL_SWIZZLE_SCALES, {INT64_MIN, 4, 1, GQ_FORMAT_NVFP4}},
       // Kept in 32 bits.
-      {GQ_KERNEL_QUANTIZE_TILES, {128, 128, INT64_C(1) << 32, GQ_DEV_AMAX}},
+      {GQ_KERNEL_QUANTIZE_TILES, {128, 128, INT64_C(1) << 31, GQ_DEV_AMAX}},
       {GQ_KERNEL_QUANTIZE_TILES, {(INT64_C(1) << 48) + 1, 1, 1, GQ_DEV_DBIAS}},
       {GQ_KERNEL_REDUCE_TILES,
        {INT64_C(1) << 30, INT64_C(1) << 30, 1, GQ_DEV_DBIAS}},
-      {GQ_KERNEL_GROUPED_MM_ANY, {-1, 1, 1, 8}},
-      {GQ_KERNEL_GROUPED_MM_ANY, {1, 1, INT64_C(1) << 32, 8}},
+      {GQ_KERNEL_GROUPED_MM_ANY, {-1, 1, 1, 16}},
+      {GQ_KERNEL_GROUPED_MM_ANY, {1, 1, INT64_C(1) << 31, 16}},
+      {GQ_KERNEL_GROUPED_MM_DECODE, {1, 1, 1, (INT64_C(1) << 32) + 16}},
       {GQ_KERNEL_GROUPED_MM_TILES, {1, INT64_MAX, 256, 128}},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
@@ -1215,6 +1249,7 @@ int main(void) {
       cmocka_unit_test_setup(testGraphFailures, setUp),
       cmocka_unit_test_setup(testPending, setUp),
       cmocka_unit_test_setup(testOverlap, setUp),
+      cmocka_unit_test_setup(testExtents, setUp),
       cmocka_unit_test_setup(testNamedFailures, setUp),
       cmocka_unit_test_setup(testNothingLeaks, setUp),
       cmocka_unit_test_setup(testOutOfMemory, setUp),

@@ -8,6 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#define _POSIX_C_SOURCE 200112L // setenv
+
 #include "test_cuda_fake.h"
 
 #include "gq/Runtime/Cuda.h"
@@ -16,6 +18,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -278,6 +281,207 @@ static void testHostCopy(void **state) {
   assert_non_null(strstr(gqGetLastErrorMessage(), "memrefCopy"));
 }
 
+//===----------------------------------------------------------------------===//
+// Extents that are known only then
+//===----------------------------------------------------------------------===//
+
+enum { MAX_ARGUMENTS = 9, ARGUMENT_SIZE = 1 << 17 };
+
+/// An argument whose extents are all dynamic. In a dimension that is free, no
+/// other extent says what there should be.
+typedef struct Dynamic {
+  uint8_t code, bits;
+  int32_t rank;
+  int64_t sizes[3];
+  bool isFree[3];
+} Dynamic;
+
+/// A gq op on the arguments of a function.
+typedef struct Launched {
+  const char *mlir;
+  Dynamic arguments[MAX_ARGUMENTS];
+} Launched;
+
+#define BF16(RANK, ...)                                                        \
+  {.code = kDLBfloat, .bits = 16, .rank = RANK, __VA_ARGS__}
+#define F32(RANK, ...) {.code = kDLFloat, .bits = 32, .rank = RANK, __VA_ARGS__}
+#define I32(RANK, ...) {.code = kDLInt, .bits = 32, .rank = RANK, __VA_ARGS__}
+#define BYTES(RANK, ...) {.code = kDLUInt, .bits = 8, .rank = RANK, __VA_ARGS__}
+#define SIZES(...) .sizes = {__VA_ARGS__}
+#define FREE .isFree = {true, true, true}
+
+static const Launched launched[] = {
+    {"func.func @main(%x: memref<?x?xbf16>, %q: memref<?x?xi8>,\n"
+     "    %s: memref<?x?xf8E4M3FN>) {\n"
+     "  gq.block_quantize format(nvfp4) ins(%x : memref<?x?xbf16>)\n"
+     "      outs(%q, %s : memref<?x?xi8>, memref<?x?xf8E4M3FN>)\n"
+     "  return\n}\n",
+     {BF16(2, SIZES(8, 64)), BYTES(2, SIZES(8, 32)), BYTES(2, SIZES(8, 4))}},
+    {"func.func @main(%x: memref<?x?xf32>, %q: memref<?x?xf8E4M3FN>,\n"
+     "    %s: memref<?x?xf32>) {\n"
+     "  gq.block_quantize format(fp8_e4m3_128x128)\n"
+     "      ins(%x : memref<?x?xf32>)\n"
+     "      outs(%q, %s : memref<?x?xf8E4M3FN>, memref<?x?xf32>)\n"
+     "  return\n}\n",
+     {F32(2, SIZES(128, 256)), BYTES(2, SIZES(128, 256)), F32(2, SIZES(1, 2))}},
+    {"func.func @main(%x: memref<?x?xf8E4M3FN>, %o: memref<?xi32>,\n"
+     "    %so: memref<?xi32>, %s: memref<?x?xf8E4M3FN>) {\n"
+     "  gq.preprocess_grouped_matmul_sf format(nvfp4)\n"
+     "      ins(%x : memref<?x?xf8E4M3FN>)\n"
+     "      groups(%o, %so : memref<?xi32>, memref<?xi32>)\n"
+     "      outs(%s : memref<?x?xf8E4M3FN>)\n"
+     "  return\n}\n",
+     {BYTES(2, SIZES(8, 4), .isFree = {true, false}), I32(1, SIZES(3), FREE),
+      I32(1, SIZES(2), FREE), BYTES(2, SIZES(256, 4))}},
+    // Rows alone, linear.
+    {"func.func @main(%x: memref<?x?xbf16>, %o: memref<?xi32>,\n"
+     "    %q: memref<?x?xi8>, %s: memref<?x?xf8E4M3FN>) {\n"
+     "  gq.grouped_block_quantize format(nvfp4) scale_layout(linear)\n"
+     "      ins(%x : memref<?x?xbf16>) groups(%o : memref<?xi32>)\n"
+     "      outs(%q, %s : memref<?x?xi8>, memref<?x?xf8E4M3FN>)\n"
+     "  return\n}\n",
+     {BF16(2, SIZES(8, 64)), I32(1, SIZES(3), FREE), BYTES(2, SIZES(8, 32)),
+      BYTES(2, SIZES(8, 4))}},
+    // All that there is one of for each group.
+    {"func.func @main(%x: memref<?x?xbf16>, %i: memref<?xi32>,\n"
+     "    %o: memref<?xi32>, %so: memref<?xi32>, %g: memref<?xf32>,\n"
+     "    %q: memref<?x?xi8>, %s: memref<?x?xf8E4M3FN>,\n"
+     "    %a: memref<?xf32>, %b: memref<?x?xf32>) {\n"
+     "  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x?xbf16>)\n"
+     "      row_indices(%i : memref<?xi32>)\n"
+     "      groups(%o, %so : memref<?xi32>, memref<?xi32>)\n"
+     "      global_scale(%g : memref<?xf32>)\n"
+     "      outs(%q, %s : memref<?x?xi8>, memref<?x?xf8E4M3FN>)\n"
+     "      amax_out(%a : memref<?xf32>) dbias_out(%b : memref<?x?xf32>)\n"
+     "  return\n}\n",
+     {BF16(2, SIZES(5, 64), .isFree = {true, false}), I32(1, SIZES(8)),
+      I32(1, SIZES(3), FREE), I32(1, SIZES(2)), F32(1, SIZES(2)),
+      BYTES(2, SIZES(8, 32)), BYTES(2, SIZES(256, 4)), F32(1, SIZES(2)),
+      F32(2, SIZES(2, 64))}},
+    // Columns, of a format that does not transpose, with derived offsets.
+    {"func.func @main(%x: memref<?x?xbf16>, %o: memref<?xi32>,\n"
+     "    %q: memref<?x?xf8E4M3FN>, %s: memref<?xf8E8M0FNU>,\n"
+     "    %a: memref<?xf32>) {\n"
+     "  gq.grouped_block_quantize format(mxfp8_e4m3)\n"
+     "      ins(%x : memref<?x?xbf16>) groups(%o : memref<?xi32>)\n"
+     "      columnwise_outs(%q, %s : memref<?x?xf8E4M3FN>,\n"
+     "                               memref<?xf8E8M0FNU>)\n"
+     "      amax_out(%a : memref<?xf32>)\n"
+     "  return\n}\n",
+     {BF16(2, SIZES(8, 64)), I32(1, SIZES(3)), BYTES(2, SIZES(8, 64)),
+      BYTES(1, SIZES(512), FREE), F32(1, SIZES(2))}},
+    // Groups of their own shapes.
+    {"func.func @main(%x: memref<?xbf16>, %o: memref<?xi32>,\n"
+     "    %m: memref<?xi32>, %k: memref<?xi32>, %q: memref<?xi8>,\n"
+     "    %s: memref<?xf8E4M3FN>) {\n"
+     "  gq.grouped_block_quantize format(nvfp4)\n"
+     "      ins(%x : memref<?xbf16>) groups(%o : memref<?xi32>)\n"
+     "      shapes(%m, %k : memref<?xi32>, memref<?xi32>)\n"
+     "      outs(%q, %s : memref<?xi8>, memref<?xf8E4M3FN>)\n"
+     "  return\n}\n",
+     {BF16(1, SIZES(128)), I32(1, SIZES(3)), I32(1, SIZES(2)), I32(1, SIZES(2)),
+      BYTES(1, SIZES(64)), BYTES(1, SIZES(1024), FREE)}},
+    // Inputs of several shapes.
+    {"func.func @main(%x: memref<?x?xbf16>, %r: memref<?xf32>,\n"
+     "    %c: memref<?xf32>, %o: memref<?xi32>, %so: memref<?xi32>,\n"
+     "    %q: memref<?x?xi8>, %s: memref<?x?xf8E4M3FN>) {\n"
+     "  gq.grouped_block_quantize format(nvfp4)\n"
+     "      ins(%x, %r, %c : memref<?x?xbf16>, memref<?xf32>, memref<?xf32>)\n"
+     "      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m)>,\n"
+     "            affine_map<(m, k) -> (k)>]\n"
+     "      groups(%o, %so : memref<?xi32>, memref<?xi32>)\n"
+     "      outs(%q, %s : memref<?x?xi8>, memref<?x?xf8E4M3FN>) producer {\n"
+     "  ^bb0(%e: bf16, %f: f32, %g: f32):\n"
+     "    %0 = arith.extf %e : bf16 to f32\n"
+     "    %1 = arith.mulf %0, %f : f32\n"
+     "    %2 = arith.addf %1, %g : f32\n"
+     "    gq.yield %2 : f32\n  }\n"
+     "  return\n}\n",
+     {BF16(2, SIZES(8, 64)), F32(1, SIZES(8)), F32(1, SIZES(64)),
+      I32(1, SIZES(3), FREE), I32(1, SIZES(2), FREE), BYTES(2, SIZES(8, 32)),
+      BYTES(2, SIZES(256, 4))}},
+    {"func.func @main(%a: memref<?x?xi8>, %b: memref<?x?x?xi8>,\n"
+     "    %sa: memref<?x?xf8E4M3FN>, %sb: memref<?x?x?xf8E4M3FN>,\n"
+     "    %o: memref<?xi32>, %so: memref<?xi32>, %f: memref<?xf32>,\n"
+     "    %c: memref<?x?xf32>) {\n"
+     "  gq.grouped_mm format(nvfp4)\n"
+     "      ins(%a, %b : memref<?x?xi8>, memref<?x?x?xi8>)\n"
+     "      scales(%sa, %sb : memref<?x?xf8E4M3FN>, memref<?x?x?xf8E4M3FN>)\n"
+     "      groups(%o, %so : memref<?xi32>, memref<?xi32>)\n"
+     "      alpha(%f : memref<?xf32>) outs(%c : memref<?x?xf32>)\n"
+     "  return\n}\n",
+     {BYTES(2, SIZES(8, 32)), BYTES(3, SIZES(2, 16, 32)),
+      BYTES(2, SIZES(256, 4)), BYTES(3, SIZES(2, 128, 4)),
+      I32(1, SIZES(3), FREE), I32(1, SIZES(2)), F32(1, SIZES(2)),
+      F32(2, SIZES(8, 16))}},
+};
+
+/// Invokes with the extents of `argument` in dimension `dim` one more, or as
+/// they are. Returns the launches.
+static gqStatus launchWith(gqExecutable *executable, const Launched *op,
+                           int argument, int dim, size_t *launches) {
+  DLTensor tensors[MAX_ARGUMENTS], *inputs[MAX_ARGUMENTS];
+  int64_t sizes[MAX_ARGUMENTS][3];
+  char *memory = malloc(MAX_ARGUMENTS * ARGUMENT_SIZE);
+  size_t count = 0, before = fakeCudaCalls("cuLaunchKernelEx");
+  assert_non_null(memory);
+  for (; count < MAX_ARGUMENTS && op->arguments[count].bits; ++count) {
+    const Dynamic *dynamic = &op->arguments[count];
+    memcpy(sizes[count], dynamic->sizes, sizeof(sizes[count]));
+    tensors[count] = (DLTensor){.data = memory + count * ARGUMENT_SIZE,
+                                .device = {kDLCUDA, 0},
+                                .ndim = dynamic->rank,
+                                .dtype = {dynamic->code, dynamic->bits, 1},
+                                .shape = sizes[count]};
+    inputs[count] = &tensors[count];
+  }
+  if (argument >= 0)
+    ++sizes[argument][dim];
+  gqStatus status = gqInvoke(executable, "main", inputs, count, NULL, 0);
+  free(memory);
+  *launches = (size_t)fakeCudaCalls("cuLaunchKernelEx") - before;
+  return status;
+}
+
+static void refuseExtents(const Launched *op) {
+  gqExecutable *executable = compile(op->mlir);
+  size_t launches;
+  if (launchWith(executable, op, -1, 0, &launches) != GQ_OK)
+    fail_msg("%s%s", op->mlir, gqGetLastErrorMessage());
+  assert_true(launches > 0);
+  for (int i = 0; i < MAX_ARGUMENTS && op->arguments[i].bits; ++i)
+    for (int dim = 0; dim < op->arguments[i].rank; ++dim) {
+      gqStatus status = launchWith(executable, op, i, dim, &launches);
+      bool isFree = op->arguments[i].isFree[dim];
+      if (status != (isFree ? GQ_OK : GQ_INVALID_ARGUMENT) ||
+          (launches > 0) != isFree)
+        fail_msg("%sargument %d, dimension %d: %d, %zu launches", op->mlir, i,
+                 dim, (int)status, launches);
+    }
+  gqExecutableDestroy(executable);
+}
+
+/// Operands that do not fit each other are not launched.
+static void testExtents(void **state) {
+  (void)state;
+  // PTX will do.
+  setenv("GQ_CUDA_TOOLKIT", "", 1);
+  for (size_t i = 0; i < sizeof(launched) / sizeof(*launched); ++i)
+    refuseExtents(&launched[i]);
+  gqExecutable *executable = compile(launched[0].mlir);
+  size_t launches;
+  launchWith(executable, &launched[0], 2, 0, &launches);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "block_quantize: scales has the extent 9 in dimension "
+                      "0, expected 8");
+  launchWith(executable, &launched[0], 1, 1, &launches);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "block_quantize: data has the extent 33 in dimension "
+                      "1, expected 40");
+  gqExecutableDestroy(executable);
+  unsetenv("GQ_CUDA_TOOLKIT");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(testCompileOnly),
@@ -288,6 +492,7 @@ int main(void) {
       cmocka_unit_test_setup(testPlaces, setUp),
       cmocka_unit_test_setup(testFailures, setUp),
       cmocka_unit_test_setup(testHostCopy, setUp),
+      cmocka_unit_test_setup(testExtents, setUp),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -185,6 +185,15 @@ GQ_EXPORT gqLaunchPlan gqPlanLaunch(int64_t family, int64_t extent0,
                                     int64_t extent5, int64_t extent6,
                                     int64_t extent7);
 
+/// Checks of an op whose kernels are about to be launched, number `op` of
+/// gq/Runtime/Ops.def, that the extent `found` in dimension `dim` of operand
+/// number `operand` is `extent` / `divisor` rounded up, and that rounded up to
+/// a multiple of `multiple`. Otherwise GQ_INVALID_ARGUMENT is pending for
+/// gqCudaStatus(), and nothing is launched.
+GQ_EXPORT void gqLaunchExtent(int64_t op, int64_t operand, int64_t dim,
+                              int64_t found, int64_t extent, int64_t divisor,
+                              int64_t multiple);
+
 /// Says of an op whose kernels are about to be launched where operand number
 /// `operand`, in the order of gq/Runtime/Ops.def, is: `rows`
 /// runs of `width` bytes from `address` on, `stride` bytes apart. Several

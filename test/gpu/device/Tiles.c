@@ -733,6 +733,8 @@ void tilesExpect(TilesProblem *p) {
       kept = fits ? m : 0;
     }
     int64_t row = ragged || !kept ? 0 : at;
+    // Of a group that is skipped it can be anything.
+    int64_t element = ragged && kept ? at : 0;
     int64_t scaleRow =
         none || !kept ? 0
         : has(v, GQ_DEV_SCALE_OFFSETS)
@@ -743,12 +745,12 @@ void tilesExpect(TilesProblem *p) {
         .m = kept,
         .k = k,
         .row = row,
-        .inputAt = ragged ? at : row * o->inputStride,
+        .inputAt = ragged ? element : row * o->inputStride,
         .inputPitch = ragged ? k : o->inputStride,
-        .dataAt = ragged ? at * bits / 8 : row * o->dataStride,
+        .dataAt = ragged ? element * bits / 8 : row * o->dataStride,
         .dataPitch = ragged ? k * bits / 8 : o->dataStride,
         .columnwiseDataAt = traitsOf(v).transposes ? transposedAt * bits / 8
-                            : ragged ? at * bits / 8
+                            : ragged ? element * bits / 8
                                      : row * o->columnwiseDataStride,
         .columnwiseDataPitch = ragged ? k * bits / 8 : o->columnwiseDataStride,
         .scalesAt = ragged || hasSquares(v) ? scalesAt

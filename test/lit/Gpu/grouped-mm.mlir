@@ -1,5 +1,5 @@
 // Each launch runs one of several kernels if rows are known only then: family,
-// groups, rows, n, tokens of a tile, and how many rows a group it is for.
+// groups, rows, n, k, tokens of a tile, and how many rows a group it is for.
 //
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels,convert-gq-to-gpu)' | FileCheck %s
 
@@ -11,11 +11,11 @@
 // CHECK: llvm.func @grouped_mm_decode({{.*}} attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 512>, nvvm.minctasm = 1 : i32}
 
 // CHECK-LABEL: func.func @unknown_rows
-// CHECK: %[[DECODE:.*]]:2 = call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %[[M:[^,]*]], %c256_i64{{.*}}, %c8_i64{{.*}}, %c-1_i64{{.*}}, %c8_i64{{.*}}, %c0_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: %[[DECODE:.*]]:2 = call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %[[M:[^,]*]], %c256_i64{{.*}}, %c128_i64{{.*}}, %c8_i64{{.*}}, %c-1_i64{{.*}}, %c8_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_decode blocks in (%[[DECODE]]#0, {{.*}} dynamic_shared_memory_size
-// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c32_i64{{.*}}, %c8_i64{{.*}}, %c32_i64{{.*}}, %c0_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c8_i64{{.*}}, %c32_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles32
-// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c2147483647_i64{{.*}}, %c0_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c2147483647_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles128
 // CHECK-NOT: gpu.launch_func
 func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,

@@ -1,4 +1,4 @@
-//===- CudaOverlap.c - operands of kernels that share memory --------------===//
+//===- CudaOperands.c - what a launch asks of its operands ----------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -9,6 +9,9 @@
 #include "Overlap.h"
 
 #include "gq/Runtime/Cuda.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
 
 enum { MAX_OPERANDS = 64 };
 
@@ -55,6 +58,47 @@ static const struct {
 #include "gq/Runtime/Ops.def"
 };
 
+/// Whether generated code and this have the same lists.
+static bool isKnown(int64_t op, int64_t operand) {
+  return op >= 0 && op < (int64_t)(sizeof(ops) / sizeof(*ops)) &&
+         operand >= 0 && operand < ops[op].numOperands;
+}
+
+static gqStatus failVersion(void) {
+  return gqFail(GQ_INVALID_ARGUMENT,
+                "the code was compiled by another version");
+}
+
+//===----------------------------------------------------------------------===//
+// Extents
+//===----------------------------------------------------------------------===//
+
+/// ceil(x / y), of an x that is not negative.
+static int64_t quotient(int64_t x, int64_t y) { return x / y + (x % y != 0); }
+
+void gqLaunchExtent(int64_t op, int64_t operand, int64_t dim, int64_t found,
+                    int64_t extent, int64_t divisor, int64_t multiple) {
+  int64_t expected;
+  if (!isKnown(op, operand) || divisor < 1 || multiple < 1)
+    gqCudaPend(failVersion());
+  else if (extent < 0 ||
+           __builtin_mul_overflow(quotient(quotient(extent, divisor), multiple),
+                                  multiple, &expected))
+    gqCudaPend(gqFail(GQ_INVALID_ARGUMENT,
+                      "%s: an extent of %" PRId64 " is none", ops[op].name,
+                      extent));
+  else if (found != expected)
+    gqCudaPend(gqFail(GQ_INVALID_ARGUMENT,
+                      "%s: %s has the extent %" PRId64 " in dimension %" PRId64
+                      ", expected %" PRId64,
+                      ops[op].name, ops[op].operands[operand].name, found, dim,
+                      expected));
+}
+
+//===----------------------------------------------------------------------===//
+// Overlap
+//===----------------------------------------------------------------------===//
+
 /// Of the op that generated code is about to launch in this thread.
 static _Thread_local struct {
   int32_t count;
@@ -85,18 +129,10 @@ static gqStatus check(int64_t op) {
   return GQ_OK;
 }
 
-/// Whether generated code and this have the same lists.
-static bool isKnown(int64_t op) {
-  bool known = op >= 0 && op < (int64_t)(sizeof(ops) / sizeof(*ops));
-  for (int32_t i = 0; known && i < launched.count; ++i)
-    known =
-        launched.operands[i] >= 0 && launched.operands[i] < ops[op].numOperands;
-  return known;
-}
-
 void gqLaunchCheck(int64_t op) {
-  gqCudaPend(isKnown(op) ? check(op)
-                         : gqFail(GQ_INVALID_ARGUMENT,
-                                  "the code was compiled by another version"));
+  bool known = isKnown(op, 0);
+  for (int32_t i = 0; known && i < launched.count; ++i)
+    known = isKnown(op, launched.operands[i]);
+  gqCudaPend(known ? check(op) : failVersion());
   launched.count = 0;
 }

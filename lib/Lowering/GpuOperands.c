@@ -1,0 +1,378 @@
+//===- GpuOperands.c - what a launch asks of its operands --------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuOperands.h"
+
+#include "../IR/Checks.h"
+#include "../IR/GroupedBlockQuantize.h"
+#include "../IR/OpInfo.h"
+#include "Functions.h"
+
+#include "gq-c/Dialect.h"
+
+#include "mlir-c/AffineExpr.h"
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
+//===----------------------------------------------------------------------===//
+// Extents
+//===----------------------------------------------------------------------===//
+
+/// The op whose operands are checked, by its number in Ops.def.
+typedef struct Check {
+  const gqBuilder *builder;
+  int64_t op;
+} Check;
+
+/// An extent of the op: that of a dimension of one of its operands, the source,
+/// less `less`, times the elements that an entry is.
+typedef struct Extent {
+  MlirValue source;
+  intptr_t dim;
+  int64_t factor, less;
+} Extent;
+
+static MlirValue buildI64(const Check *c, int64_t value) {
+  return gqBuildConstant(c->builder,
+                         mlirIntegerTypeGet(c->builder->context, 64), value);
+}
+
+static MlirValue buildBinary(const Check *c, const char *name, MlirValue a,
+                             int64_t b) {
+  MlirValue both[] = {a, buildI64(c, b)};
+  return gqBuildValue(c->builder, name, 2, both, mlirValueGetType(a));
+}
+
+static MlirValue buildDim(const Check *c, MlirValue buffer, intptr_t dim) {
+  return gqBuildBufferValues(c->builder, buffer).sizes[dim];
+}
+
+static MlirValue buildExtent(const Check *c, Extent extent) {
+  MlirValue value = buildDim(c, extent.source, extent.dim);
+  if (extent.less)
+    value = buildBinary(c, "arith.subi", value, extent.less);
+  return extent.factor == 1
+             ? value
+             : buildBinary(c, "arith.muli", value, extent.factor);
+}
+
+/// Asks that dimension `dim` of an operand is `extent`, an i64, over `divisor`,
+/// both times rounded up, to a multiple of `multiple`.
+static void buildCheck(const Check *c, int64_t operand, MlirValue buffer,
+                       intptr_t dim, MlirValue extent, int64_t divisor,
+                       int64_t multiple) {
+  MlirValue arguments[] = {buildI64(c, c->op),
+                           buildI64(c, operand),
+                           buildI64(c, dim),
+                           buildDim(c, buffer, dim),
+                           extent,
+                           buildI64(c, divisor),
+                           buildI64(c, multiple)};
+  gqBuildCall(c->builder, "gqLaunchExtent", 7, arguments, 0, NULL);
+}
+
+/// The same where the verifier could not see it. Absent operands and
+/// dimensions are fine.
+static void askRounded(const Check *c, int64_t operand, MlirValue buffer,
+                       intptr_t dim, Extent extent, int64_t divisor,
+                       int64_t multiple) {
+  if (mlirValueIsNull(buffer) ||
+      dim >= mlirShapedTypeGetRank(mlirValueGetType(buffer)))
+    return;
+  bool same = mlirValueEqual(buffer, extent.source) && dim == extent.dim;
+  if (!same && (gqDim(buffer, dim) == GQ_DYNAMIC ||
+                gqDim(extent.source, extent.dim) == GQ_DYNAMIC))
+    buildCheck(c, operand, buffer, dim, buildExtent(c, extent), divisor,
+               multiple);
+}
+
+static void ask(const Check *c, int64_t operand, MlirValue buffer, intptr_t dim,
+                Extent extent) {
+  askRounded(c, operand, buffer, dim, extent, 1, 1);
+}
+
+/// Asks that the dimension of an operand which says how many columns there are
+/// is positive, and a multiple of what its entries are of a block.
+static void askBlocks(const Check *c, int64_t operand, Extent columns,
+                      int64_t block) {
+  if (gqDim(columns.source, columns.dim) != GQ_DYNAMIC)
+    return;
+  MlirValue entries = buildDim(c, columns.source, columns.dim);
+  buildCheck(c, operand, columns.source, columns.dim,
+             buildBinary(c, "arith.maxsi", entries, 1), 1,
+             block / columns.factor);
+}
+
+/// Asks that scales in tiles have whole ones.
+static void askTiles(const Check *c, int64_t operand, MlirValue scales,
+                     Extent columns, int64_t block) {
+  if (gqDim(scales, 0) == GQ_DYNAMIC)
+    buildCheck(c, operand, scales, 0, buildDim(c, scales, 0), 1, 128);
+  askRounded(c, operand, scales, 1, columns, block, 4);
+}
+
+/// How many elements an entry of `data` is.
+static int64_t elementsOf(MlirValue data) {
+  return mlirTypeIsAInteger(
+             mlirShapedTypeGetElementType(mlirValueGetType(data)))
+             ? 2
+             : 1;
+}
+
+/// Data of [rows, columns] elements.
+static void askData(const Check *c, int64_t operand, MlirValue data,
+                    Extent rows, Extent columns) {
+  if (mlirValueIsNull(data))
+    return;
+  ask(c, operand, data, 0, rows);
+  askRounded(c, operand, data, 1, columns, elementsOf(data), 1);
+}
+
+static void askOfBlockQuantize(const Check *c, MlirOperation op) {
+  gqBlockQuantize desc = gqBlockQuantizeGet(op);
+  gqFormatTraits traits = gqFormatGetTraits(desc.format);
+  Extent rows = {desc.data, 0, 1, 0};
+  Extent columns = {desc.data, 1, elementsOf(desc.data), 0};
+  askBlocks(c, GQ_BLOCK_QUANTIZE_data, columns, traits.blockColumns);
+  askData(c, GQ_BLOCK_QUANTIZE_input, desc.input, rows, columns);
+  askRounded(c, GQ_BLOCK_QUANTIZE_scales, desc.scales, 0, rows,
+             traits.blockRows, 1);
+  askRounded(c, GQ_BLOCK_QUANTIZE_scales, desc.scales, 1, columns,
+             traits.blockColumns, 1);
+}
+
+static void askOfPreprocess(const Check *c, MlirOperation op) {
+  gqPreprocessGroupedMatmulSf desc = gqPreprocessGroupedMatmulSfGet(op);
+  Extent columns = {desc.input, 1, 1, 0};
+  askBlocks(c, GQ_PREPROCESS_GROUPED_MATMUL_SF_input, columns, 1);
+  askTiles(c, GQ_PREPROCESS_GROUPED_MATMUL_SF_scales, desc.scales, columns, 1);
+}
+
+static void askOfGroupedMm(const Check *c, MlirOperation op) {
+  gqGroupedMm desc = gqGroupedMmGet(op);
+  int64_t block = gqFormatGetTraits(desc.format).blockColumns;
+  Extent rows = {desc.a, 0, 1, 0}, outColumns = {desc.b, 1, 1, 0};
+  Extent columns = {desc.b, 2, elementsOf(desc.b), 0};
+  Extent groups = {desc.scaleOffsets, 0, 1, 0};
+  askBlocks(c, GQ_GROUPED_MM_b, columns, block);
+  askData(c, GQ_GROUPED_MM_a, desc.a, rows, columns);
+  ask(c, GQ_GROUPED_MM_b, desc.b, 0, groups);
+  askTiles(c, GQ_GROUPED_MM_a_scales, desc.aScales, columns, block);
+  ask(c, GQ_GROUPED_MM_b_scales, desc.bScales, 0, groups);
+  askRounded(c, GQ_GROUPED_MM_b_scales, desc.bScales, 1, outColumns, 1, 128);
+  askRounded(c, GQ_GROUPED_MM_b_scales, desc.bScales, 2, columns, block, 4);
+  ask(c, GQ_GROUPED_MM_alpha, desc.alpha, 0, groups);
+  ask(c, GQ_GROUPED_MM_out, desc.out, 0, rows);
+  ask(c, GQ_GROUPED_MM_out, desc.out, 1, outColumns);
+}
+
+/// Inputs have the extents that their maps ask for, without maps M and K.
+static void askInputs(const Check *c, const gqGroupedBlockQuantize *desc,
+                      Extent rows, Extent columns) {
+  const Extent extents[] = {rows, columns};
+  if (mlirAttributeIsNull(desc->maps)) {
+    if (mlirValueIsNull(desc->rowIndices))
+      ask(c, GQ_GROUPED_BLOCK_QUANTIZE_inputs, desc->inputs[0], 0, rows);
+    ask(c, GQ_GROUPED_BLOCK_QUANTIZE_inputs, desc->inputs[0], 1, columns);
+    return;
+  }
+  for (intptr_t i = 0; i < desc->numInputs; ++i) {
+    MlirAffineMap map =
+        mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, i));
+    for (intptr_t dim = 0; dim < mlirAffineMapGetNumResults(map); ++dim) {
+      MlirAffineExpr expr = mlirAffineMapGetResult(map, dim);
+      if (mlirAffineExprIsADim(expr))
+        ask(c, GQ_GROUPED_BLOCK_QUANTIZE_inputs, desc->inputs[i], dim,
+            extents[mlirAffineDimExprGetPosition(expr)]);
+    }
+  }
+}
+
+static void askPerGroup(const Check *c, MlirOperation op, Extent groups) {
+  static const intptr_t perGroup[] = {
+      GQ_GROUPED_BLOCK_QUANTIZE_first_dims,
+      GQ_GROUPED_BLOCK_QUANTIZE_last_dims,
+      GQ_GROUPED_BLOCK_QUANTIZE_global_scale,
+      GQ_GROUPED_BLOCK_QUANTIZE_outer_amax,
+      GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax,
+      GQ_GROUPED_BLOCK_QUANTIZE_amax,
+      GQ_GROUPED_BLOCK_QUANTIZE_dbias,
+      GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets_out,
+  };
+  for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
+    ask(c, perGroup[i], gqOperandAt(op, perGroup[i]), 0, groups);
+}
+
+static Extent findExtent(const gqGroupedBlockQuantize *desc, intptr_t dim) {
+  Extent extent = {.factor = 1};
+  extent.source = gqGroupedBlockQuantizeFindExtent(desc, dim, &extent.dim);
+  if (dim == 1)
+    extent.factor = elementsOf(extent.source);
+  return extent;
+}
+
+/// `columnwise_data`, where it has the shape of the input.
+static MlirValue shapedColumns(const gqGroupedBlockQuantize *desc) {
+  return gqFormatGetTraits(desc->format).transposes ? (MlirValue){NULL}
+                                                    : desc->columnwise.data;
+}
+
+static void askOfRows(const Check *c, const gqGroupedBlockQuantize *desc) {
+  gqFormatTraits traits = gqFormatGetTraits(desc->format);
+  MlirValue scales = desc->rowwise.scales;
+  Extent rows = findExtent(desc, 0), columns = findExtent(desc, 1);
+  askBlocks(c, GQ_GROUPED_BLOCK_QUANTIZE_data, columns, traits.blockColumns);
+  askInputs(c, desc, rows, columns);
+  ask(c, GQ_GROUPED_BLOCK_QUANTIZE_row_indices, desc->rowIndices, 0, rows);
+  askData(c, GQ_GROUPED_BLOCK_QUANTIZE_data, desc->rowwise.data, rows, columns);
+  askData(c, GQ_GROUPED_BLOCK_QUANTIZE_columnwise_data, shapedColumns(desc),
+          rows, columns);
+  ask(c, GQ_GROUPED_BLOCK_QUANTIZE_dbias, desc->dbias, 1, columns);
+  if (mlirValueIsNull(scales) ||
+      mlirShapedTypeGetRank(mlirValueGetType(scales)) == 1)
+    return;
+  if (desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4) {
+    askTiles(c, GQ_GROUPED_BLOCK_QUANTIZE_scales, scales, columns,
+             traits.blockColumns);
+  } else {
+    ask(c, GQ_GROUPED_BLOCK_QUANTIZE_scales, scales, 0, rows);
+    askRounded(c, GQ_GROUPED_BLOCK_QUANTIZE_scales, scales, 1, columns,
+               traits.blockColumns, 1);
+  }
+}
+
+/// What is flat and has the elements of the input.
+static void askOfRagged(const Check *c, const gqGroupedBlockQuantize *desc) {
+  Extent elements = {desc->inputs[0], 0, 1, 0};
+  const struct {
+    intptr_t operand;
+    MlirValue data;
+  } all[] = {
+      {GQ_GROUPED_BLOCK_QUANTIZE_data, desc->rowwise.data},
+      {GQ_GROUPED_BLOCK_QUANTIZE_columnwise_data, shapedColumns(desc)},
+  };
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)
+    if (!mlirValueIsNull(all[i].data))
+      askRounded(c, all[i].operand, all[i].data, 0, elements,
+                 elementsOf(all[i].data), 1);
+}
+
+static void askOfGroupedBlockQuantize(const Check *c, MlirOperation op) {
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  bool packed = mlirValueIsNull(desc.scaleOffsets);
+  askPerGroup(c, op,
+              packed ? (Extent){desc.offsets, 0, 1, 1}
+                     : (Extent){desc.scaleOffsets, 0, 1, 0});
+  if (gqIsRagged(&desc))
+    askOfRagged(c, &desc);
+  else
+    askOfRows(c, &desc);
+}
+
+static void buildExtentChecks(const Check *c, MlirOperation op) {
+  if (gqOperationIsABlockQuantize(op))
+    askOfBlockQuantize(c, op);
+  else if (gqOperationIsAPreprocessGroupedMatmulSf(op))
+    askOfPreprocess(c, op);
+  else if (gqOperationIsAGroupedMm(op))
+    askOfGroupedMm(c, op);
+  else
+    askOfGroupedBlockQuantize(c, op);
+}
+
+//===----------------------------------------------------------------------===//
+// Overlap
+//===----------------------------------------------------------------------===//
+
+/// `factors` multiplied.
+static MlirValue product(const gqBuilder *builder, intptr_t count,
+                         const MlirValue *factors) {
+  MlirValue result = factors[0];
+  for (intptr_t i = 1; i < count; ++i) {
+    MlirValue both[] = {result, factors[i]};
+    result =
+        gqBuildValue(builder, "arith.muli", 2, both, mlirValueGetType(result));
+  }
+  return result;
+}
+
+/// Calls gqLaunchOperand for a buffer, null where absent.
+static void buildOperand(const gqBuilder *builder, int64_t number,
+                         MlirValue buffer) {
+  if (mlirValueIsNull(buffer))
+    return;
+  MlirType i64 = mlirIntegerTypeGet(builder->context, 64);
+  gqBufferValues values = gqBuildBufferValues(builder, buffer);
+  intptr_t outer = values.rank > 1;
+  MlirValue size =
+      gqBuildConstant(builder, i64, gqElementTypeSize(values.type));
+  MlirValue width[1 + GQ_OPERAND_RANK] = {size};
+  for (intptr_t i = outer; i < values.rank; ++i)
+    width[1 + i - outer] = values.sizes[i];
+  MlirValue stride[] = {size, values.strides[0]};
+  MlirValue arguments[] = {
+      gqBuildConstant(builder, i64, number), values.address,
+      outer ? values.sizes[0] : gqBuildConstant(builder, i64, 1),
+      product(builder, 1 + values.rank - outer, width),
+      outer ? product(builder, 2, stride) : gqBuildConstant(builder, i64, 0)};
+  gqBuildCall(builder, "gqLaunchOperand", 5, arguments, 0, NULL);
+}
+
+/// The number of an op in Ops.def.
+static int64_t numberOf(MlirOperation op) {
+  enum {
+#define GQ_OP(OP, MNEMONIC) NUMBER_OF_##OP,
+#include "gq/Runtime/Ops.def"
+  };
+#define GQ_OP(OP, MNEMONIC)                                                    \
+  if (gqOperationIsA##OP(op))                                                  \
+    return NUMBER_OF_##OP;
+#include "gq/Runtime/Ops.def"
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// All of it
+//===----------------------------------------------------------------------===//
+
+/// Declares what is called. False after an error.
+static bool declareFunctions(MlirOperation module, MlirContext context) {
+  static const struct {
+    const char *name;
+    intptr_t numOperands;
+  } functions[] = {
+      {"gqLaunchExtent", 7}, {"gqLaunchOperand", 5}, {"gqLaunchCheck", 1}};
+  MlirType types[7];
+  for (int i = 0; i < 7; ++i)
+    types[i] = mlirIntegerTypeGet(context, 64);
+  for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); ++i)
+    if (!gqDeclareFunction(module, functions[i].name,
+                           mlirFunctionTypeGet(context,
+                                               functions[i].numOperands, types,
+                                               0, NULL)))
+      return false;
+  return true;
+}
+
+bool gqBuildOperandChecks(const gqBuilder *builder, MlirOperation module,
+                          MlirOperation op) {
+  if (!declareFunctions(module, builder->context))
+    return false;
+  Check check = {builder, numberOf(op)};
+  buildExtentChecks(&check, op);
+  intptr_t count = gqOpInfoOf(op)->numOperands;
+  for (intptr_t i = 0; i < count; ++i)
+    buildOperand(builder, i, gqOperandAt(op, i));
+  if (gqOperationIsAGroupedBlockQuantize(op)) {
+    gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+    for (intptr_t i = 1; i < desc.numInputs; ++i)
+      buildOperand(builder, 0, desc.inputs[i]);
+  }
+  MlirValue number = buildI64(&check, check.op);
+  gqBuildCall(builder, "gqLaunchCheck", 1, &number, 0, NULL);
+  return true;
+}
