@@ -152,20 +152,54 @@ static void askOfPreprocess(const Check *c, MlirOperation op) {
   askTiles(c, GQ_PREPROCESS_GROUPED_MATMUL_SF_scales, desc.scales, columns, 1);
 }
 
+/// G.
+static Extent groupsOf(MlirValue offsets, MlirValue scaleOffsets) {
+  return mlirValueIsNull(scaleOffsets) ? (Extent){offsets, 0, 1, 1}
+                                       : (Extent){scaleOffsets, 0, 1, 0};
+}
+
+/// The scales of both matrices of a matmul, where it has them.
+static void askMmScales(const Check *c, const gqGroupedMm *desc, Extent rows,
+                        Extent outColumns, Extent columns) {
+  int64_t block = gqFormatGetTraits(desc->format).blockColumns;
+  bool tiled = desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4;
+  MlirValue a = desc->aScales, b = desc->bScales;
+  if (mlirValueIsNull(a))
+    return;
+  if (tiled) {
+    askTiles(c, GQ_GROUPED_MM_a_scales, a, columns, block);
+  } else {
+    ask(c, GQ_GROUPED_MM_a_scales, a, 0, rows);
+    askRounded(c, GQ_GROUPED_MM_a_scales, a, 1, columns, block, 1);
+  }
+  askRounded(c, GQ_GROUPED_MM_b_scales, b, 1, outColumns,
+             tiled ? 1 : gqFormatGetTraits(desc->bFormat).blockRows,
+             tiled ? 128 : 1);
+  askRounded(c, GQ_GROUPED_MM_b_scales, b, 2, columns, block, tiled ? 4 : 1);
+}
+
 static void askOfGroupedMm(const Check *c, MlirOperation op) {
   gqGroupedMm desc = gqGroupedMmGet(op);
   int64_t block = gqFormatGetTraits(desc.format).blockColumns;
   Extent rows = {desc.a, 0, 1, 0}, outColumns = {desc.b, 1, 1, 0};
   Extent columns = {desc.b, 2, elementsOf(desc.b), 0};
-  Extent groups = {desc.scaleOffsets, 0, 1, 0};
+  Extent groups = groupsOf(desc.offsets, desc.scaleOffsets);
+  const struct {
+    intptr_t operand;
+    MlirValue value;
+  } perGroup[] = {{GQ_GROUPED_MM_b, desc.b},
+                  {GQ_GROUPED_MM_b_scales, desc.bScales},
+                  {GQ_GROUPED_MM_alpha, desc.alpha},
+                  {GQ_GROUPED_MM_column_scales, desc.columnScales},
+                  {GQ_GROUPED_MM_bias, desc.bias}};
+  for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
+    ask(c, perGroup[i].operand, perGroup[i].value, 0, groups);
   askBlocks(c, GQ_GROUPED_MM_b, columns, block);
   askData(c, GQ_GROUPED_MM_a, desc.a, rows, columns);
-  ask(c, GQ_GROUPED_MM_b, desc.b, 0, groups);
-  askTiles(c, GQ_GROUPED_MM_a_scales, desc.aScales, columns, block);
-  ask(c, GQ_GROUPED_MM_b_scales, desc.bScales, 0, groups);
-  askRounded(c, GQ_GROUPED_MM_b_scales, desc.bScales, 1, outColumns, 1, 128);
-  askRounded(c, GQ_GROUPED_MM_b_scales, desc.bScales, 2, columns, block, 4);
-  ask(c, GQ_GROUPED_MM_alpha, desc.alpha, 0, groups);
+  askMmScales(c, &desc, rows, outColumns, columns);
+  ask(c, GQ_GROUPED_MM_row_scales, desc.rowScales, 0, rows);
+  ask(c, GQ_GROUPED_MM_column_scales, desc.columnScales, 1, outColumns);
+  ask(c, GQ_GROUPED_MM_bias, desc.bias, 1, outColumns);
   ask(c, GQ_GROUPED_MM_out, desc.out, 0, rows);
   ask(c, GQ_GROUPED_MM_out, desc.out, 1, outColumns);
 }
@@ -263,10 +297,7 @@ static void askOfRagged(const Check *c, const gqGroupedBlockQuantize *desc) {
 
 static void askOfGroupedBlockQuantize(const Check *c, MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  bool packed = mlirValueIsNull(desc.scaleOffsets);
-  askPerGroup(c, op,
-              packed ? (Extent){desc.offsets, 0, 1, 1}
-                     : (Extent){desc.scaleOffsets, 0, 1, 0});
+  askPerGroup(c, op, groupsOf(desc.offsets, desc.scaleOffsets));
   if (gqIsRagged(&desc))
     askOfRagged(c, &desc);
   else

@@ -701,8 +701,12 @@ static void testExtents(void **state) {
   enum {
 #define GQ_OP(OP, MNEMONIC) NUMBER_OF_##OP,
 #include "gq/Runtime/Ops.def"
-    GROUPED_MM = NUMBER_OF_GroupedMm,
-    OUT = 7
+    GROUPED_MM = NUMBER_OF_GroupedMm
+  };
+  enum {
+#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) MM_##NAME,
+#include "gq/Runtime/Ops.def"
+    OUT = MM_out
   };
   gqLaunchExtent(GROUPED_MM, OUT, 0, 0, 0, 16, 4);
   gqLaunchExtent(GROUPED_MM, OUT, 0, 4, 1, 16, 4);
