@@ -100,10 +100,8 @@ static MlirAttribute createTargets(MlirContext context, const Chip *chip,
       mlirStringAttrGet(context, mlirStringRefCreateFromCString(path)),
       appendString, &text);
   gqTextPrintf(&text, "]>]");
-  if (text.failed)
-    abort(); // As MLIR itself does when it is out of memory.
   MlirAttribute targets = mlirAttributeParseGet(
-      context, mlirStringRefCreate(text.data, text.length));
+      context, mlirStringRefCreate(gqTextOrAbort(&text), text.length));
   gqTextFree(&text);
   return targets;
 }

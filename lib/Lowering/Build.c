@@ -19,13 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-FILE *gqOpenText(char **text, size_t *length) {
-  FILE *file = open_memstream(text, length);
-  if (!file)
-    abort(); // As MLIR itself does when it is out of memory.
-  return file;
-}
-
 void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map) {
   MlirOperation terminator = mlirBlockGetTerminator(from);
   for (MlirOperation op = mlirBlockGetFirstOperation(from);

@@ -14,15 +14,9 @@
 #include "Lists.h"
 #include "gq/Runtime/Types.h"
 
-#include <stdio.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/// Opens a text that grows; `*text` is complete after fclose and is freed by
-/// the caller.
-FILE *gqOpenText(char **text, size_t *length);
 
 /// Appends copies of the operations of `from` to `to`, but its terminator and
 /// those of which the map has the result already.

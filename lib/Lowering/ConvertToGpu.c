@@ -26,6 +26,7 @@
 #include "mlir-c/Dialect/LLVM.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /// What the kernels of an op have in common.
 typedef struct Launcher {

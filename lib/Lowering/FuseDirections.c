@@ -14,6 +14,7 @@
 #include "gq-c/Dialect.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 static const char passName[] = "gq-fuse-directions";
 

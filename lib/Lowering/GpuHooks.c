@@ -11,6 +11,7 @@
 #include "mlir-c/BuiltinTypes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static const char *elementName(MlirType element) {
   return mlirTypeIsABF16(element)  ? "bf16"
@@ -50,51 +51,51 @@ static const char matrixType[] = "!llvm.struct<(ptr<1>, i64)>";
 
 /// The function that computes an element from those of the inputs; its body is
 /// the op's producer, which `fillElement` puts there.
-static void printElement(FILE *text, const gqGpuInput *inputs,
+static void printElement(gqText *text, const gqGpuInput *inputs,
                          intptr_t numInputs) {
-  fprintf(text, "llvm.func internal @element(");
+  gqTextPrintf(text, "llvm.func internal @element(");
   for (intptr_t i = 0; i < numInputs; ++i)
-    fprintf(text, "%s%%e%d: %s", i ? ", " : "", (int)i, inputs[i].type);
-  fprintf(text, ") -> f32 attributes {always_inline} {\n"
-                "  %%poison = llvm.mlir.poison : f32\n"
-                "  llvm.return %%poison : f32\n}\n");
+    gqTextPrintf(text, "%s%%e%d: %s", i ? ", " : "", (int)i, inputs[i].type);
+  gqTextPrintf(text, ") -> f32 attributes {always_inline} {\n"
+                     "  %%poison = llvm.mlir.poison : f32\n"
+                     "  llvm.return %%poison : f32\n}\n");
 }
 
 /// %v<i>_<k> = element k of what was loaded for input i, in its own type. The
 /// loaded float is exact in it.
-static void printLoaded(FILE *text, const gqGpuInput *input, int i, int k) {
-  fprintf(text,
-          "  %%p%d_%d = llvm.getelementptr %%b%d[%d] : (!llvm.ptr) -> "
-          "!llvm.ptr, f32\n"
-          "  %%f%d_%d = llvm.load %%p%d_%d : !llvm.ptr -> f32\n",
-          i, k, i, k, i, k, i, k);
+static void printLoaded(gqText *text, const gqGpuInput *input, int i, int k) {
+  gqTextPrintf(text,
+               "  %%p%d_%d = llvm.getelementptr %%b%d[%d] : (!llvm.ptr) -> "
+               "!llvm.ptr, f32\n"
+               "  %%f%d_%d = llvm.load %%p%d_%d : !llvm.ptr -> f32\n",
+               i, k, i, k, i, k, i, k);
   if (input->type[0] == 'b') // bf16: the upper half, so that nothing rounds.
-    fprintf(text,
-            "  %%i%d_%d = llvm.bitcast %%f%d_%d : f32 to i32\n"
-            "  %%u%d_%d = llvm.lshr %%i%d_%d, %%c16 : i32\n"
-            "  %%h%d_%d = llvm.trunc %%u%d_%d : i32 to i16\n"
-            "  %%v%d_%d = llvm.bitcast %%h%d_%d : i16 to bf16\n",
-            i, k, i, k, i, k, i, k, i, k, i, k, i, k, i, k);
+    gqTextPrintf(text,
+                 "  %%i%d_%d = llvm.bitcast %%f%d_%d : f32 to i32\n"
+                 "  %%u%d_%d = llvm.lshr %%i%d_%d, %%c16 : i32\n"
+                 "  %%h%d_%d = llvm.trunc %%u%d_%d : i32 to i16\n"
+                 "  %%v%d_%d = llvm.bitcast %%h%d_%d : i16 to bf16\n",
+                 i, k, i, k, i, k, i, k, i, k, i, k, i, k, i, k);
   else if (input->elementSize == 2)
-    fprintf(text, "  %%v%d_%d = llvm.fptrunc %%f%d_%d : f32 to f16\n", i, k, i,
-            k);
+    gqTextPrintf(text, "  %%v%d_%d = llvm.fptrunc %%f%d_%d : f32 to f16\n", i,
+                 k, i, k);
 }
 
 /// The value of element k of input i.
-static void printValue(FILE *text, const gqGpuInput *input, int i, int k) {
+static void printValue(gqText *text, const gqGpuInput *input, int i, int k) {
   bool vector = input->access == GQ_GPU_ACCESS_MATRIX ||
                 input->access == GQ_GPU_ACCESS_ROW;
   if (!vector)
-    fprintf(text, "%%v%d", i);
+    gqTextPrintf(text, "%%v%d", i);
   else
-    fprintf(text, "%%%c%d_%d", input->elementSize == 4 ? 'f' : 'v', i, k);
+    gqTextPrintf(text, "%%%c%d_%d", input->elementSize == 4 ? 'f' : 'v', i, k);
 }
 
 /// %source = the row that inputs are gathered from. The row indices and the
 /// number of rows follow the inputs as another gq_dev_matrix would.
-static void printSourceRow(FILE *text, intptr_t numInputs,
+static void printSourceRow(gqText *text, intptr_t numInputs,
                            int32_t rowIndexBits) {
-  fprintf(
+  gqTextPrintf(
       text,
       "  %%indices_at = llvm.getelementptr %%inputs[%d, 0] : (!llvm.ptr) -> "
       "!llvm.ptr, %s\n"
@@ -109,63 +110,68 @@ static void printSourceRow(FILE *text, intptr_t numInputs,
 }
 
 /// Loads 16 elements of input i, a matrix or a row, to %b<i>.
-static void printLoad16(FILE *text, const gqGpuInput *input, int i,
+static void printLoad16(gqText *text, const gqGpuInput *input, int i,
                         const char *suffix) {
-  fprintf(text, "  %%b%d = llvm.alloca %%c16 x f32 : (i32) -> !llvm.ptr\n", i);
+  gqTextPrintf(text, "  %%b%d = llvm.alloca %%c16 x f32 : (i32) -> !llvm.ptr\n",
+               i);
   if (input->gathered)
-    fprintf(text,
-            "  %%g%d = llvm.mlir.addressof @gq_dev_load16_%s%s : !llvm.ptr\n"
-            "  llvm.call @gq_dev_load16_gathered(%%g%d, %%m%d, %%source, "
-            "%%column, %%b%d) : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr) -> "
-            "()\n",
-            i, input->type, suffix, i, i, i);
+    gqTextPrintf(
+        text,
+        "  %%g%d = llvm.mlir.addressof @gq_dev_load16_%s%s : !llvm.ptr\n"
+        "  llvm.call @gq_dev_load16_gathered(%%g%d, %%m%d, %%source, "
+        "%%column, %%b%d) : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr) -> "
+        "()\n",
+        i, input->type, suffix, i, i, i);
   else
-    fprintf(text,
-            "  llvm.call @gq_dev_load16_%s%s(%%m%d, %s, %%column, %%b%d) : "
-            "(!llvm.ptr, i64, i64, !llvm.ptr) -> ()\n",
-            input->type, suffix, i,
-            input->access == GQ_GPU_ACCESS_MATRIX ? "%row" : "%zero", i);
+    gqTextPrintf(
+        text,
+        "  llvm.call @gq_dev_load16_%s%s(%%m%d, %s, %%column, %%b%d) : "
+        "(!llvm.ptr, i64, i64, !llvm.ptr) -> ()\n",
+        input->type, suffix, i,
+        input->access == GQ_GPU_ACCESS_MATRIX ? "%row" : "%zero", i);
 }
 
 /// %a<i> = the address of the element of the row of input i, a column or a
 /// scalar.
-static void printElementAddress(FILE *text, const gqGpuInput *input, int i) {
+static void printElementAddress(gqText *text, const gqGpuInput *input, int i) {
   if (input->gathered)
-    fprintf(text,
-            "  %%t%d = llvm.mlir.constant(%" PRId64 " : i64) : i64\n"
-            "  %%a%d = llvm.call @gq_dev_gathered_element(%%m%d, %%source, "
-            "%%t%d) : (!llvm.ptr, i64, i64) -> !llvm.ptr<1>\n",
-            i, input->elementSize, i, i, i);
+    gqTextPrintf(
+        text,
+        "  %%t%d = llvm.mlir.constant(%" PRId64 " : i64) : i64\n"
+        "  %%a%d = llvm.call @gq_dev_gathered_element(%%m%d, %%source, "
+        "%%t%d) : (!llvm.ptr, i64, i64) -> !llvm.ptr<1>\n",
+        i, input->elementSize, i, i, i);
   else
-    fprintf(text,
-            "  %%q%d = llvm.load %%m%d : !llvm.ptr -> !llvm.ptr<1>\n"
-            "  %%t%d = llvm.getelementptr %%m%d[0, 1] : (!llvm.ptr) -> "
-            "!llvm.ptr, %s\n"
-            "  %%s%d = llvm.load %%t%d : !llvm.ptr -> i64\n"
-            "  %%o%d = llvm.mul %%row, %%s%d : i64\n"
-            "  %%a%d = llvm.getelementptr %%q%d[%%o%d] : (!llvm.ptr<1>, "
-            "i64) -> !llvm.ptr<1>, %s\n",
-            i, i, i, i, matrixType, i, i, i, i, i, i, i, input->type);
+    gqTextPrintf(text,
+                 "  %%q%d = llvm.load %%m%d : !llvm.ptr -> !llvm.ptr<1>\n"
+                 "  %%t%d = llvm.getelementptr %%m%d[0, 1] : (!llvm.ptr) -> "
+                 "!llvm.ptr, %s\n"
+                 "  %%s%d = llvm.load %%t%d : !llvm.ptr -> i64\n"
+                 "  %%o%d = llvm.mul %%row, %%s%d : i64\n"
+                 "  %%a%d = llvm.getelementptr %%q%d[%%o%d] : (!llvm.ptr<1>, "
+                 "i64) -> !llvm.ptr<1>, %s\n",
+                 i, i, i, i, matrixType, i, i, i, i, i, i, i, input->type);
 }
 
 /// A hook that loads the inputs for 16 elements and computes them. `suffix`
 /// is that of the hooks that it loads matrices with; `rowIndexBits` is the
 /// width of the row indices, 0 if there are none.
-static void printHook(FILE *text, const gqGpuInput *inputs, intptr_t numInputs,
-                      int32_t rowIndexBits, const char *suffix) {
-  fprintf(text,
-          "llvm.func internal @load16%s(%%inputs: !llvm.ptr, %%row: i64, "
-          "%%column: i64, %%out: !llvm.ptr) attributes {always_inline} {\n"
-          "  %%c16 = llvm.mlir.constant(16 : i32) : i32\n"
-          "  %%zero = llvm.mlir.constant(0 : i64) : i64\n",
-          suffix);
+static void printHook(gqText *text, const gqGpuInput *inputs,
+                      intptr_t numInputs, int32_t rowIndexBits,
+                      const char *suffix) {
+  gqTextPrintf(text,
+               "llvm.func internal @load16%s(%%inputs: !llvm.ptr, %%row: i64, "
+               "%%column: i64, %%out: !llvm.ptr) attributes {always_inline} {\n"
+               "  %%c16 = llvm.mlir.constant(16 : i32) : i32\n"
+               "  %%zero = llvm.mlir.constant(0 : i64) : i64\n",
+               suffix);
   if (rowIndexBits)
     printSourceRow(text, numInputs, rowIndexBits);
   for (int i = 0; i < numInputs; ++i) {
-    fprintf(text,
-            "  %%m%d = llvm.getelementptr %%inputs[%d] : (!llvm.ptr) -> "
-            "!llvm.ptr, %s\n",
-            i, i, matrixType);
+    gqTextPrintf(text,
+                 "  %%m%d = llvm.getelementptr %%inputs[%d] : (!llvm.ptr) -> "
+                 "!llvm.ptr, %s\n",
+                 i, i, matrixType);
     switch (inputs[i].access) {
     case GQ_GPU_ACCESS_MATRIX:
     case GQ_GPU_ACCESS_ROW:
@@ -174,8 +180,8 @@ static void printHook(FILE *text, const gqGpuInput *inputs, intptr_t numInputs,
     case GQ_GPU_ACCESS_COLUMN:
     case GQ_GPU_ACCESS_SCALAR:
       printElementAddress(text, &inputs[i], i);
-      fprintf(text, "  %%v%d = llvm.load %%a%d : !llvm.ptr<1> -> %s\n", i, i,
-              inputs[i].type);
+      gqTextPrintf(text, "  %%v%d = llvm.load %%a%d : !llvm.ptr<1> -> %s\n", i,
+                   i, inputs[i].type);
     }
   }
   for (int k = 0; k < 16; ++k) {
@@ -183,50 +189,51 @@ static void printHook(FILE *text, const gqGpuInput *inputs, intptr_t numInputs,
       if (inputs[i].access == GQ_GPU_ACCESS_MATRIX ||
           inputs[i].access == GQ_GPU_ACCESS_ROW)
         printLoaded(text, &inputs[i], i, k);
-    fprintf(text, "  %%r%d = llvm.call @element(", k);
+    gqTextPrintf(text, "  %%r%d = llvm.call @element(", k);
     for (int i = 0; i < numInputs; ++i) {
-      fprintf(text, "%s", i ? ", " : "");
+      gqTextPrintf(text, "%s", i ? ", " : "");
       printValue(text, &inputs[i], i, k);
     }
-    fprintf(text, ") : (");
+    gqTextPrintf(text, ") : (");
     for (int i = 0; i < numInputs; ++i)
-      fprintf(text, "%s%s", i ? ", " : "", inputs[i].type);
-    fprintf(text,
-            ") -> f32\n"
-            "  %%w%d = llvm.getelementptr %%out[%d] : (!llvm.ptr) -> "
-            "!llvm.ptr, f32\n"
-            "  llvm.store %%r%d, %%w%d : f32, !llvm.ptr\n",
-            k, k, k, k);
+      gqTextPrintf(text, "%s%s", i ? ", " : "", inputs[i].type);
+    gqTextPrintf(text,
+                 ") -> f32\n"
+                 "  %%w%d = llvm.getelementptr %%out[%d] : (!llvm.ptr) -> "
+                 "!llvm.ptr, f32\n"
+                 "  llvm.store %%r%d, %%w%d : f32, !llvm.ptr\n",
+                 k, k, k, k);
   }
-  fprintf(text, "  llvm.return\n}\n");
+  gqTextPrintf(text, "  llvm.return\n}\n");
 }
 
-void gqPrintHookDeclarations(FILE *text, const gqGpuInput *inputs,
+void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
                              intptr_t numInputs) {
   for (intptr_t i = 0; i < numInputs; ++i) {
     bool declared = false;
     for (intptr_t j = 0; j < i; ++j)
       declared |= inputs[i].type == inputs[j].type;
     if (!declared)
-      fprintf(text,
-              "llvm.func @gq_dev_load16_%s(!llvm.ptr, i64, i64, !llvm.ptr)\n"
-              "llvm.func @gq_dev_load16_%s_unaligned(!llvm.ptr, i64, i64, "
-              "!llvm.ptr)\n",
-              inputs[i].type, inputs[i].type);
+      gqTextPrintf(
+          text,
+          "llvm.func @gq_dev_load16_%s(!llvm.ptr, i64, i64, !llvm.ptr)\n"
+          "llvm.func @gq_dev_load16_%s_unaligned(!llvm.ptr, i64, i64, "
+          "!llvm.ptr)\n",
+          inputs[i].type, inputs[i].type);
   }
 }
 
 /// What hooks call that gather.
-static void printGatherDeclarations(FILE *text) {
-  fprintf(text,
-          "llvm.func @gq_dev_source_row(!llvm.ptr<1>, i32, i64, i64) -> i64\n"
-          "llvm.func @gq_dev_load16_gathered(!llvm.ptr, !llvm.ptr, i64, i64, "
-          "!llvm.ptr)\n"
-          "llvm.func @gq_dev_gathered_element(!llvm.ptr, i64, i64) -> "
-          "!llvm.ptr<1>\n");
+static void printGatherDeclarations(gqText *text) {
+  gqTextPrintf(
+      text, "llvm.func @gq_dev_source_row(!llvm.ptr<1>, i32, i64, i64) -> i64\n"
+            "llvm.func @gq_dev_load16_gathered(!llvm.ptr, !llvm.ptr, i64, i64, "
+            "!llvm.ptr)\n"
+            "llvm.func @gq_dev_gathered_element(!llvm.ptr, i64, i64) -> "
+            "!llvm.ptr<1>\n");
 }
 
-void gqPrintProducerHooks(FILE *text, const gqGpuInput *inputs,
+void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
                           intptr_t numInputs, int32_t rowIndexBits) {
   printElement(text, inputs, numInputs);
   if (rowIndexBits)
@@ -235,52 +242,54 @@ void gqPrintProducerHooks(FILE *text, const gqGpuInput *inputs,
   printHook(text, inputs, numInputs, rowIndexBits, "_unaligned");
 }
 
-void gqPrintInputs(FILE *text, const gqGpuInput *inputs, intptr_t numInputs,
+void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
                    bool gathers) {
-  fprintf(text,
-          "  %%count = llvm.mlir.constant(%d : i32) : i32\n"
-          "  %%inputs = llvm.alloca %%count x %s : (i32) -> !llvm.ptr\n"
-          "  %%none = llvm.mlir.constant(0 : i64) : i64\n"
-          "  %%mask = llvm.mlir.constant(15 : i64) : i64\n",
-          (int)numInputs + gathers, matrixType);
+  gqTextPrintf(text,
+               "  %%count = llvm.mlir.constant(%d : i32) : i32\n"
+               "  %%inputs = llvm.alloca %%count x %s : (i32) -> !llvm.ptr\n"
+               "  %%none = llvm.mlir.constant(0 : i64) : i64\n"
+               "  %%mask = llvm.mlir.constant(15 : i64) : i64\n",
+               (int)numInputs + gathers, matrixType);
   if (gathers)
-    fprintf(text,
-            "  %%indices_at = llvm.getelementptr %%inputs[%d, 0] : (!llvm.ptr) "
-            "-> !llvm.ptr, %s\n"
-            "  llvm.store %%rowIndices, %%indices_at : !llvm.ptr<1>, "
-            "!llvm.ptr\n"
-            "  %%rows_at = llvm.getelementptr %%inputs[%d, 1] : (!llvm.ptr) -> "
-            "!llvm.ptr, %s\n"
-            "  llvm.store %%sourceRows, %%rows_at : i64, !llvm.ptr\n",
-            (int)numInputs, matrixType, (int)numInputs, matrixType);
+    gqTextPrintf(
+        text,
+        "  %%indices_at = llvm.getelementptr %%inputs[%d, 0] : (!llvm.ptr) "
+        "-> !llvm.ptr, %s\n"
+        "  llvm.store %%rowIndices, %%indices_at : !llvm.ptr<1>, "
+        "!llvm.ptr\n"
+        "  %%rows_at = llvm.getelementptr %%inputs[%d, 1] : (!llvm.ptr) -> "
+        "!llvm.ptr, %s\n"
+        "  llvm.store %%sourceRows, %%rows_at : i64, !llvm.ptr\n",
+        (int)numInputs, matrixType, (int)numInputs, matrixType);
   const char *bits = "none";
   char name[16];
   for (int i = 0; i < numInputs; ++i) {
-    fprintf(text,
-            "  %%m%d = llvm.getelementptr %%inputs[%d, 0] : (!llvm.ptr) -> "
-            "!llvm.ptr, %s\n"
-            "  llvm.store %%x%d, %%m%d : !llvm.ptr<1>, !llvm.ptr\n"
-            "  %%n%d = llvm.getelementptr %%inputs[%d, 1] : (!llvm.ptr) -> "
-            "!llvm.ptr, %s\n"
-            "  llvm.store %%s%d, %%n%d : i64, !llvm.ptr\n",
-            i, i, matrixType, i, i, i, i, matrixType, i, i);
+    gqTextPrintf(
+        text,
+        "  %%m%d = llvm.getelementptr %%inputs[%d, 0] : (!llvm.ptr) -> "
+        "!llvm.ptr, %s\n"
+        "  llvm.store %%x%d, %%m%d : !llvm.ptr<1>, !llvm.ptr\n"
+        "  %%n%d = llvm.getelementptr %%inputs[%d, 1] : (!llvm.ptr) -> "
+        "!llvm.ptr, %s\n"
+        "  llvm.store %%s%d, %%n%d : i64, !llvm.ptr\n",
+        i, i, matrixType, i, i, i, i, matrixType, i, i);
     if (inputs[i].access != GQ_GPU_ACCESS_MATRIX &&
         inputs[i].access != GQ_GPU_ACCESS_ROW)
       continue;
-    fprintf(text,
-            "  %%z%d = llvm.mlir.constant(%" PRId64 " : i64) : i64\n"
-            "  %%y%d = llvm.mul %%s%d, %%z%d : i64\n"
-            "  %%i%d = llvm.ptrtoint %%x%d : !llvm.ptr<1> to i64\n"
-            "  %%j%d = llvm.or %%y%d, %%i%d : i64\n"
-            "  %%k%d = llvm.or %%j%d, %%%s : i64\n",
-            i, inputs[i].elementSize, i, i, i, i, i, i, i, i, i, i, bits);
+    gqTextPrintf(text,
+                 "  %%z%d = llvm.mlir.constant(%" PRId64 " : i64) : i64\n"
+                 "  %%y%d = llvm.mul %%s%d, %%z%d : i64\n"
+                 "  %%i%d = llvm.ptrtoint %%x%d : !llvm.ptr<1> to i64\n"
+                 "  %%j%d = llvm.or %%y%d, %%i%d : i64\n"
+                 "  %%k%d = llvm.or %%j%d, %%%s : i64\n",
+                 i, inputs[i].elementSize, i, i, i, i, i, i, i, i, i, i, bits);
     snprintf(name, sizeof(name), "k%d", i);
     bits = name;
   }
-  fprintf(text,
-          "  %%low = llvm.and %%%s, %%mask : i64\n"
-          "  %%aligned = llvm.icmp \"eq\" %%low, %%none : i64\n",
-          bits);
+  gqTextPrintf(text,
+               "  %%low = llvm.and %%%s, %%mask : i64\n"
+               "  %%aligned = llvm.icmp \"eq\" %%low, %%none : i64\n",
+               bits);
 }
 
 void gqFillElement(MlirOperation module, MlirRegion producer) {

@@ -15,6 +15,7 @@
 
 #include "../IR/Checks.h"
 #include "../IR/GroupedBlockQuantize.h"
+#include "../Support/Text.h"
 #include "Build.h"
 
 /// How an input is read.
@@ -42,19 +43,19 @@ typedef struct gqGpuInput {
 gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map);
 
 /// Declarations of the hooks of the inputs' types, each once.
-void gqPrintHookDeclarations(FILE *text, const gqGpuInput *inputs,
+void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
                              intptr_t numInputs);
 
 /// The hooks @load16 and @load16_unaligned, and @element, which they call and
 /// gqFillElement fills. `rowIndexBits` is the width of the row indices, 0 if
 /// there are none.
-void gqPrintProducerHooks(FILE *text, const gqGpuInput *inputs,
+void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
                           intptr_t numInputs, int32_t rowIndexBits);
 
 /// Fills %inputs, an array of gq_dev_matrix, with what a hook that gathers
 /// needs behind them, and computes %aligned: whether each can be read 16 bytes
 /// at a time.
-void gqPrintInputs(FILE *text, const gqGpuInput *inputs, intptr_t numInputs,
+void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
                    bool gathers);
 
 /// Puts the producer's body into @element of a gpu.module.

@@ -143,13 +143,6 @@ gqGpuPlan gqGpuBuildPlan(const gqBuilder *builder, gqKernelFamily number,
 // Arguments
 //===----------------------------------------------------------------------===//
 
-/// A text that grows; what `file` was given is in `text` once it is closed.
-typedef struct Text {
-  FILE *file;
-  char *text;
-  size_t length;
-} Text;
-
 enum {
   /// The kernel's parameters: declared, and as names and types of a call.
   PARAMETERS,
@@ -167,7 +160,7 @@ typedef struct Kernel {
   const gqGpuKernel *kernel;
   const gqBuilder *builder;
   const char *function;
-  Text texts[NUM_TEXTS];
+  gqText texts[NUM_TEXTS];
   intptr_t numParameters;
   MlirValue parameters[MAX_PARAMETERS];
   /// Null if the family has none.
@@ -177,14 +170,14 @@ typedef struct Kernel {
 /// Adds to a list with commas between.
 static void addToList(Kernel *kernel, int text, const char *prefix,
                       const char *item) {
-  FILE *file = kernel->texts[text].file;
-  fprintf(file, "%s%s%s", ftell(file) ? ", " : "", prefix, item);
+  gqText *list = &kernel->texts[text];
+  gqTextPrintf(list, "%s%s%s", list->length ? ", " : "", prefix, item);
 }
 
 static void addParameter(Kernel *kernel, const char *name, const char *type,
                          MlirValue value) {
   addToList(kernel, PARAMETERS, "%", name);
-  fprintf(kernel->texts[PARAMETERS].file, ": %s", type);
+  gqTextPrintf(&kernel->texts[PARAMETERS], ": %s", type);
   addToList(kernel, PARAMETER_NAMES, "%", name);
   addToList(kernel, PARAMETER_TYPES, "", type);
   kernel->parameters[kernel->numParameters++] = value;
@@ -211,8 +204,8 @@ static void addHook(Kernel *kernel, const gqGpuHook *hook) {
 
 static void addAddress(Kernel *kernel, const char *name, MlirValue address) {
   if (mlirValueIsNull(address))
-    fprintf(kernel->texts[CONSTANTS].file,
-            "  %%%s = llvm.mlir.zero : !llvm.ptr<1>\n", name);
+    gqTextPrintf(&kernel->texts[CONSTANTS],
+                 "  %%%s = llvm.mlir.zero : !llvm.ptr<1>\n", name);
   else
     addParameter(kernel, name, "!llvm.ptr<1>",
                  gqBuildPointer(kernel->builder, address, 1));
@@ -221,9 +214,9 @@ static void addAddress(Kernel *kernel, const char *name, MlirValue address) {
 
 static void addConstant(Kernel *kernel, const char *name, const char *type,
                         int64_t value) {
-  fprintf(kernel->texts[CONSTANTS].file,
-          "  %%%s = llvm.mlir.constant(%" PRId64 " : %s) : %s\n", name, value,
-          type, type);
+  gqTextPrintf(&kernel->texts[CONSTANTS],
+               "  %%%s = llvm.mlir.constant(%" PRId64 " : %s) : %s\n", name,
+               value, type, type);
   addArgument(kernel, name, type);
 }
 
@@ -271,46 +264,50 @@ void gqGpuHookAddInput(gqGpuHook *hook, const gqBuilder *builder,
 //===----------------------------------------------------------------------===//
 
 static const char *textOf(const Kernel *kernel, int text) {
-  return kernel->texts[text].text;
+  const char *data = gqTextOrAbort(&kernel->texts[text]);
+  return data ? data : "";
 }
 
 /// The function @with_<hook> that calls the device function with a hook. Two
 /// calls in the kernel itself would be merged, before they are inlined, into
 /// one whose hook is not constant.
-static void printWithHook(FILE *text, const Kernel *kernel, const char *hook) {
-  fprintf(text,
-          "llvm.func internal @with_%s(%%inputs: !llvm.ptr, %s) attributes "
-          "{always_inline} {\n%s"
-          "  %%hook = llvm.mlir.addressof @%s : !llvm.ptr\n"
-          "  llvm.call @gq_dev_%s(%s) : (%s) -> ()\n  llvm.return\n}\n",
-          hook, textOf(kernel, PARAMETERS), textOf(kernel, CONSTANTS), hook,
-          kernel->function, textOf(kernel, ARGUMENTS),
-          textOf(kernel, ARGUMENT_TYPES));
+static void printWithHook(gqText *text, const Kernel *kernel,
+                          const char *hook) {
+  gqTextPrintf(
+      text,
+      "llvm.func internal @with_%s(%%inputs: !llvm.ptr, %s) attributes "
+      "{always_inline} {\n%s"
+      "  %%hook = llvm.mlir.addressof @%s : !llvm.ptr\n"
+      "  llvm.call @gq_dev_%s(%s) : (%s) -> ()\n  llvm.return\n}\n",
+      hook, textOf(kernel, PARAMETERS), textOf(kernel, CONSTANTS), hook,
+      kernel->function, textOf(kernel, ARGUMENTS),
+      textOf(kernel, ARGUMENT_TYPES));
 }
 
-static void printCallWithHook(FILE *text, const Kernel *kernel,
+static void printCallWithHook(gqText *text, const Kernel *kernel,
                               const char *hook) {
-  fprintf(text,
-          "  llvm.call @with_%s(%%inputs, %s) : (!llvm.ptr, %s) -> ()\n"
-          "  llvm.return\n",
-          hook, textOf(kernel, PARAMETER_NAMES),
-          textOf(kernel, PARAMETER_TYPES));
+  gqTextPrintf(text,
+               "  llvm.call @with_%s(%%inputs, %s) : (!llvm.ptr, %s) -> ()\n"
+               "  llvm.return\n",
+               hook, textOf(kernel, PARAMETER_NAMES),
+               textOf(kernel, PARAMETER_TYPES));
 }
 
-static void printKernelHeader(FILE *text, const Kernel *kernel) {
+static void printKernelHeader(gqText *text, const Kernel *kernel) {
   const gq_dev_bounds bounds = kernel->kernel->bounds;
-  fprintf(text,
-          "llvm.func @%s(%s) attributes {gpu.kernel, nvvm.kernel, "
-          "nvvm.maxntid = array<i32: %d>",
-          kernel->kernel->name, textOf(kernel, PARAMETERS), bounds.threads);
+  gqTextPrintf(text,
+               "llvm.func @%s(%s) attributes {gpu.kernel, nvvm.kernel, "
+               "nvvm.maxntid = array<i32: %d>",
+               kernel->kernel->name, textOf(kernel, PARAMETERS),
+               bounds.threads);
   if (bounds.minCtas)
-    fprintf(text, ", nvvm.minctasm = %d : i32", bounds.minCtas);
-  fprintf(text, "} {\n");
+    gqTextPrintf(text, ", nvvm.minctasm = %d : i32", bounds.minCtas);
+  gqTextPrintf(text, "} {\n");
 }
 
 /// A kernel that reads its inputs through a hook: 16 bytes at a time where all
 /// of them are aligned to that.
-static void printKernelWithInputs(FILE *text, const Kernel *kernel) {
+static void printKernelWithInputs(gqText *text, const Kernel *kernel) {
   const gqGpuHook *hook = kernel->hook;
   bool producer = !mlirRegionIsNull(hook->producer);
   char fast[64] = "load16", slow[64] = "load16_unaligned";
@@ -324,28 +321,28 @@ static void printKernelWithInputs(FILE *text, const Kernel *kernel) {
   printKernelHeader(text, kernel);
   gqPrintInputs(text, hook->inputs, hook->numInputs,
                 producer && hook->rowIndexBits);
-  fprintf(text, "  llvm.cond_br %%aligned, ^fast, ^slow\n^fast:\n");
+  gqTextPrintf(text, "  llvm.cond_br %%aligned, ^fast, ^slow\n^fast:\n");
   printCallWithHook(text, kernel, fast);
-  fprintf(text, "^slow:\n");
+  gqTextPrintf(text, "^slow:\n");
   printCallWithHook(text, kernel, slow);
-  fprintf(text, "}\n");
+  gqTextPrintf(text, "}\n");
 }
 
-static void printKernelWithoutInputs(FILE *text, const Kernel *kernel) {
+static void printKernelWithoutInputs(gqText *text, const Kernel *kernel) {
   printKernelHeader(text, kernel);
-  fprintf(text, "%s  llvm.call @gq_dev_%s(%s) : (%s) -> ()\n  llvm.return\n}\n",
-          textOf(kernel, CONSTANTS), kernel->function,
-          textOf(kernel, ARGUMENTS), textOf(kernel, ARGUMENT_TYPES));
+  gqTextPrintf(text,
+               "%s  llvm.call @gq_dev_%s(%s) : (%s) -> ()\n  llvm.return\n}\n",
+               textOf(kernel, CONSTANTS), kernel->function,
+               textOf(kernel, ARGUMENTS), textOf(kernel, ARGUMENT_TYPES));
 }
 
 /// The gpu.module of a kernel whose texts are complete.
 static MlirOperation parseModule(const Kernel *kernel) {
   const gqGpuHook *hook = kernel->hook;
-  Text module;
-  FILE *text = gqOpenText(&module.text, &module.length);
-  fprintf(text, "gpu.module @%s {\nllvm.func @gq_dev_%s(%s)\n",
-          kernel->kernel->symbol, kernel->function,
-          textOf(kernel, ARGUMENT_TYPES));
+  gqText module = {0}, *text = &module;
+  gqTextPrintf(text, "gpu.module @%s {\nllvm.func @gq_dev_%s(%s)\n",
+               kernel->kernel->symbol, kernel->function,
+               textOf(kernel, ARGUMENT_TYPES));
   if (hook) {
     gqPrintHookDeclarations(text, hook->inputs, hook->numInputs);
     if (!mlirRegionIsNull(hook->producer))
@@ -355,12 +352,12 @@ static MlirOperation parseModule(const Kernel *kernel) {
   } else {
     printKernelWithoutInputs(text, kernel);
   }
-  fprintf(text, "}\n");
-  fclose(text);
+  gqTextPrintf(text, "}\n");
   MlirOperation op = mlirOperationCreateParse(
-      kernel->builder->context, mlirStringRefCreate(module.text, module.length),
+      kernel->builder->context,
+      mlirStringRefCreate(gqTextOrAbort(text), text->length),
       mlirStringRefCreateFromCString("kernel"));
-  free(module.text);
+  gqTextFree(text);
   return op;
 }
 
@@ -428,16 +425,11 @@ bool gqGpuKernelLaunch(const gqGpuKernel *gpuKernel, const gqBuilder *builder,
     return false;
   Kernel kernel = {
       .kernel = gpuKernel, .builder = builder, .function = family.function};
-  for (int i = 0; i < NUM_TEXTS; ++i)
-    kernel.texts[i].file =
-        gqOpenText(&kernel.texts[i].text, &kernel.texts[i].length);
   for (size_t i = 0; i < family.numOperands; ++i)
     addOperand(&kernel, &family.operands[i]);
-  for (int i = 0; i < NUM_TEXTS; ++i)
-    fclose(kernel.texts[i].file);
   MlirOperation gpuModule = parseModule(&kernel);
   for (int i = 0; i < NUM_TEXTS; ++i)
-    free(kernel.texts[i].text);
+    gqTextFree(&kernel.texts[i]);
   if (mlirOperationIsNull(gpuModule)) // The parser has said why.
     return false;
   mlirBlockInsertOwnedOperation(

@@ -9,7 +9,6 @@
 
 #include "../Support/Text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /// Upstream's cse before any fusion of gq ops, so that two users of one
@@ -77,13 +76,6 @@ static const char toLlvm[] =
     "convert-index-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
     "canonicalize,cse,reconcile-unrealized-casts";
 
-/// The characters of a text, owned by the caller.
-static char *textOrAbort(gqText *text) {
-  if (text->failed)
-    abort(); // As MLIR itself does when it is out of memory.
-  return text->data;
-}
-
 /// What both pipelines begin with. The first pass looks at the module as its
 /// author wrote it.
 static void printFrontend(gqText *text, bool fuse) {
@@ -105,7 +97,7 @@ char *gqCpuPipeline(bool fuse) {
   gqTextPrintf(&text, "func.func(convert-linalg-to-loops),canonicalize,%s",
                loopsToBranches);
   printToLlvm(&text, "");
-  return textOrAbort(&text);
+  return gqTextOrAbort(&text);
 }
 
 char *gqNvvmPipeline(bool fuse) {
@@ -116,14 +108,14 @@ char *gqNvvmPipeline(bool fuse) {
   gqTextPrintf(&text, "%sconvert-gq-to-gpu,%sgq-device-memory,%s",
                bufferization, linalgToKernels, loopsToBranches);
   gqTextPrintf(&text, "gpu.module(%s,convert-gpu-to-nvvm)", mathInF32);
-  return textOrAbort(&text);
+  return gqTextOrAbort(&text);
 }
 
 char *gqNvvmPipelineToLlvm(void) {
   gqText text = {0};
   printToLlvm(&text, "{use-generic-functions=true}");
   gqTextPrintf(&text, ",gpu-to-llvm,reconcile-unrealized-casts");
-  return textOrAbort(&text);
+  return gqTextOrAbort(&text);
 }
 
 const char *gqNvvmOptionsCheck(const char *format, int32_t opt) {

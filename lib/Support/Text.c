@@ -52,6 +52,12 @@ void gqTextPrintf(gqText *text, const char *format, ...) {
   va_end(arguments);
 }
 
+char *gqTextOrAbort(const gqText *text) {
+  if (text->failed)
+    abort();
+  return text->data;
+}
+
 void gqTextFree(gqText *text) {
   free(text->data);
   *text = (gqText){0};

@@ -34,6 +34,10 @@ static inline const char *gqTextString(const gqText *text) {
   return text->data ? text->data : "";
 }
 
+/// What was written, for a caller that cannot report that memory ran out: then
+/// ends the process, as MLIR itself does. Null while nothing was appended.
+char *gqTextOrAbort(const gqText *text);
+
 void gqTextFree(gqText *text);
 
 #endif // GQ_LIB_SUPPORT_TEXT_H
