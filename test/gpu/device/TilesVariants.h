@@ -11,6 +11,9 @@
 //
 // A new format in gq/Runtime/Formats.def has the kernel BOTH.
 //
+// TILES_PART is 1, 2 or 3 for about a third of them, which compiles in a third of
+// the time; all of them if it is not defined.
+//
 //===----------------------------------------------------------------------===//
 
 #include "gq/Runtime/Formats.def"
@@ -34,7 +37,8 @@
   VARIANT(NAME, BF16, bf16, R | C, FORMAT, NVFUSER, LAYOUT, GROUPED, 32, NONE, \
           NONE, F32)
 
-// The measured ones first.
+#if !defined TILES_PART || TILES_PART == 1
+// What is measured.
 GQ_FORMATS(BOTH)
 VARIANT(te_both, BF16, bf16, R | C, NVFP4, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, F32)
@@ -54,8 +58,10 @@ VARIANT(mxfp8_both_dbias, BF16, bf16, R | C | B, MXFP8_E4M3, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(nvfp4_both_f32, F32, f32, R | C, NVFP4, NVFUSER, TILE128X4, GROUPED, 32,
         NONE, NONE, F32)
+#endif
 
-// Then what covers the code.
+#if !defined TILES_PART || TILES_PART == 2
+// What covers the code: nvfp4, and then the others.
 VARIANT(nvfp4_all, BF16, bf16, R | C | A | B | O, NVFP4, NVFUSER, TILE128X4,
         ALL, 64, PER_GROUP, PER_GROUP, BF16)
 VARIANT(nvfp4_all_f32, F32, f32, R | C | A | B | S, NVFP4, NVFUSER, TILE128X4,
@@ -90,6 +96,9 @@ VARIANT(mxfp8_gathered_unaligned, F16, f16_unaligned, R | C | I, MXFP8_E4M3,
         NVFUSER, TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(nvfp4_unaligned, BF16, bf16_unaligned, R | C, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
+#endif
+
+#if !defined TILES_PART || TILES_PART == 3
 VARIANT(mxfp8_golden, BF16, bf16, R | S, MXFP8_E4M3, NVFUSER, TILE128X4, ALL,
         64, NONE, NONE, F32)
 VARIANT(mxfp8_e5m2_golden, BF16, bf16, R | S, MXFP8_E5M2, NVFUSER, TILE128X4,
@@ -140,6 +149,7 @@ VARIANT(fp8_128x128_gathered, BF16, bf16, R | C | A | I, FP8_E4M3_128X128,
         NVFUSER, LINEAR, GROUPED, 32, NONE, NONE, F32)
 VARIANT(fp8_128x128_unaligned, F32, f32_unaligned, R | C, FP8_E4M3_128X128,
         NVFUSER, LINEAR, ALL, 32, NONE, NONE, F32)
+#endif
 
 #undef R
 #undef C
