@@ -11,8 +11,8 @@
 //
 // A new format in gq/Runtime/Formats.def has the kernel BOTH.
 //
-// TILES_PART is 1, 2 or 3 for about a third of them, which compiles in a third of
-// the time; all of them if it is not defined.
+// TILES_PART is 1, 2 or 3 for about a third of them, which compiles in a third
+// of the time; all of them if it is not defined.
 //
 //===----------------------------------------------------------------------===//
 
