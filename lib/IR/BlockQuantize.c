@@ -8,29 +8,7 @@
 #include "Checks.h"
 #include "Ops.h"
 
-static const gqAttributeInfo attributes[] = {
-#define GQ_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)               \
-  GQ_ATTRIBUTE_INFO(gqBlockQuantize, NAME, FIELD, ENUM, PRESENCE)
-#include "gq/Runtime/Ops.def"
-};
-static const gqOperandInfo operands[] = {
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
-  GQ_OPERAND_INFO(gqBlockQuantize, NAME, MEMBER, PRESENCE, ROLE)
-#include "gq/Runtime/Ops.def"
-};
-const gqOpInfo gqBlockQuantizeInfo =
-    GQ_OP_INFO("gq.block_quantize", "gqCpuBlockQuantize");
-
-gqBlockQuantize gqBlockQuantizeGet(MlirOperation op) {
-  gqBlockQuantize desc = {0};
-  gqOpRead(op, &desc, 0);
-  return desc;
-}
-
-MlirOperation gqBlockQuantizeCreate(MlirLocation location,
-                                    const gqBlockQuantize *desc) {
-  return gqOpCreate(location, &gqBlockQuantizeInfo, desc, NULL);
-}
+GQ_DEFINE_OP_OF_ROWS(BlockQuantize)
 
 MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op) {
   if (!gqCheckUniform(op)) // (C3)

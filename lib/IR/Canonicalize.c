@@ -39,15 +39,13 @@ MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
                                          MlirPatternRewriter rewriter) {
   if (numRows(op) != 0 || describesGroups(op))
     return mlirLogicalResultFailure();
-  MlirRewriterBase base = mlirPatternRewriterAsBase(rewriter);
-  const gqOpInfo *info = gqOpInfoOf(op);
-  for (intptr_t i = 0; i < info->numOperands; ++i) {
-    if (info->operands[i].role == GQ_IN)
-      continue;
-    MlirValue result = gqResultAt(op, i);
-    if (!mlirValueIsNull(result))
-      mlirRewriterBaseReplaceAllUsesWith(base, result, gqOperandAt(op, i));
-  }
-  mlirRewriterBaseEraseOp(base, op);
+  // Inits come last, one a result; memrefs have none.
+  intptr_t numResults = mlirOperationGetNumResults(op);
+  intptr_t firstInit = mlirOperationGetNumOperands(op) - numResults;
+  MlirValue inits[GQ_MAX_OPERANDS];
+  for (intptr_t i = 0; i < numResults; ++i)
+    inits[i] = mlirOperationGetOperand(op, firstInit + i);
+  mlirRewriterBaseReplaceOpWithValues(mlirPatternRewriterAsBase(rewriter), op,
+                                      numResults, inits);
   return mlirLogicalResultSuccess();
 }

@@ -156,18 +156,8 @@ getMemRefEffects(DestinationStyleOpInterface op,
 #include "gq/Runtime/Ops.def"
 
 // The lists of Ops.def have the operands of GqOps.td, in that order.
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
-  static_assert(gq::BlockQuantizeOp::odsIndex_##NAME ==                        \
-                GQ_BLOCK_QUANTIZE_##NAME);
-#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ROLE)                          \
-  static_assert(gq::PreprocessGroupedMatmulSfOp::odsIndex_##NAME ==            \
-                GQ_PREPROCESS_GROUPED_MATMUL_SF_##NAME);
-#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
-  static_assert(gq::GroupedBlockQuantizeOp::odsIndex_##NAME ==                 \
-                GQ_GROUPED_BLOCK_QUANTIZE_##NAME);
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
-  static_assert(gq::GroupedMmOp::odsIndex_##NAME == GQ_GROUPED_MM_##NAME);
+#define GQ_OPERAND(OP, UPPER, NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
+  static_assert(gq::OP##Op::odsIndex_##NAME == GQ_##UPPER##_##NAME);
 #include "gq/Runtime/Ops.def"
 // Nor has GqOps.td more of them: all but one optional operand are required, or
 // there are segments.

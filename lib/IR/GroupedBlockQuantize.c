@@ -16,19 +16,6 @@
 
 #include <inttypes.h>
 
-static const gqAttributeInfo attributes[] = {
-#define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)       \
-  GQ_ATTRIBUTE_INFO(gqGroupedBlockQuantize, NAME, FIELD, ENUM, PRESENCE)
-#include "gq/Runtime/Ops.def"
-};
-static const gqOperandInfo operands[] = {
-#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
-  GQ_OPERAND_INFO(gqGroupedBlockQuantize, NAME, MEMBER, PRESENCE, ROLE)
-#include "gq/Runtime/Ops.def"
-};
-const gqOpInfo gqGroupedBlockQuantizeInfo =
-    GQ_OP_INFO("gq.grouped_block_quantize", "gqCpuGroupedBlockQuantize");
-
 gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
   gqGroupedBlockQuantize desc = {
       .numInputs = gqNumOperandsAt(op, GQ_GROUPED_BLOCK_QUANTIZE_inputs),
@@ -439,7 +426,8 @@ static bool checkStorage(MlirOperation op, const gqGroupedBlockQuantize *desc) {
        i < gqGroupedBlockQuantizeInfo.numOperands; ++i) {
     bool isScales = i == GQ_GROUPED_BLOCK_QUANTIZE_scales ||
                     i == GQ_GROUPED_BLOCK_QUANTIZE_columnwise_scales;
-    if (!gqCheckStorage(op, operands[i].name, gqOperandAt(op, i),
+    if (!gqCheckStorage(op, gqGroupedBlockQuantizeInfo.operands[i].name,
+                        gqOperandAt(op, i),
                         isScales ? desc->scaleLayout : GQ_SCALE_LAYOUT_LINEAR,
                         !hasRows(desc, i)))
       return false;

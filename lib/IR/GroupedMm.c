@@ -10,33 +10,12 @@
 
 #include "mlir-c/BuiltinTypes.h"
 
-static const gqAttributeInfo attributes[] = {
-#define GQ_GROUPED_MM_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)                   \
-  GQ_ATTRIBUTE_INFO(gqGroupedMm, NAME, FIELD, ENUM, PRESENCE)
-#include "gq/Runtime/Ops.def"
-};
-static const gqOperandInfo operands[] = {
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
-  GQ_OPERAND_INFO(gqGroupedMm, NAME, MEMBER, PRESENCE, ROLE)
-#include "gq/Runtime/Ops.def"
-};
-const gqOpInfo gqGroupedMmInfo = GQ_OP_INFO("gq.grouped_mm", "gqCpuGroupedMm");
-
-gqGroupedMm gqGroupedMmGet(MlirOperation op) {
-  gqGroupedMm desc = {0};
-  gqOpRead(op, &desc, 0);
-  return desc;
-}
+GQ_DEFINE_OP_OF_ROWS(GroupedMm)
 
 gqMmKernel gqGroupedMmGetKernel(MlirOperation op) {
   MlirAttribute kernel = gqGetAttribute(op, "kernel");
   return mlirAttributeIsNull(kernel) ? GQ_MM_KERNEL_AUTO
                                      : gqMmKernelAttrGetValue(kernel);
-}
-
-MlirOperation gqGroupedMmCreate(MlirLocation location,
-                                const gqGroupedMm *desc) {
-  return gqOpCreate(location, &gqGroupedMmInfo, desc, NULL);
 }
 
 /// Whether the blocks of both formats can meet: (C13).

@@ -14,8 +14,34 @@
 #include <string.h>
 
 static const char segmentsName[] = "operandSegmentSizes";
-/// No op has more.
-enum { MAX_OPERANDS = 32 };
+
+// attributesOf<Op> and operandsOf<Op>.
+#define GQ_BEGIN_ATTRIBUTES(OP)                                                \
+  static const gqAttributeInfo attributesOf##OP[] = {
+#define GQ_ATTRIBUTE(OP, NAME, FIELD, ENUM, PRESENCE)                          \
+  {#NAME, offsetof(gq##OP, FIELD), gqGet##ENUM, gqGet##ENUM##Value,            \
+   GQ_##PRESENCE},
+#define GQ_END_ATTRIBUTES(OP)                                                  \
+  }                                                                            \
+  ;
+#define GQ_BEGIN_OPERANDS(OP, UPPER)                                           \
+  static const gqOperandInfo operandsOf##OP[] = {
+#define GQ_OPERAND(OP, UPPER, NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
+  {#NAME, offsetof(gq##OP, MEMBER), GQ_##PRESENCE, GQ_##ROLE},
+#define GQ_END_OPERANDS(OP, UPPER)                                             \
+  }                                                                            \
+  ;
+#include "gq/Runtime/Ops.def"
+
+#define GQ_OP(OP, MNEMONIC)                                                    \
+  const gqOpInfo gq##OP##Info = {                                              \
+      "gq." #MNEMONIC,                                                         \
+      "gqCpu" #OP,                                                             \
+      sizeof(attributesOf##OP) / sizeof(gqAttributeInfo),                      \
+      sizeof(operandsOf##OP) / sizeof(gqOperandInfo),                          \
+      attributesOf##OP,                                                        \
+      operandsOf##OP};
+#include "gq/Runtime/Ops.def"
 
 const gqOpInfo *gqOpInfoOf(MlirOperation op) {
   static const gqOpInfo *const infos[] = {
@@ -155,9 +181,9 @@ MlirNamedAttribute gqAttribute(MlirContext context, const char *name,
 static void addOperands(MlirOperationState *state, MlirContext context,
                         const gqOpInfo *info, const void *desc,
                         intptr_t numVariadic) {
-  int32_t segments[MAX_OPERANDS] = {0};
+  int32_t segments[GQ_MAX_OPERANDS] = {0};
   intptr_t numNotRequired = 0;
-  assert(info->numOperands <= MAX_OPERANDS);
+  assert(info->numOperands <= GQ_MAX_OPERANDS);
   for (intptr_t i = 0; i < info->numOperands; ++i) {
     const gqOperandInfo *operand = &info->operands[i];
     const MlirValue *values = gqOperandMember(info, (void *)desc, i);

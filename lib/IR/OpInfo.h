@@ -24,38 +24,21 @@ extern "C" {
 // Positions: GQ_<OP>_<name in GqOps.td>
 //===----------------------------------------------------------------------===//
 
-enum {
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
-  GQ_BLOCK_QUANTIZE_##NAME,
+#define GQ_BEGIN_OPERANDS(OP, UPPER) enum {
+#define GQ_OPERAND(OP, UPPER, NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
+  GQ_##UPPER##_##NAME,
+#define GQ_END_OPERANDS(OP, UPPER)                                             \
+  GQ_##UPPER##_NUM_OPERANDS                                                    \
+  }                                                                            \
+  ;
 #include "gq/Runtime/Ops.def"
-  GQ_BLOCK_QUANTIZE_NUM_OPERANDS
-};
-
-enum {
-#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ROLE)                          \
-  GQ_PREPROCESS_GROUPED_MATMUL_SF_##NAME,
-#include "gq/Runtime/Ops.def"
-  GQ_PREPROCESS_GROUPED_MATMUL_SF_NUM_OPERANDS
-};
-
-enum {
-#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
-  GQ_GROUPED_BLOCK_QUANTIZE_##NAME,
-#include "gq/Runtime/Ops.def"
-  GQ_GROUPED_BLOCK_QUANTIZE_NUM_OPERANDS
-};
-
-enum {
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
-  GQ_GROUPED_MM_##NAME,
-#include "gq/Runtime/Ops.def"
-  GQ_GROUPED_MM_NUM_OPERANDS
-};
 
 //===----------------------------------------------------------------------===//
 // Lists
 //===----------------------------------------------------------------------===//
+
+/// No op has a longer list.
+enum { GQ_MAX_OPERANDS = 32 };
 
 typedef enum gqPresence { GQ_REQUIRED, GQ_OPTIONAL, GQ_VARIADIC } gqPresence;
 typedef enum gqRole { GQ_IN, GQ_OUT } gqRole;
@@ -89,22 +72,6 @@ typedef struct gqOpInfo {
   const gqOperandInfo *operands;
 } gqOpInfo;
 
-/// The rows of a gqOpInfo, made from those of Ops.def for the description DESC.
-#define GQ_ATTRIBUTE_INFO(DESC, NAME, FIELD, ENUM, PRESENCE)                   \
-  {#NAME, offsetof(DESC, FIELD), gqGet##ENUM, gqGet##ENUM##Value,              \
-   GQ_##PRESENCE},
-#define GQ_OPERAND_INFO(DESC, NAME, MEMBER, PRESENCE, ROLE)                    \
-  {#NAME, offsetof(DESC, MEMBER), GQ_##PRESENCE, GQ_##ROLE},
-
-/// A gqOpInfo of the arrays `attributes` and `operands`.
-#define GQ_OP_INFO(NAME, FUNCTION)                                             \
-  {NAME,                                                                       \
-   FUNCTION,                                                                   \
-   sizeof(attributes) / sizeof(*attributes),                                   \
-   sizeof(operands) / sizeof(*operands),                                       \
-   attributes,                                                                 \
-   operands}
-
 /// gq<Enum>AttrGet and gq<Enum>AttrGetValue, of one type each.
 #define GQ_DECLARE_ENUM_ATTR(ENUM)                                             \
   MlirAttribute gqGet##ENUM(MlirContext context, int32_t value);               \
@@ -114,7 +81,7 @@ GQ_DECLARE_ENUM_ATTR(Recipe)
 GQ_DECLARE_ENUM_ATTR(ScaleLayout)
 GQ_DECLARE_ENUM_ATTR(Rows)
 
-/// gq<Op>Info, in the file of the op.
+/// gq<Op>Info.
 #define GQ_OP(OP, MNEMONIC) extern const gqOpInfo gq##OP##Info;
 #include "gq/Runtime/Ops.def"
 
@@ -174,6 +141,17 @@ typedef struct gqOpExtras {
 /// Creates an operation from a description. `extras` may be null.
 MlirOperation gqOpCreate(MlirLocation location, const gqOpInfo *info,
                          const void *desc, const gqOpExtras *extras);
+
+/// Defines gq<Op>Get and gq<Op>Create of an op that is no more than its rows.
+#define GQ_DEFINE_OP_OF_ROWS(OP)                                               \
+  gq##OP gq##OP##Get(MlirOperation op) {                                       \
+    gq##OP desc = {0};                                                         \
+    gqOpRead(op, &desc, 0);                                                    \
+    return desc;                                                               \
+  }                                                                            \
+  MlirOperation gq##OP##Create(MlirLocation location, const gq##OP *desc) {    \
+    return gqOpCreate(location, &gq##OP##Info, desc, NULL);                    \
+  }
 
 MlirNamedAttribute gqAttribute(MlirContext context, const char *name,
                                MlirAttribute attribute);

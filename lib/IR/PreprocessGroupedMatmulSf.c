@@ -8,31 +8,7 @@
 #include "Checks.h"
 #include "Ops.h"
 
-static const gqAttributeInfo attributes[] = {
-#define GQ_PREPROCESS_GROUPED_MATMUL_SF_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE) \
-  GQ_ATTRIBUTE_INFO(gqPreprocessGroupedMatmulSf, NAME, FIELD, ENUM, PRESENCE)
-#include "gq/Runtime/Ops.def"
-};
-static const gqOperandInfo operands[] = {
-#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ROLE)                          \
-  GQ_OPERAND_INFO(gqPreprocessGroupedMatmulSf, NAME, MEMBER, PRESENCE, ROLE)
-#include "gq/Runtime/Ops.def"
-};
-const gqOpInfo gqPreprocessGroupedMatmulSfInfo = GQ_OP_INFO(
-    "gq.preprocess_grouped_matmul_sf", "gqCpuPreprocessGroupedMatmulSf");
-
-gqPreprocessGroupedMatmulSf gqPreprocessGroupedMatmulSfGet(MlirOperation op) {
-  gqPreprocessGroupedMatmulSf desc = {0};
-  gqOpRead(op, &desc, 0);
-  return desc;
-}
-
-MlirOperation
-gqPreprocessGroupedMatmulSfCreate(MlirLocation location,
-                                  const gqPreprocessGroupedMatmulSf *desc) {
-  return gqOpCreate(location, &gqPreprocessGroupedMatmulSfInfo, desc, NULL);
-}
+GQ_DEFINE_OP_OF_ROWS(PreprocessGroupedMatmulSf)
 
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
   if (!gqCheckUniform(op)) // (C3)

@@ -21,32 +21,13 @@ typedef struct Operand {
 } Operand;
 
 enum { IN, OUT };
-#define OPERAND(NAME, ROLE) {#NAME, ROLE == OUT},
-
-static const Operand operandsOfBlockQuantize[] = {
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
-  OPERAND(NAME, ROLE)
+#define GQ_BEGIN_OPERANDS(OP, UPPER) static const Operand operandsOf##OP[] = {
+#define GQ_OPERAND(OP, UPPER, NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
+  {#NAME, ROLE == OUT},
+#define GQ_END_OPERANDS(OP, UPPER)                                             \
+  }                                                                            \
+  ;
 #include "gq/Runtime/Ops.def"
-};
-
-static const Operand operandsOfPreprocessGroupedMatmulSf[] = {
-#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ROLE)                          \
-  OPERAND(NAME, ROLE)
-#include "gq/Runtime/Ops.def"
-};
-
-static const Operand operandsOfGroupedBlockQuantize[] = {
-#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
-  OPERAND(NAME, ROLE)
-#include "gq/Runtime/Ops.def"
-};
-
-static const Operand operandsOfGroupedMm[] = {
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
-  OPERAND(NAME, ROLE)
-#include "gq/Runtime/Ops.def"
-};
 
 static const struct {
   const char *name;
