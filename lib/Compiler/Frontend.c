@@ -9,6 +9,7 @@
 #include "Signature.h"
 #include "Source.h"
 
+#include "../IR/ElementType.h"
 #include "gq-c/Dialect.h"
 #include "gq-c/Passes.h"
 
@@ -89,58 +90,12 @@ static gqStatus failStep(const Diagnostics *diagnostics, const char *step) {
 // Signatures
 //===----------------------------------------------------------------------===//
 
-static bool convertIntegerType(MlirType type, gqElementType *result) {
-  switch (mlirIntegerTypeGetWidth(type)) {
-  case 1:
-    *result = GQ_I1;
-    return true;
-  case 8:
-    *result = GQ_I8;
-    return true;
-  case 16:
-    *result = GQ_I16;
-    return true;
-  case 32:
-    *result = GQ_I32;
-    return true;
-  case 64:
-    *result = GQ_I64;
-    return true;
-  }
-  return false;
-}
-
-static bool convertElementType(MlirType type, gqElementType *result) {
-  static const struct {
-    bool (*matches)(MlirType);
-    gqElementType type;
-  } others[] = {
-      {mlirTypeIsAIndex, GQ_I64},
-      {mlirTypeIsAF16, GQ_F16},
-      {mlirTypeIsABF16, GQ_BF16},
-      {mlirTypeIsAF32, GQ_F32},
-      {mlirTypeIsAF64, GQ_F64},
-      {mlirTypeIsAFloat8E4M3FN, GQ_F8E4M3FN},
-      {mlirTypeIsAFloat8E5M2, GQ_F8E5M2},
-      {mlirTypeIsAFloat8E8M0FNU, GQ_F8E8M0FNU},
-  };
-  if (mlirTypeIsAInteger(type))
-    return convertIntegerType(type, result);
-  for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); ++i) {
-    if (!others[i].matches(type))
-      continue;
-    *result = others[i].type;
-    return true;
-  }
-  return false;
-}
-
 /// A memref becomes a tensor, anything else a scalar. Callers pass row-major
 /// memory, so a memref with another layout has no equivalent.
 static bool convertType(MlirType type, gqType *result) {
   *result = (gqType){.rank = -1};
   if (!mlirTypeIsAMemRef(type))
-    return convertElementType(type, &result->type);
+    return gqElementTypeOf(type, &result->type);
   int64_t rank = mlirShapedTypeGetRank(type);
   if (rank > GQ_MAX_RANK ||
       !mlirAffineMapIsIdentity(mlirMemRefTypeGetAffineMap(type)))
@@ -150,7 +105,7 @@ static bool convertType(MlirType type, gqType *result) {
     result->sizes[i] = mlirShapedTypeIsDynamicDim(type, i)
                            ? -1
                            : mlirShapedTypeGetDimSize(type, i);
-  return convertElementType(mlirShapedTypeGetElementType(type), &result->type);
+  return gqElementTypeOf(mlirShapedTypeGetElementType(type), &result->type);
 }
 
 static MlirAttribute getEntry(MlirAttribute dictionary, const char *name) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Checks.h"
+#include "ElementType.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -235,43 +236,21 @@ bool gqCheckRank(MlirOperation op, const char *name, MlirValue value,
                    (int)rank, (int)found);
 }
 
+/// Data of 4 bits is packed, two codes an i8, or not yet.
 static bool isOfType(MlirValue value, gqElementType type) {
   MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(value));
-  switch (type) {
-  case GQ_I8:
-    return mlirTypeIsAFloat4E2M1FN(element) || mlirTypeIsAInteger(element);
-  case GQ_F8E4M3FN:
-    return mlirTypeIsAFloat8E4M3FN(element);
-  case GQ_F8E5M2:
-    return mlirTypeIsAFloat8E5M2(element);
-  case GQ_F8E8M0FNU:
-    return mlirTypeIsAFloat8E8M0FNU(element);
-  default:
-    return mlirTypeIsAF32(element);
-  }
-}
-
-/// A type of data or scales as an error says it.
-static const char *typeName(gqElementType type) {
-  switch (type) {
-  case GQ_I8:
-    return "f4E2M1FN or i8";
-  case GQ_F8E4M3FN:
-    return "f8E4M3FN";
-  case GQ_F8E5M2:
-    return "f8E5M2";
-  case GQ_F8E8M0FNU:
-    return "f8E8M0FNU";
-  default:
-    return "f32";
-  }
+  gqElementType found;
+  if (mlirTypeIsAFloat4E2M1FN(element))
+    return type == GQ_I8;
+  return gqElementTypeOf(element, &found) && found == type;
 }
 
 static bool checkType(MlirOperation op, const char *name, MlirValue value,
                       gqElementType type, gqFormat format) {
   return mlirValueIsNull(value) || isOfType(value, type) ||
-         gqOpError(op, "requires '%s' to be of %s for format(%s)", name,
-                   typeName(type), gqFormatGetTraits(format).name);
+         gqOpError(op, "requires '%s' to be of %s%s for format(%s)", name,
+                   type == GQ_I8 ? "f4E2M1FN or " : "",
+                   gqElementTypeMnemonic(type), gqFormatGetTraits(format).name);
 }
 
 bool gqCheckDataType(MlirOperation op, const char *name, MlirValue data,

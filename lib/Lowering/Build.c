@@ -8,6 +8,7 @@
 #include "Build.h"
 
 #include "../IR/Checks.h"
+#include "../IR/ElementType.h"
 #include "Query.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -85,31 +86,6 @@ MlirValue gqBuildConstant(const gqBuilder *builder, MlirType type,
 // Buffers
 //===----------------------------------------------------------------------===//
 
-/// The gqElementType of a type that an operand of a gq op can have.
-static gqElementType elementType(MlirType type) {
-  if (mlirTypeIsAF32(type))
-    return GQ_F32;
-  if (mlirTypeIsABF16(type))
-    return GQ_BF16;
-  if (mlirTypeIsAF16(type))
-    return GQ_F16;
-  if (mlirTypeIsAFloat8E4M3FN(type))
-    return GQ_F8E4M3FN;
-  if (mlirTypeIsAFloat8E5M2(type))
-    return GQ_F8E5M2;
-  if (mlirTypeIsAFloat8E8M0FNU(type))
-    return GQ_F8E8M0FNU;
-  assert(mlirTypeIsAInteger(type) && "ODS allows no other type");
-  switch (mlirIntegerTypeGetWidth(type)) {
-  case 8:
-    return GQ_I8;
-  case 32:
-    return GQ_I32;
-  default:
-    return GQ_I64;
-  }
-}
-
 /// arith.index_cast to i64.
 static MlirValue toI64(const gqBuilder *builder, MlirValue index) {
   return gqBuildValue(builder, "arith.index_cast", 1, &index,
@@ -120,9 +96,10 @@ gqBufferValues gqBuildBufferValues(const gqBuilder *builder, MlirValue buffer) {
   MlirType type = mlirValueGetType(buffer);
   MlirType element = mlirShapedTypeGetElementType(type);
   MlirType index = mlirIndexTypeGet(builder->context);
-  gqBufferValues values = {.type = elementType(element),
-                           .rank = mlirShapedTypeGetRank(type)};
-  assert(values.rank <= GQ_OPERAND_RANK);
+  gqBufferValues values = {.rank = mlirShapedTypeGetRank(type)};
+  bool valid = gqElementTypeOf(element, &values.type);
+  assert(valid && values.rank <= GQ_OPERAND_RANK && "ODS allows no other");
+  (void)valid;
 
   // memref.extract_strided_metadata: base buffer, offset, sizes, strides.
   MlirType results[2 + 2 * GQ_OPERAND_RANK];

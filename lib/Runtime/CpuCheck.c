@@ -57,37 +57,6 @@ bool gqCpuFail(gqCpuOp *op, gqStatus status, const char *format, ...) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// As the type is written in MLIR.
-static const char *typeName(int64_t type) {
-  switch (type) {
-  case GQ_I1:
-    return "i1";
-  case GQ_I8:
-    return "i8";
-  case GQ_I16:
-    return "i16";
-  case GQ_I32:
-    return "i32";
-  case GQ_I64:
-    return "i64";
-  case GQ_F16:
-    return "f16";
-  case GQ_BF16:
-    return "bf16";
-  case GQ_F32:
-    return "f32";
-  case GQ_F64:
-    return "f64";
-  case GQ_F8E4M3FN:
-    return "f8E4M3FN";
-  case GQ_F8E5M2:
-    return "f8E5M2";
-  case GQ_F8E8M0FNU:
-    return "f8E8M0FNU";
-  }
-  return "an unknown type";
-}
-
 /// A set of several types, or the type of another operand.
 static const char *typesName(int32_t types) {
   switch (types) {
@@ -102,7 +71,7 @@ static const char *typesName(int32_t types) {
   case 1 << GQ_I64:
     return "i64, as offsets";
   }
-  return typeName(__builtin_ctz((unsigned)types));
+  return gqElementTypeMnemonic(__builtin_ctz((unsigned)types));
 }
 
 /// Room for three extents of 20 characters, separators and brackets.
@@ -169,7 +138,8 @@ bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement) {
   if (buffer->type < 0 || buffer->type > GQ_F8E8M0FNU ||
       !(requirement->types >> buffer->type & 1))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT, "%s is %s, expected %s", name,
-                     typeName(buffer->type), typesName(requirement->types));
+                     gqElementTypeMnemonic(buffer->type),
+                     typesName(requirement->types));
 
   if (buffer->rank != requirement->rank)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,

@@ -23,10 +23,6 @@
 /// specialized by constants, which must reach all that they call.
 #define GQ_INLINE static inline __attribute__((always_inline))
 
-//===----------------------------------------------------------------------===//
-// Element types
-//===----------------------------------------------------------------------===//
-
 /// The GPU kernels of gq.grouped_mm.
 typedef enum gqMmKernel {
   /// Chosen by shape and rows a group.
@@ -40,6 +36,10 @@ typedef enum gqMmKernel {
   GQ_MM_KERNEL_TILES64 = 4,
   GQ_MM_KERNEL_TILES128 = 5,
 } gqMmKernel;
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
 
 /// The element types that a buffer at a function's boundary can have. Packed
 /// f4E2M1FN is GQ_I8, two codes a byte, the even index in the low nibble.
@@ -80,6 +80,37 @@ GQ_INLINE int64_t gqElementTypeSize(gqElementType type) {
     return 8;
   }
   return 0;
+}
+
+/// The element type `type` as it is written in MLIR.
+GQ_INLINE const char *gqElementTypeMnemonic(int64_t type) {
+  switch (type) {
+  case GQ_I1:
+    return "i1";
+  case GQ_I8:
+    return "i8";
+  case GQ_I16:
+    return "i16";
+  case GQ_I32:
+    return "i32";
+  case GQ_I64:
+    return "i64";
+  case GQ_F16:
+    return "f16";
+  case GQ_BF16:
+    return "bf16";
+  case GQ_F32:
+    return "f32";
+  case GQ_F64:
+    return "f64";
+  case GQ_F8E4M3FN:
+    return "f8E4M3FN";
+  case GQ_F8E5M2:
+    return "f8E5M2";
+  case GQ_F8E8M0FNU:
+    return "f8E8M0FNU";
+  }
+  return "an unknown type";
 }
 
 //===----------------------------------------------------------------------===//
