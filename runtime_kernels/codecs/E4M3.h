@@ -12,23 +12,12 @@
 #define GQ_KERNELS_CODECS_E4M3_H
 
 #include "gq/Runtime/Types.h"
-#include "runtime_kernels/codecs/Float.h"
+#include "runtime_kernels/codecs/F8.h"
 
 /// The code of x, rounded to nearest even and saturated to +-448; NaN gives
-/// 0x7f, whatever its sign, which is that of no number. Normal codes round in
-/// the bits, as bf16 does. Below 2^-6 the unit of the last place is 2^-9
-/// whatever the exponent; that is the unit of a float32 in [2^14, 2^15), so
-/// adding 2^14 rounds there and leaves the code in the low bits.
+/// 0x7f, whatever its sign, which is that of no number.
 GQ_DEV uint8_t gq_dev_e4m3_from_f32(float x) {
-  uint32_t bits = gq_dev_f32_bits(x);
-  uint32_t sign = bits >> 24 & 0x80;
-  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), GQ_E4M3_MAX);
-  uint32_t magnitude = gq_dev_f32_bits(c);
-  uint32_t normal =
-      (magnitude - (120u << 23) + 0x7ffff + (magnitude >> 20 & 1)) >> 20;
-  uint32_t denormal = gq_dev_f32_bits(c + 0x1p14f) - gq_dev_f32_bits(0x1p14f);
-  uint32_t code = sign | (c < 0x1p-6f ? denormal : normal);
-  return (uint8_t)(x == x ? code : 0x7f);
+  return gq_dev_f8_from_f32(x, /*mantissaBits=*/3, /*bias=*/7, GQ_E4M3_MAX);
 }
 
 /// The value of a code, exact.
