@@ -15,6 +15,7 @@
 #include "mlir-c/Diagnostics.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,32 +107,32 @@ static MlirAttribute createTargets(MlirContext context, const Chip *chip,
   return targets;
 }
 
+static MlirLogicalResult fail(MlirOperation module, const char *format, ...) {
+  char message[PATH_MAX + 256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+  mlirEmitError(mlirOperationGetLocation(module), message);
+  return mlirLogicalResultFailure();
+}
+
 MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chipName,
                                  int32_t opt) {
-  char text[PATH_MAX + 256], path[PATH_MAX];
-  MlirLocation location = mlirOperationGetLocation(module);
+  char path[PATH_MAX];
   const Chip *chip = findChip(chipName);
-  if (!chip) {
-    snprintf(text, sizeof(text),
-             "there are no device functions for the chip '%s', only for "
-             "sm_90a, sm_100a and sm_120a",
-             chipName);
-    mlirEmitError(location, text);
-    return mlirLogicalResultFailure();
-  }
-  if (!gqDeviceBitcode(chip->name, path, sizeof(path))) {
-    snprintf(text, sizeof(text), "the device functions '%s' are missing", path);
-    mlirEmitError(location, text);
-    return mlirLogicalResultFailure();
-  }
-  if (!gqIsBitcodeCurrent(path)) {
-    snprintf(text, sizeof(text),
-             "the device functions '%s' take other operands than this build of "
-             "gq passes; rebuild them together",
-             path);
-    mlirEmitError(location, text);
-    return mlirLogicalResultFailure();
-  }
+  if (!chip)
+    return fail(module,
+                "there are no device functions for the chip '%s', only for "
+                "sm_90a, sm_100a and sm_120a",
+                chipName);
+  if (!gqDeviceBitcode(chip->name, path, sizeof(path)))
+    return fail(module, "the device functions '%s' are missing", path);
+  if (!gqIsBitcodeCurrent(path))
+    return fail(module,
+                "the device functions '%s' take other operands than this build "
+                "of gq passes; rebuild them together",
+                path);
   MlirAttribute targets =
       createTargets(mlirOperationGetContext(module), chip, opt, path);
   if (mlirAttributeIsNull(targets)) // The parser has said why.

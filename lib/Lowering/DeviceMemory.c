@@ -409,15 +409,10 @@ static bool isForDevice(MlirOperation op) {
       "memref.subview",
       "memref.transpose",
       "memref.view",
+      NULL,
   };
-  static const char *const dialects[] = {"cf.", "func.", "scf."};
-  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i)
-    if (gqIsNamed(op, names[i]))
-      return true;
-  for (size_t i = 0; i < sizeof(dialects) / sizeof(dialects[0]); ++i)
-    if (gqIsOfDialect(op, dialects[i]))
-      return true;
-  return false;
+  return gqIsOneOf(op, names) || gqIsOfDialect(op, "cf.") ||
+         gqIsOfDialect(op, "func.") || gqIsOfDialect(op, "scf.");
 }
 
 /// On the host it would access memory that is none of the host's.

@@ -49,11 +49,9 @@ static bool isView(MlirOperation op) {
       "memref.memory_space_cast",
       "memref.assume_alignment",
       "memref.extract_strided_metadata",
+      NULL,
   };
-  for (size_t i = 0; i < sizeof(views) / sizeof(views[0]); ++i)
-    if (gqIsNamed(op, views[i]))
-      return true;
-  return false;
+  return gqIsOneOf(op, views);
 }
 
 /// What `value` is a view of.
@@ -114,14 +112,14 @@ static void cloneSharedResults(MlirOperation ret, MlirBlock entry) {
   }
 }
 
-static MlirAttribute typeArray(MlirContext context, const gqTypeList *types) {
-  MlirAttribute *attributes =
-      calloc((size_t)types->size + 1, sizeof(MlirAttribute));
+static MlirAttribute typeArray(MlirContext context, intptr_t count,
+                               const MlirType *types) {
+  MlirAttribute *attributes = calloc((size_t)count + 1, sizeof(MlirAttribute));
   if (!attributes)
     abort();
-  for (intptr_t i = 0; i < types->size; ++i)
-    attributes[i] = mlirTypeAttrGet(types->types[i]);
-  MlirAttribute array = mlirArrayAttrGet(context, types->size, attributes);
+  for (intptr_t i = 0; i < count; ++i)
+    attributes[i] = mlirTypeAttrGet(types[i]);
+  MlirAttribute array = mlirArrayAttrGet(context, count, attributes);
   free(attributes);
   return array;
 }
@@ -130,33 +128,25 @@ static MlirAttribute typeArray(MlirContext context, const gqTypeList *types) {
 /// type of its function accordingly.
 static void dropResults(MlirOperation function, MlirOperation ret,
                         const int32_t *sources) {
-  MlirContext context = mlirOperationGetContext(function);
-  MlirType type =
-      mlirTypeAttrGetValue(gqGetAttribute(function, "function_type"));
-  gqTypeList inputs = {0}, results = {0};
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i)
-    gqTypeListAdd(&inputs, mlirFunctionTypeGetInput(type, i));
-  intptr_t numReturned = mlirOperationGetNumOperands(ret);
-  MlirValue *kept = calloc((size_t)numReturned + 1, sizeof(MlirValue));
+  gqSignature signature = gqSignatureOf(function);
+  MlirType *results = signature.types + signature.numInputs;
+  MlirValue *kept = calloc((size_t)signature.numResults + 1, sizeof(MlirValue));
   if (!kept)
     abort();
-  for (intptr_t i = 0; i < numReturned; ++i) {
-    MlirValue value = mlirOperationGetOperand(ret, i);
+  intptr_t numKept = 0;
+  for (intptr_t i = 0; i < signature.numResults; ++i) {
     if (sources[i] >= 0)
       continue;
-    kept[results.size] = value;
-    gqTypeListAdd(&results, mlirValueGetType(value));
+    kept[numKept] = mlirOperationGetOperand(ret, i);
+    results[numKept++] = results[i];
   }
-  mlirOperationSetOperands(ret, results.size, kept);
+  signature.numResults = numKept;
+  mlirOperationSetOperands(ret, numKept, kept);
   free(kept);
-  mlirOperationSetAttributeByName(
-      function, string("function_type"),
-      mlirTypeAttrGet(mlirFunctionTypeGet(context, inputs.size, inputs.types,
-                                          results.size, results.types)));
+  gqSetSignature(function, &signature);
+  gqSignatureFree(&signature);
   // Attributes of single results would no longer match.
   mlirOperationRemoveAttributeByName(function, string("res_attrs"));
-  gqTypeListFree(&inputs);
-  gqTypeListFree(&results);
 }
 
 /// For each argument, whether the function may write to its memory.
@@ -183,26 +173,22 @@ static MlirAttribute writtenArguments(MlirOperation function) {
 /// where each result comes from.
 static void recordBoundary(MlirOperation function, const int32_t *sources) {
   MlirContext context = mlirOperationGetContext(function);
-  MlirType type =
-      mlirTypeAttrGetValue(gqGetAttribute(function, "function_type"));
-  gqTypeList inputs = {0}, results = {0};
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i)
-    gqTypeListAdd(&inputs, mlirFunctionTypeGetInput(type, i));
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
-    gqTypeListAdd(&results, mlirFunctionTypeGetResult(type, i));
+  gqSignature signature = gqSignatureOf(function);
   MlirNamedAttribute entries[] = {
-      gqAttribute(context, "inputs", typeArray(context, &inputs)),
-      gqAttribute(context, "results", typeArray(context, &results)),
+      gqAttribute(context, "inputs",
+                  typeArray(context, signature.numInputs, signature.types)),
+      gqAttribute(context, "results",
+                  typeArray(context, signature.numResults,
+                            signature.types + signature.numInputs)),
       gqAttribute(context, "sources",
-                  mlirDenseI32ArrayGet(context, results.size, sources)),
+                  mlirDenseI32ArrayGet(context, signature.numResults, sources)),
       gqAttribute(context, "written", writtenArguments(function)),
   };
   mlirOperationSetAttributeByName(function, string("gq.boundary"),
                                   mlirDictionaryAttrGet(context, 4, entries));
   mlirOperationSetAttributeByName(function, string("llvm.emit_c_interface"),
                                   mlirUnitAttrGet(context));
-  gqTypeListFree(&inputs);
-  gqTypeListFree(&results);
+  gqSignatureFree(&signature);
 }
 
 static void finalize(MlirOperation function, const gqOpList *returns,
@@ -229,15 +215,12 @@ static void finalize(MlirOperation function, const gqOpList *returns,
 
 /// Whether a caller of `function` passes or gets a memref without a rank.
 static bool hasUnrankedMemref(MlirOperation function) {
-  MlirType type =
-      mlirTypeAttrGetValue(gqGetAttribute(function, "function_type"));
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i)
-    if (mlirTypeIsAUnrankedMemRef(mlirFunctionTypeGetInput(type, i)))
-      return true;
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
-    if (mlirTypeIsAUnrankedMemRef(mlirFunctionTypeGetResult(type, i)))
-      return true;
-  return false;
+  gqSignature signature = gqSignatureOf(function);
+  bool has = false;
+  for (intptr_t i = 0; i < signature.numInputs + signature.numResults; ++i)
+    has |= mlirTypeIsAUnrankedMemRef(signature.types[i]);
+  gqSignatureFree(&signature);
+  return has;
 }
 
 static bool isFunction(MlirOperation op) { return gqIsNamed(op, "func.func"); }

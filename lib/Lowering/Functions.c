@@ -13,6 +13,7 @@
 #include "mlir-c/BuiltinTypes.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /// Whether `op` is in `module` itself, not in a module inside of it.
 static bool isDirectlyIn(MlirOperation op, MlirOperation module) {
@@ -49,6 +50,42 @@ gqOpList gqCollectFunctions(MlirOperation module) {
 
 gqOpList gqCollectCalls(MlirOperation module) {
   return gqCollectDirectly(module, isCall);
+}
+
+gqSignature gqSignatureOf(MlirOperation op) {
+  gqSignature signature = {0};
+  MlirAttribute attribute = gqGetAttribute(op, "function_type");
+  if (mlirAttributeIsNull(attribute) || !mlirAttributeIsAType(attribute))
+    return signature;
+  MlirType type = mlirTypeAttrGetValue(attribute);
+  if (!mlirTypeIsAFunction(type))
+    return signature;
+  signature.numInputs = mlirFunctionTypeGetNumInputs(type);
+  signature.numResults = mlirFunctionTypeGetNumResults(type);
+  intptr_t size = signature.numInputs + signature.numResults;
+  signature.types = calloc((size_t)size + 1, sizeof(MlirType));
+  if (!signature.types)
+    abort(); // As MLIR itself does when it is out of memory.
+  for (intptr_t i = 0; i < signature.numInputs; ++i)
+    signature.types[i] = mlirFunctionTypeGetInput(type, i);
+  for (intptr_t i = 0; i < signature.numResults; ++i)
+    signature.types[signature.numInputs + i] =
+        mlirFunctionTypeGetResult(type, i);
+  return signature;
+}
+
+void gqSetSignature(MlirOperation op, const gqSignature *signature) {
+  MlirType type = mlirFunctionTypeGet(
+      mlirOperationGetContext(op), signature->numInputs, signature->types,
+      signature->numResults, signature->types + signature->numInputs);
+  mlirOperationSetAttributeByName(
+      op, mlirStringRefCreateFromCString("function_type"),
+      mlirTypeAttrGet(type));
+}
+
+void gqSignatureFree(gqSignature *signature) {
+  free(signature->types);
+  *signature = (gqSignature){0};
 }
 
 MlirOperation gqEnclosingFunction(MlirOperation op, MlirOperation module) {

@@ -28,6 +28,18 @@ MlirOperation gqEnclosingFunction(MlirOperation op, MlirOperation module);
 gqOpList gqCollectFunctions(MlirOperation module);
 gqOpList gqCollectCalls(MlirOperation module);
 
+/// What a function takes and gives. Freed with gqSignatureFree.
+typedef struct gqSignature {
+  /// The inputs, and after them the results.
+  MlirType *types;
+  intptr_t numInputs, numResults;
+} gqSignature;
+
+/// That of `op`, its attribute function_type; empty if it has none.
+gqSignature gqSignatureOf(MlirOperation op);
+void gqSetSignature(MlirOperation op, const gqSignature *signature);
+void gqSignatureFree(gqSignature *signature);
+
 /// Whether code outside of the module can call `function`.
 bool gqIsPublic(MlirOperation function);
 

@@ -179,13 +179,8 @@ static bool fuse(MlirOperation rowwise, MlirOperation columnwise,
                           "operands of the other are known");
 
   gqGroupedBlockQuantize desc = join(rowwise, columnwise);
-  MlirLocation locations[] = {mlirOperationGetLocation(rowwise),
-                              mlirOperationGetLocation(columnwise)};
   MlirOperation fused = gqGroupedBlockQuantizeRebuild(
-      rowwise,
-      mlirLocationFusedGet(mlirOperationGetContext(rowwise), 2, locations,
-                           (MlirAttribute){NULL}),
-      &desc);
+      rowwise, gqFusedLocation(rowwise, columnwise), &desc);
   gqBuilder builder = gqBuilderBefore(position);
   gqInsert(&builder, fused);
   gqReplaceResults(rowwise, fused);

@@ -304,11 +304,7 @@ static MlirOperation fuse(MlirOperation op, intptr_t index,
                           MlirOperation generic, MlirValue rowIndices,
                           const char **reason) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  MlirContext context = mlirOperationGetContext(op);
-  MlirLocation locations[] = {mlirOperationGetLocation(generic),
-                              mlirOperationGetLocation(op)};
-  MlirLocation location =
-      mlirLocationFusedGet(context, 2, locations, (MlirAttribute){NULL});
+  MlirLocation location = gqFusedLocation(generic, op);
 
   Inputs inputs = {.body = mlirBlockCreate(0, NULL, NULL)};
   MlirValue value = inlineGeneric(generic, &inputs);
@@ -324,7 +320,8 @@ static MlirOperation fuse(MlirOperation op, intptr_t index,
   desc.rowIndices = rowIndices;
   desc.numInputs = inputs.size;
   memcpy(desc.inputs, inputs.values, sizeof(desc.inputs));
-  desc.maps = mlirArrayAttrGet(context, inputs.size, inputs.maps);
+  desc.maps =
+      mlirArrayAttrGet(mlirOperationGetContext(op), inputs.size, inputs.maps);
   desc.producer = producer;
   MlirOperation fused = gqReplaceGroupedBlockQuantize(op, location, &desc);
   mlirRegionDestroy(producer);

@@ -84,13 +84,8 @@ static const char *fuse(MlirOperation layout) {
       .globalScale = bq.globalScale,
       .rowwise = {.data = bq.data, .scales = sf.scales},
   };
-  MlirLocation locations[] = {mlirOperationGetLocation(quantize),
-                              mlirOperationGetLocation(layout)};
   MlirOperation op = gqGroupedBlockQuantizeRebuild(
-      quantize,
-      mlirLocationFusedGet(mlirOperationGetContext(layout), 2, locations,
-                           (MlirAttribute){NULL}),
-      &fused);
+      quantize, gqFusedLocation(quantize, layout), &fused);
   gqBuilder builder = gqBuilderBefore(position);
   gqInsert(&builder, op);
   addAttributes(layout, op);

@@ -21,6 +21,13 @@ bool gqIsProducerInput(MlirType type) {
          mlirTypeIsAF16(element);
 }
 
+MlirLocation gqFusedLocation(MlirOperation a, MlirOperation b) {
+  MlirLocation locations[] = {mlirOperationGetLocation(a),
+                              mlirOperationGetLocation(b)};
+  return mlirLocationFusedGet(mlirOperationGetContext(a), 2, locations,
+                              (MlirAttribute){NULL});
+}
+
 void gqReplaceResults(MlirOperation op, MlirOperation fused) {
   const gqOpInfo *info = gqOpInfoOf(op);
   for (intptr_t i = 0; i < info->numOperands; ++i) {

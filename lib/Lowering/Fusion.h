@@ -17,6 +17,9 @@ extern "C" {
 /// Whether a tensor of this type can be an input of an op with a producer.
 bool gqIsProducerInput(MlirType type);
 
+/// Where an op that is both stands in the source.
+MlirLocation gqFusedLocation(MlirOperation a, MlirOperation b);
+
 /// Replaces the results of `op` by those of `fused`, an op of the same kind,
 /// that are written to the same operand.
 void gqReplaceResults(MlirOperation op, MlirOperation fused);

@@ -32,17 +32,6 @@ void gqOpListFree(gqOpList *list) {
   *list = (gqOpList){0};
 }
 
-void gqTypeListAdd(gqTypeList *list, MlirType type) {
-  list->types =
-      grow(list->types, list->size, &list->capacity, sizeof(MlirType));
-  list->types[list->size++] = type;
-}
-
-void gqTypeListFree(gqTypeList *list) {
-  free(list->types);
-  *list = (gqTypeList){0};
-}
-
 void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to) {
   map->from = grow(map->from, map->size, &map->fromCapacity, sizeof(MlirValue));
   map->to = grow(map->to, map->size, &map->toCapacity, sizeof(MlirValue));

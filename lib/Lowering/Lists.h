@@ -23,15 +23,6 @@ typedef struct gqOpList {
 void gqOpListAdd(gqOpList *list, MlirOperation op);
 void gqOpListFree(gqOpList *list);
 
-/// Types. Freed with gqTypeListFree.
-typedef struct gqTypeList {
-  MlirType *types;
-  intptr_t size, capacity;
-} gqTypeList;
-
-void gqTypeListAdd(gqTypeList *list, MlirType type);
-void gqTypeListFree(gqTypeList *list);
-
 /// A map from the values of a body to those of its copy. Values that it does
 /// not hold are not part of the body and stay as they are.
 typedef struct gqValueMap {

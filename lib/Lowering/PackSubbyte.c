@@ -14,6 +14,7 @@
 
 #include "../IR/Checks.h"
 #include "Build.h"
+#include "Functions.h"
 #include "Passes.h"
 #include "Query.h"
 
@@ -65,13 +66,6 @@ static MlirType packed(MlirType type) {
       mlirRankedTensorTypeGetEncoding(type));
 }
 
-static MlirType functionType(MlirOperation op) {
-  MlirAttribute attribute = gqGetAttribute(op, "function_type");
-  return mlirAttributeIsNull(attribute) || !mlirAttributeIsAType(attribute)
-             ? (MlirType){NULL}
-             : mlirTypeAttrGetValue(attribute);
-}
-
 //===----------------------------------------------------------------------===//
 // Checks
 //===----------------------------------------------------------------------===//
@@ -92,28 +86,17 @@ static bool anyType(MlirOperation op, bool (*check)(MlirType)) {
       for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
         if (check(mlirValueGetType(mlirBlockGetArgument(block, i))))
           return true;
-  MlirType signature = functionType(op);
-  if (mlirTypeIsNull(signature) || !mlirTypeIsAFunction(signature))
-    return false;
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(signature); ++i)
-    if (check(mlirFunctionTypeGetInput(signature, i)))
-      return true;
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(signature); ++i)
-    if (check(mlirFunctionTypeGetResult(signature, i)))
-      return true;
-  return false;
+  gqSignature signature = gqSignatureOf(op);
+  bool found = false;
+  for (intptr_t i = 0; i < signature.numInputs + signature.numResults; ++i)
+    found |= check(signature.types[i]);
+  gqSignatureFree(&signature);
+  return found;
 }
 
 static bool isOddF4(MlirType type) {
   return isF4Tensor(type) && mlirShapedTypeGetRank(type) > 0 &&
          hasOddExtent(type);
-}
-
-static bool isOneOf(MlirOperation op, const char *const *names) {
-  for (; *names; ++names)
-    if (gqIsNamed(op, *names))
-      return true;
-  return false;
 }
 
 /// Operations that mean the same on the packed tensor and whatever the encoding
@@ -138,7 +121,7 @@ static bool isKnown(MlirOperation op) {
       "arith.select",
       NULL,
   };
-  return gqIsOfDialect(op, "gq.") || isOneOf(op, known);
+  return gqIsOfDialect(op, "gq.") || gqIsOneOf(op, known);
 }
 
 /// The constant value of an index, or -1.
@@ -190,7 +173,7 @@ static bool slicesWholeTiles(MlirOperation op, MlirType type) {
 static bool checkTiled(MlirOperation op) {
   static const char *const filled[] = {"linalg.fill", "arith.constant", NULL};
   bool isExtract = gqIsNamed(op, "tensor.extract_slice");
-  if ((gqIsOfDialect(op, "tensor.") || isOneOf(op, filled)) &&
+  if ((gqIsOfDialect(op, "tensor.") || gqIsOneOf(op, filled)) &&
       anyType(op, isUntiled))
     return gqOpError(op, "changes the encoding #gq.tile128x4 of a tensor of "
                          "scales; their bytes would be read in another layout "
@@ -202,7 +185,7 @@ static bool checkTiled(MlirOperation op) {
                          "of rows that begin at a static multiple of 128 and "
                          "are as many, with unit strides");
   }
-  return isKnown(op) || isOneOf(op, filled) ||
+  return isKnown(op) || gqIsOneOf(op, filled) ||
          gqOpError(op, "uses a tensor with the encoding #gq.tile128x4 but may "
                        "not keep it; gq, func, cf and scf ops, tensor.empty, "
                        "tensor.cast, tensor.dim, linalg.fill and slices of "
@@ -268,21 +251,12 @@ static void doubleLastSize(MlirOperation dim) {
 }
 
 static void packSignature(MlirOperation op) {
-  MlirType type = functionType(op);
-  if (mlirTypeIsNull(type) || !mlirTypeIsAFunction(type))
-    return;
-  gqTypeList inputs = {0}, results = {0};
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(type); ++i)
-    gqTypeListAdd(&inputs, packed(mlirFunctionTypeGetInput(type, i)));
-  for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(type); ++i)
-    gqTypeListAdd(&results, packed(mlirFunctionTypeGetResult(type, i)));
-  mlirOperationSetAttributeByName(
-      op, mlirStringRefCreateFromCString("function_type"),
-      mlirTypeAttrGet(mlirFunctionTypeGet(mlirOperationGetContext(op),
-                                          inputs.size, inputs.types,
-                                          results.size, results.types)));
-  gqTypeListFree(&inputs);
-  gqTypeListFree(&results);
+  gqSignature signature = gqSignatureOf(op);
+  for (intptr_t i = 0; i < signature.numInputs + signature.numResults; ++i)
+    signature.types[i] = packed(signature.types[i]);
+  if (signature.types)
+    gqSetSignature(op, &signature);
+  gqSignatureFree(&signature);
 }
 
 static void packValue(MlirValue value) {

@@ -104,6 +104,13 @@ bool gqIsNamed(MlirOperation op, const char *name) {
                             mlirStringRefCreateFromCString(name));
 }
 
+bool gqIsOneOf(MlirOperation op, const char *const *names) {
+  for (; *names; ++names)
+    if (gqIsNamed(op, *names))
+      return true;
+  return false;
+}
+
 bool gqIsOfDialect(MlirOperation op, const char *prefix) {
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   size_t length = strlen(prefix);

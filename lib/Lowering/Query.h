@@ -55,6 +55,9 @@ bool gqCheckLowerable(MlirOperation op);
 /// Whether `op` is called `name`, such as "func.return".
 bool gqIsNamed(MlirOperation op, const char *name);
 
+/// Whether `op` is called one of `names`, which a null pointer ends.
+bool gqIsOneOf(MlirOperation op, const char *const *names);
+
 /// Whether the name of `op` starts with `prefix`, such as "linalg.".
 bool gqIsOfDialect(MlirOperation op, const char *prefix);
 
