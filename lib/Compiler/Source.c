@@ -7,6 +7,7 @@
 
 #include "Source.h"
 #include "../Support/Text.h"
+#include "Nesting.h"
 
 #include <mlir-c/BuiltinAttributes.h>
 #include <mlir-c/Diagnostics.h>
@@ -22,72 +23,10 @@ static bool isBytecode(const char *mlir, size_t length) {
   return length >= sizeof(magic) && memcmp(mlir, magic, sizeof(magic)) == 0;
 }
 
-/// How deep brackets may nest and signs follow each other, in far less than the
-/// stack of a thread.
-enum { MAX_DEPTH = 256 };
-
-/// The end of the string or the comment that begins at `i`, or `i`. Neither
-/// goes beyond its line.
-static size_t skipQuoted(const char *mlir, size_t length, size_t i) {
-  bool isString = mlir[i] == '"';
-  if (!isString && !(mlir[i] == '/' && i + 1 < length && mlir[i + 1] == '/'))
-    return i;
-  for (++i; i < length && mlir[i] != '\n'; ++i) {
-    if (isString && mlir[i] == '"')
-      break;
-    if (isString && mlir[i] == '\\')
-      ++i;
-  }
-  return i;
-}
-
-/// 1 for an opening bracket, -1 for a closing one. Neither arrows nor
-/// comparisons are any.
-static int bracket(const char *mlir, size_t length, size_t i) {
-  switch (mlir[i]) {
-  case '(':
-  case '[':
-  case '{':
-  case '<':
-    return 1;
-  case ')':
-  case ']':
-  case '}':
-    return -1;
-  case '>':
-    return (i > 0 && mlir[i - 1] == '-') ||
-                   (i + 1 < length && mlir[i + 1] == '=')
-               ? 0
-               : -1;
-  }
-  return 0;
-}
-
-static bool isTooDeep(const char *mlir, size_t length) {
-  int depth = 0, signs = 0;
-  for (size_t i = 0; i < length; ++i) {
-    i = skipQuoted(mlir, length, i);
-    if (i >= length)
-      return false;
-    depth += bracket(mlir, length, i);
-    if (depth < 0)
-      depth = 0;
-    if (mlir[i] == '-')
-      ++signs;
-    else if (mlir[i] != ' ' && mlir[i] != '\n')
-      signs = 0;
-    if (depth > MAX_DEPTH || signs > MAX_DEPTH)
-      return true;
-  }
-  return false;
-}
-
 const char *gqSourceRefuse(const char *mlir, size_t length) {
   if (isBytecode(mlir, length))
     return "expected MLIR text, found bytecode";
-  if (isTooDeep(mlir, length))
-    return "brackets or signs are nested more than 256 deep";
-  return NULL;
+  return gqNestingRefuse(mlir, length);
 }
 
 /// What the checks below walk over, and how many failures they reported.

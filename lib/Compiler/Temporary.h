@@ -56,7 +56,7 @@ static inline void gqTemporaryRemoveOld(int folder, const char *prefix) {
     if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
         strlen(entry->d_name) == strlen(prefix) + 32 &&
         fstatat(folder, entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
-        file.st_mtime + GQ_TEMPORARY_AGE < time(NULL))
+        file.st_mtime < time(NULL) - GQ_TEMPORARY_AGE)
       unlinkat(folder, entry->d_name, 0);
   }
   closedir(directory);

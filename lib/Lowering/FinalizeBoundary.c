@@ -213,20 +213,32 @@ static void finalize(MlirOperation function, const gqOpList *returns,
   free(sources);
 }
 
-/// Whether a caller of `function` passes or gets a memref without a rank.
-static bool hasUnrankedMemref(MlirOperation function) {
+/// Why no caller can pass or get this, as upstream's conversion would find out
+/// by ending the process where it makes the C interface; null if one can.
+static const char *findUnpassable(MlirType type) {
+  if (mlirTypeIsAUnrankedMemRef(type))
+    return "a memref without a rank";
+  MlirStringRef dialect = mlirDialectGetNamespace(mlirTypeGetDialect(type));
+  if (mlirStringRefEqual(dialect, mlirStringRefCreateFromCString("async")))
+    return "a token or a value of the async dialect";
+  return NULL;
+}
+
+/// The same of all that `function` takes and returns.
+static const char *findUnpassableOf(MlirOperation function) {
   gqSignature signature = gqSignatureOf(function);
-  bool has = false;
-  for (intptr_t i = 0; i < signature.numInputs + signature.numResults; ++i)
-    has |= mlirTypeIsAUnrankedMemRef(signature.types[i]);
+  const char *found = NULL;
+  for (intptr_t i = 0; !found && i < signature.numInputs + signature.numResults;
+       ++i)
+    found = findUnpassable(signature.types[i]);
   gqSignatureFree(&signature);
-  return has;
+  return found;
 }
 
 static bool isFunction(MlirOperation op) { return gqIsNamed(op, "func.func"); }
 
-/// Without a rank the C interface ends the process, where upstream's conversion
-/// makes it, if the element type is not LLVM's.
+/// Functions with callers outside of the module take and return what those can
+/// have.
 static bool checkInterfaces(MlirOperation module) {
   gqOpList functions = gqCollectDirectly(module, isFunction);
   bool valid = true;
@@ -235,11 +247,12 @@ static bool checkInterfaces(MlirOperation module) {
     bool hasInterface =
         gqIsPublic(function) ||
         !mlirAttributeIsNull(gqGetAttribute(function, "llvm.emit_c_interface"));
-    if (hasInterface && hasUnrankedMemref(function))
-      valid = gqOpError(
-          function, "has a caller, who cannot pass a memref without a rank; "
-                    "give it one, or make the function private and without "
-                    "llvm.emit_c_interface");
+    const char *unpassable = hasInterface ? findUnpassableOf(function) : NULL;
+    if (unpassable)
+      valid = gqOpError(function,
+                        "has a caller, who cannot pass %s; make the function "
+                        "private and without llvm.emit_c_interface",
+                        unpassable);
   }
   gqOpListFree(&functions);
   return valid;

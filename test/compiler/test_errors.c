@@ -63,7 +63,7 @@ static void testNesting(void **state) {
     repeat(&text, cases[i].close, 200000);
     repeat(&text, cases[i].after, 1);
     refuseCompilation(text.data,
-                      "brackets or signs are nested more than 256 deep");
+                      "brackets, signs or aliases are nested more than 256");
     gqTextFree(&text);
   }
   // As deep as it may be, and what only looks deep.
@@ -82,19 +82,102 @@ static void testNesting(void **state) {
   gqTextFree(&text);
 }
 
-/// MLIR would end the process.
-static void testUnrankedMemref(void **state) {
+/// An alias for each of `count` attributes or types, each of which has the one
+/// before it, between `before` and `after`. Then a function with the last one.
+static gqText chainOfAliases(char sigil, int count, const char *before,
+                             const char *between, const char *after) {
+  gqText text = {0};
+  gqTextPrintf(&text, "%ca0 = %s\n", sigil, sigil == '#' ? "[]" : "i32");
+  for (int i = 1; i < count; ++i) {
+    gqTextPrintf(&text, "%ca%d = %s%ca%d", sigil, i, before, sigil, i - 1);
+    if (between)
+      gqTextPrintf(&text, "%s%ca%d", between, sigil, i - 1);
+    gqTextPrintf(&text, "%s\n", after);
+  }
+  gqTextPrintf(&text, "func.func @main() attributes {a = %ca%d} {\n", sigil,
+               count - 1);
+  gqTextPrintf(&text, "  return\n}\n");
+  return text;
+}
+
+/// So that nothing in the text is deep, or long.
+static void testAliases(void **state) {
   (void)state;
-  static const char *const functions[] = {
-      "func.func @odd(%a: memref<*xtf32>) { return }\n",
-      "func.func private @odd(%a: memref<*xtf32>)\n"
-      "    attributes {llvm.emit_c_interface} { return }\n",
-      "func.func private @odd() -> memref<*xtf32>\n"
-      "    attributes {llvm.emit_c_interface}\n"};
-  for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); ++i)
-    refuseCompilation(functions[i],
-                      "model.mlir:1:1: error: 'func.func' op has a caller, who "
-                      "cannot pass a memref without a rank");
+  static const struct {
+    char sigil;
+    int count;
+    const char *before, *between, *after;
+  } cases[] = {
+      {'#', 100000, "[", NULL, "]"},
+      {'!', 100000, "tuple<", NULL, ">"},
+      {'#', 100000, "// #b =\n  [\n", NULL, "]"},
+      {'#', 250, "[[", NULL, "]]"},
+      {'#', 40, "[", ", ", "]"},
+      {'!', 40, "tuple\n<", ", ", "\n>"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    gqText text =
+        chainOfAliases(cases[i].sigil, cases[i].count, cases[i].before,
+                       cases[i].between, cases[i].after);
+    refuseCompilation(text.data, "aliases are nested more than 256 deep, or an "
+                                 "alias stands for more than 2^20 others");
+    gqTextFree(&text);
+  }
+  // As many as there may be.
+  gqText text = chainOfAliases('#', 127, "[", NULL, "]");
+  gqExecutableDestroy(compile(text.data));
+  gqTextFree(&text);
+  text = chainOfAliases('!', 10, "tuple<", ", ", ">");
+  gqExecutableDestroy(compile(text.data));
+  gqTextFree(&text);
+  gqTextPrintf(&text, "#a = [\"#b = [#a]\"]\n#b = [#a]\n");
+  for (int i = 0; i < 1000; ++i)
+    gqTextPrintf(&text, "#c%d = [#a, #b, !llvm.ptr]\n", i);
+  gqTextPrintf(&text, "func.func @main(%%x: i32) {\n");
+  for (int i = 0; i < 1000; ++i)
+    gqTextPrintf(&text, "  %%%d = arith.addi %%x, %%x {a = #c999} : i32\n", i);
+  gqTextPrintf(&text, "  return\n}\n");
+  gqExecutableDestroy(compile(text.data));
+  gqTextFree(&text);
+}
+
+/// MLIR would end the process, for one of the targets at least.
+static void testUnpassableTypes(void **state) {
+  (void)state;
+  static const struct {
+    const char *mlir, *type;
+  } cases[] = {
+      {"func.func @odd(%a: memref<*xtf32>) { return }\n",
+       "a memref without a rank"},
+      {"func.func private @odd(%a: memref<*xtf32>)\n"
+       "    attributes {llvm.emit_c_interface} { return }\n",
+       "a memref without a rank"},
+      {"func.func private @odd() -> memref<*xtf32>\n"
+       "    attributes {llvm.emit_c_interface}\n",
+       "a memref without a rank"},
+      {"func.func @odd(%a: !async.token) { return }\n",
+       "a token or a value of the async dialect"},
+      {"func.func private @odd() -> !async.value<f32>\n"
+       "    attributes {llvm.emit_c_interface}\n",
+       "a token or a value of the async dialect"},
+  };
+  static const char *const targets[] = {"cpu", "cuda"};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i)
+    for (int target = 0; target < 2; ++target) {
+      char message[128];
+      gqCompileOptions options = {.target = targets[target],
+                                  .chip = target ? "sm_90a" : NULL,
+                                  .cacheDir = ""};
+      gqExecutable *executable;
+      assert_int_equal(gqCompile(cases[i].mlir, strlen(cases[i].mlir), &options,
+                                 &executable),
+                       GQ_COMPILE_ERROR);
+      snprintf(message, sizeof(message),
+               "<mlir>:1:1: error: 'func.func' op has a caller, who cannot "
+               "pass %s",
+               cases[i].type);
+      assertMessage(message);
+    }
 }
 
 static void testDiagnostics(void **state) {
@@ -388,7 +471,8 @@ int main(void) {
       cmocka_unit_test(testParseError),
       cmocka_unit_test(testBytecode),
       cmocka_unit_test(testNesting),
-      cmocka_unit_test(testUnrankedMemref),
+      cmocka_unit_test(testAliases),
+      cmocka_unit_test(testUnpassableTypes),
       cmocka_unit_test(testDiagnostics),
       cmocka_unit_test(testUnsupportedTypes),
       cmocka_unit_test(testMissingSymbol),

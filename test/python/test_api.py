@@ -359,9 +359,12 @@ def test_failure_of_another_thread():
 
 
 def run_python(code, **environment):
+    # What a library with sanitizers needs, if it has them.
+    sanitizers = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")
+    kept = {name: os.environ[name] for name in sanitizers if name in os.environ}
     return subprocess.run(
         [sys.executable, "-c", code],
-        env={"PYTHONPATH": ":".join(sys.path), **environment},
+        env={"PYTHONPATH": ":".join(sys.path), **kept, **environment},
         capture_output=True,
         text=True,
     )
