@@ -21,7 +21,7 @@ ln -s gq-tools "$stage/gq/bin/gq-bench"
 # Device functions are found beside the program.
 cp -r "$build/lib/gq" "$stage/gq/bin/gq"
 cp -r golden examples LICENSE test/gpu/test.sh "$stage/gq"
-cp test/gpu/*.py test/gpu/*.mlir "$build/bin/device_kernels" \
+cp test/gpu/*.{py,def,mlir} "$build/bin/device_kernels" \
   test/python/{cases,elements,oracle,values}.py "$stage/gq/test"
 ln -s ../bin/gq-tools "$stage/gq/test/gq-test-compiled"
 

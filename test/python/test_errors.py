@@ -5,6 +5,7 @@ outputs as they were."""
 
 import cases
 import gq
+import hostile
 import ml_dtypes
 import modules
 import numpy as np
@@ -78,6 +79,26 @@ def test_offsets(build, index, name, contents, message):
     setattr(wrong, name, np.array(contents, index))
     wrong.fails(text, "INVALID_OFFSETS", message)
     Call(index).succeeds(text)
+
+
+@pytest.mark.parametrize("build", [
+    modules.grouped_block_quantize,
+    modules.separate_ops,
+])  # fmt: skip
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("name", hostile.OF_ROWS)
+def test_hostile_offsets(build, index, name):
+    text = function(build, index)
+    call = Call(index)
+    rng = np.random.default_rng(0)
+    call.x = rng.standard_normal((hostile.ROWS, K)).astype(np.float32)
+    call.offsets, call.scale_offsets = hostile.offsets(name, index)
+    call.data = np.full((hostile.ROWS, K // 2), cases.POISON, np.uint8)
+    call.scales = np.full((hostile.SCALE_ROWS, 4), cases.POISON, np.uint8)
+    if hostile.CASES[name]:
+        call.fails(text, "INVALID_OFFSETS", r"offsets\[")
+    else:
+        call.succeeds(text)
 
 
 def test_without_fusion_the_first_op_has_run_when_the_second_fails():

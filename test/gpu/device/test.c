@@ -1039,15 +1039,14 @@ static void hostileProblem(const HostileCase *c, Problem p, bool onlyScales) {
     needed[e + 1] = needed[e] + up(hostileRows[e], 128);
   p.scaleRows = p.packed ? needed[HOSTILE_GROUPS] : HOSTILE_SCALE_ROWS;
   bool applies = true;
-  for (int i = 0; i < c->count; ++i) {
-    int entry = c->changes[i].entry;
-    int64_t value = hostileValue(c->changes[i].value, p.wide ? 64 : 32);
-    if (c->changes[i].array == HOSTILE_OFFSETS)
+  for (const HostileChange *change = c->changes; change->array; ++change) {
+    int entry = change->entry;
+    int64_t value = hostileValue(change->value, p.wide ? 64 : 32);
+    if (change->array == HOSTILE_OFFSETS)
       p.offsets[entry] = value;
-    else if (c->changes[i].array == HOSTILE_SCALE_OFFSETS && !p.linear &&
-             !p.packed)
+    else if (change->array == HOSTILE_SCALE_OFFSETS && !p.linear && !p.packed)
       p.scaleOffsets[entry] = value;
-    else if (c->changes[i].array == HOSTILE_SCALES && p.packed)
+    else if (change->array == HOSTILE_SCALES && p.packed)
       p.scaleRows = needed[entry + 1] - 128;
     else
       applies = false;
@@ -1055,7 +1054,7 @@ static void hostileProblem(const HostileCase *c, Problem p, bool onlyScales) {
   Output data = newData(&p), scales = newScales(&p);
   if (applies) {
     HostileRows h = hostileRowsOf(&p);
-    report((h.status != 0) == (c->count != 0), c->name, "what is wrong?");
+    report((h.status == 0) == hostileIsSound(c), c->name, "what is wrong?");
     data.claims = allocateHost(data.bytes);
     scales.claims = allocateHost(scales.bytes);
     const uint8_t *codes = outputHost(&rightData);
