@@ -43,6 +43,11 @@ static void addAttributes(MlirOperation layout, MlirOperation fused) {
   }
 }
 
+// `fuse` passes on each operand by name: one that is new must not be lost.
+_Static_assert(GQ_BLOCK_QUANTIZE_NUM_OPERANDS == 4 &&
+                   GQ_PREPROCESS_GROUPED_MATMUL_SF_NUM_OPERANDS == 4,
+               "an operand that fuse() does not know");
+
 /// Fuses `layout`, a gq.preprocess_grouped_matmul_sf on tensors, with the op
 /// that makes its scales. Returns the reason if it cannot.
 static const char *fuse(MlirOperation layout) {
