@@ -173,6 +173,20 @@ MLIR_CAPI_EXPORTED gqGroupedMm gqGroupedMmGet(MlirOperation op);
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedMmCreate(MlirLocation location,
                                                    const gqGroupedMm *desc);
 
+/// gq.grouped_wgrad.
+typedef struct gqGroupedWgrad {
+#define GQ_GROUPED_WGRAD_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE) gq##ENUM FIELD;
+#define GQ_GROUPED_WGRAD_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)          \
+  MlirValue MEMBER;
+#include "gq/Runtime/Ops.def"
+} gqGroupedWgrad;
+
+MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedWgrad(MlirOperation op);
+MLIR_CAPI_EXPORTED gqGroupedWgrad gqGroupedWgradGet(MlirOperation op);
+/// As gqBlockQuantizeCreate.
+MLIR_CAPI_EXPORTED MlirOperation
+gqGroupedWgradCreate(MlirLocation location, const gqGroupedWgrad *desc);
+
 #ifdef __cplusplus
 }
 #endif

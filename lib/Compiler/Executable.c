@@ -84,6 +84,7 @@ static const RuntimeFunction cpuFunctions[] = {
     GQ_FUNCTION(gqCpuPreprocessGroupedMatmulSf),
     GQ_FUNCTION(gqCpuGroupedBlockQuantize),
     GQ_FUNCTION(gqCpuGroupedMm),
+    GQ_FUNCTION(gqCpuGroupedWgrad),
     {"memrefCopy", (void (*)(void))gqMemrefCopy},
     {GQ_HEAP_ALLOCATE_SYMBOL, (void (*)(void))gqHeapAllocate},
     {GQ_HEAP_FREE_SYMBOL, (void (*)(void))gqHeapFree},

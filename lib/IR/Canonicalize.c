@@ -22,6 +22,8 @@ static int64_t numRows(MlirOperation op) {
 /// Whether results say something about groups, even if those have no rows: all
 /// but data and scales may.
 static bool describesGroups(MlirOperation op) {
+  if (gqOperationIsAGroupedWgrad(op))
+    return true;
   if (!gqOperationIsAGroupedBlockQuantize(op))
     return false;
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
@@ -37,7 +39,7 @@ static bool describesGroups(MlirOperation op) {
 
 MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
                                          MlirPatternRewriter rewriter) {
-  if (numRows(op) != 0 || describesGroups(op))
+  if (describesGroups(op) || numRows(op) != 0)
     return mlirLogicalResultFailure();
   // Inits come last, one a result; memrefs have none.
   intptr_t numResults = mlirOperationGetNumResults(op);

@@ -122,14 +122,19 @@ bool gqCheckUniform(MlirOperation op) {
          gqOpError(op, "requires all operands to be tensors or all memrefs");
 }
 
-bool gqCheckBlocks(MlirOperation op, gqFormat format, int64_t columns) {
+bool gqCheckBlocksOf(MlirOperation op, const char *name, gqFormat format,
+                     int64_t columns) {
   int64_t block = gqFormatBlockSize(format);
   if (columns == GQ_DYNAMIC || (columns > 0 && columns % block == 0))
     return true;
   return gqOpError(op,
-                   "requires K to be a positive multiple of %" PRId64
+                   "requires %s to be a positive multiple of %" PRId64
                    ", the block size of the format, but got %" PRId64,
-                   block, columns);
+                   name, block, columns);
+}
+
+bool gqCheckBlocks(MlirOperation op, gqFormat format, int64_t columns) {
+  return gqCheckBlocksOf(op, "K", format, columns);
 }
 
 /// Prints extents as they look in a type: 128x?x64.
@@ -262,6 +267,47 @@ bool gqCheckScaleType(MlirOperation op, const char *name, MlirValue scales,
                       gqFormat format) {
   return checkType(op, name, scales, gqFormatGetTraits(format).scaleType,
                    format);
+}
+
+bool gqCheckFormats(MlirOperation op, gqFormat format, gqFormat bFormat) {
+  gqFormatTraits a = gqFormatGetTraits(format), b = gqFormatGetTraits(bFormat);
+  if (format == GQ_FORMAT_NONE)
+    return bFormat == GQ_FORMAT_NONE ||
+           gqOpError(op, "requires 'format' where it has 'b_format'");
+  return (a.scaleRule == b.scaleRule && a.blockColumns == b.blockColumns) ||
+         gqOpError(op,
+                   "requires 'format' and 'b_format' to have one scale rule, "
+                   "not %s and %s",
+                   a.name, b.name);
+}
+
+bool gqCheckFactor(MlirOperation op, const char *name, MlirValue data,
+                   const char *scalesName, MlirValue scales, gqFormat format) {
+  if (format != GQ_FORMAT_NONE)
+    return gqCheckDataType(op, name, data, format) &&
+           gqCheckScaleType(op, scalesName, scales, format);
+  return isOfType(data, GQ_F8E4M3FN) || isOfType(data, GQ_F8E5M2) ||
+         gqOpError(op,
+                   "requires '%s' to be of f8E4M3FN or f8E5M2 where it has no "
+                   "'format'",
+                   name);
+}
+
+bool gqCheckScalePresence(MlirOperation op, MlirValue aScales,
+                          MlirValue bScales, bool scaled) {
+  bool hasA = !mlirValueIsNull(aScales), hasB = !mlirValueIsNull(bScales);
+  if (hasA == scaled && hasB == scaled)
+    return true;
+  return scaled ? gqOpError(op, "requires '%s' where it has 'format'",
+                            hasA ? "b_scales" : "a_scales")
+                : gqOpError(op, "requires no '%s' without 'format'",
+                            hasA ? "a_scales" : "b_scales");
+}
+
+gqScaleLayout gqMmScaleLayout(gqFormat format) {
+  return gqFormatGetTraits(format).scaleType == GQ_F32
+             ? GQ_SCALE_LAYOUT_LINEAR
+             : GQ_SCALE_LAYOUT_TILE128X4;
 }
 
 bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,

@@ -64,6 +64,10 @@ bool gqCheckUniform(MlirOperation op);
 /// K is a positive multiple of the block size.
 bool gqCheckBlocks(MlirOperation op, gqFormat format, int64_t columns);
 
+/// The same for an extent of another name.
+bool gqCheckBlocksOf(MlirOperation op, const char *name, gqFormat format,
+                     int64_t columns);
+
 /// `data` has the given extents, of which the last counts unpacked elements.
 bool gqCheckData(MlirOperation op, const char *name, MlirValue data,
                  const int64_t *extents);
@@ -99,6 +103,22 @@ bool gqCheckDataType(MlirOperation op, const char *name, MlirValue data,
 /// `scales` is null or of the format's element type.
 bool gqCheckScaleType(MlirOperation op, const char *name, MlirValue scales,
                       gqFormat format);
+
+/// `format` and `bFormat` are of operands that can be multiplied: they have one
+/// scale rule, or there are none.
+bool gqCheckFormats(MlirOperation op, gqFormat format, gqFormat bFormat);
+
+/// `data` and `scales` are of the format's element types; without a format,
+/// data is of f8.
+bool gqCheckFactor(MlirOperation op, const char *name, MlirValue data,
+                   const char *scalesName, MlirValue scales, gqFormat format);
+
+/// Both scales are there if `scaled`, else none of them.
+bool gqCheckScalePresence(MlirOperation op, MlirValue aScales,
+                          MlirValue bScales, bool scaled);
+
+/// The layout that the scales of `format` have as a matmul reads them.
+gqScaleLayout gqMmScaleLayout(gqFormat format);
 
 /// `value` is null or of the element type of `other`.
 bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,

@@ -171,6 +171,8 @@ static_assert(
     GQ_GROUPED_BLOCK_QUANTIZE_NUM_OPERANDS * sizeof(int32_t));
 static_assert(sizeof(gq::GroupedMmOp::Properties::operandSegmentSizes) ==
               GQ_GROUPED_MM_NUM_OPERANDS * sizeof(int32_t));
+static_assert(sizeof(gq::GroupedWgradOp::Properties::operandSegmentSizes) ==
+              GQ_GROUPED_WGRAD_NUM_OPERANDS * sizeof(int32_t));
 
 //===----------------------------------------------------------------------===//
 // Dialect

@@ -8,8 +8,6 @@
 #include "Checks.h"
 #include "Ops.h"
 
-#include "mlir-c/BuiltinTypes.h"
-
 GQ_DEFINE_OP_OF_ROWS(GroupedMm)
 
 gqMmKernel gqGroupedMmGetKernel(MlirOperation op) {
@@ -18,61 +16,36 @@ gqMmKernel gqGroupedMmGetKernel(MlirOperation op) {
                                      : gqMmKernelAttrGetValue(kernel);
 }
 
-/// Whether the blocks of both formats can meet: (C13).
+/// (C13)
 static bool checkFormats(MlirOperation op, const gqGroupedMm *desc) {
   gqFormatTraits a = gqFormatGetTraits(desc->format);
-  gqFormatTraits b = gqFormatGetTraits(desc->bFormat);
-  if (desc->format == GQ_FORMAT_NONE)
-    return desc->bFormat == GQ_FORMAT_NONE ||
-           gqOpError(op, "requires 'format' where it has 'b_format'");
-  if (a.blockRows != 1)
-    return gqOpError(op,
-                     "requires a 'format' with blocks of one row, not %s; it "
-                     "can be 'b_format'",
-                     a.name);
-  return (a.scaleRule == b.scaleRule && a.blockColumns == b.blockColumns) ||
-         gqOpError(op,
-                   "requires 'format' and 'b_format' to have one scale rule, "
-                   "not %s and %s",
-                   a.name, b.name);
+  return (a.blockRows == 1 ||
+          gqOpError(op,
+                    "requires a 'format' with blocks of one row, not %s; it "
+                    "can be 'b_format'",
+                    a.name)) &&
+         gqCheckFormats(op, desc->format, desc->bFormat);
 }
 
-/// Data of one of the types that need no scales: (C14).
-static bool checkPlainData(MlirOperation op, const char *name, MlirValue data) {
-  MlirType type = mlirShapedTypeGetElementType(mlirValueGetType(data));
-  return mlirTypeIsAFloat8E4M3FN(type) || mlirTypeIsAFloat8E5M2(type) ||
-         gqOpError(op,
-                   "requires '%s' to be of f8E4M3FN or f8E5M2 where it has no "
-                   "'format'",
-                   name);
-}
-
+/// (C14)
 static bool checkTypes(MlirOperation op, const gqGroupedMm *desc) {
-  if (desc->format == GQ_FORMAT_NONE)
-    return checkPlainData(op, "a", desc->a) && checkPlainData(op, "b", desc->b);
-  return gqCheckDataType(op, "a", desc->a, desc->format) &&
-         gqCheckDataType(op, "b", desc->b, desc->bFormat) &&
-         gqCheckScaleType(op, "a_scales", desc->aScales, desc->format) &&
-         gqCheckScaleType(op, "b_scales", desc->bScales, desc->bFormat);
+  return gqCheckFactor(op, "a", desc->a, "a_scales", desc->aScales,
+                       desc->format) &&
+         gqCheckFactor(op, "b", desc->b, "b_scales", desc->bScales,
+                       desc->bFormat);
 }
 
-/// The operand is there if it has to be: (C15).
-static bool checkPresence(MlirOperation op, const char *name, MlirValue value,
-                          bool required, const char *condition) {
-  return mlirValueIsNull(value) != required ||
-         gqOpError(op, "requires %s'%s' %s", required ? "" : "no ", name,
-                   condition);
-}
-
+/// (C15)
 static bool checkPresences(MlirOperation op, const gqGroupedMm *desc) {
   bool scaled = desc->format != GQ_FORMAT_NONE;
-  bool tiled = scaled && gqFormatGetTraits(desc->format).scaleType != GQ_F32;
-  const char *format = scaled ? "where it has 'format'" : "without 'format'";
-  return checkPresence(op, "a_scales", desc->aScales, scaled, format) &&
-         checkPresence(op, "b_scales", desc->bScales, scaled, format) &&
-         checkPresence(op, "scale_offsets", desc->scaleOffsets, tiled,
-                       tiled ? "where 'a_scales' are in tile128x4"
-                             : "unless 'a_scales' are in tile128x4");
+  bool tiled =
+      scaled && gqMmScaleLayout(desc->format) == GQ_SCALE_LAYOUT_TILE128X4;
+  return gqCheckScalePresence(op, desc->aScales, desc->bScales, scaled) &&
+         (mlirValueIsNull(desc->scaleOffsets) != tiled ||
+          gqOpError(op, "requires %s",
+                    tiled ? "'scale_offsets' where 'a_scales' are in tile128x4"
+                          : "no 'scale_offsets' unless 'a_scales' are in "
+                            "tile128x4"));
 }
 
 /// M, N, K and G; GQ_DYNAMIC where no operand says.
@@ -150,14 +123,12 @@ MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
   int64_t bExtents[] = {x.groups, x.columns, x.k};
   int64_t columnExtents[] = {x.groups, x.columns};
   int64_t outExtents[] = {x.rows, x.columns};
-  gqScaleLayout layout = gqFormatGetTraits(desc.format).scaleType == GQ_F32
-                             ? GQ_SCALE_LAYOUT_LINEAR
-                             : GQ_SCALE_LAYOUT_TILE128X4;
   bool valid =
-      gqCheckBlocks(op, desc.format, x.k) &&                          // (C4)
-      gqCheckData(op, "b", desc.b, bExtents) &&                       // (C5)
-      checkScales(op, &desc, x) &&                                    // (C6, 7)
-      gqCheckScaleLayout(op, desc.scaleLayout, layout) &&             // (C8)
+      gqCheckBlocks(op, desc.format, x.k) &&    // (C4)
+      gqCheckData(op, "b", desc.b, bExtents) && // (C5)
+      checkScales(op, &desc, x) &&              // (C6, 7)
+      gqCheckScaleLayout(op, desc.scaleLayout,
+                         gqMmScaleLayout(desc.format)) &&             // (C8)
       gqCheckGroups(op, desc.offsets, desc.scaleOffsets, x.groups) && // (C9)
       gqCheckExtents(op, "alpha", desc.alpha, &x.groups) &&           // (C10)
       gqCheckExtents(op, "row_scales", desc.rowScales, &x.rows) &&    // (C16)

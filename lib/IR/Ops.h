@@ -21,6 +21,7 @@ MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op);
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op);
+MlirLogicalResult gqGroupedWgradVerify(MlirOperation op);
 
 /// Whether an op that runs where the program would not run it, such as before a
 /// loop that may have no iteration, could not be noticed. Offsets, row indices

@@ -186,6 +186,32 @@ bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement) {
   return true;
 }
 
+bool gqCpuCheckFlat(gqCpuOp *op, const char *name, gqAccess access,
+                    const gqBuffer *buffer, int32_t types, int64_t size,
+                    const char *shape) {
+  const gqRequirement requirement = {.name = name,
+                                     .buffer = buffer,
+                                     .types = types,
+                                     .placement = GQ_CONTIGUOUS,
+                                     .access = access,
+                                     .rank = 1,
+                                     .sizes = {size},
+                                     .shape = shape};
+  return gqCpuCheckOperand(op, &requirement);
+}
+
+bool gqCpuCheckRoom(gqCpuOp *op, const char *name, const gqBuffer *buffer,
+                    int64_t e, int64_t end) {
+  int64_t size = 1;
+  for (int64_t d = 0; d < buffer->rank; ++d)
+    size *= buffer->sizes[d];
+  return end <= size ||
+         gqCpuFail(op, GQ_INVALID_OFFSETS,
+                   "%s has %" PRId64 " elements, too few for group %" PRId64
+                   ", which ends at %" PRId64,
+                   name, size, e, end);
+}
+
 bool gqCpuCheckOverlap(gqCpuOp *op) {
   for (int32_t i = 0; i < op->numOperands; ++i)
     for (int32_t k = 0; k < i; ++k) {

@@ -111,6 +111,17 @@ typedef struct gqRequirement {
 /// can address, so that arithmetic on extents does not overflow.
 bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement);
 
+/// Checks that an operand is contiguous, of rank 1 and one of `types`, with
+/// `size` elements or GQ_ANY_EXTENT.
+bool gqCpuCheckFlat(gqCpuOp *op, const char *name, gqAccess access,
+                    const gqBuffer *buffer, int32_t types, int64_t size,
+                    const char *shape);
+
+/// Checks that group e's part of an operand, which ends at element `end`, lies
+/// inside of it.
+bool gqCpuCheckRoom(gqCpuOp *op, const char *name, const gqBuffer *buffer,
+                    int64_t e, int64_t end);
+
 /// Checks that no operand that is written shares a byte with another one, of
 /// all that were checked before.
 bool gqCpuCheckOverlap(gqCpuOp *op);

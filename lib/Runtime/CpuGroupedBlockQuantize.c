@@ -189,21 +189,6 @@ static bool checkOuter(gqCpuOp *op, const Problem *p) {
                           &operands->columnwiseOuterAmax, numGroups);
 }
 
-/// A contiguous operand of rank 1 with `size` elements, or any number.
-static bool checkFlat(gqCpuOp *op, const char *name, gqAccess access,
-                      const gqBuffer *buffer, int32_t types, int64_t size,
-                      const char *shape) {
-  const gqRequirement requirement = {.name = name,
-                                     .buffer = buffer,
-                                     .types = types,
-                                     .placement = GQ_CONTIGUOUS,
-                                     .access = access,
-                                     .rank = 1,
-                                     .sizes = {size},
-                                     .shape = shape};
-  return gqCpuCheckOperand(op, &requirement);
-}
-
 /// Data in the shape of the input, as it is after a gather.
 static bool checkData(gqCpuOp *op, const Problem *p, const char *name,
                       const gqBuffer *data) {
@@ -211,9 +196,9 @@ static bool checkData(gqCpuOp *op, const Problem *p, const char *name,
   if (!p->ragged)
     return gqCpuCheckData(op, name, p->method.format, data, count,
                           p->operands->input.sizes[1]);
-  return checkFlat(op, name, GQ_WRITTEN, data, 1 << p->traits.dataType,
-                   count * p->traits.dataBits / 8,
-                   p->traits.dataBits == 4 ? "[N / 2]" : "[N]");
+  return gqCpuCheckFlat(op, name, GQ_WRITTEN, data, 1 << p->traits.dataType,
+                        count * p->traits.dataBits / 8,
+                        p->traits.dataBits == 4 ? "[N / 2]" : "[N]");
 }
 
 static bool checkRowwise(gqCpuOp *op, const Problem *p) {
@@ -224,8 +209,9 @@ static bool checkRowwise(gqCpuOp *op, const Problem *p) {
   if (!checkData(op, p, "data", &operands->data))
     return false;
   if (p->ragged || (!isTiled(p) && p->traits.blockRows > 1))
-    return checkFlat(op, "scales", GQ_WRITTEN, &operands->scales,
-                     1 << p->traits.scaleType, GQ_ANY_EXTENT, "a flat buffer");
+    return gqCpuCheckFlat(op, "scales", GQ_WRITTEN, &operands->scales,
+                          1 << p->traits.scaleType, GQ_ANY_EXTENT,
+                          "a flat buffer");
   if (!isTiled(p))
     return gqCpuCheckLinearScales(op, p->method.format, &operands->scales,
                                   p->groups.numRows, input->sizes[1]);
@@ -241,14 +227,14 @@ static bool checkColumnwise(gqCpuOp *op, const Problem *p) {
     return true;
   bool valid =
       p->traits.transposes
-          ? checkFlat(op, "columnwise_data", GQ_WRITTEN,
-                      &operands->columnwiseData, 1 << p->traits.dataType,
-                      GQ_ANY_EXTENT, "a flat buffer")
+          ? gqCpuCheckFlat(op, "columnwise_data", GQ_WRITTEN,
+                           &operands->columnwiseData, 1 << p->traits.dataType,
+                           GQ_ANY_EXTENT, "a flat buffer")
           : checkData(op, p, "columnwise_data", &operands->columnwiseData);
   return valid &&
-         checkFlat(op, "columnwise_scales", GQ_WRITTEN,
-                   &operands->columnwiseScales, 1 << p->traits.scaleType,
-                   GQ_ANY_EXTENT, "a flat buffer");
+         gqCpuCheckFlat(op, "columnwise_scales", GQ_WRITTEN,
+                        &operands->columnwiseScales, 1 << p->traits.scaleType,
+                        GQ_ANY_EXTENT, "a flat buffer");
 }
 
 /// amax, dbias and scale_offsets_out.
@@ -264,22 +250,22 @@ static bool checkMore(gqCpuOp *op, const Problem *p) {
                                .sizes = {numGroups, operands->input.sizes[1]},
                                .shape = "[G, K]"};
   return (gqBufferIsAbsent(&operands->amax) ||
-          checkFlat(op, "amax", GQ_WRITTEN, &operands->amax, GQ_TYPES_F32,
-                    numGroups, "[G]")) &&
+          gqCpuCheckFlat(op, "amax", GQ_WRITTEN, &operands->amax, GQ_TYPES_F32,
+                         numGroups, "[G]")) &&
          (gqBufferIsAbsent(&operands->dbias) ||
           gqCpuCheckOperand(op, &dbias)) &&
          (gqBufferIsAbsent(&operands->scaleOffsetsOut) ||
-          checkFlat(op, "scale_offsets_out", GQ_WRITTEN,
-                    &operands->scaleOffsetsOut, 1 << operands->offsets.type,
-                    numGroups, "[G]"));
+          gqCpuCheckFlat(op, "scale_offsets_out", GQ_WRITTEN,
+                         &operands->scaleOffsetsOut,
+                         1 << operands->offsets.type, numGroups, "[G]"));
 }
 
 /// The input and the groups in it.
 static bool checkInput(gqCpuOp *op, Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   bool valid = p->ragged
-                   ? checkFlat(op, "input", GQ_READ, &operands->input,
-                               GQ_TYPES_FLOAT, GQ_ANY_EXTENT, "[N]")
+                   ? gqCpuCheckFlat(op, "input", GQ_READ, &operands->input,
+                                    GQ_TYPES_FLOAT, GQ_ANY_EXTENT, "[N]")
                    : gqCpuCheckInput(op, p->method.format, &operands->input,
                                      &operands->rowIndices);
   const gqBuffer *counted =
@@ -292,10 +278,10 @@ static bool checkInput(gqCpuOp *op, Problem *p) {
   int64_t numGroups = p->groups.numGroups;
   int32_t type = 1 << operands->offsets.type;
   return !p->ragged ||
-         (checkFlat(op, "first_dims", GQ_READ, &operands->firstDims, type,
-                    numGroups, "[G]") &&
-          checkFlat(op, "last_dims", GQ_READ, &operands->lastDims, type,
-                    numGroups, "[G]"));
+         (gqCpuCheckFlat(op, "first_dims", GQ_READ, &operands->firstDims, type,
+                         numGroups, "[G]") &&
+          gqCpuCheckFlat(op, "last_dims", GQ_READ, &operands->lastDims, type,
+                         numGroups, "[G]"));
 }
 
 /// The shape of a ragged group: it lies between its offset and the next.
@@ -327,19 +313,6 @@ static bool checkShape(gqCpuOp *op, const Problem *p, int64_t e) {
   return true;
 }
 
-/// A group's part of an operand ends inside of it.
-static bool checkRoom(gqCpuOp *op, const char *name, const gqBuffer *buffer,
-                      int64_t e, int64_t end) {
-  int64_t size = 1;
-  for (int64_t d = 0; d < buffer->rank; ++d)
-    size *= buffer->sizes[d];
-  return end <= size ||
-         gqCpuFail(op, GQ_INVALID_OFFSETS,
-                   "%s has %" PRId64 " elements, too few for group %" PRId64
-                   ", which ends at %" PRId64,
-                   name, size, e, end);
-}
-
 /// What only the contents of the offsets tell.
 static bool checkGroups(gqCpuOp *op, const Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
@@ -349,20 +322,20 @@ static bool checkGroups(gqCpuOp *op, const Problem *p) {
       return false;
     advance(p, &group);
     if (p->rowwise && hasPackedScales(p) &&
-        !checkRoom(op, "scales", &operands->scales, e,
-                   group.scales + numScales(p, false, &group)))
+        !gqCpuCheckRoom(op, "scales", &operands->scales, e,
+                        group.scales + numScales(p, false, &group)))
       return false;
     // In bytes, as two elements may share one.
     if (p->columnwise && p->traits.transposes &&
-        !checkRoom(
+        !gqCpuCheckRoom(
             op, "columnwise_data", &operands->columnwiseData, e,
             (group.columnwiseData +
              group.columns * gq_dev_up(group.rows, GQ_CPU_TRANSPOSED_UNIT)) *
                 p->traits.dataBits / 8))
       return false;
     if (p->columnwise &&
-        !checkRoom(op, "columnwise_scales", &operands->columnwiseScales, e,
-                   group.columnwiseScales + numScales(p, true, &group)))
+        !gqCpuCheckRoom(op, "columnwise_scales", &operands->columnwiseScales, e,
+                        group.columnwiseScales + numScales(p, true, &group)))
       return false;
     if (!gqBufferIsAbsent(&operands->scaleOffsetsOut) &&
         operands->scaleOffsetsOut.type == GQ_I32 &&

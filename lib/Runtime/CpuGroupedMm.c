@@ -19,68 +19,30 @@
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// What a format, or none, means for an operand.
-typedef struct Side {
-  gqFormat format;
-  gqFormatTraits traits;
-  /// A set of element types.
-  int32_t types;
-} Side;
-
-static Side sideOf(int32_t format) {
-  gqFormatTraits traits = gqFormatGetTraits((gqFormat)format);
-  return (Side){(gqFormat)format, traits,
-                format == GQ_FORMAT_NONE ? GQ_TYPES_FP8 : 1 << traits.dataType};
-}
-
-static bool isTiled(gqFormat format) {
-  return format != GQ_FORMAT_NONE &&
-         gqFormatGetTraits(format).scaleType != GQ_F32;
-}
-
 /// K elements as they are stored.
-static int64_t storedColumns(Side side, int64_t k) {
+static int64_t storedColumns(gqCpuMmSide side, int64_t k) {
   return side.traits.dataBits == 4 ? k / 2 : k;
 }
 
 static bool checkFormats(gqCpuOp *op, int32_t format, int32_t bFormat,
                          int32_t scaleLayout) {
-  if (format == GQ_FORMAT_NONE && bFormat == GQ_FORMAT_NONE)
-    return true;
-  if (!gqCpuCheckAttributes(op, format, scaleLayout,
-                            isTiled((gqFormat)format) ? GQ_LAYOUTS_TILE128X4
-                                                      : GQ_LAYOUTS_LINEAR) ||
-      !gqCpuCheckFormat(op, bFormat))
-    return false;
-  gqFormatTraits a = sideOf(format).traits, b = sideOf(bFormat).traits;
-  if (a.blockRows != 1)
-    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "format %s has blocks of several rows, which only b can "
-                     "have",
-                     a.name);
-  return (a.scaleRule == b.scaleRule && a.blockColumns == b.blockColumns) ||
-         gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                   "formats %s and %s have not the same scale rule", a.name,
-                   b.name);
-}
-
-/// Checks an operand that may be absent, and whether it is there as it must be.
-static bool checkPresence(gqCpuOp *op, const char *name, const gqBuffer *buffer,
-                          bool required, const char *condition) {
-  return gqBufferIsAbsent(buffer) != required ||
-         gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected %s%s %s",
-                   required ? "" : "no ", name, condition);
+  gqFormatTraits a = gqFormatGetTraits((gqFormat)format);
+  return gqCpuMmCheckFormats(op, format, bFormat, scaleLayout) &&
+         (a.blockRows == 1 ||
+          gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                    "format %s has blocks of several rows, which only b can "
+                    "have",
+                    a.name));
 }
 
 static bool checkPresences(gqCpuOp *op, const gqGroupedMmOperands *operands,
-                           gqFormat format) {
-  bool scaled = format != GQ_FORMAT_NONE, tiled = isTiled(format);
-  const char *with = scaled ? "with a format" : "without a format";
-  return checkPresence(op, "a_scales", &operands->aScales, scaled, with) &&
-         checkPresence(op, "b_scales", &operands->bScales, scaled, with) &&
-         checkPresence(op, "scale_offsets", &operands->scaleOffsets, tiled,
-                       tiled ? "with scales in tile128x4"
-                             : "without scales in tile128x4");
+                           gqCpuMmSide a) {
+  return gqCpuMmCheckScalePresence(op, &operands->aScales, &operands->bScales,
+                                   a.format) &&
+         gqCpuMmCheckPresence(op, "scale_offsets", &operands->scaleOffsets,
+                              a.tiled,
+                              a.tiled ? "with scales in tile128x4"
+                                      : "without scales in tile128x4");
 }
 
 /// M, N and K.
@@ -88,8 +50,8 @@ typedef struct Extents {
   int64_t m, n, k;
 } Extents;
 
-static bool checkA(gqCpuOp *op, const gqGroupedMmOperands *operands, Side side,
-                   Extents *x) {
+static bool checkA(gqCpuOp *op, const gqGroupedMmOperands *operands,
+                   gqCpuMmSide side, Extents *x) {
   const gqRequirement a = {.name = "a",
                            .buffer = &operands->a,
                            .types = side.types,
@@ -105,8 +67,8 @@ static bool checkA(gqCpuOp *op, const gqGroupedMmOperands *operands, Side side,
   return gqCpuCheckColumns(op, "a", side.format, x->k);
 }
 
-static bool checkB(gqCpuOp *op, const gqGroupedMmOperands *operands, Side side,
-                   int64_t numGroups, Extents *x) {
+static bool checkB(gqCpuOp *op, const gqGroupedMmOperands *operands,
+                   gqCpuMmSide side, int64_t numGroups, Extents *x) {
   const gqRequirement b = {
       .name = "b",
       .buffer = &operands->b,
@@ -122,8 +84,9 @@ static bool checkB(gqCpuOp *op, const gqGroupedMmOperands *operands, Side side,
 }
 
 /// The scales of blocks in tile128x4.
-static bool checkTiles(gqCpuOp *op, const gqGroupedMmOperands *operands, Side a,
-                       Side b, gq_dev_groups groups, Extents x) {
+static bool checkTiles(gqCpuOp *op, const gqGroupedMmOperands *operands,
+                       gqCpuMmSide a, gqCpuMmSide b, gq_dev_groups groups,
+                       Extents x) {
   int64_t columns = gq_dev_up(x.k / a.traits.blockColumns, GQ_DEV_TILE_COLUMNS);
   const gqRequirement bScales = {
       .name = "b_scales",
@@ -140,7 +103,8 @@ static bool checkTiles(gqCpuOp *op, const gqGroupedMmOperands *operands, Side a,
 
 /// Those that are linear.
 static bool checkLinear(gqCpuOp *op, const gqGroupedMmOperands *operands,
-                        Side a, Side b, int64_t numGroups, Extents x) {
+                        gqCpuMmSide a, gqCpuMmSide b, int64_t numGroups,
+                        Extents x) {
   int64_t columns = x.k / a.traits.blockColumns;
   int64_t bRows = gq_dev_up(x.n, b.traits.blockRows) / b.traits.blockRows;
   const gqRequirement aScales = {.name = "a_scales",
@@ -195,16 +159,16 @@ static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
   Extents x;
   if (!checkFormats(op, format, bFormat, scaleLayout))
     return false;
-  Side a = sideOf(format), b = sideOf(bFormat);
-  if (!checkPresences(op, operands, a.format) || !checkA(op, operands, a, &x) ||
+  gqCpuMmSide a = gqCpuMmSideOf(format), b = gqCpuMmSideOf(bFormat);
+  if (!checkPresences(op, operands, a) || !checkA(op, operands, a, &x) ||
       !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets, "row",
                         x.m, groups) ||
       !checkB(op, operands, b, groups->numGroups, &x))
     return false;
   int64_t g = groups->numGroups;
-  return (isTiled(a.format) ? checkTiles(op, operands, a, b, *groups, x)
-                            : a.format == GQ_FORMAT_NONE ||
-                                  checkLinear(op, operands, a, b, g, x)) &&
+  return (a.tiled ? checkTiles(op, operands, a, b, *groups, x)
+                  : a.format == GQ_FORMAT_NONE ||
+                        checkLinear(op, operands, a, b, g, x)) &&
          checkOptional(op, "alpha", &operands->alpha, GQ_TYPES_F32, 1, g, 0,
                        "[G]") &&
          checkOptional(op, "row_scales", &operands->rowScales, GQ_TYPES_F32, 1,
@@ -226,7 +190,7 @@ static gqCpuMmMatrix rowsOf(const gqGroupedMmOperands *operands,
                             gqFormat format, int64_t begin,
                             int64_t scaleBegin) {
   const gqBuffer *scales = &operands->aScales;
-  int64_t scaleRow = isTiled(format) ? scaleBegin : begin;
+  int64_t scaleRow = gqCpuMmSideOf(format).tiled ? scaleBegin : begin;
   return (gqCpuMmMatrix){
       .format = format,
       .type = (gqElementType)operands->a.type,

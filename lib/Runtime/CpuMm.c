@@ -91,22 +91,26 @@ static double scaleAt(const gqCpuMmMatrix *matrix, gqFormatTraits traits,
   return 1.0;
 }
 
-/// Dequantizes `depth` elements of a row from column `k` on; both are multiples
-/// of the block.
+static uint8_t codeAt(const gqCpuMmMatrix *matrix, gqCode code, int64_t row,
+                      int64_t k) {
+  int64_t line = matrix->transposed ? k : row;
+  int64_t at = matrix->transposed ? row : k;
+  const uint8_t *codes = matrix->data + line * matrix->stride;
+  return code == GQ_CODE_E2M1 ? codes[at / 2] >> at % 2 * 4 & 15 : codes[at];
+}
+
+/// Dequantizes `depth` elements of a row from column `k` on, where a block
+/// begins.
 static void dequantize(const gqCpuMmMatrix *matrix, const Values *values,
                        int64_t row, int64_t k, int64_t depth, double *x) {
   gqFormatTraits traits = gqFormatGetTraits(matrix->format);
-  const uint8_t *codes = matrix->data + row * matrix->stride;
   bool scaled = matrix->format != GQ_FORMAT_NONE;
   int64_t block = scaled ? traits.blockColumns : depth;
   for (int64_t first = 0; first < depth; first += block) {
     double scale = scaled ? scaleAt(matrix, traits, row, k + first) : 1.0;
-    for (int64_t i = first; i < first + block; ++i) {
-      uint8_t code = values->code == GQ_CODE_E2M1
-                         ? codes[(k + i) / 2] >> (k + i) % 2 * 4 & 15
-                         : codes[k + i];
-      x[i] = values->values[code] * scale;
-    }
+    int64_t end = first + block < depth ? first + block : depth;
+    for (int64_t i = first; i < end; ++i)
+      x[i] = values->values[codeAt(matrix, values->code, row, k + i)] * scale;
   }
 }
 
@@ -148,6 +152,48 @@ const double *gqCpuMmSum(const gqCpuMmMatrix *a, int64_t row, int64_t rows,
     multiply(tile, rows, part);
   }
   return &tile->sums[0][0];
+}
+
+gqCpuMmSide gqCpuMmSideOf(int32_t format) {
+  gqFormatTraits traits = gqFormatGetTraits((gqFormat)format);
+  bool scaled = format != GQ_FORMAT_NONE;
+  return (gqCpuMmSide){
+      .format = (gqFormat)format,
+      .traits = traits,
+      .types = scaled ? 1 << traits.dataType : GQ_TYPES_FP8,
+      .tiled = scaled && traits.scaleType != GQ_F32,
+  };
+}
+
+bool gqCpuMmCheckFormats(gqCpuOp *op, int32_t format, int32_t bFormat,
+                         int32_t scaleLayout) {
+  if (format == GQ_FORMAT_NONE && bFormat == GQ_FORMAT_NONE)
+    return true;
+  gqCpuMmSide a = gqCpuMmSideOf(format), b = gqCpuMmSideOf(bFormat);
+  if (!gqCpuCheckFormat(op, format) || !gqCpuCheckFormat(op, bFormat) ||
+      !gqCpuCheckAttributes(op, format, scaleLayout,
+                            a.tiled ? GQ_LAYOUTS_TILE128X4 : GQ_LAYOUTS_LINEAR))
+    return false;
+  return (a.traits.scaleRule == b.traits.scaleRule &&
+          a.traits.blockColumns == b.traits.blockColumns) ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "formats %s and %s have not the same scale rule",
+                   a.traits.name, b.traits.name);
+}
+
+bool gqCpuMmCheckPresence(gqCpuOp *op, const char *name, const gqBuffer *buffer,
+                          bool required, const char *condition) {
+  return gqBufferIsAbsent(buffer) != required ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected %s%s %s",
+                   required ? "" : "no ", name, condition);
+}
+
+bool gqCpuMmCheckScalePresence(gqCpuOp *op, const gqBuffer *aScales,
+                               const gqBuffer *bScales, gqFormat format) {
+  bool scaled = format != GQ_FORMAT_NONE;
+  const char *with = scaled ? "with a format" : "without a format";
+  return gqCpuMmCheckPresence(op, "a_scales", aScales, scaled, with) &&
+         gqCpuMmCheckPresence(op, "b_scales", bScales, scaled, with);
 }
 
 void gqCpuMmStore(double value, gqElementType type, void *row, int64_t index) {

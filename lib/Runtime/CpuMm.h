@@ -17,6 +17,8 @@
 #ifndef GQ_LIB_RUNTIME_CPUMM_H
 #define GQ_LIB_RUNTIME_CPUMM_H
 
+#include "CpuCheck.h"
+
 #include "gq/Runtime/Types.h"
 
 enum {
@@ -24,15 +26,18 @@ enum {
   GQ_CPU_MM_COLUMNS = 64,
 };
 
-/// A matrix [rows, K] of codes and its scales.
+/// A matrix [rows, K] of codes and its scales. The last block of a row may be
+/// cut off.
 typedef struct gqCpuMmMatrix {
   gqFormat format;
   /// Of the codes in memory; without a format it says what they are.
   gqElementType type;
   /// Row 0.
   const uint8_t *data;
-  /// Bytes from row to row.
+  /// Bytes from row to row, or if `transposed` from column to column, whose
+  /// elements are then next to each other.
   int64_t stride;
+  bool transposed;
   /// Those of row 0, at the start of a tile in tile128x4. Not read without a
   /// format.
   const void *scales;
@@ -51,10 +56,36 @@ void gqCpuMmTileFree(gqCpuMmTile *tile);
 /// The sums over k < `depth` of a[row + i, k] * b[column + j, k] for i < rows
 /// and j < columns, which are at most GQ_CPU_MM_ROWS and GQ_CPU_MM_COLUMNS. The
 /// result is that of row 0, GQ_CPU_MM_COLUMNS from row to row; those beyond are
-/// of no meaning. `depth` is a multiple of the block.
+/// of no meaning.
 const double *gqCpuMmSum(const gqCpuMmMatrix *a, int64_t row, int64_t rows,
                          const gqCpuMmMatrix *b, int64_t column,
                          int64_t columns, int64_t depth, gqCpuMmTile *tile);
+
+/// What an operand of a matmul can be of: a format, or none.
+typedef struct gqCpuMmSide {
+  gqFormat format;
+  gqFormatTraits traits;
+  /// A set of element types.
+  int32_t types;
+  /// Whether scales are in tile128x4.
+  bool tiled;
+} gqCpuMmSide;
+
+gqCpuMmSide gqCpuMmSideOf(int32_t format);
+
+/// Checks formats of two operands that are multiplied, and the layout of their
+/// scales.
+bool gqCpuMmCheckFormats(gqCpuOp *op, int32_t format, int32_t bFormat,
+                         int32_t scaleLayout);
+
+/// Checks that an operand is there if it is `required`, else not; `condition`
+/// says when, for the message.
+bool gqCpuMmCheckPresence(gqCpuOp *op, const char *name, const gqBuffer *buffer,
+                          bool required, const char *condition);
+
+/// Checks that both scales are there if there is a format, else not.
+bool gqCpuMmCheckScalePresence(gqCpuOp *op, const gqBuffer *aScales,
+                               const gqBuffer *bScales, gqFormat format);
 
 /// Stores `value` as element `index` of a row of `type`, f32, bf16 or f16,
 /// rounded once.

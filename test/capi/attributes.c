@@ -162,6 +162,29 @@ static void descriptionsRoundTrip(void **state) {
     mlirOperationDestroy(mm);
   }
 
+  gqGroupedWgrad wgrad = {
+      .format = GQ_FORMAT_MXFP8_E5M2,
+      .bFormat = GQ_FORMAT_MXFP8_E4M3,
+      .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,
+      .a = argument(block, e5m2, 2, (int64_t[]){8, 32}),
+      .b = argument(block, e4m3, 2, (int64_t[]){8, 64}),
+      .aScales = argument(block, mlirFloat8E8M0FNUTypeGet(context), 1,
+                          (int64_t[]){1024}),
+      .bScales = argument(block, mlirFloat8E8M0FNUTypeGet(context), 1,
+                          (int64_t[]){1024}),
+      .offsets = desc.offsets,
+      .out = argument(block, f32, 3, (int64_t[]){2, 32, 64}),
+  };
+  MlirOperation gradient = gqGroupedWgradCreate(location, &wgrad);
+  assert_true(mlirOperationVerify(gradient));
+  assert_true(gqOperationIsAGroupedWgrad(gradient));
+  gqGroupedWgrad readGradient = gqGroupedWgradGet(gradient);
+  assert_int_equal(readGradient.bFormat, wgrad.bFormat);
+  assert_true(mlirValueEqual(readGradient.bScales, wgrad.bScales));
+  assert_true(mlirValueIsNull(readGradient.alpha));
+  assert_true(mlirValueEqual(readGradient.out, wgrad.out));
+  mlirOperationDestroy(gradient);
+
   gqGroupedBlockQuantize quantize = {
       .format = GQ_FORMAT_NVFP4,
       .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,

@@ -266,8 +266,8 @@ def tile(linear, padding=0):
 def untile(tiled, m, c):
     """The inverse of tile(); `tiled` may be longer than the group."""
     p = up(c, 4)
-    t = tiled.reshape(-1)[: up(m, 128) * p].reshape(-1, p // 4, 32, 4, 4)
-    return t.transpose(0, 3, 2, 1, 4).reshape(-1, p)[:m, :c]
+    t = tiled.reshape(-1)[: up(m, 128) * p].reshape(up(m, 128) // 128, p // 4, 32, 4, 4)
+    return t.transpose(0, 3, 2, 1, 4).reshape(up(m, 128), p)[:m, :c]
 
 
 def preprocess_grouped_matmul_sf(
@@ -315,20 +315,30 @@ def grouped_block_quantize(
     )
 
 
-def dequantize(data, linear, global_scale=None, fmt="nvfp4"):
-    """Data as stored [M, ...], linear scales [M, C] -> float64 [M, K].
+def codes_of(data, fmt):
+    """Data as stored -> codes one by one."""
+    return unpack(data) if fmt in FORMATS and FORMATS[fmt].bits == 4 else data
 
-    Blocks of 128 rows have scales [up(M, 128) / 128, C]; without a format, `fmt`
-    being an element type, there are none.
+
+def dequantize_codes(codes, linear, fmt):
+    """Codes [M, K], linear scales [M, C] -> float64 [M, K].
+
+    Blocks of 128 rows have scales [up(M, 128) / 128, C]; the last one of a row may
+    be cut off. Without a format, `fmt` being an element type, there are none.
     """
     if fmt in PLAIN:
-        return PLAIN[fmt](data).astype(np.float64)
+        return PLAIN[fmt](codes).astype(np.float64)
     f = FORMATS[fmt]
-    values = f.value(unpack(data) if f.bits == 4 else data).astype(np.float64)
+    m, k = codes.shape
     scales = SCALES[f.scale](linear).astype(np.float64)
-    scales = scales.repeat(f.block[0], 0)[: len(values)].repeat(f.block[1], -1)
+    scales = scales.repeat(f.block[0], 0)[:m].repeat(f.block[1], 1)[:, :k]
     with np.errstate(invalid="ignore"):
-        values = values * scales
+        return f.value(codes).astype(np.float64) * scales
+
+
+def dequantize(data, linear, global_scale=None, fmt="nvfp4"):
+    """Data as stored [M, ...], linear scales -> float64 [M, K]."""
+    values = dequantize_codes(codes_of(data, fmt), linear, fmt)
     return values if global_scale is None else values / np.float64(global_scale)
 
 
@@ -344,6 +354,18 @@ def round_to(x, dtype):
         other = np.nextafter(f, np.where(x > f, np.inf, -np.inf).astype("f4"))
     odd = (f != x) & (f.view(np.uint32) % 2 == 0)
     return np.where(odd, other, f).astype(dtype)
+
+
+def _product(error, lhs, rhs, factor, added, dtype):
+    """lhs [M, K] . rhs [N, K], scaled and added to, as `dtype`; `error` times
+    what it may be off is added before the rounding."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        value = lhs @ rhs.T * factor + added
+        if error:
+            off = (lhs.shape[1] + 8) * (np.abs(lhs) @ np.abs(rhs.T))
+            off = (off * np.abs(factor) + 8 * np.abs(added)) * 2.0**-53
+            value = np.where(np.isfinite(value), value + error * off, value)
+        return round_to(value, dtype)
 
 
 def _grouped_mm(
@@ -371,13 +393,7 @@ def _grouped_mm(
         if column_scales is not None:
             factor *= column_scales[e].astype(np.float64)
         added = 0.0 if bias is None else bias[e].astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            value = lhs @ rhs.T * factor + added
-            if error:
-                off = (lhs.shape[1] + 8) * (np.abs(lhs) @ np.abs(rhs.T))
-                off = (off * np.abs(factor) + 8 * np.abs(added)) * 2.0**-53
-                value = np.where(np.isfinite(value), value + error * off, value)
-            out[begin:end] = round_to(value, out.dtype)
+        out[begin:end] = _product(error, lhs, rhs, factor, added, out.dtype)
     return out
 
 
@@ -401,3 +417,51 @@ def grouped_mm_bounds(*operands, **options):
     the factors and the bias add a few of that. Twice, because NumPy's sums are.
     """
     return tuple(_grouped_mm(error, *operands, **options) for error in (-2, 2))
+
+
+def _columns(data, scales, offsets, columns, fmt):
+    """Columnwise data and scales as stored -> float64 [columns, m] a group."""
+    f, at, scale_at = FORMATS.get(fmt), 0, 0
+    for begin, end in group_ranges(None, offsets, None):
+        m, linear = end - begin, None
+        if f and f.transposes:
+            width = up(m, 32) * f.bits // 8
+            codes = codes_of(data[at : at + columns * width].reshape(columns, width), fmt)
+            at += columns * width
+        else:
+            codes = codes_of(data[begin:end], fmt).T
+        if f:
+            lines, blocks = columns // f.block[0], -(-up(m, 32) // f.block[1])
+            tiled = f.scale != "f32"
+            size = up(lines, 128) * up(blocks, 4) if tiled else lines * blocks
+            part = scales[scale_at : scale_at + size]
+            linear = untile(part, lines, blocks) if tiled else part.reshape(lines, blocks)
+            scale_at += size
+        yield dequantize_codes(codes[:, :m], linear, fmt)
+
+
+def _grouped_wgrad(
+    error, a, b, a_scales, b_scales, offsets, alpha, out, fmt="nvfp4", b_format=None
+):
+    """grouped_wgrad(), each result moved by `error` times what it may be off."""
+    out = out.copy()
+    lhs = _columns(a, a_scales, offsets, out.shape[1], fmt)
+    rhs = _columns(b, b_scales, offsets, out.shape[2], b_format or fmt)
+    for e, (x, y) in enumerate(zip(lhs, rhs, strict=True)):
+        factor = 1.0 if alpha is None else np.float64(alpha[e])
+        out[e] = _product(error, x, y, factor, 0.0, out.dtype)
+    return out
+
+
+def grouped_wgrad(*operands, **options):
+    """Columnwise data and scales -> `out` [G, N, K].
+
+    Operands: a, b, a_scales, b_scales, offsets, alpha, out; options fmt, b_format.
+    What is absent is None.
+    """
+    return _grouped_wgrad(0, *operands, **options)
+
+
+def grouped_wgrad_bounds(*operands, **options):
+    """The least and the largest that grouped_wgrad() may give."""
+    return tuple(_grouped_wgrad(error, *operands, **options) for error in (-2, 2))

@@ -61,16 +61,28 @@ MM_OPERANDS = [
 ]  # fmt: skip
 
 
+WGRAD_OPERANDS = ["a", "b", "a_scales", "b_scales", "offsets", "alpha", "out"]
+
+
+def _multiply(function, names, arrays, elements, *attributes):
+    buffers = [
+        _buffer(cases.Operand(arrays[n], elements[n]) if n in arrays else None)
+        for n in names
+    ]
+    function((_Buffer * len(buffers))(*buffers), *attributes)
+    _library.check(_library.lib.gqCpuStatus())
+
+
 def grouped_mm(arrays, elements, fmt, b_format, layout):
     """Calls gqCpuGroupedMm on arrays and their types by name. Raises gq.Error.
 
     Formats and the layout are numbers.
     """
-    buffers = [
-        _buffer(cases.Operand(arrays[n], elements[n]) if n in arrays else None)
-        for n in MM_OPERANDS
-    ]
-    _library.lib.gqCpuGroupedMm(
-        (_Buffer * len(buffers))(*buffers), fmt, b_format, layout
-    )
-    _library.check(_library.lib.gqCpuStatus())
+    function = _library.lib.gqCpuGroupedMm
+    _multiply(function, MM_OPERANDS, arrays, elements, fmt, b_format, layout)
+
+
+def grouped_wgrad(arrays, elements, fmt, b_format, layout):
+    """The same with gqCpuGroupedWgrad."""
+    function = _library.lib.gqCpuGroupedWgrad
+    _multiply(function, WGRAD_OPERANDS, arrays, elements, fmt, b_format, layout)

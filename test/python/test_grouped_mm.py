@@ -6,7 +6,7 @@ import dataclasses
 
 import cases
 import gq
-import ml_dtypes
+import matmul
 import modules
 import numpy as np
 import oracle
@@ -16,137 +16,39 @@ import values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-# Pairs of formats, or of element types where there are none.
-PAIRS = [
-    (a, b)
-    for a in oracle.FORMATS
-    for b in oracle.FORMATS
-    if oracle.FORMATS[a].block[0] == 1
-    and oracle.FORMATS[a].scale == oracle.FORMATS[b].scale
-    and oracle.FORMATS[a].block[1] == oracle.FORMATS[b].block[1]
-] + [(a, b) for a in oracle.PLAIN for b in oracle.PLAIN]
+PAIRS = matmul.pairs(one_row=True)
 FACTORS = ["alpha", "row_scales", "column_scales"]
 
 
-def codes(rng, shape, fmt):
-    """Data [..., K] as stored, of random finite codes."""
-    f = oracle.FORMATS.get(fmt)
-    if f and f.bits == 4:
-        return rng.integers(0, 256, (*shape[:-1], shape[-1] // 2), np.uint8)
-    e5m2 = "e5m2" in fmt.lower()
-    magnitudes = rng.integers(0, 0x7C if e5m2 else 0x7F, shape, np.uint8)
-    return magnitudes | rng.integers(0, 2, shape, np.uint8) << 7
-
-
-def scales(rng, shape, fmt, wide):
-    """Linear scales as stored; `wide` ones of any size, else near 1."""
-    kind = oracle.FORMATS[fmt].scale
-    if kind == "f8E4M3FN":
-        return rng.integers(0, 0x7F, shape, np.uint8)
-    if kind == "f8E8M0FNU":
-        low, high = (0, 255) if wide else (120, 134)
-        return rng.integers(low, high, shape, np.uint8)
-    exponents = rng.uniform(-126, 127, shape) if wide else rng.uniform(-6, 6, shape)
-    return np.exp2(exponents).astype(np.float32)
-
-
-@dataclasses.dataclass
-class Problem:
-    """Operands by name, those that are absent left out, and the formats.
-
-    `out` is the operand of that name.
-    """
-
-    fmt: str
-    b_format: str
-    operands: dict[str, np.ndarray]
-    out: cases.Poisoned
+class Problem(matmul.Problem):
+    OP = "gq.grouped_mm"
+    CLAUSES = {
+        "ins": ["a", "b"],
+        "scales": ["a_scales", "b_scales"],
+        "groups": ["offsets", "scale_offsets"],
+        **{name: [name] for name in [*FACTORS, "bias"]},
+        "outs": ["out"],
+    }
 
     def expected(self):
         """The least and the largest right results."""
         o = {name: self.operands.get(name) for name in runtime.MM_OPERANDS}
         options = {n: o[n] for n in ("row_scales", "column_scales", "bias")}
         return oracle.grouped_mm_bounds(
-            *(o[n] for n in runtime.MM_OPERANDS[:7]), self.out.array, **options, fmt=self.fmt,
-            b_format=self.b_format,
+            *(o[n] for n in runtime.MM_OPERANDS[:7]), self.out.array, **options,
+            fmt=self.fmt, b_format=self.b_format,
         )  # fmt: skip
 
     def check(self, actual):
         """`actual` is right, to the bit where no rounding of sums shows."""
         self.out.check_surroundings()
-        low, high = (x.astype(np.float64) for x in self.expected())
-        x = actual.astype(np.float64)
-        right = ((low <= x) & (x <= high)) | (np.isnan(x) & np.isnan(low))
-        grouped = np.zeros(len(x), bool)
+        grouped = np.zeros(len(actual), bool)
         for begin, end in oracle.group_ranges(
-            len(x), self.operands["offsets"], self.operands.get("scale_offsets")
+            len(actual), self.operands["offsets"], self.operands.get("scale_offsets")
         ):
             grouped[begin:end] = True
-        assert right[grouped].all()
+        assert matmul.is_right(actual, *self.expected())[grouped].all()
         assert (stored_bytes(actual[~grouped]) == cases.POISON).all()
-
-    def elements(self):
-        """The element types of the operands in memory, by name."""
-        f, bf = (oracle.FORMATS.get(x) for x in (self.fmt, self.b_format))
-        known = {"a": f.data if f else self.fmt, "b": bf.data if bf else self.b_format}
-        known |= dict.fromkeys(["a_scales", "b_scales"], f.scale if f else None)
-        return {
-            name: known.get(name)
-            or (modules.index_of if x.dtype.kind == "i" else modules.element_of)(x)
-            for name, x in self.operands.items()
-        }
-
-    def types(self, static, packed):
-        """MLIR's types by name, extents static or not."""
-        result = {}
-        for name, element in self.elements().items():
-            shape, encoding = list(self.operands[name].shape), ""
-            if element == "i8" and not packed:
-                element, shape[-1] = "f4E2M1FN", 2 * shape[-1]
-            if name in ("a_scales", "b_scales") and element != "f32":
-                encoding = ", #gq.tile128x4"
-            dims = "".join(f"{s if static else '?'}x" for s in shape)
-            result[name] = f"tensor<{dims}{element}{encoding}>"
-        return result
-
-    def text(self, static=False, packed=False):
-        t = self.types(static, packed)
-        arguments = ", ".join(f"%{name} : {t[name]}" for name in t)
-
-        def clause(word, *names):
-            names = [n for n in names if n in t]
-            values = ", ".join(f"%{n}" for n in names)
-            return f"{word}({values} : {', '.join(t[n] for n in names)})" if names else ""
-
-        attributes = ""
-        if self.fmt in oracle.FORMATS:
-            attributes = f"format({self.fmt})"
-            if self.b_format != self.fmt:
-                attributes += f" b_format({self.b_format})"
-            if oracle.FORMATS[self.fmt].scale == "f32":
-                attributes += " scale_layout(linear)"
-        return f"""
-          func.func @main({arguments}) -> {t["out"]} {{
-            %c = gq.grouped_mm {attributes}
-                {clause("ins", "a", "b")} {clause("scales", "a_scales", "b_scales")}
-                {clause("groups", "offsets", "scale_offsets")}
-                {clause("alpha", "alpha")} {clause("row_scales", "row_scales")}
-                {clause("column_scales", "column_scales")} {clause("bias", "bias")}
-                {clause("outs", "out")} -> {t["out"]}
-            return %c : {t["out"]}
-          }}"""
-
-    def numbers(self):
-        """The attributes as the runtime takes them."""
-        f = oracle.FORMATS.get(self.fmt)
-        if not f:
-            return -1, -1, 1
-        formats = [gq.FORMATS.index(x) for x in (self.fmt, self.b_format)]
-        return *formats, int(f.scale != "f32")
-
-    def run(self, **options):
-        arrays = self.operands.values()
-        return modules.compiled(self.text(**options))(*arrays)
 
 
 def stored_bytes(array):
@@ -157,18 +59,18 @@ def problem(rng, pair, g, n, k, out="f32", factors=(), bias=None, wide=False):
     """A problem of random operands over the groups `g`."""
     fmt, b_format = pair
     count, operands = len(g.sizes), {}
-    operands["a"] = codes(rng, (g.m, k), fmt)
-    operands["b"] = codes(rng, (count, n, k), b_format)
+    operands["a"] = matmul.codes(rng, (g.m, k), fmt)
+    operands["b"] = matmul.codes(rng, (count, n, k), b_format)
     offsets = g.offsets
     f, bf = (oracle.FORMATS.get(x) for x in pair)
     if f:
         c = k // f.block[1]
-        linear = scales(rng, (g.m, c), fmt, wide)
+        linear = matmul.scales(rng, (g.m, c), fmt, wide)
         shape = count, -(-n // bf.block[0]), c
-        b_linear = scales(rng, shape, b_format, wide)
+        b_linear = matmul.scales(rng, shape, b_format, wide)
     if f and f.scale != "f32":
         # What pads tiles is NaN: it must not matter.
-        nan = 0x7F if f.scale == "f8E4M3FN" else 0xFF
+        nan = matmul.nan_scale(fmt)
         tiles = np.full((g.scale_rows, oracle.up(c, 4)), nan, np.uint8)
         operands["a_scales"] = oracle.preprocess_grouped_matmul_sf(
             linear, offsets, g.scale_offsets, tiles, padding=nan
@@ -427,3 +329,18 @@ def test_quantized_operands():
         four_bits = [oracle.FORMATS[f].bits == 4 for f in pair]
         e5m2 = ["e5m2" in f for f in pair]
         assert error < (0.2 if any(four_bits) else 0.1 if any(e5m2) else 0.05), pair
+
+
+@pytest.mark.parametrize("name", ["alpha", "row_scales", "column_scales", "bias"])
+def test_overlap(name):
+    rng = np.random.default_rng(0)
+    g = groups([70, 3])
+    p = problem(rng, ("f8E4M3FN", "f8E4M3FN"), g, n=32, k=32)
+    shape = {"alpha": (2,), "row_scales": (g.m,)}.get(name, (2, 32))
+    inside = p.out.array.reshape(-1)[5 : 5 + int(np.prod(shape))].reshape(shape)
+    message = f"out is written and overlaps {name} in memory"
+    with pytest.raises(gq.Error, match=message):
+        runtime.grouped_mm(
+            p.operands | {name: inside}, p.elements() | {name: "f32"}, *p.numbers()
+        )
+    assert (stored_bytes(p.out.array) == cases.POISON).all()

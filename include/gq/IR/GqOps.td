@@ -42,6 +42,7 @@ def Gq_F32Scalar : Gq_Shaped<[F32], [0]>;
 def Gq_F32ScalarOr1D : Gq_Shaped<[F32], [0, 1]>;
 def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
 def Gq_F32_2D : Gq_Shaped<[F32], [2]>;
+def Gq_Float3D : Gq_Shaped<[F32, BF16, F16], [3]>;
 
 //===----------------------------------------------------------------------===//
 // Base class
@@ -474,7 +475,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
 
     **Gradients.** That of the input is the same op: `a` is the gradient of the
     output, and `b` what `columnwise_outs` of the weights hold where the format
-    transposes, `[G, K, N]`.}], sharedConstraints, [{
+    transposes, `[G, K, N]`. That of the weights is `gq.grouped_wgrad`.}], sharedConstraints, [{
     * (C5) `b` is `[G, N, K]` of the format's type or `[G, N, K/2]` of i8 for f4.
     * (C6) `a_scales` in `tile128x4` is `[rows, K/block rounded up to 4]` with
       rows a multiple of 128, linear `[M, K/block]`.
@@ -534,6 +535,77 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     (`row_scales` `(` $row_scales^ `:` type($row_scales) `)`)?
     (`column_scales` `(` $column_scales^ `:` type($column_scales) `)`)?
     (`bias` `(` $bias^ `:` type($bias) `)`)?
+    `outs` `(` $out `:` type($out) `)`
+    (`->` type($results)^)?
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// grouped_wgrad
+//===----------------------------------------------------------------------===//
+
+def Gq_GroupedWgradOp
+    : Gq_Op<"grouped_wgrad", "out", [AttrSizedOperandSegments]> {
+  let summary = "Multiply two matrices along the rows of each group";
+  let description = !strconcat([{
+    For each group e, `out[e, n, k] = alpha[e] * sum_i deq(a)[i, n] * deq(b)[i,
+    k]` over its rows i: the gradient of the weights, of the output's gradient
+    `a`, `[M, N]`, and the input `b`, `[M, K]`. Without `alpha` the factor is 1.
+    Sums are kept in float32 or wider and rounded once to the type of `out`; that
+    of an empty group is 0. Rows in no group are not read.
+
+    `a` and `b` and their scales are what the `columnwise_outs` of
+    `gq.grouped_block_quantize` over the same groups hold, since blocks lie
+    along the sum: flat where the format transposes, else `[M, N]` and `[M, K]`.
+    Formats are as in `gq.grouped_mm`; without one there are no scales.
+
+    ```mlir
+    %dw = gq.grouped_wgrad format(nvfp4)
+        ins(%dyt, %xt : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+        scales(%sdyt, %sxt : tensor<?xf8E4M3FN, #gq.tile128x4>,
+                             tensor<?xf8E4M3FN, #gq.tile128x4>)
+        groups(%offsets : tensor<129xi32>) alpha(%alpha : tensor<128xf32>)
+        outs(%dw0 : tensor<128x8192x5120xf32>) -> tensor<128x8192x5120xf32>
+    ```}], sharedConstraints, [{
+    * (C5) N is a positive multiple of the format's block.
+    * (C6) `a` is flat where its format transposes, else `[M, N]` of the
+      format's type or `[M, N/2]` of i8 for f4; `b` likewise with K.
+    * (C7) `out` is `[G, N, K]`.
+    * (C8) `scale_layout` is `linear` for scales of f32, else `tile128x4`. Scales
+      in `tile128x4` have that encoding, no other tensor has one.
+    * (C9) `offsets` holds G+1 entries.
+    * (C10) `alpha` holds G entries.
+    * (C11) Memrefs have an innermost stride of 1; all but `a` and `b` of rank 2
+      are contiguous.
+    * (C12) `format` and `b_format` have one scale rule. There is no `b_format`
+      without `format`.
+    * (C13) Data and scales are of the formats' types; without a format data is
+      of `f8E4M3FN` or `f8E5M2`.
+    * (C14) `a_scales` and `b_scales` are there if there is a `format`.
+
+    It runs on the CPU, with sums in float64 in the order of i; GPUs have no
+    kernel for it yet.
+  }]);
+  let arguments = (ins
+    OptionalAttr<Gq_FormatAttr>:$format,
+    OptionalAttr<Gq_FormatAttr>:$b_format,
+    DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
+      :$scale_layout,
+    Gq_Data:$a,
+    Gq_Data:$b,
+    Optional<Gq_Scales1D>:$a_scales,
+    Optional<Gq_Scales1D>:$b_scales,
+    Gq_Indices:$offsets,
+    Optional<Gq_F32_1D>:$alpha,
+    Gq_Float3D:$out);
+  let assemblyFormat = [{
+    (`format` `` $format^)? (`b_format` `` $b_format^)?
+    (`scale_layout` `` $scale_layout^)? attr-dict
+    `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)`
+    (`scales` `(` $a_scales^ `,` $b_scales `:`
+                  type($a_scales) `,` type($b_scales) `)`)?
+    `groups` `(` $offsets `:` type($offsets) `)`
+    (`alpha` `(` $alpha^ `:` type($alpha) `)`)?
     `outs` `(` $out `:` type($out) `)`
     (`->` type($results)^)?
   }];

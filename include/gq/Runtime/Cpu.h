@@ -71,6 +71,13 @@ typedef struct gqGroupedMmOperands {
 #include "gq/Runtime/Ops.def"
 } gqGroupedMmOperands;
 
+/// Operands of gq.grouped_wgrad.
+typedef struct gqGroupedWgradOperands {
+#define GQ_GROUPED_WGRAD_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)          \
+  gqBuffer FIELD;
+#include "gq/Runtime/Ops.def"
+} gqGroupedWgradOperands;
+
 /// Quantizes all rows; `scaleLayout` must be GQ_SCALE_LAYOUT_LINEAR.
 GQ_EXPORT void gqCpuBlockQuantize(const gqBlockQuantizeOperands *operands,
                                   int32_t format, int32_t scaleLayout);
@@ -102,6 +109,14 @@ gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
 GQ_EXPORT void gqCpuGroupedMm(const gqGroupedMmOperands *operands,
                               int32_t format, int32_t bFormat,
                               int32_t scaleLayout);
+
+/// out[e, n, k] = alpha[e] * sum_i deq(a)[i, n] * deq(b)[i, k] over the rows i
+/// of each group e, 0 for an empty one; without `alpha` the factor is 1.
+/// Computed in float64, in the order of i, and rounded once to the type of
+/// `out`. The attributes are as those of gqCpuGroupedMm.
+GQ_EXPORT void gqCpuGroupedWgrad(const gqGroupedWgradOperands *operands,
+                                 int32_t format, int32_t bFormat,
+                                 int32_t scaleLayout);
 
 #ifdef __cplusplus
 }

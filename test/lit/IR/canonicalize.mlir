@@ -109,3 +109,17 @@ func.func @grouped_block_quantize_zero_rows_columnwise(%q0: tensor<?xi8>,
       -> tensor<?xi8>, tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<3xf32>
   return %q, %s, %r#2 : tensor<?xi8>, tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<3xf32>
 }
+
+// The gradient of weights that no row has seen is zero.
+// CHECK-LABEL: func @grouped_wgrad_zero_rows
+func.func @grouped_wgrad_zero_rows(%a: tensor<0x32xf8E4M3FN>,
+    %b: tensor<0x64xf8E4M3FN>, %o: tensor<4xi32>, %c0: tensor<3x32x64xf32>)
+    -> tensor<3x32x64xf32> {
+  // CHECK-NEXT: %[[C:.*]] = gq.grouped_wgrad
+  // CHECK-NEXT: return %[[C]]
+  %c = gq.grouped_wgrad
+      ins(%a, %b : tensor<0x32xf8E4M3FN>, tensor<0x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c0 : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return %c : tensor<3x32x64xf32>
+}

@@ -206,3 +206,50 @@ func.func @grouped_mm_plain(%a: tensor<?x17xf8E4M3FN>, %b: tensor<3x32x17xf8E5M2
       outs(%c0 : tensor<?x32xbf16>) -> tensor<?x32xbf16>
   return %c : tensor<?x32xbf16>
 }
+
+// CHECK-LABEL: func @grouped_wgrad
+func.func @grouped_wgrad(%a: tensor<?xf4E2M1FN>, %b: tensor<?xi8>,
+    %sa: tensor<?xf8E4M3FN, #gq.tile128x4>,
+    %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>,
+    %alpha: tensor<3xf32>, %c0: tensor<3x32x64xf32>) -> tensor<3x32x64xf32> {
+  // CHECK: gq.grouped_wgrad format(nvfp4) ins(
+  // CHECK-SAME: groups(%{{.*}} : tensor<4xi32>) alpha(%{{.*}} : tensor<3xf32>) outs(
+  %c = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xi8>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>,
+                        tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>) alpha(%alpha : tensor<3xf32>)
+      outs(%c0 : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return %c : tensor<3x32x64xf32>
+}
+
+// Data that is not transposed, in memory with rows apart.
+// CHECK-LABEL: func @grouped_wgrad_mx
+func.func @grouped_wgrad_mx(%a: memref<?x32xf8E5M2, strided<[40, 1]>>,
+    %b: memref<?x64xf8E4M3FN>, %sa: memref<?xf8E8M0FNU>,
+    %sb: memref<?xf8E8M0FNU>, %o: memref<4xi64>, %c: memref<?x?x?xbf16>) {
+  // CHECK: gq.grouped_wgrad format(mxfp8_e5m2) b_format(mxfp8_e4m3) ins(
+  gq.grouped_wgrad format(mxfp8_e5m2) b_format(mxfp8_e4m3)
+      ins(%a, %b : memref<?x32xf8E5M2, strided<[40, 1]>>, memref<?x64xf8E4M3FN>)
+      scales(%sa, %sb : memref<?xf8E8M0FNU>, memref<?xf8E8M0FNU>)
+      groups(%o : memref<4xi64>) outs(%c : memref<?x?x?xbf16>)
+  // CHECK: gq.grouped_wgrad ins(
+  gq.grouped_wgrad
+      ins(%a, %b : memref<?x32xf8E5M2, strided<[40, 1]>>, memref<?x64xf8E4M3FN>)
+      groups(%o : memref<4xi64>) outs(%c : memref<?x?x?xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @grouped_wgrad_fp8
+func.func @grouped_wgrad_fp8(%a: tensor<?xf8E4M3FN>, %b: tensor<?xf8E4M3FN>,
+    %sa: tensor<?xf32>, %sb: tensor<?xf32>, %o: tensor<4xi32>,
+    %c0: tensor<3x128x256xf32>) -> tensor<3x128x256xf32> {
+  // CHECK: gq.grouped_wgrad format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear) ins(
+  %c = gq.grouped_wgrad format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+      scale_layout(linear)
+      ins(%a, %b : tensor<?xf8E4M3FN>, tensor<?xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf32>, tensor<?xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c0 : tensor<3x128x256xf32>) -> tensor<3x128x256xf32>
+  return %c : tensor<3x128x256xf32>
+}

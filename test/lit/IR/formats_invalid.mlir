@@ -1449,3 +1449,507 @@ func.func @grouped_mm_c16_bias(
       outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
   return
 }
+
+// -----
+
+func.func @grouped_wgrad_c1_a(
+    %a: tensor<?xbf16>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{operand #0 must be}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xbf16>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c1_scales(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{operand #2 must be}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c1_alpha(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %alpha: tensor<f32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{operand #5 must be}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>) alpha(%alpha : tensor<f32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c1_out(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<32x64xf32>) {
+  // expected-error @+1 {{operand #5 must be}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<32x64xf32>) -> tensor<32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c2(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{expected type of operand #5}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x65xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c3(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: memref<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires all operands to be tensors or all memrefs}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : memref<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c4(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x24xf32>) {
+  // expected-error @+1 {{requires K to be a positive multiple of 16, the block size of the format, but got 24}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x24xf32>) -> tensor<3x32x24xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c5(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x24x64xf32>) {
+  // expected-error @+1 {{requires N to be a positive multiple of 16, the block size of the format, but got 24}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x24x64xf32>) -> tensor<3x24x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c6_a(
+    %a: tensor<?x32xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'a' to be of rank 1, but got 2}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?x32xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c6_b(
+    %a: tensor<?x32xf8E4M3FN>, %b: tensor<?xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'b' to be of rank 2, but got 1}}
+  %0 = gq.grouped_wgrad format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c6_rows(
+    %a: tensor<8x32xf8E4M3FN>, %b: tensor<9x64xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'b' to be 8x64 elements, but got 9x64}}
+  %0 = gq.grouped_wgrad format(mxfp8_e4m3)
+      ins(%a, %b : tensor<8x32xf8E4M3FN>, tensor<9x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c7(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<4x32x64xf32>) {
+  // expected-error @+1 {{requires 'out' to be 3x32x64, but got 4x32x64}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<4x32x64xf32>) -> tensor<4x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c7_columns(
+    %a: tensor<?x32xf8E4M3FN>, %b: tensor<?x64xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x64x64xf32>) {
+  // expected-error @+1 {{requires 'out' to be 3x32x64, but got 3x64x64}}
+  %0 = gq.grouped_wgrad format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x64x64xf32>) -> tensor<3x64x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8(
+    %a: tensor<?xf8E4M3FN>, %b: tensor<?xf8E4M3FN>, %sa: tensor<?xf32>, %sb: tensor<?xf32>, %o: tensor<4xi32>, %c: tensor<3x128x256xf32>) {
+  // expected-error @+1 {{requires scale_layout(linear)}}
+  %0 = gq.grouped_wgrad format(fp8_e4m3_1x128)
+      ins(%a, %b : tensor<?xf8E4M3FN>, tensor<?xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf32>, tensor<?xf32>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x128x256xf32>) -> tensor<3x128x256xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8_mx(
+    %a: tensor<?x32xf8E4M3FN>, %b: tensor<?x64xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires scale_layout(tile128x4)}}
+  %0 = gq.grouped_wgrad format(mxfp8_e4m3) scale_layout(linear)
+      ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8_a_scales(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to have the encoding #gq.tile128x4}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8_b_scales(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to have the encoding #gq.tile128x4}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8_a(
+    %a: tensor<?xf4E2M1FN, #gq.tile128x4>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'a' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN, #gq.tile128x4>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8_b(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN, #gq.tile128x4>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'b' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN, #gq.tile128x4>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8_offsets(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32, #gq.tile128x4>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'offsets' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32, #gq.tile128x4>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8_alpha(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %alpha: tensor<3xf32, #gq.tile128x4>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'alpha' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>) alpha(%alpha : tensor<3xf32, #gq.tile128x4>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c8_out(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'out' to have no encoding; only tiled scales have one}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32, #gq.tile128x4>) -> tensor<3x32x64xf32, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c9(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<0xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'offsets' to hold G + 1 entries where there are no 'scale_offsets', but got 0}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<0xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c10(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %alpha: tensor<4xf32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'alpha' to be 3, but got 4}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>) alpha(%alpha : tensor<4xf32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c11_a(
+    %a: memref<?x32xf8E4M3FN, strided<[64, 2]>>, %b: memref<?x64xf8E4M3FN>, %sa: memref<?xf8E8M0FNU>, %sb: memref<?xf8E8M0FNU>, %o: memref<4xi32>, %c: memref<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'a' to have an innermost stride of 1}}
+  gq.grouped_wgrad format(mxfp8_e4m3)
+      ins(%a, %b : memref<?x32xf8E4M3FN, strided<[64, 2]>>, memref<?x64xf8E4M3FN>)
+      scales(%sa, %sb : memref<?xf8E8M0FNU>, memref<?xf8E8M0FNU>)
+      groups(%o : memref<4xi32>)
+      outs(%c : memref<3x32x64xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c11_b(
+    %a: memref<?xf8E4M3FN>, %b: memref<?xf8E4M3FN, strided<[2]>>, %sa: memref<?xf32>, %sb: memref<?xf32>, %o: memref<4xi32>, %c: memref<3x128x256xf32>) {
+  // expected-error @+1 {{requires 'b' to be contiguous}}
+  gq.grouped_wgrad format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : memref<?xf8E4M3FN>, memref<?xf8E4M3FN, strided<[2]>>)
+      scales(%sa, %sb : memref<?xf32>, memref<?xf32>)
+      groups(%o : memref<4xi32>)
+      outs(%c : memref<3x128x256xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c11_a_scales(
+    %a: memref<?xf8E4M3FN>, %b: memref<?xf8E4M3FN>, %sa: memref<?xf32, strided<[2]>>, %sb: memref<?xf32>, %o: memref<4xi32>, %c: memref<3x128x256xf32>) {
+  // expected-error @+1 {{requires 'a_scales' to be contiguous}}
+  gq.grouped_wgrad format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : memref<?xf8E4M3FN>, memref<?xf8E4M3FN>)
+      scales(%sa, %sb : memref<?xf32, strided<[2]>>, memref<?xf32>)
+      groups(%o : memref<4xi32>)
+      outs(%c : memref<3x128x256xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c11_b_scales(
+    %a: memref<?xf8E4M3FN>, %b: memref<?xf8E4M3FN>, %sa: memref<?xf32>, %sb: memref<?xf32, strided<[2]>>, %o: memref<4xi32>, %c: memref<3x128x256xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be contiguous}}
+  gq.grouped_wgrad format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : memref<?xf8E4M3FN>, memref<?xf8E4M3FN>)
+      scales(%sa, %sb : memref<?xf32>, memref<?xf32, strided<[2]>>)
+      groups(%o : memref<4xi32>)
+      outs(%c : memref<3x128x256xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c11_offsets(
+    %a: memref<?xf8E4M3FN>, %b: memref<?xf8E4M3FN>, %sa: memref<?xf32>, %sb: memref<?xf32>, %o: memref<4xi32, strided<[2]>>, %c: memref<3x128x256xf32>) {
+  // expected-error @+1 {{requires 'offsets' to be contiguous}}
+  gq.grouped_wgrad format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : memref<?xf8E4M3FN>, memref<?xf8E4M3FN>)
+      scales(%sa, %sb : memref<?xf32>, memref<?xf32>)
+      groups(%o : memref<4xi32, strided<[2]>>)
+      outs(%c : memref<3x128x256xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c11_alpha(
+    %a: memref<?xf8E4M3FN>, %b: memref<?xf8E4M3FN>, %sa: memref<?xf32>, %sb: memref<?xf32>, %o: memref<4xi32>, %alpha: memref<3xf32, strided<[2]>>, %c: memref<3x128x256xf32>) {
+  // expected-error @+1 {{requires 'alpha' to be contiguous}}
+  gq.grouped_wgrad format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : memref<?xf8E4M3FN>, memref<?xf8E4M3FN>)
+      scales(%sa, %sb : memref<?xf32>, memref<?xf32>)
+      groups(%o : memref<4xi32>) alpha(%alpha : memref<3xf32, strided<[2]>>)
+      outs(%c : memref<3x128x256xf32>)
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c11_out(
+    %a: memref<?xf8E4M3FN>, %b: memref<?xf8E4M3FN>, %sa: memref<?xf32>, %sb: memref<?xf32>, %o: memref<4xi32>, %c: memref<3x128x256xf32, strided<[65536, 512, 1]>>) {
+  // expected-error @+1 {{requires 'out' to be contiguous}}
+  gq.grouped_wgrad format(fp8_e4m3_1x128) scale_layout(linear)
+      ins(%a, %b : memref<?xf8E4M3FN>, memref<?xf8E4M3FN>)
+      scales(%sa, %sb : memref<?xf32>, memref<?xf32>)
+      groups(%o : memref<4xi32>)
+      outs(%c : memref<3x128x256xf32, strided<[65536, 512, 1]>>)
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c12(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'format' and 'b_format' to have one scale rule, not nvfp4 and mxfp4}}
+  %0 = gq.grouped_wgrad format(nvfp4) b_format(mxfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c12_b(
+    %a: tensor<?x32xf8E4M3FN>, %b: tensor<?x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'format' where it has 'b_format'}}
+  %0 = gq.grouped_wgrad b_format(mxfp4)
+      ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c13_a(
+    %a: tensor<?x32xf8E4M3FN>, %b: tensor<?x64xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'a' to be of f8E5M2 for format(mxfp8_e5m2)}}
+  %0 = gq.grouped_wgrad format(mxfp8_e5m2) b_format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c13_b(
+    %a: tensor<?x32xf8E4M3FN>, %b: tensor<?x64xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'b' to be of f8E5M2 for format(mxfp8_e5m2)}}
+  %0 = gq.grouped_wgrad format(mxfp8_e4m3) b_format(mxfp8_e5m2)
+      ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c13_scales(
+    %a: tensor<?x32xf8E4M3FN>, %b: tensor<?x64xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'b_scales' to be of f8E8M0FNU for format(mxfp8_e4m3)}}
+  %0 = gq.grouped_wgrad format(mxfp8_e4m3)
+      ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c13_plain(
+    %a: tensor<?x32xf4E2M1FN>, %b: tensor<?x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'a' to be of f8E4M3FN or f8E5M2 where it has no 'format'}}
+  %0 = gq.grouped_wgrad
+      ins(%a, %b : tensor<?x32xf4E2M1FN>, tensor<?x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c14(
+    %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires 'a_scales' where it has 'format'}}
+  %0 = gq.grouped_wgrad format(nvfp4)
+      ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_wgrad_c14_plain(
+    %a: tensor<?x32xf8E4M3FN>, %b: tensor<?x64xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
+  // expected-error @+1 {{requires no 'a_scales' without 'format'}}
+  %0 = gq.grouped_wgrad
+      ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?x64xf8E4M3FN>)
+      scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
+  return
+}

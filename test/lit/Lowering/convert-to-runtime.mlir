@@ -258,3 +258,28 @@ func.func @grouped_mm_formats(%a: memref<?x256xf8E4M3FN>,
       groups(%o : memref<4xi32>) outs(%c : memref<?x32xbf16>)
   return
 }
+
+// STATIC-LABEL: func @grouped_wgrad
+// STATIC-SAME: %[[A:[^ ]*]]: memref<?xi8>, %[[B:[^ ]*]]: memref<?xi8>, %[[SA:[^ ]*]]: memref<?xf8E4M3FN>, %[[SB:[^ ]*]]: memref<?xf8E4M3FN>, %[[O:[^ ]*]]: memref<4xi32>, %[[AL:[^ ]*]]: memref<3xf32>, %[[C:[^ ]*]]: memref<3x32x64xbf16>
+func.func @grouped_wgrad(%a: memref<?xi8>, %b: memref<?xi8>,
+    %sa: memref<?xf8E4M3FN>, %sb: memref<?xf8E4M3FN>, %o: memref<4xi32>,
+    %alpha: memref<3xf32>, %c: memref<3x32x64xbf16>) {
+  // STATIC: memref.extract_aligned_pointer_as_index %[[SB]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c3, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[O]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c4, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[AL]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c5, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[C]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c6, %c0]
+  // STATIC: call @gqCpuGroupedWgrad(%{{.*}}, %c0_i32, %c0_i32, %c1_i32)
+  gq.grouped_wgrad format(nvfp4) ins(%a, %b : memref<?xi8>, memref<?xi8>)
+      scales(%sa, %sb : memref<?xf8E4M3FN>, memref<?xf8E4M3FN>)
+      groups(%o : memref<4xi32>) alpha(%alpha : memref<3xf32>)
+      outs(%c : memref<3x32x64xbf16>)
+  return
+}
