@@ -24,7 +24,15 @@
 enum { COLUMNS = 160, SCALE_COLUMNS = COLUMNS / 16, SCALE_STRIDE = 12, N_ = 8 };
 
 /// The ops, and what the groups of gq.grouped_block_quantize have.
-typedef enum Kind { GIVEN, PACKED, BOTH, RAGGED, LAYOUT, MATMUL } Kind;
+typedef enum Kind {
+  GIVEN,
+  PACKED,
+  BOTH,
+  RAGGED,
+  LAYOUT,
+  MATMUL,
+  GRADIENT,
+} Kind;
 
 /// The outputs, in the order of HostileArray.
 enum { SCALES, COLUMNWISE_DATA, COLUMNWISE_SCALES, DATA, NUM_OUTPUTS };
@@ -83,11 +91,12 @@ static bool change(Hostile *h, const HostileCase *c) {
   bool columnwise = h->kind == BOTH || h->kind == RAGGED;
   bool packed = h->kind == PACKED || columnwise;
   for (const HostileChange *i = c->changes; i->array; ++i) {
-    bool has = i->array == HOSTILE_OFFSETS         ? true
-               : i->array == HOSTILE_SCALE_OFFSETS ? !packed
-               : i->array == HOSTILE_SCALES        ? packed
-               : i->array > HOSTILE_SCALES         ? columnwise
-                                                   : h->kind == RAGGED;
+    bool has = i->array == HOSTILE_OFFSETS ? true
+               : i->array == HOSTILE_SCALE_OFFSETS
+                   ? !packed && h->kind != GRADIENT
+               : i->array == HOSTILE_SCALES ? packed
+               : i->array > HOSTILE_SCALES  ? columnwise
+                                            : h->kind == RAGGED;
     if (!has)
       return false;
     if (i->array < HOSTILE_SCALES) {
@@ -152,12 +161,26 @@ static void run(Hostile *h, void *input, const Memory *outputs) {
       .scaleOffsets = scaleOffsets,
       .out = matrix(outputs[DATA].bytes, GQ_F32, HOSTILE_ROWS, N_),
   };
+  // Of formats whose columnwise data is [M, N], as there are so many rows.
+  gqBuffer columnwiseData = matrix(input, GQ_F8E4M3FN, HOSTILE_ROWS, 32);
+  gqBuffer columnwiseScales = vector(input, GQ_F8E8M0FNU, 128 * 64);
+  gqGroupedWgradOperands gradient = {
+      .a = columnwiseData,
+      .b = columnwiseData,
+      .aScales = columnwiseScales,
+      .bScales = columnwiseScales,
+      .offsets = offsets,
+      .out = cube(outputs[DATA].bytes, GQ_F32, HOSTILE_GROUPS, 32, 32),
+  };
   if (h->kind == LAYOUT)
     gqCpuPreprocessGroupedMatmulSf(&layout, GQ_FORMAT_NVFP4,
                                    GQ_SCALE_LAYOUT_TILE128X4);
   else if (h->kind == MATMUL)
     gqCpuGroupedMm(&mm, GQ_FORMAT_NVFP4, GQ_FORMAT_NVFP4,
                    GQ_SCALE_LAYOUT_TILE128X4);
+  else if (h->kind == GRADIENT)
+    gqCpuGroupedWgrad(&gradient, GQ_FORMAT_MXFP8_E4M3, GQ_FORMAT_MXFP8_E4M3,
+                      GQ_SCALE_LAYOUT_TILE128X4);
   else
     gqCpuGroupedBlockQuantize(&quantize, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
                               GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
@@ -208,7 +231,7 @@ static void testCase(Kind kind, gqElementType type, const HostileCase *c) {
 
 static void testHostile(void **state) {
   (void)state;
-  for (int kind = GIVEN; kind <= MATMUL; ++kind)
+  for (int kind = GIVEN; kind <= GRADIENT; ++kind)
     for (int i = 0; i < NUM_HOSTILE_CASES; ++i) {
       testCase((Kind)kind, GQ_I32, &hostileCases[i]);
       testCase((Kind)kind, GQ_I64, &hostileCases[i]);
