@@ -19,14 +19,14 @@ mode = lit_config.params.get("gq_opt", "gq-opt")
 config.test_exec_root = os.path.join(config.gq_binary_dir, "test", "lit", mode)
 
 plugin = os.path.join(config.gq_binary_dir, "lib", "libgq.so")
-# An instrumented plugin in a program that is not.
-preload = (f"env LD_PRELOAD={config.sanitize_preload} "
+# Instrumented libraries in programs that are not.
+preload = (f"LD_PRELOAD={config.sanitize_preload}"
            if config.sanitize_preload else "")
 gq_opt = {
     "gq-opt": os.path.join(config.gq_binary_dir, "bin", "gq-opt"),
     "roundtrip": os.path.join(config.gq_binary_dir, "bin", "gq-opt")
     + " --verify-roundtrip",
-    "plugin": preload
+    "plugin": f"env {preload} "
     + os.path.join(config.llvm_tools_dir, "mlir-opt")
     + f" --load-dialect-plugin={plugin} --load-pass-plugin={plugin}",
 }[mode]
@@ -34,6 +34,7 @@ gq_opt = {
 config.substitutions += [
     (r"(?<![/\w-])gq-opt\b", gq_opt),
     ("%python", config.python),
+    ("%preload", preload),
     ("%gq_source_dir", config.gq_source_dir),
     ("%gq_binary_dir", config.gq_binary_dir),
 ]

@@ -3,7 +3,7 @@
 //
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | mlir-translate --mlir-to-llvmir | llc -filetype=obj -relocation-model=pic -o %t.o
 // RUN: clang %S/Inputs/ahead-of-time.c %t.o -I%gq_source_dir/include -L%gq_binary_dir/lib -Wl,-rpath,%gq_binary_dir/lib -lgq_runtime -Wl,-z,defs -o %t
-// RUN: env GQ_CUDA_DRIVER=%gq_binary_dir/lib/libtest_cuda_fake.so %t | FileCheck %s
+// RUN: env %preload GQ_CUDA_DRIVER=%gq_binary_dir/lib/libtest_cuda_fake.so %t | FileCheck %s
 
 // CHECK: 0.5 -2 OK
 // CHECK: grid 4, workspace 0
