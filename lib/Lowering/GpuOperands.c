@@ -311,7 +311,7 @@ static void buildExtentChecks(const Check *c, MlirOperation op) {
     askOfPreprocess(c, op);
   else if (gqOperationIsAGroupedMm(op))
     askOfGroupedMm(c, op);
-  else
+  else if (gqOperationIsAGroupedBlockQuantize(op))
     askOfGroupedBlockQuantize(c, op);
 }
 
