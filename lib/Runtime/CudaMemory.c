@@ -357,10 +357,16 @@ void mgpuMemHostRegisterMemRef(int64_t rank, void *descriptor,
                                int64_t elementSize) {
   const Memref *memref = descriptor;
   int64_t size = elementSize;
+  bool overflow = false;
   for (int64_t i = 0; i < rank; ++i)
-    size *= memref->sizesAndStrides[i];
-  mgpuMemHostRegister(memref->aligned + memref->offset * elementSize,
-                      (uint64_t)size);
+    overflow |= __builtin_mul_overflow(size, memref->sizesAndStrides[i], &size);
+  if (overflow || size < 0)
+    gqCudaPend(gqFail(GQ_INVALID_ARGUMENT,
+                      "a memref to register has a negative extent, or more "
+                      "elements than there can be"));
+  else
+    mgpuMemHostRegister(memref->aligned + memref->offset * elementSize,
+                        (uint64_t)size);
 }
 
 void mgpuMemHostUnregisterMemRef(int64_t rank, void *descriptor,

@@ -1042,6 +1042,16 @@ static void testHostMemory(void **state) {
   mgpuMemHostUnregisterMemRef(2, &memref, 4);
   assert_null(fakeCuda.registered);
   assert_int_equal(gqCudaStatus(), GQ_OK);
+  static const int64_t impossible[][2] = {{INT64_C(1) << 40, INT64_C(1) << 40},
+                                          {-1, 2}};
+  for (int i = 0; i < 2; ++i) {
+    memcpy(memref.sizes, impossible[i], sizeof(memref.sizes));
+    mgpuMemHostRegisterMemRef(2, &memref, 4);
+    assert_null(fakeCuda.registered);
+    assertFailure(gqCudaStatus(), GQ_INVALID_ARGUMENT,
+                  "a memref to register has a negative extent, or more "
+                  "elements than there can be");
+  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -25,7 +25,10 @@ extern "C" {
 typedef struct gqExecutable gqExecutable;
 
 typedef struct gqCompileOptions {
-  /// Where the module runs: "cpu" or "cuda". Null means "cpu".
+  /// Where the module runs: "cpu" or "cuda". Null means "cpu". For "cuda",
+  /// ptxas and fatbinary of the toolkit get files in $TMPDIR from MLIR, some of
+  /// whose names others can guess: where others can write to it, name another
+  /// folder.
   const char *target;
   /// Leave the graph's ops as they are instead of fusing them. Same bytes.
   bool noFusion;
