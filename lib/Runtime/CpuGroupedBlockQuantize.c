@@ -122,6 +122,14 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
 }
 
 /// Which optional operands there are.
+/// Of two operands, called `names`, both are there or none is.
+static bool checkBoth(gqCpuOp *op, const char *names, const gqBuffer *a,
+                      const gqBuffer *b) {
+  return gqBufferIsAbsent(a) == gqBufferIsAbsent(b) ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected both %s or none of them",
+                   names);
+}
+
 static bool checkPresence(gqCpuOp *op, Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   p->gathers = !gqBufferIsAbsent(&operands->rowIndices);
@@ -132,16 +140,12 @@ static bool checkPresence(gqCpuOp *op, Problem *p) {
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "data and columnwise_data are absent, expected one of "
                      "them");
-  if (p->rowwise == gqBufferIsAbsent(&operands->scales))
-    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "expected both data and scales or none of them");
-  if (p->columnwise == gqBufferIsAbsent(&operands->columnwiseScales))
-    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "expected both columnwise_data and columnwise_scales or "
-                     "none of them");
-  if (p->ragged == gqBufferIsAbsent(&operands->lastDims))
-    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "expected both first_dims and last_dims or none of them");
+  if (!checkBoth(op, "data and scales", &operands->data, &operands->scales) ||
+      !checkBoth(op, "columnwise_data and columnwise_scales",
+                 &operands->columnwiseData, &operands->columnwiseScales) ||
+      !checkBoth(op, "first_dims and last_dims", &operands->firstDims,
+                 &operands->lastDims))
+    return false;
   bool hasScaleOffsets = !gqBufferIsAbsent(&operands->scaleOffsets);
   bool wantsScaleOffsets = !gqBufferIsAbsent(&operands->scaleOffsetsOut);
   if (hasScaleOffsets && wantsScaleOffsets)

@@ -39,44 +39,15 @@
 extern "C" {
 #endif
 
-// The operands of each op, one gqBuffer a row of gq/Runtime/Ops.def, which says
-// what they hold.
-
-/// Operands of gq.block_quantize.
-typedef struct gqBlockQuantizeOperands {
-#define GQ_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)         \
+// gq<Op>Operands: the operands of each op, one gqBuffer a row of
+// gq/Runtime/Ops.def, which says what they hold.
+#define GQ_BEGIN_OPERANDS(OP, UPPER) typedef struct gq##OP##Operands {
+#define GQ_OPERAND(OP, UPPER, NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
   gqBuffer FIELD;
+#define GQ_END_OPERANDS(OP, UPPER)                                             \
+  }                                                                            \
+  gq##OP##Operands;
 #include "gq/Runtime/Ops.def"
-} gqBlockQuantizeOperands;
-
-/// Operands of gq.preprocess_grouped_matmul_sf.
-typedef struct gqPreprocessGroupedMatmulSfOperands {
-#define GQ_PREPROCESS_GROUPED_MATMUL_SF_OPERAND(NAME, FIELD, MEMBER, PRESENCE, \
-                                                ROLE)                          \
-  gqBuffer FIELD;
-#include "gq/Runtime/Ops.def"
-} gqPreprocessGroupedMatmulSfOperands;
-
-/// Operands of gq.grouped_block_quantize.
-typedef struct gqGroupedBlockQuantizeOperands {
-#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE) \
-  gqBuffer FIELD;
-#include "gq/Runtime/Ops.def"
-} gqGroupedBlockQuantizeOperands;
-
-/// Operands of gq.grouped_mm.
-typedef struct gqGroupedMmOperands {
-#define GQ_GROUPED_MM_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
-  gqBuffer FIELD;
-#include "gq/Runtime/Ops.def"
-} gqGroupedMmOperands;
-
-/// Operands of gq.grouped_wgrad.
-typedef struct gqGroupedWgradOperands {
-#define GQ_GROUPED_WGRAD_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)          \
-  gqBuffer FIELD;
-#include "gq/Runtime/Ops.def"
-} gqGroupedWgradOperands;
 
 /// Quantizes all rows; `scaleLayout` must be GQ_SCALE_LAYOUT_LINEAR.
 GQ_EXPORT void gqCpuBlockQuantize(const gqBlockQuantizeOperands *operands,
