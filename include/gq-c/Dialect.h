@@ -42,6 +42,10 @@ gqScaleLayoutAttrGet(MlirContext context, gqScaleLayout scaleLayout);
 MLIR_CAPI_EXPORTED gqScaleLayout
 gqScaleLayoutAttrGetValue(MlirAttribute attribute);
 
+MLIR_CAPI_EXPORTED MlirAttribute gqMajorAttrGet(MlirContext context,
+                                                gqMajor major);
+MLIR_CAPI_EXPORTED gqMajor gqMajorAttrGetValue(MlirAttribute attribute);
+
 MLIR_CAPI_EXPORTED MlirAttribute gqRowsAttrGet(MlirContext context,
                                                gqRows rows);
 MLIR_CAPI_EXPORTED gqRows gqRowsAttrGetValue(MlirAttribute attribute);

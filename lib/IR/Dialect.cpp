@@ -63,6 +63,8 @@ static_assert(int(gq::Rounding::Nearest) == GQ_ROUNDING_NEAREST);
 static_assert(int(gq::Transform::None) == GQ_TRANSFORM_NONE);
 static_assert(int(gq::ScaleLayout::Linear) == GQ_SCALE_LAYOUT_LINEAR);
 static_assert(int(gq::ScaleLayout::Tile128x4) == GQ_SCALE_LAYOUT_TILE128X4);
+static_assert(int(gq::Major::K) == GQ_MAJOR_K);
+static_assert(int(gq::Major::N) == GQ_MAJOR_N);
 static_assert(int(gq::Rows::All) == GQ_ROWS_ALL);
 static_assert(int(gq::Rows::Grouped) == GQ_ROWS_GROUPED);
 static_assert(int(gq::MmKernel::Auto) == GQ_MM_KERNEL_AUTO);
@@ -211,6 +213,7 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Gq, gq, gq::GqDialect)
 GQ_DEFINE_ENUM_ATTR(Format)
 GQ_DEFINE_ENUM_ATTR(Recipe)
 GQ_DEFINE_ENUM_ATTR(ScaleLayout)
+GQ_DEFINE_ENUM_ATTR(Major)
 GQ_DEFINE_ENUM_ATTR(Rows)
 GQ_DEFINE_ENUM_ATTR(MmKernel)
 

@@ -48,20 +48,36 @@ static bool checkPresences(MlirOperation op, const gqGroupedMm *desc) {
                             "tile128x4"));
 }
 
+static bool isMajorN(const gqGroupedMm *desc) {
+  return desc->bMajor == GQ_MAJOR_N;
+}
+
+/// (C17)
+static bool checkMajor(MlirOperation op, const gqGroupedMm *desc) {
+  gqFormatTraits b = gqFormatGetTraits(desc->bFormat);
+  return !isMajorN(desc) || !b.transposes ||
+         gqOpError(op,
+                   "requires no b_major(n) for %s, whose columnwise data is "
+                   "transposed: it has K innermost",
+                   b.name);
+}
+
 /// M, N, K and G; GQ_DYNAMIC where no operand says.
 typedef struct Extents {
   int64_t rows, columns, k, groups;
 } Extents;
 
 static Extents extentsOf(const gqGroupedMm *desc) {
-  Extents x = {gqDim(desc->a, 0), gqDim(desc->b, 1), gqDataColumns(desc->a),
-               gqDim(desc->b, 0)};
+  bool majorN = isMajorN(desc);
+  int64_t inner = gqDataColumns(desc->b), outer = gqDim(desc->b, 1);
+  Extents x = {gqDim(desc->a, 0), majorN ? inner : outer,
+               gqDataColumns(desc->a), gqDim(desc->b, 0)};
   gqUnify(&x.rows, gqDim(desc->out, 0));
   gqUnify(&x.rows, gqDim(desc->rowScales, 0));
   gqUnify(&x.columns, gqDim(desc->out, 1));
   gqUnify(&x.columns, gqDim(desc->columnScales, 1));
   gqUnify(&x.columns, gqDim(desc->bias, 1));
-  gqUnify(&x.k, gqDataColumns(desc->b));
+  gqUnify(&x.k, majorN ? outer : inner);
   gqUnify(&x.groups, gqDim(desc->scaleOffsets, 0));
   gqUnify(&x.groups, gqDim(desc->bScales, 0));
   gqUnify(&x.groups, gqDim(desc->alpha, 0));
@@ -115,12 +131,14 @@ MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
   if (!gqCheckUniform(op)) // (C3)
     return mlirLogicalResultFailure();
   gqGroupedMm desc = gqGroupedMmGet(op);
-  if (!checkFormats(op, &desc) || // (C13)
-      !checkTypes(op, &desc) ||   // (C14)
-      !checkPresences(op, &desc)) // (C15)
+  if (!checkFormats(op, &desc) ||   // (C13)
+      !checkTypes(op, &desc) ||     // (C14)
+      !checkPresences(op, &desc) || // (C15)
+      !checkMajor(op, &desc))       // (C17)
     return mlirLogicalResultFailure();
   Extents x = extentsOf(&desc);
-  int64_t bExtents[] = {x.groups, x.columns, x.k};
+  int64_t bExtents[] = {x.groups, isMajorN(&desc) ? x.k : x.columns,
+                        isMajorN(&desc) ? x.columns : x.k};
   int64_t columnExtents[] = {x.groups, x.columns};
   int64_t outExtents[] = {x.rows, x.columns};
   bool valid =

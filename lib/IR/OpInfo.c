@@ -67,6 +67,7 @@ const gqOpInfo *gqOpInfoOf(MlirOperation op) {
 GQ_DEFINE_ENUM_ATTR(Format)
 GQ_DEFINE_ENUM_ATTR(Recipe)
 GQ_DEFINE_ENUM_ATTR(ScaleLayout)
+GQ_DEFINE_ENUM_ATTR(Major)
 GQ_DEFINE_ENUM_ATTR(Rows)
 
 //===----------------------------------------------------------------------===//

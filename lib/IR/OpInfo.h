@@ -79,6 +79,7 @@ typedef struct gqOpInfo {
 GQ_DECLARE_ENUM_ATTR(Format)
 GQ_DECLARE_ENUM_ATTR(Recipe)
 GQ_DECLARE_ENUM_ATTR(ScaleLayout)
+GQ_DECLARE_ENUM_ATTR(Major)
 GQ_DECLARE_ENUM_ATTR(Rows)
 
 /// gq<Op>Info.

@@ -72,6 +72,7 @@ const char *gqMmFindUnsupported(const gqGroupedMm *desc) {
     bool unsupported;
     const char *what;
   } all[] = {
+      {desc->bMajor != GQ_MAJOR_K, "b_major(n)"},
       {desc->format == GQ_FORMAT_NONE, "data without a format"},
       {desc->format != GQ_FORMAT_NVFP4, gqFormatGetTraits(desc->format).name},
       {!mlirValueIsNull(desc->rowScales), "'row_scales'"},

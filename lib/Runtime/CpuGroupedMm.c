@@ -13,6 +13,7 @@
 #include "runtime_kernels/codecs/Float.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 
 //===----------------------------------------------------------------------===//
@@ -45,6 +46,18 @@ static bool checkPresences(gqCpuOp *op, const gqGroupedMmOperands *operands,
                                       : "without scales in tile128x4");
 }
 
+static bool checkMajor(gqCpuOp *op, int32_t bFormat, int32_t bMajor) {
+  gqFormatTraits b = gqFormatGetTraits((gqFormat)bFormat);
+  if (bMajor != GQ_MAJOR_K && bMajor != GQ_MAJOR_N)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "b_major %" PRId32
+                     " is unknown, expected k (%d) or n (%d)",
+                     bMajor, GQ_MAJOR_K, GQ_MAJOR_N);
+  return bMajor == GQ_MAJOR_K || !b.transposes ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "format %s has K innermost in b, b_major must be k", b.name);
+}
+
 /// M, N and K.
 typedef struct Extents {
   int64_t m, n, k;
@@ -68,18 +81,24 @@ static bool checkA(gqCpuOp *op, const gqGroupedMmOperands *operands,
 }
 
 static bool checkB(gqCpuOp *op, const gqGroupedMmOperands *operands,
-                   gqCpuMmSide side, int64_t numGroups, Extents *x) {
+                   gqCpuMmSide side, gqMajor major, int64_t numGroups,
+                   Extents *x) {
+  bool packed = side.traits.dataBits == 4, majorN = major == GQ_MAJOR_N;
   const gqRequirement b = {
       .name = "b",
       .buffer = &operands->b,
       .types = side.types,
       .placement = GQ_CONTIGUOUS,
       .rank = 3,
-      .sizes = {numGroups, GQ_ANY_EXTENT, storedColumns(side, x->k)},
-      .shape = side.traits.dataBits == 4 ? "[G, N, K / 2]" : "[G, N, K]"};
+      .sizes = {numGroups, majorN ? x->k : GQ_ANY_EXTENT,
+                majorN ? GQ_ANY_EXTENT : storedColumns(side, x->k)},
+      .shape = majorN   ? packed ? "[G, K, N / 2]" : "[G, K, N]"
+               : packed ? "[G, N, K / 2]"
+                        : "[G, N, K]"};
   if (!gqCpuCheckOperand(op, &b))
     return false;
-  x->n = operands->b.sizes[1];
+  x->n =
+      majorN ? operands->b.sizes[2] * (packed ? 2 : 1) : operands->b.sizes[1];
   return true;
 }
 
@@ -155,15 +174,16 @@ static bool checkOut(gqCpuOp *op, const gqBuffer *buffer, Extents x) {
 
 static bool check(gqCpuOp *op, const gqGroupedMmOperands *operands,
                   int32_t format, int32_t bFormat, int32_t scaleLayout,
-                  gq_dev_groups *groups) {
+                  int32_t bMajor, gq_dev_groups *groups) {
   Extents x;
-  if (!checkFormats(op, format, bFormat, scaleLayout))
+  if (!checkFormats(op, format, bFormat, scaleLayout) ||
+      !checkMajor(op, bFormat, bMajor))
     return false;
   gqCpuMmSide a = gqCpuMmSideOf(format), b = gqCpuMmSideOf(bFormat);
   if (!checkPresences(op, operands, a) || !checkA(op, operands, a, &x) ||
       !gqCpuCheckGroups(op, &operands->offsets, &operands->scaleOffsets, "row",
                         x.m, groups) ||
-      !checkB(op, operands, b, groups->numGroups, &x))
+      !checkB(op, operands, b, (gqMajor)bMajor, groups->numGroups, &x))
     return false;
   int64_t g = groups->numGroups;
   return (a.tiled ? checkTiles(op, operands, a, b, *groups, x)
@@ -203,7 +223,7 @@ static gqCpuMmMatrix rowsOf(const gqGroupedMmOperands *operands,
 
 /// The weights of group e.
 static gqCpuMmMatrix weightsOf(const gqGroupedMmOperands *operands,
-                               gqFormat format, int64_t e) {
+                               gqFormat format, gqMajor major, int64_t e) {
   const gqBuffer *b = &operands->b, *scales = &operands->bScales;
   int64_t size = gqElementTypeSize((gqElementType)scales->type);
   return (gqCpuMmMatrix){
@@ -211,6 +231,7 @@ static gqCpuMmMatrix weightsOf(const gqGroupedMmOperands *operands,
       .type = (gqElementType)b->type,
       .data = (const uint8_t *)b->data + e * b->sizes[1] * b->sizes[2],
       .stride = b->sizes[2],
+      .transposed = major == GQ_MAJOR_N,
       .scales = format == GQ_FORMAT_NONE
                     ? NULL
                     : (const uint8_t *)scales->data +
@@ -255,8 +276,9 @@ static void storeRow(const gqGroupedMmOperands *operands, int64_t e,
 static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 static void run(const gqGroupedMmOperands *operands, gqFormat format,
-                gqFormat bFormat, gq_dev_groups groups, gqCpuMmTile *tile) {
-  int64_t n = operands->b.sizes[1];
+                gqFormat bFormat, gqMajor bMajor, gq_dev_groups groups,
+                gqCpuMmTile *tile) {
+  int64_t n = operands->out.sizes[1];
   int64_t bits = gqFormatGetTraits(format).dataBits; // 8 without a format
   int64_t k = operands->a.sizes[1] * 8 / bits;
   for (int64_t e = 0; e < groups.numGroups; ++e) {
@@ -267,7 +289,7 @@ static void run(const gqGroupedMmOperands *operands, gqFormat format,
     int64_t scaleBegin =
         groups.scaleOffsets ? gq_dev_group_scale_begin(groups, e) : 0;
     gqCpuMmMatrix a = rowsOf(operands, format, begin, scaleBegin);
-    gqCpuMmMatrix b = weightsOf(operands, bFormat, e);
+    gqCpuMmMatrix b = weightsOf(operands, bFormat, bMajor, e);
     for (int64_t row = 0; row < rows; row += GQ_CPU_MM_ROWS)
       for (int64_t column = 0; column < n; column += GQ_CPU_MM_COLUMNS) {
         int64_t tileRows = least(rows - row, GQ_CPU_MM_ROWS);
@@ -282,15 +304,16 @@ static void run(const gqGroupedMmOperands *operands, gqFormat format,
 }
 
 void gqCpuGroupedMm(const gqGroupedMmOperands *operands, int32_t format,
-                    int32_t bFormat, int32_t scaleLayout) {
+                    int32_t bFormat, int32_t scaleLayout, int32_t bMajor) {
   gqCpuOp op;
   gq_dev_groups groups;
   if (!gqCpuBegin(&op, "grouped_mm"))
     return;
-  if (check(&op, operands, format, bFormat, scaleLayout, &groups)) {
+  if (check(&op, operands, format, bFormat, scaleLayout, bMajor, &groups)) {
     gqCpuMmTile *tile = gqCpuMmTileNew();
     if (tile)
-      run(operands, (gqFormat)format, (gqFormat)bFormat, groups, tile);
+      run(operands, (gqFormat)format, (gqFormat)bFormat, (gqMajor)bMajor,
+          groups, tile);
     else
       gqCpuFail(&op, GQ_OUT_OF_MEMORY, "no memory for a tile");
     gqCpuMmTileFree(tile);

@@ -55,6 +55,10 @@ static void attributesMatchTheirText(void **state) {
   assert_int_equal(gqScaleLayoutAttrGetValue(
                        gqScaleLayoutAttrGet(context, GQ_SCALE_LAYOUT_LINEAR)),
                    GQ_SCALE_LAYOUT_LINEAR);
+  assert_int_equal(gqMajorAttrGetValue(parse(context, "#gq<major(n)>")),
+                   GQ_MAJOR_N);
+  assert_true(mlirAttributeEqual(gqMajorAttrGet(context, GQ_MAJOR_K),
+                                 parse(context, "#gq<major(k)>")));
   assert_int_equal(gqRowsAttrGetValue(parse(context, "#gq<rows(grouped)>")),
                    GQ_ROWS_GROUPED);
   assert_true(mlirAttributeEqual(gqRowsAttrGet(context, GQ_ROWS_ALL),

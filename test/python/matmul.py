@@ -59,7 +59,8 @@ def is_right(actual, low, high):
 class Problem:
     """Operands by name, those that are absent left out, and the formats.
 
-    `out` is the operand of that name. A subclass names the op, and the clauses
+    `out` is the operand of that name, `attributes` are further ones as MLIR
+    writes them. A subclass names the op, and the clauses
     that it is written with: a word and the operands in it.
     """
 
@@ -67,6 +68,7 @@ class Problem:
     b_format: str
     operands: dict[str, np.ndarray]
     out: cases.Poisoned
+    attributes: str = ""
 
     OP, CLAUSES = "", {}
 
@@ -91,10 +93,11 @@ class Problem:
 
     def _attributes(self):
         if self.fmt not in oracle.FORMATS:
-            return ""
+            return self.attributes
         other = f"b_format({self.b_format})" if self.b_format != self.fmt else ""
         linear = oracle.FORMATS[self.fmt].scale == "f32"
-        return f"format({self.fmt}) {other} {'scale_layout(linear)' if linear else ''}"
+        layout = "scale_layout(linear)" if linear else ""
+        return f"format({self.fmt}) {other} {layout} {self.attributes}"
 
     def _types(self, static, packed):
         types = {}

@@ -370,7 +370,8 @@ def _product(error, lhs, rhs, factor, added, dtype):
 
 def _grouped_mm(
     error, a, b, a_scales, b_scales, offsets, scale_offsets, alpha, out,
-    fmt="nvfp4", b_format=None, row_scales=None, column_scales=None, bias=None,
+    fmt="nvfp4", b_format=None, b_major="k", row_scales=None, column_scales=None,
+    bias=None,
 ):  # fmt: skip
     """grouped_mm(), each result moved by `error` times what it may be off."""
     out, b_format = out.copy(), b_format or fmt
@@ -383,10 +384,12 @@ def _grouped_mm(
         rhs_scales = None if b_scales is None else b_scales[e]
         if tiled:
             lhs_scales = untile(flat[int(scale_offsets[e]) :], end - begin, columns)
-            rhs_scales = untile(b_scales[e], b.shape[1], columns)
+            rhs_scales = untile(b_scales[e], out.shape[1], columns)
         lhs = dequantize(a[begin:end], lhs_scales, fmt=fmt)
-        rhs = dequantize(b[e], rhs_scales, fmt=b_format)
-        factor = np.full((end - begin, b.shape[1]), 1.0)
+        codes = codes_of(b[e], b_format)
+        codes = codes.T if b_major == "n" else codes
+        rhs = dequantize_codes(codes, rhs_scales, b_format)
+        factor = np.full((end - begin, out.shape[1]), 1.0)
         factor *= 1.0 if alpha is None else np.float64(alpha[e])
         if row_scales is not None:
             factor *= row_scales[begin:end, None].astype(np.float64)
@@ -401,7 +404,8 @@ def grouped_mm(*operands, **options):
     """a [M, ...], b [G, N, ...] as stored, scales -> a copy of `out` set.
 
     Operands: a, b, a_scales, b_scales, offsets, scale_offsets, alpha, out; of the
-    options row_scales [M], column_scales [G, N], bias [G, N], fmt and b_format.
+    options row_scales [M], column_scales [G, N], bias [G, N], fmt, b_format and
+    b_major, with "n" of which b is [G, K, N].
     Scales are in tile128x4 if there are scale offsets, else linear, or None
     where `fmt` and `b_format` are element types. `alpha` is None or [G]; `out`
     [M, N]. Rows in no group stay. For nvfp4 the sums are exact while they stay

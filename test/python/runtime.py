@@ -73,16 +73,16 @@ def _multiply(function, names, arrays, elements, *attributes):
     _library.check(_library.lib.gqCpuStatus())
 
 
-def grouped_mm(arrays, elements, fmt, b_format, layout):
+def grouped_mm(arrays, elements, *attributes):
     """Calls gqCpuGroupedMm on arrays and their types by name. Raises gq.Error.
 
-    Formats and the layout are numbers.
+    The attributes are numbers: formats, layout and major.
     """
     function = _library.lib.gqCpuGroupedMm
-    _multiply(function, MM_OPERANDS, arrays, elements, fmt, b_format, layout)
+    _multiply(function, MM_OPERANDS, arrays, elements, *attributes)
 
 
-def grouped_wgrad(arrays, elements, fmt, b_format, layout):
-    """The same with gqCpuGroupedWgrad."""
+def grouped_wgrad(arrays, elements, *attributes):
+    """The same with gqCpuGroupedWgrad, which has no major."""
     function = _library.lib.gqCpuGroupedWgrad
-    _multiply(function, WGRAD_OPERANDS, arrays, elements, fmt, b_format, layout)
+    _multiply(function, WGRAD_OPERANDS, arrays, elements, *attributes)

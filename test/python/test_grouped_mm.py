@@ -36,8 +36,11 @@ class Problem(matmul.Problem):
         options = {n: o[n] for n in ("row_scales", "column_scales", "bias")}
         return oracle.grouped_mm_bounds(
             *(o[n] for n in runtime.MM_OPERANDS[:7]), self.out.array, **options,
-            fmt=self.fmt, b_format=self.b_format,
+            fmt=self.fmt, b_format=self.b_format, b_major="n" if self.attributes else "k",
         )  # fmt: skip
+
+    def numbers(self):
+        return *super().numbers(), int(bool(self.attributes))
 
     def check(self, actual):
         """`actual` is right, to the bit where no rounding of sums shows."""
@@ -55,12 +58,20 @@ def stored_bytes(array):
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def problem(rng, pair, g, n, k, out="f32", factors=(), bias=None, wide=False):
+def has_major(fmt):
+    """Whether weights may have N innermost: columnwise data is not transposed."""
+    return fmt not in oracle.FORMATS or not oracle.FORMATS[fmt].transposes
+
+
+def problem(
+    rng, pair, g, n, k, out="f32", factors=(), bias=None, wide=False, major="k"
+):
     """A problem of random operands over the groups `g`."""
     fmt, b_format = pair
     count, operands = len(g.sizes), {}
     operands["a"] = matmul.codes(rng, (g.m, k), fmt)
-    operands["b"] = matmul.codes(rng, (count, n, k), b_format)
+    shape = (count, k, n) if major == "n" else (count, n, k)
+    operands["b"] = matmul.codes(rng, shape, b_format)
     offsets = g.offsets
     f, bf = (oracle.FORMATS.get(x) for x in pair)
     if f:
@@ -96,7 +107,8 @@ def problem(rng, pair, g, n, k, out="f32", factors=(), bias=None, wide=False):
     result = cases.Poisoned((g.m, n), modules.ELEMENTS[out])
     operands["out"] = result.array
     operands = {n: operands[n] for n in runtime.MM_OPERANDS if n in operands}
-    return Problem(fmt, b_format, operands, result)
+    attributes = "b_major(n)" if major == "n" else ""
+    return Problem(fmt, b_format, operands, result, attributes)
 
 
 def groups(sizes, **options):
@@ -112,6 +124,17 @@ def test_formats(pair, packed):
     """More than a tile of rows, of columns and of K; blocks cut off at N."""
     rng = np.random.default_rng(0)
     p = problem(rng, pair, groups([70, 0, 1, 130]), n=150, k=384)
+    p.check(p.run(packed=packed, static=packed))
+
+
+@pytest.mark.parametrize(
+    "pair", [p for p in PAIRS if has_major(p[1])], ids=lambda pair: "-".join(pair)
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_major(pair, packed):
+    """Weights [G, K, N]. N of 4 bits is even, since two share a byte."""
+    rng = np.random.default_rng(0)
+    p = problem(rng, pair, groups([70, 0, 1, 130]), n=150, k=384, major="n")
     p.check(p.run(packed=packed, static=packed))
 
 
@@ -141,16 +164,21 @@ ELEMENT = st.sampled_from(list(modules.ELEMENTS))
     wide=st.booleans(),
     packed=st.booleans(),
     static=st.booleans(),
+    major=st.sampled_from("kn"),
     seed=st.integers(0, 2**32),
 )
 def test_random(
-    pair, g, n, blocks, extra, out, factors, bias, wide, packed, static, seed
+    pair, g, n, blocks, extra, out, factors, bias, wide, packed, static, major, seed
 ):
     f = oracle.FORMATS.get(pair[0])
     k = f.block[1] * blocks if f else 16 * blocks - extra
     rng = np.random.default_rng(seed)
     factors = [name for name in FACTORS if name in factors]
-    p = problem(rng, pair, g, n, k, out, factors, bias, wide)
+    if not has_major(pair[1]):
+        major = "k"
+    elif major == "n" and pair[1] == "mxfp4":
+        n += n % 2
+    p = problem(rng, pair, g, n, k, out, factors, bias, wide, major)
     p.check(p.run(packed=packed, static=static))
 
 
@@ -282,20 +310,22 @@ def test_refuses(name):
     assert (stored_bytes(p.out.array) == cases.POISON).all()
 
 
-@pytest.mark.parametrize("formats, layout, message", [
-    ((3, 8), 1, "format 8 is unknown, expected 0 to 7"),
-    ((-1, 3), 1, "format -1 is unknown"),
-    ((3, -1), 1, "format -1 is unknown"),
-    ((5, 5), 0, "format fp8_e4m3_128x128 has blocks of several rows"),
-    ((4, 5), 1, "scale_layout 1 is not supported, expected linear"),
-    ((3, 2), 0, "scale_layout 0 is not supported, expected tile128x4"),
-    ((0, 2), 1, "formats nvfp4 and mxfp8_e4m3 have not the same scale rule"),
+@pytest.mark.parametrize("formats, layout, major, message", [
+    ((3, 8), 1, 0, "format 8 is unknown, expected 0 to 7"),
+    ((-1, 3), 1, 0, "format -1 is unknown"),
+    ((3, -1), 1, 0, "format -1 is unknown"),
+    ((5, 5), 0, 0, "format fp8_e4m3_128x128 has blocks of several rows"),
+    ((4, 5), 1, 0, "scale_layout 1 is not supported, expected linear"),
+    ((3, 2), 0, 0, "scale_layout 0 is not supported, expected tile128x4"),
+    ((0, 2), 1, 0, "formats nvfp4 and mxfp8_e4m3 have not the same scale rule"),
+    ((0, 0), 1, 1, "format nvfp4 has K innermost in b, b_major must be k"),
+    ((2, 2), 1, 2, "b_major 2 is unknown"),
 ])  # fmt: skip
-def test_refuses_formats(formats, layout, message):
+def test_refuses_formats(formats, layout, major, message):
     rng = np.random.default_rng(0)
     p = problem(rng, ("nvfp4", "nvfp4"), groups([70, 3]), n=150, k=256)
     with pytest.raises(gq.Error, match=message):
-        runtime.grouped_mm(p.operands, p.elements(), *formats, layout)
+        runtime.grouped_mm(p.operands, p.elements(), *formats, layout, major)
 
 
 def test_quantized_operands():

@@ -202,5 +202,5 @@ void runGrouped(Problem *p) {
 
 void runMm(Problem *p) {
   gqCpuGroupedMm(&p->mm, GQ_FORMAT_NVFP4, GQ_FORMAT_NVFP4,
-                 GQ_SCALE_LAYOUT_TILE128X4);
+                 GQ_SCALE_LAYOUT_TILE128X4, GQ_MAJOR_K);
 }

@@ -636,7 +636,7 @@ static void testFormatsRefuse(void **state) {
           "scales has shape [1408, 72], expected [700, 71] = [M, K / block]");
 
   gqCpuGroupedMm(&p->mm, GQ_FORMAT_NVFP4, GQ_FORMAT_MXFP4,
-                 GQ_SCALE_LAYOUT_TILE128X4);
+                 GQ_SCALE_LAYOUT_TILE128X4, GQ_MAJOR_K);
   assert_int_equal(gqCpuStatus(), GQ_INVALID_ARGUMENT);
   assert_string_equal(
       gqGetLastErrorMessage(),
@@ -761,7 +761,7 @@ static void testGroupedMmRefuses(void **state) {
   Problem *p = &r.problem;
 
   gqCpuGroupedMm(&p->mm, GQ_FORMAT_NVFP4, GQ_FORMAT_NVFP4,
-                 GQ_SCALE_LAYOUT_LINEAR);
+                 GQ_SCALE_LAYOUT_LINEAR, GQ_MAJOR_K);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "scale_layout 0 is not supported, expected tile128x4 (1)");
 

@@ -319,7 +319,7 @@ static void testGoldenGroupedMm(void **state) {
         .out = matrix(out.bytes, types[t], m, n),
     };
     gqCpuGroupedMm(&operands, GQ_FORMAT_NVFP4, GQ_FORMAT_NVFP4,
-                   GQ_SCALE_LAYOUT_TILE128X4);
+                   GQ_SCALE_LAYOUT_TILE128X4, GQ_MAJOR_K);
     assertOk();
     assertGuards(&out);
     for (int64_t i = 0; i < m * n; ++i)

@@ -177,7 +177,7 @@ static void run(Hostile *h, void *input, const Memory *outputs) {
                                    GQ_SCALE_LAYOUT_TILE128X4);
   else if (h->kind == MATMUL)
     gqCpuGroupedMm(&mm, GQ_FORMAT_NVFP4, GQ_FORMAT_NVFP4,
-                   GQ_SCALE_LAYOUT_TILE128X4);
+                   GQ_SCALE_LAYOUT_TILE128X4, GQ_MAJOR_K);
   else if (h->kind == GRADIENT)
     gqCpuGroupedWgrad(&gradient, GQ_FORMAT_MXFP8_E4M3, GQ_FORMAT_MXFP8_E4M3,
                       GQ_SCALE_LAYOUT_TILE128X4);

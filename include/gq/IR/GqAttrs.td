@@ -67,6 +67,17 @@ def Gq_ScaleLayout : Gq_Enum<"ScaleLayout", "scale_layout", [
 ]>;
 def Gq_ScaleLayoutAttr : Gq_EnumAttr<Gq_ScaleLayout, "scale_layout">;
 
+def Gq_Major : Gq_Enum<"Major", "major", [
+  I32EnumAttrCase<"K", 0, "k">,
+  I32EnumAttrCase<"N", 1, "n">
+]>;
+def Gq_MajorAttr : Gq_EnumAttr<Gq_Major, "major"> {
+  let description = [{
+    Which extent of the weights of a matmul is the innermost one in memory: the
+    one that is summed over, `k`, or the other, `n`.
+  }];
+}
+
 def Gq_Rows : Gq_Enum<"Rows", "rows", [
   I32EnumAttrCase<"All", 0, "all">,
   I32EnumAttrCase<"Grouped", 1, "grouped">

@@ -474,9 +474,22 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     **Bias** is `[G, N]`, because each group is a layer of its own.
 
     **Gradients.** That of the input is the same op: `a` is the gradient of the
-    output, and `b` what `columnwise_outs` of the weights hold where the format
-    transposes, `[G, K, N]`. That of the weights is `gq.grouped_wgrad`.}], sharedConstraints, [{
-    * (C5) `b` is `[G, N, K]` of the format's type or `[G, N, K/2]` of i8 for f4.
+    output, and `b` and `b_scales` are what `columnwise_outs` of the weights hold.
+    Formats that transpose store them as `b` is; of others, and without a format,
+    the innermost extent of `b` is the other one, `b_major(n)`: `b` is `[G, K, N]`
+    of the format's type or `[G, K, N/2]` of i8 for f4. `b_scales` are the same.
+    The gradient of the weights is `gq.grouped_wgrad`.
+
+    ```mlir
+    %dx = gq.grouped_mm format(mxfp8_e5m2) b_format(mxfp8_e4m3) b_major(n)
+        ins(%dy, %w : tensor<?x8192xf8E5M2>, tensor<16x8192x5120xf8E4M3FN>)
+        scales(%sdy, %sw : tensor<?x256xf8E8M0FNU, #gq.tile128x4>,
+                           tensor<16x5120x256xf8E8M0FNU, #gq.tile128x4>)
+        groups(%offsets, %sf_offsets : tensor<17xi32>, tensor<16xi32>)
+        outs(%dx0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
+    ```}], sharedConstraints, [{
+    * (C5) `b` is `[G, N, K]` of the format's type or `[G, N, K/2]` of i8 for f4,
+      or as above with `b_major(n)`.
     * (C6) `a_scales` in `tile128x4` is `[rows, K/block rounded up to 4]` with
       rows a multiple of 128, linear `[M, K/block]`.
     * (C7) `b_scales` in `tile128x4` is `[G, N rounded up to 128, K/block rounded
@@ -498,11 +511,12 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
       `scale_offsets` if `a_scales` are in `tile128x4`.
     * (C16) `row_scales` holds M entries; `column_scales` and `bias` are `[G,
       N]`.
+    * (C17) `b_major(n)` is for a format of `b` that does not transpose, or none.
 
     `kernel` says which kernel a GPU runs; see `MmKernelAttr`. The CPU has one
     way, with sums in float64 in the order of k. GPUs have kernels for `nvfp4`
-    without `row_scales`, `column_scales` and `bias`; the lowering refuses
-    others.
+    without `row_scales`, `column_scales`, `bias` and `b_major(n)`; the lowering
+    refuses others.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -511,6 +525,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     OptionalAttr<Gq_FormatAttr>:$b_format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
+    DefaultValuedAttr<Gq_MajorAttr, "::gq::Major::K">:$b_major,
     OptionalAttr<Gq_MmKernelAttr>:$kernel,
     Gq_Data2D:$a,
     Gq_Data3D:$b,
@@ -525,7 +540,8 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     Gq_Float2D:$out);
   let assemblyFormat = [{
     (`format` `` $format^)? (`b_format` `` $b_format^)?
-    (`scale_layout` `` $scale_layout^)? (`kernel` `` $kernel^)? attr-dict
+    (`scale_layout` `` $scale_layout^)? (`b_major` `` $b_major^)?
+    (`kernel` `` $kernel^)? attr-dict
     `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)`
     (`scales` `(` $a_scales^ `,` $b_scales `:`
                   type($a_scales) `,` type($b_scales) `)`)?

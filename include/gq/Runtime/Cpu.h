@@ -76,10 +76,11 @@ gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
 /// alone. `format` is that of `a` and `bFormat` that of `b`, of one scale rule,
 /// or both are GQ_FORMAT_NONE: then there are no scales. Where those are f32,
 /// `scaleLayout` must be GQ_SCALE_LAYOUT_LINEAR, else
-/// GQ_SCALE_LAYOUT_TILE128X4.
+/// GQ_SCALE_LAYOUT_TILE128X4. `bMajor` is a gqMajor; GQ_MAJOR_N is for a
+/// `bFormat` that does not transpose.
 GQ_EXPORT void gqCpuGroupedMm(const gqGroupedMmOperands *operands,
                               int32_t format, int32_t bFormat,
-                              int32_t scaleLayout);
+                              int32_t scaleLayout, int32_t bMajor);
 
 /// out[e, n, k] = alpha[e] * sum_i deq(a)[i, n] * deq(b)[i, k] over the rows i
 /// of each group e, 0 for an empty one; without `alpha` the factor is 1.

@@ -281,6 +281,14 @@ typedef enum gqScaleLayout {
   GQ_SCALE_LAYOUT_TILE128X4 = 1,
 } gqScaleLayout;
 
+/// Which extent of the weights [G, N, K] of a matmul is the innermost one.
+typedef enum gqMajor {
+  /// K: [G, N, K], as rows are quantized.
+  GQ_MAJOR_K = 0,
+  /// N: [G, K, N], as columns are quantized by formats that do not transpose.
+  GQ_MAJOR_N = 1,
+} gqMajor;
+
 /// Which rows have their data quantized. Rows in no group never have scales.
 typedef enum gqRows {
   GQ_ROWS_ALL = 0,

@@ -253,3 +253,25 @@ func.func @grouped_wgrad_fp8(%a: tensor<?xf8E4M3FN>, %b: tensor<?xf8E4M3FN>,
       outs(%c0 : tensor<3x128x256xf32>) -> tensor<3x128x256xf32>
   return %c : tensor<3x128x256xf32>
 }
+
+// Weights whose innermost extent is not summed over.
+// CHECK-LABEL: func @grouped_mm_major
+func.func @grouped_mm_major(%a: tensor<?x64xf8E5M2>, %b: tensor<3x64x160xf4E2M1FN>,
+    %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>,
+    %sb: tensor<3x256x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>,
+    %so: tensor<3xi32>, %p: tensor<3x64x160xf8E4M3FN>, %c0: tensor<?x160xbf16>)
+    -> (tensor<?x160xbf16>, tensor<?x160xbf16>) {
+  // CHECK: gq.grouped_mm format(mxfp8_e5m2) b_format(mxfp4) b_major(n) ins(
+  %c = gq.grouped_mm format(mxfp8_e5m2) b_format(mxfp4) b_major(n)
+      ins(%a, %b : tensor<?x64xf8E5M2>, tensor<3x64x160xf4E2M1FN>)
+      scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>,
+                        tensor<3x256x4xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c0 : tensor<?x160xbf16>) -> tensor<?x160xbf16>
+  // CHECK: gq.grouped_mm b_major(n) ins(
+  %d = gq.grouped_mm b_major(n)
+      ins(%a, %p : tensor<?x64xf8E5M2>, tensor<3x64x160xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c0 : tensor<?x160xbf16>) -> tensor<?x160xbf16>
+  return %c, %d : tensor<?x160xbf16>, tensor<?x160xbf16>
+}

@@ -1953,3 +1953,25 @@ func.func @grouped_wgrad_c14_plain(
       outs(%c : tensor<3x32x64xf32>) -> tensor<3x32x64xf32>
   return
 }
+
+// -----
+
+func.func @grouped_mm_c5_major(
+    %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'b' to be 3x64x64 elements, but got 3x32x64}}
+  %0 = gq.grouped_mm b_major(n) ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c17(
+    %a: memref<?x32xi8>, %b: memref<3x64x16xi8>, %sa: memref<?x4xf8E4M3FN>,
+    %sb: memref<3x128x4xf8E4M3FN>, %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{requires no b_major(n) for nvfp4, whose columnwise data is transposed: it has K innermost}}
+  gq.grouped_mm format(nvfp4) b_major(n) ins(%a, %b : memref<?x32xi8>, memref<3x64x16xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>) outs(%c : memref<?x32xf32>)
+  return
+}

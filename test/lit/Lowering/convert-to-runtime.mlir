@@ -1,7 +1,7 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-runtime)' | FileCheck %s
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-runtime,canonicalize)' | FileCheck %s --check-prefix=STATIC
 
-// CHECK-DAG: func.func private @gqCpuGroupedMm(index, i32, i32, i32)
+// CHECK-DAG: func.func private @gqCpuGroupedMm(index, i32, i32, i32, i32)
 // CHECK-DAG: func.func private @gqCpuGroupedBlockQuantize(index, i32, i32, i32, i32)
 // CHECK-DAG: func.func private @gqCpuPreprocessGroupedMatmulSf(index, i32, i32)
 // CHECK-DAG: func.func private @gqCpuBlockQuantize(index, i32, i32)
@@ -97,7 +97,7 @@ func.func @grouped_mm(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
     %o: memref<4xi32>, %so: memref<3xi32>, %alpha: memref<3xf32>,
     %c: memref<?x32xbf16>) {
   // CHECK: memref.alloca() : memref<11x9xi64>
-  // CHECK: call @gqCpuGroupedMm(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (index, i32, i32, i32)
+  // CHECK: call @gqCpuGroupedMm(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (index, i32, i32, i32, i32)
   gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
       scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
@@ -215,7 +215,8 @@ func.func @ragged(%x: memref<?xf16>, %o: memref<?xi64>, %m: memref<?xi64>,
 func.func @grouped_mm_formats(%a: memref<?x256xf8E4M3FN>,
     %b: memref<3x32x256xf8E4M3FN>, %sa: memref<?x2xf32>, %sb: memref<3x1x2xf32>,
     %sc: memref<3x32x2xf32>, %o: memref<4xi32>, %r: memref<?xf32>,
-    %n: memref<3x32xf32>, %bias: memref<3x32xf16>, %c: memref<?x32xbf16>) {
+    %n: memref<3x32xf32>, %bias: memref<3x32xf16>, %c: memref<?x32xbf16>,
+    %w: memref<3x256x32xf8E4M3FN>) {
   // STATIC: memref.extract_aligned_pointer_as_index %[[SA]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c2, %c0]
@@ -239,7 +240,7 @@ func.func @grouped_mm_formats(%a: memref<?x256xf8E4M3FN>,
   // STATIC: memref.extract_aligned_pointer_as_index %[[C]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c10, %c0]
-  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c4_i32, %c5_i32, %c0_i32)
+  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c4_i32, %c5_i32, %c0_i32, %c0_i32)
   gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
       scale_layout(linear)
       ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x32x256xf8E4M3FN>)
@@ -247,14 +248,18 @@ func.func @grouped_mm_formats(%a: memref<?x256xf8E4M3FN>,
       groups(%o : memref<4xi32>) row_scales(%r : memref<?xf32>)
       column_scales(%n : memref<3x32xf32>) bias(%bias : memref<3x32xf16>)
       outs(%c : memref<?x32xbf16>)
-  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c4_i32, %c4_i32, %c0_i32)
+  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c4_i32, %c4_i32, %c0_i32, %c0_i32)
   gq.grouped_mm format(fp8_e4m3_1x128) scale_layout(linear)
       ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x32x256xf8E4M3FN>)
       scales(%sa, %sc : memref<?x2xf32>, memref<3x32x2xf32>)
       groups(%o : memref<4xi32>) outs(%c : memref<?x32xbf16>)
-  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c-1_i32, %c-1_i32, %c1_i32)
+  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c-1_i32, %c-1_i32, %c1_i32, %c0_i32)
   gq.grouped_mm
       ins(%a, %b : memref<?x256xf8E4M3FN>, memref<3x32x256xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outs(%c : memref<?x32xbf16>)
+  // STATIC: call @gqCpuGroupedMm(%{{.*}}, %c-1_i32, %c-1_i32, %c1_i32, %c1_i32)
+  gq.grouped_mm b_major(n)
+      ins(%a, %w : memref<?x256xf8E4M3FN>, memref<3x256x32xf8E4M3FN>)
       groups(%o : memref<4xi32>) outs(%c : memref<?x32xbf16>)
   return
 }
