@@ -22,9 +22,10 @@
 // Extents
 //===----------------------------------------------------------------------===//
 
-/// The op whose operands are checked, by its number in Ops.def.
+/// The op whose operands are checked, and its number in Ops.def.
 typedef struct Check {
   const gqBuilder *builder;
+  MlirOperation operation;
   int64_t op;
 } Check;
 
@@ -95,14 +96,21 @@ static void ask(const Check *c, int64_t operand, MlirValue buffer, intptr_t dim,
   askRounded(c, operand, buffer, dim, extent, 1, 1);
 }
 
-/// Asks that the dimension of an operand which says how many columns there are
-/// is positive, and a multiple of what its entries are of a block.
-static void askBlocks(const Check *c, int64_t operand, Extent columns,
-                      int64_t block) {
+/// The number of an operand; that of the first one if it is one of several.
+static int64_t operandOf(const Check *c, MlirValue value) {
+  for (intptr_t i = gqOpInfoOf(c->operation)->numOperands - 1; i > 0; --i)
+    if (mlirValueEqual(gqOperandAt(c->operation, i), value))
+      return i;
+  return 0;
+}
+
+/// Asks that the dimension which says how many columns there are is positive,
+/// and a multiple of what its entries are of a block.
+static void askBlocks(const Check *c, Extent columns, int64_t block) {
   if (gqDim(columns.source, columns.dim) != GQ_DYNAMIC)
     return;
   MlirValue entries = buildDim(c, columns.source, columns.dim);
-  buildCheck(c, operand, columns.source, columns.dim,
+  buildCheck(c, operandOf(c, columns.source), columns.source, columns.dim,
              buildBinary(c, "arith.maxsi", entries, 1), 1,
              block / columns.factor);
 }
@@ -137,7 +145,7 @@ static void askOfBlockQuantize(const Check *c, MlirOperation op) {
   gqFormatTraits traits = gqFormatGetTraits(desc.format);
   Extent rows = {desc.data, 0, 1, 0};
   Extent columns = {desc.data, 1, elementsOf(desc.data), 0};
-  askBlocks(c, GQ_BLOCK_QUANTIZE_data, columns, traits.blockColumns);
+  askBlocks(c, columns, traits.blockColumns);
   askData(c, GQ_BLOCK_QUANTIZE_input, desc.input, rows, columns);
   askRounded(c, GQ_BLOCK_QUANTIZE_scales, desc.scales, 0, rows,
              traits.blockRows, 1);
@@ -148,7 +156,7 @@ static void askOfBlockQuantize(const Check *c, MlirOperation op) {
 static void askOfPreprocess(const Check *c, MlirOperation op) {
   gqPreprocessGroupedMatmulSf desc = gqPreprocessGroupedMatmulSfGet(op);
   Extent columns = {desc.input, 1, 1, 0};
-  askBlocks(c, GQ_PREPROCESS_GROUPED_MATMUL_SF_input, columns, 1);
+  askBlocks(c, columns, 1);
   askTiles(c, GQ_PREPROCESS_GROUPED_MATMUL_SF_scales, desc.scales, columns, 1);
 }
 
@@ -194,7 +202,7 @@ static void askOfGroupedMm(const Check *c, MlirOperation op) {
                   {GQ_GROUPED_MM_bias, desc.bias}};
   for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
     ask(c, perGroup[i].operand, perGroup[i].value, 0, groups);
-  askBlocks(c, GQ_GROUPED_MM_b, columns, block);
+  askBlocks(c, columns, block);
   askData(c, GQ_GROUPED_MM_a, desc.a, rows, columns);
   askMmScales(c, &desc, rows, outColumns, columns);
   ask(c, GQ_GROUPED_MM_row_scales, desc.rowScales, 0, rows);
@@ -259,7 +267,7 @@ static void askOfRows(const Check *c, const gqGroupedBlockQuantize *desc) {
   gqFormatTraits traits = gqFormatGetTraits(desc->format);
   MlirValue scales = desc->rowwise.scales;
   Extent rows = findExtent(desc, 0), columns = findExtent(desc, 1);
-  askBlocks(c, GQ_GROUPED_BLOCK_QUANTIZE_data, columns, traits.blockColumns);
+  askBlocks(c, columns, traits.blockColumns);
   askInputs(c, desc, rows, columns);
   ask(c, GQ_GROUPED_BLOCK_QUANTIZE_row_indices, desc->rowIndices, 0, rows);
   askData(c, GQ_GROUPED_BLOCK_QUANTIZE_data, desc->rowwise.data, rows, columns);
@@ -393,7 +401,7 @@ bool gqBuildOperandChecks(const gqBuilder *builder, MlirOperation module,
                           MlirOperation op) {
   if (!declareFunctions(module, builder->context))
     return false;
-  Check check = {builder, numberOf(op)};
+  Check check = {builder, op, numberOf(op)};
   buildExtentChecks(&check, op);
   intptr_t count = gqOpInfoOf(op)->numOperands;
   for (intptr_t i = 0; i < count; ++i)

@@ -468,8 +468,25 @@ static void testExtents(void **state) {
   setenv("GQ_CUDA_TOOLKIT", "", 1);
   for (size_t i = 0; i < sizeof(launched) / sizeof(*launched); ++i)
     refuseExtents(&launched[i]);
-  gqExecutable *executable = compile(launched[0].mlir);
+  // Columns of an odd number, which only the input has.
+  static const Launched columns = {
+      "func.func @main(%x: memref<?x?xbf16>, %o: memref<?xi32>,\n"
+      "    %q: memref<?xi8>, %s: memref<?xf8E4M3FN>) {\n"
+      "  gq.grouped_block_quantize format(nvfp4)\n"
+      "      ins(%x : memref<?x?xbf16>) groups(%o : memref<?xi32>)\n"
+      "      columnwise_outs(%q, %s : memref<?xi8>, memref<?xf8E4M3FN>)\n"
+      "  return\n}\n",
+      {BF16(2, SIZES(8, 64)), I32(1, SIZES(3)), BYTES(1, SIZES(2048)),
+       BYTES(1, SIZES(2048))}};
   size_t launches;
+  gqExecutable *executable = compile(columns.mlir);
+  assert_int_equal(launchWith(executable, &columns, -1, 0, &launches), GQ_OK);
+  launchWith(executable, &columns, 0, 1, &launches);
+  assert_string_equal(gqGetLastErrorMessage(),
+                      "grouped_block_quantize: inputs has the extent 65 in "
+                      "dimension 1, expected 80");
+  gqExecutableDestroy(executable);
+  executable = compile(launched[0].mlir);
   launchWith(executable, &launched[0], 2, 0, &launches);
   assert_string_equal(gqGetLastErrorMessage(),
                       "block_quantize: scales has the extent 9 in dimension "
