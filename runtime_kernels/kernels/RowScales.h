@@ -107,6 +107,8 @@ typedef struct Target {
 /// The target of each lane's row. All lanes take part.
 GQ_DEV Target findTarget(const gq_dev_row_groups *groups, int64_t row) {
   gq_dev_placed_group placed = gq_dev_find_group(groups, row);
+  if (placed.number < 0) // What else there is of it can be anything.
+    return (Target){.group = placed.number};
   return (Target){.row = placed.scaleBegin + row - placed.group.begin,
                   .rowsAfter = placed.group.end - 1 - row,
                   .group = placed.number};
