@@ -94,6 +94,14 @@ static bool anyType(MlirOperation op, bool (*check)(MlirType)) {
   return found;
 }
 
+static bool isLastDynamic(MlirType type) {
+  return mlirShapedTypeIsDynamicDim(type, mlirShapedTypeGetRank(type) - 1);
+}
+
+static bool isDynamicF4(MlirType type) {
+  return isF4Tensor(type) && isLastDynamic(type);
+}
+
 static bool isOddF4(MlirType type) {
   return isF4Tensor(type) && mlirShapedTypeGetRank(type) > 0 &&
          hasOddExtent(type);
@@ -122,6 +130,12 @@ static bool isKnown(MlirOperation op) {
       NULL,
   };
   return gqIsOfDialect(op, "gq.") || gqIsOneOf(op, known);
+}
+
+static bool isReshape(MlirOperation op) {
+  static const char *const reshapes[] = {"tensor.expand_shape",
+                                         "tensor.collapse_shape", NULL};
+  return gqIsOneOf(op, reshapes);
 }
 
 /// The constant value of an index, or -1.
@@ -168,6 +182,26 @@ static bool slicesWholeTiles(MlirOperation op, MlirType type) {
              mlirShapedTypeGetDimSize(type, rank - 1);
 }
 
+/// Whether the bytes of scales in tiles are in the order of either type of a
+/// reshape: matrices of whole tiles, one after the other, whose rows are as
+/// long. A flat type has them all in a row.
+static bool reshapesWholeTiles(MlirOperation op) {
+  MlirType from = mlirValueGetType(mlirOperationGetOperand(op, 0));
+  MlirType to = mlirValueGetType(mlirOperationGetResult(op, 0));
+  bool expands = gqIsNamed(op, "tensor.expand_shape");
+  MlirType less = expands ? from : to, more = expands ? to : from;
+  intptr_t rank = mlirShapedTypeGetRank(more);
+  intptr_t lessRank = mlirShapedTypeGetRank(less);
+  if (rank < 2 || mlirShapedTypeIsDynamicDim(more, rank - 1))
+    return false;
+  int64_t columns = mlirShapedTypeGetDimSize(more, rank - 1);
+  bool sameColumns =
+      lessRank < 2 || (!mlirShapedTypeIsDynamicDim(less, lessRank - 1) &&
+                       mlirShapedTypeGetDimSize(less, lessRank - 1) == columns);
+  return sameColumns && columns % 4 == 0 &&
+         isWholeTiles(mlirShapedTypeGetDimSize(more, rank - 2));
+}
+
 /// What touches scales in tiles keeps the encoding and does not look at them by
 /// row and column.
 static bool checkTiled(MlirOperation op) {
@@ -185,11 +219,16 @@ static bool checkTiled(MlirOperation op) {
                          "of rows that begin at a static multiple of 128 and "
                          "are as many, with unit strides");
   }
+  if (isReshape(op))
+    return reshapesWholeTiles(op) ||
+           gqOpError(op, "cuts tiles of #gq.tile128x4; a reshape leaves the "
+                         "columns and splits or joins rows, a static multiple "
+                         "of 128 each");
   return isKnown(op) || gqIsOneOf(op, filled) ||
          gqOpError(op, "uses a tensor with the encoding #gq.tile128x4 but may "
                        "not keep it; gq, func, cf and scf ops, tensor.empty, "
-                       "tensor.cast, tensor.dim, linalg.fill and slices of "
-                       "whole tiles do");
+                       "tensor.cast, tensor.dim, linalg.fill, slices and "
+                       "reshapes of whole tiles do");
 }
 
 static bool check(MlirOperation op) {
@@ -201,13 +240,16 @@ static bool check(MlirOperation op) {
                          "bufferization and vectorization)");
   if (!anyType(op, isF4Tensor))
     return true;
-  if (!isKnown(op))
+  if (!isKnown(op) && !isReshape(op))
     return gqOpError(op, "uses an f4E2M1FN tensor, which gq-pack-subbyte "
                          "cannot pack here; it packs those of gq, func, cf and "
-                         "scf ops, tensor.empty, tensor.cast and tensor.dim");
+                         "scf ops, tensor.empty, tensor.cast, tensor.dim and "
+                         "reshapes");
   if (anyType(op, isOddF4))
     return gqOpError(op, "has an f4E2M1FN tensor with an odd last extent; two "
                          "elements share a byte");
+  if (isReshape(op) && anyType(op, isDynamicF4))
+    return gqOpError(op, "needs static last extents to be packed");
   if (gqIsNamed(op, "tensor.dim") &&
       constantIndex(mlirOperationGetOperand(op, 1)) < 0)
     return gqOpError(op, "needs a constant index to be packed");
@@ -217,10 +259,6 @@ static bool check(MlirOperation op) {
 //===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//
-
-static bool isLastDynamic(MlirType type) {
-  return mlirShapedTypeIsDynamicDim(type, mlirShapedTypeGetRank(type) - 1);
-}
 
 /// A dynamic last extent of an f4 tensor counts elements; of the packed one,
 /// bytes.
@@ -233,6 +271,19 @@ static void halveLastSize(MlirOperation empty) {
   mlirOperationSetOperand(
       empty, last,
       gqBuildValue(&builder, "arith.ceildivui", 2, operands, index));
+}
+
+/// The same for the extents that an expansion gives; the last one is static.
+static void halveOutputShape(MlirOperation expand) {
+  int64_t shape[MAX_RANK];
+  intptr_t rank = mlirShapedTypeGetRank(
+      mlirValueGetType(mlirOperationGetResult(expand, 0)));
+  for (intptr_t i = 0; i < rank; ++i)
+    shape[i] = arrayElement(expand, "static_output_shape", i);
+  shape[rank - 1] /= 2;
+  mlirOperationSetAttributeByName(
+      expand, mlirStringRefCreateFromCString("static_output_shape"),
+      mlirDenseI64ArrayGet(mlirOperationGetContext(expand), rank, shape));
 }
 
 /// Replaces the last extent of a packed tensor by twice that.
@@ -271,6 +322,9 @@ static void packOp(MlirOperation op) {
     if (isF4Tensor(type) && isLastDynamic(type))
       halveLastSize(op);
   }
+  if (gqIsNamed(op, "tensor.expand_shape") &&
+      isF4Tensor(mlirValueGetType(mlirOperationGetResult(op, 0))))
+    halveOutputShape(op);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
     packValue(mlirOperationGetResult(op, i));
   for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)

@@ -474,7 +474,8 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     **Bias** is `[G, N]`, because each group is a layer of its own.
 
     **Gradients.** That of the input is the same op: `a` is the gradient of the
-    output, and `b` and `b_scales` are what `columnwise_outs` of the weights hold.
+    output, and `b` and `b_scales` are what `columnwise_outs` of the weights hold,
+    by a `tensor.expand_shape` if it is flat.
     Formats that transpose store them as `b` is; of others, and without a format,
     the innermost extent of `b` is the other one, `b_major(n)`: `b` is `[G, K, N]`
     of the format's type or `[G, K, N/2]` of i8 for f4. `b_scales` are the same.

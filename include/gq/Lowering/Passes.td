@@ -115,7 +115,8 @@ def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
   let description = [{
     Turns every `tensor<...xKxf4E2M1FN>` into `tensor<...xK/2xi8>`, function
     signatures included. It knows the gq ops, `func`, `cf`, `scf` (`if`, `for`,
-    `while` and their terminators), `tensor.empty`, `tensor.cast`, `tensor.dim`
+    `while` and their terminators), `tensor.empty`, `tensor.cast`, `tensor.dim`,
+    `tensor.expand_shape` and `tensor.collapse_shape` with static last extents,
     and `arith.select`; another op that touches f4 is an error, and so is an odd
     K.
 
@@ -124,7 +125,9 @@ def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
     keep the encoding, and so may `linalg.fill`, `arith.constant`, and
     `tensor.extract_slice` and `tensor.insert_slice` of whole tiles: all columns
     of rows that begin at a static multiple of 128 and are as many, with unit
-    strides. Another op is an error.
+    strides; and reshapes of whole tiles, from flat scales or `[G * rows, columns]`
+    to `[G, rows, columns]` and back, with static rows, a multiple of 128, and
+    columns. Another op is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

@@ -128,3 +128,46 @@ func.func @select(%a: tensor<8x64xf4E2M1FN>, %b: tensor<8x64xf4E2M1FN>,
   %0 = arith.select %c, %a, %b : tensor<8x64xf4E2M1FN>
   return %0 : tensor<8x64xf4E2M1FN>
 }
+
+// Weights that are quantized in one matrix, as the matmul reads them. The extent
+// that is packed is static, others need not be.
+// CHECK-LABEL: func @reshapes
+func.func @reshapes(%w: tensor<?x64xf4E2M1FN>, %f: tensor<6144xf4E2M1FN>,
+    %g: index) -> (tensor<?x32x64xf4E2M1FN>, tensor<3x64x32xf4E2M1FN>,
+                   tensor<96x64xf4E2M1FN>) {
+  // CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [%{{.*}}, 32, 32] : tensor<?x32xi8> into tensor<?x32x32xi8>
+  %0 = tensor.expand_shape %w [[0, 1], [2]] output_shape [%g, 32, 64]
+      : tensor<?x64xf4E2M1FN> into tensor<?x32x64xf4E2M1FN>
+  // CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0, 1, 2]] output_shape [3, 64, 16] : tensor<3072xi8> into tensor<3x64x16xi8>
+  %1 = tensor.expand_shape %f [[0, 1, 2]] output_shape [3, 64, 32]
+      : tensor<6144xf4E2M1FN> into tensor<3x64x32xf4E2M1FN>
+  %2 = tensor.expand_shape %f [[0, 1, 2]] output_shape [3, 32, 64]
+      : tensor<6144xf4E2M1FN> into tensor<3x32x64xf4E2M1FN>
+  // CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]] : tensor<3x32x32xi8> into tensor<96x32xi8>
+  %3 = tensor.collapse_shape %2 [[0, 1], [2]]
+      : tensor<3x32x64xf4E2M1FN> into tensor<96x64xf4E2M1FN>
+  return %0, %1, %3 : tensor<?x32x64xf4E2M1FN>, tensor<3x64x32xf4E2M1FN>,
+                      tensor<96x64xf4E2M1FN>
+}
+
+// Scales of whole tiles stay in their order.
+// CHECK-LABEL: func @tiled_reshapes
+func.func @tiled_reshapes(%s: tensor<?x8xf8E4M3FN, #gq.tile128x4>,
+    %f: tensor<6144xf8E4M3FN, #gq.tile128x4>, %g: index)
+    -> (tensor<?x256x8xf8E4M3FN, #gq.tile128x4>,
+        tensor<768x8xf8E4M3FN, #gq.tile128x4>) {
+  // CHECK: tensor.expand_shape
+  %0 = tensor.expand_shape %s [[0, 1], [2]] output_shape [%g, 256, 8]
+      : tensor<?x8xf8E4M3FN, #gq.tile128x4>
+      into tensor<?x256x8xf8E4M3FN, #gq.tile128x4>
+  // CHECK: tensor.expand_shape
+  %1 = tensor.expand_shape %f [[0, 1, 2]] output_shape [3, 256, 8]
+      : tensor<6144xf8E4M3FN, #gq.tile128x4>
+      into tensor<3x256x8xf8E4M3FN, #gq.tile128x4>
+  // CHECK: tensor.collapse_shape
+  %2 = tensor.collapse_shape %1 [[0, 1], [2]]
+      : tensor<3x256x8xf8E4M3FN, #gq.tile128x4>
+      into tensor<768x8xf8E4M3FN, #gq.tile128x4>
+  return %0, %2 : tensor<?x256x8xf8E4M3FN, #gq.tile128x4>,
+                  tensor<768x8xf8E4M3FN, #gq.tile128x4>
+}
