@@ -62,8 +62,9 @@ GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_groups *groups, uint32_t e) {
 /// Whether the group's rows lie in the matrix or, if ragged, its elements where
 /// its offsets say.
 GQ_DEV bool gq_dev_group_fits(const gq_dev_groups *groups, gq_dev_group group) {
-  bool inside = group.begin >= 0 && group.end >= group.begin &&
-                group.end <= groups->numRows;
+  // Negative ones are large.
+  bool inside = (uint64_t)group.begin <= (uint64_t)group.end &&
+                (uint64_t)group.end <= (uint64_t)groups->numRows;
   if (!groups->ragged)
     return inside;
   return inside && group.rows >= 0 && group.columns >= 0 &&
@@ -81,8 +82,8 @@ GQ_DEV bool gq_dev_group_scales_fit(const gq_dev_groups *groups, uint32_t e,
   if (!groups->hasScaleOffsets)
     return true;
   int64_t begin = gq_dev_group_scale_begin(*groups, e);
-  return begin >= 0 && begin % GQ_DEV_TILE_ROWS == 0 &&
-         begin <= groups->scaleRows &&
+  return (uint64_t)begin <= (uint64_t)groups->scaleRows &&
+         begin % GQ_DEV_TILE_ROWS == 0 &&
          gq_dev_up(rows, GQ_DEV_TILE_ROWS) <= groups->scaleRows - begin;
 }
 

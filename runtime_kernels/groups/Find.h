@@ -172,11 +172,12 @@ GQ_DEV gq_dev_placed_group gq_dev_find_group(const gq_dev_row_groups *groups,
   }
   if (low < high) {
     // The first that is not, should they decrease.
+    bool atMost = true;
     uint32_t count = 0;
     for (uint32_t i = 0; i < last; ++i) {
       uint32_t at = low + i < high ? low + i : high - 1;
-      count += gq_dev_offset_at_most(groups, at, row) & (low + i < high) &
-               (count == i);
+      atMost &= (low + i < high) & gq_dev_offset_at_most(groups, at, row);
+      count += atMost;
     }
     low += count;
   }

@@ -232,7 +232,9 @@ typedef struct RowPlan {
   gq_dev_outer outer;
 } RowPlan;
 
-GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
+/// `count` is that of the lane's units.
+GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
+                        uint32_t count) {
   RowPlan plan = {.hasScales = row < q->rows,
                   .outer = gq_dev_no_outer(q->recipe)};
   Target target = {.group = -1};
@@ -250,12 +252,12 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row) {
     plan.outer = gq_dev_outer_from(q->recipe, *q->outer);
   else if (q->outerKind == GQ_OUTER_PER_GROUP && target.group >= 0)
     plan.outer = gq_dev_outer_from(q->recipe, q->outer[target.group]);
-  plan.store.wanted = 15;
+  plan.store.wanted = (1u << count) - 1;
   if (isGrouped(q)) {
     bool wanted = q->rowsMode == GQ_ROWS_GROUPED
                       ? target.group >= 0
                       : target.group != GQ_DEV_SKIPPED_GROUP;
-    plan.store.wanted = gq_dev_ballot(wanted) >> (gq_dev_lane() & ~3u);
+    plan.store.wanted &= gq_dev_ballot(wanted) >> (gq_dev_lane() & ~3u);
   }
   return plan;
 }
@@ -323,17 +325,17 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
 #pragma clang loop unroll(disable)
     for (uint32_t i = 0; i < run; ++i, units.column += PIECE_COLUMNS) {
       Units here = units;
-      if (here.column >= numUnits)
-        here.count = 0;
+      bool hasColumn = here.column < numUnits;
+      here.count = hasColumn ? here.count : 0;
       Held held[UNROLL];
       if (ahead)
         loadUnits(q, here, held);
       uint8_t GQ_GLOBAL *data = q->data + here.first * q->dataStride +
                                 (int64_t)here.column * dataBytes;
       if (i == 0)
-        plan = planRows(q, width, wordRow);
+        plan = planRows(q, width, wordRow, units.count);
 
-      uint32_t scales = 0;
+      uint32_t wanted = hasColumn ? plan.store.wanted : 0, scales = 0;
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < UNROLL; ++j) {
         // The lane that knows the group of this unit's row.
@@ -347,16 +349,13 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
           scales |= scale << 8 * j;
         else if (j == laneInWord)
           scales = scale;
-        if (j < here.count && plan.store.wanted >> j & 1)
+        if (wanted >> j & 1)
           storeCodes(data, codes, dataBytes, dataAligned);
         data += ROW_STEP * q->dataStride;
       }
-      if (scaleBytes(q) == 1) {
-        // Blocks that are not there have scale 0.
-        uint32_t missing = 8 * (UNROLL - here.count);
-        scales = here.count ? scales << missing >> missing : 0;
-        scales = wordOfRow(q, scales);
-      }
+      // Blocks that are padding have scale 0.
+      if (scaleBytes(q) == 1)
+        scales = wordOfRow(q, hasColumn ? scales : 0);
 
       uint32_t wordColumn = here.column / lanesPerWord * GQ_DEV_TILE_COLUMNS;
       // The first four of eight lanes have the word.
