@@ -31,24 +31,6 @@
 
 #include "runtime_kernels/kernels/tiles/LongBlocks.h"
 
-/// What CTA 0 knows of all groups: the scale offsets, the first jobs.
-GQ_DEV void publishGroups(const Op *o, const Plan *plan) {
-  uint32_t thread = gq_dev_thread(), begin = thread * plan->share;
-  Sums sums;
-  for (int i = 0; i < NUM_SUMS; ++i)
-    sums.of[i] = needsSum(o, i) ? table[i][thread] : 0;
-  for (uint32_t e = begin; e < begin + plan->share && e < o->groups; ++e) {
-    if (o->givesScaleOffsets)
-      gq_dev_store_index(o->scaleOffsetsOut, o->allGroups.wide, e,
-                         sums.of[SUM_SCALES]);
-    if (o->hasAmax || o->hasDbias)
-      o->partial.firstJobs[e] = min32(sums.of[SUM_JOBS], plan->groupJobs);
-    sums = addSums(o, sums, sumsOf(o, usedGroup(o, e)));
-  }
-  if ((o->hasAmax || o->hasDbias) && thread == 0)
-    o->partial.firstJobs[o->groups] = plan->groupJobs;
-}
-
 /// What is known before jobs are done and needed between them, out of the way
 /// of what they hold. Volatile, or it would be read again ahead of them.
 static volatile GQ_SHARED struct {
@@ -64,13 +46,12 @@ static volatile GQ_SHARED struct {
 GQ_DEV void finishJob(const Op *o, uint32_t n) {
   const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
   uint32_t thread = gq_dev_here(gq_dev_thread()), parity = n % 2;
-  if (o->rowwise && !hasLongBlocks(o))
-    storeScales(o, job->scales, job->scalesPitch, job->rows, job->scaleBytes,
-                rowScales[parity], thread);
-  if (o->columnwise && !hasLongBlocks(o))
-    storeScales(o, job->columnwiseScales, job->columnwiseScalesPitch,
-                job->columns, job->columnwiseScaleBytes, columnScales[parity],
-                thread ^ THREADS / 2);
+  if (o->rowwise.exists && !hasLongBlocks(o))
+    storeScales(&o->rowwise, &job->rowwise, job->rows, rowScales[parity],
+                thread);
+  if (o->columnwise.exists && !hasLongBlocks(o))
+    storeScales(&o->columnwise, &job->columnwise, job->columns,
+                columnScales[parity], thread ^ THREADS / 2);
   if (collectsColumns(o))
     storeColumns(job, parity, thread);
   if (o->hasDbias && job->group >= 0 && thread < job->columns)
@@ -79,7 +60,7 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
   if (o->hasAmax && thread == 0)
     kept.amax[gq_dev_here(gq_dev_cta()) + n * kept.numCtas] =
         gq_dev_f32_from_bits(jobAmax[parity]);
-  if ((o->hasAmax || o->traits.blockRows > 1) && thread == 0)
+  if ((o->hasAmax || isSquare(&o->rowwise)) && thread == 0)
     jobAmax[parity] = 0;
 }
 
@@ -179,22 +160,53 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
     finishJob(o, n - 1);
 }
 
+/// Direction `exists`, its addresses and sizes yet to come.
+GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
+                             gqScaleLayout layout, gqOuterKind outerKind) {
+  return (Direction){
+      .exists = exists,
+      .traits = gqFormatGetTraits(format),
+      .scaler = {.format = format,
+                 .recipe = recipe,
+                 .hasOuter = outerKind != GQ_OUTER_NONE,
+                 .way = gq_dev_e2m1_way_in_steps()},
+      .transform = GQ_TRANSFORM_NONE,
+      .rounding = GQ_ROUNDING_NEAREST,
+      .outerKind = outerKind,
+      .tiled = layout == GQ_SCALE_LAYOUT_TILE128X4,
+  };
+}
+
 GQ_DEV_KERNEL void
 gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
   Op op = {
       GQ_DEV_INITIALIZERS(GQ_QUANTIZE_TILES_OPERANDS),
+      .rowwise = directionOf(parts & GQ_DEV_ROWWISE, format, recipe,
+                             scaleLayout, outerKind),
+      .columnwise = directionOf(parts & GQ_DEV_COLUMNWISE, format, recipe,
+                                scaleLayout, columnwiseOuterKind),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
       .partial = workspaceAt(workspace, rows, columns, groups, parts),
-      .traits = gqFormatGetTraits((gqFormat)format),
-      .rowwise = parts & GQ_DEV_ROWWISE,
-      .columnwise = parts & GQ_DEV_COLUMNWISE,
       .hasAmax = parts & GQ_DEV_AMAX,
       .hasDbias = parts & GQ_DEV_DBIAS,
       .ragged = parts & GQ_DEV_RAGGED,
       .givesScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS_OUT,
-      .tiled = scaleLayout == GQ_SCALE_LAYOUT_TILE128X4,
       .allRows = rowsMode == GQ_ROWS_ALL,
   };
+  op.rowwise.outer = outer;
+  op.rowwise.data = data;
+  op.rowwise.dataStride = dataStride;
+  op.rowwise.scales = scales;
+  op.rowwise.scalesStride = scalesStride;
+  op.rowwise.scalesSize = scalesSize;
+  op.columnwise.outer = columnwiseOuter;
+  op.columnwise.transposes =
+      op.columnwise.exists && op.columnwise.traits.transposes;
+  op.columnwise.data = columnwiseData;
+  op.columnwise.dataStride = columnwiseDataStride;
+  op.columnwise.dataSize = columnwiseDataSize;
+  op.columnwise.scales = columnwiseScales;
+  op.columnwise.scalesSize = columnwiseScalesSize;
   op.allGroups = (gq_dev_groups){
       .offsets = offsets,
       .scaleOffsets = scaleOffsets,
@@ -204,13 +216,13 @@ gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
       .numGroups = (uint32_t)groups,
       .numRows = rows,
       .numColumns = columns,
-      .scaleRows =
-          (int64_t)((uint64_t)scalesSize / (uint64_t)scaleWidth(&op, columns)),
+      .scaleRows = (int64_t)((uint64_t)scalesSize /
+                             (uint64_t)scaleWidth(&op.rowwise, columns)),
       .wide = offsetBits == 64,
       .hasScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS && !op.ragged,
       .ragged = op.ragged,
-      .columnUnit = op.rowwise || op.traits.blockRows > 1
-                        ? op.traits.blockColumns
+      .columnUnit = op.rowwise.exists || isSquare(&op.columnwise)
+                        ? op.columnwise.traits.blockColumns
                         : GQ_DEV_UNIT,
   };
   Plan plan = makePlan(&op);
@@ -222,110 +234,4 @@ gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
   if (rowIndexBits)
     gq_dev_check_row_indices(rowIndices, rowIndexBits, sourceRows, rows,
                              status);
-}
-
-//===----------------------------------------------------------------------===//
-// The second kernel: adds up what the jobs left
-//===----------------------------------------------------------------------===//
-
-/// The sum of every `step`-th of the numbers [begin, end) of `p`, `pitch`
-/// apart.
-GQ_DEV float sumEvery(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
-                      uint32_t end, uint32_t step) {
-  float sum = 0.0f;
-#pragma clang loop unroll_count(8)
-  for (uint32_t i = begin; i < end; i += step)
-    sum += p[i * pitch];
-  return sum;
-}
-
-/// The sum of a column of a group: of every fourth tile, then of these four,
-/// each of which one warp adds up if warps share a column. All threads take
-/// part.
-GQ_DEV float sumColumn(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
-                       uint32_t end, bool shares) {
-  float sums[WARPS] = {0.0f};
-  if (shares) {
-    uint32_t thread = gq_dev_thread();
-    gq_dev_barrier(); // Others may still read those of a column before.
-    columnSums[0][0][thread] =
-        sumEvery(p, pitch, begin + thread / GQ_DEV_WARP, end, WARPS);
-    gq_dev_barrier();
-    for (uint32_t i = 0; i < WARPS; ++i)
-      sums[i] = columnSums[0][0][i * GQ_DEV_WARP + gq_dev_lane()];
-  } else {
-    uint32_t whole = begin + (end - begin) / WARPS * WARPS;
-#pragma clang loop unroll_count(4)
-    for (uint32_t tile = begin; tile < whole; tile += WARPS)
-#pragma clang loop unroll(full)
-      for (uint32_t i = 0; i < WARPS; ++i)
-        sums[i] += p[(tile + i) * pitch];
-#pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < WARPS - 1; ++i)
-      if (whole + i < end)
-        sums[i] += p[(whole + i) * pitch];
-  }
-  float sum = sums[0];
-#pragma clang loop unroll(full)
-  for (uint32_t i = 1; i < WARPS; ++i)
-    sum += sums[i];
-  return sum;
-}
-
-/// The sums of the columns of a CTA's `part` of a group, where so many warps
-/// share a column. All threads take part.
-GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
-                       uint32_t part, uint32_t warps, void GQ_GLOBAL *dbias,
-                       gqElementType type) {
-  uint32_t thread = gq_dev_thread(), width = THREADS / warps;
-  uint32_t column = part * width + thread % width,
-           columnTiles = (uint32_t)numTiles(columns);
-  bool has = column < columns;
-  uint32_t begin = workspace->firstJobs[e] / columnTiles;
-  uint32_t end = workspace->firstJobs[e + 1] / columnTiles;
-  float sum = sumColumn(workspace->sums + column, columns, begin,
-                        has ? end : begin, warps > 1);
-  if (!has || thread >= width)
-    return;
-  int64_t at = e * columns + column;
-  if (type == GQ_F32)
-    ((float GQ_GLOBAL *)dbias)[at] = sum;
-  else
-    ((uint16_t GQ_GLOBAL *)dbias)[at] =
-        type == GQ_BF16 ? gq_dev_bf16_from_f32(sum) : gq_dev_f16_from_f32(sum);
-}
-
-/// The largest magnitude of a group. All threads take part.
-GQ_DEV void reduceAmax(const Workspace *workspace, uint32_t e,
-                       float GQ_GLOBAL *amax) {
-  uint32_t thread = gq_dev_thread();
-  if (thread == 0)
-    jobAmax[0] = 0;
-  gq_dev_barrier();
-  float max = 0.0f;
-#pragma clang loop unroll_count(8)
-  for (uint32_t job = workspace->firstJobs[e] + thread;
-       job < workspace->firstJobs[e + 1]; job += THREADS)
-    max = gq_dev_max_number(max, workspace->amax[job]);
-  uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(max));
-  if (gq_dev_lane() == 0)
-    gq_dev_atomic_max_shared(&jobAmax[0], bits);
-  gq_dev_barrier();
-  if (thread == 0)
-    amax[e] = gq_dev_f32_from_bits(jobAmax[0]);
-}
-
-GQ_DEV_KERNEL void
-gq_dev_reduce_tiles(GQ_DEV_PARAMETERS(GQ_REDUCE_TILES_OPERANDS)) {
-  Workspace w = workspaceAt(workspace, rows, columns, groups, parts);
-  uint32_t warps = gq_dev_reduce_tiles_warps(rows, groups);
-  uint32_t perGroup = gq_dev_reduce_tiles_ctas(columns, warps, parts);
-  uint32_t all = (uint32_t)(groups * perGroup);
-  for (uint32_t i = gq_dev_cta(); i < all; i += gq_dev_num_ctas()) {
-    uint32_t e = i / perGroup, part = i % perGroup;
-    if ((parts & GQ_DEV_AMAX) && part == perGroup - 1)
-      reduceAmax(&w, e, amax);
-    else
-      reduceSums(&w, columns, e, part, warps, dbias, (gqElementType)dbiasType);
-  }
 }

@@ -4,39 +4,53 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Converts what a lane holds, four rows by four columns at a time, in both
-// directions. Transposed codes of 4 bits are collected in shared memory, those
-// of 8 bits are stored from where they are; rows are, too.
+// directions. Codes of rows are stored from where they are; transposed ones as
+// Columns4Bit.h and Columns8Bit.h say.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_KERNELS_KERNELS_TILES_CODES_H
 #define GQ_KERNELS_KERNELS_TILES_CODES_H
 
+#include "runtime_kernels/kernels/tiles/Columns4Bit.h"
+#include "runtime_kernels/kernels/tiles/Columns8Bit.h"
 #include "runtime_kernels/kernels/tiles/Scales.h"
-#include "runtime_kernels/kernels/tiles/Store.h"
+
+/// The codes of four scaled elements, quarter number `quarter` of those that
+/// gq_dev_codes4 puts together. The one place where this kernel makes codes: a
+/// rounding that depends on where an element is gets this from the callers,
+/// which know the element's row and column.
+GQ_DEV void codesOf(const Direction *d, uint32_t quarter, const float y[4],
+                    uint32_t codes[4]) {
+  switch (d->rounding) {
+  case GQ_ROUNDING_NEAREST:
+    gq_dev_codes4(d->scaler.format, quarter, y, codes);
+  }
+}
 
 /// Converts a quarter of a row of a lane.
-GQ_DEV void convertQuarter(const Op *o, bool clamps, uint32_t quarter,
+GQ_DEV void convertQuarter(const Direction *d, bool clamps, uint32_t quarter,
                            const float x[4], const float *factors,
                            uint32_t factorStep, uint32_t codes[4]) {
   float y[4];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i)
-    y[i] = gq_dev_scaled(rowScaler(o), clamps, x[i], factors[i * factorStep]);
-  gq_dev_codes4(o->format, quarter, y, codes);
+    y[i] = gq_dev_scaled(d->scaler, clamps, x[i], factors[i * factorStep]);
+  codesOf(d, quarter, y, codes);
 }
 
 /// Whether a lane's codes can be stored at once.
 GQ_DEV bool storesAtOnce(const Op *o) {
-  uint32_t bytes = (uint32_t)dataBytes(o, columnsOfLane(o));
-  bool rows = isAligned(o->data, o->ragged ? 0 : o->dataStride, bytes);
+  uint32_t bytes = (uint32_t)dataBytes(&o->rowwise, columnsOfLane(o));
+  bool rows =
+      isAligned(o->rowwise.data, o->ragged ? 0 : o->rowwise.dataStride, bytes);
   bool columns =
       collectsColumns(o) ||
-      (o->traits.transposes
-           ? isAligned(o->columnwiseData, 0, bytes / 2)
-           : isAligned(o->columnwiseData,
-                       o->ragged ? 0 : o->columnwiseDataStride, bytes));
-  return (!o->rowwise | rows) & (!o->columnwise | columns);
+      (o->columnwise.transposes
+           ? isAligned(o->columnwise.data, 0, bytes / 2)
+           : isAligned(o->columnwise.data,
+                       o->ragged ? 0 : o->columnwise.dataStride, bytes));
+  return (!o->rowwise.exists | rows) & (!o->columnwise.exists | columns);
 }
 
 /// Stores the codes of a lane's row at once.
@@ -44,49 +58,16 @@ GQ_DEV void storeRow(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
                      const uint32_t codes[4]) {
   if (sharesRows(o))
     gq_dev_store4_if(there, p, codes[0]);
-  else if (o->traits.dataBits == 4)
+  else if (o->rowwise.traits.dataBits == 4)
     gq_dev_store8_if(there, p, codes);
   else
     gq_dev_store16_if(there, p, codes);
 }
 
-/// The same of a transposed column of fp8.
-GQ_DEV void storeColumn(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
-                        const uint32_t codes[2]) {
-  if (rowsOfLane(o) == 8)
-    gq_dev_store8_if(there, p, codes);
-  else
-    gq_dev_store4_if(there, p, codes[0]);
-}
-
-/// Collects those of a lane's column number j: 4 or 8 codes of 4 bits.
-GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
-                          uint32_t codes) {
-  uint8_t GQ_SHARED *p =
-      (uint8_t GQ_SHARED *)&columnCodes[parity][columnAt(place.column)] +
-      place.row / 2;
-  p += columnAt(j) * 16;
-  if (rowsOfLane(o) == 8)
-    *(uint32_t GQ_SHARED *)p = codes;
-  else
-    *(uint16_t GQ_SHARED *)p = (uint16_t)codes;
-}
-
-/// Codes of 4 bits of 4 rows, as gq_dev_codes4 leaves them, in order.
-GQ_DEV uint32_t halfOfCodes(uint32_t codes) {
-  const float none[4] = {0.0f};
-  return gq_dev_e2m1x8_after(codes, none);
-}
-
-/// Where the codes of a lane's first row go, and those of its first column.
-GQ_DEV uint8_t GQ_GLOBAL *rowCodesAt(const Op *o, Place place,
-                                     uint8_t GQ_GLOBAL *data, int64_t pitch) {
-  return data + place.row * pitch + dataBytes(o, place.column);
-}
-GQ_DEV uint8_t GQ_GLOBAL *columnCodesAt(const Op *o, Place place,
-                                        uint8_t GQ_GLOBAL *data,
-                                        int64_t pitch) {
-  return data + place.column * pitch + dataBytes(o, place.row);
+/// Where the codes of a lane's first row go.
+GQ_DEV uint8_t GQ_GLOBAL *rowCodesAt(const Direction *d, Place place,
+                                     const JobOutput GQ_SHARED *to) {
+  return to->data + place.row * to->dataPitch + dataBytes(d, place.column);
 }
 
 /// Unpacks a quarter of row r.
@@ -150,12 +131,15 @@ GQ_DEV void collectSums(const Op *o, Place place, uint32_t parity,
 GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
                     uint32_t parity, const Held *held,
                     const float rowFactors[ROWS], bool firstPass) {
-  bool transposes = o->columnwise && o->traits.transposes;
+  const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
+  const JobOutput GQ_SHARED *toRows = &job->rowwise;
+  const JobOutput GQ_SHARED *toColumns = &job->columnwise;
+  bool transposes = columnwise->transposes;
   bool hasColumns = place.column < job->columns;
   bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
   uint32_t columnwiseRows = job->group >= 0 ? rows : 0;
-  uint32_t pitch = (uint32_t)job->columnwiseDataPitch; // if it transposes
+  uint32_t pitch = (uint32_t)toColumns->dataPitch; // if it transposes
   uint32_t rowCodes[ROWS][4], sameCodes[ROWS][4];
   // Four columns by four rows at a time, so that little is held.
 #pragma clang loop unroll(full)
@@ -165,7 +149,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
     gq_dev_warp_barrier();
     uint32_t transposed[4][4];
     float factors[4], sums[4];
-    if (o->columnwise)
+    if (columnwise->exists)
       loadFactors(o, place, quarter, factors);
 #pragma clang loop unroll(full)
     for (uint32_t top = 0; top < ROWS; top += 4) {
@@ -174,39 +158,40 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
       float y[4][4];
 #pragma clang loop unroll(full)
       for (uint32_t r = top; r < top + 4; ++r) {
-        float x[4];
+        float x[4], ofRow[4], ofColumn[4];
         unpackQuarter(o, held, r, quarter, x);
+        unpackQuarter(o, elementsOf(rowwise, held), r, quarter, ofRow);
+        unpackQuarter(o, elementsOf(columnwise, held), r, quarter, ofColumn);
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < 4; ++j) {
           sums[j] = r ? sums[j] + x[j] : x[j];
           if (transposes)
-            y[j][r % 4] = x[j] * factors[j];
+            y[j][r % 4] = ofColumn[j] * factors[j];
         }
-        if (o->rowwise)
-          convertQuarter(o, false, quarter, x, &rowFactors[r], 0, rowCodes[r]);
-        if (o->columnwise && !transposes)
-          convertQuarter(o, false, quarter, x, factors, 1, sameCodes[r]);
+        if (rowwise->exists)
+          convertQuarter(rowwise, false, quarter, ofRow, &rowFactors[r], 0,
+                         rowCodes[r]);
+        if (columnwise->exists && !transposes)
+          convertQuarter(columnwise, false, quarter, ofColumn, factors, 1,
+                         sameCodes[r]);
         if (quarter * 4 + 4 < columnsOfLane(o))
           continue;
-        if (o->rowwise)
+        if (rowwise->exists)
           storeRow(o, place.row + r < rows,
-                   rowCodesAt(o, place, job->data, job->dataPitch) +
-                       r * job->dataPitch,
+                   rowCodesAt(rowwise, place, toRows) + r * toRows->dataPitch,
                    rowCodes[r]);
-        if (o->columnwise && !transposes)
+        if (columnwise->exists && !transposes)
           storeRow(o, place.row + r < columnwiseRows,
-                   rowCodesAt(o, place, job->columnwiseData,
-                              job->columnwiseDataPitch) +
-                       r * job->columnwiseDataPitch,
+                   rowCodesAt(columnwise, place, toColumns) +
+                       r * toColumns->dataPitch,
                    sameCodes[r]);
       }
       if (!transposes)
         continue;
-      uint8_t GQ_GLOBAL *p =
-          columnCodesAt(o, place, job->columnwiseData, pitch);
+      uint8_t GQ_GLOBAL *p = columnCodesAt(o, place, toColumns->data, pitch);
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < 4; ++j) {
-        gq_dev_codes4(o->format, top / 4, y[j], transposed[j]);
+        codesOf(columnwise, top / 4, y[j], transposed[j]);
         if (top + 4 < rowsOfLane(o))
           continue;
         uint32_t column = quarter * 4 + j;
@@ -229,13 +214,15 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
 GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
                          uint32_t parity, uint32_t r, bool there,
                          const float x[GQ_DEV_UNIT]) {
+  const Direction *d = &o->rowwise;
   float amax = gq_dev_f32_amax(x, GQ_DEV_UNIT);
-  if (o->traits.blockColumns == 2 * GQ_DEV_UNIT)
+  if (d->traits.blockColumns == 2 * GQ_DEV_UNIT)
     amax = gq_dev_max_number(amax, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
                                        gq_dev_f32_bits(amax), 1)));
-  gq_dev_block_scale block = gq_dev_any_block(rowScaler(o), amax, job->outer);
+  gq_dev_block_scale block = gq_dev_any_block(
+      d->scaler, amax, outerOf(d, job->rowwise.outer, place.row + r));
   if (hasRowScales(o, place))
-    rowScaleAt(o, place, place.row, parity)[r * scalePitch(o)] =
+    rowScaleAt(o, place, place.row, parity)[r * scalePitch(d)] =
         there ? (uint8_t)block.bits : 0;
   return block.factor;
 }
@@ -245,20 +232,21 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
 /// once more. All lanes take part.
 GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
                        uint32_t parity, bool firstPass) {
-  uint32_t bytes = (uint32_t)dataBytes(o, columnsOfLane(o));
+  const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
+  const JobOutput GQ_SHARED *toRows = &job->rowwise;
+  const JobOutput GQ_SHARED *toColumns = &job->columnwise;
+  uint32_t bytes = (uint32_t)dataBytes(rowwise, columnsOfLane(o));
   bool hasColumns = place.column < job->columns, atOnce = storesAtOnce(o);
   bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
   uint8_t GQ_GLOBAL *data =
-      o->rowwise ? rowCodesAt(o, place, job->data, job->dataPitch) : 0;
-  uint8_t GQ_GLOBAL *columnwise =
-      o->columnwise
-          ? rowCodesAt(o, place, job->columnwiseData, job->columnwiseDataPitch)
-          : 0;
+      rowwise->exists ? rowCodesAt(rowwise, place, toRows) : 0;
+  uint8_t GQ_GLOBAL *same =
+      columnwise->exists ? rowCodesAt(columnwise, place, toColumns) : 0;
   uint8_t GQ_GLOBAL *transposed =
-      o->columnwise ? columnCodesAt(o, place, job->columnwiseData,
-                                    job->columnwiseDataPitch)
-                    : 0;
+      columnwise->exists
+          ? columnCodesAt(o, place, toColumns->data, toColumns->dataPitch)
+          : 0;
   uint32_t columns[GQ_DEV_UNIT] = {0};
   float sums[GQ_DEV_UNIT] = {0.0f};
   const float GQ_SHARED *shared = factorsAt(o, place, place.column);
@@ -269,7 +257,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     uint32_t rowCodes[4], sameCodes[4];
     loadRow(o, job, place, place.row + r, x);
     float factor = 0.0f;
-    if (o->rowwise)
+    if (rowwise->exists)
       factor = hasLongBlocks(o)
                    ? longRowFactors[place.row + r]
                    : scaleAnyRow(o, job, place, parity, r, there, x);
@@ -279,7 +267,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
         x[i] = x[i + GQ_DEV_UNIT / 2];
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i) {
-      if (o->columnwise && i < columnsOfLane(o))
+      if (columnwise->exists && i < columnsOfLane(o))
         factors[i] = shared[i];
       sums[i] += x[i];
     }
@@ -287,17 +275,19 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     for (uint32_t i = 0; i < 4; ++i) {
       if (i * 4 >= columnsOfLane(o))
         continue;
-      if (o->rowwise)
-        convertQuarter(o, true, i, x + 4 * i, &factor, 0, rowCodes);
-      if (o->columnwise)
-        convertQuarter(o, true, i, x + 4 * i, factors + 4 * i, 1, sameCodes);
+      if (rowwise->exists)
+        convertQuarter(rowwise, true, i, x + 4 * i, &factor, 0, rowCodes);
+      if (columnwise->exists)
+        convertQuarter(columnwise, true, i, x + 4 * i, factors + 4 * i, 1,
+                       sameCodes);
     }
-    if (o->rowwise && there)
-      storeBytes(data + r * job->dataPitch, rowCodes, bytes, bytes, atOnce);
-    if (o->columnwise && !o->traits.transposes && there && job->group >= 0)
-      storeBytes(columnwise + r * job->columnwiseDataPitch, sameCodes, bytes,
-                 bytes, atOnce);
-    if (o->columnwise && o->traits.transposes) {
+    if (rowwise->exists && there)
+      storeBytes(data + r * toRows->dataPitch, rowCodes, bytes, bytes, atOnce);
+    if (columnwise->exists && !columnwise->transposes && there &&
+        job->group >= 0)
+      storeBytes(same + r * toColumns->dataPitch, sameCodes, bytes, bytes,
+                 atOnce);
+    if (columnwise->transposes) {
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
         if (i >= columnsOfLane(o)) {
@@ -307,7 +297,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
           columns[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
                         << r * 4;
         } else if (hasTransposed) {
-          transposed[i * job->columnwiseDataPitch + r] =
+          transposed[i * toColumns->dataPitch + r] =
               (uint8_t)(sameCodes[i / 4] >> i % 4 * 8);
         }
     }
@@ -341,15 +331,15 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   float factors[ROWS];
   bool regular = storesAtOnce(o);
   gq_dev_warp_barrier();
-  if (o->columnwise)
+  if (o->columnwise.exists)
     regular &= scaleColumns(o, job, place, parity, held);
-  if (o->rowwise)
+  if (o->rowwise.exists)
     regular &= scaleRows(o, job, place, parity, held, factors);
   bool allRegular = gq_dev_ballot(!regular) == 0;
-  if (!allRegular && o->columnwise)
+  if (!allRegular && o->columnwise.exists)
     scaleAnyColumns(o, job, place, parity, held);
   gq_dev_warp_barrier();
-  if (o->rowwise && sharesRows(o))
+  if (o->rowwise.exists && sharesRows(o))
     loadRowFactors(place, factors);
   convertLane(o, job, place, parity, held, factors, allRegular, pass == 0);
 }

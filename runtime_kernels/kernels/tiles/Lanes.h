@@ -29,7 +29,7 @@ _Static_assert(WARPS * QUARTER * QUARTER == TILE * TILE, "four warps");
 /// only a sector of a column, and half of the columns may begin in the middle
 /// of one. Of all four warps they leave 64 bytes at a time.
 GQ_DEV bool collectsColumns(const Op *o) {
-  return gq_dev_tiles_collects_columns(o->format, o->columnwise);
+  return gq_dev_tiles_collects_columns(o->format, o->columnwise.exists);
 }
 
 /// Rows and columns of a lane in a pass, and words of a row. Two lanes share
@@ -38,7 +38,7 @@ GQ_DEV uint32_t rowsOfLane(const Op *o) {
   return 4 * gq_dev_elements_per_word(o->heldType);
 }
 GQ_DEV bool sharesRows(const Op *o) {
-  return gq_dev_tiles_shares_rows(o->format, o->columnwise, o->heldType);
+  return gq_dev_tiles_shares_rows(o->format, o->columnwise.exists, o->heldType);
 }
 GQ_DEV uint32_t columnsOfLane(const Op *o) {
   return sharesRows(o) ? GQ_DEV_UNIT / 2 : GQ_DEV_UNIT;
@@ -57,13 +57,14 @@ GQ_DEV uint32_t numPasses(const Op *o) { return QUARTER / rowsOfWarp(o); }
 
 /// Whether blocks are as long as a job: their scales are floats.
 GQ_DEV bool hasLongBlocks(const Op *o) {
-  return o->traits.blockColumns == TILE;
+  return o->columnwise.traits.blockColumns == TILE;
 }
 
 /// Lanes of a warp that share a block of a column.
 GQ_DEV uint32_t lanesOfBlock(const Op *o) {
-  return hasLongBlocks(o) ? lanesDown(o)
-                          : (uint32_t)o->traits.blockColumns / rowsOfLane(o);
+  return hasLongBlocks(o)
+             ? lanesDown(o)
+             : (uint32_t)o->columnwise.traits.blockColumns / rowsOfLane(o);
 }
 /// Rows and columns of which a lane has the scales, and words of the columns.
 GQ_DEV uint32_t ownRows(const Op *o) {
@@ -86,9 +87,6 @@ GQ_DEV uint32_t ownWords(const Op *o) {
 /// Scales of a job, as they leave.
 static GQ_SHARED gq_dev_u32x4 rowScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
 static GQ_SHARED gq_dev_u32x4 columnScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
-/// Transposed codes of 4 bits: columns of 64 bytes, at columnAt.
-static GQ_SHARED gq_dev_u32x4
-    columnCodes[2][TILE * 4 + TILE / 8] GQ_UNINITIALIZED;
 /// Sums of the columns of the upper and the lower warps.
 static GQ_SHARED float columnSums[2][2][TILE] GQ_UNINITIALIZED;
 /// The largest magnitude.
@@ -115,16 +113,13 @@ static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
 
 /// The byte of the scale (row, column) of a job, and that of the next row. Rows
 /// of a lane are in one unit of 32.
-GQ_DEV uint32_t scaleAt(const Op *o, uint32_t row, uint32_t column) {
-  return o->tiled ? (uint32_t)gq_dev_tile128x4_offset(row, column,
+GQ_DEV uint32_t scaleAt(const Direction *d, uint32_t row, uint32_t column) {
+  return d->tiled ? (uint32_t)gq_dev_tile128x4_offset(row, column,
                                                       GQ_DEV_TILE_COLUMNS)
-                  : row * numScaleColumns(o) + column;
+                  : row * numScaleColumns(d) + column;
 }
-GQ_DEV uint32_t scalePitch(const Op *o) {
-  return o->tiled ? 16 : numScaleColumns(o);
+GQ_DEV uint32_t scalePitch(const Direction *d) {
+  return d->tiled ? 16 : numScaleColumns(d);
 }
-
-/// Where 16 bytes of a column begin, such that lanes do not meet banks twice.
-GQ_DEV uint32_t columnAt(uint32_t column) { return column * 4 + column / 8; }
 
 #endif // GQ_KERNELS_KERNELS_TILES_LANES_H

@@ -59,6 +59,15 @@ typedef struct Held {
   uint32_t words[ROWS][WORDS];
 } Held;
 
+/// What a direction quantizes: the elements, or what its transform makes of
+/// them.
+GQ_DEV const Held *elementsOf(const Direction *d, const Held *held) {
+  switch (d->transform) {
+  case GQ_TRANSFORM_NONE:
+    return held;
+  }
+}
+
 /// Packs what a hook gives, at once: else compilers hold many rows of it.
 GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
                     uint32_t words[WORDS]) {
@@ -115,7 +124,7 @@ GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
 /// have loads under way.
 GQ_DEV bool stages(const Op *o) {
   return gq_dev_only_loads(o->load) && !collectsColumns(o) &&
-         !gq_dev_tiles_only_short_rows(o->format, o->columnwise) &&
+         !gq_dev_tiles_only_short_rows(o->format, o->columnwise.exists) &&
          !(hasLongBlocks(o) && numPasses(o) > 1);
 }
 

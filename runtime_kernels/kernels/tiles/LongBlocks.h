@@ -11,6 +11,7 @@
 #define GQ_KERNELS_KERNELS_TILES_LONGBLOCKS_H
 
 #include "runtime_kernels/kernels/tiles/Codes.h"
+#include "runtime_kernels/kernels/tiles/SquareBlocks.h"
 
 // Warps have parts of such blocks. The CTA agrees on their scales, which are
 // few, by way of shared memory: thread i has that of row i and that of column
@@ -21,20 +22,12 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
                         uint32_t parity, const Held *held) {
   Place place = placeOfLane(o, job, pass);
   float amax[ROWS];
-  if (o->traits.blockRows > 1) {
-    uint32_t max = 0;
-#pragma clang loop unroll(full)
-    for (uint32_t r = 0; r < ROWS; ++r)
-      if (r < rowsOfLane(o))
-        max = gq_dev_max_word(
-            o->heldType, max,
-            gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o)));
-    amax[0] = gq_dev_amax_of_word(o->heldType, max);
-    collectAmax(amax, 1, parity);
+  if (isSquare(&o->rowwise)) {
+    measureSquare(o, parity, held);
     return;
   }
-  if (o->rowwise) {
-    rowMagnitudes(o, held, place, amax);
+  if (o->rowwise.exists) {
+    rowMagnitudes(o, elementsOf(&o->rowwise, held), place, amax);
     float GQ_SHARED *rows = &rowAmax[place.column / QUARTER][place.row];
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
@@ -43,15 +36,15 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
     if (o->hasAmax)
       collectAmax(amax, rowsOfLane(o), parity);
   }
-  if (o->columnwise) {
-    columnMagnitudes(o, held, place, amax);
+  if (o->columnwise.exists) {
+    columnMagnitudes(o, elementsOf(&o->columnwise, held), place, amax);
     float GQ_SHARED *columns =
         &columnAmax[place.row / rowsOfWarp(o)][firstOwnColumn(o, place)];
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 8; ++i)
       if (i < ownColumns(o))
         columns[i] = amax[i];
-    if (o->hasAmax && !o->rowwise)
+    if (o->hasAmax && !o->rowwise.exists)
       collectAmax(amax, ownColumns(o), parity);
   }
 }
@@ -60,37 +53,41 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
 /// where conversions expect them. All threads take part.
 GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
                             uint32_t parity) {
-  bool squares = o->traits.blockRows > 1;
+  bool square = isSquare(&o->rowwise);
   uint32_t thread = gq_dev_here(gq_dev_thread());
-  float all = gq_dev_f32_from_bits(jobAmax[parity]);
-  if (o->rowwise) {
+  float all = squareAmax(parity);
+  if (o->rowwise.exists) {
+    const Direction *d = &o->rowwise;
+    const JobOutput GQ_SHARED *to = &job->rowwise;
     float amax =
-        squares ? all
-                : gq_dev_max_number(rowAmax[0][thread], rowAmax[1][thread]);
+        square ? all
+               : gq_dev_max_number(rowAmax[0][thread], rowAmax[1][thread]);
     gq_dev_block_scale block =
-        gq_dev_either_block(rowScaler(o), amax, job->outer).block;
+        gq_dev_either_block(d->scaler, amax, outerOf(d, to->outer, thread))
+            .block;
     longRowFactors[thread] = block.factor;
-    gq_dev_store4_if(job->group >= 0 && thread < (squares ? 1 : job->rows),
-                     job->scales + thread * job->scalesPitch, block.bits);
+    gq_dev_store4_if(job->group >= 0 && thread < numScaleRows(d, job->rows),
+                     to->scales + thread * to->scalesPitch, block.bits);
   }
-  if (o->columnwise) {
-    float amax = squares ? all : 0.0f;
+  if (o->columnwise.exists) {
+    const Direction *d = &o->columnwise;
+    const JobOutput GQ_SHARED *to = &job->columnwise;
+    float amax = square ? all : 0.0f;
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 4; ++i)
-      if (!squares && i < TILE / rowsOfWarp(o))
+      if (!square && i < TILE / rowsOfWarp(o))
         amax = gq_dev_max_number(amax, columnAmax[i][thread]);
     gq_dev_block_scale block =
-        gq_dev_either_block(columnScaler(o), amax, job->columnwiseOuter).block;
+        gq_dev_either_block(d->scaler, amax, outerOf(d, to->outer, thread))
+            .block;
     // For both warps that have the column.
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < WARPS; i += 2)
       ((float GQ_SHARED *)
            columnFactors[i + thread / QUARTER])[thread % QUARTER] =
           block.factor;
-    gq_dev_store4_if(job->group >= 0 && thread < (squares ? 1 : job->columns),
-                     job->columnwiseScales +
-                         thread * job->columnwiseScalesPitch,
-                     block.bits);
+    gq_dev_store4_if(job->group >= 0 && thread < numScaleRows(d, job->columns),
+                     to->scales + thread * to->scalesPitch, block.bits);
   }
 }
 
@@ -102,7 +99,7 @@ GQ_DEV void convertLongBlocks(const Op *o, const Job GQ_SHARED *job,
   float factors[ROWS];
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
-    if (o->rowwise && r < rowsOfLane(o))
+    if (o->rowwise.exists && r < rowsOfLane(o))
       factors[r] = longRowFactors[place.row + r];
   convertLane(o, job, place, parity, held, factors, storesAtOnce(o), pass == 0);
 }

@@ -62,7 +62,8 @@ GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
                         : max[i];
 #pragma clang loop unroll(full)
     for (uint32_t lanes = 1; lanes < 4; lanes *= 2)
-      if (!sharesRows(o) && o->traits.blockColumns > lanes * GQ_DEV_UNIT)
+      if (!sharesRows(o) &&
+          o->rowwise.traits.blockColumns > lanes * GQ_DEV_UNIT)
         word =
             gq_dev_max_word(o->heldType, word, gq_dev_shuffle_xor(word, lanes));
     float pair[2];
@@ -138,39 +139,36 @@ GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
     gq_dev_atomic_max_shared(&jobAmax[parity], bits);
 }
 
-/// How the blocks of rows are scaled, or those of columns.
-GQ_DEV gq_dev_scaler scalerOf(const Op *o, int32_t outerKind) {
-  return (gq_dev_scaler){
-      .format = o->format,
-      .recipe = o->recipe,
-      .hasOuter = outerKind != GQ_OUTER_NONE,
-      .way = gq_dev_e2m1_way_in_steps(),
-  };
-}
-GQ_DEV gq_dev_scaler rowScaler(const Op *o) {
-  return scalerOf(o, o->outerKind);
-}
-GQ_DEV gq_dev_scaler columnScaler(const Op *o) {
-  return scalerOf(o, o->columnwiseOuterKind);
+/// The outer scale of a job's row or column number `index`, given the job's.
+GQ_DEV gq_dev_outer outerOf(const Direction *d, gq_dev_outer ofJob,
+                            uint32_t index) {
+  (void)index;
+  switch (d->outerKind) {
+  case GQ_OUTER_NONE:
+  case GQ_OUTER_ONE:
+  case GQ_OUTER_PER_GROUP:
+    return ofJob;
+  }
 }
 
 /// Where the scale of a row is collected, and whether the lane has it.
 GQ_DEV uint8_t GQ_SHARED *rowScaleAt(const Op *o, Place place, uint32_t row,
                                      uint32_t parity) {
-  uint32_t block = (uint32_t)o->traits.blockColumns;
+  uint32_t block = (uint32_t)o->rowwise.traits.blockColumns;
   return (uint8_t GQ_SHARED *)rowScales[parity] +
-         scaleAt(o, row, place.column / block);
+         scaleAt(&o->rowwise, row, place.column / block);
 }
 GQ_DEV bool hasRowScales(const Op *o, Place place) {
-  return sharesRows(o) || place.column % (uint32_t)o->traits.blockColumns == 0;
+  return sharesRows(o) ||
+         place.column % (uint32_t)o->rowwise.traits.blockColumns == 0;
 }
 
 /// Where those of its own columns are.
 GQ_DEV uint8_t GQ_SHARED *columnScalesAt(const Op *o, Place place,
                                          uint32_t parity) {
-  uint32_t block = (uint32_t)o->traits.blockColumns;
+  uint32_t block = (uint32_t)o->columnwise.traits.blockColumns;
   return (uint8_t GQ_SHARED *)columnScales[parity] +
-         scaleAt(o, firstOwnColumn(o, place), place.row / block);
+         scaleAt(&o->columnwise, firstOwnColumn(o, place), place.row / block);
 }
 
 /// Where the factors of a block's columns are in shared memory.
@@ -193,28 +191,29 @@ GQ_DEV gq_dev_f32x4 GQ_SHARED *rowFactorsAt(Place place, uint32_t row) {
 /// lanes take part.
 GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
                       uint32_t parity, const Held *held, float factors[ROWS]) {
-  gq_dev_outer outer = job->outer;
+  const Direction *d = &o->rowwise;
+  gq_dev_outer outer = job->rowwise.outer;
   uint32_t row = firstOwnRow(o, place);
   uint8_t GQ_SHARED *scales = rowScaleAt(o, place, row, parity);
   gq_dev_range range = gq_dev_no_range();
   float amax[ROWS];
-  rowMagnitudes(o, held, place, amax);
+  rowMagnitudes(o, elementsOf(d, held), place, amax);
   if (o->hasAmax)
     collectAmax(amax, ownRows(o), parity);
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < ownRows(o)) {
       gq_dev_block_scale block =
-          gq_dev_regular_block(rowScaler(o), amax[r], outer);
+          gq_dev_regular_block(d->scaler, amax[r], outerOf(d, outer, row + r));
       gq_dev_extend_range(&range, amax[r]);
       factors[r] = block.factor;
       if (hasRowScales(o, place))
-        scales[r * scalePitch(o)] = (uint8_t)block.bits;
+        scales[r * scalePitch(d)] = (uint8_t)block.bits;
     }
   if (sharesRows(o))
     *rowFactorsAt(place, row) =
         (gq_dev_f32x4){factors[0], factors[1], factors[2], factors[3]};
-  return gq_dev_is_regular(rowScaler(o), range, outer);
+  return gq_dev_is_regular(d->scaler, range, outerOf(d, outer, row));
 }
 
 /// Loads the factors of rows that two lanes share.
@@ -231,39 +230,42 @@ GQ_DEV void loadRowFactors(Place place, float factors[ROWS]) {
 /// The same of a lane's own columns; leaves their factors in shared memory.
 GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                          uint32_t parity, const Held *held) {
-  gq_dev_outer outer = job->columnwiseOuter;
+  const Direction *d = &o->columnwise;
+  gq_dev_outer outer = job->columnwise.outer;
+  uint32_t column = firstOwnColumn(o, place);
   uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
-  float GQ_SHARED *factors = factorsAt(o, place, firstOwnColumn(o, place));
+  float GQ_SHARED *factors = factorsAt(o, place, column);
   gq_dev_range range = gq_dev_no_range();
   float amax[8], pair[2];
-  columnMagnitudes(o, held, place, amax);
-  if (o->hasAmax && !o->rowwise)
+  columnMagnitudes(o, elementsOf(d, held), place, amax);
+  if (o->hasAmax && !o->rowwise.exists)
     collectAmax(amax, ownColumns(o), parity);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o)) {
-      gq_dev_block_scale block =
-          gq_dev_regular_block(columnScaler(o), amax[i], outer);
+      gq_dev_block_scale block = gq_dev_regular_block(
+          d->scaler, amax[i], outerOf(d, outer, column + i));
       gq_dev_extend_range(&range, amax[i]);
-      scales[i * scalePitch(o)] = (uint8_t)block.bits;
+      scales[i * scalePitch(d)] = (uint8_t)block.bits;
       pair[i % 2] = block.factor;
       if (i % 2 == 1)
         *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =
             (gq_dev_f32x2){pair[0], pair[1]};
     }
-  return gq_dev_is_regular(columnScaler(o), range, outer);
+  return gq_dev_is_regular(d->scaler, range, outerOf(d, outer, column));
 }
 
 /// Scales the lane's own columns again, whose blocks can be any, one after the
 /// other. Blocks outside of the tile get scale 0. All lanes take part.
 GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                             uint32_t parity, const Held *held) {
+  const Direction *d = &o->columnwise;
   uint32_t column = firstOwnColumn(o, place);
   uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
   // The magnitudes are where their factors are to be.
   float GQ_SHARED *factors = factorsAt(o, place, column);
   float amax[8];
-  columnMagnitudes(o, held, place, amax);
+  columnMagnitudes(o, elementsOf(d, held), place, amax);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o))
@@ -271,22 +273,22 @@ GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(disable)
   for (uint32_t i = 0; i < ownColumns(o); ++i) {
     bool inside = place.row < job->paddedRows && column + i < job->columns;
-    gq_dev_block_scale block =
-        gq_dev_any_block(columnScaler(o), factors[i], job->columnwiseOuter);
+    gq_dev_block_scale block = gq_dev_any_block(
+        d->scaler, factors[i], outerOf(d, job->columnwise.outer, column + i));
     factors[i] = block.factor;
-    scales[i * scalePitch(o)] = inside ? (uint8_t)block.bits : 0;
+    scales[i * scalePitch(d)] = inside ? (uint8_t)block.bits : 0;
   }
 }
 
 /// Leaves zeros for the scales of a lane's blocks.
 GQ_DEV void clearScales(const Op *o, Place place, uint32_t parity) {
   uint32_t row = firstOwnRow(o, place);
-  if (o->rowwise && hasRowScales(o, place))
+  if (o->rowwise.exists && hasRowScales(o, place))
     for (uint32_t r = 0; r < ownRows(o); ++r)
-      rowScaleAt(o, place, row, parity)[r * scalePitch(o)] = 0;
-  if (o->columnwise)
+      rowScaleAt(o, place, row, parity)[r * scalePitch(&o->rowwise)] = 0;
+  if (o->columnwise.exists)
     for (uint32_t i = 0; i < ownColumns(o); ++i)
-      columnScalesAt(o, place, parity)[i * scalePitch(o)] = 0;
+      columnScalesAt(o, place, parity)[i * scalePitch(&o->columnwise)] = 0;
 }
 
 #endif // GQ_KERNELS_KERNELS_TILES_SCALES_H

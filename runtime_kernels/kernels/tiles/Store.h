@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Scales and transposed codes of 4 bits, which a job has collected in shared
-// memory, leave it here; and what leaves bytewise.
+// Scales, which a job has collected in shared memory, leave it here; and what
+// leaves bytewise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,41 +38,26 @@ GQ_DEV bool isAligned(const void GQ_GLOBAL *p, int64_t stride, uint32_t unit) {
 }
 
 /// Stores the scales of a job that are in shared memory: tiles of 512 bytes, or
-/// `rows` rows of `bytes` bytes.
-GQ_DEV void storeScales(const Op *o, uint8_t GQ_GLOBAL *to, int64_t pitch,
-                        uint32_t rows, uint32_t bytes,
-                        const gq_dev_u32x4 GQ_SHARED *from, uint32_t thread) {
-  if (o->tiled) {
-    if (thread * 16 < bytes) {
+/// a row for each of `rows` threads.
+GQ_DEV void storeScales(const Direction *d, const JobOutput GQ_SHARED *to,
+                        uint32_t rows, const gq_dev_u32x4 GQ_SHARED *from,
+                        uint32_t thread) {
+  if (d->tiled) {
+    if (thread * 16 < to->scaleBytes) {
       gq_dev_u32x4 words = from[thread];
       uint32_t w[4] = {words.x, words.y, words.z, words.w};
-      storeBytes(to + thread * 16, w, 16, 16, isAligned(to, 0, 16));
+      storeBytes(to->scales + thread * 16, w, 16, 16,
+                 isAligned(to->scales, 0, 16));
     }
     return;
   }
-  uint32_t full = numScaleColumns(o);
+  uint32_t full = numScaleColumns(d);
   if (thread < rows) {
     const uint32_t GQ_SHARED *p =
         (const uint32_t GQ_SHARED *)from + thread * (full / 4);
     uint32_t w[4] = {p[0], full == 8 ? p[1] : 0};
-    uint8_t GQ_GLOBAL *row = to + thread * pitch;
-    storeBytes(row, w, bytes, full, isAligned(row, 0, full));
-  }
-}
-
-/// Stores transposed codes of a job that are in shared memory.
-GQ_DEV void storeColumns(const Job GQ_SHARED *job, uint32_t parity,
-                         uint32_t thread) {
-  uint32_t piece = thread % 4, pitch = (uint32_t)job->columnwiseDataPitch;
-  bool aligned = isAligned(job->columnwiseData, 0, 16);
-  uint8_t GQ_GLOBAL *p = job->columnwiseData + piece * 16;
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < 4; ++i) {
-    uint32_t column = i * (TILE / 4) + thread / 4;
-    gq_dev_u32x4 words = columnCodes[parity][columnAt(column) + piece];
-    uint32_t w[4] = {words.x, words.y, words.z, words.w};
-    if (piece * 32 < job->paddedRows && column < job->columns)
-      storeBytes(p + (uint64_t)column * pitch, w, 16, 16, aligned);
+    uint8_t GQ_GLOBAL *row = to->scales + thread * to->scalesPitch;
+    storeBytes(row, w, to->scaleBytes, full, isAligned(row, 0, full));
   }
 }
 

@@ -1,0 +1,121 @@
+//===- ReduceTiles.c - adds up what tiles left ----------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kernel of tiles leaves the largest magnitude of each job and the sums of
+// the columns of each; here they become those of groups.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime_kernels/kernels/tiles/Workspace.h"
+
+enum {
+  THREADS = GQ_DEV_REDUCE_TILES_THREADS,
+  WARPS = THREADS / GQ_DEV_WARP,
+};
+
+static GQ_SHARED float columnSums[THREADS] GQ_UNINITIALIZED;
+static GQ_SHARED uint32_t groupAmax GQ_UNINITIALIZED;
+
+/// The sum of every `step`-th of the numbers [begin, end) of `p`, `pitch`
+/// apart.
+GQ_DEV float sumEvery(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
+                      uint32_t end, uint32_t step) {
+  float sum = 0.0f;
+#pragma clang loop unroll_count(8)
+  for (uint32_t i = begin; i < end; i += step)
+    sum += p[i * pitch];
+  return sum;
+}
+
+/// The sum of a column of a group: of every fourth tile, then of these four,
+/// each of which one warp adds up if warps share a column. All threads take
+/// part.
+GQ_DEV float sumColumn(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
+                       uint32_t end, bool shares) {
+  float sums[WARPS] = {0.0f};
+  if (shares) {
+    uint32_t thread = gq_dev_thread();
+    gq_dev_barrier(); // Others may still read those of a column before.
+    columnSums[thread] =
+        sumEvery(p, pitch, begin + thread / GQ_DEV_WARP, end, WARPS);
+    gq_dev_barrier();
+    for (uint32_t i = 0; i < WARPS; ++i)
+      sums[i] = columnSums[i * GQ_DEV_WARP + gq_dev_lane()];
+  } else {
+    uint32_t whole = begin + (end - begin) / WARPS * WARPS;
+#pragma clang loop unroll_count(4)
+    for (uint32_t tile = begin; tile < whole; tile += WARPS)
+#pragma clang loop unroll(full)
+      for (uint32_t i = 0; i < WARPS; ++i)
+        sums[i] += p[(tile + i) * pitch];
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < WARPS - 1; ++i)
+      if (whole + i < end)
+        sums[i] += p[(whole + i) * pitch];
+  }
+  float sum = sums[0];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 1; i < WARPS; ++i)
+    sum += sums[i];
+  return sum;
+}
+
+/// The sums of the columns of a CTA's `part` of a group, where so many warps
+/// share a column. All threads take part.
+GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
+                       uint32_t part, uint32_t warps, void GQ_GLOBAL *dbias,
+                       gqElementType type) {
+  uint32_t thread = gq_dev_thread(), width = THREADS / warps;
+  uint32_t column = part * width + thread % width,
+           columnTiles = (uint32_t)numTiles(columns);
+  bool has = column < columns;
+  uint32_t begin = workspace->firstJobs[e] / columnTiles;
+  uint32_t end = workspace->firstJobs[e + 1] / columnTiles;
+  float sum = sumColumn(workspace->sums + column, columns, begin,
+                        has ? end : begin, warps > 1);
+  if (!has || thread >= width)
+    return;
+  int64_t at = e * columns + column;
+  if (type == GQ_F32)
+    ((float GQ_GLOBAL *)dbias)[at] = sum;
+  else
+    ((uint16_t GQ_GLOBAL *)dbias)[at] =
+        type == GQ_BF16 ? gq_dev_bf16_from_f32(sum) : gq_dev_f16_from_f32(sum);
+}
+
+/// The largest magnitude of a group. All threads take part.
+GQ_DEV void reduceAmax(const Workspace *workspace, uint32_t e,
+                       float GQ_GLOBAL *amax) {
+  uint32_t thread = gq_dev_thread();
+  if (thread == 0)
+    groupAmax = 0;
+  gq_dev_barrier();
+  float max = 0.0f;
+#pragma clang loop unroll_count(8)
+  for (uint32_t job = workspace->firstJobs[e] + thread;
+       job < workspace->firstJobs[e + 1]; job += THREADS)
+    max = gq_dev_max_number(max, workspace->amax[job]);
+  uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(max));
+  if (gq_dev_lane() == 0)
+    gq_dev_atomic_max_shared(&groupAmax, bits);
+  gq_dev_barrier();
+  if (thread == 0)
+    amax[e] = gq_dev_f32_from_bits(groupAmax);
+}
+
+GQ_DEV_KERNEL void
+gq_dev_reduce_tiles(GQ_DEV_PARAMETERS(GQ_REDUCE_TILES_OPERANDS)) {
+  Workspace w = workspaceAt(workspace, rows, columns, groups, parts);
+  uint32_t warps = gq_dev_reduce_tiles_warps(rows, groups);
+  uint32_t perGroup = gq_dev_reduce_tiles_ctas(columns, warps, parts);
+  uint32_t all = (uint32_t)(groups * perGroup);
+  for (uint32_t i = gq_dev_cta(); i < all; i += gq_dev_num_ctas()) {
+    uint32_t e = i / perGroup, part = i % perGroup;
+    if ((parts & GQ_DEV_AMAX) && part == perGroup - 1)
+      reduceAmax(&w, e, amax);
+    else
+      reduceSums(&w, columns, e, part, warps, dbias, (gqElementType)dbiasType);
+  }
+}

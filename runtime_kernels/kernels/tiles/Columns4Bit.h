@@ -1,0 +1,61 @@
+//===- Columns4Bit.h - transposed codes of 4 bits -----------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Of 4 bits a warp has only a sector of a column of a job, and half of the
+// columns may begin in the middle of one. So codes are collected in shared
+// memory and leave with all four warps' together, 64 bytes of a column at a
+// time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_TILES_COLUMNS4BIT_H
+#define GQ_KERNELS_KERNELS_TILES_COLUMNS4BIT_H
+
+#include "runtime_kernels/kernels/tiles/Load.h"
+#include "runtime_kernels/kernels/tiles/Store.h"
+
+/// Columns of 64 bytes, at columnAt. One set is used while the other is filled.
+static GQ_SHARED gq_dev_u32x4
+    columnCodes[2][TILE * 4 + TILE / 8] GQ_UNINITIALIZED;
+
+/// Where 16 bytes of a column begin, such that lanes do not meet banks twice.
+GQ_DEV uint32_t columnAt(uint32_t column) { return column * 4 + column / 8; }
+
+/// Collects the 4 or 8 codes of a lane's column number j.
+GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
+                          uint32_t codes) {
+  uint8_t GQ_SHARED *p =
+      (uint8_t GQ_SHARED *)&columnCodes[parity][columnAt(place.column)] +
+      place.row / 2;
+  p += columnAt(j) * 16;
+  if (rowsOfLane(o) == 8)
+    *(uint32_t GQ_SHARED *)p = codes;
+  else
+    *(uint16_t GQ_SHARED *)p = (uint16_t)codes;
+}
+
+/// Codes of 4 bits of 4 rows, as gq_dev_codes4 leaves them, in order.
+GQ_DEV uint32_t halfOfCodes(uint32_t codes) {
+  const float none[4] = {0.0f};
+  return gq_dev_e2m1x8_after(codes, none);
+}
+
+/// Stores those of a job.
+GQ_DEV void storeColumns(const Job GQ_SHARED *job, uint32_t parity,
+                         uint32_t thread) {
+  uint32_t piece = thread % 4, pitch = (uint32_t)job->columnwise.dataPitch;
+  bool aligned = isAligned(job->columnwise.data, 0, 16);
+  uint8_t GQ_GLOBAL *p = job->columnwise.data + piece * 16;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t column = i * (TILE / 4) + thread / 4;
+    gq_dev_u32x4 words = columnCodes[parity][columnAt(column) + piece];
+    uint32_t w[4] = {words.x, words.y, words.z, words.w};
+    if (piece * 32 < job->paddedRows && column < job->columns)
+      storeBytes(p + (uint64_t)column * pitch, w, 16, 16, aligned);
+  }
+}
+
+#endif // GQ_KERNELS_KERNELS_TILES_COLUMNS4BIT_H
