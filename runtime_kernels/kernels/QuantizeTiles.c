@@ -125,6 +125,7 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
     kept.plan.jobs = plan->jobs;
     kept.plan.rowsBefore = plan->rowsBefore;
     kept.plan.firstRowAfter = plan->firstRowAfter;
+    sharedAtOnce = canStoreAtOnce(o);
     kept.amax = o->partial.amax;
     kept.sums = o->partial.sums;
   }

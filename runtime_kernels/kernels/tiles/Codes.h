@@ -40,7 +40,7 @@ GQ_DEV void convertQuarter(const Direction *d, bool clamps, uint32_t quarter,
 }
 
 /// Whether a lane's codes can be stored at once.
-GQ_DEV bool storesAtOnce(const Op *o) {
+GQ_DEV bool canStoreAtOnce(const Op *o) {
   uint32_t bytes = (uint32_t)dataBytes(&o->rowwise, columnsOfLane(o));
   bool rows =
       isAligned(o->rowwise.data, o->ragged ? 0 : o->rowwise.dataStride, bytes);
@@ -51,6 +51,13 @@ GQ_DEV bool storesAtOnce(const Op *o) {
            : isAligned(o->columnwise.data,
                        o->ragged ? 0 : o->columnwise.dataStride, bytes));
   return (!o->rowwise.exists | rows) & (!o->columnwise.exists | columns);
+}
+
+/// The same, once a thread has stored it, so that no register holds it where
+/// they are scarce.
+static volatile GQ_SHARED uint32_t sharedAtOnce GQ_UNINITIALIZED;
+GQ_DEV bool storesAtOnce(const Op *o) {
+  return collectsColumns(o) ? canStoreAtOnce(o) : sharedAtOnce;
 }
 
 /// Stores the codes of a lane's row at once.
@@ -138,7 +145,8 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
   bool hasColumns = place.column < job->columns;
   bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
-  uint32_t columnwiseRows = job->group >= 0 ? rows : 0;
+  bool isGrouped = !o->allRows || job->group >= 0;
+  uint32_t columnwiseRows = isGrouped ? rows : 0;
   uint32_t pitch = (uint32_t)toColumns->dataPitch; // if it transposes
   uint32_t rowCodes[ROWS][4], sameCodes[ROWS][4];
   // Four columns by four rows at a time, so that little is held.
@@ -159,6 +167,9 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
       for (uint32_t r = top; r < top + 4; ++r) {
         float x[4], ofRow[4], ofColumn[4];
+        // Or the assembler begins with more rows than there are registers for.
+        if (r && r % 2 == 0 && quarter == 3 && o->hasDbias && !transposes)
+          gq_dev_warp_barrier();
         unpackQuarter(o, held, r, quarter, x);
         unpackQuarter(o, elementsOf(rowwise, held), r, quarter, ofRow);
         unpackQuarter(o, elementsOf(columnwise, held), r, quarter, ofColumn);
