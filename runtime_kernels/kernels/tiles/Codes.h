@@ -142,6 +142,8 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
   const JobOutput GQ_SHARED *toRows = &job->rowwise;
   const JobOutput GQ_SHARED *toColumns = &job->columnwise;
   bool transposes = columnwise->transposes;
+  bool isCrowded =
+      rowwise->exists && columnwise->exists && !transposes && o->hasDbias;
   bool hasColumns = place.column < job->columns;
   bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
@@ -168,7 +170,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
       for (uint32_t r = top; r < top + 4; ++r) {
         float x[4], ofRow[4], ofColumn[4];
         // Or the assembler begins with more rows than there are registers for.
-        if (r && r % 2 == 0 && quarter == 3 && o->hasDbias && !transposes)
+        if (r && r % 2 == 0 && quarter == 3 && isCrowded)
           gq_dev_warp_barrier();
         unpackQuarter(o, held, r, quarter, x);
         unpackQuarter(o, elementsOf(rowwise, held), r, quarter, ofRow);
