@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Installs, builds and runs the main job on the CPU: a Mixture-of-Experts layer
-# from separate ops to one fused quantization, checked against golden data.
+# from separate ops to one fused quantization, checked against golden data. Where
+# there is a GPU, also a whole feed-forward network there.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools/setup.sh
@@ -24,3 +25,9 @@ grep gq.grouped_block_quantize "$build/fused.mlir"
 echo
 GQ_LIBRARY="$build/lib/libgq.so" PYTHONPATH=python \
   "$build/venv/bin/python" examples/moe_layer.py
+
+if nvidia-smi >/dev/null 2>&1; then
+  echo
+  echo "The whole network, examples/moe_ffn.mlir, on the GPU:"
+  "$build/venv/bin/python" examples/moe_ffn.py "$build/bin/gq-run"
+fi

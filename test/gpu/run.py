@@ -528,6 +528,14 @@ def test_grouped_mm():
                        error if code else None if near else "wrong")  # fmt: skip
 
 
+def test_example():
+    """A whole network as one CUDA graph; it compares its result with the CPU's."""
+    command = [sys.executable, golden.absolute().parent / "examples" / "moe_ffn.py", gq_run]
+    done = subprocess.run(command, capture_output=True, text=True)
+    said = done.stdout.strip().replace("\n", "; ")
+    report("examples/moe_ffn.py", None if done.returncode == 0 else f"{said} {done.stderr}")
+
+
 def test_hostile_offsets():
     """Both say which operand is wrong; where nothing is, bytes are compared."""
     rng = np.random.default_rng(17)
@@ -587,7 +595,7 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
         for test in (
             test_leftovers, test_random, test_blocks, test_gather, test_producers, test_moe,
             test_hostile_row_indices, test_grouped_mm, test_activations, test_golden, test_fused_silu,
-            test_hostile_offsets,
+            test_hostile_offsets, test_example,
         ):  # fmt: skip
             done.append(pool.submit(reports_of, test))
     done += [pool.submit(reports_of, test_batch, name) for name in batches]

@@ -7,6 +7,7 @@
 
 #include "Npy.h"
 
+#include "gq/Runtime/Cuda.h"
 #include "gq/Runtime/Executable.h"
 #include "tools/common/Device.h"
 #include "tools/common/File.h"
@@ -37,6 +38,8 @@ static const char usage[] =
     "                      8-bit data as uint8, bf16 as uint16\n"
     "  --repeat=N          run N times, each time on the same data, and print\n"
     "                      the median time\n"
+    "  --graph             capture the call in a CUDA graph and run that;\n"
+    "                      results must be written into arguments\n"
     "  --no-fusion         leave the ops of the graph as they are\n"
     "  --help, --version\n";
 
@@ -60,6 +63,7 @@ typedef struct Options {
   size_t numInputs;
   /// 0 if --repeat was not given.
   long repeat;
+  bool graph;
   gqCompileOptions compile;
 } Options;
 
@@ -82,6 +86,7 @@ static bool parseOptions(int argc, char **argv, Options *options,
       {"in", required_argument, NULL, 'i'},
       {"out", required_argument, NULL, 'o'},
       {"repeat", required_argument, NULL, 'r'},
+      {"graph", no_argument, NULL, 'g'},
       {"no-fusion", no_argument, NULL, 'n'},
       {"help", no_argument, NULL, 'h'},
       {"version", no_argument, NULL, 'v'},
@@ -104,6 +109,9 @@ static bool parseOptions(int argc, char **argv, Options *options,
     case 'r':
       if (!parseRepeat(optarg, &options->repeat))
         return false;
+      break;
+    case 'g':
+      options->graph = true;
       break;
     case 'n':
       options->compile.noFusion = true;
@@ -348,6 +356,8 @@ typedef struct Run {
   DLTensor **tensors;
   DLManagedTensor **outputs;
   Stopwatch stopwatch;
+  /// With --graph: a stream of the run's own, and its call captured.
+  void *stream, *graph;
 } Run;
 
 static void releaseOutputs(Run *run) {
@@ -358,23 +368,62 @@ static void releaseOutputs(Run *run) {
   }
 }
 
-/// Invokes the function on fresh copies of its arguments, which it may write.
-static gqStatus invoke(Run *run, double *microseconds) {
-  const gqSignature *signature = run->signature;
-  gqStatus status = GQ_OK;
+/// Calls the function with the arguments as they are.
+static gqStatus call(void *context) {
+  Run *run = context;
   releaseOutputs(run);
-  for (int32_t i = 0; i < signature->numInputs && status == GQ_OK; ++i) {
+  return gqInvoke(run->executable, run->signature->name, run->tensors,
+                  (size_t)run->signature->numInputs, run->outputs,
+                  (size_t)run->signature->numResults);
+}
+
+/// Fresh copies of the arguments, which the function may write.
+static gqStatus writeArguments(Run *run) {
+  gqStatus status = GQ_OK;
+  for (int32_t i = 0; i < run->signature->numInputs && status == GQ_OK; ++i) {
     Input *input = &run->inputs[i];
     status = deviceWrite(input->tensor.device, input->tensor.data,
                          input->array.data, input->array.size);
     run->tensors[i] = &input->tensor;
   }
+  return status;
+}
+
+/// What a captured call allocates belongs to the graph.
+static gqStatus checkOutputs(const Run *run) {
+  for (int32_t i = 0; i < run->signature->numResults; ++i) {
+    bool isArgument = false;
+    for (int32_t j = 0; j < run->signature->numInputs; ++j)
+      isArgument |= run->outputs[i]->dl_tensor.data == run->tensors[j]->data;
+    if (!isArgument)
+      return gqFail(GQ_INVALID_ARGUMENT,
+                    "--graph: result %d is not written into an argument", i);
+  }
+  return GQ_OK;
+}
+
+/// Captures the call, after one that loads the kernels.
+static gqStatus capture(Run *run) {
+  gqStatus status = gqSynchronize(); // Arguments are of the default stream.
+  if (status == GQ_OK)
+    status = gqStreamCreate(&run->stream);
+  if (status != GQ_OK)
+    return status;
+  gqSetStream(run->stream);
+  status = writeArguments(run);
+  if (status == GQ_OK)
+    status = call(run);
+  if (status == GQ_OK)
+    status = checkOutputs(run);
+  return status == GQ_OK ? deviceCapture(call, run, &run->graph) : status;
+}
+
+static gqStatus invoke(Run *run, double *microseconds) {
+  gqStatus status = writeArguments(run);
   if (status == GQ_OK)
     status = stopwatchStart(&run->stopwatch);
   if (status == GQ_OK)
-    status = gqInvoke(run->executable, signature->name, run->tensors,
-                      (size_t)signature->numInputs, run->outputs,
-                      (size_t)signature->numResults);
+    status = run->graph ? gqGraphLaunch(run->graph) : call(run);
   return status == GQ_OK ? stopwatchStop(&run->stopwatch, microseconds)
                          : status;
 }
@@ -395,8 +444,9 @@ static gqStatus invokeRepeatedly(Run *run, long count, double *median) {
 static int runAndReport(const Options *options, Run *run) {
   const gqSignature *signature = run->signature;
   double median = 0;
-  if (invokeRepeatedly(run, options->repeat ? options->repeat : 1, &median) !=
-      GQ_OK)
+  if ((options->graph && capture(run) != GQ_OK) ||
+      invokeRepeatedly(run, options->repeat ? options->repeat : 1, &median) !=
+          GQ_OK)
     return fail(signature->name);
   if (options->out &&
       writeFolder(options->out, run->outputs, signature->numResults) != GQ_OK)
@@ -419,17 +469,24 @@ static int runFunction(const Options *options, gqExecutable *executable,
              calloc(numInputs, sizeof(Input)),
              calloc(numInputs, sizeof(DLTensor *)),
              calloc(numResults, sizeof(DLManagedTensor *)),
-             {0}};
+             {0},
+             NULL,
+             NULL};
   const char *target = options->compile.target;
+  bool isCuda = target && strcmp(target, "cuda") == 0;
   DLDevice device;
   int exitCode = EXIT_FAILURE;
   if (!run.inputs || !run.tensors || !run.outputs)
     fprintf(stderr, "gq-run: out of memory\n");
-  else if (deviceOf(target && strcmp(target, "cuda") == 0, &device) != GQ_OK ||
+  else if (options->graph && !isCuda)
+    fprintf(stderr, "gq-run: --graph needs --target=cuda\n");
+  else if (deviceOf(isCuda, &device) != GQ_OK ||
            stopwatchCreate(device, &run.stopwatch) != GQ_OK)
     fail(NULL);
   else if (readInputs(options, signature, device, run.inputs))
     exitCode = runAndReport(options, &run);
+  if (run.graph)
+    gqGraphDestroy(run.graph);
   if (run.outputs)
     releaseOutputs(&run);
   for (int32_t i = 0; run.inputs && i < signature->numInputs; ++i) {
@@ -437,6 +494,10 @@ static int runFunction(const Options *options, gqExecutable *executable,
     deviceFree(run.inputs[i].tensor.device, run.inputs[i].tensor.data);
   }
   stopwatchDestroy(&run.stopwatch);
+  if (run.stream) {
+    gqSetStream(NULL);
+    gqStreamDestroy(run.stream);
+  }
   free(run.inputs);
   free(run.tensors);
   free(run.outputs);

@@ -22,6 +22,8 @@
 // MISSING: gq-run: {{.*}}.missing: No such file or directory
 // RUN: not env GQ_CUDA_DRIVER=%t.missing gq-run %s --target=cuda 2>&1 | FileCheck %s --check-prefix=CUDA
 // CUDA: gq-run: no CUDA driver:
+// RUN: not gq-run %s --graph 2>&1 | FileCheck %s --check-prefix=GRAPH
+// GRAPH: gq-run: --graph needs --target=cuda
 // RUN: not gq-run %s --target=abacus 2>&1 | FileCheck %s --check-prefix=TARGET
 // TARGET: gq-run: unknown target 'abacus': the targets of this build are: cpu
 // RUN: not gq-run %s --entry=other 2>&1 | FileCheck %s --check-prefix=ENTRY
