@@ -189,8 +189,10 @@ static void askMmScales(const Check *c, const gqGroupedMm *desc, Extent rows,
 static void askOfGroupedMm(const Check *c, MlirOperation op) {
   gqGroupedMm desc = gqGroupedMmGet(op);
   int64_t block = gqFormatGetTraits(desc.format).blockColumns;
-  Extent rows = {desc.a, 0, 1, 0}, outColumns = {desc.b, 1, 1, 0};
-  Extent columns = {desc.b, 2, elementsOf(desc.b), 0};
+  Extent rows = {desc.a, 0, 1, 0}, outer = {desc.b, 1, 1, 0};
+  Extent inner = {desc.b, 2, elementsOf(desc.b), 0};
+  Extent columns = desc.bMajor == GQ_MAJOR_K ? inner : outer;
+  Extent outColumns = desc.bMajor == GQ_MAJOR_K ? outer : inner;
   Extent groups = groupsOf(desc.offsets, desc.scaleOffsets);
   const struct {
     intptr_t operand;
