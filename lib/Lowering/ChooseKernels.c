@@ -22,9 +22,10 @@
 static const char passName[] = "gq-choose-kernels";
 
 static const char *const names[] = {
-    [GQ_MM_KERNEL_AUTO] = "auto",       [GQ_MM_KERNEL_ANY] = "any",
-    [GQ_MM_KERNEL_DECODE] = "decode",   [GQ_MM_KERNEL_TILES32] = "tiles32",
-    [GQ_MM_KERNEL_TILES64] = "tiles64", [GQ_MM_KERNEL_TILES128] = "tiles128",
+    [GQ_MM_KERNEL_AUTO] = "auto",         [GQ_MM_KERNEL_ANY] = "any",
+    [GQ_MM_KERNEL_DECODE8] = "decode8",   [GQ_MM_KERNEL_DECODE16] = "decode16",
+    [GQ_MM_KERNEL_TILES32] = "tiles32",   [GQ_MM_KERNEL_TILES64] = "tiles64",
+    [GQ_MM_KERNEL_TILES128] = "tiles128",
 };
 
 /// M, G and K; GQ_DYNAMIC where not static.
@@ -33,7 +34,7 @@ typedef struct Extents {
 } Extents;
 
 static Extents extentsOf(const gqGroupedMm *desc) {
-  return (Extents){gqDim(desc->a, 0), gqDim(desc->scaleOffsets, 0),
+  return (Extents){gqDim(desc->a, 0), gqDim(desc->b, 0),
                    gqDataColumns(desc->b)};
 }
 
@@ -41,56 +42,40 @@ static bool hasStaticRows(Extents extents) {
   return extents.rows != GQ_DYNAMIC && extents.groups != GQ_DYNAMIC;
 }
 
-/// Of shared memory, decode has to be compiled for so many k.
-static bool canDecode(Extents extents) {
-  return extents.k != GQ_DYNAMIC && gq_dev_grouped_mm_decodes(extents.k);
-}
-
 gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
-  Extents extents = extentsOf(desc);
+  bool nvfp4 = desc->format == GQ_FORMAT_NVFP4;
+  bool all = hasStaticRows(extentsOf(desc));
   gqMmCandidates candidates = {0};
   const struct {
     bool fits;
     gqMmKernel kernel;
     int32_t atMost;
-  } all[GQ_MAX_MM_CANDIDATES] = {
-      {canDecode(extents), GQ_MM_KERNEL_DECODE, GQ_DEV_GROUPED_MM_FEW_TOKENS},
-      {true, GQ_MM_KERNEL_TILES32, 32},
-      {hasStaticRows(extents), GQ_MM_KERNEL_TILES64, 64},
-      {true, GQ_MM_KERNEL_TILES128, INT32_MAX},
+  } kernels[GQ_MAX_MM_CANDIDATES] = {
+      {true, GQ_MM_KERNEL_DECODE8, 8},
+      {true, GQ_MM_KERNEL_DECODE16, nvfp4 ? 16 : INT32_MAX},
+      {nvfp4, GQ_MM_KERNEL_TILES32, 32},
+      {nvfp4 && all, GQ_MM_KERNEL_TILES64, 64},
+      {nvfp4, GQ_MM_KERNEL_TILES128, INT32_MAX},
   };
   for (int i = 0; i < GQ_MAX_MM_CANDIDATES; ++i)
-    if (all[i].fits) {
-      candidates.kernels[candidates.size] = all[i].kernel;
-      candidates.atMost[candidates.size++] = all[i].atMost;
+    if (kernels[i].fits) {
+      candidates.kernels[candidates.size] = kernels[i].kernel;
+      candidates.atMost[candidates.size++] = kernels[i].atMost;
     }
   return candidates;
 }
 
 const char *gqMmFindUnsupported(const gqGroupedMm *desc) {
-  const struct {
-    bool unsupported;
-    const char *what;
-  } all[] = {
-      {desc->bMajor != GQ_MAJOR_K, "b_major(n)"},
-      {desc->format == GQ_FORMAT_NONE, "data without a format"},
-      {desc->format != GQ_FORMAT_NVFP4, gqFormatGetTraits(desc->format).name},
-      {!mlirValueIsNull(desc->rowScales), "'row_scales'"},
-      {!mlirValueIsNull(desc->columnScales), "'column_scales'"},
-      {!mlirValueIsNull(desc->bias), "'bias'"},
-  };
-  for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)
-    if (all[i].unsupported)
-      return all[i].what;
-  return NULL;
+  return desc->bMajor != GQ_MAJOR_K ? "b_major(n)" : NULL;
 }
 
 /// Why a kernel that was asked for cannot be; null if it can.
-static const char *findFault(gqMmKernel kernel, Extents extents, bool hopper) {
-  if (kernel >= GQ_MM_KERNEL_TILES32 && !hopper)
+static const char *findFault(gqMmKernel kernel, const gqGroupedMm *desc,
+                             bool hopper) {
+  if (kernel >= GQ_MM_KERNEL_DECODE8 && !hopper)
     return "is a kernel of sm_90a";
-  if (kernel == GQ_MM_KERNEL_DECODE && !canDecode(extents))
-    return "needs a static K of which 8 rows fit into shared memory";
+  if (kernel >= GQ_MM_KERNEL_TILES32 && desc->format != GQ_FORMAT_NVFP4)
+    return "is a kernel of nvfp4";
   return NULL;
 }
 
@@ -116,9 +101,8 @@ static gqMmKernel choose(const gqGroupedMm *desc, bool hopper, char *reason,
   while (i + 1 < candidates.size &&
          extents.rows > extents.groups * candidates.atMost[i])
     ++i;
-  snprintf(reason, size, "%" PRId64 " rows in %" PRId64 " groups%s",
-           extents.rows, extents.groups,
-           canDecode(extents) ? "" : ", and K too large or unknown to decode");
+  snprintf(reason, size, "%" PRId64 " rows in %" PRId64 " groups", extents.rows,
+           extents.groups);
   return candidates.kernels[i];
 }
 
@@ -126,7 +110,7 @@ static bool chooseKernel(MlirOperation op, bool hopper) {
   gqGroupedMm desc = gqGroupedMmGet(op);
   gqMmKernel given = gqGroupedMmGetKernel(op);
   if (given != GQ_MM_KERNEL_AUTO) {
-    const char *fault = findFault(given, extentsOf(&desc), hopper);
+    const char *fault = findFault(given, &desc, hopper);
     return !fault || gqOpError(op, "kernel '%s' %s", names[given], fault);
   }
   char text[160], reason[96];

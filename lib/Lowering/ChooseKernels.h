@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-enum { GQ_MAX_MM_CANDIDATES = 4 };
+enum { GQ_MAX_MM_CANDIDATES = 5 };
 
 /// Kernels of sm_90a for a gq.grouped_mm, each for up to so many rows a group.
 typedef struct gqMmCandidates {
@@ -23,11 +23,10 @@ typedef struct gqMmCandidates {
   int32_t atMost[GQ_MAX_MM_CANDIDATES];
 } gqMmCandidates;
 
-/// Those that the op's K allows: fewer where M and G are not static, since then
-/// all of them are made.
+/// Fewer where M and G are not static, since then all of them are made.
 gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc);
 
-/// What of the op no GPU kernel computes, such as "'bias'"; null if kernels
+/// What of the op no GPU kernel computes, such as "b_major(n)"; null if kernels
 /// compute all of it.
 const char *gqMmFindUnsupported(const gqGroupedMm *desc);
 

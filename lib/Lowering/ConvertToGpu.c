@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
+#include "../IR/ElementType.h"
 #include "ChooseKernels.h"
 #include "Functions.h"
 #include "GpuKernel.h"
@@ -166,6 +167,15 @@ static gqElementType elementType(MlirType element) {
   return mlirTypeIsABF16(element)  ? GQ_BF16
          : mlirTypeIsAF16(element) ? GQ_F16
                                    : GQ_F32;
+}
+
+/// Of the elements of an optional buffer; if it is absent, any.
+static gqElementType elementTypeOf(MlirValue buffer) {
+  gqElementType type = GQ_F32;
+  if (!mlirValueIsNull(buffer))
+    gqElementTypeOf(mlirShapedTypeGetElementType(mlirValueGetType(buffer)),
+                    &type);
+  return type;
 }
 
 /// The address of an optional operand.
@@ -543,8 +553,10 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
   } kernels[] = {
       [GQ_MM_KERNEL_ANY] = {"grouped_mm_any", GQ_KERNEL_GROUPED_MM_ANY,
                             GQ_DEV_GROUPED_MM_FEW_TOKENS},
-      [GQ_MM_KERNEL_DECODE] = {"grouped_mm_decode", GQ_KERNEL_GROUPED_MM_DECODE,
-                               GQ_DEV_GROUPED_MM_FEW_TOKENS},
+      [GQ_MM_KERNEL_DECODE8] = {"grouped_mm_decode8",
+                                GQ_KERNEL_GROUPED_MM_DECODE, 8},
+      [GQ_MM_KERNEL_DECODE16] = {"grouped_mm_decode16",
+                                 GQ_KERNEL_GROUPED_MM_DECODE, 16},
       [GQ_MM_KERNEL_TILES32] = {"grouped_mm_tiles32",
                                 GQ_KERNEL_GROUPED_MM_TILES, 32},
       [GQ_MM_KERNEL_TILES64] = {"grouped_mm_tiles64",
@@ -552,28 +564,41 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
       [GQ_MM_KERNEL_TILES128] = {"grouped_mm_tiles128",
                                  GQ_KERNEL_GROUPED_MM_TILES, 128},
   };
-  gqElementType outType =
-      elementType(mlirShapedTypeGetElementType(mlirValueGetType(desc->out)));
+  gqElementType outType = elementTypeOf(desc->out);
+  bool tiled = !mlirValueIsNull(desc->scaleOffsets);
+  bool linear = !tiled && !mlirValueIsNull(desc->aScales);
   // The struct of all three families.
   gqGroupedMmTilesOperands operands = {
       .a = buildAddress(launcher, desc->a),
       .aStride = buildRowStride(launcher, desc->a, 1),
       .aScales = buildAddress(launcher, desc->aScales),
-      .scaleRows = buildExtent(launcher, desc->aScales, 0, 1),
+      .aScaleStride =
+          linear ? buildRowStride(launcher, desc->aScales, sizeof(float))
+                 : fixedExtent(launcher, 0),
+      .scaleRows = tiled ? buildExtent(launcher, desc->aScales, 0, 1)
+                         : fixedExtent(launcher, 0),
       .b = buildAddress(launcher, desc->b),
       .bScales = buildAddress(launcher, desc->bScales),
       .offsets = buildAddress(launcher, desc->offsets),
       .numOffsets = buildCount(launcher, desc->offsets),
       .scaleOffsets = buildAddress(launcher, desc->scaleOffsets),
-      .groups = buildExtent(launcher, desc->scaleOffsets, 0, 1),
+      .groups = buildExtent(launcher, desc->b, 0, 1),
       .alpha = buildAddress(launcher, desc->alpha),
+      .rowScales = buildAddress(launcher, desc->rowScales),
+      .columnScales = buildAddress(launcher, desc->columnScales),
+      .bias = buildAddress(launcher, desc->bias),
       .out = buildAddress(launcher, desc->out),
       .outStride =
           buildRowStride(launcher, desc->out, gqElementTypeSize(outType)),
       .rows = buildExtent(launcher, desc->a, 0, 1),
       .n = buildExtent(launcher, desc->b, 1, 1),
-      .k = buildExtent(launcher, desc->b, 2, 2),
+      .k = buildExtent(launcher, desc->b, 2, elementsOf(desc->b)),
       .status = statusWord,
+      .format = constant((int32_t)desc->format),
+      .bFormat = constant((int32_t)desc->bFormat),
+      .aType = constant(elementTypeOf(desc->a)),
+      .bType = constant(elementTypeOf(desc->b)),
+      .biasType = constant(elementTypeOf(desc->bias)),
       .offsetBits = constant(integerBits(desc->offsets)),
       .outType = constant(outType),
       .tokens = constant(kernels[kernel].tokens),
@@ -585,7 +610,7 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
       family == GQ_KERNEL_GROUPED_MM_TILES
           ? gq_dev_grouped_mm_tiles_bounds(kernels[kernel].tokens)
       : family == GQ_KERNEL_GROUPED_MM_DECODE
-          ? gq_dev_grouped_mm_decode_bounds(operands.k.fixed)
+          ? gq_dev_grouped_mm_decode_bounds(kernels[kernel].tokens)
           : gq_dev_grouped_mm_any_bounds();
   return launch(launcher, family, kernels[kernel].name, &operands, bounds,
                 gqGpuBuildPlan(&launcher->builder, family, &operands));

@@ -42,9 +42,23 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_shared16(uint32_t address) {
   return x;
 }
 
+GQ_DEV gq_dev_u32x2 gq_dev_load_shared8(uint32_t address) {
+  gq_dev_u32x2 x;
+  __asm__ volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+                   : "=r"(x.x), "=r"(x.y)
+                   : "r"(address));
+  return x;
+}
+
 GQ_DEV uint32_t gq_dev_load_shared4(uint32_t address) {
   uint32_t x;
   __asm__ volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(address));
+  return x;
+}
+
+GQ_DEV uint32_t gq_dev_load_shared2(uint32_t address) {
+  uint16_t x;
+  __asm__ volatile("ld.shared.b16 %0, [%1];" : "=h"(x) : "r"(address));
   return x;
 }
 
@@ -52,6 +66,10 @@ GQ_DEV void gq_dev_store_shared16(uint32_t address, gq_dev_u32x4 x) {
   __asm__ volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(address),
                    "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
                    : "memory");
+}
+
+GQ_DEV void gq_dev_store_shared4(uint32_t address, uint32_t x) {
+  __asm__ volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(x) : "memory");
 }
 
 /// Begin to copy 16 bytes around L1, or 4, at multiples of that; zeros of a

@@ -46,6 +46,14 @@ GQ_DEV void gq_dev_mbarrier_arrive(uint32_t barrier) {
                    : "memory");
 }
 
+/// Arrives, at a barrier that counts on it, when the copies that this thread
+/// began are there.
+GQ_DEV void gq_dev_mbarrier_arrive_copied(uint32_t barrier) {
+  __asm__ volatile(
+      "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier)
+      : "memory");
+}
+
 /// Waits until the phase of this parity is complete; of a new barrier, that of
 /// parity 1 is.
 GQ_DEV void gq_dev_mbarrier_wait(uint32_t barrier, uint32_t parity) {

@@ -256,15 +256,21 @@ GQ_INLINE gqLaunchPlan gq_dev_reduce_tiles_plan(
 enum {
   /// Rows of weights of a tile: of the kernel of tiles, of decode and of any.
   GQ_DEV_GROUPED_MM_TILES_HEIGHT = 256,
-  GQ_DEV_GROUPED_MM_DECODE_HEIGHT = 32,
+  GQ_DEV_GROUPED_MM_DECODE_HEIGHT = 128,
   GQ_DEV_GROUPED_MM_ANY_HEIGHT = 16,
-  /// Tokens that decode and any go through together.
+  /// Tokens that any goes through together.
   GQ_DEV_GROUPED_MM_FEW_TOKENS = 8,
   /// Bytes of shared memory: of the producers' copies, of the consumers' tiles,
   /// of partial sums.
   GQ_DEV_GROUPED_MM_TILES_RINGS = 4 * 3 * (32 * 64 + 32 * 8),
   GQ_DEV_GROUPED_MM_TILES_FOUND = 8 * 4 * 32,
   GQ_DEV_GROUPED_MM_DECODE_SUMS = 4 * 4 * 8 * 32 * 4,
+  /// Of a stage of decode: 512 k of a row of weights, padded, of 128 of them
+  /// and their scales, and of a token as halves.
+  GQ_DEV_GROUPED_MM_DECODE_ROW = 256 + 64,
+  GQ_DEV_GROUPED_MM_DECODE_WEIGHTS = 128 * GQ_DEV_GROUPED_MM_DECODE_ROW + 4096,
+  GQ_DEV_GROUPED_MM_DECODE_TOKEN_ROW = 1024 + 64,
+  GQ_DEV_GROUPED_MM_DECODE_STAGES = 3,
   /// What a CTA can have on chips of data centers.
   GQ_DEV_MAX_SHARED_MEMORY = 227 << 10,
 };
@@ -277,12 +283,6 @@ static inline int32_t gq_dev_grouped_mm_table(int32_t threads) {
 /// Stages of 64 k of the tokens of a tile.
 static inline uint32_t gq_dev_grouped_mm_stages(uint32_t tokens) {
   return tokens == 128 ? 6 : 8;
-}
-
-/// Bytes of a dequantized token in the shared memory of decode: an odd multiple
-/// of 64, so that two tokens are in different banks.
-static inline uint32_t gq_dev_grouped_mm_token_pitch(uint32_t k) {
-  return (k + 127) / 128 * 256 + 64;
 }
 
 static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(int32_t tokens) {
@@ -298,22 +298,17 @@ static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(int32_t tokens) {
   };
 }
 
-/// k is at most what gq_dev_grouped_mm_decodes allows.
-static inline gq_dev_bounds gq_dev_grouped_mm_decode_bounds(int64_t k) {
-  int32_t pitch = (int32_t)gq_dev_grouped_mm_token_pitch((uint32_t)k);
+static inline gq_dev_bounds gq_dev_grouped_mm_decode_bounds(int32_t tokens) {
   return (gq_dev_bounds){
       .threads = GQ_DEV_GROUPED_MM_DECODE_THREADS,
       .minCtas = 1,
-      .sharedMemory = GQ_DEV_GROUPED_MM_FEW_TOKENS * pitch +
-                      GQ_DEV_GROUPED_MM_DECODE_SUMS +
-                      gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_DECODE_THREADS),
+      .sharedMemory =
+          GQ_DEV_GROUPED_MM_DECODE_STAGES *
+              (GQ_DEV_GROUPED_MM_DECODE_WEIGHTS +
+               tokens * GQ_DEV_GROUPED_MM_DECODE_TOKEN_ROW + 32 + 16) +
+          GQ_DEV_GROUPED_MM_DECODE_SUMS +
+          gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_DECODE_THREADS),
   };
-}
-
-/// Whether shared memory has room for so many k of tokens.
-static inline bool gq_dev_grouped_mm_decodes(int64_t k) {
-  return k < 1 << 16 && gq_dev_grouped_mm_decode_bounds(k).sharedMemory <=
-                            GQ_DEV_MAX_SHARED_MEMORY;
 }
 
 static inline gq_dev_bounds gq_dev_grouped_mm_any_bounds(void) {
@@ -350,8 +345,8 @@ static inline gqLaunchPlan
 gq_dev_grouped_mm_decode_plan(const gq_dev_grouped_mm_decode_extents *x,
                               int64_t multiprocessors) {
   return gq_dev_grouped_mm_plan(
-      x->rows, x->n, x->groups, GQ_DEV_GROUPED_MM_FEW_TOKENS, x->moreThan,
-      x->atMost, GQ_DEV_GROUPED_MM_DECODE_HEIGHT, 1, multiprocessors);
+      x->rows, x->n, x->groups, x->tokens, x->moreThan, x->atMost,
+      GQ_DEV_GROUPED_MM_DECODE_HEIGHT, 1, multiprocessors);
 }
 
 static inline gqLaunchPlan

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """mm_bench.py KERNELS.cubin [SHAPE...]: the device functions of the grouped
 matmul beside torch._grouped_mm on bf16 copies of the same operands, in one
-process. The cubin has kernels SHAPE_128, SHAPE_64, SHAPE_32 and SHAPE_decode of
-test/gpu/device/mm_kernels.c for llama, deepseek and qwen. Each is a CUDA graph,
+process. The cubin has kernels SHAPE_128, SHAPE_64, SHAPE_32 (tiles of nvfp4) and
+SHAPE_FORMAT8 and SHAPE_FORMAT16 (decode) of test/gpu/device/mm_kernels.c for llama, deepseek and qwen and nvfp4, mxfp8
+(e4m3) and fp8 (e4m3, blocks of 1 by 128 and 128 by 128). Each is a CUDA graph,
 measured in turns after 150 ms of rest; medians. Needs PyTorch, nothing of gq.
 """
 
@@ -16,16 +17,18 @@ import time
 import torch
 
 SHAPES = {"llama": (8192, 5120), "deepseek": (2048, 7168), "qwen": (1536, 4096)}
-KERNELS = {"128": (384, 128), "64": (384, 64), "32": (384, 32), "decode": (512, 8)}
+FORMATS = ("nvfp4", "mxfp8", "fp8")
+KERNELS = {"128": (384, 128), "64": (384, 64), "32": (384, 32)}
+KERNELS |= {f"{f}{m}": (640, m) for f in FORMATS for m in (8, 16)}
 CODES = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
 
 
-def shared_bytes(kernel, k):
+def shared_bytes(kernel):
     """What Launch.h says."""
     threads, tokens = KERNELS[kernel]
     table = (threads + 32) * 4
-    if kernel == "decode":
-        return 8 * ((k + 127) // 128 * 256 + 64) + 16384 + table
+    if threads == 640:
+        return 3 * (128 * 320 + 4096 + tokens * 1088 + 48) + 16384 + table
     stages = 6 if tokens == 128 else 8
     return stages * (tokens * 128 + 16) + 512 * tokens + 12 * 2304 + 1024 + table
 
@@ -47,7 +50,7 @@ class Driver:
     def kernel(self, shape, name, operands):
         """A function that launches it."""
         threads, _ = KERNELS[name]
-        shared = shared_bytes(name, SHAPES[shape][1])
+        shared = shared_bytes(name)
         function = ctypes.c_void_p()
         self.check(
             self.cuda.cuModuleGetFunction(
@@ -71,34 +74,59 @@ class Driver:
         return launch
 
 
-def dequantize(codes, scales, table):
-    """bf16 of packed codes [rows, k / 2] and scales [rows, k / 16], exact."""
-    pairs = torch.stack([codes & 15, codes >> 4], -1).flatten(-2)
-    values = table[pairs.int()].view(*scales.shape, 16)
-    return (values * scales[..., None]).flatten(-2).bfloat16()
-
-
 def untile(tiled, rows, columns):
-    """[rows, columns] floats of tile128x4 scales of whole tiles."""
+    """[rows, columns] bytes of tile128x4 scales of whole tiles."""
     x = tiled.view(rows // 128, columns // 4, 32, 4, 4).permute(0, 3, 2, 1, 4)
-    return x.reshape(rows, columns).view(torch.float8_e4m3fn).float()
+    return x.reshape(rows, columns)
+
+
+class Matrix:
+    """Random codes [rows, k] of a format with scales of `scale_rows` rows; the
+    scales of fp8 are those of blocks of `height` rows."""
+
+    def __init__(self, form, rows, k, scale_rows, height, random):
+        self.form, self.rows, self.k, self.height = form, rows, k, height
+        self.codes = random(0, 256, rows, k // 2 if form == "nvfp4" else k)
+        if form == "nvfp4":
+            self.scales = random(0x20, 0x48, scale_rows * k // 16)
+        else:
+            self.codes &= 0xF7  # no NaN
+        if form == "mxfp8":
+            self.scales = random(118, 126, scale_rows * k // 32)
+        if form == "fp8":
+            self.scales = random(1, 256, (rows + height - 1) // height, k // 128).float() / 4096
+        self.table = torch.tensor(CODES + [-x for x in CODES], device="cuda")
+
+    def bf16(self, rows, scale_rows):
+        """Dequantized rows, whose scales are in those rows."""
+        if self.form == "nvfp4":
+            pairs = torch.stack([self.codes[rows] & 15, self.codes[rows] >> 4], -1).flatten(-2)
+            values = self.table[pairs.int()]
+        else:
+            values = self.codes[rows].view(torch.float8_e4m3fn).float()
+        block = {"nvfp4": 16, "mxfp8": 32, "fp8": 128}[self.form]
+        if self.form == "fp8":
+            scales = self.scales[scale_rows // self.height]
+        else:
+            columns = self.k // block
+            bytes = untile(self.scales, self.scales.numel() // columns, columns)[scale_rows]
+            scales = (bytes.view(torch.float8_e4m3fn).float() if block == 16
+                      else torch.exp2(bytes.float() - 127))  # fmt: skip
+        values = values.view(*scales.shape, block) * scales[..., None]
+        return values.flatten(-2).bfloat16()
 
 
 class Weights:
-    def __init__(self, shape, groups):
+    def __init__(self, shape, groups, form="nvfp4"):
         n, k = SHAPES[shape]
-        self.shape, self.groups, self.n, self.k = shape, groups, n, k
+        self.shape, self.groups, self.n, self.k, self.form = shape, groups, n, k, form
         self.generator = torch.Generator(device="cuda").manual_seed(1)
-        self.table = torch.tensor(CODES + [-x for x in CODES], device="cuda")
-        self.codes = self.random(0, 256, groups, n, k // 2)
-        self.scales = self.random(0x20, 0x48, groups, n * k // 16)
+        self.matrix = Matrix(form, groups * n, k, groups * n, 128, self.random)
         self.bf16 = torch.empty(groups, n, k, dtype=torch.bfloat16, device="cuda")
-        for e in range(groups):
-            scales = untile(self.scales[e], n, k // 16)
-            for row in range(0, n, 4096):
-                self.bf16[e, row : row + 4096] = dequantize(
-                    self.codes[e, row : row + 4096], scales[row : row + 4096], self.table
-                )
+        flat = self.bf16.view(groups * n, k)
+        for row in range(0, groups * n, 4096):
+            part = torch.arange(row, min(row + 4096, groups * n), device="cuda")
+            flat[row : row + 4096] = self.matrix.bf16(part, part)
         self.alpha = torch.ones(groups, device="cuda")
 
     def random(self, low, high, *size):
@@ -119,33 +147,36 @@ class Tokens:
         self.ends = ends.int().cuda()
         self.offsets = torch.cat([torch.zeros(1, dtype=torch.int64), ends]).int().cuda()
         self.scale_offsets = torch.tensor(starts, dtype=torch.int32, device="cuda")
-        self.codes = weights.random(0, 256, self.rows, k // 2)
-        self.scales = weights.random(0x20, 0x48, scale_rows * k // 16)
-        scales = untile(self.scales, scale_rows, k // 16)
-        rows = torch.cat([torch.arange(m) + s for m, s in zip(sizes, starts)]).cuda()
+        self.matrix = Matrix(weights.form, self.rows, k, scale_rows, 1, weights.random)
+        if weights.form == "fp8":
+            rows = torch.arange(self.rows, device="cuda")
+        else:
+            rows = torch.cat([torch.arange(m) + s for m, s in zip(sizes, starts)]).cuda()
         self.bf16 = torch.empty(self.rows, k, dtype=torch.bfloat16, device="cuda")
         for row in range(0, self.rows, 4096):
-            part = rows[row : row + 4096]
-            self.bf16[row : row + 4096] = dequantize(
-                self.codes[row : row + 4096], scales[part], weights.table
-            )
+            part = torch.arange(row, min(row + 4096, self.rows), device="cuda")
+            self.bf16[row : row + 4096] = self.matrix.bf16(part, rows[part])
         self.out = torch.full(
             (self.rows, weights.n), float("nan"), dtype=torch.bfloat16, device="cuda"
         )
         self.status = torch.zeros(1, dtype=torch.int32, device="cuda")
         # As GroupedMm.def lists them.
         self.operands = [
-            self.codes.data_ptr(),
-            k // 2,
-            self.scales.data_ptr(),
+            self.matrix.codes.data_ptr(),
+            self.matrix.codes.shape[1],
+            self.matrix.scales.data_ptr(),
+            k // 32,  # four bytes each
             scale_rows,
-            weights.codes.data_ptr(),
-            weights.scales.data_ptr(),
+            weights.matrix.codes.data_ptr(),
+            weights.matrix.scales.data_ptr(),
             self.offsets.data_ptr(),
             len(sizes) + 1,
-            self.scale_offsets.data_ptr(),
+            0 if weights.form == "fp8" else self.scale_offsets.data_ptr(),
             len(sizes),
             weights.alpha.data_ptr(),
+            0,  # row scales, column scales, bias
+            0,
+            0,
             self.out.data_ptr(),
             2 * weights.n,
             self.rows,
@@ -208,8 +239,9 @@ def compare(driver, weights, sizes, kernels, name):
     del expected
     times = measure(functions)
     n, k = weights.n, weights.k
-    flops, packed = 2 * tokens.rows * n * k, tokens.used * n * k * 0.5625
-    line = f"{weights.shape:9s}{name:22s} torch {times['torch']:8.1f} us"
+    bytes = {"nvfp4": 0.5625, "mxfp8": 1.03125, "fp8": 1}[weights.form]
+    flops, packed = 2 * tokens.rows * n * k, tokens.used * n * k * bytes
+    line = f"{weights.form:6s}{weights.shape:9s}{name:22s} torch {times['torch']:8.1f} us"
     for kernel in kernels:
         us = times[kernel]
         line += (
@@ -244,25 +276,35 @@ def main():
     if "llama" in only:
         w = Weights("llama", 16)
         for m in (1, 4, 8):
-            compare(driver, w, [m] * 16, ["decode", "32"], f"16 x {m}")
-        compare(driver, w, [16] * 16, ["decode", "32", "64"], "16 x 16")
-        for m in (32, 64, 128):
+            compare(driver, w, [m] * 16, ["nvfp48", "nvfp416"], f"16 x {m}")
+        compare(driver, w, [16] * 16, ["nvfp416", "32"], "16 x 16")
+        compare(driver, w, [32] * 16, ["32", "64"], "16 x 32")
+        for m in (64, 128):
             compare(driver, w, [m] * 16, ["32", "64", "128"], f"16 x {m}")
         for m in (256, 512, 2048):
             compare(driver, w, [m] * 16, ["128"], f"16 x {m}")
-        compare(driver, w, [100, 0, 257, 1, 300, 0, 512, 129, 1000] + [0] * 7, ["64", "128"], "ragged, 2299 rows")
+        uneven = [100, 0, 257, 1, 300, 0, 512, 129, 1000] + [0] * 7
+        compare(driver, w, uneven, ["64", "128"], "ragged, 2299 rows")
+        for form in FORMATS[1:]:
+            del w
+            w = Weights("llama", 16, form)
+            for m in (1, 8, 16):
+                kernels = [f"{form}16"] if m > 8 else [f"{form}8", f"{form}16"]
+                compare(driver, w, [m] * 16, kernels, f"16 x {m}")
+            compare(driver, w, [512] * 16, [f"{form}16"], "16 x 512")
         del w
     if "qwen" in only:
         w = Weights("qwen", 128)
         for m in (1, 4, 8):
-            compare(driver, w, [m] * 128, ["decode"], f"128 x {m}")
+            compare(driver, w, [m] * 128, ["nvfp48"], f"128 x {m}")
         compare(driver, w, [32] * 128, ["32", "64"], "128 x 32")
         compare(driver, w, ragged(65536, 128), ["128"], "ragged, 65536 rows")
         del w
     if "deepseek" in only:
         w = Weights("deepseek", 256)
-        compare(driver, w, [1 if e % 4 == 0 else 0 for e in range(256)], ["decode"], "64 x 1")
-        compare(driver, w, [4] * 256, ["decode"], "256 x 4")
+        some = [1 if e % 4 == 0 else 0 for e in range(256)]
+        compare(driver, w, some, ["nvfp48"], "64 x 1")
+        compare(driver, w, [4] * 256, ["nvfp48"], "256 x 4")
         compare(driver, w, [64] * 256, ["64", "128"], "256 x 64")
         compare(driver, w, [512] * 256, ["128"], "256 x 512")
 

@@ -470,7 +470,7 @@ def mm_text(n, k, out, index, kernel, m="?", groups="?"):
     }}"""
 
 
-MM_KERNELS = ("auto", "any", "decode", "tiles32", "tiles64", "tiles128")
+MM_KERNELS = ("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128")
 
 
 def floats_of(x):
@@ -508,7 +508,7 @@ def test_grouped_mm():
         a = rng.integers(0, 256, (rows, k // 2), np.uint8)
         b = rng.integers(0, 256, (groups, n, k // 2), np.uint8)
         alpha = rng.standard_normal(groups).astype(np.float32)
-        for kernel, out, index in zip(MM_KERNELS, 2 * ("bf16", "f16", "f32"), 3 * ("i32", "i64")):
+        for kernel, out, index in zip(MM_KERNELS, 3 * ("bf16", "f16", "f32"), 4 * ("i32", "i64")):
             whole = [a, b, scales[0], scales[1].reshape(groups, -1, columns),
                      offsets.astype(index.replace("i", "int")),
                      starts[:-1].astype(index.replace("i", "int")), alpha,

@@ -124,10 +124,11 @@ def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
 def Gq_MmKernel : Gq_Enum<"MmKernel", "mm_kernel", [
   I32EnumAttrCase<"Auto", 0, "auto">,
   I32EnumAttrCase<"Any", 1, "any">,
-  I32EnumAttrCase<"Decode", 2, "decode">,
-  I32EnumAttrCase<"Tiles32", 3, "tiles32">,
-  I32EnumAttrCase<"Tiles64", 4, "tiles64">,
-  I32EnumAttrCase<"Tiles128", 5, "tiles128">
+  I32EnumAttrCase<"Decode8", 2, "decode8">,
+  I32EnumAttrCase<"Decode16", 3, "decode16">,
+  I32EnumAttrCase<"Tiles32", 4, "tiles32">,
+  I32EnumAttrCase<"Tiles64", 5, "tiles64">,
+  I32EnumAttrCase<"Tiles128", 6, "tiles128">
 ]>;
 def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
   let description = [{
@@ -136,8 +137,8 @@ def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
 
     | kernel | made for |
     |---|---|
-    | `decode` | up to 8 rows a group: the weights are read once, near the memory's rate |
-    | `tiles32`, `tiles64`, `tiles128` | up to as many rows, and more: tensor cores of sm_90a (wgmma), no workspace |
+    | `decode8`, `decode16` | up to as many rows a group: the weights are read once, near the memory's rate. Other formats than `nvfp4` have nothing else |
+    | `tiles32`, `tiles64`, `tiles128` | `nvfp4`, up to as many rows, and more: tensor cores of sm_90a (wgmma), no workspace |
     | `any` | K that is no multiple of 32, or addresses of no alignment; other chips |
     | `auto` | `gq-choose-kernels` replaces it |
   }];

@@ -515,9 +515,9 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     * (C17) `b_major(n)` is for a format of `b` that does not transpose, or none.
 
     `kernel` says which kernel a GPU runs; see `MmKernelAttr`. The CPU has one
-    way, with sums in float64 in the order of k. GPUs have kernels for `nvfp4`
-    without `row_scales`, `column_scales`, `bias` and `b_major(n)`; the lowering
-    refuses others.
+    way, with sums in float64 in the order of k. On GPUs sums are float32:
+    docs/notes/gpu-grouped-mm.md says what that means for each format. They have
+    no kernel for `b_major(n)`; the lowering refuses it.
 
     With M = 0 the op folds to its `outs`.
   }]);

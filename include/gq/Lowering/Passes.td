@@ -251,20 +251,22 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
 
     | M / G | `kernel` |
     |---|---|
-    | up to 8 | `decode`, if K is static and 8 rows of it fit into shared memory |
+    | up to 8 | `decode8` |
+    | up to 16 | `decode16` |
     | up to 32 | `tiles32` |
     | up to 64 | `tiles64` |
     | more | `tiles128` |
 
-    Where K is no multiple of 32, and on other chips than sm_90a, it is `any`.
-    Where M or G is known only at the launch, it stays as it is:
-    `convert-gq-to-gpu` then makes `decode`, `tiles32` and `tiles128` of it, of
-    which each launch runs one, by the same bounds (`tiles128` above 32). A remark
+    Other formats than `nvfp4` have no `tiles`: above 8 it is `decode16`. Where
+    K is no multiple of 32, and on other chips than sm_90a, it is `any`. Where M
+    or G is known only at the launch, it stays as it is: `convert-gq-to-gpu` then
+    makes all of these kernels but `tiles64` of it, of which each launch runs one,
+    by the same bounds (`tiles128` above 32). A remark
     of the category `gq-choose-kernels` says what was chosen and why
     (`--remarks-filter-passed=gq-choose-kernels --remark-format=emitRemark`).
 
-    A `kernel` that is written stays; one that the chip or K is not for is an
-    error.
+    A `kernel` that is written stays; one that the chip or the format has not is
+    an error.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",

@@ -27,14 +27,15 @@
 typedef enum gqMmKernel {
   /// Chosen by shape and rows a group.
   GQ_MM_KERNEL_AUTO = 0,
-  /// Of any alignment; slow.
+  /// Of any format and alignment; slow.
   GQ_MM_KERNEL_ANY = 1,
-  /// For up to about 8 rows a group.
-  GQ_MM_KERNEL_DECODE = 2,
+  /// For up to 8 or 16 rows a group, by mma.sync.
+  GQ_MM_KERNEL_DECODE8 = 2,
+  GQ_MM_KERNEL_DECODE16 = 3,
   /// Tiles of 32, 64 or 128 rows, by wgmma: sm_90a.
-  GQ_MM_KERNEL_TILES32 = 3,
-  GQ_MM_KERNEL_TILES64 = 4,
-  GQ_MM_KERNEL_TILES128 = 5,
+  GQ_MM_KERNEL_TILES32 = 4,
+  GQ_MM_KERNEL_TILES64 = 5,
+  GQ_MM_KERNEL_TILES128 = 6,
 } gqMmKernel;
 
 //===----------------------------------------------------------------------===//

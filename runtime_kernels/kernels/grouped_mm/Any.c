@@ -1,4 +1,4 @@
-//===- Any.c - the grouped matmul of any alignment ------------------------===//
+//===- Any.c - the grouped matmul of any format ---------------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,18 +1,21 @@
-//===- Any.h - the grouped matmul of any alignment ---------------*- C -*-===//
+//===- Any.h - the grouped matmul of any format ------------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A warp has 16 rows of weights by 8 tokens and goes through k, 16 at a time,
-// which is a block of either operand. Lane l holds codes 4 * (l % 4) to that
-// + 3 of its rows: which k of a block are multiplied when does not matter, as
-// long as both operands agree.
+// Of any alignment, too. A warp has 16 rows of weights by 8 tokens and goes
+// through k block by block, 16 at a time. f16 has all codes, so products are
+// exact; the sum of a block is multiplied by the two scales in float32. Lane l
+// holds codes 4 * (l % 4) to that + 3 of its rows: which k are multiplied when
+// does not matter, as long as both operands agree.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_KERNELS_KERNELS_GROUPED_MM_ANY_H
 #define GQ_KERNELS_KERNELS_GROUPED_MM_ANY_H
 
+#include "runtime_kernels/codecs/E4M3.h"
+#include "runtime_kernels/codecs/E8M0.h"
 #include "runtime_kernels/kernels/grouped_mm/Schedule.h"
 
 enum {
@@ -20,14 +23,54 @@ enum {
   ANY_TOKENS = GQ_DEV_GROUPED_MM_FEW_TOKENS,
 };
 
-/// Four codes, times 2^-14 and their scale, as f16 of k 0 and 2, 1 and 3.
-GQ_DEV void loadAny(const uint8_t GQ_GLOBAL *codes,
-                    const uint8_t GQ_GLOBAL *scale, uint32_t out[2]) {
+/// Codes k to k + 3 of a row as f16, those of k and k + 2 first; zeros from
+/// `end` on.
+GQ_DEV void loadAny(gqElementType type, const uint8_t GQ_GLOBAL *row,
+                    uint32_t k, uint32_t end, uint32_t out[2]) {
+  if (type == GQ_I8) {
+    const uint32_t unit = 0x74007400; // 2^14
+    uint32_t codes = row[k / 2] | (uint32_t)row[k / 2 + 1] << 8, x[4];
+    gq_dev_nvfp4_half8(codes, unit, x);
+    out[0] = x[0];
+    out[1] = x[2];
+    return;
+  }
   uint32_t x[4];
-  gq_dev_nvfp4_half8(codes[0] | (uint32_t)codes[1] << 8,
-                     gq_dev_nvfp4_half_scale(*scale, 0), x);
-  out[0] = x[0];
-  out[1] = x[2];
+  UNROLL for (uint32_t i = 0; i < 4; ++i) x[i] = k + i < end ? row[k + i] : 0;
+  UNROLL for (uint32_t i = 0; i < 2; ++i) out[i] =
+      type == GQ_F8E4M3FN ? gq_dev_f16x2_from_e4m3x2(x[i] | x[i + 2] << 8)
+                          : x[i] << 8 | x[i + 2] << 24;
+}
+
+/// The scale of a block of a row whose scales begin there.
+GQ_DEV float loadScale(gqFormat format, const uint8_t GQ_GLOBAL *row,
+                       uint32_t block) {
+  if (format == GQ_FORMAT_NONE)
+    return 1.0f;
+  gqElementType type = gqFormatGetTraits(format).scaleType;
+  if (type == GQ_F32)
+    return ((const float GQ_GLOBAL *)row)[block];
+  uint8_t code = row[block / 4 * 512 + block % 4];
+  return type == GQ_F8E8M0FNU ? gq_dev_f32_from_e8m0(code)
+                              : gq_dev_f32_from_e4m3_native(code);
+}
+
+/// Where the scales of a token of a tile begin,
+GQ_DEV const uint8_t GQ_GLOBAL *tokenScales(const Product *p, const Tile *tile,
+                                            int64_t token) {
+  return p->aScales + (p->all.hasScaleOffsets
+                           ? scaleRowOffset(p, tile->scaleRow + token)
+                           : (tile->token + token) * p->aScaleStride);
+}
+
+/// and those of row n of weights.
+GQ_DEV const uint8_t GQ_GLOBAL *weightScales(const Product *p, uint32_t e,
+                                             uint32_t n) {
+  if (p->all.hasScaleOffsets)
+    return weightScalesOf(p, e) + scaleRowOffset(p, n);
+  uint32_t height = (uint32_t)gqFormatGetTraits(p->bFormat).blockRows;
+  int64_t rows = (p->n + height - 1) / height, row = e * rows + n / height;
+  return p->bScales + row * (p->k / blockOf(p)) * (int64_t)sizeof(float);
 }
 
 /// The tiles of the CTA, `table` being as makeSchedule needs it. All threads, a
@@ -43,30 +86,47 @@ GQ_DEV void multiplyAny(const Product *p, uint32_t threads,
   NO_UNROLL for (; index < s.numTiles; index += stride) {
     Tile tile = findTile(p, &s, (uint32_t)index);
     // Rows beyond the last are computed from the last one, and not stored.
-    const uint8_t GQ_GLOBAL *codes[3], *scales[3];
+    uint32_t n[2];
+    const uint8_t GQ_GLOBAL *weights[2], *scales[2];
     UNROLL for (uint32_t i = 0; i < 2; ++i) {
-      uint32_t n = tile.n + g + 8 * i;
-      n = n < p->n ? n : p->n - 1;
-      codes[i] = weightsOf(p, tile.group) + (int64_t)n * (p->k / 2);
-      scales[i] = weightScalesOf(p, tile.group) + scaleRowOffset(p, n);
+      n[i] = tile.n + g + 8 * i;
+      uint32_t row = n[i] < p->n ? n[i] : p->n - 1;
+      weights[i] = weightsOf(p, tile.group) + (int64_t)row * weightPitch(p);
+      scales[i] = weightScales(p, tile.group, row);
     }
-    int64_t token = g < tile.tokens ? g : tile.tokens - 1;
-    codes[2] = p->a + (tile.token + token) * p->aStride;
-    scales[2] = p->aScales + scaleRowOffset(p, tile.scaleRow + token);
-    float c[4] = {0, 0, 0, 0};
-    NO_UNROLL for (uint32_t block = 0; block < p->k / 16; ++block) {
-      uint32_t x[3][2];
-      UNROLL for (int i = 0; i < 3; ++i)
-          loadAny(codes[i] + block * 8 + q * 2,
-                  scales[i] + block / 4 * 512 + block % 4, x[i]);
-      const uint32_t a[4] = {x[0][0], x[1][0], x[0][1], x[1][1]};
-      gq_dev_mma_m16n8k16_f16(c, a, x[2]);
+    int64_t last = tile.tokens - 1, token = g < last ? g : last;
+    const uint8_t GQ_GLOBAL *row = p->a + (tile.token + token) * p->aStride;
+    const uint8_t GQ_GLOBAL *ofTokens[2];
+    UNROLL for (uint32_t i = 0; i < 2; ++i) {
+      uint32_t t = 2 * q + i;
+      ofTokens[i] = tokenScales(p, &tile, t < last ? t : last);
+    }
+    float sums[4] = {0, 0, 0, 0};
+    uint32_t size = blockOf(p);
+    NO_UNROLL for (uint32_t first = 0, block = 0; first < p->k;
+                   first += size, ++block) {
+      float c[4] = {0, 0, 0, 0};
+      NO_UNROLL for (uint32_t k = first; k < first + size; k += 16) {
+        uint32_t x[2][2], y[2];
+        UNROLL for (int i = 0; i < 2; ++i)
+            loadAny(p->bType, weights[i], k + 4 * q, p->k, x[i]);
+        loadAny(p->aType, row, k + 4 * q, p->k, y);
+        const uint32_t a[4] = {x[0][0], x[1][0], x[0][1], x[1][1]};
+        gq_dev_mma_m16n8k16_f16(c, a, y);
+      }
+      UNROLL for (uint32_t i = 0; i < 4; ++i) {
+        float scale = loadScale(p->format, ofTokens[i % 2], block);
+        sums[i] = gq_dev_fma(
+            c[i] * scale, loadScale(p->bFormat, scales[i / 2], block), sums[i]);
+      }
     }
     float alpha = alphaOf(p, tile.group);
     UNROLL for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t n = tile.n + g + i / 2 * 8, t = 2 * q + i % 2;
-      if (n < p->n && t < tile.tokens)
-        storeOut(p, outAt(p, tile.token + t, n), scaledSum(c[i], alpha));
+      uint32_t t = 2 * q + i % 2;
+      if (n[i / 2] < p->n && t < tile.tokens)
+        storeOut(p, outAt(p, tile.token + t, n[i / 2]),
+                 finish(p, tile.group, tile.token + t, n[i / 2], true,
+                        sums[i] * alpha));
     }
   }
 }

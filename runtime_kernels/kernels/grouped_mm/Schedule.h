@@ -26,6 +26,12 @@ typedef struct Product {
   gq_dev_groups all;
 } Product;
 
+/// Whether scales are in tile128x4.
+GQ_DEV bool hasTiledScales(gqFormat format) {
+  return format != GQ_FORMAT_NONE &&
+         gqFormatGetTraits(format).scaleType != GQ_F32;
+}
+
 /// What initializes a Product from the parameters of a device function.
 #define PRODUCT_INITIALIZERS                                                   \
   GQ_DEV_INITIALIZERS(GQ_GROUPED_MM_OPERANDS),                                 \
@@ -37,12 +43,20 @@ typedef struct Product {
           .numRows = rows,                                                     \
           .scaleRows = scaleRows,                                              \
           .wide = offsetBits == 64,                                            \
-          .hasScaleOffsets = true,                                             \
+          .hasScaleOffsets = hasTiledScales((gqFormat)format),                 \
   }
+
+/// k of a block, which both operands agree on; without a format, those that are
+/// added up by matrix units, which cut off, before they are added to the rest.
+GQ_DEV uint32_t blockOf(const Product *p) {
+  return p->format == GQ_FORMAT_NONE
+             ? 32
+             : (uint32_t)gqFormatGetTraits(p->format).blockColumns;
+}
 
 /// Columns of a tiled scale buffer.
 GQ_DEV uint32_t scaleColumns(const Product *p) {
-  return (p->k / 16 + 3) / 4 * 4;
+  return (p->k / blockOf(p) + 3) / 4 * 4;
 }
 
 /// Of the scale at `row` and column 0 of a tiled buffer.
@@ -50,22 +64,43 @@ GQ_DEV int64_t scaleRowOffset(const Product *p, int64_t row) {
   return gq_dev_tile128x4_offset(row, 0, scaleColumns(p));
 }
 
-/// The first weight and the first scale of matrix e.
+/// Bytes of a row of weights.
+GQ_DEV uint32_t weightPitch(const Product *p) {
+  return p->bType == GQ_I8 ? p->k / 2 : p->k;
+}
+
+/// The first weight and the first tiled scale of matrix e.
 GQ_DEV const uint8_t GQ_GLOBAL *weightsOf(const Product *p, uint32_t e) {
-  return p->b + (int64_t)e * p->n * (p->k / 2);
+  return p->b + (int64_t)e * p->n * weightPitch(p);
 }
 GQ_DEV const uint8_t GQ_GLOBAL *weightScalesOf(const Product *p, uint32_t e) {
   return p->bScales +
          (int64_t)e * gq_dev_up(p->n, GQ_DEV_TILE_ROWS) * scaleColumns(p);
 }
 
-/// What a sum of products of halves is multiplied by first, exactly, and what
-/// it is multiplied by then.
 GQ_DEV float alphaOf(const Product *p, uint32_t e) {
   return p->alpha ? p->alpha[e] : 1.0f;
 }
-GQ_DEV float scaledSum(float sum, float alpha) {
-  return sum * GQ_DEV_NVFP4_HALF_UNIT * alpha;
+
+GQ_DEV float biasAt(const Product *p, int64_t i) {
+  uint16_t half = ((const uint16_t GQ_GLOBAL *)p->bias)[i];
+  return p->biasType == GQ_F32    ? ((const float GQ_GLOBAL *)p->bias)[i]
+         : p->biasType == GQ_BF16 ? gq_dev_f32_from_bits((uint32_t)half << 16)
+                                  : gq_dev_f32_from_f16_native(half);
+}
+
+/// What out[row, n] is if the sum times alpha[e] is x. If there is no such
+/// output, nothing is read.
+GQ_DEV float finish(const Product *p, uint32_t e, int64_t row, uint32_t n,
+                    bool exists, float x) {
+  int64_t at = (int64_t)e * p->n + n;
+  if (p->rowScales && exists)
+    x *= p->rowScales[row];
+  if (p->columnScales && exists)
+    x *= p->columnScales[at];
+  if (p->bias && exists)
+    x += biasAt(p, at);
+  return x;
 }
 
 GQ_DEV uint32_t outSize(const Product *p) {
@@ -92,9 +127,10 @@ GQ_DEV uint8_t GQ_GLOBAL *outAt(const Product *p, int64_t row,
 GQ_DEV bool isAligned(const Product *p) {
   uint64_t codes = (uint64_t)(uintptr_t)p->a | (uint64_t)(uintptr_t)p->b |
                    (uint64_t)p->aStride;
-  uint64_t scales =
-      (uint64_t)(uintptr_t)p->aScales | (uint64_t)(uintptr_t)p->bScales;
-  return p->k && p->k % 32 == 0 && codes % 16 == 0 && scales % 4 == 0;
+  uint64_t tiles = p->all.hasScaleOffsets ? (uint64_t)(uintptr_t)p->aScales |
+                                                (uint64_t)(uintptr_t)p->bScales
+                                          : 0;
+  return p->k && p->k % 32 == 0 && (codes | tiles) % 16 == 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,8 +218,7 @@ GQ_DEV Schedule makeSchedule(const Product *p, uint32_t tokens, uint32_t height,
 }
 
 /// A tile: its group, its first row of weights, its first token in the matrix
-/// and in the group's scales, and how many tokens of the group there are from
-/// there.
+/// and in the scales, and how many tokens of the group there are from there.
 typedef struct Tile {
   uint32_t group, n;
   int64_t token, scaleRow;
@@ -218,35 +253,22 @@ GQ_DEV gq_dev_group findGroup(const Product *p, const Schedule *s,
   return group;
 }
 
-/// Tile number (down, along) of group e.
-GQ_DEV Tile tileOf(const Product *p, const Schedule *s, uint32_t e,
-                   gq_dev_group group, uint32_t down, uint32_t along) {
-  int64_t first = (int64_t)along * s->tokens;
-  return (Tile){
-      .group = e,
-      .n = down * s->height,
-      .token = group.begin + first,
-      .scaleRow = gq_dev_group_scale_begin(p->all, e) + first,
-      .tokens = group.rows - first,
-  };
-}
-
-/// Tile number `index` < numTiles, if those for the same weights follow each
-/// other, so that CTAs that run together share the weights,
+/// Tile number `index` < numTiles. Those for the same weights follow each
+/// other, so that CTAs that run together share the weights.
 GQ_DEV Tile findTile(const Product *p, const Schedule *s, uint32_t index) {
   uint32_t e;
   gq_dev_group group = findGroup(p, s, &index, &e);
   uint32_t along = (uint32_t)tilesAlong(s, group), down = index / along;
-  return tileOf(p, s, e, group, down, index - down * along);
-}
-
-/// and if those for the same tokens do.
-GQ_DEV Tile findTileOfTokens(const Product *p, const Schedule *s,
-                             uint32_t index) {
-  uint32_t e;
-  gq_dev_group group = findGroup(p, s, &index, &e);
-  uint32_t along = index / s->tilesDown;
-  return tileOf(p, s, e, group, index - along * s->tilesDown, along);
+  int64_t first = (int64_t)(index - down * along) * s->tokens;
+  return (Tile){
+      .group = e,
+      .n = down * s->height,
+      .token = group.begin + first,
+      .scaleRow = (p->all.hasScaleOffsets ? gq_dev_group_scale_begin(p->all, e)
+                                          : group.begin) +
+                  first,
+      .tokens = group.rows - first,
+  };
 }
 
 #endif // GQ_KERNELS_KERNELS_GROUPED_MM_SCHEDULE_H

@@ -380,7 +380,8 @@ GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
       uint32_t down = i / 4 * WGMMA_HEIGHT + i / 2 % 2 * 8;
       if (n + down < p->n && i % 2 < left)
         storeOut(p, out + at + i % 2 * p->outStride + down * outSize(p),
-                 scaledSum(d[i / 4][j + i % 4], alpha));
+                 finish(p, t->group, t->token + token + 2 * j + i % 2, n + down,
+                        true, scaledSum(d[i / 4][j + i % 4], alpha)));
     }
     // Addresses are made one after another, not all at once.
     at = gq_dev_here64(at + 8 * p->outStride);
@@ -403,7 +404,9 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
       .row = consumer * CONSUMER_HEIGHT + warp * 16 + gq_dev_lane() / 4,
       .tiles = (Tile GQ_SHARED *)gq_dev_shared_pointer(shared.tiles) +
                thread / GQ_DEV_WARP * TILES};
-  bool staged = p->outType != GQ_F32 && p->n % 8 == 0 &&
+  // What is read for each output does not fit into registers beside all sums.
+  bool plain = !p->rowScales && !p->columnScales && !p->bias;
+  bool staged = plain && p->outType != GQ_F32 && p->n % 8 == 0 &&
                 p->outStride % 16 == 0 && (uint64_t)(uintptr_t)p->out % 16 == 0;
   seekSupply(&next);
   // Of few tokens there are registers to have two steps under way.
@@ -496,7 +499,7 @@ GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
 GQ_DEV_KERNEL void
 gq_dev_grouped_mm_tiles(GQ_DEV_PARAMETERS(GQ_GROUPED_MM_OPERANDS)) {
   const Product p = {PRODUCT_INITIALIZERS};
-  if (!isAligned(&p))
+  if (p.format != GQ_FORMAT_NVFP4 || !isAligned(&p))
     multiplyAny(&p, THREADS,
                 gq_dev_shared_pointer(gq_dev_dynamic_shared_address()));
   else if (tokens == 32)

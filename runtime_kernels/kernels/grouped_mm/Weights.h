@@ -24,6 +24,12 @@ enum {
   STEP_SCALES = STEP / 16 / 4 * 512,
 };
 
+/// What sums of products of these halves, times alpha, are multiplied by first:
+/// exactly, if no bit is lost at the ends of the exponent range.
+GQ_DEV float scaledSum(float sum, float alpha) {
+  return sum * GQ_DEV_NVFP4_HALF_UNIT * alpha;
+}
+
 /// Steps of all k, the last of which may be a part.
 GQ_DEV uint32_t numSteps(const Product *p) { return (p->k + STEP - 1) / STEP; }
 

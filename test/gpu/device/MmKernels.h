@@ -13,20 +13,51 @@
 /// The one parameter of a kernel; the families have the same operands.
 typedef GroupedMmTilesOperands MmOperands;
 
-/// VARIANT(NAME, function, FAMILY, tokens, offsetBits, TYPE of out, n, k):
-/// kernels whose n and k are constants, if they are not 0.
+/// Pairs of formats: gqFormat and gqElementType of a, then of b.
+#define MM_NVFP4 GQ_FORMAT_NVFP4, GQ_I8, GQ_FORMAT_NVFP4, GQ_I8
+#define MM_MXFP4 GQ_FORMAT_MXFP4, GQ_I8, GQ_FORMAT_MXFP4, GQ_I8
+#define MM_MXFP8                                                               \
+  GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN, GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN
+#define MM_MIXED GQ_FORMAT_MXFP8_E5M2, GQ_F8E5M2, GQ_FORMAT_MXFP4, GQ_I8
+#define MM_FP8                                                                 \
+  GQ_FORMAT_FP8_E4M3_1X128, GQ_F8E4M3FN, GQ_FORMAT_FP8_E4M3_128X128, GQ_F8E4M3FN
+#define MM_FP8_ROWS                                                            \
+  GQ_FORMAT_FP8_E5M2_1X128, GQ_F8E5M2, GQ_FORMAT_FP8_E4M3_1X128, GQ_F8E4M3FN
+#define MM_PLAIN GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_FORMAT_NONE, GQ_F8E5M2
+
+/// VARIANT(NAME, function, FAMILY, tokens, offsetBits, TYPE of out, n, k,
+/// FORMATS, rest): kernels whose n and k are constants, if they are not 0.
+/// `rest` says if there are row and column scales and a bias.
 #define MM_VARIANTS(VARIANT)                                                   \
-  VARIANT(tiles128_bf16, tiles, TILES, 128, 32, BF16, 0, 0)                    \
-  VARIANT(tiles64_f16, tiles, TILES, 64, 64, F16, 0, 0)                        \
-  VARIANT(tiles32_bf16, tiles, TILES, 32, 32, BF16, 0, 0)                      \
-  VARIANT(tiles128_f32, tiles, TILES, 128, 64, F32, 0, 0)                      \
-  VARIANT(decode_bf16, decode, DECODE, 8, 32, BF16, 0, 0)                      \
-  VARIANT(decode_f32, decode, DECODE, 8, 64, F32, 0, 0)                        \
-  VARIANT(any_f32, any, ANY, 8, 32, F32, 0, 0)                                 \
-  VARIANT(any_bf16, any, ANY, 8, 64, BF16, 0, 0)                               \
-  VARIANT(tiles128_fixed, tiles, TILES, 128, 32, BF16, 512, 384)               \
-  VARIANT(tiles64_fixed, tiles, TILES, 64, 32, BF16, 512, 384)                 \
-  VARIANT(tiles32_fixed, tiles, TILES, 32, 32, BF16, 512, 384)                 \
-  VARIANT(decode_fixed, decode, DECODE, 8, 32, BF16, 512, 384)
+  VARIANT(tiles128_bf16, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 0)          \
+  VARIANT(tiles64_f16, tiles, TILES, 64, 64, F16, 0, 0, NVFP4, 0)              \
+  VARIANT(tiles32_bf16, tiles, TILES, 32, 32, BF16, 0, 0, NVFP4, 0)            \
+  VARIANT(tiles128_f32, tiles, TILES, 128, 64, F32, 0, 0, NVFP4, 0)            \
+  VARIANT(decode8_bf16, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 0)           \
+  VARIANT(decode16_f32, decode, DECODE, 16, 64, F32, 0, 0, NVFP4, 0)           \
+  VARIANT(any_f32, any, ANY, 8, 32, F32, 0, 0, NVFP4, 0)                       \
+  VARIANT(any_bf16, any, ANY, 8, 64, BF16, 0, 0, NVFP4, 0)                     \
+  VARIANT(tiles128_rest, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4, 1)      \
+  VARIANT(tiles32_rest, tiles, TILES, 32, 64, F32, 512, 384, NVFP4, 1)         \
+  VARIANT(decode8_rest, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 1)           \
+  VARIANT(any_rest, any, ANY, 8, 32, F16, 0, 0, NVFP4, 1)                      \
+  VARIANT(decode16_mxfp4, decode, DECODE, 16, 32, BF16, 0, 0, MXFP4, 0)        \
+  VARIANT(decode8_mxfp8, decode, DECODE, 8, 32, F32, 0, 0, MXFP8, 0)           \
+  VARIANT(decode16_mxfp8, decode, DECODE, 16, 32, BF16, 0, 0, MXFP8, 1)        \
+  VARIANT(decode16_mixed, decode, DECODE, 16, 32, BF16, 0, 0, MIXED, 0)        \
+  VARIANT(decode16_fp8, decode, DECODE, 16, 32, BF16, 0, 0, FP8, 0)            \
+  VARIANT(decode8_fp8_rows, decode, DECODE, 8, 32, F32, 0, 0, FP8_ROWS, 0)     \
+  VARIANT(decode16_plain, decode, DECODE, 16, 32, F32, 0, 0, PLAIN, 1)         \
+  VARIANT(any_mxfp4, any, ANY, 8, 32, BF16, 0, 0, MXFP4, 0)                    \
+  VARIANT(any_mxfp8, any, ANY, 8, 32, F32, 0, 0, MXFP8, 0)                     \
+  VARIANT(any_mixed, any, ANY, 8, 64, BF16, 0, 0, MIXED, 0)                    \
+  VARIANT(any_fp8, any, ANY, 8, 32, BF16, 0, 0, FP8, 1)                        \
+  VARIANT(any_fp8_rows, any, ANY, 8, 64, F32, 0, 0, FP8_ROWS, 0)               \
+  VARIANT(any_plain, any, ANY, 8, 32, F32, 0, 0, PLAIN, 1)                     \
+  VARIANT(tiles128_fixed, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4, 0)     \
+  VARIANT(tiles64_fixed, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 0)       \
+  VARIANT(tiles32_fixed, tiles, TILES, 32, 32, BF16, 512, 384, NVFP4, 0)       \
+  VARIANT(decode8_fixed, decode, DECODE, 8, 32, BF16, 512, 384, NVFP4, 0)      \
+  VARIANT(decode16_fixed, decode, DECODE, 16, 32, BF16, 512, 384, NVFP4, 0)
 
 #endif // GQ_TEST_GPU_DEVICE_MMKERNELS_H

@@ -18,6 +18,8 @@
 
 #include "runtime_kernels/codecs/E2M1.h"
 #include "runtime_kernels/codecs/E4M3.h"
+#include "runtime_kernels/codecs/E5M2.h"
+#include "runtime_kernels/codecs/E8M0.h"
 #include "runtime_kernels/kernels/Launch.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 
@@ -34,6 +36,14 @@ enum {
   RUNS = 100,
 };
 
+/// Of a and of b.
+typedef struct Formats {
+  gqFormat format;
+  gqElementType aType;
+  gqFormat bFormat;
+  gqElementType bType;
+} Formats;
+
 /// A kernel.
 typedef struct Variant {
   const char *name;
@@ -41,11 +51,18 @@ typedef struct Variant {
   int tokens, offsetBits;
   gqElementType type;
   int64_t n, k;
+  Formats formats;
+  bool rest;
   Handle function;
 } Variant;
 
-#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K)              \
-  {#NAME, GQ_KERNEL_GROUPED_MM_##FAMILY, TOKENS, BITS, GQ_##TYPE, N, K, NULL},
+#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
+                REST)                                                          \
+  {#NAME,     GQ_KERNEL_GROUPED_MM_##FAMILY,                                   \
+   TOKENS,    BITS,                                                            \
+   GQ_##TYPE, N,                                                               \
+   K,         {MM_##FORMATS},                                                  \
+   REST,      NULL},
 static Variant variants[] = {MM_VARIANTS(VARIANT)};
 #undef VARIANT
 enum { NUM_VARIANTS = sizeof(variants) / sizeof(*variants) };
@@ -55,17 +72,17 @@ static int multiprocessors, passed, failed;
 /// How much is tested.
 static enum { MM_ALL, MM_QUICK, MM_EMULATED } extent;
 
-static gq_dev_bounds boundsOf(const Variant *v, int64_t k) {
+static gq_dev_bounds boundsOf(const Variant *v) {
   return v->family == GQ_KERNEL_GROUPED_MM_TILES
              ? gq_dev_grouped_mm_tiles_bounds(v->tokens)
          : v->family == GQ_KERNEL_GROUPED_MM_DECODE
-             ? gq_dev_grouped_mm_decode_bounds(k)
+             ? gq_dev_grouped_mm_decode_bounds(v->tokens)
              : gq_dev_grouped_mm_any_bounds();
 }
 
 static void launch(const Variant *v, const MmOperands *operands,
                    unsigned grid) {
-  gq_dev_bounds bounds = boundsOf(v, operands->k);
+  gq_dev_bounds bounds = boundsOf(v);
   CU(FuncSetAttribute(v->function, FUNCTION_ATTRIBUTE_DYNAMIC_SHARED,
                       bounds.sharedMemory));
   void *parameters[] = {(void *)operands};
@@ -86,8 +103,12 @@ typedef struct Problem {
   /// and bytes that all addresses are off.
   int64_t gap, shift;
   bool hasAlpha, hostile;
+  /// Row and column scales, and a bias.
+  bool hasRest;
+  Formats formats;
   uint8_t *a, *aScales, *b, *bScales;
-  float *alpha;
+  float *alpha, *rowScales, *columnScales;
+  uint16_t *bias;
   /// Of each output, in float64, and the sums of magnitudes. Of rows that are
   /// left alone, the owner is -1; of those that two groups claim, which may
   /// hold what either says, -2.
@@ -97,16 +118,55 @@ typedef struct Problem {
 
 static Problem p;
 
-static int64_t aStride(void) { return p.k / 2 + p.gap * 16; }
+static int64_t pitchOf(gqElementType type) {
+  return type == GQ_I8 ? p.k / 2 : p.k;
+}
+static int64_t aStride(void) { return pitchOf(p.formats.aType) + p.gap * 16; }
 static int64_t outStride(void) { return p.n + p.gap * 8; }
-static int64_t scaleColumns(void) { return up(p.k / 16, 4); }
+static int64_t blockOf(void) {
+  return p.formats.format == GQ_FORMAT_NONE
+             ? p.k
+             : gqFormatGetTraits(p.formats.format).blockColumns;
+}
+static gqElementType scaleType(void) {
+  return p.formats.format == GQ_FORMAT_NONE
+             ? GQ_I1
+             : gqFormatGetTraits(p.formats.format).scaleType;
+}
+static bool isTiled(void) {
+  return scaleType() != GQ_I1 && scaleType() != GQ_F32;
+}
+/// Of a row of scales.
+static int64_t scaleColumns(void) {
+  return isTiled() ? up(p.k / blockOf(), 4) : p.k / blockOf();
+}
+static int64_t aScaleStride(void) { return (scaleColumns() + p.gap) * 4; }
+static int64_t aScaleBytes(void) {
+  return scaleType() == GQ_I1 ? 0
+         : isTiled()          ? p.scaleRows * scaleColumns()
+                              : p.rows * aScaleStride();
+}
+/// Rows of scales of a matrix of weights.
+static int64_t weightScaleRows(void) {
+  int64_t height = gqFormatGetTraits(p.formats.bFormat).blockRows;
+  return isTiled() ? up(p.n, 128) : up(p.n, height) / height;
+}
+static int64_t weightScaleBytes(void) {
+  return scaleType() == GQ_I1 ? 0
+                              : p.groups * weightScaleRows() * scaleColumns() *
+                                    (isTiled() ? 1 : 4);
+}
 
 /// Group number e has sizes[e] rows. `first` rows come before it, and as many
 /// after the last one; `scaleGap` rows of 128 lie between the groups' scales.
 static void begin(const char *name, int64_t n, int64_t k, int64_t groups,
                   const int64_t *sizes, int64_t first, int64_t scaleGap) {
-  p = (Problem){
-      .name = name, .n = n, .k = k, .groups = groups, .hasAlpha = true};
+  p = (Problem){.name = name,
+                .n = n,
+                .k = k,
+                .groups = groups,
+                .hasAlpha = true,
+                .formats = {MM_NVFP4}};
   int64_t row = first, scaleRow = 0;
   for (int64_t e = 0; e < groups; ++e) {
     p.offsets[e] = row;
@@ -122,6 +182,9 @@ static void begin(const char *name, int64_t n, int64_t k, int64_t groups,
 
 static uint8_t randomScale(void) {
   uint32_t bits = randomBits() % 64;
+  if (scaleType() == GQ_F8E8M0FNU)
+    return (uint8_t)(bits == 0 ? 60 + randomBits() % 100
+                               : 120 + randomBits() % 12);
   // Mostly of any magnitude in the middle, sometimes denormal, 0 or negative.
   return bits == 0   ? 0
          : bits < 3  ? (uint8_t)(randomBits() % 8)
@@ -129,28 +192,69 @@ static uint8_t randomScale(void) {
                      : (uint8_t)(0x20 + randomBits() % 40);
 }
 
-/// Scales of `rows` rows from `first` on; padding is NaN, which no result may
-/// show.
-static void fillScales(uint8_t *scales, int64_t first, int64_t rows) {
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < p.k / 16; ++c)
-      scales[gq_dev_tile128x4_offset(first + r, c, scaleColumns())] =
-          randomScale();
+static float randomFloat(void) {
+  return (float)((int)(randomBits() % 2001) - 1000) * 0x1p-8f;
 }
 
-static void dequantize(const uint8_t *codes, const uint8_t *scales,
-                       int64_t scaleRow, double *out) {
-  for (int64_t i = 0; i < p.k; ++i) {
-    float scale = gq_dev_f32_from_e4m3(
-        scales[gq_dev_tile128x4_offset(scaleRow, i / 16, scaleColumns())]);
-    out[i] = (double)gq_dev_f32_from_e2m1(codes[i / 2] >> i % 2 * 4 & 15) *
-             (double)scale;
+/// Scales of `rows` rows from `first` on, `stride` bytes apart if they are not
+/// tiled; padding of tiles is NaN, which no result may show.
+static void fillScales(uint8_t *scales, int64_t first, int64_t rows,
+                       int64_t stride) {
+  for (int64_t r = 0; r < rows && scaleType() != GQ_I1; ++r)
+    for (int64_t c = 0; c < p.k / blockOf(); ++c) {
+      float wide = randomFloat();
+      if (isTiled())
+        scales[gq_dev_tile128x4_offset(first + r, c, scaleColumns())] =
+            randomScale();
+      else
+        memcpy(scales + (first + r) * stride + 4 * c, &wide, 4);
+    }
+}
+
+/// Any code but those of NaN and infinities.
+static uint8_t randomCode(gqElementType type) {
+  uint8_t code = (uint8_t)randomBits();
+  uint8_t largest = type == GQ_F8E4M3FN ? 0x7e
+                    : type == GQ_F8E5M2 ? 0x7b
+                                        : 0xff;
+  return (code & 0x7f) > (largest & 0x7f) ? (uint8_t)(code & 0xb3) : code;
+}
+
+static double codeAt(gqElementType type, const uint8_t *row, int64_t i) {
+  return (double)(type == GQ_I8
+                      ? gq_dev_f32_from_e2m1(row[i / 2] >> i % 2 * 4 & 15)
+                  : type == GQ_F8E4M3FN ? gq_dev_f32_from_e4m3(row[i])
+                                        : gq_dev_f32_from_e5m2(row[i]));
+}
+
+/// The scale of column c of a row; `stride` as above.
+static double scaleAt(const uint8_t *scales, int64_t row, int64_t c,
+                      int64_t stride) {
+  float wide = 1;
+  if (scaleType() == GQ_F32)
+    memcpy(&wide, scales + row * stride + 4 * c, 4);
+  if (!isTiled())
+    return (double)wide;
+  uint8_t code = scales[gq_dev_tile128x4_offset(row, c, scaleColumns())];
+  return (double)(scaleType() == GQ_F8E8M0FNU ? gq_dev_f32_from_e8m0(code)
+                                              : gq_dev_f32_from_e4m3(code));
+}
+
+static void dequantize(gqElementType type, const uint8_t *row,
+                       const uint8_t *scales, int64_t scaleRow, int64_t stride,
+                       double *out) {
+  for (int64_t c = 0; c < p.k / blockOf(); ++c) {
+    double scale = scaleAt(scales, scaleRow, c, stride);
+    for (int64_t i = c * blockOf(); i < (c + 1) * blockOf(); ++i)
+      out[i] = codeAt(type, row, i) * scale;
   }
 }
 
 /// Whether group e can be used: what Groups.h says.
 static bool isUsable(int64_t e, int64_t begin, int64_t end) {
   int64_t scaleBegin = p.scaleOffsets[e];
+  if (!isTiled())
+    return begin >= 0 && end >= begin && end <= p.rows;
   return begin >= 0 && end >= begin && end <= p.rows && scaleBegin >= 0 &&
          scaleBegin % 128 == 0 && scaleBegin <= p.scaleRows &&
          up(end - begin, 128) <= p.scaleRows - scaleBegin;
@@ -165,13 +269,18 @@ static void computeReference(void) {
     int64_t end = e + 1 < p.numOffsets ? p.offsets[e + 1] : p.rows;
     if (!isUsable(e, begin, end) || begin == end)
       continue;
+    int64_t height =
+        isTiled() ? 1 : gqFormatGetTraits(p.formats.bFormat).blockRows;
     for (int64_t n = 0; n < p.n; ++n)
-      dequantize(p.b + (e * p.n + n) * (p.k / 2), p.bScales,
-                 e * up(p.n, 128) + n, y + n * p.k);
+      dequantize(p.formats.bType,
+                 p.b + (e * p.n + n) * pitchOf(p.formats.bType), p.bScales,
+                 e * weightScaleRows() + n / height, scaleColumns() * 4,
+                 y + n * p.k);
     double alpha = p.hasAlpha ? (double)p.alpha[e] : 1;
     for (int64_t row = begin; row < end; ++row) {
-      dequantize(p.a + row * aStride(), p.aScales,
-                 p.scaleOffsets[e] + row - begin, x);
+      dequantize(p.formats.aType, p.a + row * aStride(), p.aScales,
+                 isTiled() ? p.scaleOffsets[e] + row - begin : row,
+                 aScaleStride(), x);
       p.owners[row] = p.owners[row] == -1 ? (int32_t)e : -2;
       for (int64_t n = 0; n < p.n; ++n) {
         double sums[4] = {0}, magnitudes[4] = {0};
@@ -181,10 +290,18 @@ static void computeReference(void) {
             sums[i] += product;
             magnitudes[i] += fabs(product);
           }
-        p.sums[row * p.n + n] = alpha * (sums[0] + sums[1] + sums[2] + sums[3]);
+        double factor = alpha, bias = 0;
+        if (p.hasRest) {
+          factor *=
+              (double)p.rowScales[row] * (double)p.columnScales[e * p.n + n];
+          bias = (double)gq_dev_f32_from_bf16(p.bias[e * p.n + n]);
+        }
+        p.sums[row * p.n + n] =
+            factor * (sums[0] + sums[1] + sums[2] + sums[3]) + bias;
         p.magnitudes[row * p.n + n] =
-            fabs(alpha) *
-            (magnitudes[0] + magnitudes[1] + magnitudes[2] + magnitudes[3]);
+            fabs(factor) * (magnitudes[0] + magnitudes[1] + magnitudes[2] +
+                            magnitudes[3]) +
+            fabs(bias);
       }
     }
   }
@@ -194,34 +311,48 @@ static void computeReference(void) {
 
 /// Fills the operands.
 static void fill(void) {
-  int64_t weightScales = p.groups * up(p.n, 128) * scaleColumns();
+  int64_t bPitch = pitchOf(p.formats.bType);
   p.a = allocateHost(p.rows * aStride());
-  p.aScales = allocateHost(p.scaleRows * scaleColumns());
-  p.b = allocateHost(p.groups * p.n * (p.k / 2));
-  p.bScales = allocateHost(weightScales);
+  p.aScales = allocateHost(aScaleBytes());
+  p.b = allocateHost(p.groups * p.n * bPitch);
+  p.bScales = allocateHost(weightScaleBytes());
   p.alpha = allocateHost(p.groups * 4);
+  p.rowScales = allocateHost(p.rows * 4);
+  p.columnScales = allocateHost(p.groups * p.n * 4);
+  p.bias = allocateHost(p.groups * p.n * 2);
   p.sums = allocateHost(p.rows * p.n * 8);
   p.magnitudes = allocateHost(p.rows * p.n * 8);
   p.owners = allocateHost(p.rows * 4);
   for (int64_t i = 0; i < p.rows * aStride(); ++i)
-    p.a[i] = (uint8_t)randomBits();
-  for (int64_t i = 0; i < p.groups * p.n * (p.k / 2); ++i)
-    p.b[i] = (uint8_t)randomBits();
-  memset(p.aScales, 0x7f, (size_t)(p.scaleRows * scaleColumns()));
-  memset(p.bScales, 0x7f, (size_t)weightScales);
+    p.a[i] = randomCode(p.formats.aType);
+  for (int64_t i = 0; i < p.groups * p.n * bPitch; ++i)
+    p.b[i] = randomCode(p.formats.bType);
+  for (int64_t i = 0; i < p.rows; ++i)
+    p.rowScales[i] = randomFloat();
+  for (int64_t i = 0; i < p.groups * p.n; ++i) {
+    p.columnScales[i] = randomFloat();
+    p.bias[i] = (uint16_t)(0x3c00 + randomBits() % 0x1000);
+  }
+  int padding = scaleType() == GQ_F8E8M0FNU ? 0xff : 0x7f;
+  memset(p.aScales, padding, (size_t)aScaleBytes());
+  memset(p.bScales, padding, (size_t)weightScaleBytes());
+  if (!isTiled())
+    fillScales(p.aScales, 0, p.rows, aScaleStride());
   for (int64_t e = 0; e < p.groups; ++e) {
-    p.alpha[e] = (float)((int)(randomBits() % 2001) - 1000) * 0x1p-8f;
-    fillScales(p.bScales, e * up(p.n, 128), p.n);
+    p.alpha[e] = randomFloat();
+    fillScales(p.bScales, e * weightScaleRows(),
+               isTiled() ? p.n : weightScaleRows(), scaleColumns() * 4);
     int64_t begin = p.offsets[e];
     int64_t end = e + 1 < p.numOffsets ? p.offsets[e + 1] : p.rows;
-    if (isUsable(e, begin, end))
-      fillScales(p.aScales, p.scaleOffsets[e], end - begin);
+    if (isTiled() && isUsable(e, begin, end))
+      fillScales(p.aScales, p.scaleOffsets[e], end - begin, 0);
   }
 }
 
 static void release(void) {
-  void *all[] = {p.a,     p.aScales, p.b,          p.bScales,
-                 p.alpha, p.sums,    p.magnitudes, p.owners};
+  void *all[] = {p.a,         p.aScales,      p.b,     p.bScales, p.bias,
+                 p.rowScales, p.columnScales, p.alpha, p.sums,    p.magnitudes,
+                 p.owners};
   for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)
     free(all[i]);
 }
@@ -236,6 +367,15 @@ static DevicePtr toDevice(const void *host, int64_t bytes) {
   if (bytes)
     CU(MemcpyHtoD(d + (uint64_t)p.shift, host, (size_t)bytes));
   return d + (uint64_t)p.shift;
+}
+
+/// The same without a shift.
+static DevicePtr copyToDevice(const void *host, int64_t bytes) {
+  DevicePtr d;
+  CU(MemAlloc(&d, (size_t)bytes + 16));
+  if (bytes)
+    CU(MemcpyHtoD(d, host, (size_t)bytes));
+  return d;
 }
 
 static DevicePtr offsetsToDevice(const int64_t *offsets, int64_t count,
@@ -264,12 +404,15 @@ static int64_t outBytes(gqElementType type) {
 static MmOperands upload(const Variant *v) {
   MmOperands o = {
       .a = toDevice(p.a, p.rows * aStride()),
-      .aScales = toDevice(p.aScales, p.scaleRows * scaleColumns()),
-      .b = toDevice(p.b, p.groups * p.n * (p.k / 2)),
-      .bScales = toDevice(p.bScales, p.groups * up(p.n, 128) * scaleColumns()),
+      .aScales = toDevice(p.aScales, aScaleBytes()),
+      .b = toDevice(p.b, p.groups * p.n * pitchOf(p.formats.bType)),
+      .bScales = toDevice(p.bScales, weightScaleBytes()),
       .offsets = offsetsToDevice(p.offsets, p.numOffsets, v->offsetBits),
-      .scaleOffsets = offsetsToDevice(p.scaleOffsets, p.groups, v->offsetBits),
+      .scaleOffsets =
+          isTiled() ? offsetsToDevice(p.scaleOffsets, p.groups, v->offsetBits)
+                    : 0,
       .aStride = aStride(),
+      .aScaleStride = aScaleStride(),
       .scaleRows = p.scaleRows,
       .numOffsets = p.numOffsets,
       .groups = p.groups,
@@ -281,6 +424,11 @@ static MmOperands upload(const Variant *v) {
   if (p.hasAlpha) {
     CU(MemAlloc(&o.alpha, (size_t)p.groups * 4 + 4));
     CU(MemcpyHtoD(o.alpha, p.alpha, (size_t)p.groups * 4));
+  }
+  if (p.hasRest) {
+    o.rowScales = copyToDevice(p.rowScales, p.rows * 4);
+    o.columnScales = copyToDevice(p.columnScales, p.groups * p.n * 4);
+    o.bias = copyToDevice(p.bias, p.groups * p.n * 2);
   }
   int64_t bytes = outBytes(v->type);
   CU(MemAlloc(&o.out, (size_t)(bytes + 2 * GUARD + 16)));
@@ -294,9 +442,11 @@ static void unload(const Variant *v, MmOperands *o) {
   for (size_t i = 0; i < sizeof(shifted) / sizeof(*shifted); ++i)
     CU(MemFree(shifted[i] - (uint64_t)p.shift));
   CU(MemFree(o->offsets));
-  CU(MemFree(o->scaleOffsets));
-  if (o->alpha)
-    CU(MemFree(o->alpha));
+  const uint64_t optional[] = {o->scaleOffsets, o->alpha, o->rowScales,
+                               o->columnScales, o->bias};
+  for (size_t i = 0; i < sizeof(optional) / sizeof(*optional); ++i)
+    if (optional[i])
+      CU(MemFree(optional[i]));
   CU(MemFree(o->out - GUARD -
              (p.shift ? (uint64_t)gqElementTypeSize(v->type) : 0)));
   CU(MemFree(o->status));
@@ -390,9 +540,9 @@ static void report(bool ok, const Variant *v, const char *what) {
 }
 
 static bool isFor(const Variant *v) {
-  return (!v->n || (v->n == p.n && v->k == p.k && !p.gap)) &&
-         (v->family != GQ_KERNEL_GROUPED_MM_DECODE ||
-          gq_dev_grouped_mm_decodes(p.k));
+  return memcmp(&v->formats, &p.formats, sizeof(Formats)) == 0 &&
+         v->rest == p.hasRest &&
+         (!v->n || (v->n == p.n && v->k == p.k && !p.gap));
 }
 
 /// Every kernel on the problem, on a full grid and on small ones, then `runs`
@@ -456,6 +606,44 @@ static const int64_t ragged[] = {0,  1,  7, 8,  9,   16,  0,   17,
                                  33, 64, 0, 65, 127, 128, 129, 0};
 enum { RAGGED = sizeof(ragged) / sizeof(*ragged) };
 
+/// All other formats, and what an output is multiplied by and added to.
+static void testFormats(bool small) {
+  const struct {
+    const char *name;
+    Formats formats;
+    /// What k is a multiple of.
+    int64_t unit;
+    bool rest;
+  } all[] = {
+      {"nvfp4 and the rest", {MM_NVFP4}, 32, true},
+      {"mxfp4", {MM_MXFP4}, 32, false},
+      {"mxfp8", {MM_MXFP8}, 32, false},
+      {"mxfp8 and the rest", {MM_MXFP8}, 32, true},
+      {"mxfp8 by mxfp4", {MM_MIXED}, 32, false},
+      {"fp8 in blocks", {MM_FP8}, 128, false},
+      {"fp8 in blocks and the rest", {MM_FP8}, 128, true},
+      {"fp8 in rows", {MM_FP8_ROWS}, 128, false},
+      {"plain fp8", {MM_PLAIN}, 32, true},
+      {"plain fp8 of an odd k", {MM_PLAIN}, 33, true},
+  };
+  const int64_t few[] = {0, 1, 9, 0, 40, 0}, more[] = {130, 0, 8, 300};
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)
+    for (int turn = 0; turn < (small ? 1 : 3); ++turn) {
+      // Blocks of 128 by 128 that n does not fill, but in the last turn.
+      if (small)
+        begin(all[i].name, 144, 3 * all[i].unit, 6, few, 1, 1);
+      else if (turn < 2)
+        begin(all[i].name, 328, 9 * all[i].unit, 6, few, 2, 1);
+      else
+        begin(all[i].name, 512, 12 * all[i].unit, 4, more, 0, 0);
+      p.formats = all[i].formats;
+      p.hasRest = all[i].rest;
+      p.gap = turn < 2 ? turn : 0;
+      p.shift = turn == 1 && scaleType() != GQ_F32;
+      run(0);
+    }
+}
+
 /// What threads on the CPU can do in some seconds.
 static void testEmulated(void) {
   const int64_t sizes[] = {0, 1, 9, 0, 40, 0};
@@ -477,6 +665,7 @@ static void testEmulated(void) {
   p.offsets[2] = 1 << 20;
   p.hostile = true;
   run(0);
+  testFormats(true);
 }
 
 static void testShapes(int runs) {
@@ -654,6 +843,7 @@ int runMmTests(Handle module, int device, int argc, char **argv) {
     testShapes(extent == MM_QUICK ? 1 : RUNS);
     if (extent == MM_ALL)
       testManyGroups();
+    testFormats(false);
     testHostile();
     testNan();
     testReplay();

@@ -18,7 +18,7 @@
   if ((THREADS) == GQ_DEV_GROUPED_MM_TILES_THREADS)                            \
     __asm__ volatile("// maxntid 384");                                        \
   else if ((THREADS) == GQ_DEV_GROUPED_MM_DECODE_THREADS)                      \
-    __asm__ volatile("// maxntid 512");                                        \
+    __asm__ volatile("// maxntid 640");                                        \
   else                                                                         \
     __asm__ volatile("// maxntid 256");
 #else
@@ -26,21 +26,30 @@
 #endif
 
 _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
-                   GQ_DEV_GROUPED_MM_DECODE_THREADS == 512 &&
+                   GQ_DEV_GROUPED_MM_DECODE_THREADS == 640 &&
                    GQ_DEV_GROUPED_MM_ANY_THREADS == 256,
                "bounds");
 
-#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K)              \
+#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
+                REST)                                                          \
   KERNEL NAME(MmOperands o) {                                                  \
     BOUNDS(GQ_DEV_GROUPED_MM_##FAMILY##_THREADS)                               \
+    const int32_t formats[] = {MM_##FORMATS};                                  \
+    const int32_t format = formats[0], aType = formats[1];                     \
+    const int32_t bFormat = formats[2], bType = formats[3];                    \
+    const int32_t biasType = GQ_BF16;                                          \
     const int32_t offsetBits = BITS, outType = GQ_##TYPE, tokens = TOKENS;     \
     const int32_t moreThan = -1, atMost = INT32_MAX;                           \
     if (K) {                                                                   \
       o.n = N;                                                                 \
       o.k = K;                                                                 \
-      o.aStride = o.k / 2;                                                     \
+      o.aStride = aType == GQ_I8 ? o.k / 2 : o.k;                              \
       o.outStride = o.n * gqElementTypeSize(outType);                          \
     }                                                                          \
+    if (!(REST))                                                               \
+      o.rowScales = o.columnScales = o.bias = 0;                               \
+    else                                                                       \
+      __builtin_assume(o.rowScales && o.columnScales && o.bias);               \
     CALL(grouped_mm_##FUNCTION, GQ_GROUPED_MM_##FAMILY##_OPERANDS);            \
   }
 MM_VARIANTS(VARIANT)

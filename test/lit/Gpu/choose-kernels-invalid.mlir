@@ -14,13 +14,13 @@ func.func @other_chip(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
 
 // -----
 
-func.func @too_long(%a: memref<24x16384xi8>, %b: memref<3x256x16384xi8>,
-    %sa: memref<?x2048xf8E4M3FN>, %sb: memref<3x256x2048xf8E4M3FN>,
+func.func @decode_on_other_chip(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
-  // expected-error @+1 {{kernel 'decode' needs a static K of which 8 rows fit into shared memory}}
-  gq.grouped_mm format(nvfp4) kernel(decode)
-      ins(%a, %b : memref<24x16384xi8>, memref<3x256x16384xi8>)
-      scales(%sa, %sb : memref<?x2048xf8E4M3FN>, memref<3x256x2048xf8E4M3FN>)
+  // expected-error @+1 {{kernel 'decode8' is a kernel of sm_90a}}
+  gq.grouped_mm format(nvfp4) kernel(decode8)
+      ins(%a, %b : memref<24x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
       outs(%c : memref<24x256xbf16>)
   return

@@ -3,10 +3,10 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels)' --remarks-filter-passed=gq-choose-kernels --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // CHECK-LABEL: func @few_rows
-// CHECK: gq.grouped_mm format(nvfp4) kernel(decode) ins(
+// CHECK: gq.grouped_mm format(nvfp4) kernel(decode8) ins(
 // OTHER-LABEL: func @few_rows
 // OTHER: kernel(any)
-// REMARK: kernel 'decode': 24 rows in 3 groups
+// REMARK: kernel 'decode8': 24 rows in 3 groups
 func.func @few_rows(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
@@ -18,19 +18,19 @@ func.func @few_rows(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
   return
 }
 
-// CHECK-LABEL: func @long_rows
-// CHECK: gq.grouped_mm format(nvfp4) kernel(tiles32) ins(
-// OTHER-LABEL: func @long_rows
+// CHECK-LABEL: func @twice_as_many
+// CHECK: gq.grouped_mm format(nvfp4) kernel(decode16) ins(
+// OTHER-LABEL: func @twice_as_many
 // OTHER: kernel(any)
-// REMARK: kernel 'tiles32': 24 rows in 3 groups, and K too large or unknown to decode
-func.func @long_rows(%a: memref<24x16384xi8>, %b: memref<3x256x16384xi8>,
+// REMARK: kernel 'decode16': 25 rows in 3 groups
+func.func @twice_as_many(%a: memref<25x16384xi8>, %b: memref<3x256x16384xi8>,
     %sa: memref<?x2048xf8E4M3FN>, %sb: memref<3x256x2048xf8E4M3FN>,
-    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<25x256xbf16>) {
   gq.grouped_mm format(nvfp4)
-      ins(%a, %b : memref<24x16384xi8>, memref<3x256x16384xi8>)
+      ins(%a, %b : memref<25x16384xi8>, memref<3x256x16384xi8>)
       scales(%sa, %sb : memref<?x2048xf8E4M3FN>, memref<3x256x2048xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
-      outs(%c : memref<24x256xbf16>)
+      outs(%c : memref<25x256xbf16>)
   return
 }
 
@@ -111,6 +111,22 @@ func.func @odd_blocks(%a: memref<24x24xi8>, %b: memref<3x256x24xi8>,
       scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x256x4xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
       outs(%c : memref<24x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @other_format
+// CHECK: gq.grouped_mm format(mxfp8_e4m3) kernel(decode16) ins(
+// OTHER-LABEL: func @other_format
+// OTHER: kernel(any)
+// REMARK: kernel 'decode16': 64 rows in 3 groups
+func.func @other_format(%a: memref<64x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
+    %sa: memref<?x4xf8E8M0FNU>, %sb: memref<3x128x4xf8E8M0FNU>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<64x32xbf16>) {
+  gq.grouped_mm format(mxfp8_e4m3)
+      ins(%a, %b : memref<64x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
+      scales(%sa, %sb : memref<?x4xf8E8M0FNU>, memref<3x128x4xf8E8M0FNU>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<64x32xbf16>)
   return
 }
 

@@ -8,12 +8,15 @@
 // CHECK-DAG: llvm.mlir.zero : !llvm.ptr<1>
 // CHECK-DAG: llvm.mlir.constant(64 : i64)
 // CHECK: llvm.call @gq_dev_grouped_mm_tiles(
-// CHECK: llvm.func @grouped_mm_decode({{.*}} attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 512>, nvvm.minctasm = 1 : i32}
+// CHECK: llvm.func @grouped_mm_decode16({{.*}} attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 640>, nvvm.minctasm = 1 : i32}
+// CHECK: llvm.func @grouped_mm_decode8(
 
 // CHECK-LABEL: func.func @unknown_rows
-// CHECK: %[[DECODE:.*]]:2 = call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %[[M:[^,]*]], %c256_i64{{.*}}, %c128_i64{{.*}}, %c8_i64{{.*}}, %c-1_i64{{.*}}, %c8_i64{{.*}}, %c0_i64{{.*}})
-// CHECK: gpu.launch_func {{.*}}@grouped_mm_decode blocks in (%[[DECODE]]#0, {{.*}} dynamic_shared_memory_size
-// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c8_i64{{.*}}, %c32_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: %[[DECODE:.*]]:2 = call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c8_i64{{.*}}, %c-1_i64{{.*}}, %c8_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_decode8 blocks in (%[[DECODE]]#0, {{.*}} dynamic_shared_memory_size
+// CHECK: call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c16_i64{{.*}}, %c8_i64{{.*}}, %c16_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_decode16
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c16_i64{{.*}}, %c32_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles32
 // CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c2147483647_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles128
@@ -41,5 +44,23 @@ func.func @known_rows(%a: memref<192x64xi8>, %b: memref<3x256x64xi8>,
       scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
       groups(%o, %so : memref<4xi64>, memref<3xi64>)
       outs(%c : memref<192x256xf32>)
+  return
+}
+
+// Other formats, without scale offsets: what is absent is null.
+// CHECK-LABEL: func.func @fp8
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_decode8
+// CHECK-NOT: gpu.launch_func
+func.func @fp8(%a: memref<24x256xf8E4M3FN, strided<[512, 1]>>,
+    %b: memref<3x130x256xf8E4M3FN>, %sa: memref<24x2xf32, strided<[4, 1]>>,
+    %sb: memref<3x2x2xf32>, %o: memref<4xi32>, %r: memref<24xf32>,
+    %n: memref<3x130xf32>, %bias: memref<3x130xbf16>, %c: memref<24x130xf16>) {
+  gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+      scale_layout(linear)
+      ins(%a, %b : memref<24x256xf8E4M3FN, strided<[512, 1]>>, memref<3x130x256xf8E4M3FN>)
+      scales(%sa, %sb : memref<24x2xf32, strided<[4, 1]>>, memref<3x2x2xf32>)
+      groups(%o : memref<4xi32>)
+      row_scales(%r : memref<24xf32>) column_scales(%n : memref<3x130xf32>)
+      bias(%bias : memref<3x130xbf16>) outs(%c : memref<24x130xf16>)
   return
 }

@@ -3,8 +3,8 @@
 //
 // REQUIRES: ptxas
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' > %t.mlir
-// RUN: for i in 0 1 2; do %python %S/Inputs/ptx.py $i < %t.mlir > %t.$i.ptx; %ptxas -v -arch=sm_90a %t.$i.ptx -o %t.cubin 2>&1; done | FileCheck %s
-// RUN: cat %t.0.ptx %t.1.ptx %t.2.ptx | FileCheck %s --check-prefix=PTX
+// RUN: for i in 0 1 2 3; do %python %S/Inputs/ptx.py $i < %t.mlir > %t.$i.ptx; %ptxas -v -arch=sm_90a %t.$i.ptx -o %t.cubin 2>&1; done | FileCheck %s
+// RUN: cat %t.*.ptx | FileCheck %s --check-prefix=PTX
 
 // CHECK-NOT: {{C75|serializ}}
 // CHECK: 'grouped_mm_tiles128'
@@ -15,13 +15,18 @@
 // CHECK: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 // CHECK: Used 168 registers
 // CHECK-NOT: {{C75|serializ}}
-// CHECK: 'grouped_mm_decode'
+// CHECK: 'grouped_mm_decode16'
 // CHECK: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
-// CHECK: Used 1{{[0-2][0-9]}} registers
+// CHECK: Used {{[789][0-9]}} registers
+// CHECK-NOT: {{C75|serializ}}
+// CHECK: 'grouped_mm_decode8'
+// CHECK: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+// CHECK: Used {{[78][0-9]}} registers
 
 // PTX-DAG: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
 // PTX-DAG: wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16
 // PTX-DAG: setmaxnreg.inc.sync.aligned.u32 224
+// PTX-DAG: cp.async.cg.shared.global
 // PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 // PTX-NOT: call
 func.func @mm(%a: memref<?x2560xi8>, %b: memref<16x8192x2560xi8>,

@@ -19,6 +19,7 @@ enum {
   MAX_COPIES = 64,
   MAX_PRODUCTS = 16,
   MAX_NAMED = 16,
+  MAX_OWNED = 1 << 14,
   SHARED = 227 << 10,
   STACK = 256 << 10,
 };
@@ -42,8 +43,16 @@ typedef struct Copy {
 
 /// A barrier in shared memory.
 typedef struct Barrier {
-  uint16_t count, left, phase, magic;
+  /// Copies that its phase waits for.
+  int32_t copies;
+  uint8_t count, left, phase, magic;
 } Barrier;
+
+/// A copy that a barrier's phase waits for.
+typedef struct OwnedCopy {
+  Copy copy;
+  Barrier *barrier;
+} OwnedCopy;
 
 _Static_assert(sizeof(Barrier) == 8, "the size of the GPU's");
 
@@ -67,6 +76,8 @@ typedef struct Thread {
 } Thread;
 
 static Thread threads[MAX_THREADS];
+static OwnedCopy owned[MAX_OWNED];
+static uint32_t numOwned;
 static Meeting warps[MAX_THREADS / EMULATOR_WARP], cta, named[MAX_NAMED];
 static _Alignas(1024) uint8_t shared[SHARED];
 static ucontext_t scheduler;
@@ -162,20 +173,56 @@ void emulatorNamedBarrier(uint32_t id, uint32_t size) {
   meet(&named[id], 'n');
 }
 
-enum { MAGIC = 0xba44 };
+enum { MAGIC = 0xba };
 
 void emulatorBarrierInit(void *barrier, uint32_t count) {
-  *(Barrier *)barrier = (Barrier){(uint16_t)count, (uint16_t)count, 0, MAGIC};
+  *(Barrier *)barrier = (Barrier){0, (uint8_t)count, (uint8_t)count, 0, MAGIC};
+}
+
+/// Something that its phase waits for has happened.
+static void proceed(Barrier *b) {
+  if (b->left || b->copies)
+    return;
+  b->left = b->count;
+  ++b->phase;
+}
+
+static Barrier *barrierAt(void *barrier) {
+  if (((Barrier *)barrier)->magic != MAGIC)
+    emulatorFail("no barrier");
+  return barrier;
 }
 
 void emulatorBarrierArrive(void *barrier) {
-  Barrier *b = barrier;
-  if (b->magic != MAGIC)
-    emulatorFail("no barrier");
-  if (--b->left == 0) {
-    b->left = b->count;
-    ++b->phase;
-  }
+  Barrier *b = barrierAt(barrier);
+  --b->left;
+  proceed(b);
+}
+
+void emulatorBarrierArriveCopied(void *barrier) {
+  Thread *thread = &threads[current];
+  Barrier *b = barrierAt(barrier);
+  if (numOwned + thread->numCopies > MAX_OWNED)
+    emulatorFail("too many copies");
+  for (uint32_t i = 0; i < thread->numCopies; ++i)
+    owned[numOwned++] = (OwnedCopy){thread->copies[i], b};
+  b->copies += (int32_t)thread->numCopies;
+  thread->numCopies = 0;
+  emulatorBarrierArrive(b);
+}
+
+/// Makes about half of the copies that barriers wait for.
+static void copySome(void) {
+  uint32_t left = 0;
+  for (uint32_t i = 0; i < numOwned; ++i)
+    if (nextRandom() % 2) {
+      copy(owned[i].copy);
+      --owned[i].barrier->copies;
+      proceed(owned[i].barrier);
+    } else {
+      owned[left++] = owned[i];
+    }
+  numOwned = left;
 }
 
 /// Whether the phase of that parity is complete: the current one has the other.
@@ -183,12 +230,10 @@ static bool isComplete(const Barrier *barrier, uint32_t parity) {
   return barrier->phase % 2 != parity;
 }
 
-void emulatorBarrierWait(const void *barrier, uint32_t parity) {
+void emulatorBarrierWait(void *barrier, uint32_t parity) {
   Thread *thread = &threads[current];
-  thread->barrier = barrier;
+  thread->barrier = barrierAt(barrier);
   thread->parity = parity;
-  if (thread->barrier->magic != MAGIC)
-    emulatorFail("no barrier");
   swapcontext(&thread->context, &scheduler);
   thread->barrier = NULL;
 }
@@ -251,7 +296,11 @@ static void runCta(void) {
     makecontext(&thread->context, threadMain, 0);
     warps[i / EMULATOR_WARP] = (Meeting){.size = EMULATOR_WARP};
   }
+  numOwned = 0;
   for (;;) {
+    bool copying = numOwned > 0;
+    if (nextRandom() % 4 == 0)
+      copySome();
     // From a random thread on, all that can run.
     uint32_t first = nextRandom() % numThreads, ran = 0, left = 0;
     for (uint32_t i = 0; i < numThreads; ++i) {
@@ -262,9 +311,11 @@ static void runCta(void) {
       ++ran;
       swapcontext(&scheduler, &threads[current].context);
     }
+    if (left == 0 && numOwned)
+      emulatorFail("copies that nobody waited for");
     if (left == 0)
       return;
-    if (ran == 0)
+    if (ran == 0 && !copying)
       emulatorFail("threads wait in vain");
   }
 }

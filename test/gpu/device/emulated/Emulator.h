@@ -54,7 +54,11 @@ void emulatorNamedBarrier(uint32_t id, uint32_t threads);
 /// Barriers in shared memory.
 void emulatorBarrierInit(void *barrier, uint32_t count);
 void emulatorBarrierArrive(void *barrier);
-void emulatorBarrierWait(const void *barrier, uint32_t parity);
+void emulatorBarrierWait(void *barrier, uint32_t parity);
+
+/// Arrives; the phase also waits for the copies that the thread began, which
+/// are made some time later.
+void emulatorBarrierArriveCopied(void *barrier);
 
 /// A thread's part of a product: sums[j] += A * B for as many j as half of the
 /// columns.

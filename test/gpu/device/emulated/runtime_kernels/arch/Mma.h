@@ -24,11 +24,21 @@ GQ_DEV void *gq_dev_shared_pointer(uint32_t address) {
 GQ_DEV gq_dev_u32x4 gq_dev_load_shared16(uint32_t address) {
   return *(gq_dev_u32x4 *)emulatorShared(address);
 }
+GQ_DEV gq_dev_u32x2 gq_dev_load_shared8(uint32_t address) {
+  return *(gq_dev_u32x2 *)emulatorShared(address);
+}
 GQ_DEV uint32_t gq_dev_load_shared4(uint32_t address) {
   return *(uint32_t *)emulatorShared(address);
 }
+GQ_DEV uint32_t gq_dev_load_shared2(uint32_t address) {
+  return *(uint16_t *)emulatorShared(address);
+}
 GQ_DEV void gq_dev_store_shared16(uint32_t address, gq_dev_u32x4 x) {
   *(gq_dev_u32x4 *)emulatorShared(address) = x;
+}
+
+GQ_DEV void gq_dev_store_shared4(uint32_t address, uint32_t x) {
+  *(uint32_t *)emulatorShared(address) = x;
 }
 
 GQ_DEV void gq_dev_begin_copy16_l2(bool exists, uint32_t to, const void *from) {

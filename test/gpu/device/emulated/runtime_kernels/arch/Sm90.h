@@ -26,6 +26,9 @@ GQ_DEV void gq_dev_mbarrier_arrive(uint32_t barrier) {
 GQ_DEV void gq_dev_mbarrier_wait(uint32_t barrier, uint32_t parity) {
   emulatorBarrierWait(emulatorShared(barrier), parity);
 }
+GQ_DEV void gq_dev_mbarrier_arrive_copied(uint32_t barrier) {
+  emulatorBarrierArriveCopied(emulatorShared(barrier));
+}
 GQ_DEV void gq_dev_fence_async(void) {}
 
 GQ_DEV void gq_dev_wgmma_fence(void) { emulatorExchange('f', 0); }
