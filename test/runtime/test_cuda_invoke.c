@@ -414,6 +414,32 @@ static const Launched launched[] = {
       BYTES(2, SIZES(256, 4)), BYTES(3, SIZES(2, 128, 4)),
       I32(1, SIZES(3), FREE), I32(1, SIZES(2)), F32(1, SIZES(2)),
       F32(2, SIZES(8, 16))}},
+    // Scales of other shapes, and all that is optional.
+    {"func.func @main(%a: memref<?x?xf8E4M3FN>, %b: memref<?x?x?xf8E4M3FN>,\n"
+     "    %sa: memref<?x?xf32>, %sb: memref<?x?x?xf32>, %o: memref<?xi32>,\n"
+     "    %r: memref<?xf32>, %cs: memref<?x?xf32>, %bias: memref<?x?xbf16>,\n"
+     "    %c: memref<?x?xf32>) {\n"
+     "  gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)\n"
+     "      scale_layout(linear)\n"
+     "      ins(%a, %b : memref<?x?xf8E4M3FN>, memref<?x?x?xf8E4M3FN>)\n"
+     "      scales(%sa, %sb : memref<?x?xf32>, memref<?x?x?xf32>)\n"
+     "      groups(%o : memref<?xi32>)\n"
+     "      row_scales(%r : memref<?xf32>)\n"
+     "      column_scales(%cs : memref<?x?xf32>)\n"
+     "      bias(%bias : memref<?x?xbf16>) outs(%c : memref<?x?xf32>)\n"
+     "  return\n}\n",
+     {BYTES(2, SIZES(8, 256)), BYTES(3, SIZES(2, 128, 256)),
+      F32(2, SIZES(8, 2)), F32(3, SIZES(2, 1, 2)), I32(1, SIZES(3)),
+      F32(1, SIZES(8)), F32(2, SIZES(2, 128)), BF16(2, SIZES(2, 128)),
+      F32(2, SIZES(8, 128))}},
+    {"func.func @main(%a: memref<?x?xf8E4M3FN>, %b: memref<?x?x?xf8E5M2>,\n"
+     "    %o: memref<?xi32>, %c: memref<?x?xbf16>) {\n"
+     "  gq.grouped_mm\n"
+     "      ins(%a, %b : memref<?x?xf8E4M3FN>, memref<?x?x?xf8E5M2>)\n"
+     "      groups(%o : memref<?xi32>) outs(%c : memref<?x?xbf16>)\n"
+     "  return\n}\n",
+     {BYTES(2, SIZES(8, 64)), BYTES(3, SIZES(2, 16, 64)), I32(1, SIZES(3)),
+      BF16(2, SIZES(8, 16))}},
 };
 
 /// Invokes with the extents of `argument` in dimension `dim` one more, or as
