@@ -62,26 +62,33 @@ enum {
 };
 
 const Operator operators[] = {
-    {"quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, NULL},
-    {"quantize-f16", GQ_F16, NVFP4, HAS_ROWS, NULL},
-    {"quantize-f32", GQ_F32, NVFP4, HAS_ROWS, NULL},
+    {"quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, NULL, 0},
+    {"quantize-f16", GQ_F16, NVFP4, HAS_ROWS, NULL, 0},
+    {"quantize-f32", GQ_F32, NVFP4, HAS_ROWS, NULL, 0},
     {"quantize-bf16-global-scale", GQ_BF16, NVFP4, HAS_ROWS | HAS_GLOBAL_SCALE,
-     NULL},
-    {"quantize-bf16-packed", GQ_BF16, NVFP4, HAS_ROWS | HAS_PACKED_SCALES,
-     NULL},
-    {"quantize-bf16-dbias", GQ_BF16, NVFP4, HAS_ROWS | HAS_DBIAS, NULL},
-    {"quantize-bf16-both", GQ_BF16, NVFP4, HAS_BOTH, NULL},
-    {"te-bf16-both", GQ_BF16, NVFP4, HAS_BOTH | HAS_OUTER_AMAX, NULL},
+     NULL, 0},
+    {"quantize-bf16-packed", GQ_BF16, NVFP4, HAS_ROWS | HAS_PACKED_SCALES, NULL,
+     0},
+    {"quantize-bf16-dbias", GQ_BF16, NVFP4, HAS_ROWS | HAS_DBIAS, NULL, 0},
+    {"quantize-bf16-both", GQ_BF16, NVFP4, HAS_BOTH, NULL, 0},
+    {"te-bf16-both", GQ_BF16, NVFP4, HAS_BOTH | HAS_OUTER_AMAX, NULL, 0},
     {"te-bf16-both-dbias", GQ_BF16, NVFP4,
-     HAS_BOTH | HAS_OUTER_AMAX | HAS_DBIAS, NULL},
-    {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp},
-    {"gather-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_GATHER, NULL},
-    {"mxfp8-bf16", GQ_BF16, MXFP8, HAS_ROWS, NULL},
-    {"mxfp8-bf16-dbias", GQ_BF16, MXFP8, HAS_ROWS | HAS_DBIAS, NULL},
-    {"mxfp8-bf16-both", GQ_BF16, MXFP8, HAS_BOTH, NULL},
-    {"mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS, NULL},
+     HAS_BOTH | HAS_OUTER_AMAX | HAS_DBIAS, NULL, 0},
+    {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp, 0},
+    {"gather-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_GATHER, NULL, 0},
+    {"mxfp8-bf16", GQ_BF16, MXFP8, HAS_ROWS, NULL, 0},
+    {"mxfp8-bf16-dbias", GQ_BF16, MXFP8, HAS_ROWS | HAS_DBIAS, NULL, 0},
+    {"mxfp8-bf16-both", GQ_BF16, MXFP8, HAS_BOTH, NULL, 0},
+    {"mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS, NULL, 0},
     {"dgelu-mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS,
-     &dgelu},
+     &dgelu, 0},
+    // N of Llama 4 Maverick (K 5120, 128 experts), DeepSeek-V3 (7168, 256) and
+    // Qwen3-235B (4096, 128).
+    {"mm-nvfp4-n8192", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 8192},
+    {"mm-nvfp4-n2048", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 2048},
+    {"mm-nvfp4-n1536", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 1536},
+    {"mm-mxfp8-n8192", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 8192},
+    {"mm-mxfp8-n2048", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 2048},
 };
 const size_t numOperators = sizeof(operators) / sizeof(operators[0]);
 
@@ -100,9 +107,17 @@ double operatorBytes(const Operator *op, const Shape *shape) {
   double direction =
       (double)traits.dataBits / 8 +
       (double)gqElementTypeSize(traits.scaleType) / (double)traits.blockColumns;
+  double rows = (double)shape->rows;
+  if (op->parts & HAS_PRODUCT) {
+    int64_t used = 0;
+    for (int64_t e = 0; e < shape->groups; ++e)
+      used += shape->offsets[e + 1] > shape->offsets[e];
+    double n = (double)op->outColumns;
+    return (rows + (double)used * n) * columns * direction +
+           rows * n * (double)gqElementTypeSize(op->element);
+  }
   int directions = !!(op->parts & HAS_ROWS) + !!(op->parts & HAS_COLUMNS);
-  double bytes =
-      (double)shape->rows * columns * (input + directions * direction);
+  double bytes = rows * columns * (input + directions * direction);
   if (op->parts & HAS_DBIAS)
     bytes += 2 * (double)shape->groups * columns;
   return bytes;
@@ -194,6 +209,7 @@ typedef struct Builder {
   char input[TYPE_SIZE], offsets[TYPE_SIZE], scaleOffsets[TYPE_SIZE];
   char data[TYPE_SIZE], linear[TYPE_SIZE], tiled[TYPE_SIZE];
   char columnData[TYPE_SIZE], columnTiled[TYPE_SIZE], dbias[TYPE_SIZE];
+  char weights[TYPE_SIZE], weightScales[TYPE_SIZE], product[TYPE_SIZE];
   /// What stands in groups() of rows and of columns.
   char groups[3 * TYPE_SIZE], columnGroups[3 * TYPE_SIZE];
   /// global_scale() or outer_amax().
@@ -290,6 +306,14 @@ static void nameTypes(Builder *b) {
   snprintf(b->columnTiled, TYPE_SIZE, "tensor<?x%s%s>", scale, tiles);
   snprintf(b->dbias, TYPE_SIZE, "tensor<%" PRId64 "x%" PRId64 "xbf16>", groups,
            k);
+  int64_t n = b->op->outColumns;
+  snprintf(b->weights, TYPE_SIZE,
+           "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%s>", groups, n, k,
+           data);
+  snprintf(b->weightScales, TYPE_SIZE,
+           "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%s%s>", groups,
+           roundUp(n, 128), tiledColumns(b), scale, tiles);
+  nameMatrix(b->product, n, elementName(b->op->element), "");
   snprintf(b->offsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups + 1);
   snprintf(b->scaleOffsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups);
   snprintf(b->columnGroups, sizeof(b->columnGroups), "%%o : %s", b->offsets);
@@ -351,6 +375,32 @@ static void addInputs(Builder *b) {
     addArgument(b, "g", type,
                 (Argument){ROLE_OUTER_AMAX, GQ_F32, 1, {s->groups}});
   }
+}
+
+/// All arguments of a product.
+static void addProductArguments(Builder *b) {
+  const Shape *s = b->shape;
+  gqFormatTraits traits = b->traits;
+  int64_t n = b->op->outColumns, k = s->columns * traits.dataBits / 8;
+  addArgument(b, "x", b->data,
+              (Argument){ROLE_INPUT, traits.dataType, 2, {s->rows, k}});
+  addArgument(
+      b, "sx", b->tiled,
+      (Argument){
+          ROLE_INPUT, traits.scaleType, 2, {s->scaleRows, tiledColumns(b)}});
+  addArgument(b, "w", b->weights,
+              (Argument){ROLE_INPUT, traits.dataType, 3, {s->groups, n, k}});
+  addArgument(b, "sw", b->weightScales,
+              (Argument){ROLE_INPUT,
+                         traits.scaleType,
+                         3,
+                         {s->groups, roundUp(n, 128), tiledColumns(b)}});
+  addArgument(b, "o", b->offsets,
+              (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
+  addArgument(b, "so", b->scaleOffsets,
+              (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
+  addArgument(b, "p0", b->product,
+              (Argument){ROLE_OUTPUT, b->op->element, 2, {s->rows, n}});
 }
 
 /// What the ops hand to each other.
@@ -520,7 +570,20 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
           hasDbias ? b->dbias : "");
 }
 
+static void printProduct(Builder *b) {
+  fprintf(b->text,
+          "  %%p = gq.grouped_mm format(%s) ins(%%x, %%w : %s, %s)\n"
+          "      scales(%%sx, %%sw : %s, %s) groups(%s)\n"
+          "      outs(%%p0 : %s) -> %s\n",
+          b->traits.name, b->data, b->weights, b->tiled, b->weightScales,
+          b->groups, b->product, b->product);
+}
+
 static void printBody(Builder *b) {
+  if (has(b, HAS_PRODUCT)) {
+    printProduct(b);
+    return;
+  }
   const char *input = hasActivation(b) ? "%a" : "%x";
   if (!b->isSeparate)
     printEmpties(b);
@@ -545,10 +608,14 @@ static void printFunction(Builder *b) {
                    "#outer = affine_map<(m, k) -> (m)>\n"
                    "#inner = affine_map<(m, k) -> (k)>\n"
                    "func.func @main(");
-  addInputs(b);
-  if (b->isSeparate)
-    addIntermediates(b);
-  addOutputs(b);
+  if (has(b, HAS_PRODUCT)) {
+    addProductArguments(b);
+  } else {
+    addInputs(b);
+    if (b->isSeparate)
+      addIntermediates(b);
+    addOutputs(b);
+  }
   fprintf(b->text, ")\n    -> (%s) {\n", b->resultTypes);
   printBody(b);
   fprintf(b->text, "  return %s : %s\n}\n", b->results, b->resultTypes);

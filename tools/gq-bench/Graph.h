@@ -31,6 +31,9 @@ enum {
   HAS_PACKED_SCALES = 1 << 5,
   /// Rows of the input are picked by an index tensor.
   HAS_GATHER = 1 << 6,
+  /// It is no quantization, but the grouped matmul of what one makes: the input
+  /// has the format, and so have weights [G, N, K]; the result is `element`.
+  HAS_PRODUCT = 1 << 7,
 };
 
 /// An element-wise op of bf16 before the quantization.
@@ -52,6 +55,8 @@ typedef struct Operator {
   unsigned parts;
   /// Null for none; there is none with a gather.
   const Producer *producer;
+  /// N, of a product.
+  int64_t outColumns;
 } Operator;
 
 extern const Operator operators[];
@@ -105,7 +110,7 @@ typedef struct Argument {
   Role role;
   gqElementType type;
   int rank;
-  int64_t sizes[2];
+  int64_t sizes[3];
 } Argument;
 
 enum {
@@ -125,8 +130,8 @@ typedef struct Graph {
 /// what is between the ops is arguments and results too, so that nothing but a
 /// kernel's workspace is allocated when they stay separate, and packed scale
 /// offsets are computed by a linalg.generic; without it the graph becomes one
-/// kernel. The other arguments are the same and in the same order. False if
-/// there is no memory.
+/// kernel. The other arguments are the same and in the same order. A product is
+/// one op in either case. False if there is no memory.
 bool graphCreate(const Operator *op, const Shape *shape, bool isSeparate,
                  Graph *graph);
 void graphFree(Graph *graph);
@@ -134,8 +139,8 @@ void graphFree(Graph *graph);
 size_t argumentSize(const Argument *argument);
 
 /// The bytes that must be read and written once, whatever the kernels do:
-/// inputs, data, scales and columns without padding, dbias. Offsets and indices
-/// are not worth counting.
+/// inputs, data, scales and columns without padding, dbias; of a product
+/// tokens, weights and result. Offsets and indices are not worth counting.
 double operatorBytes(const Operator *op, const Shape *shape);
 
 #endif // GQ_TOOLS_GQBENCH_GRAPH_H

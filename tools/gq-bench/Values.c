@@ -30,8 +30,21 @@ static float nextValue(uint32_t *state) {
   return sum;
 }
 
+/// No NaN: e4m3 from 2^-3 to 30, e8m0 from 2^-7 to 1.
+static uint8_t nextByte(gqElementType type, uint32_t *state) {
+  uint8_t bits = (uint8_t)valuesRandom(state);
+  return type == GQ_I8          ? bits
+         : type == GQ_F8E8M0FNU ? (uint8_t)(120 + bits % 8)
+                                : (uint8_t)((bits & 0x9f) | 0x20);
+}
+
 static void fillChunk(void *chunk, gqElementType type, size_t count,
                       uint32_t seed) {
+  if (gqElementTypeSize(type) == 1) {
+    for (size_t i = 0; i < count; ++i)
+      ((uint8_t *)chunk)[i] = nextByte(type, &seed);
+    return;
+  }
   for (size_t i = 0; i < count; ++i) {
     float value = nextValue(&seed);
     if (type == GQ_F32)

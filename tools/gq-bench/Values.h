@@ -17,7 +17,8 @@
 uint32_t valuesRandom(uint32_t *state);
 
 /// Fills `size` bytes of a device with elements of both signs and magnitudes
-/// around 1, as activations have: bf16, f16 or f32. Another seed, other values.
+/// around 1, as activations have: bf16, f16 or f32. Of bytes, i8 are random,
+/// codes of f8 have any of the middle exponents. Another seed, other values.
 gqStatus valuesFill(DLDevice device, void *memory, gqElementType type,
                     size_t size, uint32_t seed);
 

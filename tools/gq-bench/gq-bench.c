@@ -34,7 +34,8 @@ static const char usage[] =
     "does\n"
     "  --operator=NAME     measure this one; may be given again (all)\n"
     "  --shape=MxKxG       of M rows in G groups and K columns; may be given "
-    "again\n"
+    "again;\n"
+    "                      N of a matmul is in the operator's name\n"
     "  --group-multiple=N  groups have a multiple of N rows, but for the last "
     "(1)\n"
     "  --quick             few repetitions, no warm-up, as always on the CPU\n"
@@ -415,9 +416,11 @@ static void setDefaults(Options *options) {
       {32768, 8192, 8}, {8192, 5120, 128}, {4096, 8192, 128}, {128, 5120, 128}};
   static const Extents cpuShapes[] = {{256, 512, 8}, {16, 1024, 16}};
   bool isCuda = strcmp(options->target, "cuda") == 0;
+  // On a CPU, large products take minutes.
   if (!options->numOperators)
     for (size_t i = 0; i < numOperators; ++i)
-      options->operators[options->numOperators++] = &operators[i];
+      if (isCuda || operators[i].outColumns < 2048)
+        options->operators[options->numOperators++] = &operators[i];
   if (!options->numShapes) {
     options->numShapes = isCuda ? 4 : 2;
     memcpy(options->shapes, isCuda ? cudaShapes : cpuShapes,
