@@ -65,15 +65,13 @@ gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
   return candidates;
 }
 
-const char *gqMmFindUnsupported(const gqGroupedMm *desc) {
-  return desc->bMajor != GQ_MAJOR_K ? "b_major(n)" : NULL;
-}
-
 /// Why a kernel that was asked for cannot be; null if it can.
 static const char *findFault(gqMmKernel kernel, const gqGroupedMm *desc,
                              bool hopper) {
   if (kernel >= GQ_MM_KERNEL_DECODE8 && !hopper)
     return "is a kernel of sm_90a";
+  if (kernel >= GQ_MM_KERNEL_DECODE8 && desc->bMajor == GQ_MAJOR_N)
+    return "is for weights with K innermost";
   if (kernel >= GQ_MM_KERNEL_TILES32 && desc->format != GQ_FORMAT_NVFP4)
     return "is a kernel of nvfp4";
   return NULL;
@@ -85,6 +83,10 @@ static gqMmKernel choose(const gqGroupedMm *desc, bool hopper, char *reason,
   Extents extents = extentsOf(desc);
   if (!hopper) {
     snprintf(reason, size, "the other kernels are for sm_90a");
+    return GQ_MM_KERNEL_ANY;
+  }
+  if (desc->bMajor == GQ_MAJOR_N) {
+    snprintf(reason, size, "the other kernels want K innermost in the weights");
     return GQ_MM_KERNEL_ANY;
   }
   if (extents.k != GQ_DYNAMIC && extents.k % 32 != 0) {

@@ -567,6 +567,9 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
   gqElementType outType = elementTypeOf(desc->out);
   bool tiled = !mlirValueIsNull(desc->scaleOffsets);
   bool linear = !tiled && !mlirValueIsNull(desc->aScales);
+  bool kInnermost = desc->bMajor == GQ_MAJOR_K;
+  gqExtent outer = buildExtent(launcher, desc->b, 1, 1);
+  gqExtent inner = buildExtent(launcher, desc->b, 2, elementsOf(desc->b));
   // The struct of all three families.
   gqGroupedMmTilesOperands operands = {
       .a = buildAddress(launcher, desc->a),
@@ -591,13 +594,14 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
       .outStride =
           buildRowStride(launcher, desc->out, gqElementTypeSize(outType)),
       .rows = buildExtent(launcher, desc->a, 0, 1),
-      .n = buildExtent(launcher, desc->b, 1, 1),
-      .k = buildExtent(launcher, desc->b, 2, elementsOf(desc->b)),
+      .n = kInnermost ? outer : inner,
+      .k = kInnermost ? inner : outer,
       .status = statusWord,
       .format = constant((int32_t)desc->format),
       .bFormat = constant((int32_t)desc->bFormat),
       .aType = constant(elementTypeOf(desc->a)),
       .bType = constant(elementTypeOf(desc->b)),
+      .bMajor = constant((int32_t)desc->bMajor),
       .biasType = constant(elementTypeOf(desc->bias)),
       .offsetBits = constant(integerBits(desc->offsets)),
       .outType = constant(outType),
@@ -620,10 +624,6 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
 static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
                             gqGpuAddress statusWord) {
   gqGroupedMm desc = gqGroupedMmGet(op);
-  const char *unsupported = gqMmFindUnsupported(&desc);
-  if (unsupported)
-    return gqOpError(op, "has no GPU kernel for %s yet; a CPU computes it",
-                     unsupported);
   gqMmKernel kernel = gqGroupedMmGetKernel(op);
   if (kernel != GQ_MM_KERNEL_AUTO)
     return launchMmKernel(launcher, &desc, statusWord, kernel, -1, INT32_MAX);

@@ -139,7 +139,7 @@ def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
     |---|---|
     | `decode8`, `decode16` | up to as many rows a group: the weights are read once, near the memory's rate. Other formats than `nvfp4` have nothing else |
     | `tiles32`, `tiles64`, `tiles128` | `nvfp4`, up to as many rows, and more: tensor cores of sm_90a (wgmma), no workspace |
-    | `any` | K that is no multiple of 32, or addresses of no alignment; other chips |
+    | `any` | K that is no multiple of 32, `b_major(n)`, or addresses of no alignment; other chips |
     | `auto` | `gq-choose-kernels` replaces it |
   }];
 }

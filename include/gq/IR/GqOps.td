@@ -516,8 +516,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
 
     `kernel` says which kernel a GPU runs; see `MmKernelAttr`. The CPU has one
     way, with sums in float64 in the order of k. On GPUs sums are float32:
-    docs/notes/gpu-grouped-mm.md says what that means for each format. They have
-    no kernel for `b_major(n)`; the lowering refuses it.
+    docs/notes/gpu-grouped-mm.md says what that means for each format.
 
     With M = 0 the op folds to its `outs`.
   }]);

@@ -258,8 +258,8 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     | more | `tiles128` |
 
     Other formats than `nvfp4` have no `tiles`: above 8 it is `decode16`. Where
-    K is no multiple of 32, and on other chips than sm_90a, it is `any`. Where M
-    or G is known only at the launch, it stays as it is: `convert-gq-to-gpu` then
+    K is no multiple of 32, with `b_major(n)`, and on other chips than sm_90a, it
+    is `any`. Where M or G is known only at the launch, it stays as it is: `convert-gq-to-gpu` then
     makes all of these kernels but `tiles64` of it, of which each launch runs one,
     by the same bounds (`tiles128` above 32). A remark
     of the category `gq-choose-kernels` says what was chosen and why

@@ -23,23 +23,37 @@ enum {
   ANY_TOKENS = GQ_DEV_GROUPED_MM_FEW_TOKENS,
 };
 
-/// Codes k to k + 3 of a row as f16, those of k and k + 2 first; zeros from
-/// `end` on.
-GQ_DEV void loadAny(gqElementType type, const uint8_t GQ_GLOBAL *row,
-                    uint32_t k, uint32_t end, uint32_t out[2]) {
+/// Four codes as f16, the first and the third one first.
+GQ_DEV void halvesOfAny(gqElementType type, const uint32_t x[4],
+                        uint32_t out[2]) {
   if (type == GQ_I8) {
     const uint32_t unit = 0x74007400; // 2^14
-    uint32_t codes = row[k / 2] | (uint32_t)row[k / 2 + 1] << 8, x[4];
-    gq_dev_nvfp4_half8(codes, unit, x);
-    out[0] = x[0];
-    out[1] = x[2];
+    uint32_t all[4];
+    gq_dev_nvfp4_half8(x[0] | x[1] << 4 | x[2] << 8 | x[3] << 12, unit, all);
+    out[0] = all[0];
+    out[1] = all[2];
     return;
   }
-  uint32_t x[4];
-  UNROLL for (uint32_t i = 0; i < 4; ++i) x[i] = k + i < end ? row[k + i] : 0;
   UNROLL for (uint32_t i = 0; i < 2; ++i) out[i] =
       type == GQ_F8E4M3FN ? gq_dev_f16x2_from_e4m3x2(x[i] | x[i + 2] << 8)
                           : x[i] << 8 | x[i + 2] << 24;
+}
+
+/// Element i of a matrix.
+GQ_DEV uint32_t codeOf(gqElementType type, const uint8_t GQ_GLOBAL *codes,
+                       int64_t i) {
+  return type == GQ_I8 ? codes[i / 2] >> i % 2 * 4 & 15 : codes[i];
+}
+
+/// Elements `first`, that + `stride`, and so on, of which there are `count`;
+/// zeros for more.
+GQ_DEV void loadAny(gqElementType type, const uint8_t GQ_GLOBAL *codes,
+                    int64_t first, int64_t stride, uint32_t count,
+                    uint32_t out[2]) {
+  uint32_t x[4];
+  UNROLL for (uint32_t i = 0; i < 4; ++i) x[i] =
+      i < count ? codeOf(type, codes, first + i * stride) : 0;
+  halvesOfAny(type, x, out);
 }
 
 /// The scale of a block of a row whose scales begin there.
@@ -87,11 +101,14 @@ GQ_DEV void multiplyAny(const Product *p, uint32_t threads,
     Tile tile = findTile(p, &s, (uint32_t)index);
     // Rows beyond the last are computed from the last one, and not stored.
     uint32_t n[2];
-    const uint8_t GQ_GLOBAL *weights[2], *scales[2];
+    int64_t weights[2];
+    const uint8_t GQ_GLOBAL *scales[2];
+    const uint8_t GQ_GLOBAL *matrix = weightsOf(p, tile.group);
+    int64_t stride = p->bMajor == GQ_MAJOR_K ? 1 : p->n;
     UNROLL for (uint32_t i = 0; i < 2; ++i) {
       n[i] = tile.n + g + 8 * i;
       uint32_t row = n[i] < p->n ? n[i] : p->n - 1;
-      weights[i] = weightsOf(p, tile.group) + (int64_t)row * weightPitch(p);
+      weights[i] = p->bMajor == GQ_MAJOR_K ? (int64_t)row * p->k : row;
       scales[i] = weightScales(p, tile.group, row);
     }
     int64_t last = tile.tokens - 1, token = g < last ? g : last;
@@ -107,10 +124,11 @@ GQ_DEV void multiplyAny(const Product *p, uint32_t threads,
                    first += size, ++block) {
       float c[4] = {0, 0, 0, 0};
       NO_UNROLL for (uint32_t k = first; k < first + size; k += 16) {
+        uint32_t own = k + 4 * q, left = own < p->k ? p->k - own : 0;
         uint32_t x[2][2], y[2];
-        UNROLL for (int i = 0; i < 2; ++i)
-            loadAny(p->bType, weights[i], k + 4 * q, p->k, x[i]);
-        loadAny(p->aType, row, k + 4 * q, p->k, y);
+        UNROLL for (int i = 0; i < 2; ++i) loadAny(
+            p->bType, matrix, weights[i] + own * stride, stride, left, x[i]);
+        loadAny(p->aType, row, own, 1, left, y);
         const uint32_t a[4] = {x[0][0], x[1][0], x[0][1], x[1][1]};
         gq_dev_mma_m16n8k16_f16(c, a, y);
       }

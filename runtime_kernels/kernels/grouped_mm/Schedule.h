@@ -130,7 +130,8 @@ GQ_DEV bool isAligned(const Product *p) {
   uint64_t tiles = p->all.hasScaleOffsets ? (uint64_t)(uintptr_t)p->aScales |
                                                 (uint64_t)(uintptr_t)p->bScales
                                           : 0;
-  return p->k && p->k % 32 == 0 && (codes | tiles) % 16 == 0;
+  return p->bMajor == GQ_MAJOR_K && p->k && p->k % 32 == 0 &&
+         (codes | tiles) % 16 == 0;
 }
 
 //===----------------------------------------------------------------------===//

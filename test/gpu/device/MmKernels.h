@@ -13,17 +13,28 @@
 /// The one parameter of a kernel; the families have the same operands.
 typedef GroupedMmTilesOperands MmOperands;
 
-/// Pairs of formats: gqFormat and gqElementType of a, then of b.
-#define MM_NVFP4 GQ_FORMAT_NVFP4, GQ_I8, GQ_FORMAT_NVFP4, GQ_I8
-#define MM_MXFP4 GQ_FORMAT_MXFP4, GQ_I8, GQ_FORMAT_MXFP4, GQ_I8
-#define MM_MXFP8                                                               \
-  GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN, GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN
-#define MM_MIXED GQ_FORMAT_MXFP8_E5M2, GQ_F8E5M2, GQ_FORMAT_MXFP4, GQ_I8
+/// Pairs of formats: gqFormat and gqElementType of a, then of b, and the
+/// latter's gqMajor.
+#define MM_NVFP4 GQ_FORMAT_NVFP4, GQ_I8, GQ_FORMAT_NVFP4, GQ_I8, GQ_MAJOR_K
+#define MM_MXFP4_OF(MAJOR) GQ_FORMAT_MXFP4, GQ_I8, GQ_FORMAT_MXFP4, GQ_I8, MAJOR
+#define MM_MXFP8_OF(MAJOR)                                                     \
+  GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN, GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN, MAJOR
+#define MM_PLAIN_OF(MAJOR)                                                     \
+  GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_FORMAT_NONE, GQ_F8E5M2, MAJOR
+#define MM_MXFP4 MM_MXFP4_OF(GQ_MAJOR_K)
+#define MM_MXFP4_N MM_MXFP4_OF(GQ_MAJOR_N)
+#define MM_MXFP8 MM_MXFP8_OF(GQ_MAJOR_K)
+#define MM_MXFP8_N MM_MXFP8_OF(GQ_MAJOR_N)
+#define MM_PLAIN MM_PLAIN_OF(GQ_MAJOR_K)
+#define MM_PLAIN_N MM_PLAIN_OF(GQ_MAJOR_N)
+#define MM_MIXED                                                               \
+  GQ_FORMAT_MXFP8_E5M2, GQ_F8E5M2, GQ_FORMAT_MXFP4, GQ_I8, GQ_MAJOR_K
 #define MM_FP8                                                                 \
-  GQ_FORMAT_FP8_E4M3_1X128, GQ_F8E4M3FN, GQ_FORMAT_FP8_E4M3_128X128, GQ_F8E4M3FN
+  GQ_FORMAT_FP8_E4M3_1X128, GQ_F8E4M3FN, GQ_FORMAT_FP8_E4M3_128X128,           \
+      GQ_F8E4M3FN, GQ_MAJOR_K
 #define MM_FP8_ROWS                                                            \
-  GQ_FORMAT_FP8_E5M2_1X128, GQ_F8E5M2, GQ_FORMAT_FP8_E4M3_1X128, GQ_F8E4M3FN
-#define MM_PLAIN GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_FORMAT_NONE, GQ_F8E5M2
+  GQ_FORMAT_FP8_E5M2_1X128, GQ_F8E5M2, GQ_FORMAT_FP8_E4M3_1X128, GQ_F8E4M3FN,  \
+      GQ_MAJOR_K
 
 /// VARIANT(NAME, function, FAMILY, tokens, offsetBits, TYPE of out, n, k,
 /// FORMATS, rest): kernels whose n and k are constants, if they are not 0.
@@ -54,6 +65,9 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(any_fp8, any, ANY, 8, 32, BF16, 0, 0, FP8, 1)                        \
   VARIANT(any_fp8_rows, any, ANY, 8, 64, F32, 0, 0, FP8_ROWS, 0)               \
   VARIANT(any_plain, any, ANY, 8, 32, F32, 0, 0, PLAIN, 1)                     \
+  VARIANT(any_mxfp8_n, any, ANY, 8, 32, F32, 0, 0, MXFP8_N, 0)                 \
+  VARIANT(any_mxfp4_n, any, ANY, 8, 32, BF16, 0, 0, MXFP4_N, 0)                \
+  VARIANT(any_plain_n, any, ANY, 8, 32, BF16, 0, 0, PLAIN_N, 0)                \
   VARIANT(tiles128_fixed, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4, 0)     \
   VARIANT(tiles64_fixed, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 0)       \
   VARIANT(tiles32_fixed, tiles, TILES, 32, 32, BF16, 512, 384, NVFP4, 0)       \

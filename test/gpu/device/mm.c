@@ -43,6 +43,7 @@ typedef struct Formats {
   gqElementType aType;
   gqFormat bFormat;
   gqElementType bType;
+  gqMajor bMajor;
 } Formats;
 
 /// A kernel.
@@ -402,11 +403,35 @@ static int64_t outBytes(gqElementType type) {
   return p.rows * outStride() * gqElementTypeSize(type);
 }
 
+/// b as its major wants it, for the caller to free. Ours has k innermost.
+static uint8_t *arrangeWeights(void) {
+  gqElementType type = p.formats.bType;
+  int64_t size = p.groups * p.n * pitchOf(type);
+  uint8_t *b = allocateHost(size);
+  if (p.formats.bMajor == GQ_MAJOR_K) {
+    memcpy(b, p.b, (size_t)size);
+    return b;
+  }
+  memset(b, 0, (size_t)size);
+  for (int64_t e = 0; e < p.groups; ++e)
+    for (int64_t n = 0; n < p.n; ++n)
+      for (int64_t k = 0; k < p.k; ++k) {
+        int64_t from = (e * p.n + n) * p.k + k, to = (e * p.k + k) * p.n + n;
+        if (type == GQ_I8)
+          b[to / 2] |=
+              (uint8_t)((p.b[from / 2] >> from % 2 * 4 & 15) << to % 2 * 4);
+        else
+          b[to] = p.b[from];
+      }
+  return b;
+}
+
 static MmOperands upload(const Variant *v) {
+  uint8_t *b = arrangeWeights();
   MmOperands o = {
       .a = toDevice(p.a, p.rows * aStride()),
       .aScales = toDevice(p.aScales, aScaleBytes()),
-      .b = toDevice(p.b, p.groups * p.n * pitchOf(p.formats.bType)),
+      .b = toDevice(b, p.groups * p.n * pitchOf(p.formats.bType)),
       .bScales = toDevice(p.bScales, weightScaleBytes()),
       .offsets = offsetsToDevice(p.offsets, p.numOffsets, v->offsetBits),
       .scaleOffsets =
@@ -422,6 +447,7 @@ static MmOperands upload(const Variant *v) {
       .n = p.n,
       .k = p.k,
   };
+  free(b);
   if (p.hasAlpha) {
     CU(MemAlloc(&o.alpha, (size_t)p.groups * 4 + 4));
     CU(MemcpyHtoD(o.alpha, p.alpha, (size_t)p.groups * 4));
@@ -626,6 +652,9 @@ static void testFormats(bool small) {
       {"fp8 in rows", {MM_FP8_ROWS}, 128, false},
       {"plain fp8", {MM_PLAIN}, 32, true},
       {"plain fp8 of an odd k", {MM_PLAIN}, 33, true},
+      {"mxfp8, n innermost", {MM_MXFP8_N}, 32, false},
+      {"mxfp4, n innermost", {MM_MXFP4_N}, 32, false},
+      {"plain fp8, n innermost", {MM_PLAIN_N}, 33, false},
   };
   const int64_t few[] = {0, 1, 9, 0, 40, 0}, more[] = {130, 0, 8, 300};
   for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)

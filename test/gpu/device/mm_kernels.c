@@ -37,6 +37,7 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
     const int32_t formats[] = {MM_##FORMATS};                                  \
     const int32_t format = formats[0], aType = formats[1];                     \
     const int32_t bFormat = formats[2], bType = formats[3];                    \
+    const int32_t bMajor = formats[4];                                         \
     const int32_t biasType = GQ_BF16;                                          \
     const int32_t offsetBits = BITS, outType = GQ_##TYPE, tokens = TOKENS;     \
     const int32_t moreThan = -1, atMost = INT32_MAX;                           \

@@ -130,6 +130,22 @@ func.func @other_format(%a: memref<64x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>
   return
 }
 
+// CHECK-LABEL: func @n_innermost
+// CHECK: kernel(any)
+// OTHER-LABEL: func @n_innermost
+// OTHER: kernel(any)
+// REMARK: kernel 'any': the other kernels want K innermost in the weights
+func.func @n_innermost(%a: memref<24x64xf8E4M3FN>, %b: memref<3x64x32xf8E4M3FN>,
+    %sa: memref<?x4xf8E8M0FNU>, %sb: memref<3x128x4xf8E8M0FNU>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x32xbf16>) {
+  gq.grouped_mm format(mxfp8_e4m3) b_major(n)
+      ins(%a, %b : memref<24x64xf8E4M3FN>, memref<3x64x32xf8E4M3FN>)
+      scales(%sa, %sb : memref<?x4xf8E8M0FNU>, memref<3x128x4xf8E8M0FNU>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      outs(%c : memref<24x32xbf16>)
+  return
+}
+
 // What is written stays, and needs no remark.
 // CHECK-LABEL: func @written
 // CHECK: gq.grouped_mm format(nvfp4) kernel(any) ins(
