@@ -70,6 +70,16 @@ GQ_DEV uint32_t rowTilesOfBand(const Op *o) {
   return o->columnwise.transposes ? 64 : 4;
 }
 
+/// Where codes go that are not transposed.
+GQ_DEV void placeData(const Op *o, const Direction *d, gq_dev_group group,
+                      int64_t row, int64_t column, JobOutput *to) {
+  to->dataPitch = o->ragged ? dataBytes(d, group.columns) : d->dataStride;
+  to->data =
+      d->data +
+      (o->ragged ? dataBytes(d, group.begin + row * group.columns + column)
+                 : (group.begin + row) * d->dataStride + dataBytes(d, column));
+}
+
 /// Where the rowwise codes and scales go of the tile whose first element is
 /// (row, column) of a group.
 GQ_DEV JobOutput rowwiseOutput(const Op *o, gq_dev_group group, int32_t number,
@@ -79,15 +89,7 @@ GQ_DEV JobOutput rowwiseOutput(const Op *o, gq_dev_group group, int32_t number,
   int64_t first = column / d->traits.blockColumns;
   int64_t scaleRow = row / d->traits.blockRows;
   JobOutput to = {.outer = loadOuter(d, number)};
-  if (o->ragged) {
-    to.dataPitch = dataBytes(d, group.columns);
-    to.data =
-        d->data + dataBytes(d, group.begin + row * group.columns + column);
-  } else {
-    to.dataPitch = d->dataStride;
-    to.data =
-        d->data + (group.begin + row) * d->dataStride + dataBytes(d, column);
-  }
+  placeData(o, d, group, row, column, &to);
   bool flat = o->ragged || (isSquare(d) && !d->scalesStride);
   to.scalesPitch = flat ? bytesOfScales(d, width) : d->scalesStride;
   int64_t at;
@@ -119,14 +121,8 @@ GQ_DEV JobOutput columnwiseOutput(const Op *o, gq_dev_group group,
     to.dataPitch = dataBytes(d, paddedRows(group.rows));
     to.data = d->data + dataBytes(d, before.of[SUM_COLUMNWISE_DATA]) +
               column * to.dataPitch + dataBytes(d, row);
-  } else if (o->ragged) {
-    to.dataPitch = dataBytes(d, group.columns);
-    to.data =
-        d->data + dataBytes(d, group.begin + row * group.columns + column);
   } else {
-    to.dataPitch = d->dataStride;
-    to.data =
-        d->data + (group.begin + row) * d->dataStride + dataBytes(d, column);
+    placeData(o, d, group, row, column, &to);
   }
   int64_t width = scaleWidth(d, paddedRows(group.rows));
   int64_t first = row / d->traits.blockColumns;
