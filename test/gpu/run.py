@@ -536,6 +536,84 @@ def test_example():
     report("examples/moe_ffn.py", None if done.returncode == 0 else f"{said} {done.stderr}")
 
 
+# Of a and b: format, type, block, scales and their type, those of f32 with the
+# rows of a block of b.
+MM_FORMATS = (
+    ("mxfp4", "f4E2M1FN", "mxfp4", "f4E2M1FN", "e8m0", 32, 1),
+    ("mxfp8_e4m3", "f8E4M3FN", "mxfp8_e4m3", "f8E4M3FN", "e8m0", 32, 1),
+    ("mxfp8_e5m2", "f8E5M2", "mxfp4", "f4E2M1FN", "e8m0", 32, 1),
+    ("fp8_e4m3_1x128", "f8E4M3FN", "fp8_e4m3_128x128", "f8E4M3FN", "f32", 128, 128),
+    ("fp8_e4m3_1x128", "f8E4M3FN", "fp8_e5m2_1x128", "f8E5M2", "f32", 128, 1),
+    (None, "f8E4M3FN", None, "f8E5M2", None, 0, 0),
+)
+
+
+def test_grouped_mm_formats():
+    """The other formats, with all that an output can be multiplied by and added to,
+    against the CPU."""
+    rng = np.random.default_rng(31)
+    n, k, sizes = 264, 384, [0, 7, 40, 0, 130]
+    groups, rows = len(sizes), sum(sizes)
+    offsets = np.cumsum([0, *sizes]).astype(np.int32)
+    starts = np.cumsum([0, *((m + 127) // 128 * 128 for m in sizes)]).astype(np.int32)
+
+    def codes(kind, *extents):
+        x = rng.integers(0, 256, (*extents[:-1], extents[-1] // (2 if kind[1] == "4" else 1)), np.uint8)
+        # No NaN and no infinities.
+        return x if kind[1] == "4" else x & (0xF7 if kind == "f8E4M3FN" else 0xBB)
+
+    for a_format, a_kind, b_format, b_kind, scale, block, height in MM_FORMATS:
+        a, b = f"tensor<?x{k}x{a_kind}>", f"tensor<{groups}x{n}x{k}x{b_kind}>"
+        inputs, arrays = [("a", a), ("b", b)], [codes(a_kind, rows, k), codes(b_kind, groups, n, k)]
+        head, scales, also = "", "", ""
+        if a_format:
+            head = f"format({a_format}) b_format({b_format})"
+        if scale == "e8m0":
+            columns = (k // block + 3) // 4 * 4
+            types = (f"tensor<?x{columns}xf8E8M0FNU, #gq.tile128x4>",
+                     f"tensor<{groups}x{(n + 127) // 128 * 128}x{columns}xf8E8M0FNU, #gq.tile128x4>")  # fmt: skip
+            arrays += [rng.integers(118, 128, (starts[-1], columns), np.uint8),
+                       rng.integers(118, 128, (groups, (n + 127) // 128 * 128, columns), np.uint8)]  # fmt: skip
+            also = ", %so"
+        elif scale:
+            head += " scale_layout(linear)"
+            high = (n + height - 1) // height
+            types = (f"tensor<?x{k // block}xf32>", f"tensor<{groups}x{high}x{k // block}xf32>")
+            arrays += [rng.random((rows, k // block), np.float32),
+                       rng.random((groups, high, k // block), np.float32)]  # fmt: skip
+        if scale:
+            inputs += [("sa", types[0]), ("sb", types[1])]
+            scales = f"scales(%sa, %sb : {types[0]}, {types[1]})"
+        o, so = f"tensor<{groups + 1}xi32>", f"tensor<{groups}xi32>"
+        inputs += [("o", o)] + ([("so", so)] if also else [])
+        arrays += [offsets] + ([starts[:-1]] if also else [])
+        rest = (("alpha", f"tensor<{groups}xf32>", np.full(groups, 0.125, np.float32)),
+                ("row_scales", "tensor<?xf32>", rng.random(rows, np.float32)),
+                ("column_scales", f"tensor<{groups}x{n}xf32>", rng.random((groups, n), np.float32)),
+                ("bias", f"tensor<{groups}x{n}xf32>", rng.random((groups, n), np.float32)))  # fmt: skip
+        c = f"tensor<?x{n}xf32>"
+        text = f"""
+        func.func @main({", ".join(f"%{name}: {t}" for name, t in inputs)},
+            {", ".join(f"%{name}: {t}" for name, t, _ in rest)}, %c0: {c}) -> {c} {{
+          %c = gq.grouped_mm {head} KERNEL ins(%a, %b : {a}, {b}) {scales}
+              groups(%o{also} : {o}{", " + so if also else ""})
+              {" ".join(f"{name}(%{name} : {t})" for name, t, _ in rest)}
+              outs(%c0 : {c}) -> {c}
+          return %c : {c}
+        }}"""
+        whole = [*arrays, *(x for _, _, x in rest), np.zeros((rows, n), np.float32)]
+        code, error, expected = run(text.replace("KERNEL", ""), whole, "cpu")
+        assert code == 0, error
+        for kernel in ("any", "decode8", "decode16", "auto"):
+            code, error, results = run(text.replace("KERNEL", f"kernel({kernel})"), whole, "cuda")
+            # A unit of float32 is far from what is added up: e5m2 has codes of
+            # 2^-16 to 57344.
+            near = code == 0 and np.allclose(results[0], expected[0], 2**-12,
+                                             2**-18 * np.abs(expected[0]).max())  # fmt: skip
+            report(f"grouped_mm {kernel} {a_format} by {b_format}",
+                   error if code else None if near else "wrong")  # fmt: skip
+
+
 def test_hostile_offsets():
     """Both say which operand is wrong; where nothing is, bytes are compared."""
     rng = np.random.default_rng(17)
@@ -594,7 +672,8 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
         # The long ones first.
         for test in (
             test_leftovers, test_random, test_blocks, test_gather, test_producers, test_moe,
-            test_hostile_row_indices, test_grouped_mm, test_activations, test_golden, test_fused_silu,
+            test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats, test_activations,
+            test_golden, test_fused_silu,
             test_hostile_offsets, test_example,
         ):  # fmt: skip
             done.append(pool.submit(reports_of, test))
