@@ -733,8 +733,9 @@ void tilesExpect(TilesProblem *p) {
       kept = fits ? m : 0;
     }
     int64_t row = ragged || !kept ? 0 : at;
-    // Of a group that is skipped it can be anything.
-    int64_t element = ragged && kept ? at : 0;
+    // Of a group that is skipped or has no element they can be anything.
+    int64_t element = ragged && at >= 0 && at <= o->rows ? at : 0;
+    int64_t columns = ragged && !kept ? 0 : k;
     int64_t scaleRow =
         none || !kept ? 0
         : has(v, GQ_DEV_SCALE_OFFSETS)
@@ -748,11 +749,12 @@ void tilesExpect(TilesProblem *p) {
         .inputAt = ragged ? element : row * o->inputStride,
         .inputPitch = ragged ? k : o->inputStride,
         .dataAt = ragged ? element * bits / 8 : row * o->dataStride,
-        .dataPitch = ragged ? k * bits / 8 : o->dataStride,
+        .dataPitch = ragged ? columns * bits / 8 : o->dataStride,
         .columnwiseDataAt = traitsOf(v).transposes ? transposedAt * bits / 8
                             : ragged ? element * bits / 8
                                      : row * o->columnwiseDataStride,
-        .columnwiseDataPitch = ragged ? k * bits / 8 : o->columnwiseDataStride,
+        .columnwiseDataPitch =
+            ragged ? columns * bits / 8 : o->columnwiseDataStride,
         .scalesAt = ragged || hasSquares(v) ? scalesAt
                     : linear                ? row * o->scalesStride
                                             : scaleRow * up(k / block, 4),
