@@ -5,10 +5,10 @@
 //
 // Every kernel on every problem that it is for, against sums in float64 of the
 // dequantized operands, which are exact: an output may be off by half a unit of
-// its last place, and 4 * 2^-24 of the sum of magnitudes; twice that if it is
-// not rounded to 16 bits, since matrix units cut off what they add up. Outputs
-// lie between guards and are poisoned; what the op does not own must keep the
-// poison.
+// its last place, and 4 * 2^-24 of the sum of magnitudes; if it is not rounded
+// to 16 bits, twice that, since matrix units cut off what they add up, and of
+// codes of 8 bits, whose products differ more, four times. Outputs lie between
+// guards and are poisoned; what the op does not own must keep the poison.
 //
 //===----------------------------------------------------------------------===//
 
@@ -514,11 +514,19 @@ static double halfUnit(gqElementType type, double x) {
   return ldexp(1, exponent - bits);
 }
 
+/// How far a result may be beyond half a unit, in 2^-24 of the sum of
+/// magnitudes.
+static double boundOf(gqElementType out) {
+  bool ofFourBits = p.formats.format != GQ_FORMAT_NONE &&
+                    gqFormatGetTraits(p.formats.format).dataBits == 4;
+  return out != GQ_F32 ? 4 : ofFourBits ? 8 : 16;
+}
+
 /// Compares all bytes; `worst` is what is beyond half a unit, of 2^-24 of the
 /// sum of magnitudes.
 static bool isRight(const Variant *v, const uint8_t *out, double *worst) {
   int64_t size = gqElementTypeSize(v->type), wrong = 0;
-  double bound = v->type == GQ_F32 ? 8 : 4;
+  double bound = boundOf(v->type);
   *worst = 0;
   for (int64_t i = 0; i < GUARD; ++i)
     wrong += out[i] != POISON || out[GUARD + outBytes(v->type) + i] != POISON;
