@@ -232,7 +232,7 @@ typedef struct RowPlan {
   gq_dev_outer outer;
 } RowPlan;
 
-/// `count` is that of the lane's units.
+/// `count` is that of the units whose data may be wanted.
 GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
                         uint32_t count) {
   RowPlan plan = {.hasScales = row < q->rows,
@@ -333,7 +333,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       uint8_t GQ_GLOBAL *data = q->data + here.first * q->dataStride +
                                 (int64_t)here.column * dataBytes;
       if (i == 0)
-        plan = planRows(q, width, wordRow, units.count);
+        plan = planRows(q, width, wordRow, ahead ? units.count : UNROLL);
 
       uint32_t wanted = hasColumn ? plan.store.wanted : 0, scales = 0;
 #pragma clang loop unroll(full)
@@ -349,7 +349,8 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
           scales |= scale << 8 * j;
         else if (j == laneInWord)
           scales = scale;
-        if (wanted >> j & 1)
+        // A producer asks for the count anyway, and has no register to spare.
+        if (wanted >> j & 1 && (ahead || j < here.count))
           storeCodes(data, codes, dataBytes, dataAligned);
         data += ROW_STEP * q->dataStride;
       }
