@@ -54,6 +54,7 @@ namespace gq {
   struct PASS##Pass : impl::PASS##Base<PASS##Pass> {                           \
     void runOnOperation() override { BODY(wrap(getOperation())); }             \
   };
+#define GEN_PASS_DEF_GQCHECKNAMES
 #define GEN_PASS_DEF_GQPACKSUBBYTE
 #define GEN_PASS_DEF_GQFUSEDIRECTIONS
 #define GEN_PASS_DEF_GQFUSEPRODUCERS
@@ -75,6 +76,7 @@ namespace gq {
 #include "gq/Lowering/Passes.h.inc"
 
 namespace {
+GQ_DEFINE_PASS(GqCheckNames, gqCheckNames)
 GQ_DEFINE_PASS(GqPackSubbyte, gqPackSubbyte)
 GQ_DEFINE_PASS(GqProtectArguments, gqProtectArguments)
 GQ_DEFINE_PASS(GqFinalizeBoundary, gqFinalizeBoundary)

@@ -18,6 +18,7 @@
 extern "C" {
 #endif
 
+MlirLogicalResult gqCheckNames(MlirOperation module);
 void gqFuseScaleLayout(MlirOperation root);
 void gqFuseDirections(MlirOperation root);
 void gqFuseRowGathers(MlirOperation root);

@@ -76,10 +76,10 @@ static const char toLlvm[] =
     "convert-index-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
     "canonicalize,cse,reconcile-unrealized-casts";
 
-/// What both pipelines begin with. The first pass looks at the module as its
+/// What both pipelines begin with. The first passes look at the module as its
 /// author wrote it.
 static void printFrontend(gqText *text, bool fuse) {
-  gqTextPrintf(text, "gq-protect-arguments,");
+  gqTextPrintf(text, "gq-check-names,gq-protect-arguments,");
   if (fuse)
     gqTextPrintf(text, "%s", fusion);
 }

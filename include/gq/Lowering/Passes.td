@@ -132,6 +132,17 @@ def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def GqCheckNames : Pass<"gq-check-names", "::mlir::ModuleOp"> {
+  let summary = "Refuse names that generated code calls";
+  let description = [{
+    A module's own `@erff` would become what `math.erf` is lowered to, and its
+    own `@malloc` what allocates. So a symbol of the module may not have a name
+    that upstream's lowerings or gq's call or make: functions of libm, of C's
+    and MLIR's runtime libraries and of gq's. To declare and call one is
+    allowed, but for `llvm.` names. Both pipelines begin with this pass.
+  }];
+}
+
 def GqProtectArguments : Pass<"gq-protect-arguments", "::mlir::ModuleOp"> {
   let summary = "Let only those arguments be written that come back";
   let description = [{
