@@ -32,6 +32,8 @@ OPERATORS = {
     "mxfp8-bf16-both": 2 + 2 * MXFP8,
     "mxfp8-bf16-both-dbias": 2 + 2 * MXFP8,
     "dgelu-mxfp8-bf16-both-dbias": 4 + 2 * MXFP8,
+    # Of tokens and weights; those with more columns of weights are for GPUs.
+    "mm-nvfp4-n1536": NVFP4,
 }
 # More groups than rows, scale columns that are padded, a single group.
 SHAPES = [(5, 64, 9), (130, 96, 3), (1, 32, 1)]
@@ -76,7 +78,13 @@ def test_json(measured):
     for row in report["rows"]:
         elements = row["rows"] * row["columns"]
         dbias = 2 * row["groups"] * row["columns"] if "dbias" in row["operator"] else 0
-        assert row["bytes"] == int(elements * OPERATORS[row["operator"]] + dbias)
+        if row["operator"].startswith("mm-"):
+            # The weights of groups that have rows, and bf16 results.
+            weights = row["bytes"] - elements * NVFP4 - row["rows"] * 1536 * 2
+            used = weights / (1536 * row["columns"] * NVFP4)
+            assert used in range(1, min(row["rows"], row["groups"]) + 1)
+        else:
+            assert row["bytes"] == int(elements * OPERATORS[row["operator"]] + dbias)
         assert min(row["microseconds"], row["copyMicroseconds"]) > 0
         rate = row["bytes"] / row["microseconds"] * 1e-6
         for name, expected in (

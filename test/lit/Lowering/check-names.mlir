@@ -2,8 +2,8 @@
 // pipelines.
 
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-check-names)' --split-input-file --verify-diagnostics
-// RUN: not gq-opt %s --gq-to-cpu --split-input-file 2>&1 | FileCheck %s
-// RUN: not gq-opt %s --gq-to-nvvm --split-input-file 2>&1 | FileCheck %s
+// RUN: not gq-opt %s --pass-pipeline='builtin.module(gq-to-cpu)' --split-input-file 2>&1 | FileCheck %s
+// RUN: not gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm)' --split-input-file 2>&1 | FileCheck %s
 // CHECK: the name 'erff' is reserved
 
 // expected-error @+1 {{the name 'erff' is reserved for what generated code calls; choose another}}
