@@ -21,7 +21,6 @@
 #include <mlir-c/RegisterEverything.h>
 #include <mlir-c/Target/LLVMIR.h>
 #include <pthread.h>
-#include <string.h>
 
 //===----------------------------------------------------------------------===//
 // Diagnostics
@@ -159,11 +158,6 @@ static gqStatus writeSignature(MlirStringRef name, MlirAttribute boundary,
                     text);
 }
 
-static bool startsWith(MlirStringRef string, const char *prefix) {
-  size_t length = strlen(prefix);
-  return string.length >= length && memcmp(string.data, prefix, length) == 0;
-}
-
 /// Writes the signature of `op` if it is a public function: those carry
 /// `gq.boundary`, helpers and declarations do not.
 static gqStatus writeIfPublic(MlirOperation op, gqText *text, int32_t *count) {
@@ -174,7 +168,7 @@ static gqStatus writeIfPublic(MlirOperation op, gqText *text, int32_t *count) {
   MlirStringRef name = mlirStringAttrGetValue(mlirOperationGetAttributeByName(
       op, mlirSymbolTableGetSymbolAttributeName()));
   // Upstream's conversion copies a function's attributes to its C interface.
-  if (startsWith(name, "_mlir_ciface_"))
+  if (gqStartsWith(name.data, name.length, "_mlir_ciface_"))
     return GQ_OK;
   ++*count;
   return writeSignature(name, boundary, text);
@@ -220,7 +214,7 @@ static MlirWalkResult findUnlowered(MlirOperation op, void *data) {
   Unlowered *unlowered = data;
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   for (size_t i = 0; i < sizeof(lowered) / sizeof(lowered[0]); ++i)
-    if (startsWith(name, lowered[i]))
+    if (gqStartsWith(name.data, name.length, lowered[i]))
       return MlirWalkResultAdvance;
   if (!hasName(op, "builtin.unrealized_conversion_cast")) {
     unlowered->first = op;

@@ -28,16 +28,11 @@ const char *gqSourceRefuse(const char *mlir, size_t length) {
   return gqNestingRefuse(mlir, length);
 }
 
-/// What the checks below walk over, and how many failures they reported.
+/// What the check below walks over, and whether it found nothing.
 typedef struct Check {
   MlirOperation module;
-  int failures;
+  bool valid;
 } Check;
-
-static void failOp(Check *check, MlirOperation op, const char *message) {
-  ++check->failures;
-  mlirEmitError(mlirOperationGetLocation(op), message);
-}
 
 static bool hasName(MlirOperation op, const char *name) {
   return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
@@ -53,8 +48,10 @@ static MlirWalkResult checkOp(MlirOperation op, void *data) {
   if (mlirOperationEqual(op, check->module))
     return MlirWalkResultAdvance;
   if (hasName(op, "builtin.module")) {
-    failOp(check, op,
-           "a module in a module is not compiled; move its functions out");
+    check->valid = false;
+    mlirEmitError(
+        mlirOperationGetLocation(op),
+        "a module in a module is not compiled; move its functions out");
     return MlirWalkResultInterrupt;
   }
   // Only what gq-finalize-boundary writes is to be believed.
@@ -65,7 +62,7 @@ static MlirWalkResult checkOp(MlirOperation op, void *data) {
 
 bool gqSourceCheck(MlirModule module) {
   MlirOperation op = mlirModuleGetOperation(module);
-  Check check = {op, 0};
+  Check check = {op, true};
   mlirOperationWalk(op, checkOp, &check, MlirWalkPreOrder);
-  return !check.failures;
+  return check.valid;
 }

@@ -13,57 +13,44 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/Diagnostics.h"
 
-#include <string.h>
-
 /// The name of a symbol; empty if `op` is none.
 static MlirStringRef symbolName(MlirOperation op) {
-  MlirAttribute name = mlirOperationGetAttributeByName(
-      op, mlirSymbolTableGetSymbolAttributeName());
+  MlirAttribute name = gqGetAttribute(op, "sym_name");
   if (mlirAttributeIsNull(name) || !mlirAttributeIsAString(name))
     return mlirStringRefCreate("", 0);
   return mlirStringAttrGetValue(name);
 }
 
-static bool startsWith(MlirStringRef string, const char *prefix) {
-  size_t length = strlen(prefix);
-  return string.length >= length && memcmp(string.data, prefix, length) == 0;
+static bool startsWith(MlirStringRef name, const char *prefix) {
+  return gqStartsWith(name.data, name.length, prefix);
 }
-
-static bool isOneOf(MlirStringRef name, const char *const *names,
-                    size_t count) {
-  for (size_t i = 0; i < count; ++i)
-    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(names[i])))
-      return true;
-  return false;
-}
-
-#define IS_ONE_OF(NAME, NAMES)                                                 \
-  isOneOf(NAME, NAMES, sizeof(NAMES) / sizeof((NAMES)[0]))
 
 /// A function of libm that convert-math-to-libm may call, in double or, with an
 /// "f" at its end, in float.
 static bool isMathFunction(MlirStringRef name) {
   static const char *const names[] = {
-      "acos",  "acosh",  "asin", "asinh", "atan",  "atan2",     "atanh",
-      "cbrt",  "ceil",   "cos",  "cosh",  "erf",   "erfc",      "exp",
-      "exp2",  "expm1",  "fabs", "floor", "fma",   "fmod",      "log",
-      "log10", "log1p",  "log2", "pow",   "round", "roundeven", "rsqrt",
-      "sin",   "sincos", "sinh", "sqrt",  "tan",   "tanh",      "trunc"};
-  if (IS_ONE_OF(name, names))
+      "acos", "acosh", "asin",      "asinh", "atan", "atan2",  "atanh", "cbrt",
+      "ceil", "cos",   "cosh",      "erf",   "erfc", "exp",    "exp2",  "expm1",
+      "fabs", "floor", "fma",       "fmod",  "log",  "log10",  "log1p", "log2",
+      "pow",  "round", "roundeven", "rsqrt", "sin",  "sincos", "sinh",  "sqrt",
+      "tan",  "tanh",  "trunc",     NULL};
+  if (gqIsStringOneOf(name, names))
     return true;
   if (name.length && name.data[name.length - 1] == 'f')
     --name.length;
-  return IS_ONE_OF(name, names);
+  return gqIsStringOneOf(name, names);
 }
 
 /// Names that the lowering gives a meaning: it would take a module's own symbol
 /// for the function that it calls, or that it makes.
 static bool isReserved(MlirStringRef name) {
   static const char *const names[] = {
-      "abort",        "aligned_alloc", "free",        "malloc",    "memcpy",
-      "memmove",      "memrefCopy",    "memset",      "printBF16", "printClose",
-      "printComma",   "printF16",      "printF32",    "printF64",  "printI64",
-      "printNewline", "printOpen",     "printString", "printU64",  "puts"};
+      "abort",     "aligned_alloc", "free",       "malloc",
+      "memcpy",    "memmove",       "memrefCopy", "memset",
+      "printBF16", "printClose",    "printComma", "printF16",
+      "printF32",  "printF64",      "printI64",   "printNewline",
+      "printOpen", "printString",   "printU64",   "puts",
+      NULL};
   static const char *const prefixes[] = {
       "__nv_",       "_mlir_ciface_", "_mlir_memref_to_llvm_",
       "gqCpu",       "gqDevice",      "gqGet",
@@ -74,7 +61,7 @@ static bool isReserved(MlirStringRef name) {
   for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i)
     if (startsWith(name, prefixes[i]))
       return true;
-  return IS_ONE_OF(name, names) || isMathFunction(name);
+  return gqIsStringOneOf(name, names) || isMathFunction(name);
 }
 
 /// A function without a body, which somebody else defines.

@@ -8,11 +8,10 @@
 #include "Query.h"
 
 #include "../IR/Checks.h"
+#include "../Support/Text.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
-
-#include <string.h>
 
 typedef struct Collection {
   gqOpList list;
@@ -99,22 +98,28 @@ bool gqCheckLowerable(MlirOperation op) {
   return true;
 }
 
-bool gqIsNamed(MlirOperation op, const char *name) {
-  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
-                            mlirStringRefCreateFromCString(name));
+static MlirStringRef nameOf(MlirOperation op) {
+  return mlirIdentifierStr(mlirOperationGetName(op));
 }
 
-bool gqIsOneOf(MlirOperation op, const char *const *names) {
-  for (; *names; ++names)
-    if (gqIsNamed(op, *names))
+bool gqIsStringOneOf(MlirStringRef string, const char *const *strings) {
+  for (; *strings; ++strings)
+    if (mlirStringRefEqual(string, mlirStringRefCreateFromCString(*strings)))
       return true;
   return false;
 }
 
+bool gqIsNamed(MlirOperation op, const char *name) {
+  return mlirStringRefEqual(nameOf(op), mlirStringRefCreateFromCString(name));
+}
+
+bool gqIsOneOf(MlirOperation op, const char *const *names) {
+  return gqIsStringOneOf(nameOf(op), names);
+}
+
 bool gqIsOfDialect(MlirOperation op, const char *prefix) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  size_t length = strlen(prefix);
-  return name.length > length && memcmp(name.data, prefix, length) == 0;
+  MlirStringRef name = nameOf(op);
+  return gqStartsWith(name.data, name.length, prefix);
 }
 
 bool gqIsOnHost(MlirOperation op) {

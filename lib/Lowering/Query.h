@@ -52,6 +52,9 @@ bool gqIsComputeOp(MlirOperation op);
 /// error and returns false otherwise.
 bool gqCheckLowerable(MlirOperation op);
 
+/// Whether a string is one of `strings`, which a null pointer ends.
+bool gqIsStringOneOf(MlirStringRef string, const char *const *strings);
+
 /// Whether `op` is called `name`, such as "func.return".
 bool gqIsNamed(MlirOperation op, const char *name);
 

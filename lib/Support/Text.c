@@ -62,3 +62,8 @@ void gqTextFree(gqText *text) {
   free(text->data);
   *text = (gqText){0};
 }
+
+bool gqStartsWith(const char *data, size_t length, const char *prefix) {
+  size_t prefixLength = strlen(prefix);
+  return length >= prefixLength && memcmp(data, prefix, prefixLength) == 0;
+}

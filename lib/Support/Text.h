@@ -40,4 +40,7 @@ char *gqTextOrAbort(const gqText *text);
 
 void gqTextFree(gqText *text);
 
+/// Whether a string of so many bytes begins with `prefix`.
+bool gqStartsWith(const char *data, size_t length, const char *prefix);
+
 #endif // GQ_LIB_SUPPORT_TEXT_H
