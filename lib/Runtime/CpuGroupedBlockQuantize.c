@@ -8,6 +8,7 @@
 #include "gq/Runtime/Cpu.h"
 
 #include "CpuCheck.h"
+#include "CpuGroups.h"
 #include "CpuQuantize.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 #include "runtime_kernels/scalers/Nvfp4.h"
@@ -36,64 +37,30 @@ static bool hasPackedScales(const Problem *p) {
                     : p->ragged || p->traits.blockRows > 1;
 }
 
-//===----------------------------------------------------------------------===//
-// Groups
-//===----------------------------------------------------------------------===//
+/// The groups as the functions that ops share take them.
+static gqCpuGrouping groupingOf(const Problem *p) {
+  return (gqCpuGrouping){.format = p->method.format,
+                         .tiled = isTiled(p),
+                         .groups = p->groups,
+                         .columns = p->operands->input.sizes[1]};
+}
 
-/// A group's shape and where it begins: in `input`, a row or an element; in the
-/// flat operands, an element.
-typedef struct Group {
-  int64_t index, rows, columns;
-  int64_t begin;
-  int64_t scales, columnwiseData, columnwiseScales;
-} Group;
-
-/// The number of columns of a row of a group's scales as stored.
 static int64_t scaleColumns(const Problem *p, bool columnwise,
-                            const Group *group) {
-  int64_t columns = gqCpuGetScaleExtents(p->method.format, columnwise,
-                                         group->rows, group->columns)
-                        .columns;
-  return isTiled(p) ? gq_dev_up(columns, GQ_DEV_TILE_COLUMNS) : columns;
+                            const gqCpuGroup *group) {
+  gqCpuGrouping grouping = groupingOf(p);
+  return gqCpuGroupScaleColumns(&grouping, columnwise, group);
 }
 
-/// The number of a group's scales as stored.
 static int64_t numScales(const Problem *p, bool columnwise,
-                         const Group *group) {
-  int64_t rows = gqCpuGetScaleExtents(p->method.format, columnwise, group->rows,
-                                      group->columns)
-                     .rows;
-  return (isTiled(p) ? gq_dev_up(rows, GQ_DEV_TILE_ROWS) : rows) *
-         scaleColumns(p, columnwise, group);
+                         const gqCpuGroup *group) {
+  gqCpuGrouping grouping = groupingOf(p);
+  return gqCpuGroupNumScales(&grouping, columnwise, group);
 }
 
-static int64_t load(const gqBuffer *indices, int64_t i) {
-  return gq_dev_load_index(indices->data, indices->type == GQ_I64, i);
+static void advance(const Problem *p, gqCpuGroup *group) {
+  gqCpuGrouping grouping = groupingOf(p);
+  gqCpuNextGroup(&grouping, group);
 }
-
-/// Goes from group `index` to the next one, from -1 to the first.
-static void advance(const Problem *p, Group *group) {
-  const gqGroupedBlockQuantizeOperands *operands = p->operands;
-  group->scales += numScales(p, false, group);
-  group->columnwiseData +=
-      group->columns * gq_dev_up(group->rows, GQ_CPU_TRANSPOSED_UNIT);
-  group->columnwiseScales += numScales(p, true, group);
-
-  int64_t e = ++group->index;
-  group->begin = gq_dev_group_begin(p->groups, e);
-  if (p->ragged) {
-    group->rows = load(&operands->firstDims, e);
-    group->columns = load(&operands->lastDims, e);
-    // Without an element there are no scales either.
-    if (group->rows == 0 || group->columns == 0)
-      group->rows = group->columns = 0;
-  } else {
-    group->rows = gq_dev_group_begin(p->groups, e + 1) - group->begin;
-    group->columns = operands->input.sizes[1];
-  }
-}
-
-static const Group beforeFirstGroup = {.index = -1};
 
 //===----------------------------------------------------------------------===//
 // Checks
@@ -279,50 +246,18 @@ static bool checkInput(gqCpuOp *op, Problem *p) {
                         p->ragged ? "element" : "row", counted->sizes[0],
                         &p->groups))
     return false;
-  int64_t numGroups = p->groups.numGroups;
-  int32_t type = 1 << operands->offsets.type;
   return !p->ragged ||
-         (gqCpuCheckFlat(op, "first_dims", GQ_READ, &operands->firstDims, type,
-                         numGroups, "[G]") &&
-          gqCpuCheckFlat(op, "last_dims", GQ_READ, &operands->lastDims, type,
-                         numGroups, "[G]"));
-}
-
-/// The shape of a ragged group: it lies between its offset and the next.
-static bool checkShape(gqCpuOp *op, const Problem *p, int64_t e) {
-  int64_t rows = load(&p->operands->firstDims, e);
-  int64_t columns = load(&p->operands->lastDims, e);
-  int64_t begin = gq_dev_group_begin(p->groups, e);
-  int64_t end = gq_dev_group_begin(p->groups, e + 1);
-  int64_t size;
-  if (rows < 0)
-    return gqCpuFail(op, GQ_INVALID_OFFSETS,
-                     "first_dims[%" PRId64 "] = %" PRId64 " is negative", e,
-                     rows);
-  if (columns < 0 || columns % p->traits.blockColumns != 0)
-    return gqCpuFail(op, GQ_INVALID_OFFSETS,
-                     "last_dims[%" PRId64 "] = %" PRId64
-                     " is not a multiple of the block of %" PRId64,
-                     e, columns, p->traits.blockColumns);
-  if (__builtin_mul_overflow(rows, columns, &size) || size > end - begin)
-    return gqCpuFail(op, GQ_INVALID_OFFSETS,
-                     "group %" PRId64 " has shape [%" PRId64 ", %" PRId64
-                     "], too large for elements %" PRId64 " to %" PRId64,
-                     e, rows, columns, begin, end);
-  if (size > 0 && begin % GQ_RAGGED_ALIGNMENT != 0)
-    return gqCpuFail(op, GQ_INVALID_OFFSETS,
-                     "offsets[%" PRId64 "] = %" PRId64
-                     " is not a multiple of %d",
-                     e, begin, GQ_RAGGED_ALIGNMENT);
-  return true;
+         gqCpuCheckGroupDims(op, &operands->firstDims, &operands->lastDims,
+                             &operands->offsets, &p->groups);
 }
 
 /// What only the contents of the offsets tell.
 static bool checkGroups(gqCpuOp *op, const Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
-  Group group = beforeFirstGroup;
+  gqCpuGrouping grouping = groupingOf(p);
+  gqCpuGroup group = gqCpuBeforeFirstGroup;
   for (int64_t e = 0; e < p->groups.numGroups; ++e) {
-    if (p->ragged && !checkShape(op, p, e))
+    if (p->ragged && !gqCpuCheckGroupShape(op, &grouping, e))
       return false;
     advance(p, &group);
     if (p->rowwise && hasPackedScales(p) &&
@@ -333,8 +268,7 @@ static bool checkGroups(gqCpuOp *op, const Problem *p) {
     if (p->columnwise && p->traits.transposes &&
         !gqCpuCheckRoom(
             op, "columnwise_data", &operands->columnwiseData, e,
-            (group.columnwiseData +
-             group.columns * gq_dev_up(group.rows, GQ_CPU_TRANSPOSED_UNIT)) *
+            (group.columnwiseData + gqCpuGroupTransposedSize(&group)) *
                 p->traits.dataBits / 8))
       return false;
     if (p->columnwise &&
@@ -409,7 +343,8 @@ static gqBuffer part(const Problem *p, const gqBuffer *buffer, int64_t begin,
 }
 
 /// What is quantized: the input of a group or of rows in no group.
-static gqCpuQuantization quantizationOf(const Problem *p, const Group *group) {
+static gqCpuQuantization quantizationOf(const Problem *p,
+                                        const gqCpuGroup *group) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   gqCpuQuantization quantization = {.method = p->method, .rows = group->rows};
   if (!p->gathers) {
@@ -428,7 +363,7 @@ static gqCpuQuantization quantizationOf(const Problem *p, const Group *group) {
 
 /// Data in the shape of the input, from row or element `begin` on.
 static void setData(const Problem *p, const gqBuffer *buffer,
-                    const Group *group, gqCpuDirection *direction) {
+                    const gqCpuGroup *group, gqCpuDirection *direction) {
   int64_t bits = p->traits.dataBits;
   gqBuffer data =
       part(p, buffer, p->ragged ? group->begin * bits / 8 : group->begin,
@@ -443,7 +378,7 @@ static uint8_t *scaleAddress(const Problem *p, const gqBuffer *scales,
          index * gqElementTypeSize(p->traits.scaleType);
 }
 
-static gqCpuDirection rowwise(const Problem *p, const Group *group) {
+static gqCpuDirection rowwise(const Problem *p, const gqCpuGroup *group) {
   const gqBuffer *scales = &p->operands->scales;
   gqCpuDirection direction = {.outer = outerScale(p, false, group->index),
                               .scaleStride = scaleColumns(p, false, group)};
@@ -460,7 +395,7 @@ static gqCpuDirection rowwise(const Problem *p, const Group *group) {
   return direction;
 }
 
-static gqCpuDirection columnwise(const Problem *p, const Group *group) {
+static gqCpuDirection columnwise(const Problem *p, const gqCpuGroup *group) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   gqCpuDirection direction = {
       .scales =
@@ -486,7 +421,7 @@ static void storeIndex(const gqBuffer *indices, int64_t i, int64_t value) {
     ((int32_t *)indices->data)[i] = (int32_t)value;
 }
 
-static void quantizeGroup(const Problem *p, const Group *group) {
+static void quantizeGroup(const Problem *p, const gqCpuGroup *group) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   gqCpuQuantization quantization = quantizationOf(p, group);
   if (p->rowwise)
@@ -507,10 +442,10 @@ static void quantizeGroup(const Problem *p, const Group *group) {
 
 /// The data of rows in no group.
 static void quantizeOutside(const Problem *p, int64_t begin, int64_t end) {
-  Group rows = {.index = -1,
-                .begin = begin,
-                .rows = end - begin,
-                .columns = p->operands->input.sizes[1]};
+  gqCpuGroup rows = {.index = -1,
+                     .begin = begin,
+                     .rows = end - begin,
+                     .columns = p->operands->input.sizes[1]};
   gqCpuQuantization quantization = quantizationOf(p, &rows);
   quantization.rowwise.outer = outerScale(p, false, rows.index);
   setData(p, &p->operands->data, &rows, &quantization.rowwise);
@@ -518,7 +453,7 @@ static void quantizeOutside(const Problem *p, int64_t begin, int64_t end) {
 }
 
 static void run(const Problem *p) {
-  Group group = beforeFirstGroup;
+  gqCpuGroup group = gqCpuBeforeFirstGroup;
   for (int64_t e = 0; e < p->groups.numGroups; ++e) {
     advance(p, &group);
     quantizeGroup(p, &group);
