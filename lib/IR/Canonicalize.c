@@ -11,7 +11,7 @@
 
 /// The number M of rows.
 static int64_t numRows(MlirOperation op) {
-  if (!gqOperationIsAGroupedBlockQuantize(op))
+  if (!gqQuantizesGroups(op))
     return gqDim(mlirOperationGetOperand(op, 0), 0);
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   int64_t extents[2];
@@ -24,7 +24,7 @@ static int64_t numRows(MlirOperation op) {
 static bool describesGroups(MlirOperation op) {
   if (gqOperationIsAGroupedWgrad(op))
     return true;
-  if (!gqOperationIsAGroupedBlockQuantize(op))
+  if (!gqQuantizesGroups(op))
     return false;
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   intptr_t numOfRows =

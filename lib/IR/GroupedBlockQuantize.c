@@ -16,6 +16,10 @@
 
 #include <inttypes.h>
 
+bool gqQuantizesGroups(MlirOperation op) {
+  return gqOperationIsAGroupedBlockQuantize(op);
+}
+
 gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
   gqGroupedBlockQuantize desc = {
       .numInputs = gqNumOperandsAt(op, GQ_GROUPED_BLOCK_QUANTIZE_inputs),
@@ -30,7 +34,7 @@ gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
 }
 
 /// `like`, which may be null, has the attributes that are not in `desc`.
-static MlirOperation create(MlirLocation location,
+static MlirOperation create(MlirLocation location, const gqOpInfo *info,
                             const gqGroupedBlockQuantize *desc,
                             MlirOperation like) {
   const gqOpExtras extras = {
@@ -42,18 +46,21 @@ static MlirOperation create(MlirLocation location,
       .region = desc->producer,
       .like = like,
   };
-  return gqOpCreate(location, &gqGroupedBlockQuantizeInfo, desc, &extras);
+  return gqOpCreate(location, info, desc, &extras);
 }
 
 MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
                                            const gqGroupedBlockQuantize *desc) {
-  return create(location, desc, (MlirOperation){NULL});
+  return create(location, &gqGroupedBlockQuantizeInfo, desc,
+                (MlirOperation){NULL});
 }
 
 MlirOperation
 gqGroupedBlockQuantizeRebuild(MlirOperation op, MlirLocation location,
                               const gqGroupedBlockQuantize *desc) {
-  return create(location, desc, op);
+  const gqOpInfo *info =
+      gqQuantizesGroups(op) ? gqOpInfoOf(op) : &gqGroupedBlockQuantizeInfo;
+  return create(location, info, desc, op);
 }
 
 //===----------------------------------------------------------------------===//

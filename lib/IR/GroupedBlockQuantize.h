@@ -1,10 +1,13 @@
-//===- GroupedBlockQuantize.h - questions to the op ---------------*- C -*-===//
+//===- GroupedBlockQuantize.h - questions to the ops ---------------*- C
+//-*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What verification, fusion and the lowerings ask of a
-// gq.grouped_block_quantize by its description.
+// What verification, fusion and the lowerings ask of an op that quantizes
+// groups by its description. Such ops have one list of operands
+// (gq/Runtime/GroupedQuantize.def): what reads them by their positions
+// GQ_GROUPED_BLOCK_QUANTIZE_<name> is right for all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +18,12 @@
 
 #include "mlir-c/AffineMap.h"
 
-/// Creates an op as `desc` says, with the attributes of `op` that are not in a
-/// description, so that what nobody here knows survives. `op` stays.
+/// Whether `op` quantizes groups.
+bool gqQuantizesGroups(MlirOperation op);
+
+/// Creates an op as `desc` says, of the kind of `op` if that quantizes groups,
+/// with the attributes of `op` that are not in a description, so that what
+/// nobody here knows survives. `op` stays.
 MlirOperation gqGroupedBlockQuantizeRebuild(MlirOperation op,
                                             MlirLocation location,
                                             const gqGroupedBlockQuantize *desc);

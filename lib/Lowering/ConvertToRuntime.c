@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
+#include "../IR/GroupedBlockQuantize.h"
 #include "Build.h"
 #include "Functions.h"
 #include "Passes.h"
@@ -133,7 +134,7 @@ static bool convert(MlirOperation module, MlirOperation op) {
             mlirValueGetType(mlirOperationGetOperand(op, i)))))
       return gqOpError(op, "needs memrefs in the default memory space, which "
                            "is the CPU's, to be lowered to the runtime");
-  if (gqOperationIsAGroupedBlockQuantize(op) && mlirOperationGetNumRegions(op))
+  if (gqQuantizesGroups(op) && mlirOperationGetNumRegions(op))
     return gqOpError(op, "needs its producer as an op of its own to be lowered "
                          "to the runtime; run gq-expand-producers before "
                          "bufferization");

@@ -317,7 +317,7 @@ static void expand(MlirOperation op) {
 }
 
 void gqExpandProducers(MlirOperation root) {
-  gqOpList ops = gqCollect(root, gqOperationIsAGroupedBlockQuantize);
+  gqOpList ops = gqCollect(root, gqQuantizesGroups);
   for (intptr_t i = 0; i < ops.size; ++i)
     if (mlirOperationGetNumResults(ops.ops[i]) &&
         mlirOperationGetNumRegions(ops.ops[i]))

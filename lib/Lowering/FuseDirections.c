@@ -208,7 +208,7 @@ static void fuseWithOneOf(gqOpList *ops, MlirOperation columnwise) {
 }
 
 void gqFuseDirections(MlirOperation root) {
-  gqOpList ops = gqCollect(root, gqOperationIsAGroupedBlockQuantize);
+  gqOpList ops = gqCollect(root, gqQuantizesGroups);
   for (intptr_t i = 0; i < ops.size; ++i) {
     MlirOperation op = ops.ops[i];
     if (mlirOperationIsNull(op) || !isOnly(op, true))

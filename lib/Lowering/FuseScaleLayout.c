@@ -147,7 +147,7 @@ void gqFuseScaleLayout(MlirOperation root) {
   }
   gqOpListFree(&layouts);
 
-  gqOpList quantizes = gqCollect(root, gqOperationIsAGroupedBlockQuantize);
+  gqOpList quantizes = gqCollect(root, gqQuantizesGroups);
   for (intptr_t i = 0; i < quantizes.size; ++i)
     if (mlirOperationGetNumResults(quantizes.ops[i]))
       skipRowsInNoGroup(quantizes.ops[i]);

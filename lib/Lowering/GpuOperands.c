@@ -321,7 +321,7 @@ static void buildExtentChecks(const Check *c, MlirOperation op) {
     askOfPreprocess(c, op);
   else if (gqOperationIsAGroupedMm(op))
     askOfGroupedMm(c, op);
-  else if (gqOperationIsAGroupedBlockQuantize(op))
+  else if (gqQuantizesGroups(op))
     askOfGroupedBlockQuantize(c, op);
 }
 
@@ -408,7 +408,7 @@ bool gqBuildOperandChecks(const gqBuilder *builder, MlirOperation module,
   intptr_t count = gqOpInfoOf(op)->numOperands;
   for (intptr_t i = 0; i < count; ++i)
     buildOperand(builder, i, gqOperandAt(op, i));
-  if (gqOperationIsAGroupedBlockQuantize(op)) {
+  if (gqQuantizesGroups(op)) {
     gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
     for (intptr_t i = 1; i < desc.numInputs; ++i)
       buildOperand(builder, 0, desc.inputs[i]);

@@ -173,12 +173,68 @@ def Gq_PreprocessGroupedMatmulSfOp
 }
 
 //===----------------------------------------------------------------------===//
+// Ops that quantize groups
+//===----------------------------------------------------------------------===//
+
+/// What they have besides attributes of their own; the operands are those of
+/// gq/Runtime/GroupedQuantize.def.
+defvar groupedQuantizeArguments = (ins
+  OptionalAttr<Gq_DirectionAttr>:$rowwise,
+  OptionalAttr<Gq_DirectionAttr>:$columnwise,
+  OptionalAttr<AffineMapArrayAttr>:$maps,
+  Variadic<Gq_Input>:$inputs,
+  Optional<Gq_Indices>:$row_indices,
+  Gq_Indices:$offsets,
+  Optional<Gq_Indices>:$scale_offsets,
+  Optional<Gq_Indices>:$first_dims,
+  Optional<Gq_Indices>:$last_dims,
+  Optional<Gq_F32ScalarOr1D>:$global_scale,
+  Optional<Gq_F32ScalarOr1D>:$outer_amax,
+  Optional<Gq_F32ScalarOr1D>:$columnwise_outer_amax,
+  Optional<Gq_Data>:$data,
+  Optional<Gq_Scales>:$scales,
+  Optional<Gq_Data>:$columnwise_data,
+  Optional<Gq_Scales1D>:$columnwise_scales,
+  Optional<Gq_F32_1D>:$amax,
+  Optional<Gq_Float2D>:$dbias,
+  Optional<Gq_Indices>:$scale_offsets_out);
+
+/// Clauses of their assembly.
+defvar groupedQuantizeDirections = [{
+    (`rowwise` `` $rowwise^)? (`columnwise` `` $columnwise^)? attr-dict }];
+defvar groupedQuantizeInputs = [{
+    `ins` `(` $inputs `:` type($inputs) `)`
+    (`row_indices` `(` $row_indices^ `:` type($row_indices) `)`)?
+    (`maps` $maps^)? }];
+defvar groupedQuantizeShapes = [{
+    (`shapes` `(` $first_dims^ `,` $last_dims `:`
+                  type($first_dims) `,` type($last_dims) `)`)? }];
+defvar groupedQuantizeSums = [{
+    (`amax_out` `(` $amax^ `:` type($amax) `)`)?
+    (`dbias_out` `(` $dbias^ `:` type($dbias) `)`)? }];
+defvar groupedQuantizeEnd = [{
+    (`->` type($results)^)?
+    (`producer` $producer^)? }];
+
+class Gq_GroupedQuantizeBase<string mnemonic, dag attributes>
+    : Gq_Op<mnemonic, "data",
+            [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
+  let arguments = !con(attributes, groupedQuantizeArguments);
+  // Variadic: a region that is there but empty would have no block to verify.
+  let regions = (region VariadicRegion<SizedRegion<1>>:$producer);
+}
+
+//===----------------------------------------------------------------------===//
 // grouped_block_quantize
 //===----------------------------------------------------------------------===//
 
 def Gq_GroupedBlockQuantizeOp
-    : Gq_Op<"grouped_block_quantize", "data",
-            [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
+    : Gq_GroupedQuantizeBase<"grouped_block_quantize", (ins
+        Gq_FormatAttr:$format,
+        DefaultValuedAttr<Gq_RecipeAttr, "::gq::Recipe::NVFUSER">:$recipe,
+        DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
+          :$scale_layout,
+        DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows)> {
   let summary = "Quantize rows and lay out their scales group by group";
   let description = !strconcat([{
     `gq.block_quantize` and `gq.preprocess_grouped_matmul_sf` in one: the
@@ -355,44 +411,13 @@ def Gq_GroupedBlockQuantizeOp
     With M = 0 the op folds to its `outs`, unless it has others than data and
     scales.
   }]);
-  let arguments = (ins
-    Gq_FormatAttr:$format,
-    DefaultValuedAttr<Gq_RecipeAttr, "::gq::Recipe::NVFUSER">:$recipe,
-    DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
-      :$scale_layout,
-    DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows,
-    OptionalAttr<Gq_DirectionAttr>:$rowwise,
-    OptionalAttr<Gq_DirectionAttr>:$columnwise,
-    OptionalAttr<AffineMapArrayAttr>:$maps,
-    Variadic<Gq_Input>:$inputs,
-    Optional<Gq_Indices>:$row_indices,
-    Gq_Indices:$offsets,
-    Optional<Gq_Indices>:$scale_offsets,
-    Optional<Gq_Indices>:$first_dims,
-    Optional<Gq_Indices>:$last_dims,
-    Optional<Gq_F32ScalarOr1D>:$global_scale,
-    Optional<Gq_F32ScalarOr1D>:$outer_amax,
-    Optional<Gq_F32ScalarOr1D>:$columnwise_outer_amax,
-    Optional<Gq_Data>:$data,
-    Optional<Gq_Scales>:$scales,
-    Optional<Gq_Data>:$columnwise_data,
-    Optional<Gq_Scales1D>:$columnwise_scales,
-    Optional<Gq_F32_1D>:$amax,
-    Optional<Gq_Float2D>:$dbias,
-    Optional<Gq_Indices>:$scale_offsets_out);
-  // Variadic: a region that is there but empty would have no block to verify.
-  let regions = (region VariadicRegion<SizedRegion<1>>:$producer);
-  let assemblyFormat = [{
+  let assemblyFormat = !strconcat([{
     `format` `` $format (`recipe` `` $recipe^)?
-    (`scale_layout` `` $scale_layout^)? (`rows` `` $rows^)?
-    (`rowwise` `` $rowwise^)? (`columnwise` `` $columnwise^)? attr-dict
-    `ins` `(` $inputs `:` type($inputs) `)`
-    (`row_indices` `(` $row_indices^ `:` type($row_indices) `)`)?
-    (`maps` $maps^)?
+    (`scale_layout` `` $scale_layout^)? (`rows` `` $rows^)?}],
+    groupedQuantizeDirections, groupedQuantizeInputs, [{
     `groups` `(` $offsets (`,` $scale_offsets^)? `:`
-                 type($offsets) (`,` type($scale_offsets)^)? `)`
-    (`shapes` `(` $first_dims^ `,` $last_dims `:`
-                  type($first_dims) `,` type($last_dims) `)`)?
+                 type($offsets) (`,` type($scale_offsets)^)? `)`}],
+    groupedQuantizeShapes, [{
     (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
     (`outer_amax` `(` $outer_amax^ `:` type($outer_amax) `)`)?
     (`columnwise_outer_amax`
@@ -400,14 +425,11 @@ def Gq_GroupedBlockQuantizeOp
     (`outs` `(` $data^ `,` $scales `:` type($data) `,` type($scales) `)`)?
     (`columnwise_outs` `(` $columnwise_data^ `,` $columnwise_scales `:`
                            type($columnwise_data) `,`
-                           type($columnwise_scales) `)`)?
-    (`amax_out` `(` $amax^ `:` type($amax) `)`)?
-    (`dbias_out` `(` $dbias^ `:` type($dbias) `)`)?
+                           type($columnwise_scales) `)`)?}],
+    groupedQuantizeSums, [{
     (`scale_offsets_out`
-       `(` $scale_offsets_out^ `:` type($scale_offsets_out) `)`)?
-    (`->` type($results)^)?
-    (`producer` $producer^)?
-  }];
+       `(` $scale_offsets_out^ `:` type($scale_offsets_out) `)`)?}],
+    groupedQuantizeEnd);
 }
 
 def Gq_YieldOp : Op<Gq_Dialect, "yield", [
