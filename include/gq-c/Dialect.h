@@ -50,6 +50,10 @@ MLIR_CAPI_EXPORTED MlirAttribute gqRowsAttrGet(MlirContext context,
                                                gqRows rows);
 MLIR_CAPI_EXPORTED gqRows gqRowsAttrGetValue(MlirAttribute attribute);
 
+MLIR_CAPI_EXPORTED MlirAttribute gqAxisAttrGet(MlirContext context,
+                                               gqAxis axis);
+MLIR_CAPI_EXPORTED gqAxis gqAxisAttrGetValue(MlirAttribute attribute);
+
 /// `#gq.direction<...>`: what one direction of an op has of its own. What is
 /// not written is 0: nearest, none, and for both extents of a block those of
 /// the format.
@@ -190,6 +194,36 @@ MLIR_CAPI_EXPORTED gqGroupedWgrad gqGroupedWgradGet(MlirOperation op);
 /// As gqBlockQuantizeCreate.
 MLIR_CAPI_EXPORTED MlirOperation
 gqGroupedWgradCreate(MlirLocation location, const gqGroupedWgrad *desc);
+
+/// gq.block_dequantize.
+typedef struct gqBlockDequantize {
+#define GQ_BLOCK_DEQUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)             \
+  gq##ENUM FIELD;
+#define GQ_BLOCK_DEQUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)       \
+  MlirValue MEMBER;
+#include "gq/Runtime/Ops.def"
+} gqBlockDequantize;
+
+MLIR_CAPI_EXPORTED bool gqOperationIsABlockDequantize(MlirOperation op);
+MLIR_CAPI_EXPORTED gqBlockDequantize gqBlockDequantizeGet(MlirOperation op);
+/// As gqBlockQuantizeCreate.
+MLIR_CAPI_EXPORTED MlirOperation
+gqBlockDequantizeCreate(MlirLocation location, const gqBlockDequantize *desc);
+
+/// gq.grouped_dequantize.
+typedef struct gqGroupedDequantize {
+#define GQ_GROUPED_DEQUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)           \
+  gq##ENUM FIELD;
+#define GQ_GROUPED_DEQUANTIZE_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)     \
+  MlirValue MEMBER;
+#include "gq/Runtime/Ops.def"
+} gqGroupedDequantize;
+
+MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedDequantize(MlirOperation op);
+MLIR_CAPI_EXPORTED gqGroupedDequantize gqGroupedDequantizeGet(MlirOperation op);
+/// As gqBlockQuantizeCreate.
+MLIR_CAPI_EXPORTED MlirOperation gqGroupedDequantizeCreate(
+    MlirLocation location, const gqGroupedDequantize *desc);
 
 #ifdef __cplusplus
 }

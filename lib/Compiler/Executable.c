@@ -85,6 +85,8 @@ static const RuntimeFunction cpuFunctions[] = {
     GQ_FUNCTION(gqCpuGroupedBlockQuantize),
     GQ_FUNCTION(gqCpuGroupedMm),
     GQ_FUNCTION(gqCpuGroupedWgrad),
+    GQ_FUNCTION(gqCpuBlockDequantize),
+    GQ_FUNCTION(gqCpuGroupedDequantize),
     {"memrefCopy", (void (*)(void))gqMemrefCopy},
     {GQ_HEAP_ALLOCATE_SYMBOL, (void (*)(void))gqHeapAllocate},
     {GQ_HEAP_FREE_SYMBOL, (void (*)(void))gqHeapFree},

@@ -11,6 +11,8 @@
 
 /// The number M of rows.
 static int64_t numRows(MlirOperation op) {
+  if (gqOperationIsAGroupedDequantize(op)) // Its data may be flat.
+    return gqDim(gqOperandAt(op, GQ_GROUPED_DEQUANTIZE_out), 0);
   if (!gqQuantizesGroups(op))
     return gqDim(mlirOperationGetOperand(op, 0), 0);
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);

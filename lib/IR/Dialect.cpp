@@ -67,6 +67,8 @@ static_assert(int(gq::Major::K) == GQ_MAJOR_K);
 static_assert(int(gq::Major::N) == GQ_MAJOR_N);
 static_assert(int(gq::Rows::All) == GQ_ROWS_ALL);
 static_assert(int(gq::Rows::Grouped) == GQ_ROWS_GROUPED);
+static_assert(int(gq::Axis::Rowwise) == GQ_AXIS_ROWWISE);
+static_assert(int(gq::Axis::Columnwise) == GQ_AXIS_COLUMNWISE);
 static_assert(int(gq::MmKernel::Auto) == GQ_MM_KERNEL_AUTO);
 static_assert(int(gq::MmKernel::Any) == GQ_MM_KERNEL_ANY);
 static_assert(int(gq::MmKernel::Decode8) == GQ_MM_KERNEL_DECODE8);
@@ -176,6 +178,11 @@ static_assert(sizeof(gq::GroupedMmOp::Properties::operandSegmentSizes) ==
               GQ_GROUPED_MM_NUM_OPERANDS * sizeof(int32_t));
 static_assert(sizeof(gq::GroupedWgradOp::Properties::operandSegmentSizes) ==
               GQ_GROUPED_WGRAD_NUM_OPERANDS * sizeof(int32_t));
+static_assert(gq::BlockDequantizeOp::hasTrait<OpTrait::AtLeastNOperands<
+                  GQ_BLOCK_DEQUANTIZE_NUM_OPERANDS - 1>::Impl>());
+static_assert(
+    sizeof(gq::GroupedDequantizeOp::Properties::operandSegmentSizes) ==
+    GQ_GROUPED_DEQUANTIZE_NUM_OPERANDS * sizeof(int32_t));
 
 //===----------------------------------------------------------------------===//
 // Dialect
@@ -216,6 +223,7 @@ GQ_DEFINE_ENUM_ATTR(Recipe)
 GQ_DEFINE_ENUM_ATTR(ScaleLayout)
 GQ_DEFINE_ENUM_ATTR(Major)
 GQ_DEFINE_ENUM_ATTR(Rows)
+GQ_DEFINE_ENUM_ATTR(Axis)
 GQ_DEFINE_ENUM_ATTR(MmKernel)
 
 MlirAttribute gqDirectionAttrGet(MlirContext context,

@@ -69,6 +69,7 @@ GQ_DEFINE_ENUM_ATTR(Recipe)
 GQ_DEFINE_ENUM_ATTR(ScaleLayout)
 GQ_DEFINE_ENUM_ATTR(Major)
 GQ_DEFINE_ENUM_ATTR(Rows)
+GQ_DEFINE_ENUM_ATTR(Axis)
 
 //===----------------------------------------------------------------------===//
 // Reading

@@ -81,6 +81,7 @@ GQ_DECLARE_ENUM_ATTR(Recipe)
 GQ_DECLARE_ENUM_ATTR(ScaleLayout)
 GQ_DECLARE_ENUM_ATTR(Major)
 GQ_DECLARE_ENUM_ATTR(Rows)
+GQ_DECLARE_ENUM_ATTR(Axis)
 
 /// gq<Op>Info.
 #define GQ_OP(OP, MNEMONIC) extern const gqOpInfo gq##OP##Info;

@@ -22,6 +22,8 @@ MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op);
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op);
 MlirLogicalResult gqGroupedWgradVerify(MlirOperation op);
+MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op);
+MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op);
 
 /// Whether an op that runs where the program would not run it, such as before a
 /// loop that may have no iteration, could not be noticed. Offsets, row indices

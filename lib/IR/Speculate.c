@@ -11,7 +11,7 @@
 #include "mlir-c/BuiltinTypes.h"
 
 bool gqCannotFail(MlirOperation op) {
-  if (!gqOperationIsABlockQuantize(op))
+  if (!gqOperationIsABlockQuantize(op) && !gqOperationIsABlockDequantize(op))
     return false; // The others read offsets.
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
     MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));

@@ -17,9 +17,10 @@ static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
       !gqCpuCheckInput(op, (gqFormat)format, input, /*rowIndices=*/0))
     return false;
   int64_t m = input->sizes[0], k = input->sizes[1];
-  return gqCpuCheckData(op, "data", (gqFormat)format, &operands->data, m, k) &&
-         gqCpuCheckLinearScales(op, (gqFormat)format, &operands->scales, m,
-                                k) &&
+  return gqCpuCheckData(op, "data", GQ_WRITTEN, (gqFormat)format,
+                        &operands->data, m, k) &&
+         gqCpuCheckLinearScales(op, GQ_WRITTEN, (gqFormat)format,
+                                &operands->scales, m, k) &&
          gqCpuCheckGlobalScale(op, (gqFormat)format, &operands->globalScale,
                                GQ_NO_GROUPS) &&
          gqCpuCheckOverlap(op);

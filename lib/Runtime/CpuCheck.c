@@ -313,14 +313,20 @@ bool gqCpuCheckInput(gqCpuOp *op, gqFormat format, const gqBuffer *input,
          (!gathers || checkRowIndices(op, rowIndices, input->sizes[0]));
 }
 
-bool gqCpuCheckData(gqCpuOp *op, const char *name, gqFormat format,
-                    const gqBuffer *data, int64_t m, int64_t k) {
+/// How an operand made of rows is placed.
+static gqPlacement rowsFor(gqAccess access) {
+  return access == GQ_WRITTEN ? GQ_DISJOINT_ROWS : GQ_ROWS;
+}
+
+bool gqCpuCheckData(gqCpuOp *op, const char *name, gqAccess access,
+                    gqFormat format, const gqBuffer *data, int64_t m,
+                    int64_t k) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   const gqRequirement codes = {.name = name,
                                .buffer = data,
                                .types = 1 << traits.dataType,
-                               .placement = GQ_DISJOINT_ROWS,
-                               .access = GQ_WRITTEN,
+                               .placement = rowsFor(access),
+                               .access = access,
                                .rank = 2,
                                .sizes = {m, k * traits.dataBits / 8},
                                .shape = traits.dataBits == 4 ? "[M, K / 2]"
@@ -328,7 +334,7 @@ bool gqCpuCheckData(gqCpuOp *op, const char *name, gqFormat format,
   return gqCpuCheckOperand(op, &codes);
 }
 
-bool gqCpuCheckLinearScales(gqCpuOp *op, gqFormat format,
+bool gqCpuCheckLinearScales(gqCpuOp *op, gqAccess access, gqFormat format,
                             const gqBuffer *scales, int64_t m, int64_t k) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   gqCpuScaleExtents extents = gqCpuGetScaleExtents(format, false, m, k);
@@ -340,8 +346,8 @@ bool gqCpuCheckLinearScales(gqCpuOp *op, gqFormat format,
   const gqRequirement linear = {.name = "scales",
                                 .buffer = scales,
                                 .types = 1 << traits.scaleType,
-                                .placement = GQ_DISJOINT_ROWS,
-                                .access = GQ_WRITTEN,
+                                .placement = rowsFor(access),
+                                .access = access,
                                 .rank = 2,
                                 .sizes = {extents.rows, extents.columns},
                                 .shape = shape};

@@ -152,11 +152,12 @@ bool gqCpuCheckInput(gqCpuOp *op, gqFormat format, const gqBuffer *input,
                      const gqBuffer *rowIndices);
 
 /// Checks that `data` holds the codes of [M, K].
-bool gqCpuCheckData(gqCpuOp *op, const char *name, gqFormat format,
-                    const gqBuffer *data, int64_t m, int64_t k);
+bool gqCpuCheckData(gqCpuOp *op, const char *name, gqAccess access,
+                    gqFormat format, const gqBuffer *data, int64_t m,
+                    int64_t k);
 
 /// Checks that `scales` are the linear ones of rows of [M, K].
-bool gqCpuCheckLinearScales(gqCpuOp *op, gqFormat format,
+bool gqCpuCheckLinearScales(gqCpuOp *op, gqAccess access, gqFormat format,
                             const gqBuffer *scales, int64_t m, int64_t k);
 
 /// Checks that a scalar `name` of type f32 is absent or [] or, for a

@@ -165,7 +165,7 @@ static bool checkData(gqCpuOp *op, const Problem *p, const char *name,
                       const gqBuffer *data) {
   int64_t count = p->groups.numRows;
   if (!p->ragged)
-    return gqCpuCheckData(op, name, p->method.format, data, count,
+    return gqCpuCheckData(op, name, GQ_WRITTEN, p->method.format, data, count,
                           p->operands->input.sizes[1]);
   return gqCpuCheckFlat(op, name, GQ_WRITTEN, data, 1 << p->traits.dataType,
                         count * p->traits.dataBits / 8,
@@ -184,8 +184,9 @@ static bool checkRowwise(gqCpuOp *op, const Problem *p) {
                           1 << p->traits.scaleType, GQ_ANY_EXTENT,
                           "a flat buffer");
   if (!isTiled(p))
-    return gqCpuCheckLinearScales(op, p->method.format, &operands->scales,
-                                  p->groups.numRows, input->sizes[1]);
+    return gqCpuCheckLinearScales(op, GQ_WRITTEN, p->method.format,
+                                  &operands->scales, p->groups.numRows,
+                                  input->sizes[1]);
   return gqCpuCheckTiledScales(
       op, "scales", GQ_WRITTEN, p->method.format, &operands->scales,
       gq_dev_up(input->sizes[1] / p->traits.blockColumns, GQ_DEV_TILE_COLUMNS),

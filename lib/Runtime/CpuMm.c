@@ -8,11 +8,9 @@
 #include "CpuMm.h"
 
 #include "CpuClones.h"
-#include "runtime_kernels/codecs/E2M1.h"
-#include "runtime_kernels/codecs/E4M3.h"
-#include "runtime_kernels/codecs/E5M2.h"
-#include "runtime_kernels/codecs/E8M0.h"
+#include "runtime_kernels/codecs/Codes.h"
 #include "runtime_kernels/layout/Tile128x4.h"
+#include "runtime_kernels/scalers/Dequantize.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,22 +43,11 @@ static gqCode codeOf(const gqCpuMmMatrix *matrix) {
   return matrix->type == GQ_F8E5M2 ? GQ_CODE_E5M2 : GQ_CODE_E4M3;
 }
 
-static double valueOf(gqCode code, uint8_t byte) {
-  switch (code) {
-  case GQ_CODE_E2M1:
-    return (double)gq_dev_f32_from_e2m1(byte);
-  case GQ_CODE_E4M3:
-    return (double)gq_dev_f32_from_e4m3(byte);
-  case GQ_CODE_E5M2:
-    return (double)gq_dev_f32_from_e5m2(byte);
-  }
-  return 0.0;
-}
-
 static void makeValues(const gqCpuMmMatrix *matrix, Values *values) {
   values->code = codeOf(matrix);
   for (int byte = 0; byte < 256; ++byte)
-    values->values[byte] = valueOf(values->code, (uint8_t)byte);
+    values->values[byte] =
+        (double)gq_dev_f32_from_code(values->code, (uint8_t)byte);
 }
 
 gqCpuMmTile *gqCpuMmTileNew(void) {
@@ -75,20 +62,11 @@ void gqCpuMmTileFree(gqCpuMmTile *tile) { free(tile); }
 static double scaleAt(const gqCpuMmMatrix *matrix, gqFormatTraits traits,
                       int64_t row, int64_t k) {
   int64_t column = k / traits.blockColumns;
-  const uint8_t *tiles = matrix->scales;
-  switch (traits.scaleRule) {
-  case GQ_SCALE_RULE_NVFP4:
-    return (double)gq_dev_f32_from_e4m3(
-        tiles[gq_dev_tile128x4_offset(row, column, matrix->scaleStride)]);
-  case GQ_SCALE_RULE_MX:
-    return (double)gq_dev_f32_from_e8m0(
-        tiles[gq_dev_tile128x4_offset(row, column, matrix->scaleStride)]);
-  case GQ_SCALE_RULE_FP8:
-    return (double)((const float *)matrix
-                        ->scales)[row / traits.blockRows * matrix->scaleStride +
-                                  column];
-  }
-  return 1.0;
+  int64_t index =
+      traits.scaleType == GQ_F32
+          ? row / traits.blockRows * matrix->scaleStride + column
+          : gq_dev_tile128x4_offset(row, column, matrix->scaleStride);
+  return (double)gq_dev_f32_from_scale(traits.scaleRule, matrix->scales, index);
 }
 
 static uint8_t codeAt(const gqCpuMmMatrix *matrix, gqCode code, int64_t row,

@@ -1,4 +1,4 @@
-//===- Codes.h - elements to the codes of any format -------------*- C -*-===//
+//===- Codes.h - elements to the codes of any format, and back ---*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,6 +25,18 @@ GQ_DEV uint8_t gq_dev_code_from_f32(gqFormat format, float x) {
     return gq_dev_e4m3_from_f32(x);
   case GQ_CODE_E5M2:
     return gq_dev_e5m2_from_f32(x);
+  }
+}
+
+/// What a code stands for: that in the low four bits if it has four.
+GQ_DEV float gq_dev_f32_from_code(gqCode code, uint8_t byte) {
+  switch (code) {
+  case GQ_CODE_E2M1:
+    return gq_dev_f32_from_e2m1(byte);
+  case GQ_CODE_E4M3:
+    return gq_dev_f32_from_e4m3(byte);
+  case GQ_CODE_E5M2:
+    return gq_dev_f32_from_e5m2(byte);
   }
 }
 

@@ -189,6 +189,43 @@ static void descriptionsRoundTrip(void **state) {
   assert_true(mlirValueEqual(readGradient.out, wgrad.out));
   mlirOperationDestroy(gradient);
 
+  gqGroupedDequantize dequantize = {
+      .format = GQ_FORMAT_NVFP4,
+      .recipe = GQ_RECIPE_TE,
+      .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,
+      .axis = GQ_AXIS_COLUMNWISE,
+      .data = argument(block, mlirFloat4E2M1FNTypeGet(context), 1,
+                       (int64_t[]){1024}),
+      .scales = argument(block, e4m3, 1, (int64_t[]){1024}),
+      .offsets = desc.offsets,
+      .outerAmax = argument(block, f32, 0, NULL),
+      .out = argument(block, f32, 2, (int64_t[]){8, 64}),
+  };
+  MlirOperation numbers = gqGroupedDequantizeCreate(location, &dequantize);
+  assert_true(mlirOperationVerify(numbers));
+  assert_true(gqOperationIsAGroupedDequantize(numbers));
+  gqGroupedDequantize readNumbers = gqGroupedDequantizeGet(numbers);
+  assert_int_equal(readNumbers.recipe, GQ_RECIPE_TE);
+  assert_int_equal(readNumbers.axis, GQ_AXIS_COLUMNWISE);
+  assert_true(mlirValueEqual(readNumbers.outerAmax, dequantize.outerAmax));
+  assert_true(mlirValueIsNull(readNumbers.scaleInv));
+  assert_true(mlirValueEqual(readNumbers.out, dequantize.out));
+  mlirOperationDestroy(numbers);
+
+  gqBlockDequantize linear = {
+      .format = GQ_FORMAT_FP8_E4M3_1X128,
+      .scaleLayout = GQ_SCALE_LAYOUT_LINEAR,
+      .data = argument(block, e4m3, 2, (int64_t[]){8, 256}),
+      .scales = argument(block, f32, 2, (int64_t[]){8, 2}),
+      .out = argument(block, f32, 2, (int64_t[]){8, 256}),
+  };
+  numbers = gqBlockDequantizeCreate(location, &linear);
+  assert_true(mlirOperationVerify(numbers));
+  assert_true(gqOperationIsABlockDequantize(numbers));
+  assert_true(
+      mlirValueEqual(gqBlockDequantizeGet(numbers).scales, linear.scales));
+  mlirOperationDestroy(numbers);
+
   gqGroupedBlockQuantize quantize = {
       .format = GQ_FORMAT_NVFP4,
       .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,

@@ -342,6 +342,51 @@ def dequantize(data, linear, global_scale=None, fmt="nvfp4"):
     return values if global_scale is None else values / np.float64(global_scale)
 
 
+def dequantize_rows(codes, linear, fmt, recipe="nvfuser", outer=None):
+    """Codes [M, K], linear scales -> float32 [M, K], rounded as the ops do.
+
+    `outer` is the global scale, for te the outer amax, and where `fmt` is an
+    element type the scale of all codes; None is none.
+    """
+    if fmt in PLAIN:
+        with np.errstate(all="ignore"):
+            return PLAIN[fmt](codes) * np.float32(outer)
+    f = FORMATS[fmt]
+    m, k = codes.shape
+    with np.errstate(all="ignore"):
+        d = SCALES[f.scale](linear).astype(np.float32)
+        if recipe == "te":
+            d = d * np.float32(outer) * (np.float32(1) / np.float32(2688))
+        d = d.repeat(f.block[0], 0)[:m].repeat(f.block[1], 1)[:, :k]
+        x = f.value(codes) * d
+        if recipe == "nvfuser" and outer is not None:
+            x = x / np.float32(outer)
+    return x
+
+
+def dequantize_columns(codes, linear, m, fmt, recipe="nvfuser", outer=None):
+    """What quantize_columns() gave for m rows -> float32 [m, K]."""
+    f = FORMATS[fmt]
+    codes = codes[:, :m] if f.transposes else codes.T
+    return dequantize_rows(codes, linear, fmt, recipe, outer).T
+
+
+def stored_float(x, element):
+    """float32 -> f32, f16 or, as uint16, bf16; NaN is all ones but the sign."""
+    nan = np.isnan(x)
+    if element == "f32":
+        return np.where(nan, np.uint32(0x7FFFFFFF), x.view(np.uint32)).view(np.float32)
+    if element == "f16":
+        with np.errstate(over="ignore"):
+            bits = x.astype(np.float16).view(np.uint16)
+        return np.where(nan, np.uint16(0x7FFF), bits).view(np.float16)
+    # To nearest even: the two halves of float32.
+    x = np.where(nan, np.float32(0), x)
+    high, low = np.divmod(x.view(np.uint32).astype(np.int64), 1 << 16)
+    bits = high + ((low > 0x8000) | ((low == 0x8000) & (high % 2 == 1)))
+    return np.where(nan, 0x7FFF, bits).astype(np.uint16)
+
+
 def round_to(x, dtype):
     """float64 `x` rounded once, to nearest even, to f32, f16 or bf16."""
     if np.issubdtype(dtype, np.floating):

@@ -55,6 +55,37 @@ def grouped_block_quantize(operands, attributes):
     return {n: operands[n].array for n in cases.OUTPUTS if n in operands}
 
 
+DEQUANTIZE_OPERANDS = [
+    "data", "scales", "offsets", "scale_offsets", "first_dims", "last_dims",
+    "global_scale", "outer_amax", "scale_inv", "out",
+]  # fmt: skip
+_AXES = ["rowwise", "columnwise"]
+
+
+def grouped_dequantize(operands, attributes):
+    """Runs the op on arrays. Raises gq.Error."""
+    buffers = [_buffer(operands.get(name)) for name in DEQUANTIZE_OPERANDS]
+    fmt = attributes.format
+    _library.lib.gqCpuGroupedDequantize(
+        (_Buffer * len(buffers))(*buffers),
+        gq.FORMATS.index(fmt) if fmt in gq.FORMATS else -1,
+        _RECIPES.index(attributes.recipe),
+        _LAYOUTS.index(attributes.layout),
+        _AXES.index(attributes.axis),
+    )
+    _library.check(_library.lib.gqCpuStatus())
+
+
+def block_dequantize(operands, fmt):
+    """Runs the op on arrays, "global_scale" optional. Raises gq.Error."""
+    names = ["data", "scales", "global_scale", "out"]
+    buffers = [_buffer(operands.get(name)) for name in names]
+    _library.lib.gqCpuBlockDequantize(
+        (_Buffer * len(buffers))(*buffers), gq.FORMATS.index(fmt), 0
+    )
+    _library.check(_library.lib.gqCpuStatus())
+
+
 MM_OPERANDS = [
     "a", "b", "a_scales", "b_scales", "offsets", "scale_offsets", "alpha",
     "row_scales", "column_scales", "bias", "out",

@@ -78,6 +78,18 @@ def Gq_MajorAttr : Gq_EnumAttr<Gq_Major, "major"> {
   }];
 }
 
+def Gq_Axis : Gq_Enum<"Axis", "axis", [
+  I32EnumAttrCase<"Rowwise", 0, "rowwise">,
+  I32EnumAttrCase<"Columnwise", 1, "columnwise">
+]>;
+def Gq_AxisAttr : Gq_EnumAttr<Gq_Axis, "axis"> {
+  let description = [{
+    Along what the blocks of quantized data lie, and in which form it is stored:
+    that of the `outs` of `gq.grouped_block_quantize`, or that of its
+    `columnwise_outs`.
+  }];
+}
+
 def Gq_Rows : Gq_Enum<"Rows", "rows", [
   I32EnumAttrCase<"All", 0, "all">,
   I32EnumAttrCase<"Grouped", 1, "grouped">

@@ -42,6 +42,7 @@ def Gq_F32Scalar : Gq_Shaped<[F32], [0]>;
 def Gq_F32ScalarOr1D : Gq_Shaped<[F32], [0, 1]>;
 def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
 def Gq_F32_2D : Gq_Shaped<[F32], [2]>;
+def Gq_Float1DOr2D : Gq_Shaped<[F32, BF16, F16], [1, 2]>;
 def Gq_Float3D : Gq_Shaped<[F32, BF16, F16], [3]>;
 
 //===----------------------------------------------------------------------===//
@@ -644,6 +645,161 @@ def Gq_GroupedWgradOp
                   type($a_scales) `,` type($b_scales) `)`)?
     `groups` `(` $offsets `:` type($offsets) `)`
     (`alpha` `(` $alpha^ `:` type($alpha) `)`)?
+    `outs` `(` $out `:` type($out) `)`
+    (`->` type($results)^)?
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// block_dequantize
+//===----------------------------------------------------------------------===//
+
+defvar dequantized = [{
+    All arithmetic is float32, one rounding an operation, and the result is
+    rounded to the type of `out`, to nearest even. NaN is 0x7FFFFFFF, 0x7FFF in
+    16 bits, on CPUs and GPUs.}];
+
+def Gq_BlockDequantizeOp : Gq_Op<"block_dequantize", "out"> {
+  let summary = "The numbers that blocks of codes and their scales stand for";
+  let description = !strconcat([{
+    The way back from `gq.block_quantize`: `out[i, k] = code * d` where d is what
+    the scale of the code's block stands for; with a `global_scale` g, `code * d
+    / g`.}], dequantized, [{
+
+    ```mlir
+    %x = gq.block_dequantize format(nvfp4)
+        ins(%q, %s : tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN>)
+        outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
+    ```}], sharedConstraints, [{
+    * (C5) `data` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4.
+    * (C6) `scales` is `[M, K/block]` of the format's type, or `[M/128, K/128]`
+      for blocks of 128 by 128, rounded up.
+    * (C7) `scale_layout` is `linear`, and no tensor has an encoding.
+    * (C8) Memrefs have an innermost stride of 1.
+    * (C9) Only `nvfp4` has a `global_scale`.
+
+    With M = 0 the op folds to its `outs`.
+  }]);
+  let arguments = (ins
+    Gq_FormatAttr:$format,
+    DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Linear">
+      :$scale_layout,
+    Gq_Data2D:$data,
+    Gq_Scales2D:$scales,
+    Optional<Gq_F32Scalar>:$global_scale,
+    Gq_Float2D:$out);
+  let assemblyFormat = [{
+    `format` `` $format (`scale_layout` `` $scale_layout^)? attr-dict
+    `ins` `(` $data `,` $scales `:` type($data) `,` type($scales) `)`
+    (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
+    `outs` `(` $out `:` type($out) `)`
+    (`->` type($results)^)?
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// grouped_dequantize
+//===----------------------------------------------------------------------===//
+
+def Gq_GroupedDequantizeOp
+    : Gq_Op<"grouped_dequantize", "out", [AttrSizedOperandSegments]> {
+  let summary = "The numbers that codes and scales of groups stand for";
+  let description = !strconcat([{
+    The way back from `gq.grouped_block_quantize`, in one direction: `data` and
+    `scales` are as it wrote them, `out` is as its input was, `[M, K]` or, of
+    ragged groups, flat. Rows and elements in no group come through from
+    `outs`.
+
+    ```mlir
+    %x = gq.grouped_dequantize format(nvfp4)
+        ins(%q : tensor<?x5120xf4E2M1FN>)
+        scales(%sf : tensor<?x320xf8E4M3FN, #gq.tile128x4>)
+        groups(%offsets, %sf_offsets : tensor<129xi32>, tensor<128xi32>)
+        outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
+    ```
+
+    An element is `code * d`, where d is what the scale of the code's block
+    stands for; with a `global_scale` g it is `code * d / g`, and in the recipe
+    `te` with an `outer_amax` a `code * (d * a * (1/2688))`.}], dequantized, [{
+
+    **Columns.** With `axis(columnwise)`, `data` and `scales` are those of
+    `columnwise_outs`. Data that is transposed is transposed back.
+
+    ```mlir
+    %x = gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise)
+        ins(%qt : tensor<?xf4E2M1FN>)
+        scales(%sft : tensor<?xf8E4M3FN, #gq.tile128x4>)
+        groups(%offsets : tensor<129xi32>) outer_amax(%amax : tensor<128xf32>)
+        outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
+    ```
+
+    **FP8 per tensor.** Without a format there are no blocks: `data` is of
+    `f8E4M3FN` or `f8E5M2`, and an element is `code * scale_inv`, of which there
+    is one for all groups or one a group.
+
+    ```mlir
+    %x = gq.grouped_dequantize
+        ins(%q : tensor<?x5120xf8E4M3FN>) groups(%offsets : tensor<17xi32>)
+        scale_inv(%s : tensor<16xf32>)
+        outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
+    ```
+
+    **Ragged groups** are told by `shapes`, as there.}], sharedConstraints, [{
+    * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
+      element type. Without `scale_offsets`, `offsets` holds G+1.
+    * (C6) `global_scale`, `outer_amax` and `scale_inv`, if of rank 1, hold G
+      entries.
+    * (C7) `data` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4. It
+      is flat if `out` is, or with `axis(columnwise)` if the format transposes.
+    * (C8) `scales` in `tile128x4` is `[rows, K/block rounded up to 4]` with rows
+      a multiple of 128, linear `[M, K/block]`. It is flat if `out` is, with
+      `axis(columnwise)`, and linear for blocks of 128 by 128.
+    * (C9) Scales in `tile128x4` have that encoding, no other tensor has one.
+    * (C10) Memrefs have an innermost stride of 1; all but data, linear scales
+      and `out` of rank 2 are contiguous.
+    * (C11) Data and scales are of the format's types; without a format data is
+      of `f8E4M3FN` or `f8E5M2`.
+    * (C12) `scales` are there if there is a `format`, and `scale_inv` if not.
+    * (C13) Only `nvfp4` has the recipe `te`. It needs `outer_amax`, and no other
+      has that.
+    * (C14) Only `nvfp4` with the recipe `nvfuser` has a `global_scale`.
+    * (C15) Scales of f32 are `linear`.
+    * (C16) `scale_offsets` are for rowwise scales in `tile128x4` of groups of
+      rows.
+    * (C17) `first_dims` and `last_dims` come together, hold G entries of the
+      type of `offsets`, and are there if `out` is flat.
+    * (C18) `axis(columnwise)` has a `format`.
+
+    With M = 0 the op folds to its `outs`.
+  }]);
+  let arguments = (ins
+    OptionalAttr<Gq_FormatAttr>:$format,
+    DefaultValuedAttr<Gq_RecipeAttr, "::gq::Recipe::NVFUSER">:$recipe,
+    DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
+      :$scale_layout,
+    DefaultValuedAttr<Gq_AxisAttr, "::gq::Axis::Rowwise">:$axis,
+    Gq_Data:$data,
+    Optional<Gq_Scales>:$scales,
+    Gq_Indices:$offsets,
+    Optional<Gq_Indices>:$scale_offsets,
+    Optional<Gq_Indices>:$first_dims,
+    Optional<Gq_Indices>:$last_dims,
+    Optional<Gq_F32ScalarOr1D>:$global_scale,
+    Optional<Gq_F32ScalarOr1D>:$outer_amax,
+    Optional<Gq_F32ScalarOr1D>:$scale_inv,
+    Gq_Float1DOr2D:$out);
+  let assemblyFormat = [{
+    (`format` `` $format^)? (`recipe` `` $recipe^)?
+    (`scale_layout` `` $scale_layout^)? (`axis` `` $axis^)? attr-dict
+    `ins` `(` $data `:` type($data) `)`
+    (`scales` `(` $scales^ `:` type($scales) `)`)?
+    `groups` `(` $offsets (`,` $scale_offsets^)? `:`
+                 type($offsets) (`,` type($scale_offsets)^)? `)`
+    (`shapes` `(` $first_dims^ `,` $last_dims `:`
+                  type($first_dims) `,` type($last_dims) `)`)?
+    (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
+    (`outer_amax` `(` $outer_amax^ `:` type($outer_amax) `)`)?
+    (`scale_inv` `(` $scale_inv^ `:` type($scale_inv) `)`)?
     `outs` `(` $out `:` type($out) `)`
     (`->` type($results)^)?
   }];

@@ -90,6 +90,21 @@ GQ_EXPORT void gqCpuGroupedWgrad(const gqGroupedWgradOperands *operands,
                                  int32_t format, int32_t bFormat,
                                  int32_t scaleLayout);
 
+/// out = code * d, in float32: d is what the scale of the code's block stands
+/// for. With a global scale g that is divided by g. Rounded to the type of
+/// `out`; NaN is 0x7FFFFFFF, 0x7FFF in 16 bits, as on GPUs. `scaleLayout` must
+/// be GQ_SCALE_LAYOUT_LINEAR.
+GQ_EXPORT void gqCpuBlockDequantize(const gqBlockDequantizeOperands *operands,
+                                    int32_t format, int32_t scaleLayout);
+
+/// The same for each group. With the recipe te and an outer amax a it is code *
+/// (d * a * (1 / 2688)); without a format, GQ_FORMAT_NONE, code * scale_inv.
+/// Rows and elements in no group are left alone. `axis` is a gqAxis.
+GQ_EXPORT void
+gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,
+                       int32_t format, int32_t recipe, int32_t scaleLayout,
+                       int32_t axis);
+
 #ifdef __cplusplus
 }
 #endif

@@ -290,6 +290,14 @@ typedef enum gqMajor {
   GQ_MAJOR_N = 1,
 } gqMajor;
 
+/// Along what the blocks of quantized data lie, and in which form it is stored.
+typedef enum gqAxis {
+  /// As gq.grouped_block_quantize writes its `outs`.
+  GQ_AXIS_ROWWISE = 0,
+  /// As it writes its `columnwise_outs`.
+  GQ_AXIS_COLUMNWISE = 1,
+} gqAxis;
+
 /// Which rows have their data quantized. Rows in no group never have scales.
 typedef enum gqRows {
   GQ_ROWS_ALL = 0,

@@ -288,3 +288,43 @@ func.func @grouped_wgrad(%a: memref<?xi8>, %b: memref<?xi8>,
       outs(%c : memref<3x32x64xbf16>)
   return
 }
+
+// STATIC-LABEL: func @grouped_dequantize
+// STATIC-SAME: %[[Q:[^ ]*]]: memref<8x32xi8>, %[[S:[^ ]*]]: memref<128x4xf8E4M3FN>, %[[O:[^ ]*]]: memref<2xi32>, %[[A:[^ ]*]]: memref<f32>, %[[X:[^ ]*]]: memref<8x64xbf16>
+func.func @grouped_dequantize(%q: memref<8x32xi8>, %s: memref<128x4xf8E4M3FN>,
+    %o: memref<2xi32>, %a: memref<f32>, %x: memref<8x64xbf16>) {
+  // STATIC: memref.extract_aligned_pointer_as_index %[[O]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c2, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[A]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c7, %c0]
+  // STATIC: memref.extract_aligned_pointer_as_index %[[X]]
+  // STATIC-NEXT: arith.index_cast
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c9, %c0]
+  // STATIC: call @gqCpuGroupedDequantize(%{{.*}}, %c0_i32, %c1_i32, %c1_i32, %c0_i32)
+  gq.grouped_dequantize format(nvfp4) recipe(te) ins(%q : memref<8x32xi8>)
+      scales(%s : memref<128x4xf8E4M3FN>) groups(%o : memref<2xi32>)
+      outer_amax(%a : memref<f32>) outs(%x : memref<8x64xbf16>)
+  return
+}
+
+// STATIC-LABEL: func @per_tensor
+func.func @per_tensor(%q: memref<8x64xf8E5M2>, %o: memref<2xi64>,
+    %i: memref<1xf32>, %x: memref<8x64xf32>) {
+  // STATIC: call @gqCpuGroupedDequantize(%{{.*}}, %c-1_i32, %c0_i32, %c1_i32, %c0_i32)
+  gq.grouped_dequantize ins(%q : memref<8x64xf8E5M2>)
+      groups(%o : memref<2xi64>) scale_inv(%i : memref<1xf32>)
+      outs(%x : memref<8x64xf32>)
+  return
+}
+
+// STATIC-LABEL: func @block_dequantize
+func.func @block_dequantize(%q: memref<8x64xf8E4M3FN>,
+    %s: memref<8x2xf8E8M0FNU>, %x: memref<8x64xf16>) {
+  // STATIC: call @gqCpuBlockDequantize(%{{.*}}, %c2_i32, %c0_i32)
+  gq.block_dequantize format(mxfp8_e4m3)
+      ins(%q, %s : memref<8x64xf8E4M3FN>, memref<8x2xf8E8M0FNU>)
+      outs(%x : memref<8x64xf16>)
+  return
+}
