@@ -155,6 +155,8 @@ typedef struct gqGroupedBlockQuantize {
   MlirValue firstDims, lastDims;
   MlirValue globalScale;
   MlirValue amax, dbias;
+  /// Of gq.grouped_amax.
+  MlirValue rowAmax, columnAmax;
 } gqGroupedBlockQuantize;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedBlockQuantize(MlirOperation op);
@@ -163,6 +165,16 @@ gqGroupedBlockQuantizeGet(MlirOperation op);
 /// As gqBlockQuantizeCreate.
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedBlockQuantizeCreate(
     MlirLocation location, const gqGroupedBlockQuantize *desc);
+
+/// gq.grouped_amax: what it has of the members above, `rows`, inputs, groups
+/// and `amax`, `rowAmax` and `columnAmax`; the others are null.
+typedef gqGroupedBlockQuantize gqGroupedAmax;
+
+MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedAmax(MlirOperation op);
+MLIR_CAPI_EXPORTED gqGroupedAmax gqGroupedAmaxGet(MlirOperation op);
+/// As gqBlockQuantizeCreate.
+MLIR_CAPI_EXPORTED MlirOperation gqGroupedAmaxCreate(MlirLocation location,
+                                                     const gqGroupedAmax *desc);
 
 /// gq.grouped_mm.
 typedef struct gqGroupedMm {

@@ -83,6 +83,7 @@ static const RuntimeFunction cpuFunctions[] = {
     GQ_FUNCTION(gqCpuBlockQuantize),
     GQ_FUNCTION(gqCpuPreprocessGroupedMatmulSf),
     GQ_FUNCTION(gqCpuGroupedBlockQuantize),
+    GQ_FUNCTION(gqCpuGroupedAmax),
     GQ_FUNCTION(gqCpuGroupedMm),
     GQ_FUNCTION(gqCpuGroupedWgrad),
     GQ_FUNCTION(gqCpuBlockDequantize),

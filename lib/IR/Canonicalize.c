@@ -13,7 +13,7 @@
 static int64_t numRows(MlirOperation op) {
   if (gqOperationIsAGroupedDequantize(op)) // Its data may be flat.
     return gqDim(gqOperandAt(op, GQ_GROUPED_DEQUANTIZE_out), 0);
-  if (!gqQuantizesGroups(op))
+  if (!gqReadsGroups(op))
     return gqDim(mlirOperationGetOperand(op, 0), 0);
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   int64_t extents[2];
@@ -26,7 +26,7 @@ static int64_t numRows(MlirOperation op) {
 static bool describesGroups(MlirOperation op) {
   if (gqOperationIsAGroupedWgrad(op))
     return true;
-  if (!gqQuantizesGroups(op))
+  if (!gqReadsGroups(op))
     return false;
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   intptr_t numOfRows =

@@ -174,6 +174,8 @@ static_assert(gq::PreprocessGroupedMatmulSfOp::hasTrait<OpTrait::NOperands<
 static_assert(
     sizeof(gq::GroupedBlockQuantizeOp::Properties::operandSegmentSizes) ==
     GQ_GROUPED_BLOCK_QUANTIZE_NUM_OPERANDS * sizeof(int32_t));
+static_assert(sizeof(gq::GroupedAmaxOp::Properties::operandSegmentSizes) ==
+              GQ_GROUPED_AMAX_NUM_OPERANDS * sizeof(int32_t));
 static_assert(sizeof(gq::GroupedMmOp::Properties::operandSegmentSizes) ==
               GQ_GROUPED_MM_NUM_OPERANDS * sizeof(int32_t));
 static_assert(sizeof(gq::GroupedWgradOp::Properties::operandSegmentSizes) ==

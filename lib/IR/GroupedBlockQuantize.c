@@ -14,11 +14,22 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 bool gqQuantizesGroups(MlirOperation op) {
   return gqOperationIsAGroupedBlockQuantize(op);
 }
+
+bool gqReadsGroups(MlirOperation op) {
+  return gqQuantizesGroups(op) || gqOperationIsAGroupedAmax(op);
+}
+
+// What is read by position is at the same one in all of them.
+static_assert((int)GQ_GROUPED_AMAX_inputs == GQ_GROUPED_BLOCK_QUANTIZE_inputs &&
+                  (int)GQ_GROUPED_AMAX_row_indices ==
+                      GQ_GROUPED_BLOCK_QUANTIZE_row_indices,
+              "");
 
 gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
   gqGroupedBlockQuantize desc = {
@@ -55,11 +66,20 @@ MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
                 (MlirOperation){NULL});
 }
 
+MlirOperation gqGroupedAmaxCreate(MlirLocation location,
+                                  const gqGroupedAmax *desc) {
+  return create(location, &gqGroupedAmaxInfo, desc, (MlirOperation){NULL});
+}
+
+gqGroupedAmax gqGroupedAmaxGet(MlirOperation op) {
+  return gqGroupedBlockQuantizeGet(op);
+}
+
 MlirOperation
 gqGroupedBlockQuantizeRebuild(MlirOperation op, MlirLocation location,
                               const gqGroupedBlockQuantize *desc) {
   const gqOpInfo *info =
-      gqQuantizesGroups(op) ? gqOpInfoOf(op) : &gqGroupedBlockQuantizeInfo;
+      gqReadsGroups(op) ? gqOpInfoOf(op) : &gqGroupedBlockQuantizeInfo;
   return create(location, info, desc, op);
 }
 
@@ -246,7 +266,7 @@ static Directions directionsOf(const gqGroupedBlockQuantize *desc) {
         "columnwise_outs", traits.blockColumns, traits.blockRows}}};
 }
 
-/// What comes together, comes together (C16), (C23).
+/// What comes together, comes together (C16).
 static bool checkPairs(MlirOperation op, const gqGroupedBlockQuantize *desc) {
   Directions directions = directionsOf(desc);
   bool any = false, paired = true;
@@ -255,11 +275,17 @@ static bool checkPairs(MlirOperation op, const gqGroupedBlockQuantize *desc) {
     any |= isPresent(direction->data);
     paired &= isPresent(direction->data) == isPresent(direction->scales);
   }
-  if (!any || !paired) // (C16)
-    return gqOpError(op, "requires data and scales of 'outs', of "
-                         "'columnwise_outs' or of both");
-  return isPresent(desc->firstDims) == isPresent(desc->lastDims) || // (C23)
-         gqOpError(op, "requires both 'first_dims' and 'last_dims'");
+  return (any && paired) || // (C16)
+         gqOpError(op, "requires data and scales of 'outs', of "
+                       "'columnwise_outs' or of both");
+}
+
+bool gqCheckShapes(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                   bool others, const char *names) {
+  if (isPresent(desc->firstDims) != isPresent(desc->lastDims))
+    return gqOpError(op, "requires both 'first_dims' and 'last_dims'");
+  return !gqIsRagged(desc) || !others ||
+         gqOpError(op, "requires no %s where it has 'shapes'", names);
 }
 
 /// What the directions have of their own (C26), (C27).
@@ -316,11 +342,11 @@ static bool checkGroupKind(MlirOperation op,
                      "requires 'outs' with scale_layout(tile128x4) and no "
                      "'shapes' for '%s'",
                      derives ? "scale_offsets_out" : "scale_offsets");
-  return !gqIsRagged(desc) || // (C23)
-         (mlirRegionIsNull(desc->producer) && !isPresent(desc->rowIndices) &&
-          !isPresent(desc->dbias)) ||
-         gqOpError(op, "requires no 'producer', 'row_indices' or 'dbias' "
-                       "where it has 'shapes'");
+  return gqCheckShapes(op, desc, // (C23)
+                       !mlirRegionIsNull(desc->producer) ||
+                           isPresent(desc->rowIndices) ||
+                           isPresent(desc->dbias),
+                       "'producer', 'row_indices' or 'dbias'");
 }
 
 /// Data in the shape of the input, of which `extents` are M and K or, flat, the
@@ -373,8 +399,7 @@ static bool checkTypes(MlirOperation op, const gqGroupedBlockQuantize *desc) {
   return valid;
 }
 
-/// An index of each group.
-static bool checkIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
+bool gqCheckGroupIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
                          const char *name, MlirValue indices, int64_t groups) {
   return gqCheckSameElements(op, name, indices, "offsets", desc->offsets) &&
          gqCheckExtents(op, name, indices, &groups);
@@ -404,11 +429,12 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
                         &groups) && // (C18)
          gqCheckExtents(op, "columnwise_outer_amax", desc->columnwise.outerAmax,
                         &groups) &&
-         checkIndices(op, desc, "scale_offsets_out", desc->scaleOffsetsOut,
-                      groups) && // (C21)
-         checkIndices(op, desc, "first_dims", desc->firstDims,
-                      groups) && // (C23)
-         checkIndices(op, desc, "last_dims", desc->lastDims, groups) &&
+         gqCheckGroupIndices(op, desc, "scale_offsets_out",
+                             desc->scaleOffsetsOut,
+                             groups) && // (C21)
+         gqCheckGroupIndices(op, desc, "first_dims", desc->firstDims,
+                             groups) && // (C23)
+         gqCheckGroupIndices(op, desc, "last_dims", desc->lastDims, groups) &&
          gqCheckExtents(op, "amax", desc->amax, &groups) && // (C24)
          gqCheckExtents(op, "dbias", desc->dbias, dbias);
 }
@@ -462,8 +488,10 @@ void gqGroupedBlockQuantizeExtents(const gqGroupedBlockQuantize *desc,
   unifyData(extents, desc, desc->rowwise.data);
   if (!isTransposed(desc))
     unifyData(extents, desc, desc->columnwise.data);
+  gqUnify(&extents[0], gqDim(desc->rowAmax, 0));
   gqUnify(&extents[0], gqDim(desc->rowIndices, 0));
   gqUnify(&extents[1], gqDim(desc->dbias, 1));
+  gqUnify(&extents[1], gqDim(desc->columnAmax, 1));
   if (mlirRegionIsNull(desc->producer)) {
     if (!isPresent(desc->rowIndices))
       gqUnify(&extents[0], gqDim(desc->inputs[0], 0));
@@ -491,8 +519,12 @@ MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
     return desc->columnwise.data;
   if (dim == 0 && isPresent(desc->rowIndices))
     return desc->rowIndices;
+  if (dim == 0 && isPresent(desc->rowAmax))
+    return desc->rowAmax;
   if (dim == 1 && isPresent(desc->dbias))
     return desc->dbias;
+  if (dim == 1 && isPresent(desc->columnAmax))
+    return desc->columnAmax;
   for (intptr_t i = 0; i < desc->numInputs; ++i) {
     if (!mlirAttributeIsNull(desc->maps))
       *position = positionIn(
@@ -514,11 +546,18 @@ static bool checkFound(MlirOperation op, const gqGroupedBlockQuantize *desc) {
                        "that has K");
 }
 
+bool gqCheckGroupInputs(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                        int64_t extents[2]) {
+  return checkProducer(op, desc, extents) &&
+         gqCheckExtents(op, "row_indices", desc->rowIndices, extents) &&
+         checkFound(op, desc);
+}
+
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   int64_t extents[2];
   if (!gqCheckUniform(op) ||         // (C3)
-      !checkPairs(op, &desc) ||      // (C16), (C23)
+      !checkPairs(op, &desc) ||      // (C16)
       !checkDirections(op, &desc) || // (C26), (C27)
       !checkRecipe(op, &desc) ||     // (C18), (C19)
       !checkGroupKind(op, &desc) ||  // (C21), (C23)
@@ -528,9 +567,7 @@ MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
     return mlirLogicalResultFailure();
   gqGroupedBlockQuantizeExtents(&desc, extents);
   bool valid =
-      checkProducer(op, &desc, extents) && // (C7), (C11), (C12), (C14), (C15)
-      gqCheckExtents(op, "row_indices", desc.rowIndices, extents) && // (C13)
-      checkFound(op, &desc) &&                                       // (C25)
+      gqCheckGroupInputs(op, &desc, extents) && // (C7), (C11) to (C15), (C25)
       (gqIsRagged(&desc) ||
        gqCheckBlocks(op, desc.format, extents[1])) && // (C4)
       checkPerGroup(op, &desc, extents[1]) &&

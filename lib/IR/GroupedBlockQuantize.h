@@ -21,7 +21,11 @@
 /// Whether `op` quantizes groups.
 bool gqQuantizesGroups(MlirOperation op);
 
-/// Creates an op as `desc` says, of the kind of `op` if that quantizes groups,
+/// Whether it has the inputs, the producer and the groups of one that does:
+/// gq.grouped_amax too. All of them have one description.
+bool gqReadsGroups(MlirOperation op);
+
+/// Creates an op as `desc` says, of the kind of `op` if that reads groups,
 /// with the attributes of `op` that are not in a description, so that what
 /// nobody here knows survives. `op` stays.
 MlirOperation gqGroupedBlockQuantizeRebuild(MlirOperation op,
@@ -49,6 +53,22 @@ bool gqIsRagged(const gqGroupedBlockQuantize *desc);
 /// without the inputs of a producer.
 void gqGroupedBlockQuantizeExtents(const gqGroupedBlockQuantize *desc,
                                    int64_t extents[2]);
+
+/// Checks the inputs, producer, maps and row indices of such an op, and that M
+/// and K can be found; completes `extents`, those of
+/// gqGroupedBlockQuantizeExtents(), by what the inputs say.
+bool gqCheckGroupInputs(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                        int64_t extents[2]);
+
+/// Checks that `first_dims` and `last_dims` are there both or none, and if they
+/// are, that none of the others is: `names` says what these are called.
+bool gqCheckShapes(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                   bool others, const char *names);
+
+/// Checks that `indices`, unless null, hold an entry a group, of the type of
+/// `offsets`.
+bool gqCheckGroupIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                         const char *name, MlirValue indices, int64_t groups);
 
 /// An operand that has the extent M (`dim` 0) or K (1) of groups of rows, in
 /// its own dimension `*position`; null if only the inside of groups tells.

@@ -20,6 +20,7 @@ extern "C" {
 MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op);
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op);
+MlirLogicalResult gqGroupedAmaxVerify(MlirOperation op);
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op);
 MlirLogicalResult gqGroupedWgradVerify(MlirOperation op);
 MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op);

@@ -689,7 +689,7 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   if (!gqCheckLowerable(op))
     return false;
   if (gqOperationIsAGroupedWgrad(op) || gqOperationIsABlockDequantize(op) ||
-      gqOperationIsAGroupedDequantize(op))
+      gqOperationIsAGroupedDequantize(op) || gqOperationIsAGroupedAmax(op))
     return gqOpError(op, "has no GPU kernel yet; a CPU computes it");
   if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
     return gqOpError(op, "needs to be in a func.func of the module itself to "

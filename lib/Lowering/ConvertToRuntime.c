@@ -134,7 +134,7 @@ static bool convert(MlirOperation module, MlirOperation op) {
             mlirValueGetType(mlirOperationGetOperand(op, i)))))
       return gqOpError(op, "needs memrefs in the default memory space, which "
                            "is the CPU's, to be lowered to the runtime");
-  if (gqQuantizesGroups(op) && mlirOperationGetNumRegions(op))
+  if (gqReadsGroups(op) && mlirOperationGetNumRegions(op))
     return gqOpError(op, "needs its producer as an op of its own to be lowered "
                          "to the runtime; run gq-expand-producers before "
                          "bufferization");

@@ -317,7 +317,7 @@ static void expand(MlirOperation op) {
 }
 
 void gqExpandProducers(MlirOperation root) {
-  gqOpList ops = gqCollect(root, gqQuantizesGroups);
+  gqOpList ops = gqCollect(root, gqReadsGroups);
   for (intptr_t i = 0; i < ops.size; ++i)
     if (mlirOperationGetNumResults(ops.ops[i]) &&
         mlirOperationGetNumRegions(ops.ops[i]))

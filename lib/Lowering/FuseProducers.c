@@ -372,7 +372,7 @@ static MlirOperation fuseOne(MlirOperation op) {
 }
 
 void gqFuseProducers(MlirOperation root) {
-  gqOpList ops = gqCollect(root, gqQuantizesGroups);
+  gqOpList ops = gqCollect(root, gqReadsGroups);
   for (intptr_t i = 0; i < ops.size; ++i) {
     MlirOperation op = ops.ops[i];
     while (!mlirOperationIsNull(op))

@@ -308,7 +308,7 @@ MlirOperation gqFuseRowGather(MlirOperation op, intptr_t input) {
 }
 
 void gqFuseRowGathers(MlirOperation root) {
-  gqOpList ops = gqCollect(root, gqQuantizesGroups);
+  gqOpList ops = gqCollect(root, gqReadsGroups);
   for (intptr_t i = 0; i < ops.size; ++i) {
     MlirOperation op = ops.ops[i];
     intptr_t input = 0;

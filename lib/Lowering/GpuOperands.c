@@ -314,6 +314,24 @@ static void askOfGroupedBlockQuantize(const Check *c, MlirOperation op) {
     askOfRows(c, &desc);
 }
 
+static void askOfGroupedAmax(const Check *c, MlirOperation op) {
+  gqGroupedAmax desc = gqGroupedAmaxGet(op);
+  Extent groups = groupsOf(desc.offsets, (MlirValue){NULL});
+  static const intptr_t perGroup[] = {
+      GQ_GROUPED_AMAX_first_dims, GQ_GROUPED_AMAX_last_dims,
+      GQ_GROUPED_AMAX_amax, GQ_GROUPED_AMAX_column_amax};
+  for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
+    ask(c, perGroup[i], gqOperandAt(op, perGroup[i]), 0, groups);
+  if (gqIsRagged(&desc))
+    return;
+  Extent rows = findExtent(&desc, 0), columns = findExtent(&desc, 1);
+  askBlocks(c, columns, 16);
+  askInputs(c, &desc, rows, columns);
+  ask(c, GQ_GROUPED_AMAX_row_indices, desc.rowIndices, 0, rows);
+  ask(c, GQ_GROUPED_AMAX_row_amax, desc.rowAmax, 0, rows);
+  ask(c, GQ_GROUPED_AMAX_column_amax, desc.columnAmax, 1, columns);
+}
+
 static void buildExtentChecks(const Check *c, MlirOperation op) {
   if (gqOperationIsABlockQuantize(op))
     askOfBlockQuantize(c, op);
@@ -323,6 +341,8 @@ static void buildExtentChecks(const Check *c, MlirOperation op) {
     askOfGroupedMm(c, op);
   else if (gqQuantizesGroups(op))
     askOfGroupedBlockQuantize(c, op);
+  else if (gqOperationIsAGroupedAmax(op))
+    askOfGroupedAmax(c, op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -408,7 +428,7 @@ bool gqBuildOperandChecks(const gqBuilder *builder, MlirOperation module,
   intptr_t count = gqOpInfoOf(op)->numOperands;
   for (intptr_t i = 0; i < count; ++i)
     buildOperand(builder, i, gqOperandAt(op, i));
-  if (gqQuantizesGroups(op)) {
+  if (gqReadsGroups(op)) {
     gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
     for (intptr_t i = 1; i < desc.numInputs; ++i)
       buildOperand(builder, 0, desc.inputs[i]);

@@ -262,6 +262,14 @@ bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
   return true;
 }
 
+bool gqCpuCheckRows(gqCpuOp *op, int32_t rows) {
+  return rows == GQ_ROWS_ALL || rows == GQ_ROWS_GROUPED ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "rows %" PRId32
+                   " is unknown, expected all (%d) or grouped (%d)",
+                   rows, GQ_ROWS_ALL, GQ_ROWS_GROUPED);
+}
+
 bool gqCpuCheckColumns(gqCpuOp *op, const char *name, gqFormat format,
                        int64_t k) {
   int64_t block = gqFormatGetTraits(format).blockColumns;

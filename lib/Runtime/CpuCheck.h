@@ -140,6 +140,9 @@ bool gqCpuCheckFormat(gqCpuOp *op, int32_t format);
 bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
                           int32_t layouts);
 
+/// Checks that this is a gqRows.
+bool gqCpuCheckRows(gqCpuOp *op, int32_t rows);
+
 /// Checks that K, the columns of an operand `name`, is a positive multiple of
 /// the block.
 bool gqCpuCheckColumns(gqCpuOp *op, const char *name, gqFormat format,

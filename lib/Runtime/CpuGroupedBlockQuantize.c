@@ -80,12 +80,7 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
   if (recipe == GQ_RECIPE_TE && traits.scaleRule != GQ_SCALE_RULE_NVFP4)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "format %s has no recipe te, only nvfp4 has", traits.name);
-  if (rows != GQ_ROWS_ALL && rows != GQ_ROWS_GROUPED)
-    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "rows %" PRId32
-                     " is unknown, expected all (%d) or grouped (%d)",
-                     rows, GQ_ROWS_ALL, GQ_ROWS_GROUPED);
-  return true;
+  return gqCpuCheckRows(op, rows);
 }
 
 /// Which optional operands there are.

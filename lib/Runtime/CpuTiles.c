@@ -63,6 +63,20 @@ GQ_CPU_CLONES
 float gqCpuTileAmax(const gqCpuTile *tile) { return tileAmax(tile); }
 
 GQ_CPU_CLONES
+void gqCpuRaiseToTileRows(const gqCpuTile *tile, float *rows) {
+  for (int64_t r = 0; r < tile->rows; ++r)
+    rows[r] =
+        gq_dev_max(gq_dev_f32_amax(tile->x[r], (int)tile->columns), rows[r]);
+}
+
+GQ_CPU_CLONES
+void gqCpuRaiseToTileColumns(const gqCpuTile *tile, float *columns) {
+  for (int64_t r = 0; r < tile->rows; ++r)
+    for (int64_t c = 0; c < tile->columns; ++c)
+      columns[c] = gq_dev_max(__builtin_fabsf(tile->x[r][c]), columns[c]);
+}
+
+GQ_CPU_CLONES
 void gqCpuAddTileSums(const gqCpuTile *tile, float sums[GQ_CPU_TILE]) {
   float tileSums[GQ_CPU_TILE] = {0};
   for (int64_t r = 0; r < tile->rows; ++r)

@@ -47,6 +47,11 @@ void gqCpuLoadTile(const gqBuffer *input, const gqBuffer *rowIndices,
 /// The largest magnitude, NaN dropped.
 float gqCpuTileAmax(const gqCpuTile *tile);
 
+/// Raises each of `rows` to the largest magnitude of its row of the tile, and
+/// each of `columns` to that of its column, NaN dropped.
+void gqCpuRaiseToTileRows(const gqCpuTile *tile, float *rows);
+void gqCpuRaiseToTileColumns(const gqCpuTile *tile, float *columns);
+
 /// Adds the sum of each column, computed in the order of the rows, to `sums`.
 void gqCpuAddTileSums(const gqCpuTile *tile, float sums[GQ_CPU_TILE]);
 

@@ -162,6 +162,12 @@ def te_outer_scale(outer_amax):
     return np.where((a == 0) | (e == 0), np.float32(1), e)
 
 
+def amax(x, axis=None):
+    """The largest magnitudes of `x`, NaN dropped; 0 of nothing."""
+    # NumPy's fmax would return a signaling NaN instead of dropping it.
+    return np.where(np.isnan(x), np.float32(0), np.abs(x)).max(axis, initial=0)
+
+
 def block_scales(amax, fmt, recipe, outer):
     """The stored scales of blocks, and the factors of their elements.
 
@@ -202,9 +208,7 @@ def quantize_rows(x, fmt, recipe="nvfuser", outer=None):
     counts = padded.shape[0] // rows, padded.shape[1] // columns
     b = padded.reshape(counts[0], rows, counts[1], columns)
     with np.errstate(all="ignore"):
-        # NumPy's fmax would return a signaling NaN instead of dropping it.
-        amax = np.where(np.isnan(b), np.float32(0), np.abs(b)).max((1, 3))
-        scales, factors = block_scales(amax, fmt, recipe, outer)
+        scales, factors = block_scales(amax(b, (1, 3)), fmt, recipe, outer)
         codes = FORMATS[fmt].code(b * factors[:, None, :, None])
     return codes.reshape(padded.shape)[:m, :k], scales
 

@@ -70,15 +70,16 @@ class Gq_Op<string mnemonic, string firstInit, list<Trait> traits = []>
   }];
 }
 
-defvar sharedConstraints = [{
+defvar operandConstraints = [{
 
     Constraints (an extent that one operand leaves dynamic, others may give):
     * (C1) Operands have the element types and ranks listed below.
     * (C2) Results are the types of `outs` where those are tensors; there are
       none where they are memrefs.
     * (C3) Operands are all tensors or all memrefs, whose static extents multiply
-      to at most 2^48 each.
-    * (C4) K is a positive multiple of the format's block.}];
+      to at most 2^48 each.}];
+defvar sharedConstraints = !strconcat(operandConstraints, [{
+    * (C4) K is a positive multiple of the format's block.}]);
 
 //===----------------------------------------------------------------------===//
 // block_quantize
@@ -433,8 +434,94 @@ def Gq_GroupedBlockQuantizeOp
     groupedQuantizeEnd);
 }
 
+//===----------------------------------------------------------------------===//
+// grouped_amax
+//===----------------------------------------------------------------------===//
+
+def Gq_GroupedAmaxOp
+    : Gq_Op<"grouped_amax", "amax",
+            [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
+  let summary = "The largest magnitudes of groups, of rows and of columns";
+  let description = !strconcat([{
+    What an outer scale is made of, before anything is quantized: of all the
+    results that are asked for, in one pass over the input.
+
+    * `amax`, `[G]`: the largest magnitude of each group; 0 of an empty one.
+    * `row_amax`, `[M]`: that of each row. That of a row in no group comes through
+      from `row_amax_out` with `rows(grouped)`.
+    * `column_amax`, `[G, K]`: that of each column of a group; 0 of an empty one.
+
+    NaN is dropped: what is nothing but NaN has 0. A magnitude is exact, so that
+    the result depends on no order.
+
+    ```mlir
+    %a, %r, %c = gq.grouped_amax
+        ins(%x : tensor<?x5120xbf16>) groups(%offsets : tensor<129xi32>)
+        amax_out(%a0 : tensor<128xf32>)
+        row_amax_out(%r0 : tensor<?xf32>)
+        column_amax_out(%c0 : tensor<128x5120xf32>)
+        -> tensor<128xf32>, tensor<?xf32>, tensor<128x5120xf32>
+    ```
+
+    Inputs, `producer`, `row_indices`, groups and `shapes` are as those of
+    `gq.grouped_block_quantize`. A row whose index is out of range is zeros on a
+    GPU.
+
+    ```mlir
+    %a = gq.grouped_amax
+        ins(%x : tensor<?xbf16>) groups(%offsets : tensor<9xi64>)
+        shapes(%m, %k : tensor<8xi64>, tensor<8xi64>)
+        amax_out(%a0 : tensor<8xf32>) -> tensor<8xf32>
+    ```}], operandConstraints, [{
+    * (C4) K is a positive multiple of 16.
+    * (C5) There is a result at least.
+    * (C6) `offsets` holds G+1 entries.
+    * (C7) Without `producer` there is one input, `[M, K]` or, with
+      `row_indices`, `[N, K]`, and no `maps`.
+    * (C8) With `producer` there are up to 8 inputs, and each has one of the
+      maps of `gq.grouped_block_quantize` and the extents that it asks for.
+    * (C9) `producer` takes the elements of the inputs and yields one `f32`,
+      `bf16` or `f16`.
+    * (C10) `row_indices` holds M entries.
+    * (C11) With `producer`, one of `maps` has the symbol r if there are
+      `row_indices`, and none if not.
+    * (C12) Inputs read by index have the same number N of rows.
+    * (C13) `first_dims` and `last_dims` come together and hold G entries of the
+      type of `offsets`. Then there is one flat input and no `producer`,
+      `row_indices`, `row_amax` or `column_amax`.
+    * (C14) `amax` holds G entries, `row_amax` M, and `column_amax` is `[G, K]`.
+    * (C15) Some operand has the extent M, and some K: `row_indices`, `row_amax`,
+      `column_amax` or an input.
+    * (C16) Memrefs have an innermost stride of 1; all but the inputs are
+      contiguous.
+    * (C17) No tensor has an encoding.
+  }]);
+  let arguments = (ins
+    DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows,
+    OptionalAttr<AffineMapArrayAttr>:$maps,
+    Variadic<Gq_Input>:$inputs,
+    Optional<Gq_Indices>:$row_indices,
+    Gq_Indices:$offsets,
+    Optional<Gq_Indices>:$first_dims,
+    Optional<Gq_Indices>:$last_dims,
+    Optional<Gq_F32_1D>:$amax,
+    Optional<Gq_F32_1D>:$row_amax,
+    Optional<Gq_F32_2D>:$column_amax);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$producer);
+  let assemblyFormat = !strconcat([{
+    (`rows` `` $rows^)? attr-dict }],
+    groupedQuantizeInputs, [{
+    `groups` `(` $offsets `:` type($offsets) `)`}],
+    groupedQuantizeShapes, [{
+    (`amax_out` `(` $amax^ `:` type($amax) `)`)?
+    (`row_amax_out` `(` $row_amax^ `:` type($row_amax) `)`)?
+    (`column_amax_out` `(` $column_amax^ `:` type($column_amax) `)`)?}],
+    groupedQuantizeEnd);
+}
+
 def Gq_YieldOp : Op<Gq_Dialect, "yield", [
-    Pure, Terminator, ReturnLike, HasParent<"GroupedBlockQuantizeOp">]> {
+    Pure, Terminator, ReturnLike,
+    ParentOneOf<["GroupedBlockQuantizeOp", "GroupedAmaxOp"]>]> {
   let summary = "The element that a producer computes";
   let arguments = (ins AnyTypeOf<[F32, BF16, F16]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";

@@ -69,6 +69,11 @@ gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
                           int32_t format, int32_t recipe, int32_t scaleLayout,
                           int32_t rows);
 
+/// The largest magnitudes of groups, rows and columns. `rows` is a gqRows:
+/// whether rows in no group have one too.
+GQ_EXPORT void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands,
+                                int32_t rows);
+
 /// out[i, n] = factor * sum_k deq(a)[i, k] * deq(b[e])[n, k] + bias[e, n] with
 /// factor = alpha[e] * row_scales[i] * column_scales[e, n] for the rows i of
 /// each group e; what is absent is left out. Computed in float64, in the order

@@ -1,0 +1,201 @@
+//===- CpuGroupedAmax.c - gq.grouped_amax on the CPU ---------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gq/Runtime/Cpu.h"
+
+#include "CpuCheck.h"
+#include "CpuGroups.h"
+#include "CpuTiles.h"
+#include "runtime_kernels/codecs/Float.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/// The op as check() found it.
+typedef struct Problem {
+  const gqGroupedAmaxOperands *operands;
+  gqRows rows;
+  gqCpuGrouping grouping;
+  bool gathers, ragged;
+} Problem;
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// Which optional operands there are.
+static bool checkPresence(gqCpuOp *op, Problem *p) {
+  const gqGroupedAmaxOperands *operands = p->operands;
+  bool ofRows = !gqBufferIsAbsent(&operands->rowAmax) ||
+                !gqBufferIsAbsent(&operands->columnAmax);
+  p->gathers = !gqBufferIsAbsent(&operands->rowIndices);
+  p->ragged = !gqBufferIsAbsent(&operands->firstDims);
+  if (gqBufferIsAbsent(&operands->amax) && !ofRows)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "amax, row_amax and column_amax are absent, expected one "
+                     "of them");
+  if (p->ragged == gqBufferIsAbsent(&operands->lastDims))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "expected both first_dims and last_dims or none of them");
+  return !p->ragged || (!p->gathers && !ofRows) ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "%s needs rows of the same number of columns, there must be "
+                   "no last_dims",
+                   p->gathers                              ? "row_indices"
+                   : !gqBufferIsAbsent(&operands->rowAmax) ? "row_amax"
+                                                           : "column_amax");
+}
+
+/// The input and the groups in it. Columns are a multiple of 16, as those of
+/// nvfp4 are.
+static bool checkInput(gqCpuOp *op, Problem *p) {
+  const gqGroupedAmaxOperands *operands = p->operands;
+  const gqBuffer none = {0};
+  bool valid = p->ragged
+                   ? gqCpuCheckFlat(op, "input", GQ_READ, &operands->input,
+                                    GQ_TYPES_FLOAT, GQ_ANY_EXTENT, "[N]")
+                   : gqCpuCheckInput(op, GQ_FORMAT_NVFP4, &operands->input,
+                                     &operands->rowIndices);
+  const gqBuffer *counted =
+      p->gathers ? &operands->rowIndices : &operands->input;
+  gqCpuGrouping *grouping = &p->grouping;
+  if (!valid || !gqCpuCheckGroups(op, &operands->offsets, &none,
+                                  p->ragged ? "element" : "row",
+                                  counted->sizes[0], &grouping->groups))
+    return false;
+  grouping->format = GQ_FORMAT_NVFP4;
+  grouping->columns = operands->input.sizes[1];
+  if (!p->ragged)
+    return true;
+  valid = gqCpuCheckGroupDims(op, &operands->firstDims, &operands->lastDims,
+                              &operands->offsets, &grouping->groups);
+  for (int64_t e = 0; valid && e < grouping->groups.numGroups; ++e)
+    valid = gqCpuCheckGroupShape(op, grouping, e);
+  return valid;
+}
+
+static bool checkOutputs(gqCpuOp *op, const Problem *p) {
+  const gqGroupedAmaxOperands *operands = p->operands;
+  int64_t groups = p->grouping.groups.numGroups;
+  const gqRequirement columns = {.name = "column_amax",
+                                 .buffer = &operands->columnAmax,
+                                 .types = GQ_TYPES_F32,
+                                 .placement = GQ_CONTIGUOUS,
+                                 .access = GQ_WRITTEN,
+                                 .rank = 2,
+                                 .sizes = {groups, p->grouping.columns},
+                                 .shape = "[G, K]"};
+  return (gqBufferIsAbsent(&operands->amax) ||
+          gqCpuCheckFlat(op, "amax", GQ_WRITTEN, &operands->amax, GQ_TYPES_F32,
+                         groups, "[G]")) &&
+         (gqBufferIsAbsent(&operands->rowAmax) ||
+          gqCpuCheckFlat(op, "row_amax", GQ_WRITTEN, &operands->rowAmax,
+                         GQ_TYPES_F32, p->grouping.groups.numRows, "[M]")) &&
+         (gqBufferIsAbsent(&operands->columnAmax) ||
+          gqCpuCheckOperand(op, &columns));
+}
+
+//===----------------------------------------------------------------------===//
+// Magnitudes
+//===----------------------------------------------------------------------===//
+
+/// Where those of a matrix go; null where they are not wanted.
+typedef struct Results {
+  float *amax, *rows, *columns;
+} Results;
+
+/// A matrix of `rows` by `columns`: from row `begin` on or, if ragged, from
+/// element `begin`.
+static gqBuffer matrixAt(const Problem *p, int64_t begin, int64_t rows,
+                         int64_t columns) {
+  const gqBuffer *input = &p->operands->input;
+  gqBuffer matrix = *input;
+  matrix.rank = 2;
+  matrix.sizes[0] = rows;
+  matrix.sizes[1] = columns;
+  if (p->ragged) {
+    matrix.strides[0] = columns;
+    matrix.strides[1] = 1;
+    matrix.data = (uint8_t *)input->data +
+                  begin * gqElementTypeSize((gqElementType)input->type);
+  } else if (!p->gathers) {
+    matrix.data = gqCpuRow(input, begin);
+  }
+  return matrix;
+}
+
+/// Measures the rows of a group, or rows in no group.
+static void measure(const Problem *p, const gqCpuGroup *group,
+                    Results results) {
+  gqBuffer matrix = matrixAt(p, group->begin, group->rows, group->columns);
+  gqBuffer rowIndices = p->operands->rowIndices;
+  if (p->gathers)
+    rowIndices.data =
+        (uint8_t *)rowIndices.data +
+        group->begin * gqElementTypeSize((gqElementType)rowIndices.type);
+  if (results.amax)
+    *results.amax = 0.0f;
+  if (results.rows)
+    memset(results.rows, 0, (size_t)group->rows * sizeof(float));
+  if (results.columns)
+    memset(results.columns, 0, (size_t)group->columns * sizeof(float));
+  for (int64_t row = 0; row < group->rows; row += GQ_CPU_TILE)
+    for (int64_t column = 0; column < group->columns; column += GQ_CPU_TILE) {
+      gqCpuTile tile = {.rows = group->rows - row,
+                        .columns = group->columns - column};
+      tile.rows = tile.rows < GQ_CPU_TILE ? tile.rows : GQ_CPU_TILE;
+      tile.columns = tile.columns < GQ_CPU_TILE ? tile.columns : GQ_CPU_TILE;
+      gqCpuLoadTile(&matrix, &rowIndices, row, column, &tile);
+      if (results.amax)
+        *results.amax = gq_dev_max(gqCpuTileAmax(&tile), *results.amax);
+      if (results.rows)
+        gqCpuRaiseToTileRows(&tile, results.rows + row);
+      if (results.columns)
+        gqCpuRaiseToTileColumns(&tile, results.columns + column);
+    }
+}
+
+static float *entry(const gqBuffer *buffer, int64_t i) {
+  return gqBufferIsAbsent(buffer) ? NULL : (float *)buffer->data + i;
+}
+
+/// Measures rows in no group.
+static void measureOutside(const Problem *p, int64_t begin, int64_t end) {
+  const gqCpuGroup rows = {
+      .begin = begin, .rows = end - begin, .columns = p->grouping.columns};
+  measure(p, &rows, (Results){.rows = entry(&p->operands->rowAmax, begin)});
+}
+
+static void run(const Problem *p) {
+  const gqGroupedAmaxOperands *operands = p->operands;
+  gq_dev_groups groups = p->grouping.groups;
+  gqCpuGroup group = gqCpuBeforeFirstGroup;
+  for (int64_t e = 0; e < groups.numGroups; ++e) {
+    gqCpuNextGroup(&p->grouping, &group);
+    measure(p, &group,
+            (Results){entry(&operands->amax, e),
+                      entry(&operands->rowAmax, group.begin),
+                      entry(&operands->columnAmax, e * group.columns)});
+  }
+  if (p->rows == GQ_ROWS_ALL && !gqBufferIsAbsent(&operands->rowAmax)) {
+    measureOutside(p, 0, gq_dev_group_begin(groups, 0));
+    measureOutside(p, gq_dev_group_begin(groups, groups.numGroups),
+                   groups.numRows);
+  }
+}
+
+void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands, int32_t rows) {
+  gqCpuOp op;
+  if (!gqCpuBegin(&op, "grouped_amax"))
+    return;
+  Problem problem = {.operands = operands, .rows = (gqRows)rows};
+  if (gqCpuCheckRows(&op, rows) && checkPresence(&op, &problem) &&
+      checkInput(&op, &problem) && checkOutputs(&op, &problem) &&
+      gqCpuCheckOverlap(&op))
+    run(&problem);
+  gqCpuEnd(&op);
+}
