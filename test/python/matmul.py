@@ -114,17 +114,22 @@ class Problem:
     def text(self, static=False, packed=False):
         """A module of the op; extents static or not, f4 as such or packed."""
         t = self._types(static, packed)
-        clauses = []
-        for word, names in self.CLAUSES.items():
-            names = [n for n in names if n in t]
-            values, types = ", ".join(f"%{n}" for n in names), ", ".join(t[n] for n in names)
-            clauses += [f"{word}({values} : {types})"] if names else []
         arguments = ", ".join(f"%{name} : {t[name]}" for name in t)
         return f"""
           func.func @main({arguments}) -> {t["out"]} {{
-            %c = {self.OP} {self._attributes()} {" ".join(clauses)} -> {t["out"]}
+            %c = {self.op(t)}
             return %c : {t["out"]}
           }}"""
+
+    def op(self, types):
+        """The op on %a, %b, ..."""
+        clauses = []
+        for word, names in self.CLAUSES.items():
+            names = [n for n in names if n in types]
+            values = ", ".join(f"%{n}" for n in names)
+            of = ", ".join(types[n] for n in names)
+            clauses += [f"{word}({values} : {of})"] if names else []
+        return f"{self.OP} {self._attributes()} {' '.join(clauses)} -> {types['out']}"
 
     def run(self, **options):
         """Compiles the module of these options and calls it."""

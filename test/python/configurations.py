@@ -1,0 +1,581 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random configurations of each op, for differential.py.
+
+A configuration is a dict of plain values. `module` draws those that decide the
+text of a module whose extents are dynamic, `problem` the sizes and the seed of
+what it is called with, `build` makes a Problem of both. `repair` replaces values
+that do not go together, so that values can be drawn, and made simpler, one by
+one. The first value of each list in OPTIONS is the simplest.
+
+An op enters by a class here and its row in OPS.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+import cases
+import elements
+import formats
+import matmul
+import numpy as np
+import oracle
+import runtime
+import test_grouped_mm
+import test_grouped_wgrad
+import values
+
+# Of groups, where there is a choice; experts of models, and what is around them.
+GROUPS = [1, 2, 3, 5, 17, 40, 60, 127, 128, 129, 256]
+SIZES = [0, 0, 1, 15, 16, 17, 31, 32, 33, 100, 127, 128, 129, 300]
+# What the elements of a matrix may be, in all.
+ELEMENTS = 1 << 15
+
+
+@dataclasses.dataclass
+class Argument:
+    """An argument of @main: its array, and its type of dynamic and static
+    extents."""
+
+    name: str
+    array: np.ndarray
+    element: str
+    encoding: str = ""
+    memref: bool = False
+    packed: bool = True
+
+    def type(self, static):
+        shape, element = list(self.array.shape), self.element
+        if not self.packed and element == "i8":
+            element, shape[-1] = "f4E2M1FN", 2 * shape[-1]
+        dims = "".join(f"{n if static else '?'}x" for n in shape)
+        kind = "memref" if self.memref else "tensor"
+        return f"{kind}<{dims}{element}{self.encoding}>"
+
+    def constant(self):
+        """An op that makes it, with the array in it."""
+        data = np.ascontiguousarray(self.array).tobytes().hex().upper()
+        value = f'dense<"0x{data}">' if data else "dense<>"
+        # Two codes a byte, as nothing but i8 is written in hexadecimal.
+        type = dataclasses.replace(self, packed=True, memref=False).type(True)
+        return f"%{self.name} = arith.constant {value} : {type}"
+
+
+@dataclasses.dataclass
+class Problem:
+    """What a module is called with, and whether what it gives is right.
+
+    Attributes:
+      arguments: of @main, in order.
+      outputs: the names of those that are results.
+      body: (types by name) -> the ops, in which arguments are %name, and the
+        results' values.
+      check: (results) raises AssertionError.
+      fusion: how it is compiled.
+    """
+
+    arguments: list[Argument]
+    outputs: list[str]
+    body: Callable
+    check: Callable
+    fusion: bool = True
+
+    def types(self, static):
+        return {a.name: a.type(static) for a in self.arguments}
+
+    def function(self, static, name="main"):
+        types = self.types(static)
+        ops, results = self.body(types)
+        declared = ", ".join(f"%{n} : {t}" for n, t in types.items())
+        result = ", ".join(types[n] for n in self.outputs)
+        return f"""
+          func.func @{name}({declared}) -> ({result}) {{
+            {ops}
+            return {", ".join(results)} : {result}
+          }}"""
+
+    def arrays(self):
+        return [a.array for a in self.arguments]
+
+
+def pick(rng, options):
+    return options[int(rng.integers(len(options)))]
+
+
+def group_sizes(rng, unit):
+    """Rows of each group; `unit` elements a row."""
+    count = pick(rng, GROUPS) if rng.random() < 0.2 else int(rng.integers(1, 6))
+    left, sizes = max(1, ELEMENTS // unit), []
+    for _ in range(count):
+        size = pick(rng, SIZES) if rng.random() < 0.6 else int(rng.integers(0, 70))
+        sizes.append(min(size, left))
+        left -= sizes[-1]
+    return sizes
+
+
+def factors(rng, kind, count):
+    """Outer scales or amaxes of a kind: none, scalar, group."""
+    if kind == "none":
+        return None
+    shape = () if kind == "scalar" else (count,)
+    drawn = np.exp2(rng.uniform(-20, 20, shape)) * rng.choice([1.0, 1.0, -1.0], shape)
+    hard = np.array([0, -0.0, 2688, 2.0**-140, 3e38, np.inf, np.nan])
+    with np.errstate(all="ignore"):
+        chosen = np.where(rng.random(shape) < 0.2, rng.choice(hard, shape), drawn)
+        return chosen.astype(np.float32)
+
+
+def draw(rng, options):
+    return {name: pick(rng, of) for name, of in options.items()}
+
+
+FORMATS = list(oracle.FORMATS)
+
+
+class GroupedBlockQuantize:
+    OPTIONS = {
+        "format": FORMATS,
+        "recipe": ["nvfuser", "te"],
+        "layout": ["linear", "tile128x4"],
+        "element": formats.ELEMENTS,
+        "index": ["int32", "int64"],
+        "rows": ["grouped", "all"],
+        "directions": formats.DIRECTIONS,
+        "ragged": [False, False, True],
+        "gather": [False, False, True],
+        "given": [False, True],
+        "closed": [True, False],
+        "outer": ["none", "scalar", "group"],
+        "columnwise_outer": ["none", "none", "scalar", "group"],
+        "amax": [False, True],
+        "dbias": [None, None, None, "f32", "bf16", "f16"],
+        "scale_offsets_out": [False, True],
+        "producer": ["none", "none", "negate", "rows", "columns"],
+        # The op on memrefs or tensors; two ops that are to be fused.
+        "form": ["memref", "tensor", "pair"],
+        "packed": [True, False],
+        "fusion": [True, True, False],
+    }
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def repair(c):
+        fmt = oracle.FORMATS[c["format"]]
+        if c["recipe"] not in formats.recipes(c["format"]):
+            c["recipe"] = "nvfuser"
+        if c["layout"] not in formats.layouts(c["format"]):
+            c["layout"] = "linear"
+        if c["form"] == "pair":
+            # gq.block_quantize and gq.preprocess_grouped_matmul_sf.
+            if fmt.scale == "f32" or c["producer"] != "none":
+                c["form"] = "tensor"
+            else:
+                c |= {"recipe": "nvfuser", "layout": "tile128x4", "rows": "all",
+                      "directions": "rowwise", "ragged": False, "gather": False,
+                      "given": True, "amax": False, "dbias": None,
+                      "scale_offsets_out": False}  # fmt: skip
+                c["outer"] = "none" if c["outer"] == "group" else c["outer"]
+        if c["ragged"]:
+            c |= {"gather": False, "dbias": None, "producer": "none", "given": False}
+        if c["layout"] == "linear":
+            c["given"] = False
+        if c["directions"] == "columnwise":
+            c["given"] = False
+        if not c["given"]:
+            c["closed"] = True
+        if c["given"] or c["layout"] == "linear" or c["ragged"] or c["directions"] == "columnwise":
+            c["scale_offsets_out"] = False
+        if c["format"] != "nvfp4":
+            c["outer"] = "none"
+        if c["recipe"] == "te" and c["outer"] == "none":
+            c["outer"] = "group"
+        if c["recipe"] != "te" or c["directions"] == "rowwise":
+            c["columnwise_outer"] = "none"
+        if c["producer"] != "none":
+            c["form"] = "tensor"
+        if c["form"] == "memref":
+            c["packed"] = True
+
+    @staticmethod
+    def problem(rng, c):
+        block = oracle.FORMATS[c["format"]].block[1]
+        widths = [1, 1, 2, 3, 5, max(1, 272 // block), max(1, 1040 // block)]
+        k = pick(rng, widths)
+        groups = []
+        for m in group_sizes(rng, k * block):
+            width = pick(rng, [0, *widths]) if c["ragged"] else k
+            groups.append([m, width, pick(rng, [0, 0, 1, 2])])
+        around = [int(rng.integers(0, 5)) if rng.random() < 0.4 else 0 for _ in "fb"]
+        return {"groups": groups, "k": k, "front": around[0], "back": around[1],
+                "spare": pick(rng, [0, 5]), "hard": bool(rng.random() < 0.8)}  # fmt: skip
+
+    @staticmethod
+    def build(c):
+        rng = np.random.default_rng(c["seed"])
+        fmt, element = oracle.FORMATS[c["format"]], c["element"]
+        block = fmt.block[1]
+
+        def matrix(m, k):
+            if c["hard"] and not c["dbias"]:
+                return formats.matrix(rng, m, k * block, element)
+            x = rng.standard_normal((m, k * block), np.float32)
+            return elements.rounded(x, element)
+
+        groups = [matrix(m, k if c["ragged"] else c["k"]) for m, k, _ in c["groups"]]
+        outside = None if c["ragged"] else [matrix(c[n], c["k"]) for n in ("front", "back")]
+        gaps = None
+        if c["ragged"]:
+            gaps = [16 * gap for _, _, gap in c["groups"]]
+        elif c["given"]:
+            gaps = [gap for _, _, gap in c["groups"]]
+        outer, columnwise = (
+            factors(rng, c[n], len(groups)) for n in ("outer", "columnwise_outer")
+        )
+        case = cases.Case(
+            groups, element, c["format"], c["recipe"], c["layout"], rows=c["rows"],
+            outside=outside, ragged=c["ragged"], gaps=gaps, closed=c["closed"],
+            index=c["index"], outer=outer, columnwise_outer=columnwise,
+            spare=c["spare"], gather=rng if c["gather"] else None,
+        )  # fmt: skip
+        operands = case.operands(
+            directions=c["directions"], amax=c["amax"], dbias=c["dbias"],
+            scale_offsets_out=c["scale_offsets_out"],
+        )  # fmt: skip
+        tiled = ", #gq.tile128x4" if c["layout"] == "tile128x4" and c["form"] != "memref" else ""
+        arguments = [
+            Argument(name, o.array, o.element, tiled if name.endswith("scales") else "",
+                     c["form"] == "memref", c["packed"] or "data" not in name)
+            for name, o in operands.items()
+        ]  # fmt: skip
+        if c["producer"] != "none":
+            GroupedBlockQuantize._produce(rng, c, arguments)
+        outputs = [n for n in operands if n in cases.OUTPUTS]
+        return Problem(
+            arguments, outputs, lambda types: GroupedBlockQuantize._body(c, case, types, outputs),
+            lambda results: case.check(dict(zip(outputs, results))), c["fusion"],
+        )  # fmt: skip
+
+    @staticmethod
+    def _produce(rng, c, arguments):
+        """Makes the input what a product with signs, or a negation, turns into it."""
+        a = next(a for a in arguments if a.name == "input")
+        m, k = a.array.shape
+        shape = {"negate": (1, 1), "rows": (m, 1), "columns": (1, k)}[c["producer"]]
+        negative = rng.random(shape) < 0.5 if c["producer"] != "negate" else np.ones(shape, bool)
+        bits = a.array.view(f"u{a.array.itemsize}")
+        sign = bits.dtype.type(1 << 8 * bits.itemsize - 1)
+        a.array = np.where(negative, bits ^ sign, bits).view(a.array.dtype)
+        if c["producer"] != "negate":
+            signs = np.where(negative, -1.0, 1.0).astype(np.float32).reshape(-1)
+            signs = elements.encode(signs, a.element)
+            arguments.insert(1, Argument("signs", signs, a.element))
+
+    @staticmethod
+    def _body(c, case, types, outputs):
+        before = ""
+        if c["producer"] != "none":
+            e, x = c["element"], types["input"]
+            extra = {"negate": "", "rows": ", affine_map<(m, k) -> (m)>",
+                     "columns": ", affine_map<(m, k) -> (k)>"}[c["producer"]]  # fmt: skip
+            signs = "signs" in types
+            before = f"""
+            %c0 = arith.constant 0 : index
+            %c1 = arith.constant 1 : index
+            %rows_of_input = tensor.dim %input, %c0 : {x}
+            %columns_of_input = tensor.dim %input, %c1 : {x}
+            %dynamic = tensor.empty(%rows_of_input, %columns_of_input) : tensor<?x?x{e}>
+            %empty = tensor.cast %dynamic : tensor<?x?x{e}> to {x}
+            %produced = linalg.generic {{
+                indexing_maps = [affine_map<(m, k) -> (m, k)>{extra}, affine_map<(m, k) -> (m, k)>],
+                iterator_types = ["parallel", "parallel"]}}
+                ins(%input{", %signs" if signs else ""} : {x}{", " + types["signs"] if signs else ""})
+                outs(%empty : {x}) {{
+            ^bb0(%a : {e}{f", %s : {e}" if signs else ""}, %unused : {e}):
+              %r = {"arith.mulf %a, %s" if signs else "arith.negf %a"} : {e}
+              linalg.yield %r : {e}
+            }} -> {x}"""
+        names = [f"%r{i}" for i in range(len(outputs))]
+        result = ", ".join(types[n] for n in outputs)
+        if c["form"] == "memref":
+            return formats.op_text(types, case.attributes), [f"%{n}" for n in outputs]
+        if c["form"] == "pair":
+            return GroupedBlockQuantize._pair(c, types), names
+        op = formats.op_text(types, case.attributes)
+        if before:
+            op = op.replace("ins(%input", "ins(%produced", 1)
+        return f"{before}\n{', '.join(names)} = {op} -> {result}", names
+
+    @staticmethod
+    def _pair(c, types):
+        fmt = oracle.FORMATS[c["format"]]
+        linear = f"tensor<?x?x{fmt.scale}>"
+        scale = formats.clause("global_scale", types, "global_scale")
+        q, t = types["data"], types["scales"]
+        return f"""
+            %c0 = arith.constant 0 : index
+            %c1 = arith.constant 1 : index
+            %block = arith.constant {fmt.block[1]} : index
+            %rows_of_input = tensor.dim %input, %c0 : {types["input"]}
+            %columns_of_input = tensor.dim %input, %c1 : {types["input"]}
+            %columns = arith.divui %columns_of_input, %block : index
+            %l0 = tensor.empty(%rows_of_input, %columns) : {linear}
+            %r0, %l = gq.block_quantize format({c["format"]})
+                ins(%input : {types["input"]}) {scale}
+                outs(%data, %l0 : {q}, {linear}) -> {q}, {linear}
+            %r1 = gq.preprocess_grouped_matmul_sf format({c["format"]})
+                ins(%l : {linear})
+                {formats.clause("groups", types, "offsets", "scale_offsets")}
+                outs(%scales : {t}) -> {t}"""
+
+
+def groups_of(c):
+    """values.Groups of a configuration with "groups" [m, gap]."""
+    gaps = [gap for _, gap in c["groups"]] + [0]
+    sizes = [m for m, _ in c["groups"]]
+    return values.Groups(c["front"], sizes, c["back"], gaps, c["index"], c["closed"])
+
+
+def positions(rng, unit):
+    """The part of a problem that groups_of() reads."""
+    groups = [[m, pick(rng, [0, 0, 1, 2])] for m in group_sizes(rng, unit)]
+    around = [int(rng.integers(0, 5)) if rng.random() < 0.4 else 0 for _ in "fb"]
+    return {"groups": groups, "front": around[0], "back": around[1]}
+
+
+class BlockQuantize:
+    OPTIONS = {
+        "format": FORMATS,
+        "element": formats.ELEMENTS,
+        "outer": ["none", "scalar"],
+        "memref": [False, True],
+        "packed": [True, False],
+    }
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def repair(c):
+        if c["format"] != "nvfp4":
+            c["outer"] = "none"
+        if c["memref"]:
+            c["packed"] = True
+
+    @staticmethod
+    def problem(rng, c):
+        return {"m": pick(rng, SIZES), "k": int(rng.integers(1, 9))}
+
+    @staticmethod
+    def build(c):
+        rng = np.random.default_rng(c["seed"])
+        fmt, element = oracle.FORMATS[c["format"]], c["element"]
+        x = formats.matrix(rng, c["m"], c["k"] * fmt.block[1], element)
+        outer = factors(rng, c["outer"], 1)
+        codes, linear = oracle.quantize_rows(x, c["format"], outer=outer)
+        wanted = [oracle.stored(codes, c["format"]), linear]
+        stored = [cases.Poisoned(w.shape, w.dtype) for w in wanted]
+        arguments = [Argument("input", elements.encode(x, element), element)]
+        if outer is not None:
+            arguments.append(Argument("global_scale", outer, "f32"))
+        arguments += [
+            Argument("data", stored[0].array, fmt.data, packed=c["packed"]),
+            Argument("scales", stored[1].array, fmt.scale),
+        ]
+        for a in arguments:
+            a.memref = c["memref"]
+
+        def body(t):
+            result = "" if c["memref"] else f"-> {t['data']}, {t['scales']}"
+            names = ["%data", "%scales"] if c["memref"] else ["%q", "%s"]
+            return f"""{"" if c["memref"] else "%q, %s = "}gq.block_quantize format({c["format"]})
+                {formats.clause("ins", t, "input")} {formats.clause("global_scale", t, "global_scale")}
+                {formats.clause("outs", t, "data", "scales")} {result}""", names
+
+        return Problem(arguments, ["data", "scales"], body, equal(wanted, stored))
+
+
+def equal(wanted, stored):
+    """The check that results are `wanted`, and nothing around `stored` changed."""
+
+    def check(results):
+        for i, (actual, expected) in enumerate(zip(results, wanted, strict=True)):
+            cases.check_bits(actual, expected, f"result {i}")
+        for s in stored:
+            s.check_surroundings()
+
+    return check
+
+
+class PreprocessGroupedMatmulSf:
+    OPTIONS = {
+        "format": [n for n, f in oracle.FORMATS.items() if f.scale != "f32"],
+        "index": ["int32", "int64"],
+        "closed": [True, False],
+    }
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def repair(c):
+        pass
+
+    @staticmethod
+    def problem(rng, c):
+        return {"columns": int(rng.integers(1, 20)), **positions(rng, 64)}
+
+    @staticmethod
+    def build(c):
+        rng = np.random.default_rng(c["seed"])
+        fmt, g = oracle.FORMATS[c["format"]], groups_of(c)
+        linear = rng.integers(0, 256, (g.m, c["columns"]), np.uint8)
+        tiles = cases.Poisoned((g.scale_rows, oracle.up(c["columns"], 4)))
+        wanted = oracle.preprocess_grouped_matmul_sf(
+            linear, g.offsets, g.scale_offsets, tiles.array
+        )
+        index = f"i{8 * g.offsets.itemsize}"
+        arguments = [
+            Argument("input", linear, fmt.scale),
+            Argument("offsets", g.offsets, index),
+            Argument("scale_offsets", g.scale_offsets, index),
+            Argument("scales", tiles.array, fmt.scale, ", #gq.tile128x4"),
+        ]
+
+        def body(t):
+            return f"""%t = gq.preprocess_grouped_matmul_sf format({c["format"]})
+                {formats.clause("ins", t, "input")}
+                {formats.clause("groups", t, "offsets", "scale_offsets")}
+                {formats.clause("outs", t, "scales")} -> {t["scales"]}""", ["%t"]
+
+        return Problem(arguments, ["scales"], body, equal([wanted], [tiles]))
+
+
+class Product:
+    """gq.grouped_mm and gq.grouped_wgrad, whose problems others make."""
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def of(c, p):
+        elements_of = p.elements()
+        tiled = c["pair"][0] in oracle.FORMATS and oracle.FORMATS[c["pair"][0]].scale != "f32"
+        arguments = [
+            Argument(
+                name, x, elements_of[name],
+                ", #gq.tile128x4" if tiled and name in ("a_scales", "b_scales") else "",
+                packed=c["packed"] or name not in ("a", "b"),
+            )
+            for name, x in p.operands.items()
+        ]  # fmt: skip
+        return Problem(
+            arguments, ["out"], lambda t: (f"%c = {p.op(t)}", ["%c"]),
+            lambda results: p.check(results[0]),
+        )  # fmt: skip
+
+
+class GroupedMm(Product):
+    OPTIONS = {
+        "pair": matmul.pairs(one_row=True),
+        "out": formats.ELEMENTS,
+        "alpha": [False, True],
+        "row_scales": [False, True],
+        "column_scales": [False, True],
+        "bias": [None, None, *formats.ELEMENTS],
+        "major": ["k", "k", "n"],
+        "index": ["int32", "int64"],
+        "closed": [True, False],
+        "packed": [True, False],
+    }
+
+    @staticmethod
+    def repair(c):
+        if not test_grouped_mm.has_major(c["pair"][1]):
+            c["major"] = "k"
+        if c["pair"][0] not in oracle.FORMATS or oracle.FORMATS[c["pair"][0]].scale == "f32":
+            c["closed"] = True
+
+    @staticmethod
+    def problem(rng, c):
+        block = test_grouped_wgrad.block_of(c["pair"][0])
+        k = pick(rng, [1, 1, 2, 3]) if block > 1 else pick(rng, [16, 32, 48, 128])
+        n = pick(rng, [1, 7, 32, 33, 128, 130])
+        return {"n": n, "k": k, "wide": bool(rng.random() < 0.3), **positions(rng, 8 * k * block)}
+
+    @staticmethod
+    def build(c):
+        block = test_grouped_wgrad.block_of(c["pair"][0])
+        n = oracle.up(c["n"], 2) if c["major"] == "n" else c["n"]
+        p = test_grouped_mm.problem(
+            np.random.default_rng(c["seed"]), c["pair"], groups_of(c), n, c["k"] * block,
+            c["out"], [f for f in test_grouped_mm.FACTORS if c[f]], c["bias"], c["wide"],
+            c["major"],
+        )  # fmt: skip
+        return Product.of(c, p)
+
+
+class GroupedWgrad(Product):
+    OPTIONS = {
+        "pair": matmul.pairs(one_row=False),
+        "out": formats.ELEMENTS,
+        "alpha": [False, True],
+        "index": ["int32", "int64"],
+        "packed": [True, False],
+    }
+
+    @staticmethod
+    def repair(c):
+        pass
+
+    @staticmethod
+    def problem(rng, c):
+        n, k = (int(rng.integers(1, 5)) for _ in "nk")
+        if test_grouped_wgrad.block_of(c["pair"][0]) == 128:
+            n = k = 1
+        return {"n": n, "k": k, "wide": bool(rng.random() < 0.3),
+                "spare": pick(rng, [0, 3]), **positions(rng, 256)}  # fmt: skip
+
+    @staticmethod
+    def build(c):
+        block = test_grouped_wgrad.block_of(c["pair"][0])
+        p = test_grouped_wgrad.problem(
+            np.random.default_rng(c["seed"]), c["pair"], [m for m, _ in c["groups"]],
+            c["n"] * block, c["k"] * block, c["out"], c["alpha"], c["wide"], c["front"],
+            c["spare"], c["index"],
+        )  # fmt: skip
+        return Product.of(c, p)
+
+
+OPS = {
+    "block_quantize": BlockQuantize,
+    "preprocess_grouped_matmul_sf": PreprocessGroupedMatmulSf,
+    "grouped_block_quantize": GroupedBlockQuantize,
+    "grouped_mm": GroupedMm,
+    "grouped_wgrad": GroupedWgrad,
+}
+# How often each is drawn; an op that is not here, once.
+WEIGHTS = {"grouped_block_quantize": 6, "grouped_mm": 2}
+
+
+def draw_module(rng, ops):
+    """The part of a configuration that decides a module's text."""
+    op = pick(rng, [op for op in ops for _ in range(WEIGHTS.get(op, 1))])
+    c = {"op": op, **OPS[op].module(rng)}
+    OPS[op].repair(c)
+    return c
+
+
+def draw_problem(rng, module):
+    """A configuration of this module."""
+    seed = int(rng.integers(0, 2**32))
+    return {**module, **OPS[module["op"]].problem(rng, module), "seed": seed}
+
+
+def build(c):
+    return OPS[c["op"]].build(c)
