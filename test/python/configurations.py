@@ -15,6 +15,7 @@ import dataclasses
 from collections.abc import Callable
 
 import cases
+import dequantize
 import elements
 import formats
 import matmul
@@ -132,6 +133,34 @@ def draw(rng, options):
 FORMATS = list(oracle.FORMATS)
 
 
+def case_of(rng, c):
+    """The cases.Case of a configuration of an op on groups."""
+    element, block = c["element"], oracle.FORMATS[c["format"]].block[1]
+
+    def matrix(m, k):
+        if c["hard"] and not c.get("dbias"):
+            return formats.matrix(rng, m, k * block, element)
+        x = rng.standard_normal((m, k * block), np.float32)
+        return elements.rounded(x, element)
+
+    groups = [matrix(m, k if c["ragged"] else c["k"]) for m, k, _ in c["groups"]]
+    outside = None if c["ragged"] else [matrix(c[n], c["k"]) for n in ("front", "back")]
+    gaps = None
+    if c["ragged"]:
+        gaps = [16 * gap for _, _, gap in c["groups"]]
+    elif c["given"]:
+        gaps = [gap for _, _, gap in c["groups"]]
+    outer, columnwise = (
+        factors(rng, c[n], len(groups)) for n in ("outer", "columnwise_outer")
+    )
+    return cases.Case(
+        groups, element, c["format"], c["recipe"], c["layout"], rows=c["rows"],
+        outside=outside, ragged=c["ragged"], gaps=gaps, closed=c["closed"],
+        index=c["index"], outer=outer, columnwise_outer=columnwise,
+        spare=c["spare"], gather=rng if c["gather"] else None,
+    )  # fmt: skip
+
+
 class GroupedBlockQuantize:
     OPTIONS = {
         "format": FORMATS,
@@ -215,31 +244,7 @@ class GroupedBlockQuantize:
     @staticmethod
     def build(c):
         rng = np.random.default_rng(c["seed"])
-        fmt, element = oracle.FORMATS[c["format"]], c["element"]
-        block = fmt.block[1]
-
-        def matrix(m, k):
-            if c["hard"] and not c["dbias"]:
-                return formats.matrix(rng, m, k * block, element)
-            x = rng.standard_normal((m, k * block), np.float32)
-            return elements.rounded(x, element)
-
-        groups = [matrix(m, k if c["ragged"] else c["k"]) for m, k, _ in c["groups"]]
-        outside = None if c["ragged"] else [matrix(c[n], c["k"]) for n in ("front", "back")]
-        gaps = None
-        if c["ragged"]:
-            gaps = [16 * gap for _, _, gap in c["groups"]]
-        elif c["given"]:
-            gaps = [gap for _, _, gap in c["groups"]]
-        outer, columnwise = (
-            factors(rng, c[n], len(groups)) for n in ("outer", "columnwise_outer")
-        )
-        case = cases.Case(
-            groups, element, c["format"], c["recipe"], c["layout"], rows=c["rows"],
-            outside=outside, ragged=c["ragged"], gaps=gaps, closed=c["closed"],
-            index=c["index"], outer=outer, columnwise_outer=columnwise,
-            spare=c["spare"], gather=rng if c["gather"] else None,
-        )  # fmt: skip
+        case = case_of(rng, c)
         operands = case.operands(
             directions=c["directions"], amax=c["amax"], dbias=c["dbias"],
             scale_offsets_out=c["scale_offsets_out"],
@@ -552,15 +557,119 @@ class GroupedWgrad(Product):
         return Product.of(c, p)
 
 
+class BlockDequantize:
+    OPTIONS = {
+        "format": FORMATS,
+        "out": formats.ELEMENTS,
+        "outer": ["none", "scalar"],
+        "memref": [False, True],
+        "packed": [True, False],
+    }
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    repair = BlockQuantize.repair
+    problem = BlockQuantize.problem
+
+    @staticmethod
+    def build(c):
+        rng = np.random.default_rng(c["seed"])
+        fmt, out = oracle.FORMATS[c["format"]], c["out"]
+        shape = c["m"], c["k"] * fmt.block[1]
+        codes = oracle.codes_of(matmul.codes(rng, shape, c["format"]), c["format"])
+        blocks = oracle.up(c["m"], fmt.block[0]) // fmt.block[0], c["k"]
+        linear = matmul.scales(rng, blocks, c["format"], wide=True)
+        outer = factors(rng, c["outer"], 1)
+        wanted = oracle.dequantize_rows(codes, linear, c["format"], outer=outer)
+        stored = cases.Poisoned(shape, elements.DTYPES[out])
+        arguments = [
+            Argument("data", oracle.stored(codes, c["format"]), fmt.data, packed=c["packed"]),
+            Argument("scales", linear, fmt.scale),
+        ]
+        if outer is not None:
+            arguments.append(Argument("global_scale", outer, "f32"))
+        arguments.append(Argument("out", stored.array, out))
+        for a in arguments:
+            a.memref = c["memref"]
+
+        def body(t):
+            return f"""{"" if c["memref"] else "%y = "}gq.block_dequantize format({c["format"]})
+                {formats.clause("ins", t, "data", "scales")}
+                {formats.clause("global_scale", t, "global_scale")}
+                {formats.clause("outs", t, "out")} {"" if c["memref"] else "-> " + t["out"]}
+                """, ["%out" if c["memref"] else "%y"]
+
+        wanted = oracle.stored_float(wanted, out)
+        return Problem(arguments, ["out"], body, equal([wanted], [stored]))
+
+
+class GroupedDequantize:
+    OPTIONS = {
+        "format": FORMATS,
+        "recipe": ["nvfuser", "te"],
+        "layout": ["linear", "tile128x4"],
+        "axis": dequantize.AXES,
+        "out": formats.ELEMENTS,
+        "index": ["int32", "int64"],
+        "ragged": [False, False, True],
+        "given": [False, True],
+        "closed": [True, False],
+        "outer": ["none", "scalar", "group"],
+        "columnwise_outer": ["none", "none", "scalar", "group"],
+        "any_bytes": [False, True],
+        "form": ["memref", "tensor"],
+        "packed": [True, False],
+    }
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def repair(c):
+        quantized = {
+            **c, "element": "f32", "rows": "grouped", "gather": False, "amax": False,
+            "directions": c["axis"], "dbias": None, "scale_offsets_out": False,
+            "producer": "none",
+        }  # fmt: skip
+        GroupedBlockQuantize.repair(quantized)
+        c |= {name: quantized[name] for name in c}
+
+    problem = GroupedBlockQuantize.problem
+
+    @staticmethod
+    def build(c):
+        rng = np.random.default_rng(c["seed"])
+        case = case_of(rng, {**c, "element": "f32", "rows": "grouped", "gather": False})
+        p = dequantize.Problem(case, c["axis"], c["out"], rng if c["any_bytes"] else None)
+        memref = c["form"] == "memref"
+        tiled = "" if memref or c["layout"] == "linear" else ", #gq.tile128x4"
+        arguments = [
+            Argument(name, o.array, o.element, tiled if name == "scales" else "", memref,
+                     c["packed"] or name != "data")
+            for name, o in p.operands.items()
+        ]  # fmt: skip
+
+        def body(t):
+            op = dequantize.op_text(t, p.attributes)
+            return (op, ["%out"]) if memref else (f"%y = {op} -> {t['out']}", ["%y"])
+
+        return Problem(arguments, ["out"], body, lambda results: p.check(results[0].view(p.out.array.dtype)))
+
+
 OPS = {
     "block_quantize": BlockQuantize,
     "preprocess_grouped_matmul_sf": PreprocessGroupedMatmulSf,
     "grouped_block_quantize": GroupedBlockQuantize,
     "grouped_mm": GroupedMm,
     "grouped_wgrad": GroupedWgrad,
+    "block_dequantize": BlockDequantize,
+    "grouped_dequantize": GroupedDequantize,
 }
 # How often each is drawn; an op that is not here, once.
-WEIGHTS = {"grouped_block_quantize": 6, "grouped_mm": 2}
+WEIGHTS = {"grouped_block_quantize": 6, "grouped_mm": 2, "grouped_dequantize": 2}
 
 
 def draw_module(rng, ops):

@@ -248,7 +248,7 @@ def reproducer(c, message):
     lines = "\n            ".join(constants + calls)
     function = problem.function(True, "one").replace("func.func", "func.func private", 1)
     said = "\n".join(f"//   {line}" for line in message.split("\n"))
-    return f"""// A result of this module is wrong:
+    text = f"""// This module fails:
 {said}
 // Found by differential.py; `differential.py --replay` of this file tries it again.
 // configuration: {json.dumps(c)}
@@ -258,6 +258,7 @@ def reproducer(c, message):
             return {values} : {of}
           }}
 """
+    return re.sub(r"\n\s*(?=\n)", "", text)
 
 
 def write_failure(runner, folder, number, c, message):
