@@ -14,6 +14,7 @@ An op enters by a class here and its row in OPS.
 import dataclasses
 from collections.abc import Callable
 
+import amaxes
 import cases
 import dequantize
 import elements
@@ -97,6 +98,16 @@ class Problem:
 
     def arrays(self):
         return [a.array for a in self.arguments]
+
+
+@dataclasses.dataclass
+class TextProblem(Problem):
+    """One whose function is written elsewhere: text (static) -> MLIR of @main."""
+
+    text: Callable = None
+
+    def function(self, static, name="main"):
+        return self.text(static).replace("@main", f"@{name}")
 
 
 def pick(rng, options):
@@ -659,10 +670,61 @@ class GroupedDequantize:
         return Problem(arguments, ["out"], body, lambda results: p.check(results[0].view(p.out.array.dtype)))
 
 
+class GroupedAmax:
+    OPTIONS = {
+        "element": formats.ELEMENTS,
+        "index": ["i32", "i64"],
+        "rows": ["grouped", "all"],
+        "ragged": [False, False, True],
+        "gather": [False, True],
+        "producer": [False, True],
+        "amax": [True, False],
+        "row_amax": [False, True],
+        "column_amax": [False, True],
+    }
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def repair(c):
+        if c["ragged"]:
+            c |= {"gather": False, "producer": False, "amax": True, "row_amax": False,
+                  "column_amax": False}  # fmt: skip
+        c["amax"] = c["amax"] or not (c["row_amax"] or c["column_amax"])
+
+    @staticmethod
+    def problem(rng, c):
+        k = pick(rng, [1, 3, 8, 17, 65])
+        groups = []
+        for m in group_sizes(rng, 16 * k):
+            groups.append([m, pick(rng, [0, 1, 3, 8, 17]) if c["ragged"] else k])
+        return {"groups": groups, "k": k, "outside": [int(x) for x in rng.integers(0, 4, 2)]}
+
+    @staticmethod
+    def build(c):
+        sizes = [(m, 16 * k) if c["ragged"] else m for m, k in c["groups"]]
+        p = amaxes.Problem(
+            np.random.default_rng(c["seed"]), sizes, None if c["ragged"] else 16 * c["k"],
+            c["element"], [n for n in amaxes.OUTPUTS if c[n]], c["index"], c["rows"],
+            outside=c["outside"], gather=c["gather"], producer=c["producer"],
+        )  # fmt: skip
+
+        def text(static):
+            p.static = static
+            return p.text
+
+        arguments = [Argument(n, o.array, o.element) for n, o in p.operands().items()]
+        outputs = [n for n in amaxes.OUTPUTS if c[n]]
+        return TextProblem(arguments, outputs, None, p.check, text=text)
+
+
 OPS = {
     "block_quantize": BlockQuantize,
     "preprocess_grouped_matmul_sf": PreprocessGroupedMatmulSf,
     "grouped_block_quantize": GroupedBlockQuantize,
+    "grouped_amax": GroupedAmax,
     "grouped_mm": GroupedMm,
     "grouped_wgrad": GroupedWgrad,
     "block_dequantize": BlockDequantize,

@@ -20,6 +20,7 @@ $GQ_LIBRARY); cuda needs gq-run alone.
 import argparse
 import concurrent.futures
 import copy
+import dataclasses
 import functools
 import json
 import os
@@ -119,8 +120,9 @@ class GqRun:
 
 def wrong(problem, results):
     """None, or what is wrong with the results."""
+    of = {a.name: a.array.dtype for a in problem.arguments}
     try:
-        problem.check(results)
+        problem.check([r.view(of[n]) for n, r in zip(problem.outputs, results, strict=True)])
     except AssertionError as e:
         return str(e).strip() or "AssertionError"
     return None
@@ -280,7 +282,7 @@ def replay(runner, path):
     c = json.loads(re.search(r"^// configuration: (.*)$", text, re.M)[1])
     problem = configurations.build(c)
     try:
-        results = runner.run(text, configurations.Problem([], problem.outputs, None, None, problem.fusion))
+        results = runner.run(text, dataclasses.replace(problem, arguments=[]))
     except runner.error as e:
         return str(e)
     return wrong(problem, results) or fails(runner, c)
