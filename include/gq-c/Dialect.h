@@ -14,7 +14,7 @@
 #ifndef GQ_C_DIALECT_H
 #define GQ_C_DIALECT_H
 
-#include "gq/Runtime/Types.h"
+#include "gq/Runtime/Directions.h"
 
 #include "mlir-c/IR.h"
 
@@ -54,17 +54,9 @@ MLIR_CAPI_EXPORTED MlirAttribute gqAxisAttrGet(MlirContext context,
                                                gqAxis axis);
 MLIR_CAPI_EXPORTED gqAxis gqAxisAttrGetValue(MlirAttribute attribute);
 
-/// `#gq.direction<...>`: what one direction of an op has of its own. What is
-/// not written is 0: nearest, none, and for both extents of a block those of
-/// the format.
-typedef struct gqDirectionTraits {
-  gqRounding rounding;
-  gqTransform transform;
-  /// Rows and columns of the matrix that share a scale.
-  int64_t blockRows, blockColumns;
-} gqDirectionTraits;
-
-/// Writes rounding and transform, and the block unless it is 0.
+/// `#gq.direction<...>`: what one direction of an op has of its own
+/// (gq/Runtime/Directions.h). What is not written is 0.
+/// Writes rounding and transform, and the others unless they are 0.
 MLIR_CAPI_EXPORTED MlirAttribute
 gqDirectionAttrGet(MlirContext context, const gqDirectionTraits *traits);
 MLIR_CAPI_EXPORTED gqDirectionTraits
@@ -154,6 +146,8 @@ typedef struct gqGroupedBlockQuantize {
   /// For ragged groups.
   MlirValue firstDims, lastDims;
   MlirValue globalScale;
+  /// Of stochastic rounding.
+  MlirValue rngState;
   MlirValue amax, dbias;
   /// Of gq.grouped_amax.
   MlirValue rowAmax, columnAmax;

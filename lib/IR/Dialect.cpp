@@ -25,6 +25,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -48,6 +49,16 @@ static void printBlock(AsmPrinter &printer, ArrayRef<int64_t> block) {
   printer.printDimensionList(block);
 }
 
+/// A mask, in hexadecimal.
+static ParseResult parseSigns(AsmParser &parser,
+                              std::optional<uint32_t> &signs) {
+  return parser.parseInteger(signs.emplace());
+}
+
+static void printSigns(AsmPrinter &printer, std::optional<uint32_t> signs) {
+  printer << llvm::format_hex(*signs, 6, /*Upper=*/true);
+}
+
 #define GET_ATTRDEF_CLASSES
 #include "gq/IR/GqAttrs.cpp.inc"
 
@@ -60,7 +71,15 @@ GQ_FORMATS(GQ_ASSERT_FORMAT)
 static_assert(int(gq::Recipe::NVFUSER) == GQ_RECIPE_NVFUSER);
 static_assert(int(gq::Recipe::TE) == GQ_RECIPE_TE);
 static_assert(int(gq::Rounding::Nearest) == GQ_ROUNDING_NEAREST);
+static_assert(int(gq::Rounding::Stochastic) == GQ_ROUNDING_STOCHASTIC);
 static_assert(int(gq::Transform::None) == GQ_TRANSFORM_NONE);
+static_assert(int(gq::Transform::Hadamard16) == GQ_TRANSFORM_HADAMARD16);
+static_assert(int(gq::Outer::Group) == GQ_OUTER_OF_GROUP);
+static_assert(int(gq::Outer::Row) == GQ_OUTER_OF_ROW);
+static_assert(int(gq::Outer::Column) == GQ_OUTER_OF_COLUMN);
+static_assert(int(gq::FourOverSix::None) == GQ_FOUR_OVER_SIX_NONE);
+static_assert(int(gq::FourOverSix::MAE) == GQ_FOUR_OVER_SIX_MAE);
+static_assert(int(gq::FourOverSix::MSE) == GQ_FOUR_OVER_SIX_MSE);
 static_assert(int(gq::ScaleLayout::Linear) == GQ_SCALE_LAYOUT_LINEAR);
 static_assert(int(gq::ScaleLayout::Tile128x4) == GQ_SCALE_LAYOUT_TILE128X4);
 static_assert(int(gq::Major::K) == GQ_MAJOR_K);
@@ -228,22 +247,39 @@ GQ_DEFINE_ENUM_ATTR(Rows)
 GQ_DEFINE_ENUM_ATTR(Axis)
 GQ_DEFINE_ENUM_ATTR(MmKernel)
 
+/// `value` unless it is 0.
+template <typename T, typename From>
+static std::optional<T> unlessZero(From value) {
+  return value ? std::optional<T>(static_cast<T>(value)) : std::nullopt;
+}
 MlirAttribute gqDirectionAttrGet(MlirContext context,
                                  const gqDirectionTraits *traits) {
   int64_t block[] = {traits->blockRows, traits->blockColumns};
   return wrap(gq::DirectionAttr::get(
       unwrap(context), static_cast<gq::Rounding>(traits->rounding),
       static_cast<gq::Transform>(traits->transform),
-      ArrayRef(block, block[0] ? 2 : 0)));
+      unlessZero<uint32_t>(traits->signs), ArrayRef(block, block[0] ? 2 : 0),
+      unlessZero<gq::Outer>(traits->outer),
+      unlessZero<gq::FourOverSix>(traits->fourOverSix),
+      unlessZero<uint32_t>(traits->scaleMax)));
 }
 gqDirectionTraits gqDirectionAttrGetTraits(MlirAttribute attribute) {
   auto direction = cast<gq::DirectionAttr>(unwrap(attribute));
   ArrayRef<int64_t> block = direction.getBlock();
-  return {static_cast<gqRounding>(
-              direction.getRounding().value_or(gq::Rounding::Nearest)),
-          static_cast<gqTransform>(
-              direction.getTransform().value_or(gq::Transform::None)),
-          block.empty() ? 0 : block.front(), block.empty() ? 0 : block.back()};
+  gqDirectionTraits traits = {};
+  traits.rounding = static_cast<gqRounding>(
+      direction.getRounding().value_or(gq::Rounding::Nearest));
+  traits.transform = static_cast<gqTransform>(
+      direction.getTransform().value_or(gq::Transform::None));
+  traits.signs = direction.getSigns().value_or(0);
+  traits.outer =
+      static_cast<gqOuter>(direction.getOuter().value_or(gq::Outer::Group));
+  traits.fourOverSix = static_cast<gqFourOverSix>(
+      direction.getFourOverSix().value_or(gq::FourOverSix::None));
+  traits.scaleMax = static_cast<int32_t>(direction.getScaleMax().value_or(0));
+  traits.blockRows = block.empty() ? 0 : block.front();
+  traits.blockColumns = block.empty() ? 0 : block.back();
+  return traits;
 }
 bool gqAttributeIsADirection(MlirAttribute attribute) {
   return isa_and_nonnull<gq::DirectionAttr>(unwrap(attribute));

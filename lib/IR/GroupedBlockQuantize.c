@@ -231,6 +231,32 @@ gqOuterKind gqOuterKindOf(MlirValue outer) {
                                                         : GQ_OUTER_ONE;
 }
 
+gqDirectionTraits gqDirectionGetTraits(const gqDirection *direction) {
+  return mlirAttributeIsNull(direction->attribute)
+             ? (gqDirectionTraits){0}
+             : gqDirectionAttrGetTraits(direction->attribute);
+}
+
+gqOuterKind gqOuterKindOfDirection(const gqGroupedBlockQuantize *desc,
+                                   const gqDirection *direction) {
+  switch (gqDirectionGetTraits(direction).outer) {
+  case GQ_OUTER_OF_GROUP:
+    return gqOuterKindOf(gqOuterScale(desc, direction));
+  case GQ_OUTER_OF_ROW:
+    return GQ_OUTER_PER_ROW;
+  case GQ_OUTER_OF_COLUMN:
+    return GQ_OUTER_PER_COLUMN;
+  }
+  return GQ_OUTER_NONE;
+}
+
+bool gqIsStochastic(const gqGroupedBlockQuantize *desc) {
+  return gqDirectionGetTraits(&desc->rowwise).rounding ==
+             GQ_ROUNDING_STOCHASTIC ||
+         gqDirectionGetTraits(&desc->columnwise).rounding ==
+             GQ_ROUNDING_STOCHASTIC;
+}
+
 /// The number of columns of `columnwise_data` has nothing to do with K.
 static bool isTransposed(const gqGroupedBlockQuantize *desc) {
   return gqFormatGetTraits(desc->format).transposes;
@@ -288,7 +314,7 @@ bool gqCheckShapes(MlirOperation op, const gqGroupedBlockQuantize *desc,
          gqOpError(op, "requires no %s where it has 'shapes'", names);
 }
 
-/// What the directions have of their own (C26), (C27).
+/// What the directions have of their own (C26) to (C33).
 static bool checkDirections(MlirOperation op,
                             const gqGroupedBlockQuantize *desc) {
   Directions directions = directionsOf(desc);
@@ -298,17 +324,54 @@ static bool checkDirections(MlirOperation op,
       continue;
     if (!gqHasDirection(d->direction)) // (C26)
       return gqOpError(op, "requires '%s' for '%s'", d->outs, d->name);
-    gqDirectionTraits traits =
-        gqDirectionAttrGetTraits(d->direction->attribute);
-    if (traits.blockRows && (traits.blockRows != d->blockRows || // (C27)
-                             traits.blockColumns != d->blockColumns))
+    gqDirectionTraits traits = gqDirectionGetTraits(d->direction);
+    if (traits.blockRows && !gqDirectionHasSquares(&traits) && // (C27)
+        (traits.blockRows != d->blockRows ||
+         traits.blockColumns != d->blockColumns))
       return gqOpError(op,
                        "requires the block of '%s' to be %" PRId64 "x%" PRId64
-                       ", that of the format, but got %" PRId64 "x%" PRId64,
+                       ", that of the format, or 16x16, but got %" PRId64
+                       "x%" PRId64,
                        d->name, d->blockRows, d->blockColumns, traits.blockRows,
                        traits.blockColumns);
+    const char *lacks = // (C28) to (C32)
+        gqDirectionLacks(&traits, desc->format, desc->recipe, i == 1,
+                         gqIsRagged(desc));
+    if (lacks)
+      return gqOpError(op, "requires %s", lacks);
   }
-  return true;
+  const int64_t two = 2;
+  bool stochastic = gqIsStochastic(desc); // (C33)
+  if (stochastic != isPresent(desc->rngState))
+    return gqOpError(op, stochastic
+                             ? "requires 'rng_state' for stochastic rounding"
+                             : "requires stochastic rounding for 'rng_state'");
+  return gqCheckExtents(op, "rng_state", desc->rngState, &two);
+}
+
+/// The outer amaxes that the recipe te needs (C18).
+static bool checkOuterAmaxes(MlirOperation op,
+                             const gqGroupedBlockQuantize *desc) {
+  bool rowwise = gqHasDirection(&desc->rowwise);
+  bool own = isPresent(desc->columnwise.outerAmax);
+  bool ofRow = gqDirectionGetTraits(&desc->rowwise).outer == GQ_OUTER_OF_ROW;
+  bool ofColumn =
+      gqDirectionGetTraits(&desc->columnwise).outer == GQ_OUTER_OF_COLUMN;
+  MlirValue outer = desc->rowwise.outerAmax;
+  if (!isPresent(outer) && (rowwise || !own))
+    return gqOpError(op, "requires 'outer_amax' for recipe(te)");
+  if (gqHasDirection(&desc->columnwise) && (ofRow || ofColumn) && !own)
+    return gqOpError(op, "requires 'columnwise_outer_amax', since the outer "
+                         "amax is one a row or a column");
+  if (isPresent(outer) && ofRow &&
+      mlirShapedTypeGetRank(mlirValueGetType(outer)) != 1)
+    return gqOpError(op, "requires 'outer_amax' of rank 1 for one a row");
+  int64_t rank =
+      own ? mlirShapedTypeGetRank(mlirValueGetType(desc->columnwise.outerAmax))
+          : 0;
+  return (rank == 2) == ofColumn ||
+         gqOpError(op, "requires 'columnwise_outer_amax' of rank 2 if and only "
+                       "if there is one a column");
 }
 
 /// The recipe and its operands (C18), (C19).
@@ -316,13 +379,14 @@ static bool checkRecipe(MlirOperation op, const gqGroupedBlockQuantize *desc) {
   bool te = desc->recipe == GQ_RECIPE_TE;
   if (te && desc->format != GQ_FORMAT_NVFP4) // (C18)
     return gqOpError(op, "requires format(nvfp4) for recipe(te)");
-  if (te != isPresent(desc->rowwise.outerAmax))
-    return gqOpError(op, te ? "requires 'outer_amax' for recipe(te)"
-                            : "requires recipe(te) for 'outer_amax'");
+  if (!te && isPresent(desc->rowwise.outerAmax))
+    return gqOpError(op, "requires recipe(te) for 'outer_amax'");
   if (isPresent(desc->columnwise.outerAmax) &&
       !(te && gqHasDirection(&desc->columnwise)))
     return gqOpError(op, "requires recipe(te) and 'columnwise_outs' for "
                          "'columnwise_outer_amax'");
+  if (te && !checkOuterAmaxes(op, desc))
+    return false;
   return !isPresent(desc->globalScale) || // (C19)
          (!te && desc->format == GQ_FORMAT_NVFP4) ||
          gqOpError(op, "requires format(nvfp4) and recipe(nvfuser) for "
@@ -405,30 +469,33 @@ bool gqCheckGroupIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
          gqCheckExtents(op, name, indices, &groups);
 }
 
-/// What there is one of for each group.
+/// What there is one of for each group, or each row or column of a group.
+/// `extents` are M and K.
 static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
-                          int64_t columns) {
+                          const int64_t *extents) {
+  bool ofRow = gqDirectionGetTraits(&desc->rowwise).outer == GQ_OUTER_OF_ROW;
   int64_t groups = gqDim(desc->scaleOffsets, 0);
   if (!isPresent(desc->scaleOffsets) && gqDim(desc->offsets, 0) > 0)
     groups = gqDim(desc->offsets, 0) - 1;
   const MlirValue perGroup[] = {desc->firstDims,
                                 desc->lastDims,
                                 desc->globalScale,
-                                desc->rowwise.outerAmax,
+                                ofRow ? (MlirValue){NULL}
+                                      : desc->rowwise.outerAmax,
                                 desc->columnwise.outerAmax,
                                 desc->amax,
                                 desc->dbias,
                                 desc->scaleOffsetsOut};
   for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
     gqUnify(&groups, gqDim(perGroup[i], 0));
-  int64_t dbias[] = {groups, columns};
+  int64_t perColumn[] = {groups, extents[1]};
   return gqCheckGroups(op, desc->offsets, desc->scaleOffsets, groups) && // (C5)
          gqCheckExtents(op, "global_scale", desc->globalScale,
                         &groups) && // (C6)
          gqCheckExtents(op, "outer_amax", desc->rowwise.outerAmax,
-                        &groups) && // (C18)
+                        ofRow ? extents : &groups) && // (C18)
          gqCheckExtents(op, "columnwise_outer_amax", desc->columnwise.outerAmax,
-                        &groups) &&
+                        perColumn) &&
          gqCheckGroupIndices(op, desc, "scale_offsets_out",
                              desc->scaleOffsetsOut,
                              groups) && // (C21)
@@ -436,7 +503,7 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
                              groups) && // (C23)
          gqCheckGroupIndices(op, desc, "last_dims", desc->lastDims, groups) &&
          gqCheckExtents(op, "amax", desc->amax, &groups) && // (C24)
-         gqCheckExtents(op, "dbias", desc->dbias, dbias);
+         gqCheckExtents(op, "dbias", desc->dbias, perColumn);
 }
 
 /// Whether the operand at a position may have gaps between its rows.
@@ -558,7 +625,7 @@ MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   int64_t extents[2];
   if (!gqCheckUniform(op) ||         // (C3)
       !checkPairs(op, &desc) ||      // (C16)
-      !checkDirections(op, &desc) || // (C26), (C27)
+      !checkDirections(op, &desc) || // (C26) to (C33)
       !checkRecipe(op, &desc) ||     // (C18), (C19)
       !checkGroupKind(op, &desc) ||  // (C21), (C23)
       !checkTypes(op, &desc) ||      // (C17)
@@ -570,7 +637,7 @@ MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
       gqCheckGroupInputs(op, &desc, extents) && // (C7), (C11) to (C15), (C25)
       (gqIsRagged(&desc) ||
        gqCheckBlocks(op, desc.format, extents[1])) && // (C4)
-      checkPerGroup(op, &desc, extents[1]) &&
+      checkPerGroup(op, &desc, extents) &&
       gqCheckTileable(op, desc.format, desc.scaleLayout) && // (C20)
       checkScales(op, &desc, extents) &&                    // (C8)
       checkColumnwise(op, &desc, extents) &&                // (C22)

@@ -40,8 +40,18 @@ bool gqHasDirection(const gqDirection *direction);
 MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,
                        const gqDirection *direction);
 
-/// What there is one of `outer` for, which may be null.
+/// What there is one of `outer` for, which is [], [G] or null.
 gqOuterKind gqOuterKindOf(MlirValue outer);
+
+/// What the attribute of a direction says, or that all is as usual.
+gqDirectionTraits gqDirectionGetTraits(const gqDirection *direction);
+
+/// What there is one of the outer scale of a direction for.
+gqOuterKind gqOuterKindOfDirection(const gqGroupedBlockQuantize *desc,
+                                   const gqDirection *direction);
+
+/// Whether a direction rounds stochastically.
+bool gqIsStochastic(const gqGroupedBlockQuantize *desc);
 
 /// Whether an input's map (m, k)[r] -> ... reads rows by index.
 bool gqIsGatherMap(MlirAffineMap map);

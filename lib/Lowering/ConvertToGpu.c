@@ -497,8 +497,9 @@ static bool launchTiles(const Launcher *launcher,
       .scaleLayout = constant(desc->scaleLayout),
       .rowsMode = constant(desc->rows),
       .offsetBits = constant(integerBits(desc->offsets)),
-      .outerKind = constant(gqOuterKindOf(outer)),
-      .columnwiseOuterKind = constant(gqOuterKindOf(columnwiseOuter)),
+      .outerKind = constant(gqOuterKindOfDirection(desc, &desc->rowwise)),
+      .columnwiseOuterKind =
+          constant(gqOuterKindOfDirection(desc, &desc->columnwise)),
       .rowIndexBits = constant(rowIndexBits(desc)),
       .heldType = constant(heldType(desc)),
   };
@@ -651,6 +652,18 @@ static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
            desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4));
 }
 
+/// Whether there is a kernel for both directions.
+static bool isOnGpus(const gqGroupedBlockQuantize *desc) {
+  const gqDirectionTraits directions[] = {
+      gqDirectionGetTraits(&desc->rowwise),
+      gqDirectionGetTraits(&desc->columnwise)};
+  for (int i = 0; i < 2; ++i)
+    if (!gqDirectionIsUsual(&directions[i]) ||
+        directions[i].outer != GQ_OUTER_OF_GROUP)
+      return false;
+  return true;
+}
+
 /// gq.block_quantize as an op on one group of all rows.
 static gqGroupedBlockQuantize groupOfAllRows(const gqBlockQuantize *desc) {
   return (gqGroupedBlockQuantize){
@@ -680,6 +693,9 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   if (gqOperationIsAGroupedMm(op))
     return launchGroupedMm(launcher, op, statusWord);
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  if (!isOnGpus(&desc))
+    return gqOpError(op, "has no GPU kernel yet for what 'rowwise' or "
+                         "'columnwise' says; a CPU computes it");
   return hasOnlyRows(&desc)
              ? launchGroupedBlockQuantize(launcher, &desc, statusWord)
              : launchTiles(launcher, &desc, statusWord);

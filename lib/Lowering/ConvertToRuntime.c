@@ -100,7 +100,7 @@ static MlirValue allocateTable(MlirOperation function, MlirLocation location,
       gqBuild(&builder, "memref.alloca", 0, NULL, 1, &type, 1, &attribute), 0);
 }
 
-/// The most enumerations that a function of the runtime takes.
+/// The most attributes that a function of the runtime takes.
 enum { MAX_ATTRIBUTES = 8 };
 
 /// (index, i32...) -> ()
@@ -112,18 +112,39 @@ static MlirType callType(MlirContext context, intptr_t numAttributes) {
   return mlirFunctionTypeGet(context, 1 + numAttributes, inputs, 0, NULL);
 }
 
+/// What the function gets besides the table.
+typedef struct Attributes {
+  intptr_t size;
+  int32_t values[MAX_ATTRIBUTES];
+} Attributes;
+
+/// The enumerations of an op, then its directions.
+static Attributes attributesOf(MlirOperation op) {
+  Attributes attributes = {.size = gqOpInfoOf(op)->numAttributes};
+  for (intptr_t i = 0; i < attributes.size; ++i)
+    attributes.values[i] = gqEnumAttribute(op, i);
+  if (gqOperationIsAGroupedBlockQuantize(op)) {
+    gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+    const gqDirectionTraits directions[] = {
+        gqDirectionGetTraits(&desc.rowwise),
+        gqDirectionGetTraits(&desc.columnwise)};
+    for (int i = 0; i < 2; ++i)
+      attributes.values[attributes.size++] = gqDirectionPack(&directions[i]);
+  }
+  return attributes;
+}
+
 /// The table's address, then the attributes.
-static void buildRuntimeCall(const gqBuilder *builder, MlirOperation op,
-                             const gqOpInfo *info, MlirValue table) {
+static void buildRuntimeCall(const gqBuilder *builder, const char *function,
+                             const Attributes *attributes, MlirValue table) {
   MlirValue arguments[1 + MAX_ATTRIBUTES] = {
       gqBuildValue(builder, "memref.extract_aligned_pointer_as_index", 1,
                    &table, mlirIndexTypeGet(builder->context))};
-  for (intptr_t i = 0; i < info->numAttributes; ++i)
+  for (intptr_t i = 0; i < attributes->size; ++i)
     arguments[1 + i] =
         gqBuildConstant(builder, mlirIntegerTypeGet(builder->context, 32),
-                        gqEnumAttribute(op, i));
-  gqBuildCall(builder, info->runtimeFunction, 1 + info->numAttributes,
-              arguments, 0, NULL);
+                        attributes->values[i]);
+  gqBuildCall(builder, function, 1 + attributes->size, arguments, 0, NULL);
 }
 
 static bool convert(MlirOperation module, MlirOperation op) {
@@ -143,9 +164,10 @@ static bool convert(MlirOperation module, MlirOperation op) {
     return gqOpError(op, "needs to be in a func.func of the module itself to "
                          "be lowered to the runtime");
   const gqOpInfo *info = gqOpInfoOf(op);
+  const Attributes attributes = attributesOf(op);
   if (!gqDeclareFunction(
           module, info->runtimeFunction,
-          callType(mlirOperationGetContext(op), info->numAttributes)))
+          callType(mlirOperationGetContext(op), attributes.size)))
     return false;
 
   gqBuilder builder = gqBuilderBefore(op);
@@ -153,7 +175,7 @@ static bool convert(MlirOperation module, MlirOperation op) {
       allocateTable(function, builder.location, info->numOperands);
   for (intptr_t i = 0; i < info->numOperands; ++i)
     storeBuffer(&builder, table, i, gqOperandAt(op, i));
-  buildRuntimeCall(&builder, op, info, table);
+  buildRuntimeCall(&builder, info->runtimeFunction, &attributes, table);
   mlirOperationDestroy(op);
   return true;
 }

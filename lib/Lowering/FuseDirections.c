@@ -97,6 +97,10 @@ static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
     bool ofOneDirection = i == GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets ||
                           i == GQ_GROUPED_BLOCK_QUANTIZE_outer_amax ||
                           i == GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax;
+    // One that does not round stochastically looks at no state.
+    ofOneDirection |=
+        i == GQ_GROUPED_BLOCK_QUANTIZE_rng_state &&
+        gqNumOperandsAt(rowwise, i) != gqNumOperandsAt(columnwise, i);
     if (!ofOneDirection && !gqHaveSameOperand(rowwise, columnwise, i))
       return refuse(reason, "the two directions differ in '%s'", name);
   }
@@ -156,8 +160,12 @@ static gqGroupedBlockQuantize join(MlirOperation rowwise,
   gqGroupedBlockQuantize c = gqGroupedBlockQuantizeGet(columnwise);
   desc.columnwise = c.columnwise;
   MlirValue outer = gqOuterScale(&c, &c.columnwise);
-  bool isShared = mlirValueEqual(outer, gqOuterScale(&desc, &desc.rowwise));
+  bool isShared = mlirValueEqual(outer, gqOuterScale(&desc, &desc.rowwise)) &&
+                  gqOuterKindOfDirection(&c, &c.columnwise) ==
+                      gqOuterKindOfDirection(&desc, &desc.rowwise);
   desc.columnwise.outerAmax = isShared ? (MlirValue){NULL} : outer;
+  if (mlirValueIsNull(desc.rngState))
+    desc.rngState = c.rngState;
   // What else one of them writes.
   const gqOpInfo *info = gqOpInfoOf(rowwise);
   for (intptr_t i = 0; i < info->numOperands; ++i)

@@ -241,7 +241,6 @@ static void askPerGroup(const Check *c, MlirOperation op, Extent groups) {
       GQ_GROUPED_BLOCK_QUANTIZE_first_dims,
       GQ_GROUPED_BLOCK_QUANTIZE_last_dims,
       GQ_GROUPED_BLOCK_QUANTIZE_global_scale,
-      GQ_GROUPED_BLOCK_QUANTIZE_outer_amax,
       GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax,
       GQ_GROUPED_BLOCK_QUANTIZE_amax,
       GQ_GROUPED_BLOCK_QUANTIZE_dbias,
@@ -263,6 +262,17 @@ static Extent findExtent(const gqGroupedBlockQuantize *desc, intptr_t dim) {
 static MlirValue shapedColumns(const gqGroupedBlockQuantize *desc) {
   return gqFormatGetTraits(desc->format).transposes ? (MlirValue){NULL}
                                                     : desc->columnwise.data;
+}
+
+/// Outer amaxes of rows are M, those of groups G, of columns also K.
+static void askOuter(const Check *c, const gqGroupedBlockQuantize *desc,
+                     Extent groups) {
+  bool ofRow = gqDirectionGetTraits(&desc->rowwise).outer == GQ_OUTER_OF_ROW;
+  ask(c, GQ_GROUPED_BLOCK_QUANTIZE_outer_amax, desc->rowwise.outerAmax, 0,
+      ofRow ? findExtent(desc, 0) : groups);
+  if (!gqIsRagged(desc))
+    ask(c, GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax,
+        desc->columnwise.outerAmax, 1, findExtent(desc, 1));
 }
 
 static void askOfRows(const Check *c, const gqGroupedBlockQuantize *desc) {
@@ -307,7 +317,12 @@ static void askOfRagged(const Check *c, const gqGroupedBlockQuantize *desc) {
 
 static void askOfGroupedBlockQuantize(const Check *c, MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  askPerGroup(c, op, groupsOf(desc.offsets, desc.scaleOffsets));
+  Extent groups = groupsOf(desc.offsets, desc.scaleOffsets);
+  askPerGroup(c, op, groups);
+  askOuter(c, &desc, groups);
+  if (!mlirValueIsNull(desc.rngState) && gqDim(desc.rngState, 0) == GQ_DYNAMIC)
+    buildCheck(c, GQ_GROUPED_BLOCK_QUANTIZE_rng_state, desc.rngState, 0,
+               buildI64(c, 2), 1, 1);
   if (gqIsRagged(&desc))
     askOfRagged(c, &desc);
   else

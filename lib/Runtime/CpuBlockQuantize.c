@@ -36,7 +36,7 @@ static void run(const gqBlockQuantizeOperands *operands, gqFormat format) {
                   .stride = operands->data.strides[0],
                   .scales = operands->scales.data,
                   .scaleStride = operands->scales.strides[0],
-                  .outer = globalScale ? *globalScale : 1.0f},
+                  .how = {.outer = globalScale ? *globalScale : 1.0f}},
   };
   gqCpuQuantize(&quantization);
 }

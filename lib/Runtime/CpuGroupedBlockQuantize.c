@@ -22,6 +22,7 @@ typedef struct Problem {
   gqCpuMethod method;
   gqRows rows;
   gqFormatTraits traits;
+  gqDirectionTraits directions[2]; // rowwise, columnwise
   /// Of rows or, if ragged, of elements.
   gq_dev_groups groups;
   bool gathers, ragged, rowwise, columnwise;
@@ -130,6 +131,44 @@ static bool checkPresence(gqCpuOp *op, Problem *p) {
   return true;
 }
 
+/// Of the directions, what they ask for and the state that they need.
+static bool checkDirections(gqCpuOp *op, const Problem *p) {
+  const gqBuffer *state = &p->operands->rngState;
+  bool stochastic = false;
+  for (int i = 0; i < 2; ++i) {
+    const gqDirectionTraits *d = &p->directions[i];
+    const char *lacks = gqDirectionLacks(d, p->method.format, p->method.recipe,
+                                         i == 1, p->ragged);
+    if (lacks)
+      return gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected %s", lacks);
+    stochastic |= d->rounding == GQ_ROUNDING_STOCHASTIC;
+  }
+  if (stochastic == gqBufferIsAbsent(state))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     stochastic ? "stochastic rounding needs rng_state"
+                                : "rng_state is for stochastic rounding");
+  return gqBufferIsAbsent(state) ||
+         gqCpuCheckFlat(op, "rng_state", GQ_READ, state, 1 << GQ_I64, 2, "[2]");
+}
+
+/// An outer amax, one a row, a column of a group, or as a factor.
+static bool checkOuterAmax(gqCpuOp *op, const Problem *p, const char *name,
+                           const gqBuffer *amax, gqOuter outer) {
+  if (outer == GQ_OUTER_OF_GROUP)
+    return gqCpuCheckFactor(op, name, amax, p->groups.numGroups);
+  bool ofRow = outer == GQ_OUTER_OF_ROW;
+  const gqRequirement requirement = {
+      .name = name,
+      .buffer = amax,
+      .types = GQ_TYPES_F32,
+      .placement = GQ_CONTIGUOUS,
+      .rank = ofRow ? 1 : 2,
+      .sizes = {ofRow ? p->groups.numRows : p->groups.numGroups,
+                ofRow ? 0 : p->operands->input.sizes[1]},
+      .shape = ofRow ? "[M]" : "[G, K]"};
+  return gqBufferIsAbsent(amax) || gqCpuCheckOperand(op, &requirement);
+}
+
 /// The outer scales of the recipe.
 static bool checkOuter(gqCpuOp *op, const Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
@@ -137,22 +176,29 @@ static bool checkOuter(gqCpuOp *op, const Problem *p) {
   if (te && !gqBufferIsAbsent(&operands->globalScale))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "recipe te has no global_scale, only nvfuser has");
-  if (te && gqBufferIsAbsent(&operands->outerAmax))
+  bool own = !gqBufferIsAbsent(&operands->columnwiseOuterAmax);
+  bool ofGroup = p->directions[0].outer == GQ_OUTER_OF_GROUP &&
+                 p->directions[1].outer == GQ_OUTER_OF_GROUP;
+  if (te && gqBufferIsAbsent(&operands->outerAmax) && (p->rowwise || !own))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT, "recipe te needs outer_amax");
+  if (te && p->columnwise && !ofGroup && !own)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "with an outer amax a row or a column, columnwise_data "
+                     "needs columnwise_outer_amax");
   if (!te && !gqBufferIsAbsent(&operands->outerAmax))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "outer_amax is for the recipe te");
-  if (!gqBufferIsAbsent(&operands->columnwiseOuterAmax) &&
-      !(te && p->columnwise))
+  if (own && !(te && p->columnwise))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "columnwise_outer_amax is for columnwise_data of the "
                      "recipe te");
   int64_t numGroups = p->groups.numGroups;
   return gqCpuCheckGlobalScale(op, p->method.format, &operands->globalScale,
                                numGroups) &&
-         gqCpuCheckFactor(op, "outer_amax", &operands->outerAmax, numGroups) &&
-         gqCpuCheckFactor(op, "columnwise_outer_amax",
-                          &operands->columnwiseOuterAmax, numGroups);
+         checkOuterAmax(op, p, "outer_amax", &operands->outerAmax,
+                        p->directions[0].outer) &&
+         checkOuterAmax(op, p, "columnwise_outer_amax",
+                        &operands->columnwiseOuterAmax, p->directions[1].outer);
 }
 
 /// Data in the shape of the input, as it is after a gather.
@@ -282,9 +328,9 @@ static bool checkGroups(gqCpuOp *op, const Problem *p) {
 }
 
 static bool check(gqCpuOp *op, Problem *p) {
-  return checkPresence(op, p) && checkInput(op, p) && checkOuter(op, p) &&
-         checkRowwise(op, p) && checkColumnwise(op, p) && checkMore(op, p) &&
-         checkGroups(op, p) && gqCpuCheckOverlap(op);
+  return checkPresence(op, p) && checkInput(op, p) && checkDirections(op, p) &&
+         checkOuter(op, p) && checkRowwise(op, p) && checkColumnwise(op, p) &&
+         checkMore(op, p) && checkGroups(op, p) && gqCpuCheckOverlap(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -302,21 +348,58 @@ static const float *factor(const gqBuffer *buffer, int64_t e) {
     return values;
   case GQ_OUTER_PER_GROUP:
     return e < 0 ? NULL : &values[e];
+  case GQ_OUTER_PER_ROW: // Not of a factor.
+  case GQ_OUTER_PER_COLUMN:
+    break;
   }
   return NULL;
 }
 
-/// The outer scale of group e, or of rows in no group.
-static float outerScale(const Problem *p, bool columnwise, int64_t e) {
+/// The outer scales of a group, or of rows in no group.
+static void setOuter(const Problem *p, const gqCpuGroup *group,
+                     gqCpuTileDirection *how) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  int64_t e = group->index;
+  how->outer = 1.0f;
   if (p->method.recipe == GQ_RECIPE_NVFUSER) {
     const float *globalScale = factor(&operands->globalScale, e);
-    return globalScale ? *globalScale : 1.0f;
+    how->outer = globalScale ? *globalScale : 1.0f;
+    return;
   }
-  bool own = columnwise && !gqBufferIsAbsent(&operands->columnwiseOuterAmax);
-  const float *amax =
-      factor(own ? &operands->columnwiseOuterAmax : &operands->outerAmax, e);
-  return amax ? gq_dev_nvfp4_te_outer(*amax) : 1.0f;
+  bool own =
+      how->columnwise && !gqBufferIsAbsent(&operands->columnwiseOuterAmax);
+  const gqBuffer *amax =
+      own ? &operands->columnwiseOuterAmax : &operands->outerAmax;
+  switch (how->traits.outer) {
+  case GQ_OUTER_OF_GROUP:
+    how->outerAmax = factor(amax, e);
+    if (how->outerAmax)
+      how->outer = gq_dev_nvfp4_te_outer(*how->outerAmax);
+    break;
+  case GQ_OUTER_OF_ROW:
+    how->outerAmaxes = (const float *)amax->data + group->begin;
+    break;
+  case GQ_OUTER_OF_COLUMN:
+    how->outerAmaxes = (const float *)amax->data + e * group->columns;
+    break;
+  }
+}
+
+/// How a direction of a group, or of rows in no group, is quantized.
+static gqCpuTileDirection howOf(const Problem *p, const gqCpuGroup *group,
+                                bool columnwise) {
+  gqCpuTileDirection how = {
+      .traits = p->directions[columnwise],
+      .columnwise = columnwise,
+      .first = p->ragged ? group->begin : group->begin * group->columns,
+      .pitch = group->columns,
+  };
+  if (!gqBufferIsAbsent(&p->operands->rngState)) {
+    const uint64_t *state = p->operands->rngState.data;
+    how.rng = (gq_dev_rng){.seed = state[0], .offset = state[1]};
+  }
+  setOuter(p, group, &how);
+  return how;
 }
 
 /// The part of an operand in the shape of the input that begins at row or
@@ -376,7 +459,7 @@ static uint8_t *scaleAddress(const Problem *p, const gqBuffer *scales,
 
 static gqCpuDirection rowwise(const Problem *p, const gqCpuGroup *group) {
   const gqBuffer *scales = &p->operands->scales;
-  gqCpuDirection direction = {.outer = outerScale(p, false, group->index),
+  gqCpuDirection direction = {.how = howOf(p, group, false),
                               .scaleStride = scaleColumns(p, false, group)};
   setData(p, &p->operands->data, group, &direction);
   if (hasPackedScales(p)) {
@@ -397,7 +480,7 @@ static gqCpuDirection columnwise(const Problem *p, const gqCpuGroup *group) {
       .scales =
           scaleAddress(p, &operands->columnwiseScales, group->columnwiseScales),
       .scaleStride = scaleColumns(p, true, group),
-      .outer = outerScale(p, true, group->index)};
+      .how = howOf(p, group, true)};
   if (p->traits.transposes) {
     int64_t bits = p->traits.dataBits;
     direction.data = (uint8_t *)operands->columnwiseData.data +
@@ -443,7 +526,7 @@ static void quantizeOutside(const Problem *p, int64_t begin, int64_t end) {
                      .rows = end - begin,
                      .columns = p->operands->input.sizes[1]};
   gqCpuQuantization quantization = quantizationOf(p, &rows);
-  quantization.rowwise.outer = outerScale(p, false, rows.index);
+  quantization.rowwise.how = howOf(p, &rows, false);
   setData(p, &p->operands->data, &rows, &quantization.rowwise);
   gqCpuQuantize(&quantization);
 }
@@ -463,7 +546,8 @@ static void run(const Problem *p) {
 
 void gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
                                int32_t format, int32_t recipe,
-                               int32_t scaleLayout, int32_t rows) {
+                               int32_t scaleLayout, int32_t rows,
+                               int32_t rowwise, int32_t columnwise) {
   gqCpuOp op;
   if (!gqCpuBegin(&op, "grouped_block_quantize"))
     return;
@@ -474,6 +558,8 @@ void gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
                    (gqScaleLayout)scaleLayout},
         .rows = (gqRows)rows,
         .traits = gqFormatGetTraits((gqFormat)format),
+        .directions = {gqDirectionUnpack(rowwise),
+                       gqDirectionUnpack(columnwise)},
     };
     if (check(&op, &problem))
       run(&problem);

@@ -63,17 +63,21 @@ static void storeScales(gqCpuMethod method, bool columnwise,
     }
 }
 
-static void quantizeTile(gqCpuMethod method, bool columnwise,
-                         const gqCpuDirection *direction, const gqCpuTile *tile,
-                         int64_t row, int64_t column) {
+static void quantizeTile(gqCpuMethod method, const gqCpuDirection *direction,
+                         const gqCpuTile *tile, int64_t row, int64_t column) {
   if (!direction->data)
     return;
+  bool columnwise = direction->how.columnwise;
   gqFormatTraits traits = gqFormatGetTraits(method.format);
   bool transposed = columnwise && traits.transposes;
   int64_t dataRow = transposed ? column : row;
   int64_t dataColumn = transposed ? row : column;
   gqCpuTileScales scales;
-  gqCpuQuantizeTile(tile, method, columnwise, direction->outer,
+  gqCpuTileDirection how = direction->how;
+  how.first += row * how.pitch + column;
+  if (how.outerAmaxes)
+    how.outerAmaxes += columnwise ? column : row;
+  gqCpuQuantizeTile(tile, method, &how,
                     direction->data + dataRow * direction->stride +
                         dataColumn * traits.dataBits / 8,
                     direction->stride, &scales);
@@ -109,8 +113,8 @@ void gqCpuQuantize(const gqCpuQuantization *q) {
           amax = gq_dev_max(gqCpuTileAmax(&tile), amax);
         if (hasDbias)
           gqCpuAddTileSums(&tile, sums + column - first);
-        quantizeTile(q->method, false, &q->rowwise, &tile, row, column);
-        quantizeTile(q->method, true, &q->columnwise, &tile, row, column);
+        quantizeTile(q->method, &q->rowwise, &tile, row, column);
+        quantizeTile(q->method, &q->columnwise, &tile, row, column);
       }
     if (hasDbias)
       storeSums(sums, first, end - first, &q->dbias);

@@ -22,8 +22,8 @@ typedef struct gqCpuDirection {
   uint8_t *scales;
   /// The number of scales from row to row; in tile128x4 the padded columns.
   int64_t scaleStride;
-  /// The outer scale (Nvfp4.h); 1 for none.
-  float outer;
+  /// Of the matrix.
+  gqCpuTileDirection how;
 } gqCpuDirection;
 
 /// What is done with a matrix.

@@ -135,14 +135,11 @@ GQ_DEV void quantizeRows(const gqCpuTile *tile, gqFormat format,
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// Codes of a tile, one a byte; those of missing rows are zero.
-typedef uint8_t TileCodes[GQ_CPU_TILE][GQ_CPU_TILE];
-
 /// Quantizes the blocks of `count` rows from row `first` on, one in each
 /// column, all columns at once.
 GQ_DEV void quantizeColumnBlocks(const gqCpuTile *tile, gqFormat format,
                                  gqRecipe recipe, float outer, int64_t first,
-                                 int64_t count, TileCodes codes,
+                                 int64_t count, gqCpuTileCodes codes,
                                  gqCpuTileScales *scales) {
   const gqFormatTraits traits = gqFormatGetTraits(format);
   float amax[GQ_CPU_TILE] = {0}, factors[GQ_CPU_TILE];
@@ -170,8 +167,9 @@ GQ_DEV void quantizeColumnBlocks(const gqCpuTile *tile, gqFormat format,
 }
 
 /// Stores codes [rows, columns] as they are.
-GQ_DEV void storeCodes(const TileCodes codes, int64_t dataBits, int64_t rows,
-                       int64_t columns, uint8_t *data, int64_t stride) {
+GQ_DEV void storeCodes(const gqCpuTileCodes codes, int64_t dataBits,
+                       int64_t rows, int64_t columns, uint8_t *data,
+                       int64_t stride) {
   for (int64_t r = 0; r < rows; ++r)
     if (dataBits == 8)
       memcpy(data + r * stride, codes[r], (size_t)columns);
@@ -182,7 +180,7 @@ GQ_DEV void storeCodes(const TileCodes codes, int64_t dataBits, int64_t rows,
 }
 
 /// Stores codes [rows, columns] as [columns, rows]; `rows` is even.
-GQ_DEV void storeTransposedCodes(const TileCodes codes, int64_t dataBits,
+GQ_DEV void storeTransposedCodes(const gqCpuTileCodes codes, int64_t dataBits,
                                  int64_t rows, int64_t columns, uint8_t *data,
                                  int64_t stride) {
   for (int64_t c = 0; c < columns; ++c)
@@ -195,19 +193,11 @@ GQ_DEV void storeTransposedCodes(const TileCodes codes, int64_t dataBits,
             (uint8_t)(codes[2 * r][c] | codes[2 * r + 1][c] << 4);
 }
 
-GQ_DEV void quantizeColumns(const gqCpuTile *tile, gqFormat format,
-                            gqRecipe recipe, float outer, uint8_t *data,
-                            int64_t stride, gqCpuTileScales *scales) {
+/// Stores codes of columns; those of missing rows are zero.
+GQ_DEV void storeColumns(const gqCpuTile *tile, gqFormat format,
+                         gqCpuTileCodes codes, uint8_t *data, int64_t stride) {
   const gqFormatTraits traits = gqFormatGetTraits(format);
   int64_t paddedRows = gq_dev_up(tile->rows, GQ_CPU_TRANSPOSED_UNIT);
-  TileCodes codes;
-  for (int64_t r = 0; r < paddedRows; r += traits.blockColumns) {
-    int64_t rows = tile->rows - r;
-    rows = rows < 0                     ? 0
-           : rows < traits.blockColumns ? rows
-                                        : traits.blockColumns;
-    quantizeColumnBlocks(tile, format, recipe, outer, r, rows, codes, scales);
-  }
   memset(codes[tile->rows], 0,
          (size_t)(paddedRows - tile->rows) * sizeof(codes[0]));
   if (traits.transposes)
@@ -215,6 +205,22 @@ GQ_DEV void quantizeColumns(const gqCpuTile *tile, gqFormat format,
                          data, stride);
   else
     storeCodes(codes, traits.dataBits, tile->rows, tile->columns, data, stride);
+}
+
+GQ_DEV void quantizeColumns(const gqCpuTile *tile, gqFormat format,
+                            gqRecipe recipe, float outer, uint8_t *data,
+                            int64_t stride, gqCpuTileScales *scales) {
+  const gqFormatTraits traits = gqFormatGetTraits(format);
+  int64_t paddedRows = gq_dev_up(tile->rows, GQ_CPU_TRANSPOSED_UNIT);
+  gqCpuTileCodes codes;
+  for (int64_t r = 0; r < paddedRows; r += traits.blockColumns) {
+    int64_t rows = tile->rows - r;
+    rows = rows < 0                     ? 0
+           : rows < traits.blockColumns ? rows
+                                        : traits.blockColumns;
+    quantizeColumnBlocks(tile, format, recipe, outer, r, rows, codes, scales);
+  }
+  storeColumns(tile, format, codes, data, stride);
 }
 
 //===----------------------------------------------------------------------===//
@@ -231,16 +237,33 @@ GQ_DEV void quantize(const gqCpuTile *tile, gqFormat format, gqRecipe recipe,
     quantizeRows(tile, format, recipe, outer, data, stride, scales);
 }
 
+/// By squares, which have any direction of nvfp4.
+static void quantizeBySquares(const gqCpuTile *tile, gqRecipe recipe,
+                              const gqCpuTileDirection *direction,
+                              uint8_t *data, int64_t stride,
+                              gqCpuTileScales *scales) {
+  gqCpuTileCodes codes;
+  gqCpuQuantizeSquares(tile, recipe, direction, codes, scales);
+  if (direction->columnwise)
+    storeColumns(tile, GQ_FORMAT_NVFP4, codes, data, stride);
+  else
+    storeCodes(codes, GQ_E2M1_BITS, tile->rows, tile->columns, data, stride);
+}
+
 GQ_CPU_CLONES
 void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
-                       bool columnwise, float outer, uint8_t *data,
+                       const gqCpuTileDirection *direction, uint8_t *data,
                        int64_t stride, gqCpuTileScales *scales) {
   memset(scales, 0, sizeof(*scales));
+  if (!gqDirectionIsUsual(&direction->traits) || direction->outerAmaxes)
+    return quantizeBySquares(tile, method.recipe, direction, data, stride,
+                             scales);
   switch (method.format) {
 #define GQ_QUANTIZE(VALUE, NAME, ...)                                          \
   case GQ_FORMAT_##NAME:                                                       \
-    return quantize(tile, GQ_FORMAT_##NAME, method.recipe, columnwise, outer,  \
-                    data, stride, scales);
+    return quantize(tile, GQ_FORMAT_##NAME, method.recipe,                     \
+                    direction->columnwise, direction->outer, data, stride,     \
+                    scales);
     GQ_FORMATS(GQ_QUANTIZE)
 #undef GQ_QUANTIZE
   case GQ_FORMAT_NONE: // Not an op's that quantizes.

@@ -13,7 +13,8 @@
 #ifndef GQ_LIB_RUNTIME_CPUTILES_H
 #define GQ_LIB_RUNTIME_CPUTILES_H
 
-#include "gq/Runtime/Types.h"
+#include "gq/Runtime/Directions.h"
+#include "runtime_kernels/transforms/Philox.h"
 
 enum {
   GQ_CPU_TILE = 128,
@@ -69,12 +70,38 @@ typedef struct gqCpuTileScales {
   uint32_t bits[GQ_CPU_TILE][GQ_CPU_TILE_BLOCKS];
 } gqCpuTileScales;
 
-/// Quantizes a tile in one direction. `outer` is the outer scale (Nvfp4.h).
-/// Writes the codes to `data`, whose rows are `stride` bytes apart: [rows,
-/// columns] or, where the format transposes, [columns, up(rows, 32)].
+/// A direction of a tile or, of the tile at (0, 0), of a matrix.
+typedef struct gqCpuTileDirection {
+  gqDirectionTraits traits;
+  bool columnwise;
+  /// Of all blocks: the outer scale (Nvfp4.h), 1 for none, or with four over
+  /// six the outer amax, NULL for none.
+  float outer;
+  const float *outerAmax;
+  /// With an outer amax a row or column: those of the rows or columns from the
+  /// first on. Null otherwise.
+  const float *outerAmaxes;
+  /// Of stochastic rounding: the state, the index of the first element in what
+  /// is quantized, and how far the next row is.
+  gq_dev_rng rng;
+  int64_t first, pitch;
+} gqCpuTileDirection;
+
+/// Quantizes a tile in one direction. Writes the codes to `data`, whose rows
+/// are `stride` bytes apart: [rows, columns] or, where the format transposes
+/// columns, [columns, up(rows, 32)].
 void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
-                       bool columnwise, float outer, uint8_t *data,
+                       const gqCpuTileDirection *direction, uint8_t *data,
                        int64_t stride, gqCpuTileScales *scales);
+
+/// Codes of a tile, one a byte.
+typedef uint8_t gqCpuTileCodes[GQ_CPU_TILE][GQ_CPU_TILE];
+
+/// The codes and scales of a tile of nvfp4 in a direction of any kind
+/// (CpuSquares.c). Codes of missing rows are not written.
+void gqCpuQuantizeSquares(const gqCpuTile *tile, gqRecipe recipe,
+                          const gqCpuTileDirection *direction,
+                          gqCpuTileCodes codes, gqCpuTileScales *scales);
 
 /// Stores the first `numColumns` columns of `scales` and those that pad them to
 /// a multiple of 4, as consecutive tiles of the layout tile128x4.

@@ -45,6 +45,23 @@ GQ_DEV uint32_t gq_dev_e2m1_from_f32(float x) {
   return sign | (uint32_t)code;
 }
 
+/// The code of x, rounded up with as many of 256 chances as x is steps of the
+/// grid times 1/256 above the code below: `byte` is one of 256. Saturated to
+/// +-6; NaN gives +6.
+///
+/// A float's first mantissa bit makes one of two codes of each exponent; below
+/// 1 the code is the multiple of 0.5.
+GQ_DEV uint32_t gq_dev_e2m1_stochastic(float x, uint32_t byte) {
+  uint32_t bits = gq_dev_f32_bits(x);
+  uint32_t sign = x == x ? bits >> 28 & 8 : 0;
+  float c = gq_dev_min(gq_dev_f32_from_bits(bits & 0x7fffffff), GQ_E2M1_MAX);
+  float step = c < 2.0f ? 0.5f : c < 4.0f ? 1.0f : 2.0f;
+  float t = (float)byte * 0x1p-8f * step + c; // the product is exact
+  int32_t above = (int32_t)(gq_dev_f32_bits(t) >> 22) - 252;
+  int32_t below = t >= 0.5f;
+  return sign | (uint32_t)(t < 1.0f ? below : above);
+}
+
 /// The value of the code in the low four bits. The constant holds the doubled
 /// magnitudes, one a nibble.
 GQ_DEV float gq_dev_f32_from_e2m1(uint32_t code) {

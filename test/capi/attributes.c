@@ -71,6 +71,25 @@ static void attributesMatchTheirText(void **state) {
   gqDirectionTraits read = gqDirectionAttrGetTraits(direction);
   assert_int_equal(read.blockRows, 16);
   assert_int_equal(read.blockColumns, 1);
+  gqDirectionTraits all = {.rounding = GQ_ROUNDING_STOCHASTIC,
+                           .transform = GQ_TRANSFORM_HADAMARD16,
+                           .signs = 0xD7E8,
+                           .outer = GQ_OUTER_OF_COLUMN,
+                           .fourOverSix = GQ_FOUR_OVER_SIX_MSE,
+                           .scaleMax = 256,
+                           .blockRows = 16,
+                           .blockColumns = 16};
+  direction = gqDirectionAttrGet(context, &all);
+  assert_true(mlirAttributeEqual(
+      direction,
+      parse(context,
+            "#gq.direction<rounding = stochastic, transform = hadamard16, "
+            "signs = 0xD7E8, block = 16x16, outer = column, four_over_six = "
+            "mse, scale_max = 256>")));
+  read = gqDirectionAttrGetTraits(direction);
+  assert_int_equal(gqDirectionPack(&read), gqDirectionPack(&all));
+  all = gqDirectionUnpack(gqDirectionPack(&read));
+  assert_memory_equal(&all, &read, sizeof(all));
   read = gqDirectionAttrGetTraits(parse(context, "#gq.direction<>"));
   assert_int_equal(read.rounding, GQ_ROUNDING_NEAREST);
   assert_int_equal(read.transform, GQ_TRANSFORM_NONE);
@@ -263,7 +282,8 @@ static void descriptionsRoundTrip(void **state) {
   quantize.recipe = GQ_RECIPE_TE;
   quantize.scaleOffsets = (MlirValue){NULL};
   quantize.rowwise.outerAmax = argument(block, f32, 0, NULL);
-  gqDirectionTraits traits = {GQ_ROUNDING_NEAREST, GQ_TRANSFORM_NONE, 0, 0};
+  gqDirectionTraits traits = {.transform = GQ_TRANSFORM_HADAMARD16,
+                              .signs = 0xD7E8};
   quantize.columnwise.attribute = gqDirectionAttrGet(context, &traits);
   quantize.columnwise.outerAmax = argument(block, f32, 1, (int64_t[]){2});
   quantize.columnwise.data = argument(block, i8, 1, (int64_t[]){2048});

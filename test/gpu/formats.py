@@ -6,6 +6,7 @@ For run.py and for pytest, so it needs nothing but NumPy and what is beside it o
 in test/python. A Batch is one module, which quantizes many cases with one kernel.
 """
 
+import dataclasses
 import functools
 import json
 
@@ -107,6 +108,17 @@ def dbias_case(fmt, element, sizes):
     )
 
 
+GOLDEN = [
+    "nvfp4_te_row_and_column", "nvfp4_te_per_token", "nvfp4_te_column_hadamard",
+    "nvfp4_te_stochastic", "nvfp4_te_16x16", "nvfp4_te_four_over_six",
+    "nvfp4_te_four_over_six_mse", "mxfp8_e4m3", "mxfp8_e5m2",
+]  # fmt: skip
+
+
+# Batches that no GPU has kernels for yet.
+CPU_ALONE = [f"golden {name}" for name in GOLDEN[1:7]]
+
+
 class Golden:
     """A golden case as a Case."""
 
@@ -122,12 +134,15 @@ class Golden:
         fmt = oracle.FORMATS[manifest["format"]]
         recipe = manifest.get("recipe", "nvfuser")
         self.attributes = cases.Attributes(
-            manifest["format"], recipe, "tile128x4", "all"
+            manifest["format"], recipe, "tile128x4", "all", *self._directions(manifest)
         )
         types = {"data": fmt.data, "scales": fmt.scale, "input": manifest["input"]}
         self._operands, self._expected = {}, {}
         for operand in cases.OPERANDS:
             stored = self.NAMES.get(operand, operand)
+            if operand == "rng_state" and "seed" in manifest:
+                state = np.array([manifest["seed"], manifest["offset"]], np.uint64)
+                self._operands[operand] = cases.Operand(state.view(np.int64), "i64")
             if operand == "amax" or stored not in manifest["arrays"]:
                 continue
             array = np.load(folder / name / f"{stored}.npy")
@@ -141,6 +156,23 @@ class Golden:
                 k = self._operands["input"].array.shape[1]
                 array = array.reshape(-1, oracle.up(k // fmt.block[1], 4))
             self._operands[operand] = cases.Operand(array, element)
+
+    @staticmethod
+    def _directions(manifest):
+        four = manifest.get("four_over_six", {"error": None, "e4m3_max": 448})
+        rowwise = oracle.Direction(
+            stochastic=manifest.get("rounding") == "stochastic",
+            square=manifest.get("block") == [16, 16],
+            outer=manifest.get("outer", "group"),
+            four_over_six=four["error"],
+            scale_max=four["e4m3_max"],
+        )
+        columnwise = dataclasses.replace(
+            rowwise,
+            signs=0xD7E8 if manifest.get("rht") else None,
+            outer="column" if rowwise.outer == "row" else rowwise.outer,
+        )
+        return rowwise, columnwise
 
     def operands(self):
         return self._operands
@@ -165,11 +197,27 @@ def clause(word, types, *names):
     return f"{word}({values} : {', '.join(types[name] for name in names)})"
 
 
+def direction_text(word, direction):
+    """rowwise<...> or columnwise<...>; nothing if all is as usual."""
+    d = direction
+    parts = {
+        "rounding = stochastic": d.stochastic,
+        f"transform = hadamard16, signs = {d.signs or 0:#x}": d.signs is not None,
+        "block = 16x16": d.square,
+        f"outer = {d.outer}": d.outer != "group",
+        f"four_over_six = {d.four_over_six}": d.four_over_six,
+        f"scale_max = {d.scale_max}": d.four_over_six,
+    }
+    written = ", ".join(text for text, there in parts.items() if there)
+    return f"{word}<{written}>" if written else ""
+
+
 def op_text(types, attributes):
     """The op on %input, %offsets, ..."""
     a = attributes
+    directions = " ".join(direction_text(*d) for d in a.directions(types).items())
     return f"""gq.grouped_block_quantize format({a.format}) recipe({a.recipe})
-        scale_layout({a.layout}) rows({a.rows})
+        scale_layout({a.layout}) rows({a.rows}) {directions}
         {clause("ins", types, "input")}
         {clause("row_indices", types, "row_indices")}
         {clause("groups", types, "offsets", "scale_offsets")}
@@ -177,6 +225,7 @@ def op_text(types, attributes):
         {clause("global_scale", types, "global_scale")}
         {clause("outer_amax", types, "outer_amax")}
         {clause("columnwise_outer_amax", types, "columnwise_outer_amax")}
+        {clause("rng_state", types, "rng_state")}
         {clause("outs", types, "data", "scales")}
         {clause("columnwise_outs", types, "columnwise_data", "columnwise_scales")}
         {clause("amax_out", types, "amax")}
@@ -307,7 +356,7 @@ def batches(golden):
     def golden_batch(name):
         return Batch([(Golden(golden, name), {})], static=True)
 
-    for name in ("nvfp4_te_row_and_column", "mxfp8_e4m3", "mxfp8_e5m2"):
+    for name in GOLDEN:
         made[f"golden {name}"] = functools.partial(golden_batch, name)
     for fmt in oracle.FORMATS:
         for recipe in recipes(fmt):

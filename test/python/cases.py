@@ -15,8 +15,8 @@ import oracle
 # Of the op, in its order.
 OPERANDS = [
     "input", "row_indices", "offsets", "scale_offsets", "first_dims", "last_dims",
-    "global_scale", "outer_amax", "columnwise_outer_amax", "data", "scales",
-    "columnwise_data", "columnwise_scales", "amax", "dbias",
+    "global_scale", "outer_amax", "columnwise_outer_amax", "rng_state", "data",
+    "scales", "columnwise_data", "columnwise_scales", "amax", "dbias",
     "scale_offsets_out",
 ]  # fmt: skip
 OUTPUTS = OPERANDS[OPERANDS.index("data") :]
@@ -38,6 +38,16 @@ class Attributes:
     recipe: str
     layout: str
     rows: str
+    rowwise: oracle.Direction = oracle.Direction()
+    columnwise: oracle.Direction = oracle.Direction()
+
+    def directions(self, names):
+        """The directions with outputs among `names`, by name."""
+        return {
+            word: getattr(self, word)
+            for word, data in (("rowwise", "data"), ("columnwise", "columnwise_data"))
+            if data in names
+        }
 
 
 class Poisoned:
@@ -98,6 +108,10 @@ class Case:
       outer: global scales or, for te, outer amaxes: None, a scalar or [G].
       columnwise_outer: the outer amaxes of columns, likewise.
       spare: elements that flat outputs have more than they need.
+      rowwise, columnwise: the directions. With an outer amax a row, `outer` has
+        that of each row of the input; with one a column, `columnwise_outer` is
+        [G, K].
+      rng: seed and offset of stochastic rounding.
       gather: a generator; the rows of the input are shuffled, and row indices
         say where they are.
     """
@@ -106,9 +120,12 @@ class Case:
         self, groups, element, fmt, recipe="nvfuser", layout="tile128x4",
         rows="all", outside=None, capacity=None, ragged=False, gaps=None,
         closed=True, index="int64", outer=None, columnwise_outer=None, spare=5,
-        gather=None,
+        gather=None, rowwise=oracle.Direction(), columnwise=oracle.Direction(),
+        rng=(0, 0),
     ):  # fmt: skip
-        self.attributes = Attributes(fmt, recipe, layout, rows)
+        self.attributes = Attributes(fmt, recipe, layout, rows, rowwise, columnwise)
+        self.rng = rng
+        state = np.array(rng, np.uint64).view(np.int64)
         self.groups, self.element, self.ragged = groups, element, ragged
         self.gaps, self.spare, self.index = gaps, spare, index
         self.closed = closed or gaps is None or ragged
@@ -116,6 +133,7 @@ class Case:
         self.format = oracle.FORMATS[fmt]
         self.inputs, self.expected, self._poisoned = {}, {}, []
         self._place(capacity, gather)
+        self.inputs["rng_state"] = Operand(state, "i64")
         for name, values in [("outer", outer), ("columnwise_outer", columnwise_outer)]:
             if values is not None:
                 te = name + "_amax" if recipe == "te" else "global_scale"
@@ -162,8 +180,18 @@ class Case:
         self.inputs["input"] = Operand(x, self.element)
         self.inputs["offsets"] = self._indices(starts)
 
-    def _outer(self, outer, e):
+    def _outer(self, outer, e, direction):
+        """That of group e, as it broadcasts to the scales."""
+        if direction.outer == "row":
+            return outer[self.starts[e] :][: len(self.groups[e]), None]
+        if direction.outer == "column":
+            return outer[e][:, None]
         return None if outer is None else outer if np.ndim(outer) == 0 else outer[e]
+
+    def _where(self, row, pitch):
+        """The Place of rows of `pitch` elements from a row on, or an element."""
+        first = int(row) if self.ragged else int(row) * pitch
+        return oracle.Place(first, pitch, *self.rng)
 
     def _data(self):
         *rows, columns = self.shape
@@ -183,7 +211,10 @@ class Case:
         a, f = self.attributes, self.format
         codes, linear = [], []
         for e, g in enumerate(self.groups):
-            c, s = oracle.quantize_rows(g, a.format, a.recipe, self._outer(outer, e))
+            c, s = oracle.quantize_rows(
+                g, a.format, a.recipe, self._outer(outer, e, a.rowwise), a.rowwise,
+                self._where(self.starts[e], g.shape[1]),
+            )  # fmt: skip
             codes.append(oracle.stored(c, a.format))
             linear.append(s)
         data = self._data()
@@ -195,7 +226,11 @@ class Case:
             shared = outer if np.ndim(outer) == 0 else None
             front, back = self.outside
             for x, at in (front, 0), (back[: None if self.closed else 0], self.starts[-1]):
-                c, _ = oracle.quantize_rows(x, a.format, a.recipe, shared)
+                if a.rowwise.outer == "row":
+                    shared = outer[at:][: len(x), None]
+                c, _ = oracle.quantize_rows(
+                    x, a.format, a.recipe, shared, a.rowwise, self._where(at, x.shape[1])
+                )
                 data.write(oracle.stored(c, a.format), int(at) * width)
         self.expected["data"] = data
         self.expected["scales"] = self._scales(linear)
@@ -233,7 +268,10 @@ class Case:
         a, f = self.attributes, self.format
         codes, scales = [], []
         for e, g in enumerate(self.groups):
-            c, s = oracle.quantize_columns(g, a.format, a.recipe, self._outer(outer, e))
+            c, s = oracle.quantize_columns(
+                g, a.format, a.recipe, self._outer(outer, e, a.columnwise),
+                a.columnwise, self._where(self.starts[e], g.shape[1]),
+            )  # fmt: skip
             codes.append(oracle.stored(c, a.format))
             scales.append(oracle.laid_out(s, a.layout))
         if f.transposes:
@@ -267,6 +305,11 @@ class Case:
             shape = len(self.groups), self.shape[1]
             self.expected["dbias"] = Expected(shape, dbias, elements.DTYPES[dbias])
             wanted |= {"dbias"}
+        attributes, used = self.attributes, self.attributes.directions(wanted)
+        if directions == "columnwise" and attributes.rowwise.outer == "row":
+            unread |= {"outer_amax"}
+        if not any(d.stochastic for d in used.values()):
+            unread |= {"rng_state"}
         operands = {}
         for name in OPERANDS:
             if name in wanted:

@@ -15,6 +15,7 @@ return new arrays: what the op leaves alone comes through them.
 import dataclasses
 from collections.abc import Callable
 
+import ml_dtypes
 import numpy as np
 
 # Of nvfp4.
@@ -195,12 +196,185 @@ def block_scales(amax, fmt, recipe, outer):
     return one / s, s
 
 
-def quantize_rows(x, fmt, recipe="nvfuser", outer=None):
+@dataclasses.dataclass(frozen=True)
+class Direction:
+    """What a direction of nvfp4 does in another way than is usual.
+
+    Attributes:
+      stochastic: whether codes are rounded up or down by random bytes.
+      signs: None, or the rows of 16 that change their sign before a Hadamard
+        transform of them, as bits.
+      square: whether blocks are of 16 by 16.
+      outer: "group", "row" or "column", of which there is an outer amax.
+      four_over_six: None, or the error by which the better of two scales is
+        found, "mae" or "mse".
+      scale_max: of that, 448 or 256.
+    """
+
+    stochastic: bool = False
+    signs: int | None = None
+    square: bool = False
+    outer: str = "group"
+    four_over_six: str | None = None
+    scale_max: int = 448
+
+    @property
+    def usual(self):
+        return self == Direction(outer=self.outer)
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where the elements of a group are, and the state of random bits.
+
+    Attributes:
+      first: the index of its first element in what is quantized, as a row.
+      pitch: how far the next row of the group is.
+      seed, offset: unsigned integers of 64 bits.
+    """
+
+    first: int = 0
+    pitch: int = 0
+    seed: int = 0
+    offset: int = 0
+
+
+def philox(counter, key):
+    """Philox4x32-10 of arrays of four words and two numbers -> four arrays."""
+    c = [np.asarray(word, np.uint64) & np.uint64(0xFFFFFFFF) for word in counter]
+    low, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
+    for i in range(10):
+        k = [(key[0] + i * 0x9E3779B9) % 2**32, (key[1] + i * 0xBB67AE85) % 2**32]
+        a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [(b >> shift) ^ c[1] ^ np.uint64(k[0]), b & low,
+             (a >> shift) ^ c[3] ^ np.uint64(k[1]), a & low]  # fmt: skip
+    return c
+
+
+def random_bytes(shape, place, columnwise):
+    """The bytes of blocks: `shape` is rows and blocks of 16, transposed if
+    columnwise -> [*shape, 16]."""
+    line, block = np.indices(shape, np.uint64)
+    sixteen, first, pitch = (np.uint64(n) for n in (16, place.first, place.pitch))
+    if columnwise:
+        b = first + block * sixteen * pitch + line
+    else:
+        b = (first + line * pitch) // sixteen + block
+    high = b >> np.uint64(32) | np.uint64(columnwise << 31)
+    words = philox((b, high, place.offset % 2**32, place.offset >> 32),
+                   (place.seed % 2**32, place.seed >> 32))  # fmt: skip
+    words = np.stack(words, -1).astype("<u4")
+    return words.view(np.uint8).reshape(*shape, 16)
+
+
+def e2m1_stochastic(y, random):
+    """The codes of y, with a random byte for each."""
+
+    def step(v):
+        return np.where(v < 2, 0.5, np.where(v < 4, 1, 2)).astype(np.float32)
+
+    v = np.where(np.isnan(y), np.float32(6), np.abs(y))
+    t = random.astype(np.float32) / np.float32(256) * step(v) + v
+    magnitude = np.fmin(np.floor(t / step(t)) * step(t), np.float32(6))
+    code = np.searchsorted(E2M1, magnitude).astype(np.uint8)
+    return code | np.where(np.signbit(y) & ~np.isnan(y), np.uint8(8), np.uint8(0))
+
+
+def hadamard(lines, signs):
+    """Lines [..., 16] transformed, rounded to bf16."""
+    minus = (signs >> np.arange(16) & 1).astype(bool)
+    v = np.where(minus, -lines, lines)
+    for stride in 1, 2, 4, 8:
+        pairs = v.reshape(*v.shape[:-1], 8 // stride, 2, stride)
+        a, b = pairs[..., 0, :], pairs[..., 1, :]
+        v = np.stack([a + b, a - b], -2).reshape(v.shape)
+    v = v * np.float32(0.25)
+    return v.astype(ml_dtypes.bfloat16).astype(np.float32)
+
+
+def _summed(terms, axis):
+    """Of float32, in order."""
+    total = np.zeros_like(terms.take(0, axis))
+    for i in range(terms.shape[axis]):
+        total = total + terms.take(i, axis)
+    return total
+
+
+def _four_over_six(b, amax, outer, d, columnwise):
+    """The scales and factors of blocks, where `b` is [n, 16, c, 16] and `amax`
+    and `outer` are those of the lines [n, 16, c]."""
+    f = np.float32
+    most = f(6 * d.scale_max)
+    a = most if outer is None else outer
+    e = np.fmin(most / a, F32_MAX)
+    e = np.where((a == 0) | (e == 0), f(1), e)
+    base = amax / f(6) * e
+    candidates = []
+    for scale in base, base * f(1.5):
+        scales = e4m3(np.fmin(scale, f(448)))
+        value = e4m3_value(scales)
+        factors = np.fmin(f(1) / (value * (f(1) / e)), F32_MAX)
+        codes = e2m1(b * factors[..., None])
+        v = e2m1_value(codes) * value[..., None] * np.asarray(a)[..., None] / most
+        off = v - b
+        errors = np.abs(off) if d.four_over_six == "mae" else off * off
+        if d.square:
+            # Rows of the matrix, whichever way the lines go.
+            rows = _summed(errors, 1) if columnwise else _summed(errors, 3)
+            rows = rows if columnwise else rows.swapaxes(1, 2)
+            for half in 8, 4, 2, 1:
+                rows = rows[..., :half] + rows[..., half : 2 * half]
+            total = np.broadcast_to(rows[..., 0][:, None], amax.shape)
+        else:
+            total = _summed(errors, 3)
+        candidates.append((scales, factors, total))
+    six, four = candidates
+    better = four[2] < six[2]
+    return np.where(better, four[0], six[0]), np.where(better, four[1], six[1])
+
+
+def _quantize_unusual(x, recipe, outer, d, place, columnwise):
+    """quantize_rows() of a direction that is not usual, of nvfp4."""
+    m, k = x.shape
+    padded = np.zeros((up(m, 16), k), np.float32)
+    padded[:m] = x
+    b = padded.reshape(up(m, 16) // 16, 16, k // 16, 16)
+    if outer is not None:
+        outer = np.asarray(outer, np.float32)
+        if outer.ndim:
+            outer = np.concatenate([outer, np.ones((up(m, 16) - m, 1), np.float32)])
+            outer = outer.reshape(up(m, 16) // 16, 16, 1)
+    with np.errstate(all="ignore"):
+        if d.signs is not None:
+            b = hadamard(b, d.signs)
+        magnitudes = np.where(np.isnan(b), np.float32(0), np.abs(b))
+        amax = magnitudes.max(3)
+        if d.square:
+            amax = np.broadcast_to(amax.max(1, keepdims=True), amax.shape)
+        if d.four_over_six:
+            if outer is not None:
+                outer = np.broadcast_to(outer, amax.shape)
+            scales, factors = _four_over_six(b, amax, outer, d, columnwise)
+        else:
+            scales, factors = block_scales(amax, "nvfp4", recipe, outer)
+        y = b * factors[..., None]
+        if d.stochastic:
+            shape = padded.shape[0], k // 16
+            codes = e2m1_stochastic(y, random_bytes(shape, place, columnwise).reshape(y.shape))
+        else:
+            codes = e2m1(y)
+    return codes.reshape(padded.shape)[:m], scales.reshape(len(padded), k // 16)[:m]
+
+
+def quantize_rows(x, fmt, recipe="nvfuser", outer=None, direction=Direction(),
+                  place=Place(), columnwise=False):  # fmt: skip
     """x [M, K] f32, bf16 or f16 -> codes [M, K], linear scales.
 
     Where the last block of a row or column is cut off, what is missing counts
     0. `outer` broadcasts to the scales.
     """
+    if not direction.usual:
+        return _quantize_unusual(x, recipe, outer, direction, place, columnwise)
     rows, columns = FORMATS[fmt].block
     m, k = x.shape
     padded = np.zeros((up(m, rows), up(k, columns)), np.float32)
@@ -213,7 +387,8 @@ def quantize_rows(x, fmt, recipe="nvfuser", outer=None):
     return codes.reshape(padded.shape)[:m, :k], scales
 
 
-def quantize_columns(x, fmt, recipe="nvfuser", outer=None):
+def quantize_columns(x, fmt, recipe="nvfuser", outer=None, direction=Direction(),
+                     place=Place()):  # fmt: skip
     """x [m, K] of one group -> codes, scales [K, blocks] of its columns.
 
     The codes are [m, K] or, where the format transposes, [K, up(m, 32)]. The
@@ -222,7 +397,7 @@ def quantize_columns(x, fmt, recipe="nvfuser", outer=None):
     m, k = x.shape
     padded = np.zeros((k, up(m, 32)), x.dtype)
     padded[:, :m] = x.T
-    codes, scales = quantize_rows(padded, fmt, recipe, outer)
+    codes, scales = quantize_rows(padded, fmt, recipe, outer, direction, place, True)
     codes[:, m:] = 0
     return (codes if FORMATS[fmt].transposes else codes[:, :m].T), scales
 

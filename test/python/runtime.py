@@ -41,15 +41,33 @@ def _buffer(operand):
     )
 
 
+def _packed(direction):
+    """A direction as a number (gq/Runtime/Directions.h)."""
+    return (
+        direction.stochastic
+        | (direction.signs is not None) << 2
+        | [None, "mae", "mse"].index(direction.four_over_six) << 4
+        | (direction.scale_max == 256) << 6
+        | direction.square << 7
+        | ["group", "row", "column"].index(direction.outer) << 8
+        | (direction.signs or 0) << 16
+    )
+
+
 def grouped_block_quantize(operands, attributes):
     """Runs the op on arrays; returns its outputs by name. Raises gq.Error."""
     buffers = [_buffer(operands.get(name)) for name in cases.OPERANDS]
+    used = attributes.directions(operands)
     _library.lib.gqCpuGroupedBlockQuantize(
         (_Buffer * len(buffers))(*buffers),
         gq.FORMATS.index(attributes.format),
         _RECIPES.index(attributes.recipe),
         _LAYOUTS.index(attributes.layout),
         _ROWS.index(attributes.rows),
+        *(
+            ctypes.c_int32(_packed(used[word]) if word in used else 0)
+            for word in ("rowwise", "columnwise")
+        ),
     )
     _library.check(_library.lib.gqCpuStatus())
     return {n: operands[n].array for n in cases.OUTPUTS if n in operands}

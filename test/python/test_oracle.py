@@ -4,6 +4,7 @@
 
 import golden
 import elements
+import formats
 import ml_dtypes
 import numpy as np
 import oracle
@@ -42,6 +43,29 @@ def test_golden_grouped_mm():
         c["scale_offsets"], c["alpha"], np.full_like(c["out"], np.nan),
     )  # fmt: skip
     np.testing.assert_allclose(out, c["out"], rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("name", [n for n in formats.GOLDEN if n.startswith("nvfp4_te")])
+def test_golden_directions(name):
+    c = formats.Golden(golden.DIR, name)
+    a, inputs = c.attributes, {n: o.array for n, o in c.operands().items()}
+    x, offsets = elements.decode(inputs["input"], "bf16"), inputs["offsets"]
+    k, rng = x.shape[1], inputs.get("rng_state", np.zeros(2, np.int64)).view(np.uint64)
+    rows, columns, outer = [], [], inputs["outer_amax"]
+    for e, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:])):
+        place = oracle.Place(int(begin) * k, k, int(rng[0]), int(rng[1]))
+        own = outer[begin:end, None] if a.rowwise.outer == "row" else outer[e]
+        own_column = inputs.get("columnwise_outer_amax", outer)[e]
+        own_column = own_column[:, None] if np.ndim(own_column) else own_column
+        g = x[begin:end]
+        rows.append(oracle.quantize_rows(g, "nvfp4", "te", own, a.rowwise, place))
+        columns.append(oracle.quantize_columns(g, "nvfp4", "te", own_column, a.columnwise, place))
+    c.check({
+        "data": oracle.pack(np.concatenate([codes for codes, _ in rows])),
+        "scales": np.concatenate([oracle.tile(s) for _, s in rows]),
+        "columnwise_data": np.concatenate([oracle.pack(q).reshape(-1) for q, _ in columns]),
+        "columnwise_scales": np.concatenate([oracle.tile(s) for _, s in columns]),
+    })  # fmt: skip
 
 
 def test_tile_is_the_formula():

@@ -197,7 +197,7 @@ void runPreprocess(Problem *p) {
 
 void runGrouped(Problem *p) {
   gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL, 0, 0);
 }
 
 void runMm(Problem *p) {

@@ -215,18 +215,18 @@ static void testGroupedBlockQuantizeRefuses(void **state) {
   Problem *p = &r.problem;
 
   gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_TILE128X4, 2);
+                            GQ_SCALE_LAYOUT_TILE128X4, 2, 0, 0);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "rows 2 is unknown, expected all (0) or grouped (1)");
 
   gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_LINEAR, GQ_ROWS_ALL);
+                            GQ_SCALE_LAYOUT_LINEAR, GQ_ROWS_ALL, 0, 0);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "scale_offsets is for rowwise scales in tile128x4 of groups of "
                 "rows");
 
   gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER, 2,
-                            GQ_ROWS_ALL);
+                            GQ_ROWS_ALL, 0, 0);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "scale_layout 2 is not supported, expected linear (0) or "
                 "tile128x4 (1)");
@@ -425,16 +425,16 @@ static void makeBothDirections(Problem *p) {
 
 static void runTe(Problem *p) {
   gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_TE,
-                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL, 0, 0);
 }
 static void runLinear(Problem *p) {
   gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_LINEAR, GQ_ROWS_ALL);
+                            GQ_SCALE_LAYOUT_LINEAR, GQ_ROWS_ALL, 0, 0);
 }
 static void runMxfp8(Problem *p) {
   gqCpuGroupedBlockQuantize(&p->grouped, GQ_FORMAT_MXFP8_E5M2,
                             GQ_RECIPE_NVFUSER, GQ_SCALE_LAYOUT_TILE128X4,
-                            GQ_ROWS_ALL);
+                            GQ_ROWS_ALL, 0, 0);
 }
 
 static void testDirectionsRefuse(void **state) {
@@ -548,12 +548,12 @@ static void testRecipesRefuse(void **state) {
   gqGroupedBlockQuantizeOperands *o = &p->grouped;
 
   gqCpuGroupedBlockQuantize(o, GQ_FORMAT_NVFP4, 2, GQ_SCALE_LAYOUT_TILE128X4,
-                            GQ_ROWS_ALL);
+                            GQ_ROWS_ALL, 0, 0);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "recipe 2 is unknown, expected nvfuser (0) or te (1)");
 
   gqCpuGroupedBlockQuantize(o, GQ_FORMAT_MXFP4, GQ_RECIPE_TE,
-                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL, 0, 0);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "format mxfp4 has no recipe te, only nvfp4 has");
 
@@ -597,7 +597,7 @@ static void testFormatsRefuse(void **state) {
           "block of 32");
 
   gqCpuGroupedBlockQuantize(o, GQ_FORMAT_FP8_E5M2_128X128, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL, 0, 0);
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "format fp8_e5m2_128x128 has f32 scales, which have no "
                 "tile128x4 layout");

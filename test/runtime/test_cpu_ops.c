@@ -110,7 +110,7 @@ static void runGolden(const GoldenCase *test, gqElementType indexType,
           matrix(fusedScales.bytes, traits.scaleType, scaleRows, paddedColumns),
   };
   gqCpuGroupedBlockQuantize(&fused, test->format, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_GROUPED);
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_GROUPED, 0, 0);
   assertOk();
   assertBytes(test->name, &fusedData, data.data);
   assertBytes(test->name, &fusedScales, scales.data);
@@ -203,7 +203,7 @@ static void runGoldenTe(const char *name, bool columnwise, bool rowwise,
     operands.columnwiseScales = vector(cs.bytes, GQ_F8E4M3FN, cs.size);
   }
   gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4, GQ_RECIPE_TE,
-                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL, 0, 0);
   assertOk();
   assertBytes("amax", &outAmax, amax.data);
   if (rowwise) {
@@ -388,7 +388,7 @@ static void checkOwnership(Problem *p, gqElementType type, uint8_t poison) {
   q = problemNew(type, poison);
   makeOperands(&q, type);
   gqCpuGroupedBlockQuantize(&q.grouped, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_GROUPED);
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_GROUPED, 0, 0);
   assertOk();
   // Data of rows in no group are left alone.
   uint8_t *data = malloc(M * K / 2);
@@ -512,7 +512,7 @@ static void testStrides(void **state) {
   operands.data.strides[0] = ROW;
   operands.scales = matrix(scales.bytes, GQ_F8E4M3FN, R, P);
   gqCpuGroupedBlockQuantize(&operands, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
-                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL, 0, 0);
   assertOk();
   uint8_t *expected = malloc(M * ROW);
   memset(expected, 0x5a, M * ROW);

@@ -183,7 +183,7 @@ static void run(Hostile *h, void *input, const Memory *outputs) {
                       GQ_SCALE_LAYOUT_TILE128X4);
   else
     gqCpuGroupedBlockQuantize(&quantize, GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER,
-                              GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL);
+                              GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL, 0, 0);
 }
 
 static bool isUntouched(const Memory *memory) {

@@ -104,10 +104,22 @@ def Gq_RowsAttr : Gq_EnumAttr<Gq_Rows, "rows"> {
 }
 
 def Gq_Rounding : Gq_Enum<"Rounding", "rounding", [
-  I32EnumAttrCase<"Nearest", 0, "nearest">
+  I32EnumAttrCase<"Nearest", 0, "nearest">,
+  I32EnumAttrCase<"Stochastic", 1, "stochastic">
 ]>;
 def Gq_Transform : Gq_Enum<"Transform", "transform", [
-  I32EnumAttrCase<"None", 0, "none">
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"Hadamard16", 1, "hadamard16">
+]>;
+def Gq_Outer : Gq_Enum<"Outer", "outer", [
+  I32EnumAttrCase<"Group", 0, "group">,
+  I32EnumAttrCase<"Row", 1, "row">,
+  I32EnumAttrCase<"Column", 2, "column">
+]>;
+def Gq_FourOverSix : Gq_Enum<"FourOverSix", "four_over_six", [
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"MAE", 1, "mae">,
+  I32EnumAttrCase<"MSE", 2, "mse">
 ]>;
 
 def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
@@ -116,21 +128,45 @@ def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
   let description = [{
     All parts may be left out:
 
-    * `rounding`: how an element becomes a code; `nearest`, ties to even.
-    * `transform`: what becomes of the elements of a block before; `none`.
+    * `rounding`: how an element becomes a code: `nearest`, ties to even, or
+      `stochastic`, up or down by random bits of Philox4x32-10, 8 an element.
+      These are a pure function of `rng_state` and of the direction and the place
+      of the block, so that they depend neither on the device nor on how rows
+      are split into groups or gathered.
+    * `transform`: what becomes of the elements of a block before: `none`, or
+      `hadamard16`, a Hadamard transform of the 16 rows of a column, divided by 4
+      and rounded to bf16. Row i of a block changes its sign before if bit i of
+      `signs` is 1; no row does if it is left out. The outer amax is that of what
+      is transformed.
     * `block`: the rows and columns of the matrix that share a scale; those of
-      the format.
+      the format, or `16x16`, counted from the first row of a group. Scales are
+      stored as if each row had its own, and both directions have the same codes
+      if both have such blocks.
+    * `outer`: what has an outer amax of its own: `group` (or all rows, with one
+      that is a scalar), `row` or `column`, which is a column of a group.
+    * `four_over_six`: with `mae` or `mse` there are two scales for a block, one
+      that maps its largest magnitude to 6 and one that maps it to 4, and that
+      of the smaller sum of errors, or of their squares, is taken. The outer
+      scale is then `6 * scale_max / a`, `scale_max` being 448, or 256.
 
     ```mlir
-    #gq.direction<rounding = nearest, transform = none, block = 1x16>
+    #gq.direction<rounding = stochastic, transform = hadamard16, signs = 0xD7E8>
+    #gq.direction<block = 16x16, four_over_six = mse, scale_max = 256>
+    #gq.direction<outer = row>
     ```
   }];
   let parameters = (ins
     OptionalParameter<"std::optional<::gq::Rounding>">:$rounding,
     OptionalParameter<"std::optional<::gq::Transform>">:$transform,
-    OptionalArrayRefParameter<"int64_t">:$block);
-  let assemblyFormat =
-      "`<` struct($rounding, $transform, custom<Block>($block)) `>`";
+    OptionalParameter<"std::optional<uint32_t>">:$signs,
+    OptionalArrayRefParameter<"int64_t">:$block,
+    OptionalParameter<"std::optional<::gq::Outer>">:$outer,
+    OptionalParameter<"std::optional<::gq::FourOverSix>">:$four_over_six,
+    OptionalParameter<"std::optional<uint32_t>">:$scale_max);
+  let assemblyFormat = [{
+    `<` struct($rounding, $transform, custom<Signs>($signs),
+               custom<Block>($block), $outer, $four_over_six, $scale_max) `>`
+  }];
 }
 
 def Gq_MmKernel : Gq_Enum<"MmKernel", "mm_kernel", [

@@ -40,6 +40,8 @@ def Gq_Scales3D : Gq_Shaped<scaleTypes, [3]>;
 def Gq_Indices : Gq_Shaped<[I32, I64], [1]>;
 def Gq_F32Scalar : Gq_Shaped<[F32], [0]>;
 def Gq_F32ScalarOr1D : Gq_Shaped<[F32], [0, 1]>;
+def Gq_F32UpTo2D : Gq_Shaped<[F32], [0, 1, 2]>;
+def Gq_RngState : Gq_Shaped<[I64], [1]>;
 def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
 def Gq_F32_2D : Gq_Shaped<[F32], [2]>;
 def Gq_Float1DOr2D : Gq_Shaped<[F32, BF16, F16], [1, 2]>;
@@ -192,7 +194,8 @@ defvar groupedQuantizeArguments = (ins
   Optional<Gq_Indices>:$last_dims,
   Optional<Gq_F32ScalarOr1D>:$global_scale,
   Optional<Gq_F32ScalarOr1D>:$outer_amax,
-  Optional<Gq_F32ScalarOr1D>:$columnwise_outer_amax,
+  Optional<Gq_F32UpTo2D>:$columnwise_outer_amax,
+  Optional<Gq_RngState>:$rng_state,
   Optional<Gq_Data>:$data,
   Optional<Gq_Scales>:$scales,
   Optional<Gq_Data>:$columnwise_data,
@@ -263,7 +266,8 @@ def Gq_GroupedBlockQuantizeOp
     **Scales of the recipe.** `global_scale` (recipe `nvfuser`) or `outer_amax`
     (`te`) is one for all rows, or one a group; with one a group, rows in no
     group are quantized without. `columnwise_outer_amax` is that of the columns,
-    if it is another.
+    if it is another. With `outer = row` of `rowwise` there is one for each row,
+    and with `outer = column` of `columnwise` for each column of each group.
 
     **Columns.** `columnwise_outs` are the data and scales of blocks of rows of a
     column, counted from the group's first row, group after group. For a group
@@ -278,10 +282,16 @@ def Gq_GroupedBlockQuantizeOp
     for it alone (see `DirectionAttr`): `rowwise<...>` for `outs`,
     `columnwise<...>` for `columnwise_outs`.
 
+    `rng_state` holds seed and offset of the random bits of `rounding =
+    stochastic`, as unsigned numbers: whoever rounds twice with the same two gets
+    the same codes.
+
     ```mlir
-    %qt, %sft = gq.grouped_block_quantize format(nvfp4)
-        columnwise<rounding = nearest>
+    %qt, %sft = gq.grouped_block_quantize format(nvfp4) recipe(te)
+        columnwise<rounding = stochastic, transform = hadamard16, signs = 0xD7E8>
         ins(%x : tensor<?x5120xbf16>) groups(%offsets : tensor<129xi32>)
+        columnwise_outer_amax(%amax : tensor<128xf32>)
+        rng_state(%seed_and_offset : tensor<2xi64>)
         columnwise_outs(%qt0, %sft0 : tensor<?xf4E2M1FN>,
                                       tensor<?xf8E4M3FN, #gq.tile128x4>)
         -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
@@ -391,9 +401,11 @@ def Gq_GroupedBlockQuantizeOp
     * (C16) `data` and `scales` come together, and so do `columnwise_data` and
       `columnwise_scales`; there is one pair at least.
     * (C17) Data and scales are of the format's types.
-    * (C18) Only `nvfp4` has the recipe `te`. It needs `outer_amax`, and no other
-      has that or `columnwise_outer_amax`, which is for `columnwise_data`; of
-      rank 1, they hold G entries.
+    * (C18) Only `nvfp4` has the recipe `te`. It needs `outer_amax` or, without
+      `outs`, `columnwise_outer_amax`, which is for `columnwise_data`; no other
+      has these. Of rank 1 they hold G entries, but with `outer = row`
+      `outer_amax` is `[M]`, and with `outer = column` `columnwise_outer_amax` is
+      there and `[G, K]`. It is there, too, if rows have an `outer_amax` each.
     * (C19) Only `nvfp4` with the recipe `nvfuser` has a `global_scale`.
     * (C20) Scales of f32 are `linear`.
     * (C21) `scale_offsets` and `scale_offsets_out` are for rowwise scales in
@@ -407,8 +419,19 @@ def Gq_GroupedBlockQuantizeOp
     * (C25) Some operand has the extent M, and some K: data that is not
       transposed, `row_indices`, `dbias` or an input.
     * (C26) `rowwise` is for `outs`, `columnwise` for `columnwise_outs`.
-    * (C27) `block` of a direction, if given, is that of the format: 1 by 16 for
-      `rowwise` of `nvfp4`, 16 by 1 for `columnwise`.
+    * (C27) `block` of a direction, if given, is that of the format, such as 1 by
+      16 for `rowwise` of `nvfp4` and 16 by 1 for `columnwise`, or 16 by 16.
+    * (C28) `rounding = stochastic`, `transform = hadamard16`, blocks of 16 by 16
+      and `four_over_six` are for `nvfp4`.
+    * (C29) `outer = row` is for `rowwise` and `outer = column` for `columnwise`,
+      of the recipe `te` and without `shapes`.
+    * (C30) A `transform` is for `columnwise`, and `signs` are 16 bits for it.
+    * (C31) Blocks of 16 by 16 are rounded to `nearest`, without a transform, and
+      their `outer` is `group`.
+    * (C32) `four_over_six` is for the recipe `te` and rounding to `nearest`;
+      `scale_max` is for it, and 256 or 448.
+    * (C33) `rng_state` is there if a direction rounds stochastically. It holds 2
+      entries.
 
     With M = 0 the op folds to its `outs`, unless it has others than data and
     scales.
@@ -424,6 +447,7 @@ def Gq_GroupedBlockQuantizeOp
     (`outer_amax` `(` $outer_amax^ `:` type($outer_amax) `)`)?
     (`columnwise_outer_amax`
        `(` $columnwise_outer_amax^ `:` type($columnwise_outer_amax) `)`)?
+    (`rng_state` `(` $rng_state^ `:` type($rng_state) `)`)?
     (`outs` `(` $data^ `,` $scales `:` type($data) `,` type($scales) `)`)?
     (`columnwise_outs` `(` $columnwise_data^ `,` $columnwise_scales `:`
                            type($columnwise_data) `,`

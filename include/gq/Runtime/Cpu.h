@@ -33,6 +33,7 @@
 #ifndef GQ_RUNTIME_CPU_H
 #define GQ_RUNTIME_CPU_H
 
+#include "gq/Runtime/Directions.h"
 #include "gq/Runtime/Status.h"
 
 #ifdef __cplusplus
@@ -63,11 +64,13 @@ GQ_EXPORT void gqCpuPreprocessGroupedMatmulSf(
 /// Quantizes each group rowwise, columnwise or both, and lays out its scales.
 /// `recipe` is a gqRecipe. `rows` is a gqRows: whether the rowwise data of rows
 /// in no group is quantized too (not of ragged groups). With an outer scale or
-/// amax a group, rows in no group are quantized without.
+/// amax a group, rows in no group are quantized without. `rowwise` and
+/// `columnwise` are what gqDirectionPack (gq/Runtime/Directions.h) makes of how
+/// a direction is quantized, 0 if as usual.
 GQ_EXPORT void
 gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
                           int32_t format, int32_t recipe, int32_t scaleLayout,
-                          int32_t rows);
+                          int32_t rows, int32_t rowwise, int32_t columnwise);
 
 /// The largest magnitudes of groups, rows and columns. `rows` is a gqRows:
 /// whether rows in no group have one too.

@@ -255,12 +255,40 @@ typedef enum gqRecipe {
 typedef enum gqRounding {
   /// To the nearest, ties to even.
   GQ_ROUNDING_NEAREST = 0,
+  /// Up or down by random bits that come from a state and from where the
+  /// element is (runtime_kernels/transforms/Philox.h).
+  GQ_ROUNDING_STOCHASTIC = 1,
 } gqRounding;
 
 /// What becomes of the elements of a block before it is quantized.
 typedef enum gqTransform {
   GQ_TRANSFORM_NONE = 0,
+  /// Signs, then a Hadamard transform of 16 rows of a column
+  /// (runtime_kernels/transforms/Hadamard.h).
+  GQ_TRANSFORM_HADAMARD16 = 1,
 } gqTransform;
+
+/// What has an outer amax of its own.
+typedef enum gqOuter {
+  /// A group, or there is one for all rows.
+  GQ_OUTER_OF_GROUP = 0,
+  /// A row: of the rowwise direction.
+  GQ_OUTER_OF_ROW = 1,
+  /// A column of a group: of the columnwise direction.
+  GQ_OUTER_OF_COLUMN = 2,
+} gqOuter;
+
+/// By which error the better of two scales of a block is found, one that maps
+/// its largest magnitude to 6 and one that maps it to 4
+/// (runtime_kernels/scalers/FourOverSix.h).
+typedef enum gqFourOverSix {
+  /// There is one scale, for 6.
+  GQ_FOUR_OVER_SIX_NONE = 0,
+  /// The sum of the magnitudes of the errors.
+  GQ_FOUR_OVER_SIX_MAE = 1,
+  /// The sum of their squares.
+  GQ_FOUR_OVER_SIX_MSE = 2,
+} gqFourOverSix;
 
 /// What there is one of the outer scale for: the scale over those of the
 /// blocks, a global scale of the recipe nvfuser or an outer amax of te.
@@ -270,6 +298,10 @@ typedef enum gqOuterKind {
   GQ_OUTER_ONE = 1,
   /// One a group; rows in no group are quantized without.
   GQ_OUTER_PER_GROUP = 2,
+  /// One a row.
+  GQ_OUTER_PER_ROW = 3,
+  /// One a column of each group.
+  GQ_OUTER_PER_COLUMN = 4,
 } gqOuterKind;
 
 /// Where the scale of a block is stored.

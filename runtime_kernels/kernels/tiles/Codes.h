@@ -24,6 +24,7 @@ GQ_DEV void codesOf(const Direction *d, uint32_t quarter, const float y[4],
                     uint32_t codes[4]) {
   switch (d->rounding) {
   case GQ_ROUNDING_NEAREST:
+  case GQ_ROUNDING_STOCHASTIC: // Of no kernel yet.
     gq_dev_codes4(d->scaler.format, quarter, y, codes);
   }
 }

@@ -64,6 +64,7 @@ typedef struct Held {
 GQ_DEV const Held *elementsOf(const Direction *d, const Held *held) {
   switch (d->transform) {
   case GQ_TRANSFORM_NONE:
+  case GQ_TRANSFORM_HADAMARD16: // Of no kernel yet.
     return held;
   }
 }

@@ -147,6 +147,8 @@ GQ_DEV gq_dev_outer outerOf(const Direction *d, gq_dev_outer ofJob,
   case GQ_OUTER_NONE:
   case GQ_OUTER_ONE:
   case GQ_OUTER_PER_GROUP:
+  case GQ_OUTER_PER_ROW: // Of no kernel yet.
+  case GQ_OUTER_PER_COLUMN:
     return ofJob;
   }
 }

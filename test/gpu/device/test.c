@@ -318,7 +318,7 @@ static bool runCpu(const Problem *p, Output *data, Output *scales) {
   gqCpuGroupedBlockQuantize(&operands, p->format, p->recipe,
                             p->linear ? GQ_SCALE_LAYOUT_LINEAR
                                       : GQ_SCALE_LAYOUT_TILE128X4,
-                            p->wide ? GQ_ROWS_GROUPED : GQ_ROWS_ALL);
+                            p->wide ? GQ_ROWS_GROUPED : GQ_ROWS_ALL, 0, 0);
   bool ok = gqCpuStatus() == GQ_OK;
   if (!ok)
     printf("  %s: the CPU: %s\n", p->name, gqGetLastErrorMessage());

@@ -688,7 +688,7 @@ func.func @grouped_block_quantize_c16_pair(%x: tensor<?x128xbf16>,
   // expected-error @+1 {{requires data and scales of 'outs', of 'columnwise_outs' or of both}}
   %r = "gq.grouped_block_quantize"(%x, %o, %q) <{
       format = #gq<format(nvfp4)>, operandSegmentSizes =
-          array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0>}>
+          array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0>}>
       : (tensor<?x128xbf16>, tensor<4xi32>, tensor<?x128xf4E2M1FN>)
       -> tensor<?x128xf4E2M1FN>
   return
@@ -702,7 +702,7 @@ func.func @grouped_block_quantize_c23_pair(%x: tensor<?xbf16>,
   // expected-error @+1 {{requires both 'first_dims' and 'last_dims'}}
   %r:2 = "gq.grouped_block_quantize"(%x, %o, %m, %q, %s) <{
       format = #gq<format(nvfp4)>, operandSegmentSizes =
-          array<i32: 1, 0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0>}>
+          array<i32: 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0>}>
       : (tensor<?xbf16>, tensor<4xi32>, tensor<3xi32>, tensor<?xf4E2M1FN>,
          tensor<?xf8E4M3FN, #gq.tile128x4>)
       -> (tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
@@ -890,9 +890,9 @@ func.func @grouped_block_quantize_c26_columnwise(%x: tensor<?x64xbf16>,
 
 func.func @grouped_block_quantize_c27_rowwise(%x: tensor<?x64xbf16>,
     %o: tensor<4xi32>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires the block of 'rowwise' to be 1x16, that of the format, but got 16x16}}
+  // expected-error @+1 {{requires the block of 'rowwise' to be 1x16, that of the format, or 16x16, but got 16x8}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
-      rowwise<block = 16x16>
+      rowwise<block = 16x8>
       ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
       -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
@@ -903,7 +903,7 @@ func.func @grouped_block_quantize_c27_rowwise(%x: tensor<?x64xbf16>,
 
 func.func @grouped_block_quantize_c27_columnwise(%x: tensor<?x64xbf16>,
     %o: tensor<4xi32>, %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN>) {
-  // expected-error @+1 {{requires the block of 'columnwise' to be 16x1, that of the format, but got 1x16}}
+  // expected-error @+1 {{requires the block of 'columnwise' to be 16x1, that of the format, or 16x16, but got 1x16}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
       columnwise<block = 1x16>
       ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)

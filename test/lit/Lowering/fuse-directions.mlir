@@ -281,3 +281,57 @@ func.func @unknown_attributes(%x: !x, %y: !x, %z: !x, %o: tensor<4xi32>,
       -> !qt, !tt
   return %t, %tt, %u, %ut, %w, %wt : !t, !tt, !t, !tt, !t, !tt
 }
+
+// -----
+
+!x = tensor<?x128xbf16>
+!q = tensor<?x128xf4E2M1FN>
+!t = tensor<?x8xf8E4M3FN, #gq.tile128x4>
+!qt = tensor<?xf4E2M1FN>
+!tt = tensor<?xf8E4M3FN, #gq.tile128x4>
+
+// An outer amax a row is not that of the columns; the random bits are those of
+// the direction that has them.
+// CHECK-LABEL: func @own_ways
+// CHECK: gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row> columnwise<rounding = stochastic, outer = column>
+// CHECK-SAME: outer_amax(%{{.*}} : tensor<?xf32>) columnwise_outer_amax(%{{.*}} : tensor<3x128xf32>) rng_state(
+// CHECK-NOT: gq.grouped_block_quantize
+func.func @own_ways(%x: !x, %o: tensor<4xi32>, %a: tensor<?xf32>,
+    %b: tensor<3x128xf32>, %rng: tensor<2xi64>, %q0: !q, %t0: !t, %qt0: !qt,
+    %tt0: !tt) -> (!q, !t, !qt, !tt) {
+  %q, %t = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      rowwise<outer = row> ins(%x : !x) groups(%o : tensor<4xi32>)
+      outer_amax(%a : tensor<?xf32>) outs(%q0, %t0 : !q, !t) -> !q, !t
+  %qt, %tt = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      columnwise<rounding = stochastic, outer = column>
+      ins(%x : !x) groups(%o : tensor<4xi32>)
+      columnwise_outer_amax(%b : tensor<3x128xf32>)
+      rng_state(%rng : tensor<2xi64>)
+      columnwise_outs(%qt0, %tt0 : !qt, !tt) -> !qt, !tt
+  return %q, %t, %qt, %tt : !q, !t, !qt, !tt
+}
+
+// -----
+
+!x = tensor<?x128xbf16>
+!q = tensor<?x128xf4E2M1FN>
+!t = tensor<?x8xf8E4M3FN, #gq.tile128x4>
+!qt = tensor<?xf4E2M1FN>
+!tt = tensor<?xf8E4M3FN, #gq.tile128x4>
+
+// Each has bits of its own.
+// CHECK-LABEL: func @two_states
+// CHECK-COUNT-2: gq.grouped_block_quantize
+func.func @two_states(%x: !x, %o: tensor<4xi32>, %r: tensor<2xi64>,
+    %s: tensor<2xi64>, %q0: !q, %t0: !t, %qt0: !qt, %tt0: !tt)
+    -> (!q, !t, !qt, !tt) {
+  %q, %t = gq.grouped_block_quantize format(nvfp4)
+      rowwise<rounding = stochastic> ins(%x : !x) groups(%o : tensor<4xi32>)
+      rng_state(%r : tensor<2xi64>) outs(%q0, %t0 : !q, !t) -> !q, !t
+  // expected-remark @+1 {{the two directions differ in 'rng_state'}}
+  %qt, %tt = gq.grouped_block_quantize format(nvfp4)
+      columnwise<rounding = stochastic>
+      ins(%x : !x) groups(%o : tensor<4xi32>) rng_state(%s : tensor<2xi64>)
+      columnwise_outs(%qt0, %tt0 : !qt, !tt) -> !qt, !tt
+  return %q, %t, %qt, %tt : !q, !t, !qt, !tt
+}
