@@ -523,6 +523,65 @@ static bool launchTiles(const Launcher *launcher,
 }
 
 //===----------------------------------------------------------------------===//
+// Amaxes
+//===----------------------------------------------------------------------===//
+
+static bool launchGroupedAmax(const Launcher *launcher,
+                              const gqGroupedAmax *desc,
+                              gqGpuAddress statusWord) {
+  bool ragged = gqIsRagged(desc);
+  int32_t parts =
+      (mlirValueIsNull(desc->amax) ? 0 : GQ_DEV_AMAX_OF_GROUPS) |
+      (mlirValueIsNull(desc->rowAmax) ? 0 : GQ_DEV_AMAX_OF_ROWS) |
+      (mlirValueIsNull(desc->columnAmax) ? 0 : GQ_DEV_AMAX_OF_COLUMNS) |
+      (ragged ? GQ_DEV_RAGGED : 0);
+  gqClearAmaxOperands clear = {
+      .rows = ragged ? buildExtent(launcher, desc->inputs[0], 0, 1)
+                     : findExtent(launcher, desc, 0),
+      .columns =
+          ragged ? fixedExtent(launcher, 1) : findExtent(launcher, desc, 1),
+      .offsets = buildAddress(launcher, desc->offsets),
+      .firstDims = buildAddress(launcher, desc->firstDims),
+      .lastDims = buildAddress(launcher, desc->lastDims),
+      .groups = buildGroups(launcher, desc->offsets, (MlirValue){NULL}),
+      .amax = buildAddress(launcher, desc->amax),
+      .rowAmax = buildAddress(launcher, desc->rowAmax),
+      .columnAmax = buildAddress(launcher, desc->columnAmax),
+      .parts = constant(parts),
+      .rowsMode = constant(desc->rows),
+      .offsetBits = constant(integerBits(desc->offsets)),
+  };
+  gqGroupedAmaxOperands operands = {
+      .load = buildHook(launcher, desc),
+      .rows = clear.rows,
+      .columns = clear.columns,
+      .offsets = clear.offsets,
+      .firstDims = clear.firstDims,
+      .lastDims = clear.lastDims,
+      .groups = clear.groups,
+      .amax = clear.amax,
+      .rowAmax = clear.rowAmax,
+      .columnAmax = clear.columnAmax,
+      .parts = clear.parts,
+      .rowsMode = clear.rowsMode,
+      .offsetBits = clear.offsetBits,
+      .rowIndices = buildAddress(launcher, desc->rowIndices),
+      .sourceRows = buildSourceRows(launcher, desc),
+      .status = statusWord,
+      .rowIndexBits = constant(rowIndexBits(desc)),
+      .heldType = constant(heldType(desc)),
+  };
+  return launch(launcher, GQ_KERNEL_CLEAR_AMAX, "grouped_amax_clear", &clear,
+                (gq_dev_bounds){.threads = GQ_DEV_CLEAR_AMAX_THREADS},
+                gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_CLEAR_AMAX,
+                               &clear)) &&
+         launch(launcher, GQ_KERNEL_GROUPED_AMAX, "grouped_amax", &operands,
+                gq_dev_grouped_amax_bounds(),
+                gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_GROUPED_AMAX,
+                               &operands));
+}
+
+//===----------------------------------------------------------------------===//
 // The grouped matmul
 //===----------------------------------------------------------------------===//
 
@@ -692,6 +751,10 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   }
   if (gqOperationIsAGroupedMm(op))
     return launchGroupedMm(launcher, op, statusWord);
+  if (gqOperationIsAGroupedAmax(op)) {
+    gqGroupedAmax desc = gqGroupedAmaxGet(op);
+    return launchGroupedAmax(launcher, &desc, statusWord);
+  }
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   if (!isOnGpus(&desc))
     return gqOpError(op, "has no GPU kernel yet for what 'rowwise' or "
@@ -705,7 +768,7 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   if (!gqCheckLowerable(op))
     return false;
   if (gqOperationIsAGroupedWgrad(op) || gqOperationIsABlockDequantize(op) ||
-      gqOperationIsAGroupedDequantize(op) || gqOperationIsAGroupedAmax(op))
+      gqOperationIsAGroupedDequantize(op))
     return gqOpError(op, "has no GPU kernel yet; a CPU computes it");
   if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
     return gqOpError(op, "needs to be in a func.func of the module itself to "

@@ -426,6 +426,11 @@ GQ_DEV void gq_dev_atomic_or_shared(uint32_t GQ_SHARED *p, uint32_t bits) {
   __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
 }
 
+/// Raises a word to x, which other threads raise as well.
+GQ_DEV void gq_dev_atomic_max(uint32_t GQ_GLOBAL *p, uint32_t x) {
+  __atomic_fetch_max(p, x, __ATOMIC_RELAXED);
+}
+
 GQ_DEV void gq_dev_atomic_max_shared(uint32_t GQ_SHARED *p, uint32_t x) {
   __atomic_fetch_max(p, x, __ATOMIC_RELAXED);
 }

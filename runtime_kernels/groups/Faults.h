@@ -59,6 +59,19 @@ GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_groups *groups, uint32_t e) {
   return group;
 }
 
+/// Rows of no group: those before the first group, and those from this one on.
+GQ_DEV int64_t gq_dev_rows_before(const gq_dev_groups *groups) {
+  int64_t first = gq_dev_group_begin(*groups, 0);
+  return first < 0 ? 0 : first < groups->numRows ? first : groups->numRows;
+}
+GQ_DEV int64_t gq_dev_first_row_after(const gq_dev_groups *groups) {
+  int64_t before = gq_dev_rows_before(groups);
+  int64_t last = gq_dev_group_begin(*groups, groups->numGroups);
+  return last < before            ? before
+         : last < groups->numRows ? last
+                                  : groups->numRows;
+}
+
 /// Whether the group's rows lie in the matrix or, if ragged, its elements where
 /// its offsets say.
 GQ_DEV bool gq_dev_group_fits(const gq_dev_groups *groups, gq_dev_group group) {

@@ -250,6 +250,46 @@ GQ_INLINE gqLaunchPlan gq_dev_reduce_tiles_plan(
 }
 
 //===----------------------------------------------------------------------===//
+// The kernels of amaxes
+//===----------------------------------------------------------------------===//
+
+/// What they compute: bits of their constant `parts`, besides GQ_DEV_RAGGED.
+enum {
+  GQ_DEV_AMAX_OF_GROUPS = 1,
+  GQ_DEV_AMAX_OF_ROWS = 2,
+  GQ_DEV_AMAX_OF_COLUMNS = 4,
+};
+
+enum {
+  /// Tiles of elements are loaded as those of this format are, whose blocks are
+  /// as long as a tile.
+  GQ_DEV_AMAX_FORMAT = GQ_FORMAT_FP8_E4M3_1X128,
+  /// CTAs that share a group that is cleared.
+  GQ_DEV_CLEAR_AMAX_SHARES = 16,
+  /// CTAs that a multiprocessor holds at once.
+  GQ_DEV_GROUPED_AMAX_CTAS = 4,
+};
+
+GQ_INLINE gqLaunchPlan gq_dev_clear_amax_plan(
+    const gq_dev_clear_amax_extents *x, int64_t multiprocessors) {
+  int64_t ctas = x->groups * GQ_DEV_CLEAR_AMAX_SHARES;
+  int64_t full = 8 * multiprocessors;
+  return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas < full ? ctas : full)};
+}
+
+GQ_INLINE gq_dev_bounds gq_dev_grouped_amax_bounds(void) {
+  return (gq_dev_bounds){.threads = GQ_DEV_GROUPED_AMAX_THREADS,
+                         .minCtas = GQ_DEV_GROUPED_AMAX_CTAS};
+}
+
+GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
+    const gq_dev_grouped_amax_extents *x, int64_t multiprocessors) {
+  return (gqLaunchPlan){.grid = gq_dev_tiles_grid(
+                            gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
+                            GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors, 8)};
+}
+
+//===----------------------------------------------------------------------===//
 // The kernels of the grouped matmul
 //===----------------------------------------------------------------------===//
 

@@ -31,6 +31,7 @@
 #ifndef GQ_KERNELS_KERNELS_OPERANDS_H
 #define GQ_KERNELS_KERNELS_OPERANDS_H
 
+#include "runtime_kernels/kernels/GroupedAmax.def"
 #include "runtime_kernels/kernels/GroupedMm.def"
 #include "runtime_kernels/kernels/QuantizeRows.def"
 #include "runtime_kernels/kernels/QuantizeTiles.def"
@@ -47,7 +48,9 @@
   X(SWIZZLE_SCALES, SwizzleScales, swizzle_scales, 128)                        \
   X(GROUPED_MM_TILES, GroupedMmTiles, grouped_mm_tiles, 384)                   \
   X(GROUPED_MM_DECODE, GroupedMmDecode, grouped_mm_decode, 640)                \
-  X(GROUPED_MM_ANY, GroupedMmAny, grouped_mm_any, 256)
+  X(GROUPED_MM_ANY, GroupedMmAny, grouped_mm_any, 256)                         \
+  X(CLEAR_AMAX, ClearAmax, clear_amax, 128)                                    \
+  X(GROUPED_AMAX, GroupedAmax, grouped_amax, 128)
 
 /// What follows the first comma.
 #define GQ_AFTER_COMMA(...) GQ_AFTER_COMMA_(__VA_ARGS__)

@@ -30,16 +30,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/kernels/tiles/LongBlocks.h"
+#include "runtime_kernels/kernels/tiles/Loop.h"
 
-/// What is known before jobs are done and needed between them, out of the way
-/// of what they hold. Volatile, or it would be read again ahead of them.
+/// Where what is left to be added up goes. As what is kept of the loop.
 static volatile GQ_SHARED struct {
-  Plan plan;
-  uint32_t numCtas;
-  /// The jobs of the CTA.
-  uint32_t jobs;
   float GQ_GLOBAL *amax, *sums;
-} kept GQ_UNINITIALIZED;
+} partial GQ_UNINITIALIZED;
 
 /// Stores what the CTA has collected of its job number n before a barrier. All
 /// threads take part.
@@ -55,25 +51,13 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
   if (collectsColumns(o))
     storeColumns(job, parity, thread);
   if (o->hasDbias && job->group >= 0 && thread < job->columns)
-    kept.sums[job->sumsRow * o->columns + job->sumsColumn + thread] =
+    partial.sums[job->sumsRow * o->columns + job->sumsColumn + thread] =
         columnSums[parity][0][thread] + columnSums[parity][1][thread];
   if (o->hasAmax && thread == 0)
-    kept.amax[gq_dev_here(gq_dev_cta()) + n * kept.numCtas] =
+    partial.amax[gq_dev_here(gq_dev_cta()) + n * kept.numCtas] =
         gq_dev_f32_from_bits(jobAmax[parity]);
   if ((o->hasAmax || isSquare(&o->rowwise)) && thread == 0)
     jobAmax[parity] = 0;
-}
-
-/// Elements of job number n and a pass, once and in order. Begins to copy the
-/// next ones, where they are copied.
-GQ_DEV Held takeElements(const Op *o, uint32_t n, uint32_t pass) {
-  if (!stages(o))
-    return loadLane(o, &jobs[n % (2 * BATCH)], pass);
-  Held held = takeStaged(o, placeOfLane(o, &jobs[n % (2 * BATCH)], pass));
-  bool last = pass + 1 == numPasses(o);
-  if (!last || n + 1 < kept.jobs)
-    stage(o, &jobs[(n + last) % (2 * BATCH)], last ? 0 : pass + 1);
-  return held;
 }
 
 /// Quantizes the CTA's job number n and finishes the one before it.
@@ -117,44 +101,21 @@ GQ_DEV void quantizeLongBlocks(const Op *o, const Job GQ_SHARED *job,
 
 GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
   if (gq_dev_thread() == 0) {
-    uint32_t more = plan->jobs + gq_dev_num_ctas() - 1;
-    kept.numCtas = gq_dev_num_ctas();
-    kept.jobs = (more - gq_dev_cta()) / gq_dev_num_ctas();
-    kept.plan.share = plan->share;
-    kept.plan.groupJobs = plan->groupJobs;
-    kept.plan.jobs = plan->jobs;
-    kept.plan.rowsBefore = plan->rowsBefore;
-    kept.plan.firstRowAfter = plan->firstRowAfter;
     sharedAtOnce = canStoreAtOnce(o);
-    kept.amax = o->partial.amax;
-    kept.sums = o->partial.sums;
+    partial.amax = o->partial.amax;
+    partial.sums = o->partial.sums;
   }
   if (gq_dev_thread() < 2)
     jobAmax[gq_dev_thread()] = 0;
-  if (gq_dev_thread() < 2 * BATCH)
-    findJobs(o, plan, gq_dev_num_ctas(), gq_dev_thread() / BATCH * BATCH);
-  gq_dev_barrier();
-
+  beginJobs(o, plan);
   uint32_t n = 0;
-  if (stages(o) && kept.jobs > 0)
-    stage(o, &jobs[0], 0);
   for (; n < kept.jobs; ++n) {
     const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
     if (hasLongBlocks(o))
       quantizeLongBlocks(o, job, n);
     else
       quantizeJob(o, job, n);
-    // In place of jobs that all warps are done with.
-    if (n % BATCH == BATCH / 2 && n > BATCH && gq_dev_thread() < BATCH) {
-      const Plan again = {
-          .share = kept.plan.share,
-          .groupJobs = kept.plan.groupJobs,
-          .jobs = kept.plan.jobs,
-          .rowsBefore = kept.plan.rowsBefore,
-          .firstRowAfter = kept.plan.firstRowAfter,
-      };
-      findJobs(o, &again, kept.numCtas, n + BATCH / 2);
-    }
+    findMoreJobs(o, n);
   }
   gq_dev_barrier();
   if (n > 0)

@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 import activations
+import amaxes
 import formats
 import hostile
 import numpy as np
@@ -652,6 +653,15 @@ def test_activations():
             report(f"activation {name} {option}", problem)
 
 
+def test_amax():
+    rng = np.random.default_rng(19)
+    problems = [amaxes.Problem(rng, sizes, 272, element, amaxes.OUTPUTS, outside=(5, 130))
+                for sizes in amaxes.SIZES for element in ("f32", "bf16", "f16")]  # fmt: skip
+    problems += [amaxes.some(rng) for _ in range(40)]
+    for i, problem in enumerate(problems):
+        report(f"amax {i} {problem.element} {problem.outs}", checked(problem, problem.text))
+
+
 def test_batch(name):
     """A format, direction and shape against the oracle."""
     batch = BATCHES[name]()
@@ -675,6 +685,7 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
         for test in (
             test_leftovers, test_random, test_blocks, test_gather, test_producers, test_moe,
             test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats, test_activations,
+            test_amax,
             test_golden, test_fused_silu,
             test_hostile_offsets, test_example,
         ):  # fmt: skip

@@ -355,6 +355,8 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_GROUPED_MM_TILES = 4,
   GQ_KERNEL_GROUPED_MM_DECODE = 5,
   GQ_KERNEL_GROUPED_MM_ANY = 6,
+  GQ_KERNEL_CLEAR_AMAX = 7,
+  GQ_KERNEL_GROUPED_AMAX = 8,
 } gqKernelFamily;
 
 /// How a kernel is launched.

@@ -160,12 +160,8 @@ GQ_DEV Plan makePlan(const Op *o) {
   int64_t columnTiles = numTiles(o->columns);
   int64_t rowTilesOfNone = 0;
   if (!o->ragged) {
-    int64_t first = gq_dev_group_begin(o->allGroups, 0);
-    int64_t last = gq_dev_group_begin(o->allGroups, o->groups);
-    plan.rowsBefore = first < 0 ? 0 : first < o->rows ? first : o->rows;
-    plan.firstRowAfter = last < plan.rowsBefore ? plan.rowsBefore
-                         : last < o->rows       ? last
-                                                : o->rows;
+    plan.rowsBefore = gq_dev_rows_before(&o->allGroups);
+    plan.firstRowAfter = gq_dev_first_row_after(&o->allGroups);
     if (o->rowwise.exists && o->allRows)
       rowTilesOfNone =
           numTiles(plan.rowsBefore) + numTiles(o->rows - plan.firstRowAfter);

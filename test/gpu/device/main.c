@@ -8,6 +8,7 @@
 //   device_kernels tiles TILES.cubin GOLDEN-DIRECTORY [quick]
 //   device_kernels tiles-bench TILES.cubin [CTAS-PER-MULTIPROCESSOR]...
 //   device_kernels mm MM.cubin [quick]
+//   device_kernels amax AMAX.cubin
 //
 // Needs libcuda.so.1 and nothing else. KERNELS may be PTX.
 //
@@ -29,6 +30,7 @@ static const struct {
     {"tiles", "GOLDEN-DIRECTORY [quick]", 1, runTilesTests},
     {"tiles-bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runTilesBenchmark},
     {"mm", "[quick]", 0, runMmTests},
+    {"amax", "", 0, runAmaxTests},
 };
 enum { NUM_COMMANDS = sizeof(commands) / sizeof(*commands) };
 

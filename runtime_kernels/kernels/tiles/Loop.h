@@ -1,0 +1,70 @@
+//===- Loop.h - a CTA's jobs, one after the other -----------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_TILES_LOOP_H
+#define GQ_KERNELS_KERNELS_TILES_LOOP_H
+
+#include "runtime_kernels/kernels/tiles/Load.h"
+
+/// What is known before jobs are done and needed between them, out of the way
+/// of what they hold. Volatile, or it would be read again ahead of them.
+static volatile GQ_SHARED struct {
+  Plan plan;
+  uint32_t numCtas;
+  /// The jobs of the CTA.
+  uint32_t jobs;
+} kept GQ_UNINITIALIZED;
+
+/// Elements of job number n and a pass, once and in order. Begins to copy the
+/// next ones, where they are copied.
+GQ_DEV Held takeElements(const Op *o, uint32_t n, uint32_t pass) {
+  if (!stages(o))
+    return loadLane(o, &jobs[n % (2 * BATCH)], pass);
+  Held held = takeStaged(o, placeOfLane(o, &jobs[n % (2 * BATCH)], pass));
+  bool last = pass + 1 == numPasses(o);
+  if (!last || n + 1 < kept.jobs)
+    stage(o, &jobs[(n + last) % (2 * BATCH)], last ? 0 : pass + 1);
+  return held;
+}
+
+/// Finds the first jobs of the CTA and, where elements are copied, begins to
+/// copy those of the first. After a barrier all threads know how many jobs
+/// there are, and what was written to shared memory before.
+GQ_DEV void beginJobs(const Op *o, const Plan *plan) {
+  if (gq_dev_thread() == 0) {
+    uint32_t more = plan->jobs + gq_dev_num_ctas() - 1;
+    kept.numCtas = gq_dev_num_ctas();
+    kept.jobs = (more - gq_dev_cta()) / gq_dev_num_ctas();
+    kept.plan.share = plan->share;
+    kept.plan.groupJobs = plan->groupJobs;
+    kept.plan.jobs = plan->jobs;
+    kept.plan.rowsBefore = plan->rowsBefore;
+    kept.plan.firstRowAfter = plan->firstRowAfter;
+  }
+  if (gq_dev_thread() < 2 * BATCH)
+    findJobs(o, plan, gq_dev_num_ctas(), gq_dev_thread() / BATCH * BATCH);
+  gq_dev_barrier();
+  if (stages(o) && kept.jobs > 0)
+    stage(o, &jobs[0], 0);
+}
+
+/// After job number n: finds more, in place of jobs that all warps are done
+/// with.
+GQ_DEV void findMoreJobs(const Op *o, uint32_t n) {
+  if (n % BATCH != BATCH / 2 || n <= BATCH || gq_dev_thread() >= BATCH)
+    return;
+  const Plan plan = {
+      .share = kept.plan.share,
+      .groupJobs = kept.plan.groupJobs,
+      .jobs = kept.plan.jobs,
+      .rowsBefore = kept.plan.rowsBefore,
+      .firstRowAfter = kept.plan.firstRowAfter,
+  };
+  findJobs(o, &plan, kept.numCtas, n + BATCH / 2);
+}
+
+#endif // GQ_KERNELS_KERNELS_TILES_LOOP_H

@@ -1,0 +1,20 @@
+// Two kernels: one clears what the other raises.
+//
+// RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu,cse,canonicalize)' | FileCheck %s
+
+// CHECK-DAG: llvm.func @gq_dev_clear_amax(
+// CHECK-DAG: llvm.func @gq_dev_grouped_amax(
+// CHECK-DAG: llvm.func @grouped_amax({{.*}}nvvm.minctasm = 4 : i32}
+
+// CHECK-LABEL: func.func @rows_and_columns
+func.func @rows_and_columns(%x: memref<?x64xbf16>, %o: memref<4xi32>, %r: memref<?xf32>,
+    %c: memref<3x64xf32>) {
+  // M of row_amax, K, G, the parts.
+  // CHECK: %[[CLEAR:.*]]:2 = call @gqPlanLaunch(%c7_i64, %[[M:[^,]*]], %c64_i64, %c3_i64, %c6_i64,
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_0::@grouped_amax_clear blocks in (%[[CLEAR]]#0,
+  // CHECK: %[[PLAN:.*]]:2 = call @gqPlanLaunch(%c8_i64, %[[M]], %c64_i64, %c3_i64, %c6_i64, %c6_i64,
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_1::@grouped_amax blocks in (%[[PLAN]]#0,
+  gq.grouped_amax ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
+      row_amax_out(%r : memref<?xf32>) column_amax_out(%c : memref<3x64xf32>)
+  return
+}
