@@ -378,8 +378,11 @@ static void releaseOutputs(DLManagedTensor **outputs, size_t count) {
 }
 
 /// Wraps every result, so that each fresh one has an owner whatever happens.
+/// Without `outputs` there is no fresh one.
 static gqStatus takeOutputs(Frame *frame, DLTensor *const *inputs,
                             DLManagedTensor **outputs) {
+  if (!outputs)
+    return GQ_OK;
   const gqSignature *signature = frame->signature;
   void **fresh = frame->results;
   gqStatus status = GQ_OK;
@@ -437,7 +440,8 @@ static gqStatus checkInputs(const gqSignature *signature, DLDevice device,
     return gqFail(GQ_INVALID_ARGUMENT,
                   "function '%s' takes %d arguments, found %zu",
                   signature->name, signature->numInputs, numInputs);
-  if (numOutputs != (size_t)signature->numResults)
+  bool areReturned = numOutputs || gqSignatureCountFresh(signature);
+  if (areReturned && numOutputs != (size_t)signature->numResults)
     return gqFail(GQ_INVALID_ARGUMENT,
                   "function '%s' has %d results, found room for %zu",
                   signature->name, signature->numResults, numOutputs);
@@ -468,8 +472,8 @@ static void dropOutputs(gqStatus status, Frame *frame, DLTensor *const *inputs,
                         DLManagedTensor **outputs) {
   gqText message = {0};
   gqTextPrintf(&message, "%s", gqGetLastErrorMessage());
-  takeOutputs(frame, inputs, outputs);
-  releaseOutputs(outputs, (size_t)frame->signature->numResults);
+  if (takeOutputs(frame, inputs, outputs) == GQ_OK && outputs)
+    releaseOutputs(outputs, (size_t)frame->signature->numResults);
   if (frame->device.device_type == kDLCUDA)
     gqCudaStatus();
   gqFail(status, "%s", gqTextString(&message));
@@ -511,7 +515,7 @@ gqStatus gqInvoke(gqExecutable *executable, const char *function,
     status = createFrame(signature, device, &frame);
   if (status != GQ_OK)
     return status;
-  status = call(executable, &frame, inputs, outputs);
+  status = call(executable, &frame, inputs, numOutputs ? outputs : NULL);
   destroyFrame(&frame);
   return status;
 }

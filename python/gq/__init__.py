@@ -1,211 +1,64 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compile MLIR with gq ops and run it on arrays.
+"""Grouped block quantization: functions of arrays, and MLIR compiled and run.
 
     import gq
 
-    module = gq.compile('''
-      func.func @quantize(%x : tensor<?x64xbf16>, %q0 : tensor<?x64xf4E2M1FN>,
-                          %s0 : tensor<?x4xf8E4M3FN>)
-          -> (tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) {
-        %q, %s = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
-            outs(%q0, %s0 : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
-            -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
-        return %q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
-      }''')
-    data, scales = module(x, data, scales)
+    w = gq.quantize_weights(weights)               # [G, N, K] bf16
+    q = gq.grouped_block_quantize(x, offsets)      # [M, K] bf16, [G+1] int32
+    y = gq.grouped_mm(q, w)                        # [M, N] bf16
 
-The library is $GQ_LIBRARY, else libgq.so in this package's folder or where the
-dynamic linker finds it; importing gq raises ImportError if there is none. An
-installed package holds no library.
+Arrays are of NumPy, of torch on the CPU or a CUDA device, or have __dlpack__;
+results are of the same kind (of the last: Array). Functions compile once for
+each signature.
+
+compile() takes MLIR with gq ops.
+
+The library is $GQ_LIBRARY, else that of the wheel, else the libgq.so that the
+dynamic linker finds; importing gq raises ImportError if there is none.
 """
 
-import ctypes
-import dataclasses
-import itertools
-import os
-import weakref
-
-from . import _tensors
-from ._library import DLManagedTensor, DLTensor, Error, GqCompileOptions
-from ._library import check, lib, signature
+from . import layout, producers
+from ._arrays import Array
+from ._executable import Executable, Signature, Type, compile
+from ._formats import FORMATS
+from ._functions import (
+    Direction,
+    Quantized,
+    block_quantize,
+    check_stream,
+    grouped_block_quantize,
+    grouped_mm,
+    grouped_wgrad,
+    nv_grouped_block_quantize,
+    preprocess_grouped_matmul_sf,
+    quantize_weights,
+)
+from ._library import Error, lib
+from ._version import __version__
 
 # Where it is from for whoever sees it raised.
 Error.__module__ = __name__
 
-__all__ = ["FORMATS", "Error", "Executable", "Signature", "Type", "compile"]
-
-#: The names of the formats, such as "nvfp4".
-FORMATS = tuple(
-    name.decode()
-    for name in itertools.takewhile(bool, map(lib.gqFormatName, itertools.count()))
-)
-
-
-@dataclasses.dataclass(frozen=True)
-class Type:
-    """The type of an argument or a result.
-
-    Attributes:
-      dtype: the element type as MLIR writes it, such as "f8E4M3FN". Packed f4
-        is "i8", and its last extent is half of the tensor's.
-      shape: a tuple with None where an extent is dynamic, or None for a scalar
-        that is no tensor.
-    """
-
-    dtype: str
-    shape: tuple[int | None, ...] | None
-
-    @classmethod
-    def _of(cls, c):
-        sizes = (None if s < 0 else s for s in c.sizes[: max(c.rank, 0)])
-        shape = None if c.rank < 0 else tuple(sizes)
-        return cls(_tensors.type_name(c.type), shape)
-
-
-@dataclasses.dataclass(frozen=True)
-class Signature:
-    """What a function takes and returns.
-
-    Attributes:
-      name: the function's name.
-      inputs, results: tuples of Type.
-      sources: for each result the index of the argument that it is written
-        into, or None if it is a fresh array.
-      written: for each argument, whether its memory may be written: an array
-        that shares memory with no other argument.
-    """
-
-    name: str
-    inputs: tuple[Type, ...]
-    results: tuple[Type, ...]
-    sources: tuple[int | None, ...]
-    written: tuple[bool, ...]
-
-
-class Executable:
-    """A compiled module; made by gq.compile(). Threads may share one."""
-
-    def __init__(self, handle):
-        self._handle = handle
-        weakref.finalize(self, lib.gqExecutableDestroy, handle).atexit = False
-
-    def __call__(self, *arrays, entry=None):
-        """Runs the only public function, or `entry`; see invoke()."""
-        return self.invoke(entry, *arrays)
-
-    def invoke(self, entry, *arrays):
-        """Runs the public function `entry` (None: the only one) on `arrays`.
-
-        Args:
-          *arrays: one NumPy array, NumPy scalar or object with __dlpack__ on
-            the CPU for each argument, of its shape and dtype, row-major and
-            contiguous; a scalar argument is an array of rank 0. bf16 is
-            ml_dtypes.bfloat16 or uint16; f8 is the ml_dtypes type, uint8 or
-            int8; f4 of shape [..., K] is uint8 or int8 of shape [..., K/2],
-            two codes a byte, the even index in the low nibble. They are
-            borrowed for the call. One that may be written
-            (signature().written) shares no memory with another.
-
-        Returns:
-          None, one array, or a tuple of arrays, by the number of results.
-          A result that was written into an argument (signature().sources) is a
-          view of the argument's memory and keeps the argument alive. A fresh
-          one owns its memory. i8, packed f4 included, comes as uint8; bf16 and
-          f8 as the ml_dtypes type, or as uint16 and uint8 without ml_dtypes.
-
-        Raises:
-          Error: INVALID_ARGUMENT if the arrays do not fit the function, or one
-            to be written is read-only or overlaps another one, and then
-            nothing has run;
-            INVALID_OFFSETS if offsets describe no groups, INVALID_ROW_INDICES
-            if an index is not one of a row: the op that finds
-            that writes nothing and gq's ops after it do not run, but what
-            other ops wrote into arguments stays; OUT_OF_MEMORY if the extents
-            that follow from the arguments are more than memory holds.
-          TypeError: something is no array at all.
-        """
-        c = signature(self._handle, entry)
-        sources = c.sources[: c.num_results]
-        borrowed = [
-            _tensors.borrow(
-                array, i, i in sources or (i < c.num_inputs and c.written[i])
-            )
-            for i, array in enumerate(arrays)
-        ]
-        inputs = [ctypes.pointer(tensor) for tensor, _ in borrowed]
-        outputs = (ctypes.POINTER(DLManagedTensor) * c.num_results)()
-        check(
-            lib.gqInvoke(
-                self._handle,
-                c.name,
-                (ctypes.POINTER(DLTensor) * len(inputs))(*inputs),
-                len(inputs),
-                outputs,
-                len(outputs),
-            )
-        )
-        # All of them get an owner before anything can fail.
-        owners = [
-            _tensors.Owner(managed, None if s < 0 else (arrays[s], borrowed[s]))
-            for managed, s in zip(outputs, sources)
-        ]
-        results = tuple(
-            owner.array(_tensors.result_dtype(c.results[i].type))
-            for i, owner in enumerate(owners)
-        )
-        if len(results) > 1:
-            return results
-        return results[0] if results else None
-
-    def signature(self, entry=None):
-        """The Signature of the public function `entry` (None: the only one).
-
-        Raises:
-          Error: INVALID_ARGUMENT if there is no such function, or several and
-            `entry` is None; the message lists those there are.
-        """
-        c = signature(self._handle, entry)
-        return Signature(
-            c.name.decode(),
-            tuple(Type._of(c.inputs[i]) for i in range(c.num_inputs)),
-            tuple(Type._of(c.results[i]) for i in range(c.num_results)),
-            tuple(None if s < 0 else s for s in c.sources[: c.num_results]),
-            tuple(c.written[: c.num_inputs]),
-        )
-
-
-def compile(mlir_text, target="cpu", fusion=True, cache_dir=None):
-    """Compiles a module.
-
-    Args:
-      mlir_text: str or bytes; gq ops and upstream dialects, with at least one
-        public function. Text, not bytecode.
-      target: where it runs; "cpu".
-      fusion: whether to fuse. On the CPU, quantization and scale layout become
-        one op; element-wise ops before them become one loop, which writes the
-        tensor that the op reads. The bytes are the same without.
-      cache_dir: the folder that keeps compiled modules. None means
-        $GQ_CACHE_DIR, else gq in the user's cache folder; "" means none. What
-        it holds is run: it is used only if it belongs to this user and no other
-        may write to it.
-
-    Returns:
-      An Executable.
-
-    Raises:
-      Error: COMPILE_ERROR with the compiler's diagnostics as the message;
-        INVALID_ARGUMENT for an unknown target.
-    """
-    text = mlir_text.encode() if isinstance(mlir_text, str) else mlir_text
-    folder = None if cache_dir is None else os.fsencode(cache_dir)
-    options = GqCompileOptions(
-        target=target.encode(), no_fusion=not fusion, cache_dir=folder
-    )
-    handle = ctypes.c_void_p()
-    check(
-        lib.gqCompile(
-            text, len(text), ctypes.byref(options), ctypes.byref(handle)
-        )
-    )
-    return Executable(handle)
+__all__ = [
+    "FORMATS",
+    "Array",
+    "Direction",
+    "Error",
+    "Executable",
+    "Quantized",
+    "Signature",
+    "Type",
+    "__version__",
+    "block_quantize",
+    "check_stream",
+    "compile",
+    "grouped_block_quantize",
+    "grouped_mm",
+    "grouped_wgrad",
+    "layout",
+    "nv_grouped_block_quantize",
+    "preprocess_grouped_matmul_sf",
+    "producers",
+    "quantize_weights",
+]

@@ -5,8 +5,9 @@
 import ctypes
 import os
 import pathlib
-from ctypes import POINTER, byref, c_bool, c_char_p, c_int, c_int32, c_int64
-from ctypes import c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
+import sys
+from ctypes import POINTER, byref, c_bool, c_char_p, c_float, c_int, c_int32
+from ctypes import c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
 
 GQ_OK = 0
 GQ_INVALID_ARGUMENT = 1
@@ -69,10 +70,43 @@ class GqSignature(ctypes.Structure):
     ]
 
 
+class GqFormatTraits(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("block_rows", c_int64),
+        ("block_columns", c_int64),
+        ("code", c_int),
+        ("data_bits", c_int64),
+        ("data_type", c_int),
+        ("data_max", c_float),
+        ("scale_rule", c_int),
+        ("scale_type", c_int),
+        ("transposes", c_bool),
+    ]
+
+
+def _find_toolkit():
+    """Names the CUDA toolkit of NVIDIA's wheels, if they are installed.
+
+    A toolkit that the user named, or that is in its usual place, comes first.
+    """
+    names = ("GQ_CUDA_TOOLKIT", "CUDA_HOME", "CUDA_PATH")
+    usual = pathlib.Path("/usr/local/cuda/nvvm/libdevice/libdevice.10.bc")
+    if any(name in os.environ for name in names) or usual.exists():
+        return
+    for folder in map(pathlib.Path, sys.path):
+        for toolkit in sorted(folder.glob("nvidia/cu[0-9]*"), reverse=True):
+            files = "bin/ptxas", "bin/fatbinary", "nvvm/libdevice/libdevice.10.bc"
+            if all((toolkit / file).exists() for file in files):
+                os.environ["GQ_CUDA_TOOLKIT"] = str(toolkit)
+                return
+
+
 def _load():
-    """Opens $GQ_LIBRARY, else libgq.so in this folder or the linker's path."""
+    """Opens $GQ_LIBRARY, else the wheel's library or that of the linker's path."""
+    _find_toolkit()
     named = os.environ.get("GQ_LIBRARY")
-    beside = pathlib.Path(__file__).with_name("libgq.so")
+    beside = pathlib.Path(__file__).parent / "lib" / "libgq.so"
     path = named or (str(beside) if beside.exists() else "libgq.so")
     try:
         lib = ctypes.CDLL(path)
@@ -90,7 +124,9 @@ def _load():
         function.restype, function.argtypes = result, arguments
 
     executable = c_void_p
-    declare("gqFormatName", c_char_p, c_int32)
+    declare("gqFormatFind", c_bool, c_int32, POINTER(GqFormatTraits))
+    declare("gqOpName", c_char_p, c_int32)
+    declare("gqOpRows", c_char_p, c_int32)
     declare("gqStatusName", c_char_p, c_int)
     declare("gqGetLastErrorMessage", c_char_p)
     declare(
@@ -107,6 +143,18 @@ def _load():
         POINTER(POINTER(DLTensor)), c_size_t,
         POINTER(POINTER(DLManagedTensor)), c_size_t,
     )  # fmt: skip
+    declare("gqGetDevice", c_int, POINTER(c_int32))
+    declare("gqSetDevice", c_int, c_int32)
+    declare("gqSetStream", None, c_void_p)
+    declare("gqGetStream", c_void_p)
+    declare("gqStreamStatus", c_int, c_void_p)
+    declare("gqDeviceAlloc", c_int, c_size_t, POINTER(c_void_p))
+    declare("gqDeviceRelease", None, c_int32, c_void_p, c_void_p)
+    declare("gqEventCreate", c_int, POINTER(c_void_p))
+    declare("gqEventDestroy", c_int, c_void_p)
+    declare("gqEventRecord", c_int, c_void_p)
+    declare("mgpuStreamWaitEvent", None, c_void_p, c_void_p)
+    declare("gqCudaStatus", c_int)
     return lib
 
 
@@ -119,7 +167,8 @@ class Error(Exception):
     Attributes:
       status: the name of the gqStatus: "INVALID_ARGUMENT" (shape, dtype, count
         or name of something passed), "INVALID_OFFSETS" (the contents of group
-        or scale offsets), "INVALID_ROW_INDICES", "COMPILE_ERROR", or another one of gq/Runtime/Status.h.
+        or scale offsets), "INVALID_ROW_INDICES", "COMPILE_ERROR", or another
+        one of gq/Runtime/Status.h.
       message: what was wrong, naming the argument or the place in the module.
     """
 

@@ -59,12 +59,13 @@ def body(header, kind, name):
 
 def test_declarations_are_those_of_the_headers():
     structs = {
-        "gqCompileOptions": _library.GqCompileOptions,
-        "gqType": _library.GqType,
-        "gqSignature": _library.GqSignature,
+        "gqCompileOptions": ("Executable.h", _library.GqCompileOptions),
+        "gqFormatTraits": ("Types.h", _library.GqFormatTraits),
+        "gqType": ("Executable.h", _library.GqType),
+        "gqSignature": ("Executable.h", _library.GqSignature),
     }
-    for name, declared in structs.items():
-        members = re.findall(r"(\w+)(?:\[\w+\])?;", body("Executable.h", "struct", name))
+    for name, (header, declared) in structs.items():
+        members = re.findall(r"(\w+)(?:\[\w+\])?[;,]", body(header, "struct", name))
         snake = [re.sub("[A-Z]", lambda c: "_" + c[0].lower(), m) for m in members]
         assert snake == [field for field, _ in declared._fields_]
     types = re.findall(r"GQ_(\w+)", body("Types.h", "enum", "gqElementType"))
@@ -78,6 +79,7 @@ def test_declarations_have_the_layout_of_c(tmp_path):
     structs = {
         "DLTensor": _library.DLTensor,
         "DLManagedTensor": _library.DLManagedTensor,
+        "gqFormatTraits": _library.GqFormatTraits,
         "gqCompileOptions": _library.GqCompileOptions,
         "gqType": _library.GqType,
         "gqSignature": _library.GqSignature,

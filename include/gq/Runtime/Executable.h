@@ -117,7 +117,8 @@ GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
 /// `outputs` receives one DLManagedTensor a result, to be released through its
 /// own deleter: a result that was written into an argument is a view of that
 /// argument's memory, which the caller keeps alive, with the dtype it came in;
-/// a fresh one owns its memory.
+/// a fresh one owns its memory. With no `outputs` none are returned, for a
+/// caller that has them all in its arguments.
 ///
 /// An argument that may be written (gqSignature.written) shares no byte with
 /// another argument: a function may check one and read it again later. Those

@@ -230,9 +230,21 @@ GQ_INLINE gqFormatTraits gqFormatGetTraits(gqFormat format) {
 extern "C" {
 #endif
 
-/// The name of format number `format`, a string with static lifetime, or null
-/// if there is no such format: for languages that do not read this header.
+// For languages that do not read the headers. Strings have static lifetime, and
+// are null where there is no such number.
+
+/// The name of format number `format`.
 GQ_EXPORT const char *gqFormatName(int32_t format);
+
+/// gqFormatGetTraits(); returns whether there is such a format.
+GQ_EXPORT bool gqFormatFind(int32_t format, gqFormatTraits *traits);
+
+/// The name of op number `op` of gq/Runtime/Ops.def.
+GQ_EXPORT const char *gqOpName(int32_t op);
+
+/// Its rows, a line each: "attribute <name> <Enum> <presence>", then
+/// "operand <name> <presence> <role>".
+GQ_EXPORT const char *gqOpRows(int32_t op);
 
 #ifdef __cplusplus
 }

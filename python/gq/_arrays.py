@@ -1,0 +1,445 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Arrays of NumPy, of torch and of others, in one way.
+
+A `Kind` of arrays says of an array by what it is told apart (`key`), where it is
+(`pointer`) and what it is (`describe`), and makes new ones. What is neither of
+NumPy nor of torch becomes an Array by DLPack.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import sys
+import weakref
+
+import numpy as np
+
+from . import _formats
+from ._library import DLManagedTensor, check, invalid_argument, lib
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+
+
+@dataclasses.dataclass(frozen=True)
+class Description:
+    """What an array is.
+
+    `elements` are the names in MLIR of what its elements can be, `dtype` is what
+    the framework calls them, `device` a DLDeviceType and its number.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    elements: tuple[str, ...]
+    device: tuple[int, int]
+    is_contiguous: bool = True
+    is_writable: bool = True
+
+
+_shape = np.ndarray.shape.__get__
+_HEAD = object.__basicsize__
+_address = ctypes.c_void_p.from_address
+_probe = np.zeros(1)
+assert _address(id(_probe) + _HEAD).value == _probe.ctypes.data, "another NumPy"
+
+
+class NumPy:
+    """Arrays of NumPy, with the dtypes of ml_dtypes."""
+
+    @staticmethod
+    def key(a):
+        # A TypeError of whatever is no ndarray, such as a scalar.
+        return a.dtype, _shape(a), a.flags.num
+
+    @staticmethod
+    def pointer(a):
+        # The address stands behind the object's head in all versions of NumPy;
+        # a.ctypes.data and a.__array_interface__ take ten times as long.
+        return _address(id(a) + _HEAD).value
+
+    @staticmethod
+    def describe(a):
+        native = a.dtype.isnative
+        return Description(
+            a.shape,
+            a.dtype.name if native else str(a.dtype),
+            _formats.elements_of(a.dtype.name) if native else (),
+            (CPU, 0),
+            a.flags.c_contiguous,
+            a.flags.writeable,
+        )
+
+    @staticmethod
+    def dtype(element):
+        e = _formats.BY_MLIR[element]
+        if e.plain is None:
+            return np.dtype(e.numpy)
+        return np.dtype(getattr(ml_dtypes, e.numpy) if ml_dtypes else e.plain)
+
+    @staticmethod
+    def maker(shape, element, device):
+        """A function that makes new arrays."""
+        dtype = NumPy.dtype(element)
+        return lambda: np.empty(shape, dtype)
+
+    @staticmethod
+    def stream(device):
+        return None
+
+
+class Torch:
+    """Tensors of torch, on the CPU or a CUDA device, on torch's current stream."""
+
+    def __init__(self, torch):
+        self._torch = torch
+        current = lambda i: torch.cuda.current_stream(i).cuda_stream  # noqa: E731
+        # What triton asks too: it takes a tenth of the time.
+        self._stream = getattr(torch._C, "_cuda_getCurrentRawStream", current)
+        self._dtypes = {}
+        for e in _formats.ELEMENTS:
+            dtype = getattr(torch, e.torch, None)
+            self._dtypes[e.mlir] = torch.uint8 if dtype is None else dtype
+
+    @staticmethod
+    def key(t):
+        return t.dtype, t.shape, t.device, t.is_contiguous()
+
+    @staticmethod
+    def pointer(t):
+        return t.data_ptr()
+
+    @staticmethod
+    def describe(t):
+        kinds = {"cpu": CPU, "cuda": CUDA}
+        name = str(t.dtype).removeprefix("torch.")
+        kind = kinds.get(t.device.type)
+        if kind is None:
+            raise invalid_argument(
+                f"expected a tensor on the CPU or a CUDA device, found device {t.device}"
+            )
+        return Description(
+            tuple(t.shape),
+            name,
+            _formats.elements_of(name),
+            (kind, t.device.index or 0),
+            t.is_contiguous(),
+        )
+
+    def dtype(self, element):
+        return self._dtypes[element]
+
+    def maker(self, shape, element, device):
+        empty, dtype = self._torch.empty, self._dtypes[element]
+        name = "cpu" if device[0] == CPU else f"cuda:{device[1]}"
+        where = self._torch.device(name)
+        return lambda: empty(shape, dtype=dtype, device=where)
+
+    def stream(self, device):
+        return self._stream(device[1]) if device[0] == CUDA else None
+
+
+class Array:
+    """Memory on the CPU or a CUDA device with a shape and a type.
+
+    Other libraries take it without a copy: by `__dlpack__`, on the CPU also by
+    `numpy.asarray`, on CUDA by `__cuda_array_interface__`.
+
+    Attributes:
+      shape: a tuple of int.
+      dtype: the element type as MLIR writes it; "i8" is two codes of f4.
+      device: (DLPack's device type, its number): (1, 0) is the CPU, (2, i) the
+        CUDA device i.
+    """
+
+    def __init__(self, shape, element, device, pointer, owner, writable=True, stream=0):
+        self.shape, self.dtype, self.device = tuple(shape), element, device
+        self._pointer, self._owner, self._writable = pointer, owner, writable
+        # The CUDA stream in which its contents are ready.
+        self._stream = stream
+        self._description = None
+
+    def __repr__(self):
+        where = "cpu" if self.device[0] == CPU else f"cuda:{self.device[1]}"
+        return f"gq.Array({self.dtype} {list(self.shape)} on {where})"
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A capsule. A consumer on another CUDA stream waits for this one's."""
+        if copy:
+            raise BufferError("gq.Array: __dlpack__ makes no copies")
+        if dl_device is not None and tuple(dl_device) != self.device:
+            raise BufferError(f"gq.Array: it is on the device {self.device}")
+        if self.device[0] == CUDA:
+            wait_for(self._stream, stream)
+        return _export(self)
+
+    @property
+    def _interface(self):
+        dtype = NumPy.dtype(self.dtype)
+        known = dtype.kind in "biuf" and dtype.isbuiltin == 1
+        return {
+            "version": 3,
+            "shape": self.shape,
+            "typestr": dtype.str if known else f"|V{dtype.itemsize}",
+            "data": (self._pointer, not self._writable),
+            "strides": None,
+        }
+
+    def __array__(self, dtype=None, copy=None):
+        if self.device[0] != CPU:
+            raise TypeError("gq.Array on a CUDA device: copy it to the CPU first")
+        flat = np.asarray(_Bytes(self))
+        result = flat.view(NumPy.dtype(self.dtype)).reshape(self.shape)
+        return result if dtype is None else result.astype(dtype)
+
+    @property
+    def __cuda_array_interface__(self):
+        if self.device[0] != CUDA:
+            raise AttributeError("gq.Array on the CPU: see numpy.asarray()")
+        interface = self._interface
+        if interface["typestr"].startswith("|V"):
+            interface["typestr"] = f"<u{np.dtype(interface['typestr']).itemsize}"
+        # 1 is the legacy default stream.
+        return {**interface, "stream": self._stream or 1}
+
+
+class _Bytes:
+    """The memory of an Array on the CPU as bytes, for NumPy."""
+
+    def __init__(self, array):
+        self._array = array
+        size = _formats.BY_MLIR[array.dtype].size
+        for extent in array.shape:
+            size *= extent
+        self.__array_interface__ = {
+            "version": 3,
+            "shape": (size,),
+            "typestr": "|u1",
+            "data": (array._pointer, not array._writable),
+        }
+
+
+class Arrays:
+    """Array and what else has __dlpack__."""
+
+    @staticmethod
+    def key(a):
+        return a.dtype, a.shape, a.device, a._writable
+
+    @staticmethod
+    def pointer(a):
+        return a._pointer
+
+    @staticmethod
+    def describe(a):
+        return a._description or Description(
+            a.shape, a.dtype, (a.dtype,), a.device, True, a._writable
+        )
+
+    @staticmethod
+    def dtype(element):
+        return element
+
+    @staticmethod
+    def maker(shape, element, device):
+        return lambda: allocate(shape, element, device)
+
+    @staticmethod
+    def stream(device):
+        return lib.gqGetStream() or 0 if device[0] == CUDA else None
+
+
+def allocate(shape, element, device):
+    """A new Array; on a CUDA device in order with the thread's stream."""
+    size = _formats.BY_MLIR[element].size
+    for extent in shape:
+        size *= extent
+    if device[0] == CPU:
+        owner = np.empty(max(size, 1), np.uint8)
+        return Array(shape, element, device, owner.ctypes.data, owner)
+    memory, stream = ctypes.c_void_p(), lib.gqGetStream()
+    check(lib.gqDeviceAlloc(size, ctypes.byref(memory)))
+    array = Array(shape, element, device, memory.value or 0, None, stream=stream or 0)
+    release = weakref.finalize(
+        array, lib.gqDeviceRelease, device[1], stream, memory.value
+    )
+    release.atexit = False
+    return array
+
+
+def wait_for(producer, consumer):
+    """Makes a consumer's stream, as DLPack numbers it, wait for a producer's."""
+    legacy = {None: 0, 1: 0}
+    if consumer == -1:
+        return
+    consumer = legacy.get(consumer, consumer)
+    if consumer == (producer or 0):
+        return
+    before = lib.gqGetStream()
+    event = ctypes.c_void_p()
+    lib.gqSetStream(producer)
+    try:
+        check(lib.gqEventCreate(ctypes.byref(event)))
+        check(lib.gqEventRecord(event))
+        lib.mgpuStreamWaitEvent(consumer, event)
+        check(lib.gqCudaStatus())
+    finally:
+        lib.gqSetStream(before)
+        lib.gqEventDestroy(event)
+
+
+# ---------------------------------------------------------------------------
+# DLPack
+# ---------------------------------------------------------------------------
+
+_api = ctypes.pythonapi
+_DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_capsule_new = ctypes.PYFUNCTYPE(
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _DESTRUCTOR
+)(("PyCapsule_New", _api))
+_capsule_pointer = ctypes.PYFUNCTYPE(
+    ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p
+)(("PyCapsule_GetPointer", _api))
+_capsule_is = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", _api)
+)
+_capsule_address = ctypes.PYFUNCTYPE(
+    ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p
+)(("PyCapsule_GetPointer", _api))
+
+# What consumers of capsules still hold, by address of the DLManagedTensor.
+_exported: dict[int, tuple] = {}
+
+
+@type(DLManagedTensor().deleter)
+def _delete(managed):
+    _exported.pop(ctypes.addressof(managed.contents), None)
+
+
+@_DESTRUCTOR
+def _destroy_capsule(capsule):
+    # A capsule that nobody consumed; a consumed one has another name.
+    if _capsule_is(capsule, b"dltensor"):
+        _exported.pop(_capsule_address(capsule, b"dltensor"), None)
+
+
+def _export(array):
+    managed = DLManagedTensor()
+    shape = (ctypes.c_int64 * len(array.shape))(*array.shape)
+    tensor = managed.dl_tensor
+    tensor.data, tensor.ndim, tensor.shape = array._pointer, len(shape), shape
+    tensor.device_type, tensor.device_id = array.device
+    dlpack = _formats.BY_MLIR[array.dtype].dlpack
+    tensor.code, tensor.bits, tensor.lanes = dlpack
+    managed.deleter = _delete
+    address = ctypes.addressof(managed)
+    _exported[address] = managed, shape, array
+    return _capsule_new(address, b"dltensor", _destroy_capsule)
+
+
+_ALIASES = {(0, 8, 1): "int8", (1, 8, 1): "uint8", (1, 16, 1): "uint16"}
+
+
+def _elements_of_dlpack(dtype):
+    named = _ALIASES.get(dtype)
+    exact = tuple(e.mlir for e in _formats.ELEMENTS if e.dlpack == dtype)
+    return exact or (_formats.elements_of(named) if named else ())
+
+
+def from_dlpack(x, stream=None):
+    """The Array of an object with __dlpack__, which stays alive with it.
+
+    On a CUDA device its contents are ready in `stream`; None is this thread's.
+    """
+    kind, number = (int(d) for d in x.__dlpack_device__())
+    if kind == CUDA:
+        stream = stream if stream is not None else lib.gqGetStream() or 0
+        # DLPack's number of the legacy default stream is 1.
+        capsule = x.__dlpack__(stream=stream or 1)
+    else:
+        capsule = x.__dlpack__()
+    tensor = DLManagedTensor.from_address(
+        _capsule_pointer(capsule, b"dltensor")
+    ).dl_tensor
+    shape = tuple(tensor.shape[: tensor.ndim])
+    dtype = tensor.code, tensor.bits, tensor.lanes
+    elements = _elements_of_dlpack(dtype)
+    names = {0: "int", 1: "uint", 2: "float", 4: "bfloat"}
+    if not elements and dtype[0] in names and dtype[2] == 1:
+        name = f"{names[dtype[0]]}{dtype[1]}"
+    else:
+        name = elements[0] if elements else f"DLPack type {dtype}"
+    strides = tensor.strides[: tensor.ndim] if tensor.strides else None
+    array = Array(
+        shape,
+        elements[0] if elements else name,
+        (kind, number if kind == CUDA else 0),
+        (tensor.data or 0) + tensor.byte_offset,
+        (capsule, x),
+        stream=stream or 0,
+    )
+    array._description = Description(
+        shape, name, elements, array.device, _is_contiguous(shape, strides)
+    )
+    return array
+
+
+def _is_contiguous(shape, strides):
+    if strides is None or 0 in shape:
+        return True
+    expected = 1
+    for extent, stride in zip(reversed(shape), reversed(strides)):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
+# ---------------------------------------------------------------------------
+# Which kind
+# ---------------------------------------------------------------------------
+
+#: By type of an array.
+_kinds: dict[type, object] = {np.ndarray: NumPy, Array: Arrays}
+_torch_kind: list = []
+
+
+def kind_of(x):
+    """The kind of arrays that `x` is of; None if it is none that is known as such.
+
+    Then from_dlpack() makes an Array of it.
+    """
+    found = _kinds.get(type(x))
+    if found is not None:
+        return found
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        if not _torch_kind:
+            _torch_kind.append(Torch(torch))
+        _kinds[type(x)] = _torch_kind[0]
+        return _torch_kind[0]
+    if isinstance(x, np.ndarray):
+        return NumPy
+    return None
+
+
+def stream_handle(stream, argument="stream"):
+    """The CUstream of an int, or of a stream of torch or CuPy."""
+    for name in "cuda_stream", "ptr":
+        if hasattr(stream, name):
+            return int(getattr(stream, name))
+    if isinstance(stream, int):
+        return stream
+    raise TypeError(
+        f"{argument}: expected a CUDA stream or its address, found"
+        f" {type(stream).__name__}"
+    )

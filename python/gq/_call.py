@@ -1,0 +1,542 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Functions without MLIR: a module of one op, compiled once a signature, called.
+
+A planner describes the op for arrays of some shapes and types (`Problem` in,
+`Spec` out). What follows from that is a Plan, which is kept: the next call with
+arrays of the same shapes and types only allocates results and passes addresses.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import re
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from . import _arrays, _formats
+from ._arrays import CPU, CUDA
+from ._executable import compile as compile_module
+from ._library import DLTensor, Error, check, invalid_argument, lib
+
+# ---------------------------------------------------------------------------
+# What is asked for
+# ---------------------------------------------------------------------------
+
+FLOATS = ("f32", "bf16", "f16")
+INDICES = ("i32", "i64")
+
+
+def _shape(shape):
+    return "[" + ", ".join("?" if s is None else str(s) for s in shape) + "]"
+
+
+class Problem:
+    """The arguments of a call, by name; absent ones are left out.
+
+    `elements` has the element type of each argument that was taken.
+    """
+
+    def __init__(self, given, labels, device):
+        self._given, self._labels, self.device = given, labels, device
+        self.elements: dict[str, str] = {}
+
+    def __contains__(self, name):
+        return name in self._given
+
+    def refuse(self, name, message):
+        raise invalid_argument(f"{self._labels.get(name, name)}: {message}")
+
+    def take(self, name, allowed, shape):
+        """Checks an argument and returns its shape.
+
+        It is of one of the `allowed` element types and has these extents, of
+        which None may be any.
+        """
+        d = self._given.get(name)
+        if d is None:
+            self.refuse(name, "expected an array, found none")
+        fits = len(shape) == len(d.shape) and all(
+            s is None or s == found for s, found in zip(shape, d.shape)
+        )
+        element = next((e for e in allowed if e in d.elements), None)
+        if not fits or element is None:
+            kinds = " or ".join(_formats.BY_MLIR[e].torch for e in allowed)
+            self.refuse(
+                name,
+                f"expected {kinds} {_shape(shape)}, found {d.dtype} {_shape(d.shape)}",
+            )
+        if not d.is_contiguous:
+            self.refuse(
+                name,
+                "expected row-major contiguous memory, found other strides; see"
+                " contiguous() of torch or numpy.ascontiguousarray()",
+            )
+        self.elements[name] = element
+        return d.shape
+
+    def rank(self, name):
+        """The rank of an argument, 0 if it is absent."""
+        return len(self._given[name].shape) if name in self._given else 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Use:
+    """An argument of the function in the module.
+
+    The extents that are None are not known at compile time. `slices` are pairs
+    (first column, columns): the operands are these parts of it, in order.
+    """
+
+    name: str
+    element: str
+    shape: tuple[int | None, ...]
+    is_tiled: bool = False
+    slices: tuple[tuple[int, int], ...] = ()
+
+    def type(self, shape=None):
+        dims = "".join(f"{'?' if s is None else s}x" for s in shape or self.shape)
+        encoding = ", #gq.tile128x4" if self.is_tiled else ""
+        return f"tensor<{dims}{self.element}{encoding}>"
+
+
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """A result: what a new one has for a shape, and how it is used."""
+
+    use: Use
+    shape: tuple[int, ...] | None
+    #: Whether `out` may be larger in its first extent.
+    is_buffer: bool = False
+
+
+@dataclasses.dataclass
+class Spec:
+    """An op and what to do with its results.
+
+    `operands` are the uses by operand of the op; `outputs` likewise, in its
+    order. `attributes` are those of the op in MLIR by name. `wrap` makes of the
+    list of results what the function returns.
+    """
+
+    op: str
+    operands: dict[str, list[Use]]
+    outputs: dict[str, Output]
+    attributes: dict[str, str]
+    region: str = ""
+    wrap: Callable = tuple
+
+    def text(self):
+        """The module."""
+        op = _formats.OPS[self.op]
+        uses = [u for us in self.operands.values() for u in us]
+        outs = [o.use for o in self.outputs.values()]
+        arguments = ", ".join(f"%{u.name} : {u.type()}" for u in uses + outs)
+        types = [u.type() for u in outs]
+        lines, values, segments = [], [], []
+        given = {**self.operands, **{n: [o.use] for n, o in self.outputs.items()}}
+        for name, _, _ in op.operands:
+            found = [v for u in given.get(name, ()) for v in _values(u, lines)]
+            values += found
+            segments.append(len(found))
+        optional = sum(p != "REQUIRED" for _, p, _ in op.operands)
+        attributes = dict(self.attributes)
+        if optional > 1:
+            counts = ", ".join(map(str, segments))
+            attributes["operandSegmentSizes"] = f"array<i32: {counts}>"
+        listed = ", ".join(f"{n} = {a}" for n, a in sorted(attributes.items()))
+        operands, operand_types = zip(*values)
+        results = ", ".join(f"%r{i}" for i in range(len(outs)))
+        body = "\n  ".join(
+            [
+                *lines,
+                f'{results} = "gq.{self.op}"({", ".join(operands)}) <{{{listed}}}>'
+                f" {self.region} : ({', '.join(operand_types)}) -> ({', '.join(types)})",
+                f"return {results} : {', '.join(types)}",
+            ]
+        )
+        return f"func.func @main({arguments}) -> ({', '.join(types)}) {{\n  {body}\n}}\n"
+
+
+def _values(use, lines):
+    """The values of an operand and their types; slices are added to the lines."""
+    if not use.slices:
+        return [(f"%{use.name}", use.type())]
+    if not any(line.startswith("%c0 ") for line in lines):
+        lines.append("%c0 = arith.constant 0 : index")
+    lines.append(f"%{use.name}_rows = tensor.dim %{use.name}, %c0 : {use.type()}")
+    values = []
+    for first, columns in use.slices:
+        value, part = f"%{use.name}_from_{first}", use.type((None, columns))
+        lines.append(
+            f"{value} = tensor.extract_slice %{use.name}[0, {first}]"
+            f" [%{use.name}_rows, {columns}] [1, 1] : {use.type()} to {part}"
+        )
+        values.append((value, part))
+    return values
+
+
+def enumerations(op: str, **values) -> dict[str, str]:
+    """The attributes of an op in MLIR that are enumerations; None is left out."""
+    kinds = dict(_formats.OPS[op].attributes)
+    return {
+        name: f"#gq<{kinds[name]}({value})>"
+        for name, value in values.items()
+        if value is not None
+    }
+
+
+# ---------------------------------------------------------------------------
+# Plans
+# ---------------------------------------------------------------------------
+
+# The address of the array of DLTensors and all else as plain integers: the
+# conversions of ctypes to pointers take longer than the call.
+_invoke = lib["gqInvoke"]
+_invoke.restype = ctypes.c_int
+_invoke.argtypes = (
+    ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t,
+    ctypes.c_void_p, ctypes.c_size_t,
+)  # fmt: skip
+_set_stream, _get_device = lib.gqSetStream, lib.gqGetDevice
+
+_WORDS = ctypes.sizeof(DLTensor) // 8
+
+
+class _Frame:
+    """The DLTensors of a call, of which only the addresses change.
+
+    One call uses it at a time.
+    """
+
+    def __init__(self, descriptions):
+        n = len(descriptions)
+        shapes = sum(len(shape) for _, shape, _ in descriptions)
+        self.words = (ctypes.c_int64 * ((_WORDS + 1) * n + shapes))()
+        base = ctypes.addressof(self.words)
+        self.pointers = base + 8 * _WORDS * n
+        at = (_WORDS + 1) * n
+        for i, (element, shape, device) in enumerate(descriptions):
+            tensor = DLTensor.from_address(base + 8 * _WORDS * i)
+            tensor.device_type, tensor.device_id = device
+            tensor.ndim = len(shape)
+            tensor.code, tensor.bits, tensor.lanes = _formats.BY_MLIR[element].dlpack
+            tensor.shape = ctypes.cast(
+                base + 8 * at, ctypes.POINTER(ctypes.c_int64)
+            )
+            for extent in shape:
+                self.words[at] = extent
+                at += 1
+            self.words[_WORDS * n + i] = base + 8 * _WORDS * i
+
+
+class Plan:
+    """What a call does for arrays of given shapes and types."""
+
+    def __init__(self, executable, names, descriptions, makers, device, wrap, kind):
+        self._executable, self._names = executable, names
+        self._handle = executable._handle.value
+        self._descriptions, self._makers = descriptions, makers
+        self._device, self._wrap, self._kind = device, wrap, kind
+        self._count, self._frames = len(names), []
+
+    def run(self, arrays, out, stream):
+        """Calls the function on the arguments that there are."""
+        if out is None:
+            out = [make() for make in self._makers]
+        pointer, frames = self._kind.pointer, self._frames
+        frame = frames.pop() if frames else _Frame(self._descriptions)
+        words, at = frame.words, 0
+        for a in arrays:
+            if a is not None:
+                words[at] = pointer(a)
+                at += _WORDS
+        for a in out:
+            words[at] = pointer(a)
+            at += _WORDS
+        if self._device[0] == CPU:
+            status = _invoke(self._handle, None, frame.pointers, self._count, None, 0)
+        else:
+            if stream is None:
+                stream = self._kind.stream(self._device)
+            status = self._invoke_on_device(frame, stream)
+        if status:
+            self._raise(status)
+        frames.append(frame)
+        return self._wrap(out)
+
+    def _invoke_on_device(self, frame, stream):
+        with on_device(self._device[1]):
+            _set_stream(stream)
+            return _invoke(self._handle, None, frame.pointers, self._count, None, 0)
+
+    def _raise(self, status):
+        """The failure, in which arguments have names."""
+        try:
+            check(status)
+        except Error as error:
+            message = re.sub(
+                r"\bargument (\d+)", lambda m: self._names[int(m[1])], error.message
+            )
+            raise Error(error.status, message) from None
+
+
+_current = ctypes.c_int32()
+
+
+class on_device:  # noqa: N801
+    """The thread works on a CUDA device, and then on the one before."""
+
+    __slots__ = ("_device", "_before")
+
+    def __init__(self, device):
+        self._device = device
+
+    def __enter__(self):
+        current = ctypes.c_int32()
+        check(_get_device(ctypes.byref(current)))
+        self._before = current.value
+        if self._before != self._device:
+            check(lib.gqSetDevice(self._device))
+
+    def __exit__(self, *_):
+        if self._before != self._device:
+            check(lib.gqSetDevice(self._before))
+
+
+_executables: dict[tuple, object] = {}
+_compiling = threading.Lock()
+
+
+def _executable(text, device):
+    """The compiled module, compiled once for a device."""
+    key = text, device
+    with _compiling:
+        if key not in _executables:
+            if device[0] == CPU:
+                _executables[key] = compile_module(text)
+            else:
+                with on_device(device[1]):
+                    _executables[key] = compile_module(text, target="cuda")
+    return _executables[key]
+
+
+class Planner:
+    """A function of an op: the names of its arguments, and how to plan a call.
+
+    Args:
+      plan: called with a Problem and the options, returns a Spec.
+      names: the arguments that are arrays, in the order that run() takes them.
+    """
+
+    # Of more shapes than anybody uses at a time.
+    _LIMIT = 8192
+
+    def __init__(self, names, plan):
+        self._names, self._plan, self._plans = names, plan, {}
+
+    def run(self, options, arrays, out=None, stream=None, names=None, labels=None):
+        """Plans and runs a call.
+
+        Args:
+          options: hashable; what is no array.
+          arrays: in the order of the names, None where there is none.
+          out: None or a list of arrays for the results.
+          names: for the arrays, if they are not those of the planner.
+          labels: what messages call them, if not by their names.
+        """
+        kind = _arrays._kinds.get(type(arrays[0]))
+        plan = key = None
+        if kind is not None:
+            key_of = kind.key
+            try:
+                key = (
+                    options, kind, *[None if a is None else key_of(a) for a in arrays],
+                    None if out is None else tuple([key_of(a) for a in out]),
+                )  # fmt: skip
+                plan = self._plans.get(key)
+            except (AttributeError, TypeError):
+                key = None  # Something is no array; make() says what.
+        if plan is None:
+            return self._make_and_run(
+                options, arrays, out, stream, names or self._names, labels or {}
+            )
+        if stream is not None:
+            stream = _arrays.stream_handle(stream)
+        return plan.run(arrays, out, stream)
+
+    def _make_and_run(self, options, arrays, out, stream, names, labels):
+        shown = [labels.get(n, n) for n in names]
+        if stream is not None:
+            stream = _arrays.stream_handle(stream)
+        if arrays[0] is None:
+            raise invalid_argument(f"{shown[0]}: expected an array, found none")
+        arrays = [np.asarray(a) if isinstance(a, np.generic) else a for a in arrays]
+        kind, arrays = _as_one_kind(arrays, shown, stream)
+        returned = out
+        if out is not None:
+            outs = [f"out[{i}]" if len(out) > 1 else "out" for i in range(len(out))]
+            if kind is _arrays.Arrays:
+                out = [
+                    a if isinstance(a, _arrays.Array) else _as_array(a, n, stream)
+                    for a, n in zip(out, outs)
+                ]
+            for a, n in zip(out, outs):
+                if _arrays.kind_of(a) is not kind:
+                    raise TypeError(f"{n}: expected an array like {shown[0]}, found"
+                                    f" {type(a).__name__}")  # fmt: skip
+        key_of = kind.key
+        key = (
+            options, kind, *[None if a is None else key_of(a) for a in arrays],
+            None if out is None else tuple([key_of(a) for a in out]),
+        )  # fmt: skip
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._make(kind, options, arrays, out, names, labels)
+            if len(self._plans) >= self._LIMIT:
+                self._plans.clear()
+            self._plans[key] = plan
+        result = plan.run(arrays, out, stream)
+        return plan._wrap(returned) if returned is not None else result
+
+    def _make(self, kind, options, arrays, out, names, labels):
+        given = {
+            n: _describe(kind, a, labels.get(n, n))
+            for n, a in zip(names, arrays)
+            if a is not None
+        }
+        device = _common_device(given, labels)
+        problem = Problem(given, labels, device)
+        spec = self._plan(problem, *options)
+        outputs = list(spec.outputs.values())
+        spec.operands = _in_order(spec.operands, given)
+        uses = [u for us in spec.operands.values() for u in us]
+        unused = sorted(set(given) - {u.name for u in uses})
+        if unused:
+            problem.refuse(unused[0], "expected none here")
+        descriptions = [(u.element, given[u.name].shape, device) for u in uses]
+        if out is None:
+            for o in outputs:
+                if o.shape is None:
+                    raise invalid_argument(
+                        f"out: {o.use.name} needs it: its extents depend on the"
+                        " contents of arguments"
+                    )
+            shapes = [o.shape for o in outputs]
+        else:
+            shapes = _check_out(kind, out, outputs, device)
+        descriptions += [
+            (o.use.element, shape, device) for o, shape in zip(outputs, shapes)
+        ]
+        makers = [
+            kind.maker(shape, o.use.element, device)
+            for o, shape in zip(outputs, shapes)
+        ]
+        executable = _executable(spec.text(), device)
+        shown = [labels.get(u.name, u.name) for u in uses]
+        shown += [o.use.name for o in outputs]
+        return Plan(executable, shown, descriptions, makers, device, spec.wrap, kind)
+
+
+def _in_order(operands, given):
+    """The operands in the order in which their arguments are passed."""
+    order = {name: i for i, name in enumerate(given)}
+    return dict(
+        sorted(operands.items(), key=lambda item: order[item[1][0].name] if item[1] else -1)
+    )
+
+
+def _as_array(x, name, stream):
+    try:
+        return _arrays.from_dlpack(x, stream)
+    except Error as error:
+        raise Error(error.status, f"{name}: {error.message}") from None
+    except (BufferError, RuntimeError, ValueError) as error:
+        raise invalid_argument(f"{name}: {error}") from error
+
+
+def _as_one_kind(arrays, names, stream):
+    """The kind of the first array, and all of them as such."""
+    kinds = []
+    for a, n in zip(arrays, names):
+        if a is None:
+            continue
+        kind = _arrays.kind_of(a)
+        if kind is None and not hasattr(a, "__dlpack__"):
+            raise TypeError(
+                f"{n}: expected a NumPy array, a torch tensor or an object with"
+                f" __dlpack__, found {type(a).__name__}"
+            )
+        kinds.append(kind or _arrays.Arrays)
+    first = kinds[0]
+    if first is not _arrays.Arrays:
+        for a, n in zip(arrays, names):
+            if a is not None and _arrays.kind_of(a) is not first:
+                raise TypeError(
+                    f"{n}: expected an array like {names[0]}, found {type(a).__name__}"
+                )
+        return first, arrays
+    return first, [
+        a
+        if a is None or isinstance(a, _arrays.Array)
+        else _as_array(a, n, stream)
+        for a, n in zip(arrays, names)
+    ]
+
+
+def _describe(kind, array, name):
+    try:
+        return kind.describe(array)
+    except Error as error:
+        raise Error(error.status, f"{name}: {error.message}") from None
+
+
+def _where(device):
+    return "the CPU" if device[0] == CPU else f"CUDA device {device[1]}"
+
+
+def _common_device(given, labels):
+    """The device of all arguments."""
+    names = iter(given.items())
+    first, d = next(names)
+    if d.device[0] not in (CPU, CUDA):
+        raise invalid_argument(
+            f"{labels.get(first, first)}: expected the CPU or a CUDA device, found DLPack device type"
+            f" {d.device[0]}"
+        )
+    for name, other in names:
+        if other.device != d.device:
+            raise invalid_argument(
+                f"{labels.get(name, name)}: expected {_where(d.device)}, where"
+                f" {labels.get(first, first)} is, found"
+                f" {_where(other.device)}"
+            )
+    return d.device
+
+
+def _check_out(kind, out, outputs, device):
+    """The shapes of `out`, which is what the outputs need."""
+    if len(out) != len(outputs):
+        listed = ", ".join(o.use.name for o in outputs)
+        raise invalid_argument(
+            f"out: expected {len(outputs)} arrays ({listed}), found {len(out)}"
+        )
+    shapes = []
+    for i, (a, o) in enumerate(zip(out, outputs)):
+        name = f"out[{i}] ({o.use.name})" if len(out) > 1 else "out"
+        d = _describe(kind, a, name)
+        if d.device != device:
+            raise invalid_argument(
+                f"{name}: expected {_where(device)}, found {_where(d.device)}"
+            )
+        shape = list(o.shape) if o.shape is not None else [None]
+        if o.is_buffer:
+            shape[0] = None
+        Problem({name: d}, {}, device).take(name, [o.use.element], shape)
+        if not d.is_writable:
+            raise invalid_argument(f"{name}: it is read-only")
+        shapes.append(d.shape)
+    return shapes

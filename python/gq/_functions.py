@@ -1,0 +1,849 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The ops as functions of arrays."""
+
+from __future__ import annotations
+
+import dataclasses
+from operator import itemgetter
+
+from . import _arrays, _formats, producers
+from ._call import FLOATS, INDICES, Output, Planner, Spec, Use, enumerations
+from ._library import invalid_argument
+from .layout import buffer_extents, up
+
+
+@dataclasses.dataclass(frozen=True)
+class Direction:
+    """How one direction is quantized, where it is not as usual.
+
+    Attributes: see `DirectionAttr` in docs/Dialect.md; None is as usual.
+      rounding: "nearest".
+      transform: "none".
+      block: the (rows, columns) that share a scale.
+    """
+
+    rounding: str | None = None
+    transform: str | None = None
+    block: tuple[int, int] | None = None
+
+    def _attribute(self):
+        parts = [
+            f"{name} = {value}"
+            for name, value in (("rounding", self.rounding), ("transform", self.transform))
+            if value is not None
+        ]
+        if self.block is not None:
+            parts.append(f"block = {self.block[0]}x{self.block[1]}")
+        return f"#gq.direction<{', '.join(parts)}>"
+
+
+class Quantized(tuple):
+    """What a function of quantization returns: a tuple with names.
+
+    Its items are those of `names`: what was asked for, in this order.
+
+    Attributes:
+      names: some of "data", "scales", "columnwise_data", "columnwise_scales",
+        "amax" and "dbias", which are attributes too.
+      format: the name of the format.
+      offsets: the groups, as they were given.
+      scale_offsets: where the groups' tiles begin in `scales`, or None.
+      columns: K.
+    """
+
+    names: tuple[str, ...] = ()
+    format = offsets = scale_offsets = columns = None
+    data = scales = columnwise_data = columnwise_scales = amax = dbias = None
+
+    def __repr__(self):
+        parts = ", ".join(
+            f"{n}={getattr(a, 'dtype', '?')}{list(a.shape)}" for n, a in zip(self.names, self)
+        )
+        return f"gq.Quantized({self.format}: {parts})"
+
+
+def _quantized(names, format, columns):
+    """A function that makes a Quantized of outputs, of which the last may be scale
+    offsets."""
+    members = {n: property(itemgetter(i)) for i, n in enumerate(names)}
+    members.update(names=names, format=format, columns=columns)
+    count = len(names)
+    kind = type("Quantized", (Quantized,), members)
+
+    def wrap(outs):
+        result = kind(outs[:count])
+        if len(outs) > count:
+            result.scale_offsets = outs[count]
+        return result
+
+    return wrap
+
+
+# ---------------------------------------------------------------------------
+# grouped_block_quantize
+# ---------------------------------------------------------------------------
+
+_QUANTIZE_NAMES = (
+    "row_indices", "offsets", "scale_offsets", "first_dims", "last_dims",
+    "global_scale", "outer_amax", "columnwise_outer_amax",
+)  # fmt: skip
+
+
+def _groups(p, closed):
+    """[G or G+1] offsets: their Use and G."""
+    (n,) = p.take("offsets", INDICES, [None])
+    if closed and n < 1:
+        p.refuse("offsets", "expected at least one entry, found none")
+    use = Use("offsets", p.elements["offsets"], (n,))
+    return use, n - 1 if closed else n
+
+
+def _optional(p, name, elements, shape):
+    """The uses of an argument that may be absent."""
+    if name not in p:
+        return []
+    found = p.take(name, elements, shape)
+    return [Use(name, p.elements[name], found)]
+
+
+def _outer(p, name, groups):
+    """An argument that is [] or [G] f32."""
+    return _optional(p, name, ("f32",), [groups] if p.rank(name) else [])
+
+
+def _inputs(p, producer, count, gathered):
+    """The uses of the inputs with their maps, and M (None if gathered) and K."""
+    names = ["x"] if count == 1 else [f"x{i}" for i in range(count)]
+    take = 1 if producer is None else producers.count_inputs(producer)
+    rows, k = p.take(names[0], FLOATS, [None, None])
+    if producer is None or (count == 1 and take > 1):
+        if k % take:
+            p.refuse("x", f"expected a multiple of {take} columns, found {k}")
+        k //= take
+        slices = tuple((i * k, k) for i in range(take)) if take > 1 else ()
+        use = Use(names[0], p.elements[names[0]], (None, take * k), slices=slices)
+        return [use], ["mk"] * take, rows, k
+    if take != count:
+        p.refuse(names[0], f"expected {take} inputs of the producer, found {count}")
+    uses, maps = [], []
+    for name in names:
+        rank = p.rank(name)
+        if rank == 2:
+            p.take(name, FLOATS, [rows, k])
+            uses.append(Use(name, p.elements[name], (None, k)))
+            maps.append("mk")
+        elif rank == 1:
+            p.take(name, FLOATS, [k])
+            uses.append(Use(name, p.elements[name], (k,)))
+            maps.append("k")
+        else:
+            p.take(name, FLOATS, [])
+            uses.append(Use(name, p.elements[name], ()))
+            maps.append("")
+    return uses, maps, rows, k
+
+
+_MAPS = {
+    ("mk", False): "(m, k) -> (m, k)",
+    ("mk", True): "(m, k)[r] -> (r, k)",
+    ("k", False): "(m, k) -> (k)",
+    ("k", True): "(m, k)[r] -> (k)",
+    ("", False): "(m, k) -> ()",
+    ("", True): "(m, k)[r] -> ()",
+}
+
+
+def _plan_quantize(
+    p, count, format, recipe, layout, rows, rowwise, columnwise, producer, amax, dbias,
+    closed, wants_offsets,
+):  # fmt: skip
+    f = _formats.find(format)
+    layout = layout or f.layout
+    ragged = "first_dims" in p
+    gathered = "row_indices" in p
+    maps = []
+    if ragged:
+        (size,) = p.take("x", FLOATS, [None])
+        inputs, m, k = [Use("x", p.elements["x"], (None,))], None, None
+    else:
+        inputs, maps, m, k = _inputs(p, producer, count, gathered)
+        if k == 0 or k % f.block_columns:
+            p.refuse(
+                inputs[0].name,
+                f"expected a multiple of {f.block_columns} columns, the block of"
+                f" {format}, found {k}",
+            )
+    if gathered:
+        (m,) = p.take("row_indices", INDICES, [None])
+    closed = closed or "scale_offsets" not in p
+    offsets, groups = _groups(p, closed)
+    index = (offsets.element,)
+    operands = {
+        "inputs": inputs,
+        "row_indices": [Use("row_indices", p.elements["row_indices"], (None,))]
+        if gathered
+        else [],
+        "offsets": [offsets],
+        "scale_offsets": _optional(p, "scale_offsets", index, [groups]),
+        "first_dims": _optional(p, "first_dims", index, [groups]),
+        "last_dims": _optional(p, "last_dims", index, [groups]),
+        "global_scale": _outer(p, "global_scale", groups),
+        "outer_amax": _outer(p, "outer_amax", groups),
+        "columnwise_outer_amax": _outer(p, "columnwise_outer_amax", groups),
+    }
+    tiled = layout == "tile128x4"
+    if ragged:
+        flat = (f.stored(size),)
+        shapes = {"data": flat, "scales": None, "columnwise_scales": None}
+        shapes["columnwise_data"] = None if f.transposes else flat
+        static = dict.fromkeys(shapes, (None,))
+    else:
+        shapes = dataclasses.asdict(buffer_extents(m, k, groups, format, layout))
+        static = {
+            n: (None, *s[1:]) if len(s) == 2 else (None,) for n, s in shapes.items()
+        }
+    outputs, names = {}, []
+
+    def add(name, element, shape, use_shape, is_buffer=False, is_tiled=False):
+        use = Use(name, element, use_shape, is_tiled)
+        outputs[name] = Output(use, shape, is_buffer)
+
+    for wanted, prefix in (rowwise, ""), (columnwise, "columnwise_"):
+        if not wanted:
+            continue
+        data, scales = prefix + "data", prefix + "scales"
+        names += [data, scales]
+        is_flat = len(static[data]) == 1
+        add(data, f.data, shapes[data], static[data], is_flat)
+        is_linear = not tiled and len(static[scales]) == 2
+        add(scales, f.scale, shapes[scales], static[scales], not is_linear, tiled)
+    if amax:
+        names.append("amax")
+        add("amax", "f32", (groups,), (groups,))
+    if dbias:
+        names.append("dbias")
+        element = _element(dbias, "dbias") if dbias is not True else inputs[0].element
+        add("dbias", element, (groups, k), (groups, k))
+    if wants_offsets and rowwise and tiled and not ragged and "scale_offsets" not in p:
+        add("scale_offsets_out", offsets.element, (groups,), (groups,))
+    attributes = enumerations(
+        "grouped_block_quantize",
+        format=format,
+        recipe=recipe,
+        scale_layout=layout,
+        rows=rows,
+    )
+    for name, direction in ("rowwise", rowwise), ("columnwise", columnwise):
+        if isinstance(direction, Direction):
+            attributes[name] = direction._attribute()
+    region = ""
+    if producer is not None:
+        elements = [u.element for u in inputs for _ in u.slices or (0,)]
+        region = producers.region(producer, elements)
+        listed = ", ".join(f"affine_map<{_MAPS[m, gathered]}>" for m in maps)
+        attributes["maps"] = f"[{listed}]"
+    wrap = _quantized(tuple(names), format, k)
+    return Spec(
+        "grouped_block_quantize", operands, outputs, attributes, region, wrap
+    )
+
+
+_quantize_planner = Planner(("x", *_QUANTIZE_NAMES), _plan_quantize)
+
+
+def grouped_block_quantize(
+    x,
+    offsets,
+    format: str = "nvfp4",
+    *,
+    recipe: str | None = None,
+    scale_layout: str | None = None,
+    rows: str = "all",
+    rowwise: bool | Direction = True,
+    columnwise: bool | Direction = False,
+    producer=None,
+    row_indices=None,
+    scale_offsets=None,
+    shapes=None,
+    global_scale=None,
+    outer_amax=None,
+    columnwise_outer_amax=None,
+    amax: bool = False,
+    dbias=False,
+    out=None,
+    stream=None,
+) -> Quantized:
+    """Quantizes the rows of groups and lays out their scales for a grouped matmul.
+
+    Group e has the rows offsets[e] to offsets[e+1] of `x`. Arrays are of NumPy, of
+    torch, or have __dlpack__; all are of one kind and on one device, contiguous.
+    On a CUDA device nothing waits: the work is put into the stream, and what is
+    wrong with the contents of offsets shows in check_stream().
+
+    Args:
+      x: [M, K] float32, bfloat16 or float16, K a multiple of the format's block;
+        [N, K] with row_indices; flat [N] with shapes. With a producer a tuple of
+        its inputs, each [M, K], a row [K] or a scalar []; or one array in which
+        they stand side by side, such as [M, 2 * K] for "silu_and_mul".
+      offsets: [G+1] int32 or int64; with scale_offsets also [G].
+      format: one of FORMATS.
+      recipe: of nvfp4, "nvfuser" (with an optional global_scale) or "te" (with an
+        outer_amax); None is "te" if there is an outer_amax.
+      scale_layout: "tile128x4" or "linear"; None is what grouped_mm() takes.
+      rows: "all" quantizes the data of rows in no group too, "grouped" leaves it.
+      rowwise, columnwise: whether that direction is wanted; a Direction says how.
+      producer: computes the elements: a name of producers.NAMES or a function
+        that is traced; see producers.
+      row_indices: [M] int32 or int64: row m is row row_indices[m] of x.
+      scale_offsets: [G] of the type of offsets: where the tiles of groups begin in
+        the scales. If absent, groups are packed.
+      shapes: (first_dims, last_dims), [G] each: groups are matrices of their own
+        extents, and offsets are those of elements. Takes `out`.
+      global_scale: [] or [G] float32.
+      outer_amax, columnwise_outer_amax: [] or [G] float32.
+      amax: whether the largest magnitudes [G] float32 are returned.
+      dbias: whether the sums of columns [G, K] are; True is of the type of x.
+      out: arrays for all that is returned, and for the scale offsets if they are
+        to be there; may be longer than needed where groups decide.
+      stream: a CUDA stream or its address; None is torch's current one, for
+        others that of the thread.
+
+    Returns:
+      A Quantized: data, scales, columnwise_data, columnwise_scales, amax, dbias,
+      those that were asked for, in this order. Codes of 4 bits are packed, two a
+      byte: float4_e2m1fn_x2 in torch, uint8 in NumPy. What of a new buffer
+      belongs to no group holds anything.
+
+    Raises:
+      Error: INVALID_ARGUMENT, the message names the argument, and nothing ran;
+        on the CPU INVALID_OFFSETS and INVALID_ROW_INDICES too.
+      TypeError: an argument is no array, or one of another kind.
+    """
+    count = 1
+    if type(x) in (tuple, list):
+        count = len(x)
+        x = tuple(x)
+    else:
+        x = (x,)
+    first_dims, last_dims = shapes or (None, None)
+    if recipe is None and (outer_amax is not None or columnwise_outer_amax is not None):
+        recipe = "te"
+    if out is not None and not isinstance(out, (tuple, list)):
+        out = (out,)
+    closed = True
+    if scale_offsets is not None and hasattr(offsets, "shape"):
+        closed = offsets.shape != scale_offsets.shape
+    wanted = 2 * bool(rowwise) + 2 * bool(columnwise) + bool(amax) + bool(dbias is not False)
+    if not (rowwise or columnwise):
+        raise invalid_argument("rowwise: expected it or columnwise, found neither")
+    wants_offsets = out is None or len(out) > wanted
+    names = labels = None
+    if count > 1:
+        names = (*[f"x{i}" for i in range(count)], *_QUANTIZE_NAMES)
+        labels = {f"x{i}": f"x[{i}]" for i in range(count)}
+    options = (
+        count, format, recipe, scale_layout, rows, rowwise, columnwise, producer,
+        amax, dbias, closed, wants_offsets,
+    )  # fmt: skip
+    result = _quantize_planner.run(
+        options,
+        (
+            *x, row_indices, offsets, scale_offsets, first_dims, last_dims,
+            global_scale, outer_amax, columnwise_outer_amax,
+        ),
+        out, stream, names, labels,
+    )  # fmt: skip
+    result.offsets = offsets
+    if scale_offsets is not None:
+        result.scale_offsets = scale_offsets
+    return result
+
+
+def nv_grouped_block_quantize(
+    input, input_offsets, output_offsets, global_scale=None, block_size: int = 16,
+    dtype="float4_e2m1fn", *, out=None, stream=None,
+):  # fmt: skip
+    """nvFuser's op: NVFP4 of groups whose offsets are all given.
+
+    Args:
+      input: [M, K] float32, bfloat16 or float16.
+      input_offsets: [G] or [G+1] int32 or int64: where groups begin in the rows;
+        with G, the last one ends with them.
+      output_offsets: [G] of the same type: where the groups begin in the scales,
+        multiples of 128.
+      global_scale: [] float32; None is none.
+      block_size: 16.
+      dtype: of the codes, float4_e2m1fn.
+
+    Returns:
+      (data, scales): [M, K/2] packed codes, and scales in tiles [M rounded up to
+      128, and 128 more for each further group, K/16 rounded up to 4].
+
+    Raises: as grouped_block_quantize().
+    """
+    if block_size != 16:
+        raise invalid_argument(f"block_size: expected 16, found {block_size}")
+    if str(dtype).removeprefix("torch.") not in ("float4_e2m1fn", "float4_e2m1fn_x2"):
+        raise invalid_argument(f"dtype: expected float4_e2m1fn, found {dtype}")
+    closed = getattr(input_offsets, "shape", None) != getattr(output_offsets, "shape", 0)
+    options = (
+        1, "nvfp4", "nvfuser", "tile128x4", "all", True, False, None, False, False,
+        closed, False,
+    )  # fmt: skip
+    return tuple(
+        _quantize_planner.run(
+            options,
+            (
+                input, None, input_offsets, output_offsets, None, None, global_scale,
+                None, None,
+            ),
+            out, stream, None,
+            {"x": "input", "offsets": "input_offsets", "scale_offsets": "output_offsets"},
+        )
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------
+# The ops that it is made of
+# ---------------------------------------------------------------------------
+
+
+def _plan_block_quantize(p, format):
+    f = _formats.find(format)
+    m, k = p.take("x", FLOATS, [None, None])
+    extents = buffer_extents(m, k, 1, format, "linear")
+    shape = up(m, f.block_rows) // f.block_rows, k // f.block_columns
+    operands = {
+        "input": [Use("x", p.elements["x"], (None, k))],
+        "global_scale": _optional(p, "global_scale", ("f32",), []),
+    }
+    outputs = {
+        "data": Output(Use("data", f.data, (None, f.stored(k))), extents.data),
+        "scales": Output(Use("scales", f.scale, (None, shape[1])), shape),
+    }
+    attributes = enumerations("block_quantize", format=format, scale_layout="linear")
+    wrap = _quantized(("data", "scales"), format, k)
+    return Spec("block_quantize", operands, outputs, attributes, wrap=wrap)
+
+
+_block_quantize_planner = Planner(("x", "global_scale"), _plan_block_quantize)
+
+
+def block_quantize(
+    x, format: str = "nvfp4", *, global_scale=None, out=None, stream=None
+) -> Quantized:
+    """Quantizes rows; scales are linear.
+
+    Args:
+      x: [M, K] float32, bfloat16 or float16, K a multiple of the block.
+      format: one of FORMATS.
+      global_scale: [] float32, of nvfp4.
+      out, stream: as of grouped_block_quantize().
+
+    Returns:
+      A Quantized: data, and scales [M, K/block] or, for blocks of 128 by 128,
+      [M/128, K/128] rounded up.
+
+    Raises: as grouped_block_quantize().
+    """
+    return _block_quantize_planner.run((format,), (x, global_scale), out, stream)
+
+
+def _only(outs):
+    return outs[0]
+
+
+def _plan_preprocess(p, format, closed):
+    f = _formats.find(format)
+    m, columns = p.take("scales", (f.scale,), [None, None])
+    offsets, groups = _groups(p, closed)
+    rows = up(m, 128) + 128 * (groups - 1) if groups else 0
+    p.take("scale_offsets", (offsets.element,), [groups])
+    operands = {
+        "input": [Use("scales", f.scale, (None, columns))],
+        "offsets": [offsets],
+        "scale_offsets": [Use("scale_offsets", offsets.element, (groups,))],
+    }
+    width = up(columns, 4)
+    use = Use("tiled", f.scale, (None, width), True)
+    attributes = enumerations(
+        "preprocess_grouped_matmul_sf", format=format, scale_layout="tile128x4"
+    )
+    return Spec(
+        "preprocess_grouped_matmul_sf",
+        operands,
+        {"scales": Output(use, (rows, width), True)},
+        attributes,
+        wrap=_only,
+    )
+
+
+_preprocess_planner = Planner(("scales", "offsets", "scale_offsets"), _plan_preprocess)
+
+
+def preprocess_grouped_matmul_sf(
+    scales, offsets, scale_offsets, format: str = "nvfp4", *, out=None, stream=None
+):
+    """Lays out the linear scales of groups as a grouped matmul reads them.
+
+    Args:
+      scales: [M, K/block] of the format's type, which is not f32.
+      offsets: [G+1] or [G] int32 or int64.
+      scale_offsets: [G] of the same type; see layout.scale_offsets().
+      format: one of FORMATS.
+      out: [R, K/block rounded up to 4], R a multiple of 128.
+      stream: as of grouped_block_quantize().
+
+    Returns:
+      [M rounded up to 128, and 128 more for each further group, K/block rounded
+      up to 4], or out.
+
+    Raises: as grouped_block_quantize().
+    """
+    closed = getattr(offsets, "shape", None) != getattr(scale_offsets, "shape", None)
+    out = None if out is None else (out,)
+    arrays = scales, offsets, scale_offsets
+    return _preprocess_planner.run((format, closed), arrays, out, stream)
+
+
+# ---------------------------------------------------------------------------
+# Matmuls
+# ---------------------------------------------------------------------------
+
+_PLAIN = ("f8E4M3FN", "f8E5M2")
+
+
+def _element(dtype, argument):
+    """The element type of a result: of MLIR, torch, NumPy or by name."""
+    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    name = name.removeprefix("torch.")
+    for element in FLOATS:
+        e = _formats.BY_MLIR[element]
+        if name in (element, e.torch):
+            return element
+    raise invalid_argument(
+        f"{argument}: expected bfloat16, float16 or float32, found {dtype!r}"
+    )
+
+
+def _same_rule(f, g):
+    return (f.scale, f.block_columns) == (g.scale, g.block_columns)
+
+
+def _pair(p, format, b_format):
+    """The two formats, or None and None."""
+    if format is None:
+        if b_format is not None:
+            raise invalid_argument("b_format: expected none without format")
+        return None, None
+    f, g = _formats.find(format), _formats.find(b_format or format, "b_format")
+    if not _same_rule(f, g):
+        raise invalid_argument(
+            f"b_format: expected one with scales as {f.name} has, found {g.name}"
+        )
+    return f, g
+
+
+def _plan_mm(p, format, b_format, b_major, out_dtype, closed):
+    f, g = _pair(p, format, b_format)
+    element = _element(out_dtype, "out_dtype")
+    m, stored_k = p.take("a", (f.data,) if f else _PLAIN, [None, None])
+    k = stored_k * (8 // f.bits) if f else stored_k
+    allowed = (g.data,) if g else _PLAIN
+    if b_major == "k":
+        groups, n, _ = p.take("b", allowed, [None, None, g.stored(k) if g else k])
+    elif b_major == "n":
+        groups, _, n = p.take("b", allowed, [None, k, None])
+        n = n * (8 // g.bits) if g else n
+    else:
+        raise invalid_argument(f"b_major: expected 'k' or 'n', found {b_major!r}")
+    offsets, found = _groups(p, closed)
+    if found != groups:
+        p.refuse("offsets", f"expected {groups} groups, as b has, found {found}")
+    operands = {
+        "a": [Use("a", p.elements["a"], (None, stored_k))],
+        "b": [Use("b", p.elements["b"], p.take("b", allowed, [None] * 3))],
+    }
+    layout = f.layout if f else "tile128x4"
+    if f:
+        columns, tiled = k // f.block_columns, layout == "tile128x4"
+        if tiled:
+            a_shape, rows = [None, up(columns, 4)], [groups, up(n, 128), up(columns, 4)]
+        else:
+            a_shape = [m, columns]
+            rows = [groups, up(n, g.block_rows) // g.block_rows, columns]
+        p.take("a_scales", (f.scale,), a_shape)
+        p.take("b_scales", (g.scale,), rows)
+        a_use = Use("a_scales", f.scale, (None, a_shape[1]), tiled)
+        operands["a_scales"] = [a_use]
+        operands["b_scales"] = [Use("b_scales", g.scale, tuple(rows), tiled)]
+        if tiled:
+            p.take("scale_offsets", INDICES, [None])
+    index = (offsets.element,)
+    operands["offsets"] = [offsets]
+    operands["scale_offsets"] = _optional(p, "scale_offsets", index, [groups])
+    operands["alpha"] = _optional(p, "alpha", ("f32",), [groups])
+    operands["row_scales"] = [
+        dataclasses.replace(use, shape=(None,))
+        for use in _optional(p, "row_scales", ("f32",), [m])
+    ]
+    operands["column_scales"] = _optional(p, "column_scales", ("f32",), [groups, n])
+    operands["bias"] = _optional(p, "bias", FLOATS, [groups, n])
+    outputs = {"out": Output(Use("out", element, (None, n)), (m, n))}
+    attributes = enumerations(
+        "grouped_mm",
+        format=format,
+        b_format=b_format if b_format != format else None,
+        scale_layout=layout,
+        b_major=b_major,
+    )
+    return Spec("grouped_mm", operands, outputs, attributes, wrap=_only)
+
+
+_mm_planner = Planner(
+    (
+        "a", "b", "a_scales", "b_scales", "offsets", "scale_offsets", "alpha",
+        "row_scales", "column_scales", "bias",
+    ),
+    _plan_mm,
+)  # fmt: skip
+
+
+def grouped_mm(
+    a,
+    b,
+    offsets=None,
+    *,
+    a_scales=None,
+    b_scales=None,
+    scale_offsets=None,
+    format: str | None = None,
+    b_format: str | None = None,
+    b_major: str = "k",
+    alpha=None,
+    row_scales=None,
+    column_scales=None,
+    bias=None,
+    out_dtype="bfloat16",
+    out=None,
+    stream=None,
+):
+    """Multiplies the rows of each group by the weights of its own.
+
+    out[i, n] = factor * sum_k a[i, k] * b[e, n, k] + bias[e, n] for each row i of
+    group e, with factor = alpha[e] * row_scales[i] * column_scales[e, n]. Sums are
+    float32 or wider and rounded once.
+
+    Args:
+      a: a Quantized of grouped_block_quantize(), which brings its scales, offsets
+        and format; or codes [M, K], 4 bits packed [M, K/2].
+      b: a Quantized of quantize_weights(), or codes [G, N, K]; with b_major "n"
+        [G, K, N].
+      offsets: [G+1] int32 or int64, with scale_offsets also [G].
+      a_scales, b_scales: as grouped_block_quantize() and quantize_weights() make
+        them; none without a format.
+      scale_offsets: [G]: where groups begin in a_scales in tiles.
+      format, b_format: of a and b; without, a and b are float8_e4m3fn or
+        float8_e5m2 without scales of blocks.
+      b_major: "k" or "n", the innermost extent of b.
+      alpha: [G] float32.
+      row_scales: [M] float32.
+      column_scales: [G, N] float32.
+      bias: [G, N] float32, bfloat16 or float16.
+      out_dtype: bfloat16, float16 or float32, of the result.
+      out: [M, N] for the result.
+      stream: as of grouped_block_quantize().
+
+    Returns:
+      [M, N]; what of a new one belongs to no group holds anything.
+
+    Raises: as grouped_block_quantize().
+    """
+    if isinstance(a, Quantized):
+        a, a_scales, format, offsets, scale_offsets = (
+            a.data,
+            a.scales if a_scales is None else a_scales,
+            format or a.format,
+            a.offsets if offsets is None else offsets,
+            a.scale_offsets if scale_offsets is None else scale_offsets,
+        )
+    if isinstance(b, Quantized):
+        b_format = b_format or b.format
+        b_scales = b.scales if b_scales is None else b_scales
+        b = b.data
+    closed = scale_offsets is None or getattr(offsets, "shape", None) != getattr(
+        scale_offsets, "shape", None
+    )
+    if out is not None:
+        out, out_dtype = (out,), getattr(out, "dtype", None)
+    arrays = (
+        a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
+        column_scales, bias,
+    )  # fmt: skip
+    options = (format, b_format, b_major, out_dtype, closed)
+    return _mm_planner.run(options, arrays, out, stream)
+
+
+def _plan_wgrad(p, format, b_format, n, k, out_dtype):
+    f, g = _pair(p, format, b_format)
+    element = _element(out_dtype, "out_dtype")
+    offsets, groups = _groups(p, True)
+    operands = {}
+    for name, other, extent in ("a", f, n), ("b", g, k):
+        flat = other is not None and other.transposes
+        stored = other.stored(extent) if other else extent
+        allowed = (other.data,) if other else _PLAIN
+        p.take(name, allowed, [None] if flat else [None, stored])
+        shape = (None,) if flat else (None, stored)
+        operands[name] = [Use(name, p.elements[name], shape)]
+    layout = f.layout if f else "tile128x4"
+    for name, other in ("a_scales", f), ("b_scales", g):
+        if other:
+            p.take(name, (other.scale,), [None])
+            use = Use(name, other.scale, (None,), layout == "tile128x4")
+            operands[name] = [use]
+    operands["offsets"] = [offsets]
+    operands["alpha"] = _optional(p, "alpha", ("f32",), [groups])
+    shape = groups, n, k
+    attributes = enumerations(
+        "grouped_wgrad",
+        format=format,
+        b_format=b_format if b_format != format else None,
+        scale_layout=layout,
+    )
+    outputs = {"out": Output(Use("out", element, shape), shape)}
+    return Spec("grouped_wgrad", operands, outputs, attributes, wrap=_only)
+
+
+_wgrad_planner = Planner(
+    ("a", "b", "a_scales", "b_scales", "offsets", "alpha"), _plan_wgrad
+)
+
+
+def grouped_wgrad(
+    a, b, offsets=None, *, n: int | None = None, k: int | None = None, a_scales=None,
+    b_scales=None, format: str | None = None, b_format: str | None = None, alpha=None,
+    out_dtype="float32", out=None, stream=None,
+):  # fmt: skip
+    """The gradient of weights: multiplies along the rows of each group.
+
+    out[e, n, k] = alpha[e] * sum_i a[i, n] * b[i, k] over the rows i of group e.
+    For the CPU: GPUs have no kernel for it yet.
+
+    Args:
+      a, b: Quantized of the output's gradient and of the input with columnwise
+        data, which bring their scales, offsets, formats, N and K; or columnwise
+        data as it is.
+      offsets: [G+1] int32 or int64.
+      n, k: the extents, if a and b are no Quantized.
+      a_scales, b_scales, format, b_format, alpha, out_dtype, out, stream: as of
+        grouped_mm(); the scales are columnwise ones.
+
+    Returns:
+      [G, N, K].
+
+    Raises: as grouped_block_quantize().
+    """
+    if isinstance(a, Quantized):
+        offsets, format, n = (
+            a.offsets if offsets is None else offsets, format or a.format, n or a.columns
+        )  # fmt: skip
+        a, a_scales = a.columnwise_data, a.columnwise_scales
+    if isinstance(b, Quantized):
+        b_format, k = b_format or b.format, k or b.columns
+        b, b_scales = b.columnwise_data, b.columnwise_scales
+    for name, value in ("n", n), ("k", k):
+        if value is None:
+            raise invalid_argument(f"{name}: expected it, where a and b are arrays")
+    if out is not None:
+        out, out_dtype = (out,), getattr(out, "dtype", None)
+    options = (format, b_format, n, k, out_dtype)
+    arrays = (a, b, a_scales, b_scales, offsets, alpha)
+    return _wgrad_planner.run(options, arrays, out, stream)
+
+
+# ---------------------------------------------------------------------------
+# Weights
+# ---------------------------------------------------------------------------
+
+
+def quantize_weights(
+    w, format: str = "nvfp4", *, recipe: str | None = None, global_scale=None,
+    outer_amax=None, stream=None,
+) -> Quantized:  # fmt: skip
+    """Quantizes the weights of experts as grouped_mm() takes them.
+
+    Args:
+      w: [G, N, K] float32, bfloat16 or float16 of NumPy or torch.
+      format, recipe, global_scale, outer_amax, stream: as of
+        grouped_block_quantize().
+
+    Returns:
+      A Quantized: data [G, N, K], 4 bits packed, and scales [G, N rounded up to
+      128, K/block rounded up to 4] in tiles, or linear for scales of f32.
+
+    Raises: as grouped_block_quantize().
+    """
+    kind = _arrays.kind_of(w)
+    if kind is None or kind is _arrays.Arrays:
+        raise TypeError(
+            f"w: expected an array of NumPy or torch, found {type(w).__name__}"
+        )
+    if len(w.shape) != 3:
+        raise invalid_argument(f"w: expected [G, N, K], found shape {list(w.shape)}")
+    f = _formats.find(format)
+    groups, n, k = w.shape
+    device = kind.describe(w).device
+    if f.layout == "tile128x4":
+        scales = (groups * up(n, 128), up(k // f.block_columns, 4))
+    elif f.block_rows == 1:
+        scales = (groups * n, k // f.block_columns)
+    else:
+        rows = groups * (up(n, f.block_rows) // f.block_rows)
+        scales = (rows * (k // f.block_columns),)
+    out = [
+        kind.maker((groups * n, f.stored(k)), f.data, device)(),
+        kind.maker(scales, f.scale, device)(),
+    ]
+    result = grouped_block_quantize(
+        w.reshape(groups * n, k), _uniform(w, groups, n), format, recipe=recipe,
+        global_scale=global_scale, outer_amax=outer_amax, out=out, stream=stream,
+    )  # fmt: skip
+    columns = scales[-1] if len(scales) == 2 else k // f.block_columns
+    parts = result.data.reshape(groups, n, -1), result.scales.reshape(groups, -1, columns)
+    return _quantized(("data", "scales"), format, k)(parts)
+
+
+def _uniform(w, groups, n):
+    """The offsets of groups of n rows, where `w` is."""
+    if _arrays.kind_of(w) is _arrays.NumPy:
+        import numpy as np
+
+        return np.arange(groups + 1, dtype=np.int32) * np.int32(n)
+    import torch
+
+    return torch.arange(groups + 1, dtype=torch.int32, device=w.device) * n
+
+
+def check_stream(stream=None) -> None:
+    """Waits for a CUDA stream and raises what its kernels found wrong with data.
+
+    Args:
+      stream: a stream or its address; None is torch's current one, or that of the
+        thread.
+
+    Raises:
+      Error: INVALID_OFFSETS or INVALID_ROW_INDICES.
+    """
+    import sys
+
+    from ._library import check, lib
+
+    if stream is None:
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_available():
+            stream = torch.cuda.current_stream()
+        else:
+            stream = lib.gqGetStream() or 0
+    check(lib.gqStreamStatus(_arrays.stream_handle(stream)))

@@ -1,0 +1,309 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What computes the elements that are quantized, in the same kernel.
+
+A producer is a name of `NAMES` or a function of gq values:
+
+    gq.grouped_block_quantize((gate, up), offsets, producer="silu_and_mul")
+    gq.grouped_block_quantize((x, bias), offsets, producer=lambda x, b: relu(x + b))
+
+The function is called once a signature, with a Value for each input, and what
+it does to them becomes the kernel. Values are float32; what it returns is
+rounded once to the type of the inputs, or to float32 if those differ. Python's
+`if` cannot look at a Value: use where().
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import numbers
+from collections.abc import Callable
+
+from ._library import invalid_argument
+
+
+class _Trace:
+    """The operations of a producer, in order, as MLIR writes them."""
+
+    def __init__(self):
+        self.lines = []
+
+    def add(self, text, kind="f32"):
+        name = f"%v{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        return (Condition if kind == "i1" else Value)(self, name)
+
+    def value(self, x):
+        """A Value of a Value or a number."""
+        if isinstance(x, Value):
+            if x._trace is not self:
+                raise invalid_argument("producer: a value of another producer")
+            return x
+        if isinstance(x, numbers.Real):
+            return self.add(f"arith.constant {_literal(float(x))} : f32")
+        raise TypeError(f"producer: expected a value or a number, found {type(x).__name__}")
+
+
+def _literal(x):
+    if math.isnan(x):
+        return "0x7FC00000"
+    if math.isinf(x):
+        return "0x7F800000" if x > 0 else "0xFF800000"
+    text = repr(x)
+    if "e" in text and "." not in text:
+        text = text.replace("e", ".0e")
+    return text
+
+
+class Condition:
+    """A truth of each element, for where()."""
+
+    def __init__(self, trace, name):
+        self._trace, self._name = trace, name
+
+    def __repr__(self):
+        return f"gq.producers.Condition({self._name})"
+
+    def __bool__(self):
+        raise TypeError("producer: the truth of an element is not known; use where()")
+
+    def _join(self, op, other):
+        text = f"arith.{op} {self._name}, {other._name} : i1"
+        return self._trace.add(text, "i1")
+
+    def __and__(self, other):
+        return self._join("andi", other)
+
+    def __or__(self, other):
+        return self._join("ori", other)
+
+
+class Value:
+    """An element that a producer computes with, a float32."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, trace, name):
+        self._trace, self._name = trace, name
+
+    def __repr__(self):
+        return f"gq.producers.Value({self._name})"
+
+    def __bool__(self):
+        raise TypeError("producer: an element's value is not known; use where()")
+
+    def _binary(self, op, other, swap=False):
+        other = self._trace.value(other)
+        a, b = (other, self) if swap else (self, other)
+        return self._trace.add(f"{op} {a._name}, {b._name} : f32")
+
+    def _compare(self, predicate, other):
+        other = self._trace.value(other)
+        text = f"arith.cmpf {predicate}, {self._name}, {other._name} : f32"
+        return self._trace.add(text, "i1")
+
+    def __add__(self, other):
+        return self._binary("arith.addf", other)
+
+    def __radd__(self, other):
+        return self._binary("arith.addf", other, True)
+
+    def __sub__(self, other):
+        return self._binary("arith.subf", other)
+
+    def __rsub__(self, other):
+        return self._binary("arith.subf", other, True)
+
+    def __mul__(self, other):
+        return self._binary("arith.mulf", other)
+
+    def __rmul__(self, other):
+        return self._binary("arith.mulf", other, True)
+
+    def __truediv__(self, other):
+        return self._binary("arith.divf", other)
+
+    def __rtruediv__(self, other):
+        return self._binary("arith.divf", other, True)
+
+    def __neg__(self):
+        return _unary("arith.negf", self)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return _unary("math.absf", self)
+
+    def __pow__(self, exponent):
+        """To a whole number, by multiplications."""
+        if not isinstance(exponent, int) or exponent < 1:
+            raise TypeError("producer: ** takes a whole number from 1 on")
+        result = self
+        for _ in range(exponent - 1):
+            result = result * self
+        return result
+
+    def __lt__(self, other):
+        return self._compare("olt", other)
+
+    def __le__(self, other):
+        return self._compare("ole", other)
+
+    def __gt__(self, other):
+        return self._compare("ogt", other)
+
+    def __ge__(self, other):
+        return self._compare("oge", other)
+
+
+def _unary(op, x):
+    return x._trace.add(f"{op} {x._name} : f32")
+
+
+def _of(*values):
+    """The trace of the first Value among them."""
+    for x in values:
+        if isinstance(x, (Value, Condition)):
+            return x._trace
+    raise TypeError("producer: expected a value of the producer")
+
+
+def exp(x: Value) -> Value:
+    """e to the power of x."""
+    return _unary("math.exp", x)
+
+
+def tanh(x: Value) -> Value:
+    """The hyperbolic tangent."""
+    return _unary("math.tanh", x)
+
+
+def erf(x: Value) -> Value:
+    """The error function."""
+    return _unary("math.erf", x)
+
+
+def sqrt(x: Value) -> Value:
+    """The square root."""
+    return _unary("math.sqrt", x)
+
+
+def maximum(a, b) -> Value:
+    """The larger one; NaN if one is."""
+    trace = _of(a, b)
+    return trace.value(a)._binary("arith.maximumf", b)
+
+
+def minimum(a, b) -> Value:
+    """The smaller one; NaN if one is."""
+    trace = _of(a, b)
+    return trace.value(a)._binary("arith.minimumf", b)
+
+
+def where(condition: Condition, a, b) -> Value:
+    """`a` where the condition holds, else `b`."""
+    trace = condition._trace
+    a, b = trace.value(a), trace.value(b)
+    return trace.add(f"arith.select {condition._name}, {a._name}, {b._name} : f32")
+
+
+def sigmoid(x: Value) -> Value:
+    """1 / (1 + e^-x)."""
+    return 1.0 / (exp(-x) + 1.0)
+
+
+def silu(x: Value) -> Value:
+    """x / (1 + e^-x)."""
+    return x / (exp(-x) + 1.0)
+
+
+def relu(x: Value) -> Value:
+    """x where it is positive, else 0; NaN stays."""
+    return maximum(x, 0.0)
+
+
+def gelu(x: Value) -> Value:
+    """x * (1 + erf(x / sqrt(2))) / 2."""
+    return x * 0.5 * (erf(x * 0.7071067811865476) + 1.0)
+
+
+def gelu_tanh(x: Value) -> Value:
+    """The approximation of gelu() by tanh."""
+    return x * 0.5 * (tanh((x + x * x * x * 0.044715) * 0.7978845608028654) + 1.0)
+
+
+def silu_and_mul(gate: Value, up: Value) -> Value:
+    """silu(gate) * up."""
+    return silu(gate) * up
+
+
+def gelu_and_mul(gate: Value, up: Value) -> Value:
+    """gelu(gate) * up."""
+    return gelu(gate) * up
+
+
+def gelu_tanh_and_mul(gate: Value, up: Value) -> Value:
+    """gelu_tanh(gate) * up."""
+    return gelu_tanh(gate) * up
+
+
+def relu2(x: Value) -> Value:
+    """The square of relu(x)."""
+    return relu(x) ** 2
+
+
+#: The producers with names.
+NAMES: dict[str, Callable] = {
+    f.__name__: f
+    for f in (
+        silu, gelu, gelu_tanh, relu, relu2, sigmoid, tanh,
+        silu_and_mul, gelu_and_mul, gelu_tanh_and_mul,
+    )
+}  # fmt: skip
+
+
+def find(producer) -> Callable:
+    """The function of a producer, which may be a name."""
+    if callable(producer):
+        return producer
+    if producer in NAMES:
+        return NAMES[producer]
+    raise invalid_argument(
+        f"producer: expected a function or one of {', '.join(NAMES)}, found {producer!r}"
+    )
+
+
+def count_inputs(producer) -> int:
+    """How many inputs a producer takes."""
+    try:
+        parameters = inspect.signature(find(producer)).parameters.values()
+    except ValueError:
+        return 1
+    return sum(
+        p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty
+        for p in parameters
+    )
+
+
+def region(producer, elements: list[str]) -> str:
+    """The region of the op: a producer traced for inputs of these types."""
+    trace, values = _Trace(), []
+    arguments = ", ".join(f"%e{i} : {e}" for i, e in enumerate(elements))
+    for i, e in enumerate(elements):
+        if e == "f32":
+            values.append(Value(trace, f"%e{i}"))
+        else:
+            values.append(trace.add(f"arith.extf %e{i} : {e} to f32"))
+    try:
+        result = find(producer)(*values)
+    except AttributeError as error:
+        raise TypeError(f"producer: {error}") from error
+    result = trace.value(result)
+    element = elements[0] if len(set(elements)) == 1 else "f32"
+    if element != "f32":
+        trace.lines.append(f"%r = arith.truncf {result._name} : f32 to {element}")
+        result = Value(trace, "%r")
+    body = "\n    ".join([*trace.lines, f"gq.yield {result._name} : {element}"])
+    return f"({{\n  ^bb0({arguments}):\n    {body}\n  }})"
