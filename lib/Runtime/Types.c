@@ -20,11 +20,6 @@ bool gqFormatFind(int32_t format, gqFormatTraits *traits) {
   return true;
 }
 
-const char *gqFormatName(int32_t format) {
-  gqFormatTraits traits;
-  return gqFormatFind(format, &traits) ? traits.name : NULL;
-}
-
 // The rows of each op are one string: those of its attributes, in which the
 // macros below begin it, and those of its operands, which end it.
 #define GQ_BEGIN_ATTRIBUTES(OP) static const char rowsOf##OP[] = ""

@@ -420,7 +420,7 @@ class Planner:
         descriptions = [(u.element, given[u.name].shape, device) for u in uses]
         if out is None:
             for o in outputs:
-                if o.shape is None:
+                if o.shape is None or None in o.shape:
                     raise invalid_argument(
                         f"out: {o.use.name} needs it: its extents depend on the"
                         " contents of arguments"

@@ -18,23 +18,34 @@ class Direction:
     """How one direction is quantized, where it is not as usual.
 
     Attributes: see `DirectionAttr` in docs/Dialect.md; None is as usual.
-      rounding: "nearest".
-      transform: "none".
-      block: the (rows, columns) that share a scale.
+      rounding: "nearest" or "stochastic", which takes a `rng_state`.
+      transform: "none" or "hadamard16", of columns.
+      signs: the rows of a transform that change their sign, as bits.
+      block: the (rows, columns) that share a scale, such as (16, 16).
+      outer: what has an outer amax of its own: "group", "row" or "column".
+      four_over_six: "none", "mae" or "mse".
+      scale_max: 256 or 448, of four_over_six.
     """
 
     rounding: str | None = None
     transform: str | None = None
+    signs: int | None = None
     block: tuple[int, int] | None = None
+    outer: str | None = None
+    four_over_six: str | None = None
+    scale_max: int | None = None
 
     def _attribute(self):
-        parts = [
-            f"{name} = {value}"
-            for name, value in (("rounding", self.rounding), ("transform", self.transform))
-            if value is not None
-        ]
-        if self.block is not None:
-            parts.append(f"block = {self.block[0]}x{self.block[1]}")
+        parts = []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if value is None:
+                continue
+            if field.name == "block":
+                value = f"{value[0]}x{value[1]}"
+            elif field.name == "signs":
+                value = f"0x{value:04X}"
+            parts.append(f"{field.name} = {value}")
         return f"#gq.direction<{', '.join(parts)}>"
 
 
@@ -84,9 +95,11 @@ def _quantized(names, format, columns):
 # grouped_block_quantize
 # ---------------------------------------------------------------------------
 
+# The element types of codes without scales of blocks.
+_PLAIN = ("f8E4M3FN", "f8E5M2")
 _QUANTIZE_NAMES = (
     "row_indices", "offsets", "scale_offsets", "first_dims", "last_dims",
-    "global_scale", "outer_amax", "columnwise_outer_amax",
+    "global_scale", "outer_amax", "columnwise_outer_amax", "rng_state",
 )  # fmt: skip
 
 
@@ -107,9 +120,21 @@ def _optional(p, name, elements, shape):
     return [Use(name, p.elements[name], found)]
 
 
-def _outer(p, name, groups):
-    """An argument that is [] or [G] f32."""
-    return _optional(p, name, ("f32",), [groups] if p.rank(name) else [])
+def _outer(p, name, groups, shape=None):
+    """An argument that is [] or [G] f32, or of another shape if one is given."""
+    if shape is None:
+        shape = [groups] if p.rank(name) else []
+    return _optional(p, name, ("f32",), shape)
+
+
+def _of(direction, name):
+    """What a direction says of `name`."""
+    return getattr(direction, name, None)
+
+
+def _dynamic_rows(uses):
+    """The uses, whose first extent is not known at compile time."""
+    return [dataclasses.replace(u, shape=(None, *u.shape[1:])) for u in uses]
 
 
 def _inputs(p, producer, count, gathered):
@@ -154,6 +179,16 @@ _MAPS = {
 }
 
 
+def _region(producer, inputs, maps, gathered, attributes):
+    """The region of a producer; its maps become an attribute."""
+    if producer is None:
+        return ""
+    elements = [u.element for u in inputs for _ in u.slices or (0,)]
+    listed = ", ".join(f"affine_map<{_MAPS[m, gathered]}>" for m in maps)
+    attributes["maps"] = f"[{listed}]"
+    return producers.region(producer, elements)
+
+
 def _plan_quantize(
     p, count, format, recipe, layout, rows, rowwise, columnwise, producer, amax, dbias,
     closed, wants_offsets,
@@ -189,9 +224,19 @@ def _plan_quantize(
         "first_dims": _optional(p, "first_dims", index, [groups]),
         "last_dims": _optional(p, "last_dims", index, [groups]),
         "global_scale": _outer(p, "global_scale", groups),
-        "outer_amax": _outer(p, "outer_amax", groups),
-        "columnwise_outer_amax": _outer(p, "columnwise_outer_amax", groups),
+        "outer_amax": _outer(
+            p, "outer_amax", groups, [m] if _of(rowwise, "outer") == "row" else None
+        ),
+        "columnwise_outer_amax": _outer(
+            p,
+            "columnwise_outer_amax",
+            groups,
+            [groups, k] if _of(columnwise, "outer") == "column" else None,
+        ),
+        "rng_state": _optional(p, "rng_state", ("i64",), [2]),
     }
+    if _of(rowwise, "outer") == "row":
+        operands["outer_amax"] = _dynamic_rows(operands["outer_amax"])
     tiled = layout == "tile128x4"
     if ragged:
         flat = (f.stored(size),)
@@ -237,16 +282,27 @@ def _plan_quantize(
     for name, direction in ("rowwise", rowwise), ("columnwise", columnwise):
         if isinstance(direction, Direction):
             attributes[name] = direction._attribute()
-    region = ""
-    if producer is not None:
-        elements = [u.element for u in inputs for _ in u.slices or (0,)]
-        region = producers.region(producer, elements)
-        listed = ", ".join(f"affine_map<{_MAPS[m, gathered]}>" for m in maps)
-        attributes["maps"] = f"[{listed}]"
+    region = _region(producer, inputs, maps, gathered, attributes)
     wrap = _quantized(tuple(names), format, k)
     return Spec(
         "grouped_block_quantize", operands, outputs, attributes, region, wrap
     )
+
+
+def _names_of(x, names):
+    """The inputs of an argument as a tuple, with names and labels if several."""
+    if not isinstance(x, (tuple, list)):
+        return (x,), None, None
+    if len(x) == 1:
+        return tuple(x), None, None
+    mine = [f"x{i}" for i in range(len(x))]
+    labels = {name: f"x[{i}]" for i, name in enumerate(mine)}
+    return tuple(x), (*mine, *names), labels
+
+
+def _listed(out):
+    """`out` as a list, if there is one."""
+    return out if out is None or isinstance(out, (tuple, list)) else (out,)
 
 
 _quantize_planner = Planner(("x", *_QUANTIZE_NAMES), _plan_quantize)
@@ -269,6 +325,7 @@ def grouped_block_quantize(
     global_scale=None,
     outer_amax=None,
     columnwise_outer_amax=None,
+    rng_state=None,
     amax: bool = False,
     dbias=False,
     out=None,
@@ -301,7 +358,9 @@ def grouped_block_quantize(
       shapes: (first_dims, last_dims), [G] each: groups are matrices of their own
         extents, and offsets are those of elements. Takes `out`.
       global_scale: [] or [G] float32.
-      outer_amax, columnwise_outer_amax: [] or [G] float32.
+      outer_amax, columnwise_outer_amax: [] or [G] float32; with an `outer` of the
+        direction [M], one a row, and [G, K], one a column of a group.
+      rng_state: [2] int64, the seed and the offset of stochastic rounding.
       amax: whether the largest magnitudes [G] float32 are returned.
       dbias: whether the sums of columns [G, K] are; True is of the type of x.
       out: arrays for all that is returned, and for the scale offsets if they are
@@ -320,17 +379,11 @@ def grouped_block_quantize(
         on the CPU INVALID_OFFSETS and INVALID_ROW_INDICES too.
       TypeError: an argument is no array, or one of another kind.
     """
-    count = 1
-    if type(x) in (tuple, list):
-        count = len(x)
-        x = tuple(x)
-    else:
-        x = (x,)
+    x, names, labels = _names_of(x, _QUANTIZE_NAMES)
     first_dims, last_dims = shapes or (None, None)
     if recipe is None and (outer_amax is not None or columnwise_outer_amax is not None):
         recipe = "te"
-    if out is not None and not isinstance(out, (tuple, list)):
-        out = (out,)
+    out = _listed(out)
     closed = True
     if scale_offsets is not None and hasattr(offsets, "shape"):
         closed = offsets.shape != scale_offsets.shape
@@ -338,19 +391,15 @@ def grouped_block_quantize(
     if not (rowwise or columnwise):
         raise invalid_argument("rowwise: expected it or columnwise, found neither")
     wants_offsets = out is None or len(out) > wanted
-    names = labels = None
-    if count > 1:
-        names = (*[f"x{i}" for i in range(count)], *_QUANTIZE_NAMES)
-        labels = {f"x{i}": f"x[{i}]" for i in range(count)}
     options = (
-        count, format, recipe, scale_layout, rows, rowwise, columnwise, producer,
+        len(x), format, recipe, scale_layout, rows, rowwise, columnwise, producer,
         amax, dbias, closed, wants_offsets,
     )  # fmt: skip
     result = _quantize_planner.run(
         options,
         (
             *x, row_indices, offsets, scale_offsets, first_dims, last_dims,
-            global_scale, outer_amax, columnwise_outer_amax,
+            global_scale, outer_amax, columnwise_outer_amax, rng_state,
         ),
         out, stream, names, labels,
     )  # fmt: skip
@@ -396,12 +445,263 @@ def nv_grouped_block_quantize(
             options,
             (
                 input, None, input_offsets, output_offsets, None, None, global_scale,
-                None, None,
+                None, None, None,
             ),
             out, stream, None,
             {"x": "input", "offsets": "input_offsets", "scale_offsets": "output_offsets"},
         )
     )  # fmt: skip
+
+
+# ---------------------------------------------------------------------------
+# grouped_amax
+# ---------------------------------------------------------------------------
+
+_AMAX_NAMES = ("row_indices", "offsets", "first_dims", "last_dims")
+
+
+def _only(outs):
+    return outs[0]
+
+
+def _several(outs):
+    return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+def _plan_amax(p, count, rows, producer, amax, row_amax, column_amax):
+    ragged, gathered, maps = "first_dims" in p, "row_indices" in p, []
+    if ragged:
+        p.take("x", FLOATS, [None])
+        inputs, m, k = [Use("x", p.elements["x"], (None,))], None, None
+    else:
+        inputs, maps, m, k = _inputs(p, producer, count, gathered)
+    if gathered:
+        (m,) = p.take("row_indices", INDICES, [None])
+    offsets, groups = _groups(p, True)
+    index = (offsets.element,)
+    operands = {
+        "inputs": inputs,
+        "row_indices": [Use("row_indices", p.elements["row_indices"], (None,))]
+        if gathered
+        else [],
+        "offsets": [offsets],
+        "first_dims": _optional(p, "first_dims", index, [groups]),
+        "last_dims": _optional(p, "last_dims", index, [groups]),
+    }
+    outputs = {}
+    for name, wanted, shape, static in (
+        ("amax", amax, (groups,), (groups,)),
+        ("row_amax", row_amax, (m,), (None,)),
+        ("column_amax", column_amax, (groups, k), (groups, k)),
+    ):
+        if wanted:
+            outputs[name] = Output(Use(name, "f32", static), shape)
+    attributes = enumerations("grouped_amax", rows=rows)
+    region = _region(producer, inputs, maps, gathered, attributes)
+    return Spec("grouped_amax", operands, outputs, attributes, region, _several)
+
+
+_amax_planner = Planner(("x", *_AMAX_NAMES), _plan_amax)
+
+
+def grouped_amax(
+    x, offsets, *, amax: bool = True, row_amax: bool = False,
+    column_amax: bool = False, rows: str = "all", producer=None, row_indices=None,
+    shapes=None, out=None, stream=None,
+):  # fmt: skip
+    """The largest magnitudes of groups, of rows and of columns; NaN is dropped.
+
+    Args:
+      x, offsets, producer, row_indices, shapes, stream: as of
+        grouped_block_quantize(); K is a multiple of 16, and offsets hold G+1.
+      amax, row_amax, column_amax: which are wanted.
+      rows: with "grouped", row_amax of rows in no group is left as it is in out.
+      out: arrays for what is wanted.
+
+    Returns:
+      float32 [G], [M] and [G, K], those that are wanted in this order: one array,
+      or a tuple.
+
+    Raises: as grouped_block_quantize().
+    """
+    x, names, labels = _names_of(x, _AMAX_NAMES)
+    first_dims, last_dims = shapes or (None, None)
+    if not (amax or row_amax or column_amax):
+        raise invalid_argument("amax: expected it, row_amax or column_amax")
+    options = (len(x), rows, producer, amax, row_amax, column_amax)
+    arrays = (*x, row_indices, offsets, first_dims, last_dims)
+    return _amax_planner.run(options, arrays, _listed(out), stream, names, labels)
+
+
+# ---------------------------------------------------------------------------
+# The way back
+# ---------------------------------------------------------------------------
+
+
+def _plan_dequantize(p, format, recipe, layout, axis, columns, out_dtype, closed, has_out):
+    f = _formats.find(format) if format is not None else None
+    element = _element(out_dtype, "out_dtype")
+    allowed = (f.data,) if f else _PLAIN
+    ragged, columnwise = "first_dims" in p, axis == "columnwise"
+    if axis not in ("rowwise", "columnwise"):
+        raise invalid_argument(f"axis: expected 'rowwise' or 'columnwise', found {axis!r}")
+    layout = layout or (f.layout if f else "tile128x4")
+    offsets, groups = _groups(p, closed)
+    index = (offsets.element,)
+    is_flat = ragged or (columnwise and f is not None and f.transposes)
+    if is_flat:
+        (size,) = p.take("data", allowed, [None])
+        data, k = Use("data", p.elements["data"], (None,)), columns
+        shape = (size * 8 // f.bits if f else size,) if ragged else None
+        if not ragged and k is None:
+            raise invalid_argument("columns: expected K, where data is flat")
+    else:
+        m, stored = p.take("data", allowed, [None, None])
+        data, k = Use("data", p.elements["data"], (None, stored)), stored
+        if f:
+            k = stored * 8 // f.bits
+        shape = (m, k)
+    out = Use("out", element, (None,) if ragged else (None, k))
+    operands = {"data": [data]}
+    if f:
+        tiled = layout == "tile128x4"
+        block_rows = f.block_rows
+        if ragged or columnwise or (block_rows > 1 and not tiled):
+            scales = (None,)
+        else:
+            width = k // f.block_columns
+            scales = (None, up(width, 4) if tiled else width)
+        p.take("scales", (f.scale,), scales)
+        operands["scales"] = [Use("scales", f.scale, scales, tiled)]
+    operands |= {
+        "offsets": [offsets],
+        "scale_offsets": _optional(p, "scale_offsets", index, [groups]),
+        "first_dims": _optional(p, "first_dims", index, [groups]),
+        "last_dims": _optional(p, "last_dims", index, [groups]),
+        "global_scale": _outer(p, "global_scale", groups),
+        "outer_amax": _outer(p, "outer_amax", groups),
+        "scale_inv": _outer(p, "scale_inv", groups),
+    }
+    attributes = enumerations(
+        "grouped_dequantize", format=format, recipe=recipe, scale_layout=layout, axis=axis
+    )
+    output = Output(out, shape if shape else (None if not has_out else (None, k)), True)
+    return Spec("grouped_dequantize", operands, {"out": output}, attributes, wrap=_only)
+
+
+_dequantize_planner = Planner(
+    (
+        "data", "scales", "offsets", "scale_offsets", "first_dims", "last_dims",
+        "global_scale", "outer_amax", "scale_inv",
+    ),
+    _plan_dequantize,
+)  # fmt: skip
+
+
+def grouped_dequantize(
+    data, offsets=None, *, scales=None, scale_offsets=None, format: str | None = None,
+    recipe: str | None = None, scale_layout: str | None = None, axis: str = "rowwise",
+    columns: int | None = None, shapes=None, global_scale=None, outer_amax=None,
+    scale_inv=None, out_dtype="bfloat16", out=None, stream=None,
+):  # fmt: skip
+    """The numbers that codes and scales of groups stand for.
+
+    Args:
+      data: a Quantized, which brings scales, offsets and format; or data as
+        grouped_block_quantize() wrote it, in one direction.
+      offsets, scale_offsets, recipe, scale_layout, shapes, global_scale,
+        outer_amax, stream: as of grouped_block_quantize() when it was quantized.
+      scales: of the same direction; none without a format.
+      format: of data; without, data is float8_e4m3fn or float8_e5m2 of FP8 per
+        tensor and there is a scale_inv.
+      axis: "rowwise" or "columnwise", the direction of data and scales.
+      columns: K, where data is flat and no Quantized.
+      scale_inv: [] or [G] float32.
+      out_dtype: bfloat16, float16 or float32, of the result.
+      out: [M, K] for the result; rows in no group stay. It is needed where data
+        is flat columnwise data, which does not say M.
+
+    Returns:
+      [M, K], or flat with shapes.
+
+    Raises: as grouped_block_quantize().
+    """
+    if isinstance(data, Quantized):
+        q = data
+        format, columns = format or q.format, columns or q.columns
+        offsets = q.offsets if offsets is None else offsets
+        if axis == "columnwise":
+            data, scales = q.columnwise_data, q.columnwise_scales
+        else:
+            data, scales = q.data, q.scales
+            scale_offsets = q.scale_offsets if scale_offsets is None else scale_offsets
+    if recipe is None and outer_amax is not None:
+        recipe = "te"
+    first_dims, last_dims = shapes or (None, None)
+    closed = scale_offsets is None or getattr(offsets, "shape", None) != getattr(
+        scale_offsets, "shape", None
+    )
+    if out is not None:
+        out_dtype = getattr(out, "dtype", None)
+    options = (
+        format, recipe, scale_layout, axis, columns, out_dtype, closed, out is not None
+    )  # fmt: skip
+    arrays = (
+        data, scales, offsets, scale_offsets, first_dims, last_dims, global_scale,
+        outer_amax, scale_inv,
+    )  # fmt: skip
+    return _dequantize_planner.run(options, arrays, _listed(out), stream)
+
+
+def _plan_block_dequantize(p, format, out_dtype):
+    f = _formats.find(format)
+    element = _element(out_dtype, "out_dtype")
+    m, stored = p.take("data", (f.data,), [None, None])
+    k = stored * 8 // f.bits
+    rows, columns = up(m, f.block_rows) // f.block_rows, k // f.block_columns
+    p.take("scales", (f.scale,), [rows, columns])
+    operands = {
+        "data": [Use("data", f.data, (None, stored))],
+        "scales": [Use("scales", f.scale, (None, columns))],
+        "global_scale": _optional(p, "global_scale", ("f32",), []),
+    }
+    outputs = {"out": Output(Use("out", element, (None, k)), (m, k))}
+    attributes = enumerations("block_dequantize", format=format, scale_layout="linear")
+    return Spec("block_dequantize", operands, outputs, attributes, wrap=_only)
+
+
+_block_dequantize_planner = Planner(
+    ("data", "scales", "global_scale"), _plan_block_dequantize
+)
+
+
+def block_dequantize(
+    data, scales=None, format: str | None = None, *, global_scale=None,
+    out_dtype="bfloat16", out=None, stream=None,
+):  # fmt: skip
+    """The numbers that codes and linear scales stand for.
+
+    Args:
+      data: a Quantized of block_quantize(), or codes [M, K], 4 bits packed.
+      scales: [M, K/block], for blocks of 128 by 128 [M/128, K/128] rounded up.
+      format: one of FORMATS; "nvfp4" if data is no Quantized.
+      global_scale: [] float32, of nvfp4.
+      out_dtype: bfloat16, float16 or float32, of the result.
+      out, stream: as of grouped_dequantize().
+
+    Returns:
+      [M, K].
+
+    Raises: as grouped_block_quantize().
+    """
+    if isinstance(data, Quantized):
+        scales = data.scales if scales is None else scales
+        data, format = data.data, format or data.format
+    if out is not None:
+        out_dtype = getattr(out, "dtype", None)
+    options = (format or "nvfp4", out_dtype)
+    arrays = (data, scales, global_scale)
+    return _block_dequantize_planner.run(options, arrays, _listed(out), stream)
 
 
 # ---------------------------------------------------------------------------
@@ -448,10 +748,6 @@ def block_quantize(
     Raises: as grouped_block_quantize().
     """
     return _block_quantize_planner.run((format,), (x, global_scale), out, stream)
-
-
-def _only(outs):
-    return outs[0]
 
 
 def _plan_preprocess(p, format, closed):
@@ -502,7 +798,7 @@ def preprocess_grouped_matmul_sf(
     Raises: as grouped_block_quantize().
     """
     closed = getattr(offsets, "shape", None) != getattr(scale_offsets, "shape", None)
-    out = None if out is None else (out,)
+    out = _listed(out)
     arrays = scales, offsets, scale_offsets
     return _preprocess_planner.run((format, closed), arrays, out, stream)
 
@@ -510,9 +806,6 @@ def preprocess_grouped_matmul_sf(
 # ---------------------------------------------------------------------------
 # Matmuls
 # ---------------------------------------------------------------------------
-
-_PLAIN = ("f8E4M3FN", "f8E5M2")
-
 
 def _element(dtype, argument):
     """The element type of a result: of MLIR, torch, NumPy or by name."""
@@ -584,10 +877,7 @@ def _plan_mm(p, format, b_format, b_major, out_dtype, closed):
     operands["offsets"] = [offsets]
     operands["scale_offsets"] = _optional(p, "scale_offsets", index, [groups])
     operands["alpha"] = _optional(p, "alpha", ("f32",), [groups])
-    operands["row_scales"] = [
-        dataclasses.replace(use, shape=(None,))
-        for use in _optional(p, "row_scales", ("f32",), [m])
-    ]
+    operands["row_scales"] = _dynamic_rows(_optional(p, "row_scales", ("f32",), [m]))
     operands["column_scales"] = _optional(p, "column_scales", ("f32",), [groups, n])
     operands["bias"] = _optional(p, "bias", FLOATS, [groups, n])
     outputs = {"out": Output(Use("out", element, (None, n)), (m, n))}

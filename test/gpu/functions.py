@@ -36,6 +36,22 @@ def decode(array):
     return array.view(kinds[array.dtype.itemsize])
 
 
+def direction(wanted, d):
+    """What the function takes for a direction of the oracle."""
+    if not wanted or d == oracle.Direction():
+        return wanted
+    four = d.four_over_six
+    return gq.Direction(
+        rounding="stochastic" if d.stochastic else None,
+        transform=None if d.signs is None else "hadamard16",
+        signs=d.signs,
+        block=(16, 16) if d.square else None,
+        outer=None if d.outer == "group" else d.outer,
+        four_over_six=four,
+        scale_max=d.scale_max if four else None,
+    )
+
+
 def grouped_block_quantize(operands, attributes, to=lambda array, element: array):
     """Runs a case by the function; returns what was passed for the outputs."""
     given = {name: to(o.array, o.element) for name, o in operands.items()}
@@ -50,13 +66,14 @@ def grouped_block_quantize(operands, attributes, to=lambda array, element: array
     dbias = operands["dbias"].element if "dbias" in given else False
     inputs = (
         "row_indices", "scale_offsets", "global_scale", "outer_amax",
-        "columnwise_outer_amax",
+        "columnwise_outer_amax", "rng_state",
     )  # fmt: skip
     gq.grouped_block_quantize(
         given["input"], given["offsets"], attributes.format,
         recipe=attributes.recipe, scale_layout=attributes.layout,
-        rows=attributes.rows, rowwise="data" in given,
-        columnwise="columnwise_data" in given, amax="amax" in given, dbias=dbias,
+        rows=attributes.rows,
+        rowwise=direction("data" in given, attributes.rowwise),
+        columnwise=direction("columnwise_data" in given, attributes.columnwise), amax="amax" in given, dbias=dbias,
         shapes=shapes, out=outs, **{n: given[n] for n in inputs if n in given},
     )  # fmt: skip
     return {name: given[name] for name in order if name in given}

@@ -6,6 +6,7 @@ import gc
 import threading
 
 import cases
+import elements
 import formats
 import functions
 import golden
@@ -342,6 +343,49 @@ def test_gradient_of_weights(fmt):
     expected = dy[100:].T @ x[100:]
     error = np.linalg.norm(dw[2] - expected) / np.linalg.norm(expected)
     assert error < (0.18 if "fp4" in fmt else 0.09 if "e5m2" in fmt else 0.06)
+
+
+def test_amax():
+    x, element, offsets, _ = functions.arguments("empty groups")
+    values = elements.decode(x, element)
+    groups = [values[a:b] for a, b in zip(offsets, offsets[1:])]
+    expected = np.float32([cases.largest(g) for g in groups])
+    np.testing.assert_array_equal(gq.grouped_amax(x, offsets), expected)
+    out = np.full(len(groups), 7, np.float32)
+    amax, rows, columns = gq.grouped_amax(
+        x, offsets, row_amax=True, column_amax=True,
+        out=[out, np.empty(len(x), np.float32), np.empty((len(groups), x.shape[1]), np.float32)],
+    )  # fmt: skip
+    assert amax is out
+    np.testing.assert_array_equal(amax, expected)
+    np.testing.assert_array_equal(rows, [cases.largest(r) for r in values])
+    for g, row in zip(groups, columns):
+        np.testing.assert_array_equal(row, [cases.largest(c) for c in g.T])
+    with pytest.raises(gq.Error, match="amax: expected it, row_amax or column_amax"):
+        gq.grouped_amax(x, offsets, amax=False)
+
+
+@pytest.mark.parametrize("fmt", oracle.FORMATS)
+def test_way_back(fmt):
+    """Both directions, and rows alone, to what the codes stand for."""
+    rng = np.random.default_rng(0)
+    x, offsets = rng.standard_normal((233, 256), np.float32), np.int32([0, 100, 100, 233])
+    q = gq.grouped_block_quantize(x, offsets, fmt, columnwise=True)
+    out = np.full(x.shape, 9, np.float32)
+    for axis, quantize in ("rowwise", oracle.quantize_rows), ("columnwise", oracle.quantize_columns):
+        gq.grouped_dequantize(q, axis=axis, out=out)
+        for a, b in (0, 100), (100, 233):
+            g = x[a:b]
+            if axis == "columnwise":
+                error = np.abs(out[a:b] - g)
+                assert (error <= np.abs(g).max() * 0.26).all() and error.mean() < 0.1
+                continue
+            codes, scales = quantize(g, fmt)
+            np.testing.assert_array_equal(out[a:b], oracle.dequantize_codes(codes, scales, fmt).astype(np.float32))
+    back = gq.block_dequantize(gq.block_quantize(x, fmt), out_dtype="float32")
+    codes, scales = oracle.quantize_rows(x, fmt)
+    np.testing.assert_array_equal(back, oracle.dequantize_codes(codes, scales, fmt).astype(np.float32))
+    assert gq.grouped_dequantize(q).dtype == ml_dtypes.bfloat16
 
 
 def test_layout():

@@ -233,9 +233,6 @@ extern "C" {
 // For languages that do not read the headers. Strings have static lifetime, and
 // are null where there is no such number.
 
-/// The name of format number `format`.
-GQ_EXPORT const char *gqFormatName(int32_t format);
-
 /// gqFormatGetTraits(); returns whether there is such a format.
 GQ_EXPORT bool gqFormatFind(int32_t format, gqFormatTraits *traits);
 
