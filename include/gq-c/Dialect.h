@@ -179,9 +179,9 @@ typedef struct gqGroupedMm {
 } gqGroupedMm;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedMm(MlirOperation op);
-/// The attribute `kernel`, which is about GPUs alone; auto where it is left
-/// out.
-MLIR_CAPI_EXPORTED gqMmKernel gqGroupedMmGetKernel(MlirOperation op);
+/// The attribute `kernel` of this op or of gq.grouped_wgrad, which is about
+/// GPUs alone; auto where it is left out.
+MLIR_CAPI_EXPORTED gqMmKernel gqMmGetKernel(MlirOperation op);
 MLIR_CAPI_EXPORTED gqGroupedMm gqGroupedMmGet(MlirOperation op);
 /// As gqBlockQuantizeCreate.
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedMmCreate(MlirLocation location,

@@ -10,7 +10,7 @@
 
 GQ_DEFINE_OP_OF_ROWS(GroupedMm)
 
-gqMmKernel gqGroupedMmGetKernel(MlirOperation op) {
+gqMmKernel gqMmGetKernel(MlirOperation op) {
   MlirAttribute kernel = gqGetAttribute(op, "kernel");
   return mlirAttributeIsNull(kernel) ? GQ_MM_KERNEL_AUTO
                                      : gqMmKernelAttrGetValue(kernel);

@@ -108,29 +108,63 @@ static gqMmKernel choose(const gqGroupedMm *desc, bool hopper, char *reason,
   return candidates.kernels[i];
 }
 
-static bool chooseKernel(MlirOperation op, bool hopper) {
-  gqGroupedMm desc = gqGroupedMmGet(op);
-  gqMmKernel given = gqGroupedMmGetKernel(op);
-  if (given != GQ_MM_KERNEL_AUTO) {
-    const char *fault = findFault(given, &desc, hopper);
-    return !fault || gqOpError(op, "kernel '%s' %s", names[given], fault);
-  }
-  char text[160], reason[96];
-  gqMmKernel kernel = choose(&desc, hopper, reason, sizeof(reason));
+/// The same of a gq.grouped_wgrad.
+static const char *findWgradFault(gqMmKernel kernel, bool hopper) {
+  if (kernel != GQ_MM_KERNEL_ANY && kernel != GQ_MM_KERNEL_TILES128)
+    return "is a kernel of gq.grouped_mm";
+  return kernel == GQ_MM_KERNEL_TILES128 && !hopper ? "is a kernel of sm_90a"
+                                                    : NULL;
+}
+
+/// Makes it the op's, and says why.
+static void setKernel(MlirOperation op, gqMmKernel kernel, const char *reason) {
+  char text[160];
   if (kernel != GQ_MM_KERNEL_AUTO)
     mlirOperationSetAttributeByName(
         op, mlirStringRefCreateFromCString("kernel"),
         gqMmKernelAttrGet(mlirOperationGetContext(op), kernel));
   snprintf(text, sizeof(text), "kernel '%s': %s", names[kernel], reason);
   gqRemarkPassed(mlirOperationGetLocation(op), passName, text);
+}
+
+static bool chooseWgradKernel(MlirOperation op, bool hopper) {
+  gqMmKernel given = gqMmGetKernel(op);
+  if (given != GQ_MM_KERNEL_AUTO) {
+    const char *fault = findWgradFault(given, hopper);
+    return !fault || gqOpError(op, "kernel '%s' %s", names[given], fault);
+  }
+  if (hopper)
+    setKernel(op, GQ_MM_KERNEL_TILES128, "sm_90a has wgmma");
+  else
+    setKernel(op, GQ_MM_KERNEL_ANY, "the other kernel is for sm_90a");
   return true;
 }
 
+static bool chooseKernel(MlirOperation op, bool hopper) {
+  gqGroupedMm desc = gqGroupedMmGet(op);
+  gqMmKernel given = gqMmGetKernel(op);
+  if (given != GQ_MM_KERNEL_AUTO) {
+    const char *fault = findFault(given, &desc, hopper);
+    return !fault || gqOpError(op, "kernel '%s' %s", names[given], fault);
+  }
+  char reason[96];
+  gqMmKernel kernel = choose(&desc, hopper, reason, sizeof(reason));
+  setKernel(op, kernel, reason);
+  return true;
+}
+
+/// Whether it is an op with the attribute `kernel`.
+static bool hasKernel(MlirOperation op) {
+  return gqOperationIsAGroupedMm(op) || gqOperationIsAGroupedWgrad(op);
+}
+
 MlirLogicalResult gqChooseKernels(MlirOperation module, const char *chip) {
-  gqOpList ops = gqCollect(module, gqOperationIsAGroupedMm);
-  bool valid = true;
+  gqOpList ops = gqCollect(module, hasKernel);
+  bool valid = true, hopper = strcmp(chip, "sm_90a") == 0;
   for (intptr_t i = 0; i < ops.size; ++i)
-    valid &= chooseKernel(ops.ops[i], strcmp(chip, "sm_90a") == 0);
+    valid &= gqOperationIsAGroupedMm(ops.ops[i])
+                 ? chooseKernel(ops.ops[i], hopper)
+                 : chooseWgradKernel(ops.ops[i], hopper);
   gqOpListFree(&ops);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

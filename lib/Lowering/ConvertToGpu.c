@@ -21,6 +21,7 @@
 #include "Query.h"
 
 #include "gq-c/Dialect.h"
+#include "runtime_kernels/layout/Tile128x4.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -684,7 +685,7 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
 static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
                             gqGpuAddress statusWord) {
   gqGroupedMm desc = gqGroupedMmGet(op);
-  gqMmKernel kernel = gqGroupedMmGetKernel(op);
+  gqMmKernel kernel = gqMmGetKernel(op);
   if (kernel != GQ_MM_KERNEL_AUTO)
     return launchMmKernel(launcher, &desc, statusWord, kernel, -1, INT32_MAX);
   gqMmCandidates candidates = gqMmKernelCandidates(&desc);
@@ -695,6 +696,125 @@ static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
         launchMmKernel(launcher, &desc, statusWord, candidates.kernels[i],
                        i ? candidates.atMost[i - 1] : -1, candidates.atMost[i]);
   return valid;
+}
+
+//===----------------------------------------------------------------------===//
+// The gradient of weights
+//===----------------------------------------------------------------------===//
+
+/// An operation on extents, a constant where both are.
+static gqExtent buildArithmetic(const Launcher *launcher, const char *name,
+                                gqExtent a, gqExtent b, int64_t fixed) {
+  MlirValue both[] = {a.value, b.value};
+  return a.fixed != GQ_DYNAMIC && b.fixed != GQ_DYNAMIC
+             ? fixedExtent(launcher, fixed)
+             : (gqExtent){gqBuildValue(&launcher->builder, name, 2, both,
+                                       i64Type(launcher)),
+                          GQ_DYNAMIC};
+}
+
+static gqExtent buildLesser(const Launcher *launcher, gqExtent a, gqExtent b) {
+  return buildArithmetic(launcher, "arith.minsi", a, b,
+                         a.fixed < b.fixed ? a.fixed : b.fixed);
+}
+
+/// a / b, of a b that is at least 1.
+static gqExtent buildQuotient(const Launcher *launcher, gqExtent a,
+                              gqExtent b) {
+  return buildArithmetic(launcher, "arith.divsi", a, b,
+                         b.fixed > 0 ? a.fixed / b.fixed : 0);
+}
+
+/// An extent that a launch has asked to be positive, but that may be none.
+static gqExtent buildPositive(const Launcher *launcher, gqExtent extent) {
+  return buildArithmetic(launcher, "arith.maxsi", extent,
+                         fixedExtent(launcher, 1),
+                         extent.fixed > 1 ? extent.fixed : 1);
+}
+
+/// `a` or `b`: columnwise data, [M, extent] before it was quantized.
+typedef struct WgradSide {
+  gqFormat format;
+  MlirValue data, scales;
+  gqExtent extent;
+} WgradSide;
+
+/// M; of flat data the rows that it has room for.
+static gqExtent buildRows(const Launcher *launcher, const WgradSide *side) {
+  if (!gqFormatGetTraits(side->format).transposes)
+    return buildExtent(launcher, side->data, 0, 1);
+  return buildQuotient(
+      launcher, buildExtent(launcher, side->data, 0, elementsOf(side->data)),
+      buildPositive(launcher, side->extent));
+}
+
+/// The columns of scales that there is room for.
+static gqExtent buildScaleColumns(const Launcher *launcher,
+                                  const WgradSide *side) {
+  gqFormatTraits traits = gqFormatGetTraits(side->format);
+  bool tiled = gqMmScaleLayout(side->format) == GQ_SCALE_LAYOUT_TILE128X4;
+  int64_t unit = tiled ? GQ_DEV_TILE_ROWS : traits.blockRows;
+  gqExtent entries = buildExtent(launcher, side->scales, 0, 1);
+  gqExtent extent = buildPositive(launcher, side->extent);
+  // Lines of scales, in units of as many as an extent is rounded up to.
+  gqExtent lines = buildQuotient(
+      launcher,
+      buildArithmetic(launcher, "arith.addi", extent,
+                      fixedExtent(launcher, unit - 1), extent.fixed + unit - 1),
+      fixedExtent(launcher, unit));
+  return buildQuotient(
+      launcher,
+      tiled ? buildQuotient(launcher, entries, fixedExtent(launcher, unit))
+            : entries,
+      lines);
+}
+
+static bool launchGroupedWgrad(const Launcher *launcher, MlirOperation op,
+                               gqGpuAddress statusWord) {
+  gqGroupedWgrad desc = gqGroupedWgradGet(op);
+  bool wgmma = gqMmGetKernel(op) == GQ_MM_KERNEL_TILES128;
+  bool scaled = desc.format != GQ_FORMAT_NONE;
+  WgradSide a = {desc.format, desc.a, desc.aScales,
+                 buildExtent(launcher, desc.out, 1, 1)};
+  WgradSide b = {desc.bFormat, desc.b, desc.bScales,
+                 buildExtent(launcher, desc.out, 2, 1)};
+  bool flat = gqFormatGetTraits(desc.format).transposes;
+  // The struct of both families.
+  gqGroupedWgradTilesOperands operands = {
+      .a = buildAddress(launcher, desc.a),
+      .aStride =
+          flat ? fixedExtent(launcher, 0) : buildRowStride(launcher, desc.a, 1),
+      .aScales = buildAddress(launcher, desc.aScales),
+      .b = buildAddress(launcher, desc.b),
+      .bStride =
+          flat ? fixedExtent(launcher, 0) : buildRowStride(launcher, desc.b, 1),
+      .bScales = buildAddress(launcher, desc.bScales),
+      .offsets = buildAddress(launcher, desc.offsets),
+      .groups = buildExtent(launcher, desc.out, 0, 1),
+      .alpha = buildAddress(launcher, desc.alpha),
+      .out = buildAddress(launcher, desc.out),
+      .rows = buildLesser(launcher, buildRows(launcher, &a),
+                          buildRows(launcher, &b)),
+      .scaleColumns =
+          scaled ? buildLesser(launcher, buildScaleColumns(launcher, &a),
+                               buildScaleColumns(launcher, &b))
+                 : fixedExtent(launcher, 0),
+      .n = a.extent,
+      .k = b.extent,
+      .status = statusWord,
+      .format = constant((int32_t)desc.format),
+      .bFormat = constant((int32_t)desc.bFormat),
+      .aType = constant(elementTypeOf(desc.a)),
+      .bType = constant(elementTypeOf(desc.b)),
+      .offsetBits = constant(integerBits(desc.offsets)),
+      .outType = constant(elementTypeOf(desc.out)),
+  };
+  gqKernelFamily family =
+      wgmma ? GQ_KERNEL_GROUPED_WGRAD_TILES : GQ_KERNEL_GROUPED_WGRAD_ANY;
+  return launch(launcher, family,
+                wgmma ? "grouped_wgrad_tiles128" : "grouped_wgrad_any",
+                &operands, gq_dev_grouped_wgrad_bounds(desc.format, wgmma),
+                gqGpuBuildPlan(&launcher->builder, family, &operands));
 }
 
 //===----------------------------------------------------------------------===//
@@ -755,6 +875,8 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
     gqGroupedAmax desc = gqGroupedAmaxGet(op);
     return launchGroupedAmax(launcher, &desc, statusWord);
   }
+  if (gqOperationIsAGroupedWgrad(op))
+    return launchGroupedWgrad(launcher, op, statusWord);
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   if (!isOnGpus(&desc))
     return gqOpError(op, "has no GPU kernel yet for what 'rowwise' or "
@@ -767,8 +889,7 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
 static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   if (!gqCheckLowerable(op))
     return false;
-  if (gqOperationIsAGroupedWgrad(op) || gqOperationIsABlockDequantize(op) ||
-      gqOperationIsAGroupedDequantize(op))
+  if (gqOperationIsABlockDequantize(op) || gqOperationIsAGroupedDequantize(op))
     return gqOpError(op, "has no GPU kernel yet; a CPU computes it");
   if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
     return gqOpError(op, "needs to be in a func.func of the module itself to "

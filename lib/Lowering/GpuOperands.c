@@ -347,6 +347,26 @@ static void askOfGroupedAmax(const Check *c, MlirOperation op) {
   ask(c, GQ_GROUPED_AMAX_column_amax, desc.columnAmax, 1, columns);
 }
 
+/// `a` or `b` of a gradient: flat data is asked for by the kernel.
+static void askWgradSide(const Check *c, int64_t operand, MlirValue data,
+                         gqFormat format, Extent rows, Extent columns) {
+  askBlocks(c, columns, gqFormatGetTraits(format).blockColumns);
+  if (!gqFormatGetTraits(format).transposes)
+    askData(c, operand, data, rows, columns);
+}
+
+static void askOfGroupedWgrad(const Check *c, MlirOperation op) {
+  gqGroupedWgrad desc = gqGroupedWgradGet(op);
+  Extent rows = {desc.a, 0, 1, 0}, n = {desc.out, 1, 1, 0};
+  Extent k = {desc.out, 2, 1, 0};
+  const MlirValue none = {NULL};
+  Extent groups = groupsOf(desc.offsets, none);
+  ask(c, GQ_GROUPED_WGRAD_alpha, desc.alpha, 0, groups);
+  ask(c, GQ_GROUPED_WGRAD_out, desc.out, 0, groups);
+  askWgradSide(c, GQ_GROUPED_WGRAD_a, desc.a, desc.format, rows, n);
+  askWgradSide(c, GQ_GROUPED_WGRAD_b, desc.b, desc.bFormat, rows, k);
+}
+
 static void buildExtentChecks(const Check *c, MlirOperation op) {
   if (gqOperationIsABlockQuantize(op))
     askOfBlockQuantize(c, op);
@@ -354,6 +374,8 @@ static void buildExtentChecks(const Check *c, MlirOperation op) {
     askOfPreprocess(c, op);
   else if (gqOperationIsAGroupedMm(op))
     askOfGroupedMm(c, op);
+  else if (gqOperationIsAGroupedWgrad(op))
+    askOfGroupedWgrad(c, op);
   else if (gqQuantizesGroups(op))
     askOfGroupedBlockQuantize(c, op);
   else if (gqOperationIsAGroupedAmax(op))

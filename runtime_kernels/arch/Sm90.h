@@ -152,6 +152,62 @@ GQ_DEV void gq_dev_wgmma_m64n128k16_f16(float *d, const uint32_t a[4],
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
 
+/// d[64] = or, if `add`, += A * B for n = 128, A being 64 rows as
+/// gq_dev_wgmma_b describes them.
+GQ_DEV void gq_dev_wgmma_shared_m64n128k16_f16(float *d, bool add, uint64_t a,
+                                               uint64_t b) {
+  __asm__ volatile(
+      "{\n\t"
+      ".reg .pred add;\n\t"
+      "setp.ne.b32 add, %66, 0;\n\t"
+      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "
+      "%30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+      "%46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "
+      "%62, %63}, "
+      "%64, %65, add, 1, 1, 0, 0;\n\t"
+      "}"
+      : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24),
+        GQ_WGMMA_D8(32), GQ_WGMMA_D8(40), GQ_WGMMA_D8(48), GQ_WGMMA_D8(56)
+      : "l"(a), "l"(b), "r"((uint32_t)add));
+}
+
+/// d[128] = or, if `add`, += A * B for n = 256, A being 64 rows as
+/// gq_dev_wgmma_b describes them.
+GQ_DEV void gq_dev_wgmma_shared_m64n256k16_f16(float *d, bool add, uint64_t a,
+                                               uint64_t b) {
+  __asm__ volatile(
+      "{\n\t"
+      ".reg .pred add;\n\t"
+      "setp.ne.b32 add, %130, 0;\n\t"
+      "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, "
+      "%30, %31, "
+      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+      "%46, %47, "
+      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "
+      "%62, %63, "
+      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, "
+      "%78, %79, "
+      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, "
+      "%94, %95, "
+      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, "
+      "%108, %109, %110, %111, "
+      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, "
+      "%124, %125, %126, %127}, "
+      "%128, %129, add, 1, 1, 0, 0;\n\t"
+      "}"
+      : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24),
+        GQ_WGMMA_D8(32), GQ_WGMMA_D8(40), GQ_WGMMA_D8(48), GQ_WGMMA_D8(56),
+        GQ_WGMMA_D8(64), GQ_WGMMA_D8(72), GQ_WGMMA_D8(80), GQ_WGMMA_D8(88),
+        GQ_WGMMA_D8(96), GQ_WGMMA_D8(104), GQ_WGMMA_D8(112), GQ_WGMMA_D8(120)
+      : "l"(a), "l"(b), "r"((uint32_t)add));
+}
+
 #undef GQ_WGMMA_D8
 
 /// Stores four 8x8 matrices of 16-bit elements, transposed. Lane l holds, of

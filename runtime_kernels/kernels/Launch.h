@@ -399,6 +399,67 @@ gq_dev_grouped_mm_any_plan(const gq_dev_grouped_mm_any_extents *x,
 }
 
 //===----------------------------------------------------------------------===//
+// The kernels of the gradient of weights
+//===----------------------------------------------------------------------===//
+
+enum {
+  /// Rows of a tile.
+  GQ_DEV_GROUPED_WGRAD_HEIGHT = 128,
+  /// Bytes of the scales of a stage: of up to two blocks of 128 rows and of as
+  /// many columns.
+  GQ_DEV_GROUPED_WGRAD_SCALES = 2 * 2 * 128 * 4,
+};
+
+/// Columns of a tile, and stages of 64 of what is added up, each 128 bytes of a
+/// row or column.
+static inline uint32_t gq_dev_grouped_wgrad_width(gqFormat format, bool wgmma) {
+  return wgmma && format == GQ_FORMAT_NVFP4 ? 256 : 128;
+}
+static inline uint32_t gq_dev_grouped_wgrad_stages(bool wgmma) {
+  return wgmma ? 3 : 2;
+}
+
+static inline gq_dev_bounds gq_dev_grouped_wgrad_bounds(gqFormat format,
+                                                        bool wgmma) {
+  int32_t lines = GQ_DEV_GROUPED_WGRAD_HEIGHT +
+                  (int32_t)gq_dev_grouped_wgrad_width(format, wgmma);
+  int32_t stages = (int32_t)gq_dev_grouped_wgrad_stages(wgmma);
+  return (gq_dev_bounds){
+      .threads = GQ_DEV_GROUPED_WGRAD_TILES_THREADS,
+      .minCtas = 1,
+      .sharedMemory = stages * (lines * 128 + GQ_DEV_GROUPED_WGRAD_SCALES) +
+                      GQ_DEV_GROUPED_WGRAD_TILES_THREADS * 16,
+  };
+}
+
+/// A CTA a multiprocessor, or as many as there are tiles.
+static inline gqLaunchPlan gq_dev_grouped_wgrad_plan(int64_t groups, int64_t n,
+                                                     int64_t k, int64_t width,
+                                                     int64_t multiprocessors) {
+  const int64_t height = GQ_DEV_GROUPED_WGRAD_HEIGHT;
+  int64_t ofGroup = ((n + height - 1) / height) * ((k + width - 1) / width);
+  bool few = ofGroup == 0 || groups <= multiprocessors / ofGroup;
+  return (gqLaunchPlan){
+      .grid = gq_dev_grid_of(few ? groups * ofGroup : multiprocessors)};
+}
+
+static inline gqLaunchPlan
+gq_dev_grouped_wgrad_tiles_plan(const gq_dev_grouped_wgrad_tiles_extents *x,
+                                int64_t multiprocessors) {
+  return gq_dev_grouped_wgrad_plan(
+      x->groups, x->n, x->k,
+      gq_dev_grouped_wgrad_width((gqFormat)x->format, true), multiprocessors);
+}
+
+static inline gqLaunchPlan
+gq_dev_grouped_wgrad_any_plan(const gq_dev_grouped_wgrad_any_extents *x,
+                              int64_t multiprocessors) {
+  return gq_dev_grouped_wgrad_plan(
+      x->groups, x->n, x->k,
+      gq_dev_grouped_wgrad_width((gqFormat)x->format, false), multiprocessors);
+}
+
+//===----------------------------------------------------------------------===//
 // Any family
 //===----------------------------------------------------------------------===//
 

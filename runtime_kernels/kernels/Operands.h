@@ -33,6 +33,7 @@
 
 #include "runtime_kernels/kernels/GroupedAmax.def"
 #include "runtime_kernels/kernels/GroupedMm.def"
+#include "runtime_kernels/kernels/GroupedWgrad.def"
 #include "runtime_kernels/kernels/QuantizeRows.def"
 #include "runtime_kernels/kernels/QuantizeTiles.def"
 #include "runtime_kernels/kernels/ReduceTiles.def"
@@ -50,7 +51,9 @@
   X(GROUPED_MM_DECODE, GroupedMmDecode, grouped_mm_decode, 640)                \
   X(GROUPED_MM_ANY, GroupedMmAny, grouped_mm_any, 256)                         \
   X(CLEAR_AMAX, ClearAmax, clear_amax, 128)                                    \
-  X(GROUPED_AMAX, GroupedAmax, grouped_amax, 128)
+  X(GROUPED_AMAX, GroupedAmax, grouped_amax, 128)                              \
+  X(GROUPED_WGRAD_TILES, GroupedWgradTiles, grouped_wgrad_tiles, 256)          \
+  X(GROUPED_WGRAD_ANY, GroupedWgradAny, grouped_wgrad_any, 256)
 
 /// What follows the first comma.
 #define GQ_AFTER_COMMA(...) GQ_AFTER_COMMA_(__VA_ARGS__)

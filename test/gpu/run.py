@@ -21,6 +21,7 @@ import formats
 import hostile
 import numpy as np
 import oracle
+import training
 
 parser = argparse.ArgumentParser()
 parser.add_argument("gq_run", type=pathlib.Path)
@@ -615,6 +616,82 @@ def test_grouped_mm_formats():
                    error if code else None if near else "wrong")  # fmt: skip
 
 
+# Of a and b: format, type, scales.
+WGRAD_FORMATS = (
+    ("nvfp4", "f4E2M1FN", "nvfp4", "f4E2M1FN", "f8E4M3FN"),
+    ("mxfp4", "f4E2M1FN", "mxfp4", "f4E2M1FN", "f8E8M0FNU"),
+    ("mxfp8_e5m2", "f8E5M2", "mxfp8_e4m3", "f8E4M3FN", "f8E8M0FNU"),
+    ("mxfp8_e4m3", "f8E4M3FN", "mxfp4", "f4E2M1FN", "f8E8M0FNU"),
+    ("fp8_e4m3_1x128", "f8E4M3FN", "fp8_e5m2_128x128", "f8E5M2", "f32"),
+    (None, "f8E4M3FN", None, "f8E5M2", None),
+)
+
+
+def test_grouped_wgrad():
+    """gq.grouped_wgrad of any codes and scales, against the CPU: extents known when it
+    is compiled, and not."""
+    rng = np.random.default_rng(37)
+    sizes = [0, 7, 40, 0, 130, 33]
+    groups, rows = len(sizes), sum(sizes) + 5
+    offsets = np.cumsum([2, *sizes])
+    for turn, (a_format, a_kind, b_format, b_kind, scale) in enumerate(WGRAD_FORMATS):
+        n, k = (128, 384) if scale == "f32" else (160, 288)
+        out = ("f16", "bf16", "f32", "bf16", "f32", "bf16")[turn]
+        index = ("i32", "i64")[turn % 2]
+        arrays, types, flat = [], [], a_format and oracle.FORMATS[a_format].transposes
+        for fmt, kind, lines in ((a_format, a_kind, n), (b_format, b_kind, k)):
+            size = sum((m + 31) // 32 * 32 for m in sizes) * lines if flat else rows * lines
+            codes = rng.integers(0, 256, size // (2 if kind[1] == "4" else 1), np.uint8)
+            # No NaN and no infinities.
+            codes &= {"f4E2M1FN": 0xFF, "f8E4M3FN": 0xF7, "f8E5M2": 0xBB}[kind]
+            arrays.append(codes if flat else codes.reshape(rows, -1))
+            types.append(f"tensor<?x{kind}>" if flat else f"tensor<?x{lines}x{kind}>")
+        for fmt, lines in ((a_format, n), (b_format, k)):
+            if scale == "f32":
+                columns = sum((m + 127) // 128 for m in sizes)
+                arrays.append(rng.random(columns * (lines // oracle.FORMATS[fmt].block[0]), np.float32))
+            elif scale:
+                block = oracle.FORMATS[fmt].block[1]
+                columns = sum(((m + 31) // 32 * 32 // block + 3) // 4 * 4 for m in sizes)
+                low, high = (0x28, 0x40) if scale == "f8E4M3FN" else (118, 128)
+                arrays.append(rng.integers(low, high, columns * ((lines + 127) // 128) * 128, np.uint8))
+        if scale:
+            types += 2 * [f"tensor<?x{scale}{'' if scale == 'f32' else ', #gq.tile128x4'}>"]
+        arrays += [offsets.astype(index.replace("i", "int")), rng.standard_normal(groups).astype("f4"),
+                   np.full((groups, n, k), 7, ELEMENTS[out])]  # fmt: skip
+        for c in (f"tensor<{groups}x{n}x{k}x{out}>", f"tensor<?x?x?x{out}>"):
+            o, alpha = f"tensor<?x{index}>", "tensor<?xf32>"
+            names = ["%a", "%b"] + (["%sa", "%sb"] if scale else [])
+            head = f"format({a_format}) b_format({b_format})" if a_format else ""
+            head += " scale_layout(linear)" if scale == "f32" else ""
+            parameters = ", ".join(f"{name}: {t}" for name, t in zip(names, types))
+            text = f"""
+            func.func @main({parameters}, %o: {o}, %alpha: {alpha}, %c0: {c}) -> {c} {{
+              %c = gq.grouped_wgrad {head} KERNEL ins(%a, %b : {types[0]}, {types[1]})
+                  {f"scales(%sa, %sb : {types[2]}, {types[3]})" if scale else ""}
+                  groups(%o : {o}) alpha(%alpha : {alpha}) outs(%c0 : {c}) -> {c}
+              return %c : {c}
+            }}"""
+            code, error, expected = run(text.replace("KERNEL", ""), arrays, "cpu")
+            assert code == 0, error
+            # Of 8 bits, codes differ by more than a float32 has.
+            unit = {"bf16": 2**-7, "f16": 2**-9, "f32": 2**-12}[out]
+            most = np.abs(floats_of(expected[0])[np.isfinite(floats_of(expected[0]))]).max()
+            for kernel in ("any", "tiles128", "auto"):
+                code, error, results = run(text.replace("KERNEL", f"kernel({kernel})"), arrays, "cuda")
+                near = code == 0 and np.allclose(
+                    floats_of(results[0]), floats_of(expected[0]), unit, 2**-18 * most)  # fmt: skip
+                report(f"grouped_wgrad {kernel} {a_format} by {b_format} {c}",
+                       error if code else None if near else "wrong")  # fmt: skip
+
+
+def test_training():
+    """A layer of experts and its gradients, quantized and multiplied on the GPU."""
+    for case in training.CASES:
+        code, error, results = run(training.layer(*case[:2]), training.arguments(), arguments.target)
+        report(f"training {case[:2]}", error if code else training.problem(case, results, 2**-12))
+
+
 def test_hostile_offsets():
     """Both say which operand is wrong; where nothing is, bytes are compared."""
     rng = np.random.default_rng(17)
@@ -684,8 +761,8 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
         # The long ones first.
         for test in (
             test_leftovers, test_random, test_blocks, test_gather, test_producers, test_moe,
-            test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats, test_activations,
-            test_amax,
+            test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
+            test_grouped_wgrad, test_training, test_activations, test_amax,
             test_golden, test_fused_silu,
             test_hostile_offsets, test_example,
         ):  # fmt: skip

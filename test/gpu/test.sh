@@ -42,5 +42,8 @@ run "kernels of tiles" test/device_kernels tiles "${tiles[0]}" golden
 mm=(test/mm_kernels-"$chip".*)
 [ ! -e "${mm[0]}" ] ||
   run "kernels of the grouped matmul" test/device_kernels mm "${mm[0]}"
+wgrad=(test/wgrad_kernels-"$chip".*)
+[ ! -e "${wgrad[0]}" ] ||
+  run "kernels of the gradient of weights" test/device_kernels wgrad "${wgrad[0]}"
 echo "all: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -12,7 +12,7 @@ import pytest
 # What the tests on a GPU run, too.
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "gpu"))
 
-pytest.register_assert_rewrite("modules", "cases", "formats", "matmul")
+pytest.register_assert_rewrite("modules", "cases", "formats", "matmul", "training")
 
 # With $CI set every run tries the same examples; without it new ones are tried
 # and a failure prints the line that reproduces it.

@@ -180,7 +180,8 @@ def Gq_MmKernel : Gq_Enum<"MmKernel", "mm_kernel", [
 ]>;
 def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
   let description = [{
-    The GPU kernel of `gq.grouped_mm`. All are right for any operands, and give
+    The GPU kernel of `gq.grouped_mm`, and of `gq.grouped_wgrad`, which has `any`
+    and `tiles128`. All are right for any operands, and give
     the same bits in every run; which is fast depends on the rows a group:
 
     | kernel | made for |

@@ -733,14 +733,17 @@ def Gq_GroupedWgradOp
       of `f8E4M3FN` or `f8E5M2`.
     * (C14) `a_scales` and `b_scales` are there if there is a `format`.
 
-    It runs on the CPU, with sums in float64 in the order of i; GPUs have no
-    kernel for it yet.
+    `kernel` says which kernel a GPU runs: `tiles128` of sm_90a, by wgmma, or
+    `any`. The CPU has one way, with sums in float64 in the order of i. On GPUs
+    sums are float32, and a group that is not as it must be has the output of an
+    empty one; docs/notes/gpu-grouped-mm.md says what that means for each format.
   }]);
   let arguments = (ins
     OptionalAttr<Gq_FormatAttr>:$format,
     OptionalAttr<Gq_FormatAttr>:$b_format,
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
+    OptionalAttr<Gq_MmKernelAttr>:$kernel,
     Gq_Data:$a,
     Gq_Data:$b,
     Optional<Gq_Scales1D>:$a_scales,
@@ -750,7 +753,7 @@ def Gq_GroupedWgradOp
     Gq_Float3D:$out);
   let assemblyFormat = [{
     (`format` `` $format^)? (`b_format` `` $b_format^)?
-    (`scale_layout` `` $scale_layout^)? attr-dict
+    (`scale_layout` `` $scale_layout^)? (`kernel` `` $kernel^)? attr-dict
     `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)`
     (`scales` `(` $a_scales^ `,` $b_scales `:`
                   type($a_scales) `,` type($b_scales) `)`)?

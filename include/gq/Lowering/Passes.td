@@ -276,8 +276,10 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     of the category `gq-choose-kernels` says what was chosen and why
     (`--remarks-filter-passed=gq-choose-kernels --remark-format=emitRemark`).
 
-    A `kernel` that is written stays; one that the chip or the format has not is
-    an error.
+    A `gq.grouped_wgrad` gets `tiles128` on sm_90a, and `any` on other chips.
+
+    A `kernel` that is written stays; one that the chip, the format or the op has
+    not is an error.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",

@@ -23,7 +23,7 @@
 /// specialized by constants, which must reach all that they call.
 #define GQ_INLINE static inline __attribute__((always_inline))
 
-/// The GPU kernels of gq.grouped_mm.
+/// The GPU kernels of gq.grouped_mm and, any and tiles128, of gq.grouped_wgrad.
 typedef enum gqMmKernel {
   /// Chosen by shape and rows a group.
   GQ_MM_KERNEL_AUTO = 0,
@@ -366,6 +366,8 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_GROUPED_MM_ANY = 6,
   GQ_KERNEL_CLEAR_AMAX = 7,
   GQ_KERNEL_GROUPED_AMAX = 8,
+  GQ_KERNEL_GROUPED_WGRAD_TILES = 9,
+  GQ_KERNEL_GROUPED_WGRAD_ANY = 10,
 } gqKernelFamily;
 
 /// How a kernel is launched.

@@ -35,8 +35,7 @@ GQ_DEV void halvesOfAny(gqElementType type, const uint32_t x[4],
     return;
   }
   UNROLL for (uint32_t i = 0; i < 2; ++i) out[i] =
-      type == GQ_F8E4M3FN ? gq_dev_f16x2_from_e4m3x2(x[i] | x[i + 2] << 8)
-                          : x[i] << 8 | x[i + 2] << 24;
+      halvesOfPair(type, x[i] | x[i + 2] << 8);
 }
 
 /// Element i of a matrix.

@@ -12,25 +12,14 @@
 #ifndef GQ_KERNELS_KERNELS_GROUPED_MM_SCHEDULE_H
 #define GQ_KERNELS_KERNELS_GROUPED_MM_SCHEDULE_H
 
-#include "runtime_kernels/arch/Mma.h"
-#include "runtime_kernels/codecs/Nvfp4Half.h"
 #include "runtime_kernels/groups/Faults.h"
-#include "runtime_kernels/kernels/Kernels.h"
-
-#define UNROLL _Pragma("clang loop unroll(full)")
-#define NO_UNROLL _Pragma("clang loop unroll(disable)")
+#include "runtime_kernels/kernels/Products.h"
 
 /// The operands, and the groups they describe.
 typedef struct Product {
   GQ_DEV_FIELDS(GQ_GROUPED_MM_OPERANDS)
   gq_dev_groups all;
 } Product;
-
-/// Whether scales are in tile128x4.
-GQ_DEV bool hasTiledScales(gqFormat format) {
-  return format != GQ_FORMAT_NONE &&
-         gqFormatGetTraits(format).scaleType != GQ_F32;
-}
 
 /// What initializes a Product from the parameters of a device function.
 #define PRODUCT_INITIALIZERS                                                   \
@@ -103,18 +92,11 @@ GQ_DEV float finish(const Product *p, uint32_t e, int64_t row, uint32_t n,
   return x;
 }
 
-GQ_DEV uint32_t outSize(const Product *p) {
-  return p->outType == GQ_F32 ? 4 : 2;
-}
+GQ_DEV uint32_t outSize(const Product *p) { return sizeOfFloat(p->outType); }
 
 /// Stores an output.
 GQ_DEV void storeOut(const Product *p, uint8_t GQ_GLOBAL *at, float x) {
-  if (p->outType == GQ_F32)
-    *(float GQ_GLOBAL *)at = x;
-  else
-    *(uint16_t GQ_GLOBAL *)at =
-        (uint16_t)(p->outType == GQ_BF16 ? gq_dev_bf16x2_from_f32(x, 0)
-                                         : gq_dev_f16x2_from_f32(x, 0));
+  storeFloat(p->outType, at, x);
 }
 
 /// Where it is.

@@ -325,11 +325,6 @@ GQ_DEV void barrierOfConsumer(uint32_t consumer) {
     GQ_DEV_NAMED_BARRIER128(1);
 }
 
-GQ_DEV uint32_t packOut(const Product *p, float low, float high) {
-  return p->outType == GQ_BF16 ? gq_dev_bf16x2_from_f32(low, high)
-                               : gq_dev_f16x2_from_f32(low, high);
-}
-
 /// Stores what a consumer computed of a tile by way of shared memory: of each
 /// half of its rows, tokens of 128 bytes, swizzled. A token leaves in pieces of
 /// 256 bytes.
@@ -347,8 +342,8 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
       UNROLL for (uint32_t j = 0; j < tokens / 8; j += 2) {
     uint32_t x[4];
     UNROLL for (uint32_t i = 0; i < 4; ++i) x[i] =
-        packOut(p, scaledSum(d[h][4 * j + 2 * i], alpha),
-                scaledSum(d[h][4 * j + 2 * i + 1], alpha));
+        packFloats(p->outType, scaledSum(d[h][4 * j + 2 * i], alpha),
+                   scaledSum(d[h][4 * j + 2 * i + 1], alpha));
     gq_dev_store_matrices_transposed(to + h * half + j * 8 * STAGE_ROW, x);
   }
   barrierOfConsumer(consumer);

@@ -50,5 +50,6 @@ int runTilesTests(Handle module, int device, int argc, char **argv);
 int runTilesBenchmark(Handle module, int device, int argc, char **argv);
 int runAmaxTests(Handle module, int device, int argc, char **argv);
 int runMmTests(Handle module, int device, int argc, char **argv);
+int runWgradTests(Handle module, int device, int argc, char **argv);
 
 #endif // GQ_TEST_GPU_KERNELS_H

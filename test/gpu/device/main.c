@@ -9,6 +9,7 @@
 //   device_kernels tiles-bench TILES.cubin [CTAS-PER-MULTIPROCESSOR]...
 //   device_kernels mm MM.cubin [quick]
 //   device_kernels amax AMAX.cubin
+//   device_kernels wgrad WGRAD.cubin [quick|bench]
 //
 // Needs libcuda.so.1 and nothing else. KERNELS may be PTX.
 //
@@ -31,6 +32,7 @@ static const struct {
     {"tiles-bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runTilesBenchmark},
     {"mm", "[quick]", 0, runMmTests},
     {"amax", "", 0, runAmaxTests},
+    {"wgrad", "[quick|bench]", 0, runWgradTests},
 };
 enum { NUM_COMMANDS = sizeof(commands) / sizeof(*commands) };
 

@@ -16,10 +16,9 @@
 #include "Hostile.h"
 #include "Kernels.h"
 #include "MmKernels.h"
+#include "Values.h"
 
-#include "runtime_kernels/codecs/E2M1.h"
 #include "runtime_kernels/codecs/E4M3.h"
-#include "runtime_kernels/codecs/E5M2.h"
 #include "runtime_kernels/codecs/E8M0.h"
 #include "runtime_kernels/kernels/Launch.h"
 #include "runtime_kernels/layout/Tile128x4.h"
@@ -182,22 +181,6 @@ static void begin(const char *name, int64_t n, int64_t k, int64_t groups,
   p.numOffsets = groups + 1;
 }
 
-static uint8_t randomScale(void) {
-  uint32_t bits = randomBits() % 64;
-  if (scaleType() == GQ_F8E8M0FNU)
-    return (uint8_t)(bits == 0 ? 60 + randomBits() % 100
-                               : 120 + randomBits() % 12);
-  // Mostly of any magnitude in the middle, sometimes denormal, 0 or negative.
-  return bits == 0   ? 0
-         : bits < 3  ? (uint8_t)(randomBits() % 8)
-         : bits == 3 ? (uint8_t)(0x80 | (0x20 + randomBits() % 32))
-                     : (uint8_t)(0x20 + randomBits() % 40);
-}
-
-static float randomFloat(void) {
-  return (float)((int)(randomBits() % 2001) - 1000) * 0x1p-8f;
-}
-
 /// Scales of `rows` rows from `first` on, `stride` bytes apart if they are not
 /// tiled; padding of tiles is NaN, which no result may show.
 static void fillScales(uint8_t *scales, int64_t first, int64_t rows,
@@ -207,26 +190,10 @@ static void fillScales(uint8_t *scales, int64_t first, int64_t rows,
       float wide = randomFloat();
       if (isTiled())
         scales[gq_dev_tile128x4_offset(first + r, c, scaleColumns())] =
-            randomScale();
+            randomScale(scaleType());
       else
         memcpy(scales + (first + r) * stride + 4 * c, &wide, 4);
     }
-}
-
-/// Any code but those of NaN and infinities.
-static uint8_t randomCode(gqElementType type) {
-  uint8_t code = (uint8_t)randomBits();
-  uint8_t largest = type == GQ_F8E4M3FN ? 0x7e
-                    : type == GQ_F8E5M2 ? 0x7b
-                                        : 0xff;
-  return (code & 0x7f) > (largest & 0x7f) ? (uint8_t)(code & 0xb3) : code;
-}
-
-static double codeAt(gqElementType type, const uint8_t *row, int64_t i) {
-  return (double)(type == GQ_I8
-                      ? gq_dev_f32_from_e2m1(row[i / 2] >> i % 2 * 4 & 15)
-                  : type == GQ_F8E4M3FN ? gq_dev_f32_from_e4m3(row[i])
-                                        : gq_dev_f32_from_e5m2(row[i]));
 }
 
 /// The scale of column c of a row; `stride` as above.
@@ -248,7 +215,7 @@ static void dequantize(gqElementType type, const uint8_t *row,
   for (int64_t c = 0; c < p.k / blockOf(); ++c) {
     double scale = scaleAt(scales, scaleRow, c, stride);
     for (int64_t i = c * blockOf(); i < (c + 1) * blockOf(); ++i)
-      out[i] = codeAt(type, row, i) * scale;
+      out[i] = codeValue(type, row, i) * scale;
   }
 }
 
@@ -380,25 +347,6 @@ static DevicePtr copyToDevice(const void *host, int64_t bytes) {
   return d;
 }
 
-static DevicePtr offsetsToDevice(const int64_t *offsets, int64_t count,
-                                 int bits) {
-  DevicePtr d;
-  if (bits == 64) {
-    CU(MemAlloc(&d, (size_t)count * 8 + 8));
-    CU(MemcpyHtoD(d, offsets, (size_t)count * 8));
-    return d;
-  }
-  int32_t *narrow = allocateHost(count * 4);
-  for (int64_t i = 0; i < count; ++i) // hostile ones saturate
-    narrow[i] = (int32_t)(offsets[i] > INT32_MAX   ? INT32_MAX
-                          : offsets[i] < INT32_MIN ? INT32_MIN
-                                                   : offsets[i]);
-  CU(MemAlloc(&d, (size_t)count * 4 + 8));
-  CU(MemcpyHtoD(d, narrow, (size_t)count * 4));
-  free(narrow);
-  return d;
-}
-
 static int64_t outBytes(gqElementType type) {
   return p.rows * outStride() * gqElementTypeSize(type);
 }
@@ -495,38 +443,11 @@ static uint8_t *readBack(const Variant *v, const MmOperands *o,
   return out;
 }
 
-static double valueOf(gqElementType type, const uint8_t *element) {
-  uint16_t half;
-  float value;
-  memcpy(&half, element, 2);
-  memcpy(&value, element, 4);
-  return (double)(type == GQ_F32    ? value
-                  : type == GQ_BF16 ? gq_dev_f32_from_bf16(half)
-                                    : gq_dev_f32_from_f16(half));
-}
-
-/// Half a unit of the last place of x in a type.
-static double halfUnit(gqElementType type, double x) {
-  int bits = type == GQ_F32 ? 24 : type == GQ_BF16 ? 8 : 11;
-  int least = type == GQ_F16 ? -14 : -126, exponent;
-  frexp(x, &exponent);
-  exponent = exponent - 1 < least ? least : exponent - 1;
-  return ldexp(1, exponent - bits);
-}
-
-/// How far a result may be beyond half a unit, in 2^-24 of the sum of
-/// magnitudes.
-static double boundOf(gqElementType out) {
-  bool ofFourBits = p.formats.format != GQ_FORMAT_NONE &&
-                    gqFormatGetTraits(p.formats.format).dataBits == 4;
-  return out != GQ_F32 ? 4 : ofFourBits ? 8 : 16;
-}
-
 /// Compares all bytes; `worst` is what is beyond half a unit, of 2^-24 of the
 /// sum of magnitudes.
 static bool isRight(const Variant *v, const uint8_t *out, double *worst) {
   int64_t size = gqElementTypeSize(v->type), wrong = 0;
-  double bound = boundOf(v->type);
+  double bound = errorBound(p.formats.format, v->type);
   *worst = 0;
   for (int64_t i = 0; i < GUARD; ++i)
     wrong += out[i] != POISON || out[GUARD + outBytes(v->type) + i] != POISON;
@@ -547,7 +468,7 @@ static bool isRight(const Variant *v, const uint8_t *out, double *worst) {
       }
       double expected = p.sums[row * p.n + n];
       double magnitude = p.magnitudes[row * p.n + n];
-      double got = valueOf(v->type, at);
+      double got = floatValue(v->type, at);
       // Beyond the largest f16 there is an infinity of its own.
       bool large = v->type == GQ_F16 && fabs(expected) > 65000;
       double beyond = fabs(got - expected) - halfUnit(v->type, expected);

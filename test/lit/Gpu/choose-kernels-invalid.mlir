@@ -25,3 +25,25 @@ func.func @decode_on_other_chip(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
       outs(%c : memref<24x256xbf16>)
   return
 }
+
+// -----
+
+func.func @wgrad_on_other_chip(%a: memref<24x64xf8E4M3FN>,
+    %b: memref<24x32xf8E4M3FN>, %o: memref<4xi32>, %c: memref<3x64x32xf32>) {
+  // expected-error @+1 {{kernel 'tiles128' is a kernel of sm_90a}}
+  gq.grouped_wgrad kernel(tiles128)
+      ins(%a, %b : memref<24x64xf8E4M3FN>, memref<24x32xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outs(%c : memref<3x64x32xf32>)
+  return
+}
+
+// -----
+
+func.func @wgrad_by_decode(%a: memref<24x64xf8E4M3FN>,
+    %b: memref<24x32xf8E4M3FN>, %o: memref<4xi32>, %c: memref<3x64x32xf32>) {
+  // expected-error @+1 {{kernel 'decode8' is a kernel of gq.grouped_mm}}
+  gq.grouped_wgrad kernel(decode8)
+      ins(%a, %b : memref<24x64xf8E4M3FN>, memref<24x32xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outs(%c : memref<3x64x32xf32>)
+  return
+}

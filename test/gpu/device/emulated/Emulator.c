@@ -240,7 +240,7 @@ void emulatorBarrierWait(void *barrier, uint32_t parity) {
 
 void emulatorBeginProduct(const EmulatedProduct *product) {
   Thread *thread = &threads[current];
-  if (nextRandom() % 2) {
+  if (nextRandom() % 2 && !thread->numProducts) {
     product->compute(product);
     return;
   }

@@ -14,6 +14,7 @@
 #ifndef GQ_TEST_GPU_EMULATOR_H
 #define GQ_TEST_GPU_EMULATOR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -66,12 +67,17 @@ typedef struct EmulatedProduct {
   void (*compute)(const struct EmulatedProduct *);
   uint32_t columns;
   float *sums;
+  /// Instead of what sums[j] was.
+  bool begins;
   uint64_t b;
-  /// Of the lanes of the quad.
+  /// Of the lanes of the quad; or, if A is in shared memory, where.
   uint32_t a[4][4];
+  bool isShared;
+  uint64_t shared;
 } EmulatedProduct;
 
-/// Computes it at once or when the thread waits for its group.
+/// Computes it at once, if all before it are, or when the thread waits for its
+/// group.
 void emulatorBeginProduct(const EmulatedProduct *product);
 void emulatorCommitProducts(void);
 void emulatorWaitForProducts(uint32_t groups);

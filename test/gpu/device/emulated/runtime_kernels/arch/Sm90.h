@@ -3,8 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Takes the place of runtime_kernels/arch/Sm90.h. A wgmma takes its A when it
-// is issued, and reads its B then or when it is waited for.
+// Takes the place of runtime_kernels/arch/Sm90.h. A wgmma takes an A of
+// registers when it is issued, and reads shared memory then or when it is
+// waited for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,20 +42,36 @@ GQ_DEV uint64_t gq_dev_wgmma_b(uint32_t address) {
   return address >> 4;
 }
 
-/// Row r of B is 128 bytes, whose 16 bytes number c are at c ^ r % 8.
+/// 32 bytes of row `row` of a matrix that gq_dev_wgmma_b describes: its rows
+/// are 128 bytes, of which the 16 bytes number c are at c ^ row % 8.
+GQ_DEV void emulatorRow(uint64_t matrix, uint32_t row, uint32_t out[2][4]) {
+  for (uint32_t half = 0; half < 2; ++half) {
+    uint32_t piece = (uint32_t)(matrix % 8) + half;
+    __builtin_memcpy(out[half],
+                     emulatorShared((uint32_t)(matrix / 8 * 128) + row * 128 +
+                                    ((piece ^ row % 8) << 4)),
+                     16);
+  }
+}
+
 GQ_DEV void emulatorMultiply(const EmulatedProduct *product) {
+  uint32_t lane = emulatorThread() % EMULATOR_WARP;
   for (uint32_t j = 0; j < product->columns / 2; ++j) {
-    uint32_t column = j / 4 * 8 + emulatorThread() % 4 * 2 + j % 2;
-    for (uint32_t half = 0; half < 2; ++half) {
-      uint32_t piece = (uint32_t)(product->b % 8) + half;
-      const uint32_t *b =
-          emulatorShared((uint32_t)(product->b / 8 * 128) + column * 128 +
-                         ((piece ^ column % 8) << 4));
-      uint32_t x[4];
-      for (uint32_t q = 0; q < 4; ++q)
-        x[q] = product->a[q][j / 2 % 2 + 2 * half];
-      product->sums[j] += emulatorDot(x, b);
-    }
+    uint32_t a[2][4], b[2][4];
+    emulatorRow(product->b, j / 4 * 8 + lane % 4 * 2 + j % 2, b);
+    if (product->isShared)
+      emulatorRow(product->shared,
+                  emulatorThread() % 128 / EMULATOR_WARP * 16 + lane / 4 +
+                      j / 2 % 2 * 8,
+                  a);
+    else
+      for (uint32_t half = 0; half < 2; ++half)
+        for (uint32_t q = 0; q < 4; ++q)
+          a[half][q] = product->a[q][j / 2 % 2 + 2 * half];
+    if (product->begins)
+      product->sums[j] = 0;
+    for (uint32_t half = 0; half < 2; ++half)
+      product->sums[j] += emulatorDot(a[half], b[half]);
   }
 }
 
@@ -62,7 +79,8 @@ GQ_DEV void gq_dev_wgmma(uint32_t columns, float *d, const uint32_t a[4],
                          uint64_t b) {
   uint32_t all[EMULATOR_WARP][4];
   emulatorExchangeWords(a, 4, all);
-  EmulatedProduct product = {emulatorMultiply, columns, d, b, {{0}}};
+  EmulatedProduct product = {
+      .compute = emulatorMultiply, .columns = columns, .sums = d, .b = b};
   __builtin_memcpy(product.a, all[gq_dev_lane() / 4 * 4], sizeof(product.a));
   emulatorBeginProduct(&product);
 }
@@ -77,6 +95,27 @@ GQ_DEV void gq_dev_wgmma_m64n64k16_f16(float *d, const uint32_t a[4],
 GQ_DEV void gq_dev_wgmma_m64n128k16_f16(float *d, const uint32_t a[4],
                                         uint64_t b) {
   gq_dev_wgmma(128, d, a, b);
+}
+
+GQ_DEV void gq_dev_wgmma_shared(uint32_t columns, float *d, bool add,
+                                uint64_t a, uint64_t b) {
+  emulatorExchange('w', 0);
+  const EmulatedProduct product = {.compute = emulatorMultiply,
+                                   .columns = columns,
+                                   .sums = d,
+                                   .begins = !add,
+                                   .b = b,
+                                   .isShared = true,
+                                   .shared = a};
+  emulatorBeginProduct(&product);
+}
+GQ_DEV void gq_dev_wgmma_shared_m64n128k16_f16(float *d, bool add, uint64_t a,
+                                               uint64_t b) {
+  gq_dev_wgmma_shared(128, d, add, a, b);
+}
+GQ_DEV void gq_dev_wgmma_shared_m64n256k16_f16(float *d, bool add, uint64_t a,
+                                               uint64_t b) {
+  gq_dev_wgmma_shared(256, d, add, a, b);
 }
 
 GQ_DEV void gq_dev_store_matrices_transposed(uint32_t address,

@@ -1,0 +1,48 @@
+//===- Products.h - what kernels of matrix products share --------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_PRODUCTS_H
+#define GQ_KERNELS_KERNELS_PRODUCTS_H
+
+#include "runtime_kernels/arch/Mma.h"
+#include "runtime_kernels/codecs/Nvfp4Half.h"
+#include "runtime_kernels/kernels/Kernels.h"
+
+#define UNROLL _Pragma("clang loop unroll(full)")
+#define NO_UNROLL _Pragma("clang loop unroll(disable)")
+
+/// Whether scales are in tile128x4.
+GQ_DEV bool hasTiledScales(gqFormat format) {
+  return format != GQ_FORMAT_NONE &&
+         gqFormatGetTraits(format).scaleType != GQ_F32;
+}
+
+/// Two codes of 8 bits in the low half of a word as f16; f16 has all of them.
+GQ_DEV uint32_t halvesOfPair(gqElementType type, uint32_t codes) {
+  return type == GQ_F8E4M3FN ? gq_dev_f16x2_from_e4m3x2(codes)
+                             : gq_dev_permute(codes, 0, 0x1404);
+}
+
+/// What an output of f32, bf16 or f16 takes.
+GQ_DEV uint32_t sizeOfFloat(gqElementType type) {
+  return type == GQ_F32 ? 4 : 2;
+}
+
+GQ_DEV uint32_t packFloats(gqElementType type, float low, float high) {
+  return type == GQ_BF16 ? gq_dev_bf16x2_from_f32(low, high)
+                         : gq_dev_f16x2_from_f32(low, high);
+}
+
+/// Stores an output.
+GQ_DEV void storeFloat(gqElementType type, uint8_t GQ_GLOBAL *at, float x) {
+  if (type == GQ_F32)
+    *(float GQ_GLOBAL *)at = x;
+  else
+    *(uint16_t GQ_GLOBAL *)at = (uint16_t)packFloats(type, x, 0);
+}
+
+#endif // GQ_KERNELS_KERNELS_PRODUCTS_H
