@@ -583,6 +583,74 @@ static bool launchGroupedAmax(const Launcher *launcher,
 }
 
 //===----------------------------------------------------------------------===//
+// Dequantization
+//===----------------------------------------------------------------------===//
+
+/// gq.block_dequantize as an op on one group of all rows, without offsets.
+static gqGroupedDequantize allRowsOf(const gqBlockDequantize *desc) {
+  return (gqGroupedDequantize){
+      .format = desc->format,
+      .recipe = GQ_RECIPE_NVFUSER,
+      .scaleLayout = desc->scaleLayout,
+      .axis = GQ_AXIS_ROWWISE,
+      .data = desc->data,
+      .scales = desc->scales,
+      .globalScale = desc->globalScale,
+      .out = desc->out,
+  };
+}
+
+static bool launchDequantize(const Launcher *launcher,
+                             const gqGroupedDequantize *desc,
+                             gqGpuAddress statusWord) {
+  bool ragged = !mlirValueIsNull(desc->firstDims);
+  bool columnwise = desc->axis == GQ_AXIS_COLUMNWISE;
+  MlirValue outer = desc->format == GQ_FORMAT_NONE ? desc->scaleInv
+                    : desc->recipe == GQ_RECIPE_TE ? desc->outerAmax
+                                                   : desc->globalScale;
+  int32_t parts =
+      (columnwise ? GQ_DEV_COLUMNWISE : GQ_DEV_ROWWISE) |
+      (ragged ? GQ_DEV_RAGGED : 0) |
+      (mlirValueIsNull(desc->scaleOffsets) ? 0 : GQ_DEV_SCALE_OFFSETS);
+  gqDequantizeTilesOperands operands = {
+      .data = buildAddress(launcher, desc->data),
+      .dataStride = buildStride(launcher, desc->data),
+      .dataSize = buildSize(launcher, desc->data),
+      .scales = buildAddress(launcher, desc->scales),
+      .scalesStride = buildStride(launcher, desc->scales),
+      .scalesSize = buildSize(launcher, desc->scales),
+      .rows = buildExtent(launcher, desc->out, 0, 1),
+      .columns = ragged ? fixedExtent(launcher, 1)
+                        : buildExtent(launcher, desc->out, 1, 1),
+      .offsets = buildAddress(launcher, desc->offsets),
+      .numOffsets = buildCount(launcher, desc->offsets),
+      .scaleOffsets = buildAddress(launcher, desc->scaleOffsets),
+      .firstDims = buildAddress(launcher, desc->firstDims),
+      .lastDims = buildAddress(launcher, desc->lastDims),
+      .groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets),
+      .outer = buildAddress(launcher, outer),
+      .out = buildAddress(launcher, desc->out),
+      .outStride = buildStride(launcher, desc->out),
+      .status = statusWord,
+      .parts = constant(parts),
+      .format = constant((int32_t)desc->format),
+      .dataType = constant(elementTypeOf(desc->data)),
+      .recipe = constant((int32_t)desc->recipe),
+      .scaleLayout = constant((int32_t)desc->scaleLayout),
+      .offsetBits = constant(integerBits(desc->offsets)),
+      .outerKind = constant(gqOuterKindOf(outer)),
+      .outType = constant(elementTypeOf(desc->out)),
+  };
+  bool divides = !mlirValueIsNull(desc->globalScale);
+  return launch(launcher, GQ_KERNEL_DEQUANTIZE_TILES,
+                mlirValueIsNull(desc->offsets) ? "block_dequantize"
+                                               : "grouped_dequantize",
+                &operands, gq_dev_dequantize_tiles_bounds(columnwise, divides),
+                gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_DEQUANTIZE_TILES,
+                               &operands));
+}
+
+//===----------------------------------------------------------------------===//
 // The grouped matmul
 //===----------------------------------------------------------------------===//
 
@@ -877,6 +945,15 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   }
   if (gqOperationIsAGroupedWgrad(op))
     return launchGroupedWgrad(launcher, op, statusWord);
+  if (gqOperationIsABlockDequantize(op)) {
+    gqBlockDequantize desc = gqBlockDequantizeGet(op);
+    gqGroupedDequantize rows = allRowsOf(&desc);
+    return launchDequantize(launcher, &rows, statusWord);
+  }
+  if (gqOperationIsAGroupedDequantize(op)) {
+    gqGroupedDequantize desc = gqGroupedDequantizeGet(op);
+    return launchDequantize(launcher, &desc, statusWord);
+  }
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   if (!isOnGpus(&desc))
     return gqOpError(op, "has no GPU kernel yet for what 'rowwise' or "
@@ -889,8 +966,6 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
 static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   if (!gqCheckLowerable(op))
     return false;
-  if (gqOperationIsABlockDequantize(op) || gqOperationIsAGroupedDequantize(op))
-    return gqOpError(op, "has no GPU kernel yet; a CPU computes it");
   if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
     return gqOpError(op, "needs to be in a func.func of the module itself to "
                          "be lowered to kernels");

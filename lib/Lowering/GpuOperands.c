@@ -367,6 +367,54 @@ static void askOfGroupedWgrad(const Check *c, MlirOperation op) {
   askWgradSide(c, GQ_GROUPED_WGRAD_b, desc.b, desc.bFormat, rows, k);
 }
 
+static void askOfBlockDequantize(const Check *c, MlirOperation op) {
+  gqBlockDequantize desc = gqBlockDequantizeGet(op);
+  gqFormatTraits traits = gqFormatGetTraits(desc.format);
+  Extent rows = {desc.out, 0, 1, 0}, columns = {desc.out, 1, 1, 0};
+  askBlocks(c, columns, traits.blockColumns);
+  askData(c, GQ_BLOCK_DEQUANTIZE_data, desc.data, rows, columns);
+  askRounded(c, GQ_BLOCK_DEQUANTIZE_scales, desc.scales, 0, rows,
+             traits.blockRows, 1);
+  askRounded(c, GQ_BLOCK_DEQUANTIZE_scales, desc.scales, 1, columns,
+             traits.blockColumns, 1);
+}
+
+/// What is flat and packed has a group's own extents, which the kernel checks.
+static void askOfGroupedDequantize(const Check *c, MlirOperation op) {
+  static const intptr_t perGroup[] = {
+      GQ_GROUPED_DEQUANTIZE_first_dims,   GQ_GROUPED_DEQUANTIZE_last_dims,
+      GQ_GROUPED_DEQUANTIZE_global_scale, GQ_GROUPED_DEQUANTIZE_outer_amax,
+      GQ_GROUPED_DEQUANTIZE_scale_inv,
+  };
+  gqGroupedDequantize desc = gqGroupedDequantizeGet(op);
+  gqFormatTraits traits = gqFormatGetTraits(desc.format);
+  Extent rows = {desc.out, 0, 1, 0}, columns = {desc.out, 1, 1, 0};
+  Extent groups = groupsOf(desc.offsets, desc.scaleOffsets);
+  for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
+    ask(c, perGroup[i], gqOperandAt(op, perGroup[i]), 0, groups);
+  bool transposed = desc.axis == GQ_AXIS_COLUMNWISE && traits.transposes;
+  if (!mlirValueIsNull(desc.firstDims)) {
+    if (!transposed)
+      askRounded(c, GQ_GROUPED_DEQUANTIZE_data, desc.data, 0, rows,
+                 elementsOf(desc.data), 1);
+    return;
+  }
+  askBlocks(c, columns, traits.blockColumns);
+  if (!transposed)
+    askData(c, GQ_GROUPED_DEQUANTIZE_data, desc.data, rows, columns);
+  if (mlirValueIsNull(desc.scales) ||
+      mlirShapedTypeGetRank(mlirValueGetType(desc.scales)) == 1)
+    return;
+  if (desc.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4) {
+    askTiles(c, GQ_GROUPED_DEQUANTIZE_scales, desc.scales, columns,
+             traits.blockColumns);
+  } else {
+    ask(c, GQ_GROUPED_DEQUANTIZE_scales, desc.scales, 0, rows);
+    askRounded(c, GQ_GROUPED_DEQUANTIZE_scales, desc.scales, 1, columns,
+               traits.blockColumns, 1);
+  }
+}
+
 static void buildExtentChecks(const Check *c, MlirOperation op) {
   if (gqOperationIsABlockQuantize(op))
     askOfBlockQuantize(c, op);
@@ -376,6 +424,10 @@ static void buildExtentChecks(const Check *c, MlirOperation op) {
     askOfGroupedMm(c, op);
   else if (gqOperationIsAGroupedWgrad(op))
     askOfGroupedWgrad(c, op);
+  else if (gqOperationIsABlockDequantize(op))
+    askOfBlockDequantize(c, op);
+  else if (gqOperationIsAGroupedDequantize(op))
+    askOfGroupedDequantize(c, op);
   else if (gqQuantizesGroups(op))
     askOfGroupedBlockQuantize(c, op);
   else if (gqOperationIsAGroupedAmax(op))

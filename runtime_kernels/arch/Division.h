@@ -12,20 +12,25 @@
 
 #include "runtime_kernels/arch/Nvptx.h"
 
-/// a / b rounded. The division of the compiler is a call where operands are
-/// unusual, and its registers cost more than they are worth here.
-///
-/// The quotient of two floats is the middle between two others or 2^-49 of it
-/// away, which an error of the last place of a float64 cannot bridge.
-GQ_DEV float gq_dev_divide(float a, float b) {
+/// a / b, off by at most an error of the last place.
+GQ_DEV double gq_dev_quotient64(float a, float b) {
   double approx = gq_dev_reciprocal_approx64(b);
   double inverse = approx;
   for (int i = 0; i < 2; ++i)
     inverse = gq_dev_fma64(gq_dev_fma64(-b, inverse, 1.0), inverse, inverse);
   double quotient = a * inverse;
   quotient = gq_dev_fma64(gq_dev_fma64(-b, quotient, a), inverse, quotient);
-  // NaN where one of them is 0 or inf.
-  return (float)(quotient == quotient ? quotient : a * approx);
+  // NaN, or a 0 of any sign, where one of them is 0 or inf.
+  return quotient < 0.0 || quotient > 0.0 ? quotient : a * approx;
+}
+
+/// a / b rounded. The division of the compiler is a call where operands are
+/// unusual, and its registers cost more than they are worth here.
+///
+/// The quotient of two floats is the middle between two others or 2^-49 of it
+/// away, which an error of the last place of a float64 cannot bridge.
+GQ_DEV float gq_dev_divide(float a, float b) {
+  return (float)gq_dev_quotient64(a, b);
 }
 
 /// 1 / x if that and x are normal: the rounded quotient, as one Newton step

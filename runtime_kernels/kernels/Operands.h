@@ -31,6 +31,7 @@
 #ifndef GQ_KERNELS_KERNELS_OPERANDS_H
 #define GQ_KERNELS_KERNELS_OPERANDS_H
 
+#include "runtime_kernels/kernels/DequantizeTiles.def"
 #include "runtime_kernels/kernels/GroupedAmax.def"
 #include "runtime_kernels/kernels/GroupedMm.def"
 #include "runtime_kernels/kernels/GroupedWgrad.def"
@@ -53,7 +54,8 @@
   X(CLEAR_AMAX, ClearAmax, clear_amax, 128)                                    \
   X(GROUPED_AMAX, GroupedAmax, grouped_amax, 128)                              \
   X(GROUPED_WGRAD_TILES, GroupedWgradTiles, grouped_wgrad_tiles, 256)          \
-  X(GROUPED_WGRAD_ANY, GroupedWgradAny, grouped_wgrad_any, 256)
+  X(GROUPED_WGRAD_ANY, GroupedWgradAny, grouped_wgrad_any, 256)                \
+  X(DEQUANTIZE_TILES, DequantizeTiles, dequantize_tiles, 128)
 
 /// What follows the first comma.
 #define GQ_AFTER_COMMA(...) GQ_AFTER_COMMA_(__VA_ARGS__)

@@ -368,6 +368,7 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_GROUPED_AMAX = 8,
   GQ_KERNEL_GROUPED_WGRAD_TILES = 9,
   GQ_KERNEL_GROUPED_WGRAD_ANY = 10,
+  GQ_KERNEL_DEQUANTIZE_TILES = 11,
 } gqKernelFamily;
 
 /// How a kernel is launched.

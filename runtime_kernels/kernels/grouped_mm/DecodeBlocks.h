@@ -17,6 +17,7 @@
 #ifndef GQ_KERNELS_KERNELS_GROUPED_MM_DECODEBLOCKS_H
 #define GQ_KERNELS_KERNELS_GROUPED_MM_DECODEBLOCKS_H
 
+#include "runtime_kernels/codecs/Halves.h"
 #include "runtime_kernels/kernels/grouped_mm/DecodeStage.h"
 
 enum {
@@ -31,20 +32,13 @@ enum {
 /// Pieces of the k of a stage.
 GQ_DEV uint32_t piecesOf(const Product *p) { return chunkOf(p) / PIECE; }
 
-/// Two codes of 8 bits in either half of x.
-GQ_DEV uint32_t halvesOf8(gqElementType type, uint32_t x, bool high) {
-  return type == GQ_F8E4M3FN ? gq_dev_f16x2_from_e4m3x2(high ? x >> 16 : x)
-                             : gq_dev_permute(x, 0, high ? 0x3424 : 0x1404);
-}
-
 /// Eight codes as halves: of 4 bits in `low`, of 8 in both. `natural` says in
 /// which order.
 GQ_DEV void halvesOf(gqElementType type, bool natural, uint32_t low,
                      uint32_t high, uint32_t out[4]) {
   if (type == GQ_I8) {
-    const uint32_t unit = 0x74007400; // 2^14
     uint32_t x[4];
-    gq_dev_nvfp4_half8(low, unit, x);
+    gq_dev_nvfp4_half8(low, GQ_DEV_E2M1_HALF_UNIT, x);
     UNROLL for (uint32_t i = 0; i < 4; ++i) out[i] =
         natural
             ? gq_dev_permute(x[i / 2], x[i / 2 + 2], i % 2 ? 0x7632 : 0x5410)
@@ -53,10 +47,10 @@ GQ_DEV void halvesOf(gqElementType type, bool natural, uint32_t low,
   }
   uint32_t first = natural ? low : gq_dev_permute(low, high, 0x6420);
   uint32_t second = natural ? high : gq_dev_permute(low, high, 0x7531);
-  out[0] = halvesOf8(type, first, false);
-  out[1] = halvesOf8(type, first, true);
-  out[2] = halvesOf8(type, second, false);
-  out[3] = halvesOf8(type, second, true);
+  out[0] = gq_dev_f16x2_from_fp8(type, first, false);
+  out[1] = gq_dev_f16x2_from_fp8(type, first, true);
+  out[2] = gq_dev_f16x2_from_fp8(type, second, false);
+  out[3] = gq_dev_f16x2_from_fp8(type, second, true);
 }
 
 //===----------------------------------------------------------------------===//

@@ -11,14 +11,12 @@
 
 #include "../Tiles.h"
 #include "Emulator.h"
+#include "Guarded.h"
 
 #include "runtime_kernels/kernels/Launch.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define KERNEL static void
 #define BOUNDS(CTAS)
@@ -34,44 +32,6 @@ static void (*const reductions[])(ReduceTilesOperands) = {
 #include "../TilesVariants.h"
 };
 #undef VARIANT
-
-/// Memory between pages that may not be touched; its end is at such a page but
-/// for what aligns it to 16 bytes, and for `shift`.
-typedef struct Guarded {
-  uint8_t *pages, *bytes;
-  int64_t size, pagesSize;
-} Guarded;
-
-static Guarded guardedNew(int64_t size, int64_t shift) {
-  int64_t page = sysconf(_SC_PAGESIZE), padded = (size + 15) / 16 * 16 + 16;
-  int64_t inner = (padded + page - 1) / page * page;
-  Guarded g = {.size = size, .pagesSize = inner + 2 * page};
-  g.pages = mmap(NULL, (size_t)g.pagesSize, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (g.pages == MAP_FAILED) {
-    fprintf(stderr, "out of memory\n");
-    exit(2);
-  }
-  mprotect(g.pages, (size_t)page, PROT_NONE);
-  mprotect(g.pages + page + inner, (size_t)page, PROT_NONE);
-  memset(g.pages + page, TILES_POISON, (size_t)inner);
-  g.bytes = g.pages + page + inner - padded + (shift ? 16 - shift : 16);
-  if (shift == 0 && size % 16 == 0)
-    g.bytes = g.pages + page + inner - size;
-  return g;
-}
-
-/// Whether the bytes around are what they were.
-static bool guardsHold(const Guarded *g) {
-  int64_t page = sysconf(_SC_PAGESIZE);
-  bool hold = true;
-  for (const uint8_t *p = g->pages + page; p < g->bytes; ++p)
-    hold &= *p == TILES_POISON;
-  for (const uint8_t *p = g->bytes + g->size;
-       p < g->pages + g->pagesSize - page; ++p)
-    hold &= *p == TILES_POISON;
-  return hold;
-}
 
 /// A launch of the kernels of a variant.
 typedef struct Launch {
@@ -98,7 +58,8 @@ static bool run(const TilesProblem *p, unsigned grid,
   Guarded memory[TILES_NUM_ARRAYS];
   for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
     int64_t shift = tilesShift(p, i);
-    memory[i] = guardedNew(p->arrays[i].bytes ? p->arrays[i].size : 0, shift);
+    memory[i] = guardedNew(p->arrays[i].bytes ? p->arrays[i].size : 0, shift,
+                           TILES_POISON);
     addresses[i] = (uint64_t)(uintptr_t)memory[i].bytes;
     if (!p->arrays[i].bytes)
       continue;
@@ -117,7 +78,7 @@ static bool run(const TilesProblem *p, unsigned grid,
     hold &= guardsHold(&memory[i]);
     if (computed[i])
       memcpy(computed[i], memory[i].bytes, (size_t)memory[i].size);
-    munmap(memory[i].pages, (size_t)memory[i].pagesSize);
+    guardedFree(&memory[i]);
   }
   return hold;
 }
