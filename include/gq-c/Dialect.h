@@ -54,6 +54,15 @@ MLIR_CAPI_EXPORTED MlirAttribute gqAxisAttrGet(MlirContext context,
                                                gqAxis axis);
 MLIR_CAPI_EXPORTED gqAxis gqAxisAttrGetValue(MlirAttribute attribute);
 
+MLIR_CAPI_EXPORTED MlirAttribute gqAmaxAlgoAttrGet(MlirContext context,
+                                                   gqAmaxAlgo amaxAlgo);
+MLIR_CAPI_EXPORTED gqAmaxAlgo gqAmaxAlgoAttrGetValue(MlirAttribute attribute);
+
+/// A margin, an attribute i32.
+MLIR_CAPI_EXPORTED MlirAttribute gqMarginAttrGet(MlirContext context,
+                                                 gqMargin margin);
+MLIR_CAPI_EXPORTED gqMargin gqMarginAttrGetValue(MlirAttribute attribute);
+
 /// `#gq.direction<...>`: what one direction of an op has of its own
 /// (gq/Runtime/Directions.h). What is not written is 0.
 /// Writes rounding and transform, and the others unless they are 0.
@@ -110,18 +119,20 @@ MLIR_CAPI_EXPORTED MlirOperation gqPreprocessGroupedMatmulSfCreate(
     MlirLocation location, const gqPreprocessGroupedMatmulSf *desc);
 
 enum {
-  /// The most inputs that a gq.grouped_block_quantize can have.
+  /// The most inputs that an op which quantizes groups can have.
   GQ_MAX_INPUTS = 8,
 };
 
-/// A direction of gq.grouped_block_quantize.
+/// A direction of an op that quantizes groups.
 typedef struct gqDirection {
   /// `#gq.direction`, or null where all is as usual.
   MlirAttribute attribute;
-  /// What is written, both or none: an op without has not this direction.
+  /// What is written: an op without has not this direction. Scales are those of
+  /// formats of blocks, which have both or none.
   MlirValue data, scales;
-  /// The outer amax of the recipe te. Where the columnwise direction has none
-  /// of its own, that of the rowwise one is for both.
+  /// The outer amax of the recipe te, or that from which a scale follows. Where
+  /// the columnwise direction has none of its own, that of the rowwise one is
+  /// for both.
   MlirValue outerAmax;
 } gqDirection;
 
@@ -148,6 +159,8 @@ typedef struct gqGroupedBlockQuantize {
   MlirValue globalScale;
   /// Of stochastic rounding.
   MlirValue rngState;
+  /// Of formats of a whole tensor.
+  MlirValue scale, scaleInv;
   MlirValue amax, dbias;
   /// Of gq.grouped_amax.
   MlirValue rowAmax, columnAmax;
@@ -169,6 +182,31 @@ MLIR_CAPI_EXPORTED gqGroupedAmax gqGroupedAmaxGet(MlirOperation op);
 /// As gqBlockQuantizeCreate.
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedAmaxCreate(MlirLocation location,
                                                      const gqGroupedAmax *desc);
+
+/// gq.grouped_quantize: the same operands, of which those for blocks are
+/// absent, with the attributes `format` and `rows`; others are not looked at.
+typedef gqGroupedBlockQuantize gqGroupedQuantize;
+
+MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedQuantize(MlirOperation op);
+/// The recipe says whether there is an outer amax; the layout is linear.
+MLIR_CAPI_EXPORTED gqGroupedQuantize gqGroupedQuantizeGet(MlirOperation op);
+/// As gqBlockQuantizeCreate.
+MLIR_CAPI_EXPORTED MlirOperation
+gqGroupedQuantizeCreate(MlirLocation location, const gqGroupedQuantize *desc);
+
+/// gq.update_scales.
+typedef struct gqUpdateScales {
+#define GQ_UPDATE_SCALES_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE) gq##ENUM FIELD;
+#define GQ_UPDATE_SCALES_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)          \
+  MlirValue MEMBER;
+#include "gq/Runtime/Ops.def"
+} gqUpdateScales;
+
+MLIR_CAPI_EXPORTED bool gqOperationIsAUpdateScales(MlirOperation op);
+MLIR_CAPI_EXPORTED gqUpdateScales gqUpdateScalesGet(MlirOperation op);
+/// As gqBlockQuantizeCreate.
+MLIR_CAPI_EXPORTED MlirOperation
+gqUpdateScalesCreate(MlirLocation location, const gqUpdateScales *desc);
 
 /// gq.grouped_mm.
 typedef struct gqGroupedMm {

@@ -84,6 +84,8 @@ static const RuntimeFunction cpuFunctions[] = {
     GQ_FUNCTION(gqCpuPreprocessGroupedMatmulSf),
     GQ_FUNCTION(gqCpuGroupedBlockQuantize),
     GQ_FUNCTION(gqCpuGroupedAmax),
+    GQ_FUNCTION(gqCpuGroupedQuantize),
+    GQ_FUNCTION(gqCpuUpdateScales),
     GQ_FUNCTION(gqCpuGroupedMm),
     GQ_FUNCTION(gqCpuGroupedWgrad),
     GQ_FUNCTION(gqCpuBlockDequantize),

@@ -23,6 +23,7 @@ MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op) {
                             gqScaleColumns(desc.format, columns)};
   const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   bool valid =
+      gqCheckBlockFormat(op, desc.format) &&                 // (C4)
       gqCheckBlocks(op, desc.format, columns) &&             // (C4)
       gqCheckDataType(op, "data", desc.data, desc.format) && // (C5)
       gqCheckData(op, "data", desc.data, dataExtents) &&

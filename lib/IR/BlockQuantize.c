@@ -23,7 +23,8 @@ MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op) {
                             gqScaleColumns(desc.format, columns)};
   const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   bool valid =
-      gqCheckBlocks(op, desc.format, columns) &&             // (C4)
+      gqCheckBlockFormat(op, desc.format) && // (C4)
+      gqCheckBlocks(op, desc.format, columns) &&
       gqCheckDataType(op, "data", desc.data, desc.format) && // (C5)
       gqCheckData(op, "data", desc.data, dataExtents) &&
       gqCheckScaleType(op, "scales", desc.scales, desc.format) && // (C6)

@@ -29,8 +29,11 @@ static bool describesGroups(MlirOperation op) {
   if (!gqReadsGroups(op))
     return false;
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  intptr_t numOfRows =
-      2 * gqHasDirection(&desc.rowwise) + 2 * gqHasDirection(&desc.columnwise);
+  const MlirValue ofRows[] = {desc.rowwise.data, desc.rowwise.scales,
+                              desc.columnwise.data, desc.columnwise.scales};
+  intptr_t numOfRows = 0;
+  for (size_t i = 0; i < sizeof(ofRows) / sizeof(*ofRows); ++i)
+    numOfRows += !mlirValueIsNull(ofRows[i]);
   const gqOpInfo *info = gqOpInfoOf(op);
   intptr_t numInits = 0;
   for (intptr_t i = 0; i < info->numOperands; ++i)

@@ -211,6 +211,18 @@ bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
                    name, rows);
 }
 
+bool gqCheckBlockFormat(MlirOperation op, gqFormat format) {
+  return gqFormatHasBlockScales(format) ||
+         gqOpError(op, "requires a format of blocks, not %s",
+                   gqFormatGetTraits(format).name);
+}
+
+bool gqCheckTensorFormat(MlirOperation op, gqFormat format) {
+  return !gqFormatHasBlockScales(format) ||
+         gqOpError(op, "requires format(fp8_e4m3) or format(fp8_e5m2), not %s",
+                   gqFormatGetTraits(format).name);
+}
+
 bool gqCheckScaleLayout(MlirOperation op, gqScaleLayout layout,
                         gqScaleLayout required) {
   return layout == required ||
@@ -274,6 +286,8 @@ bool gqCheckFormats(MlirOperation op, gqFormat format, gqFormat bFormat) {
   if (format == GQ_FORMAT_NONE)
     return bFormat == GQ_FORMAT_NONE ||
            gqOpError(op, "requires 'format' where it has 'b_format'");
+  if (!gqCheckBlockFormat(op, format) || !gqCheckBlockFormat(op, bFormat))
+    return false;
   return (a.scaleRule == b.scaleRule && a.blockColumns == b.blockColumns) ||
          gqOpError(op,
                    "requires 'format' and 'b_format' to have one scale rule, "

@@ -61,6 +61,12 @@ bool gqOpError(MlirOperation op, const char *format, ...)
 /// GQ_MAX_ELEMENTS. To be checked before anything is computed from extents.
 bool gqCheckUniform(MlirOperation op);
 
+/// `format` is one of blocks.
+bool gqCheckBlockFormat(MlirOperation op, gqFormat format);
+
+/// `format` is one of a whole tensor.
+bool gqCheckTensorFormat(MlirOperation op, gqFormat format);
+
 /// K is a positive multiple of the block size.
 bool gqCheckBlocks(MlirOperation op, gqFormat format, int64_t columns);
 
@@ -104,8 +110,8 @@ bool gqCheckDataType(MlirOperation op, const char *name, MlirValue data,
 bool gqCheckScaleType(MlirOperation op, const char *name, MlirValue scales,
                       gqFormat format);
 
-/// `format` and `bFormat` are of operands that can be multiplied: they have one
-/// scale rule, or there are none.
+/// `format` and `bFormat` are of operands that can be multiplied: they are of
+/// blocks and have one scale rule, or there are none.
 bool gqCheckFormats(MlirOperation op, gqFormat format, gqFormat bFormat);
 
 /// `data` and `scales` are of the format's element types; without a format,

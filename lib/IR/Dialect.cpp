@@ -67,7 +67,7 @@ static void printSigns(AsmPrinter &printer, std::optional<uint32_t> signs) {
 
 #define GQ_ASSERT_FORMAT(VALUE, NAME, ...)                                     \
   static_assert(int(gq::Format::NAME) == GQ_FORMAT_##NAME);
-GQ_FORMATS(GQ_ASSERT_FORMAT)
+GQ_ALL_FORMATS(GQ_ASSERT_FORMAT)
 static_assert(int(gq::Recipe::NVFUSER) == GQ_RECIPE_NVFUSER);
 static_assert(int(gq::Recipe::TE) == GQ_RECIPE_TE);
 static_assert(int(gq::Rounding::Nearest) == GQ_ROUNDING_NEAREST);
@@ -88,6 +88,8 @@ static_assert(int(gq::Rows::All) == GQ_ROWS_ALL);
 static_assert(int(gq::Rows::Grouped) == GQ_ROWS_GROUPED);
 static_assert(int(gq::Axis::Rowwise) == GQ_AXIS_ROWWISE);
 static_assert(int(gq::Axis::Columnwise) == GQ_AXIS_COLUMNWISE);
+static_assert(int(gq::AmaxAlgo::Max) == GQ_AMAX_ALGO_MAX);
+static_assert(int(gq::AmaxAlgo::MostRecent) == GQ_AMAX_ALGO_MOST_RECENT);
 static_assert(int(gq::MmKernel::Auto) == GQ_MM_KERNEL_AUTO);
 static_assert(int(gq::MmKernel::Any) == GQ_MM_KERNEL_ANY);
 static_assert(int(gq::MmKernel::Decode8) == GQ_MM_KERNEL_DECODE8);
@@ -195,6 +197,10 @@ static_assert(
     GQ_GROUPED_BLOCK_QUANTIZE_NUM_OPERANDS * sizeof(int32_t));
 static_assert(sizeof(gq::GroupedAmaxOp::Properties::operandSegmentSizes) ==
               GQ_GROUPED_AMAX_NUM_OPERANDS * sizeof(int32_t));
+static_assert(sizeof(gq::GroupedQuantizeOp::Properties::operandSegmentSizes) ==
+              GQ_GROUPED_QUANTIZE_NUM_OPERANDS * sizeof(int32_t));
+static_assert(gq::UpdateScalesOp::hasTrait<
+              OpTrait::NOperands<GQ_UPDATE_SCALES_NUM_OPERANDS>::Impl>());
 static_assert(sizeof(gq::GroupedMmOp::Properties::operandSegmentSizes) ==
               GQ_GROUPED_MM_NUM_OPERANDS * sizeof(int32_t));
 static_assert(sizeof(gq::GroupedWgradOp::Properties::operandSegmentSizes) ==
@@ -245,6 +251,7 @@ GQ_DEFINE_ENUM_ATTR(ScaleLayout)
 GQ_DEFINE_ENUM_ATTR(Major)
 GQ_DEFINE_ENUM_ATTR(Rows)
 GQ_DEFINE_ENUM_ATTR(Axis)
+GQ_DEFINE_ENUM_ATTR(AmaxAlgo)
 GQ_DEFINE_ENUM_ATTR(MmKernel)
 
 /// `value` unless it is 0.

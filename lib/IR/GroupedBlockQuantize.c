@@ -18,7 +18,8 @@
 #include <inttypes.h>
 
 bool gqQuantizesGroups(MlirOperation op) {
-  return gqOperationIsAGroupedBlockQuantize(op);
+  return gqOperationIsAGroupedBlockQuantize(op) ||
+         gqOperationIsAGroupedQuantize(op);
 }
 
 bool gqReadsGroups(MlirOperation op) {
@@ -41,7 +42,14 @@ gqGroupedBlockQuantize gqGroupedBlockQuantizeGet(MlirOperation op) {
                                                  : (MlirRegion){NULL},
   };
   gqOpRead(op, &desc, GQ_MAX_INPUTS);
+  if (!gqFormatHasBlockScales(desc.format) &&
+      !mlirValueIsNull(desc.rowwise.outerAmax))
+    desc.recipe = GQ_RECIPE_TE;
   return desc;
+}
+
+gqGroupedQuantize gqGroupedQuantizeGet(MlirOperation op) {
+  return gqGroupedBlockQuantizeGet(op);
 }
 
 /// `like`, which may be null, has the attributes that are not in `desc`.
@@ -64,6 +72,11 @@ MlirOperation gqGroupedBlockQuantizeCreate(MlirLocation location,
                                            const gqGroupedBlockQuantize *desc) {
   return create(location, &gqGroupedBlockQuantizeInfo, desc,
                 (MlirOperation){NULL});
+}
+
+MlirOperation gqGroupedQuantizeCreate(MlirLocation location,
+                                      const gqGroupedQuantize *desc) {
+  return create(location, &gqGroupedQuantizeInfo, desc, (MlirOperation){NULL});
 }
 
 MlirOperation gqGroupedAmaxCreate(MlirLocation location,
@@ -219,7 +232,8 @@ bool gqHasDirection(const gqDirection *direction) {
 MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,
                        const gqDirection *direction) {
   if (desc->recipe == GQ_RECIPE_NVFUSER)
-    return desc->globalScale;
+    return gqFormatHasBlockScales(desc->format) ? desc->globalScale
+                                                : desc->scale;
   return isPresent(direction->outerAmax) ? direction->outerAmax
                                          : desc->rowwise.outerAmax;
 }
@@ -295,15 +309,17 @@ static Directions directionsOf(const gqGroupedBlockQuantize *desc) {
 /// What comes together, comes together (C16).
 static bool checkPairs(MlirOperation op, const gqGroupedBlockQuantize *desc) {
   Directions directions = directionsOf(desc);
+  bool hasScales = gqFormatHasBlockScales(desc->format);
   bool any = false, paired = true;
   for (int i = 0; i < 2; ++i) {
     const gqDirection *direction = directions.list[i].direction;
     any |= isPresent(direction->data);
-    paired &= isPresent(direction->data) == isPresent(direction->scales);
+    paired &= !hasScales ||
+              isPresent(direction->data) == isPresent(direction->scales);
   }
   return (any && paired) || // (C16)
-         gqOpError(op, "requires data and scales of 'outs', of "
-                       "'columnwise_outs' or of both");
+         gqOpError(op, "requires %s of 'outs', of 'columnwise_outs' or of both",
+                   hasScales ? "data and scales" : "data");
 }
 
 bool gqCheckShapes(MlirOperation op, const gqGroupedBlockQuantize *desc,
@@ -483,9 +499,11 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
                                 ofRow ? (MlirValue){NULL}
                                       : desc->rowwise.outerAmax,
                                 desc->columnwise.outerAmax,
+                                desc->scale,
                                 desc->amax,
                                 desc->dbias,
-                                desc->scaleOffsetsOut};
+                                desc->scaleOffsetsOut,
+                                desc->scaleInv};
   for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
     gqUnify(&groups, gqDim(perGroup[i], 0));
   int64_t perColumn[] = {groups, extents[1]};
@@ -496,6 +514,7 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
                         ofRow ? extents : &groups) && // (C18)
          gqCheckExtents(op, "columnwise_outer_amax", desc->columnwise.outerAmax,
                         perColumn) &&
+         gqCheckExtents(op, "scale", desc->scale, &groups) && // (C36)
          gqCheckGroupIndices(op, desc, "scale_offsets_out",
                              desc->scaleOffsetsOut,
                              groups) && // (C21)
@@ -503,7 +522,8 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
                              groups) && // (C23)
          gqCheckGroupIndices(op, desc, "last_dims", desc->lastDims, groups) &&
          gqCheckExtents(op, "amax", desc->amax, &groups) && // (C24)
-         gqCheckExtents(op, "dbias", desc->dbias, perColumn);
+         gqCheckExtents(op, "dbias", desc->dbias, perColumn) &&
+         gqCheckExtents(op, "scale_inv", desc->scaleInv, &groups); // (C37)
 }
 
 /// Whether the operand at a position may have gaps between its rows.
@@ -620,27 +640,45 @@ bool gqCheckGroupInputs(MlirOperation op, const gqGroupedBlockQuantize *desc,
          checkFound(op, desc);
 }
 
-MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
-  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+bool gqCheckQuantizedGroups(MlirOperation op,
+                            const gqGroupedBlockQuantize *desc) {
   int64_t extents[2];
-  if (!gqCheckUniform(op) ||         // (C3)
-      !checkPairs(op, &desc) ||      // (C16)
-      !checkDirections(op, &desc) || // (C26) to (C33)
-      !checkRecipe(op, &desc) ||     // (C18), (C19)
-      !checkGroupKind(op, &desc) ||  // (C21), (C23)
-      !checkTypes(op, &desc) ||      // (C17)
-      (isPresent(desc.rowwise.data) &&
-       !gqCheckRank(op, "data", desc.rowwise.data, gqIsRagged(&desc) ? 1 : 2)))
+  if (!checkPairs(op, desc) ||      // (C16)
+      !checkDirections(op, desc) || // (C26) to (C33)
+      !checkGroupKind(op, desc) ||  // (C21), (C23)
+      !checkTypes(op, desc) ||      // (C17)
+      (isPresent(desc->rowwise.data) &&
+       !gqCheckRank(op, "data", desc->rowwise.data, gqIsRagged(desc) ? 1 : 2)))
+    return false;
+  gqGroupedBlockQuantizeExtents(desc, extents);
+  return gqCheckGroupInputs(op, desc, extents) && // (C7), (C11) to (C15), (C25)
+         (gqIsRagged(desc) ||
+          gqCheckBlocks(op, desc->format, extents[1])) && // (C4)
+         checkPerGroup(op, desc, extents) &&
+         gqCheckTileable(op, desc->format, desc->scaleLayout) && // (C20)
+         checkScales(op, desc, extents) &&                       // (C8)
+         checkColumnwise(op, desc, extents) &&                   // (C22)
+         checkStorage(op, desc);                                 // (C9), (C10)
+}
+
+bool gqCheckAbsent(MlirOperation op, intptr_t count,
+                   const intptr_t *positions) {
+  for (intptr_t i = 0; i < count; ++i)
+    if (isPresent(gqOperandAt(op, positions[i])))
+      return gqOpError(op, "requires no '%s'",
+                       gqOpInfoOf(op)->operands[positions[i]].name);
+  return true;
+}
+
+MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
+  static const intptr_t absent[] = {GQ_GROUPED_BLOCK_QUANTIZE_scale,
+                                    GQ_GROUPED_BLOCK_QUANTIZE_scale_inv};
+  if (!gqCheckUniform(op)) // (C3)
     return mlirLogicalResultFailure();
-  gqGroupedBlockQuantizeExtents(&desc, extents);
-  bool valid =
-      gqCheckGroupInputs(op, &desc, extents) && // (C7), (C11) to (C15), (C25)
-      (gqIsRagged(&desc) ||
-       gqCheckBlocks(op, desc.format, extents[1])) && // (C4)
-      checkPerGroup(op, &desc, extents) &&
-      gqCheckTileable(op, desc.format, desc.scaleLayout) && // (C20)
-      checkScales(op, &desc, extents) &&                    // (C8)
-      checkColumnwise(op, &desc, extents) &&                // (C22)
-      checkStorage(op, &desc);                              // (C9), (C10)
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  bool valid = gqCheckBlockFormat(op, desc.format) && // (C4)
+               gqCheckAbsent(op, 2, absent) &&        // (C34)
+               checkRecipe(op, &desc) &&              // (C18), (C19)
+               gqCheckQuantizedGroups(op, &desc);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

@@ -32,11 +32,20 @@ MlirOperation gqGroupedBlockQuantizeRebuild(MlirOperation op,
                                             MlirLocation location,
                                             const gqGroupedBlockQuantize *desc);
 
+/// Checks all that the ops which quantize groups have in common. Emits an error
+/// and returns false otherwise.
+bool gqCheckQuantizedGroups(MlirOperation op,
+                            const gqGroupedBlockQuantize *desc);
+
+/// Checks likewise that none of these operands is there.
+bool gqCheckAbsent(MlirOperation op, intptr_t count, const intptr_t *positions);
+
 /// Whether the op has this direction.
 bool gqHasDirection(const gqDirection *direction);
 
 /// The scale over those of the blocks in a direction of `desc`: the global
-/// scale or the outer amax of its own or of both. Null if there is none.
+/// scale or the outer amax of its own or of both. Of formats of a whole tensor
+/// the scale or the amax that it follows from. Null if there is none.
 MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,
                        const gqDirection *direction);
 

@@ -149,6 +149,7 @@ MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op) {
     gqUnify(&extents[1], gqDataColumns(desc.data));
   }
   bool valid =
+      gqCheckBlockFormat(op, desc.format) &&                             // (C4)
       (isRagged(&desc) || gqCheckBlocks(op, desc.format, extents[1])) && // (C4)
       checkPerGroup(op, &desc) &&        // (C5), (C6), (C17)
       checkData(op, &desc, extents) &&   // (C7), (C11)

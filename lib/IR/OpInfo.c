@@ -70,6 +70,16 @@ GQ_DEFINE_ENUM_ATTR(ScaleLayout)
 GQ_DEFINE_ENUM_ATTR(Major)
 GQ_DEFINE_ENUM_ATTR(Rows)
 GQ_DEFINE_ENUM_ATTR(Axis)
+GQ_DEFINE_ENUM_ATTR(AmaxAlgo)
+GQ_DEFINE_ENUM_ATTR(Margin)
+
+MlirAttribute gqMarginAttrGet(MlirContext context, gqMargin margin) {
+  return mlirIntegerAttrGet(mlirIntegerTypeGet(context, 32), margin);
+}
+
+gqMargin gqMarginAttrGetValue(MlirAttribute attribute) {
+  return (gqMargin)mlirIntegerAttrGetValueInt(attribute);
+}
 
 //===----------------------------------------------------------------------===//
 // Reading

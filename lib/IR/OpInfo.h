@@ -51,7 +51,7 @@ typedef struct gqOperandInfo {
   gqRole role;
 } gqOperandInfo;
 
-/// An attribute that is an enumeration.
+/// An attribute that is an enumeration, or an int32_t.
 typedef struct gqAttributeInfo {
   const char *name;
   /// The offset of the enumeration in the op's description.
@@ -82,6 +82,8 @@ GQ_DECLARE_ENUM_ATTR(ScaleLayout)
 GQ_DECLARE_ENUM_ATTR(Major)
 GQ_DECLARE_ENUM_ATTR(Rows)
 GQ_DECLARE_ENUM_ATTR(Axis)
+GQ_DECLARE_ENUM_ATTR(AmaxAlgo)
+GQ_DECLARE_ENUM_ATTR(Margin)
 
 /// gq<Op>Info.
 #define GQ_OP(OP, MNEMONIC) extern const gqOpInfo gq##OP##Info;

@@ -21,6 +21,8 @@ MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op);
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqGroupedAmaxVerify(MlirOperation op);
+MlirLogicalResult gqGroupedQuantizeVerify(MlirOperation op);
+MlirLogicalResult gqUpdateScalesVerify(MlirOperation op);
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op);
 MlirLogicalResult gqGroupedWgradVerify(MlirOperation op);
 MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op);

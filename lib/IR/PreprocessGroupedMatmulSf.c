@@ -21,7 +21,8 @@ MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
   const gqScaleLayout linear = GQ_SCALE_LAYOUT_LINEAR;
   const gqScaleLayout tiled = GQ_SCALE_LAYOUT_TILE128X4;
   bool valid =
-      gqCheckBlocks(op, desc.format, columns) &&                     // (C4)
+      gqCheckBlockFormat(op, desc.format) && // (C4)
+      gqCheckBlocks(op, desc.format, columns) &&
       gqCheckGroups(op, desc.offsets, desc.scaleOffsets, groups) &&  // (C5)
       gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) && // (C6)
       gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&             // (C7)

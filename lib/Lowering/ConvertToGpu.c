@@ -966,6 +966,8 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
 static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   if (!gqCheckLowerable(op))
     return false;
+  if (gqOperationIsAGroupedQuantize(op) || gqOperationIsAUpdateScales(op))
+    return gqOpError(op, "has no GPU kernel yet; a CPU computes it");
   if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
     return gqOpError(op, "needs to be in a func.func of the module itself to "
                          "be lowered to kernels");

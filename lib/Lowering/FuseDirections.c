@@ -43,10 +43,11 @@ static bool isOnly(MlirOperation op, bool columnwise) {
          gqHasDirection(&desc.rowwise) != columnwise;
 }
 
-/// Whether both ops quantize the same matrix, so that it is worth a remark if
-/// they cannot be one.
+/// Whether both ops, of one kind, quantize the same matrix, so that it is worth
+/// a remark if they cannot be one.
 static bool haveSameInputs(MlirOperation a, MlirOperation b) {
-  return gqHaveSameOperand(a, b, GQ_GROUPED_BLOCK_QUANTIZE_inputs) &&
+  return gqOpInfoOf(a) == gqOpInfoOf(b) &&
+         gqHaveSameOperand(a, b, GQ_GROUPED_BLOCK_QUANTIZE_inputs) &&
          gqHaveSameOperand(a, b, GQ_GROUPED_BLOCK_QUANTIZE_row_indices) &&
          mlirAttributeEqual(gqGetAttribute(a, "maps"),
                             gqGetAttribute(b, "maps"));
@@ -82,6 +83,16 @@ static bool checkAttributes(MlirOperation a, MlirOperation b, Reason *reason) {
   return true;
 }
 
+/// Whether an operand belongs to one direction alone. Without scales of blocks,
+/// both directions have one scale.
+static bool isOperandOfOneDirection(MlirOperation op, intptr_t position) {
+  gqFormat format = gqGroupedBlockQuantizeGet(op).format;
+  return position == GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets ||
+         (gqFormatHasBlockScales(format) &&
+          (position == GQ_GROUPED_BLOCK_QUANTIZE_outer_amax ||
+           position == GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax));
+}
+
 /// Operands that are read are the same but for those of one direction; what is
 /// written, only one of the two has.
 static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
@@ -94,13 +105,11 @@ static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
         return refuse(reason, "both directions return '%s'", name);
       continue;
     }
-    bool ofOneDirection = i == GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets ||
-                          i == GQ_GROUPED_BLOCK_QUANTIZE_outer_amax ||
-                          i == GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax;
     // One that does not round stochastically looks at no state.
-    ofOneDirection |=
-        i == GQ_GROUPED_BLOCK_QUANTIZE_rng_state &&
-        gqNumOperandsAt(rowwise, i) != gqNumOperandsAt(columnwise, i);
+    bool ofOneDirection =
+        isOperandOfOneDirection(rowwise, i) ||
+        (i == GQ_GROUPED_BLOCK_QUANTIZE_rng_state &&
+         gqNumOperandsAt(rowwise, i) != gqNumOperandsAt(columnwise, i));
     if (!ofOneDirection && !gqHaveSameOperand(rowwise, columnwise, i))
       return refuse(reason, "the two directions differ in '%s'", name);
   }

@@ -242,9 +242,11 @@ static void askPerGroup(const Check *c, MlirOperation op, Extent groups) {
       GQ_GROUPED_BLOCK_QUANTIZE_last_dims,
       GQ_GROUPED_BLOCK_QUANTIZE_global_scale,
       GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax,
+      GQ_GROUPED_BLOCK_QUANTIZE_scale,
       GQ_GROUPED_BLOCK_QUANTIZE_amax,
       GQ_GROUPED_BLOCK_QUANTIZE_dbias,
       GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets_out,
+      GQ_GROUPED_BLOCK_QUANTIZE_scale_inv,
   };
   for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
     ask(c, perGroup[i], gqOperandAt(op, perGroup[i]), 0, groups);

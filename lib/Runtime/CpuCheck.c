@@ -249,6 +249,16 @@ bool gqCpuCheckFormat(gqCpuOp *op, int32_t format) {
                    GQ_NUM_FORMATS - 1);
 }
 
+bool gqCpuCheckTensorFormat(gqCpuOp *op, int32_t format) {
+  gqFormatTraits traits;
+  return (gqFormatFind(format, &traits) &&
+          traits.scaleRule == GQ_SCALE_RULE_GIVEN) ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "format %" PRId32
+                   " is none of a whole tensor, expected %d or %d",
+                   format, GQ_FORMAT_FP8_E4M3, GQ_FORMAT_FP8_E5M2);
+}
+
 bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
                           int32_t layouts) {
   if (!gqCpuCheckFormat(op, format) ||

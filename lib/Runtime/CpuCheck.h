@@ -132,8 +132,11 @@ enum {
   GQ_LAYOUTS_TILE128X4 = 1 << GQ_SCALE_LAYOUT_TILE128X4,
 };
 
-/// Checks that there is this format.
+/// Checks that there is this format, of blocks.
 bool gqCpuCheckFormat(gqCpuOp *op, int32_t format);
+
+/// Checks that there is this format, of a whole tensor.
+bool gqCpuCheckTensorFormat(gqCpuOp *op, int32_t format);
 
 /// Checks that there is this format and that the op has this layout of its
 /// scales.

@@ -8,10 +8,11 @@
 #include "gq/Runtime/Cpu.h"
 
 #include "CpuCheck.h"
+#include "CpuGroupedBlockQuantize.h"
 #include "CpuGroups.h"
 #include "CpuQuantize.h"
 #include "runtime_kernels/layout/Tile128x4.h"
-#include "runtime_kernels/scalers/Nvfp4.h"
+#include "runtime_kernels/scalers/Block.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -26,6 +27,8 @@ typedef struct Problem {
   /// Of rows or, if ragged, of elements.
   gq_dev_groups groups;
   bool gathers, ragged, rowwise, columnwise;
+  /// Whether blocks have scales, which are stored.
+  bool hasScales;
 } Problem;
 
 static bool isTiled(const Problem *p) {
@@ -34,6 +37,8 @@ static bool isTiled(const Problem *p) {
 
 /// Whether groups follow each other in `scales` without a gap.
 static bool hasPackedScales(const Problem *p) {
+  if (!p->hasScales)
+    return false;
   return isTiled(p) ? !p->groups.scaleOffsets
                     : p->ragged || p->traits.blockRows > 1;
 }
@@ -67,6 +72,25 @@ static void advance(const Problem *p, gqCpuGroup *group) {
 // Checks
 //===----------------------------------------------------------------------===//
 
+bool gqCpuCheckAbsent(gqCpuOp *op,
+                      const gqGroupedBlockQuantizeOperands *operands,
+                      size_t count, const size_t *offsets) {
+  static const struct {
+    size_t offset;
+    const char *name;
+  } names[] = {
+#define GQ_GROUPED_BLOCK_QUANTIZE_OPERAND(NAME, FIELD, ...)                    \
+  {offsetof(gqGroupedBlockQuantizeOperands, FIELD), #NAME},
+#include "gq/Runtime/Ops.def"
+  };
+  for (size_t i = 0; i < count; ++i)
+    if (!gqBufferIsAbsent(
+            (const gqBuffer *)((const char *)operands + offsets[i])))
+      return gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected no %s",
+                       names[offsets[i] / sizeof(gqBuffer)].name);
+  return true;
+}
+
 static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
                             int32_t scaleLayout, int32_t rows) {
   if (!gqCpuCheckAttributes(op, format, scaleLayout,
@@ -84,7 +108,6 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
   return gqCpuCheckRows(op, rows);
 }
 
-/// Which optional operands there are.
 /// Of two operands, called `names`, both are there or none is.
 static bool checkBoth(gqCpuOp *op, const char *names, const gqBuffer *a,
                       const gqBuffer *b) {
@@ -93,6 +116,7 @@ static bool checkBoth(gqCpuOp *op, const char *names, const gqBuffer *a,
                    names);
 }
 
+/// Which optional operands there are.
 static bool checkPresence(gqCpuOp *op, Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   p->gathers = !gqBufferIsAbsent(&operands->rowIndices);
@@ -103,9 +127,10 @@ static bool checkPresence(gqCpuOp *op, Problem *p) {
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "data and columnwise_data are absent, expected one of "
                      "them");
-  if (!checkBoth(op, "data and scales", &operands->data, &operands->scales) ||
-      !checkBoth(op, "columnwise_data and columnwise_scales",
-                 &operands->columnwiseData, &operands->columnwiseScales) ||
+  if ((p->hasScales &&
+       (!checkBoth(op, "data and scales", &operands->data, &operands->scales) ||
+        !checkBoth(op, "columnwise_data and columnwise_scales",
+                   &operands->columnwiseData, &operands->columnwiseScales))) ||
       !checkBoth(op, "first_dims and last_dims", &operands->firstDims,
                  &operands->lastDims))
     return false;
@@ -173,6 +198,10 @@ static bool checkOuterAmax(gqCpuOp *op, const Problem *p, const char *name,
 static bool checkOuter(gqCpuOp *op, const Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   bool te = p->method.recipe == GQ_RECIPE_TE;
+  int64_t numGroups = p->groups.numGroups;
+  if (!p->hasScales)
+    return gqCpuCheckFactor(op, "scale", &operands->scale, numGroups) &&
+           gqCpuCheckFactor(op, "outer_amax", &operands->outerAmax, numGroups);
   if (te && !gqBufferIsAbsent(&operands->globalScale))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "recipe te has no global_scale, only nvfuser has");
@@ -192,7 +221,6 @@ static bool checkOuter(gqCpuOp *op, const Problem *p) {
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "columnwise_outer_amax is for columnwise_data of the "
                      "recipe te");
-  int64_t numGroups = p->groups.numGroups;
   return gqCpuCheckGlobalScale(op, p->method.format, &operands->globalScale,
                                numGroups) &&
          checkOuterAmax(op, p, "outer_amax", &operands->outerAmax,
@@ -220,6 +248,8 @@ static bool checkRowwise(gqCpuOp *op, const Problem *p) {
     return true;
   if (!checkData(op, p, "data", &operands->data))
     return false;
+  if (!p->hasScales)
+    return true;
   if (p->ragged || (!isTiled(p) && p->traits.blockRows > 1))
     return gqCpuCheckFlat(op, "scales", GQ_WRITTEN, &operands->scales,
                           1 << p->traits.scaleType, GQ_ANY_EXTENT,
@@ -245,12 +275,13 @@ static bool checkColumnwise(gqCpuOp *op, const Problem *p) {
                            GQ_ANY_EXTENT, "a flat buffer")
           : checkData(op, p, "columnwise_data", &operands->columnwiseData);
   return valid &&
-         gqCpuCheckFlat(op, "columnwise_scales", GQ_WRITTEN,
-                        &operands->columnwiseScales, 1 << p->traits.scaleType,
-                        GQ_ANY_EXTENT, "a flat buffer");
+         (!p->hasScales ||
+          gqCpuCheckFlat(op, "columnwise_scales", GQ_WRITTEN,
+                         &operands->columnwiseScales, 1 << p->traits.scaleType,
+                         GQ_ANY_EXTENT, "a flat buffer"));
 }
 
-/// amax, dbias and scale_offsets_out.
+/// amax, dbias, scale_offsets_out and scale_inv.
 static bool checkMore(gqCpuOp *op, const Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   int64_t numGroups = p->groups.numGroups;
@@ -270,7 +301,10 @@ static bool checkMore(gqCpuOp *op, const Problem *p) {
          (gqBufferIsAbsent(&operands->scaleOffsetsOut) ||
           gqCpuCheckFlat(op, "scale_offsets_out", GQ_WRITTEN,
                          &operands->scaleOffsetsOut,
-                         1 << operands->offsets.type, numGroups, "[G]"));
+                         1 << operands->offsets.type, numGroups, "[G]")) &&
+         (gqBufferIsAbsent(&operands->scaleInv) ||
+          gqCpuCheckFlat(op, "scale_inv", GQ_WRITTEN, &operands->scaleInv,
+                         GQ_TYPES_F32, numGroups, "[G]"));
 }
 
 /// The input and the groups in it.
@@ -313,7 +347,7 @@ static bool checkGroups(gqCpuOp *op, const Problem *p) {
             (group.columnwiseData + gqCpuGroupTransposedSize(&group)) *
                 p->traits.dataBits / 8))
       return false;
-    if (p->columnwise &&
+    if (p->columnwise && p->hasScales &&
         !gqCpuCheckRoom(op, "columnwise_scales", &operands->columnwiseScales, e,
                         group.columnwiseScales + numScales(p, true, &group)))
       return false;
@@ -362,8 +396,9 @@ static void setOuter(const Problem *p, const gqCpuGroup *group,
   int64_t e = group->index;
   how->outer = 1.0f;
   if (p->method.recipe == GQ_RECIPE_NVFUSER) {
-    const float *globalScale = factor(&operands->globalScale, e);
-    how->outer = globalScale ? *globalScale : 1.0f;
+    const float *scale =
+        factor(p->hasScales ? &operands->globalScale : &operands->scale, e);
+    how->outer = scale ? *scale : 1.0f;
     return;
   }
   bool own =
@@ -374,7 +409,10 @@ static void setOuter(const Problem *p, const gqCpuGroup *group,
   case GQ_OUTER_OF_GROUP:
     how->outerAmax = factor(amax, e);
     if (how->outerAmax)
-      how->outer = gq_dev_nvfp4_te_outer(*how->outerAmax);
+      how->outer = p->hasScales
+                       ? gq_dev_nvfp4_te_outer(*how->outerAmax)
+                       : gq_dev_given_scale(p->method.format, GQ_RECIPE_TE,
+                                            *how->outerAmax);
     break;
   case GQ_OUTER_OF_ROW:
     how->outerAmaxes = (const float *)amax->data + group->begin;
@@ -462,7 +500,9 @@ static gqCpuDirection rowwise(const Problem *p, const gqCpuGroup *group) {
   gqCpuDirection direction = {.how = howOf(p, group, false),
                               .scaleStride = scaleColumns(p, false, group)};
   setData(p, &p->operands->data, group, &direction);
-  if (hasPackedScales(p)) {
+  if (!p->hasScales) {
+    direction.scales = NULL;
+  } else if (hasPackedScales(p)) {
     direction.scales = scaleAddress(p, scales, group->scales);
   } else if (isTiled(p)) {
     int64_t row = gq_dev_group_scale_begin(p->groups, group->index);
@@ -477,8 +517,9 @@ static gqCpuDirection rowwise(const Problem *p, const gqCpuGroup *group) {
 static gqCpuDirection columnwise(const Problem *p, const gqCpuGroup *group) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   gqCpuDirection direction = {
-      .scales =
-          scaleAddress(p, &operands->columnwiseScales, group->columnwiseScales),
+      .scales = p->hasScales ? scaleAddress(p, &operands->columnwiseScales,
+                                            group->columnwiseScales)
+                             : NULL,
       .scaleStride = scaleColumns(p, true, group),
       .how = howOf(p, group, true)};
   if (p->traits.transposes) {
@@ -514,6 +555,9 @@ static void quantizeGroup(const Problem *p, const gqCpuGroup *group) {
     quantization.dbias.data = gqCpuRow(&operands->dbias, group->index);
   }
   gqCpuQuantize(&quantization);
+  if (!gqBufferIsAbsent(&operands->scaleInv))
+    ((float *)operands->scaleInv.data)[group->index] =
+        gq_dev_given_inverse(howOf(p, group, false).outer);
   if (!gqBufferIsAbsent(&operands->scaleOffsetsOut))
     storeIndex(&operands->scaleOffsetsOut, group->index,
                group->scales / scaleColumns(p, false, group));
@@ -544,25 +588,39 @@ static void run(const Problem *p) {
   }
 }
 
+void gqCpuQuantizeGroups(gqCpuOp *op,
+                         const gqGroupedBlockQuantizeOperands *operands,
+                         gqCpuMethod method, gqRows rows,
+                         const gqDirectionTraits directions[2]) {
+  Problem problem = {
+      .operands = operands,
+      .method = method,
+      .rows = rows,
+      .traits = gqFormatGetTraits(method.format),
+      .hasScales = gqFormatHasBlockScales(method.format),
+      .directions = {directions[0], directions[1]},
+  };
+  if (check(op, &problem))
+    run(&problem);
+}
+
 void gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
                                int32_t format, int32_t recipe,
                                int32_t scaleLayout, int32_t rows,
                                int32_t rowwise, int32_t columnwise) {
+  static const size_t absent[] = {
+      offsetof(gqGroupedBlockQuantizeOperands, scale),
+      offsetof(gqGroupedBlockQuantizeOperands, scaleInv)};
+  const gqDirectionTraits directions[] = {gqDirectionUnpack(rowwise),
+                                          gqDirectionUnpack(columnwise)};
   gqCpuOp op;
   if (!gqCpuBegin(&op, "grouped_block_quantize"))
     return;
-  if (checkAttributes(&op, format, recipe, scaleLayout, rows)) {
-    Problem problem = {
-        .operands = operands,
-        .method = {(gqFormat)format, (gqRecipe)recipe,
-                   (gqScaleLayout)scaleLayout},
-        .rows = (gqRows)rows,
-        .traits = gqFormatGetTraits((gqFormat)format),
-        .directions = {gqDirectionUnpack(rowwise),
-                       gqDirectionUnpack(columnwise)},
-    };
-    if (check(&op, &problem))
-      run(&problem);
-  }
+  if (checkAttributes(&op, format, recipe, scaleLayout, rows) &&
+      gqCpuCheckAbsent(&op, operands, 2, absent))
+    gqCpuQuantizeGroups(&op, operands,
+                        (gqCpuMethod){(gqFormat)format, (gqRecipe)recipe,
+                                      (gqScaleLayout)scaleLayout},
+                        (gqRows)rows, directions);
   gqCpuEnd(&op);
 }

@@ -264,7 +264,7 @@ void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
     return quantize(tile, GQ_FORMAT_##NAME, method.recipe,                     \
                     direction->columnwise, direction->outer, data, stride,     \
                     scales);
-    GQ_FORMATS(GQ_QUANTIZE)
+    GQ_ALL_FORMATS(GQ_QUANTIZE)
 #undef GQ_QUANTIZE
   case GQ_FORMAT_NONE: // Not an op's that quantizes.
     break;

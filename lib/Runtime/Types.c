@@ -14,10 +14,14 @@
 GQ_FORMATS(GQ_ASSERT_VALUE)
 
 bool gqFormatFind(int32_t format, gqFormatTraits *traits) {
-  if (format < 0 || format >= GQ_NUM_FORMATS)
-    return false;
-  *traits = gqFormatGetTraits((gqFormat)format);
-  return true;
+  switch (format) {
+#define GQ_FIND(VALUE, ...) case VALUE:
+    GQ_ALL_FORMATS(GQ_FIND)
+#undef GQ_FIND
+    *traits = gqFormatGetTraits((gqFormat)format);
+    return true;
+  }
+  return false;
 }
 
 // The rows of each op are one string: those of its attributes, in which the

@@ -21,7 +21,7 @@ dynamic linker finds; importing gq raises ImportError if there is none.
 from . import layout, producers
 from ._arrays import Array
 from ._executable import Executable, Signature, Type, compile
-from ._formats import FORMATS
+from ._formats import FORMATS, TENSOR_FORMATS
 from ._functions import (
     Direction,
     Quantized,
@@ -51,6 +51,7 @@ __all__ = [
     "Executable",
     "Quantized",
     "Signature",
+    "TENSOR_FORMATS",
     "Type",
     "__version__",
     "block_dequantize",

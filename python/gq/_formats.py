@@ -78,9 +78,10 @@ class Format:
         return "linear" if self.scale == "f32" else "tile128x4"
 
 
-def _formats():
+def _formats(first):
+    """Those with consecutive numbers."""
     traits = GqFormatTraits()
-    for number in itertools.count():
+    for number in itertools.count(first):
         if not lib.gqFormatFind(number, ctypes.byref(traits)):
             return
         yield Format(
@@ -94,10 +95,14 @@ def _formats():
         )
 
 
-_BY_NAME = {f.name: f for f in _formats()}
+_BY_NAME = {f.name: f for f in _formats(0)}
+_TENSOR_BY_NAME = {f.name: f for f in _formats(64)}
 
-#: The names of the formats, such as "nvfp4".
+#: The names of the formats of blocks, such as "nvfp4".
 FORMATS: tuple[str, ...] = tuple(_BY_NAME)
+
+#: Those of the formats of a whole tensor, such as "fp8_e4m3".
+TENSOR_FORMATS: tuple[str, ...] = tuple(_TENSOR_BY_NAME)
 
 
 def find(name: str, argument: str = "format") -> Format:

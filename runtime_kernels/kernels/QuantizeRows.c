@@ -236,7 +236,7 @@ typedef struct RowPlan {
 GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
                         uint32_t count) {
   RowPlan plan = {.hasScales = row < q->rows,
-                  .outer = gq_dev_no_outer(q->recipe)};
+                  .outer = gq_dev_no_outer(scalerOf(q))};
   Target target = {.group = -1};
   if (isGrouped(q)) {
     gq_dev_row_groups groups = *q->rowGroups;
@@ -249,9 +249,9 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
     plan.store = planTiledStore(q->scales, width, target,
                                 ((uint64_t)q->scales & 15) == 0);
   if (q->outerKind == GQ_OUTER_ONE)
-    plan.outer = gq_dev_outer_from(q->recipe, *q->outer);
+    plan.outer = gq_dev_outer_from(scalerOf(q), *q->outer);
   else if (q->outerKind == GQ_OUTER_PER_GROUP && target.group >= 0)
-    plan.outer = gq_dev_outer_from(q->recipe, q->outer[target.group]);
+    plan.outer = gq_dev_outer_from(scalerOf(q), q->outer[target.group]);
   plan.store.wanted = (1u << count) - 1;
   if (isGrouped(q)) {
     bool wanted = q->rowsMode == GQ_ROWS_GROUPED

@@ -13,11 +13,13 @@
 
 #include "runtime_kernels/codecs/Codes.h"
 #include "runtime_kernels/scalers/Fp8Block.h"
+#include "runtime_kernels/scalers/Given.h"
 #include "runtime_kernels/scalers/Mx.h"
 #include "runtime_kernels/scalers/Nvfp4.h"
 
 /// The scale of a block whose largest magnitude is `amax`. `outer` is the outer
-/// scale of the recipe (Nvfp4.h); other formats have none.
+/// scale of the recipe (Nvfp4.h), or the one that is given (Given.h); other
+/// formats have none.
 GQ_DEV gq_dev_block_scale gq_dev_block_scale_from_amax(gqFormat format,
                                                        gqRecipe recipe,
                                                        float amax,
@@ -30,6 +32,8 @@ GQ_DEV gq_dev_block_scale gq_dev_block_scale_from_amax(gqFormat format,
     return gq_dev_mx_reference(scaler, amax, outer);
   case GQ_SCALE_RULE_FP8:
     return gq_dev_fp8_block_reference(scaler, amax, outer);
+  case GQ_SCALE_RULE_GIVEN:
+    return gq_dev_given_reference(scaler, amax, outer);
   }
 }
 
@@ -40,19 +44,23 @@ GQ_DEV gq_dev_block_scale gq_dev_block_scale_from_amax(gqFormat format,
 #ifdef GQ_DEV_CHIP
 
 /// The outer scale, `x` being what the recipe has as an operand.
-GQ_DEV gq_dev_outer gq_dev_outer_from(gqRecipe recipe, float x) {
-  return gq_dev_nvfp4_outer_from(recipe, x);
+GQ_DEV gq_dev_outer gq_dev_outer_from(gq_dev_scaler scaler, float x) {
+  return gqFormatHasBlockScales(scaler.format)
+             ? gq_dev_nvfp4_outer_from(scaler.recipe, x)
+             : gq_dev_given_outer_from(scaler.format, scaler.recipe, x);
 }
 
 /// That of a block without one.
-GQ_DEV gq_dev_outer gq_dev_no_outer(gqRecipe recipe) {
-  return gq_dev_nvfp4_no_outer(recipe);
+GQ_DEV gq_dev_outer gq_dev_no_outer(gq_dev_scaler scaler) {
+  return gqFormatHasBlockScales(scaler.format)
+             ? gq_dev_nvfp4_no_outer(scaler.recipe)
+             : gq_dev_given_no_outer();
 }
 
 /// `outer` if the scaler looks at one.
 GQ_DEV gq_dev_outer gq_dev_used_outer(gq_dev_scaler scaler,
                                       gq_dev_outer outer) {
-  return scaler.hasOuter ? outer : gq_dev_no_outer(scaler.recipe);
+  return scaler.hasOuter ? outer : gq_dev_no_outer(scaler);
 }
 
 /// A regular block. Its elements are for gq_dev_scaled without clamping.
@@ -65,6 +73,8 @@ GQ_DEV gq_dev_block_scale gq_dev_regular_block(gq_dev_scaler scaler, float amax,
     return gq_dev_mx_regular(scaler, amax);
   case GQ_SCALE_RULE_FP8:
     return gq_dev_fp8_block_either(scaler, amax).block;
+  case GQ_SCALE_RULE_GIVEN:
+    return gq_dev_given_either(outer).block;
   }
 }
 
@@ -78,6 +88,7 @@ GQ_DEV bool gq_dev_is_regular(gq_dev_scaler scaler, gq_dev_range range,
   case GQ_SCALE_RULE_MX:
     return gq_dev_mx_is_regular(scaler, range);
   case GQ_SCALE_RULE_FP8:
+  case GQ_SCALE_RULE_GIVEN:
     return true;
   }
 }
@@ -92,6 +103,8 @@ GQ_DEV gq_dev_block_scale gq_dev_any_block(gq_dev_scaler scaler, float amax,
     return gq_dev_mx_any(scaler, amax);
   case GQ_SCALE_RULE_FP8:
     return gq_dev_fp8_block_either(scaler, amax).block;
+  case GQ_SCALE_RULE_GIVEN:
+    return gq_dev_given_either(outer).block;
   }
 }
 
@@ -106,6 +119,8 @@ GQ_DEV gq_dev_any_scale gq_dev_either_block(gq_dev_scaler scaler, float amax,
     return gq_dev_mx_either(scaler, amax);
   case GQ_SCALE_RULE_FP8:
     return gq_dev_fp8_block_either(scaler, amax);
+  case GQ_SCALE_RULE_GIVEN:
+    return gq_dev_given_either(outer);
   }
 }
 

@@ -26,6 +26,7 @@ GQ_DEV float gq_dev_f32_from_scale(gqScaleRule rule,
   case GQ_SCALE_RULE_MX:
     return gq_dev_f32_from_e8m0(((const uint8_t GQ_GLOBAL *)scales)[index]);
   case GQ_SCALE_RULE_FP8:
+  case GQ_SCALE_RULE_GIVEN:
     return ((const float GQ_GLOBAL *)scales)[index];
   }
 }

@@ -1,6 +1,6 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Every format, direction and shape of gq.grouped_block_quantize, compiled.
+"""Every format, direction and shape of the ops that quantize groups, compiled.
 
 For run.py and for pytest, so it needs nothing but NumPy and what is beside it or
 in test/python. A Batch is one module, which quantizes many cases with one kernel.
@@ -46,16 +46,18 @@ DIRECTIONS = ["rowwise", "columnwise", "both"]
 
 
 def recipes(fmt):
-    return ["nvfuser", "te"] if fmt == "nvfp4" else ["nvfuser"]
+    """Of a format of a whole tensor: whether its scale or an amax is given."""
+    two = fmt == "nvfp4" or fmt in oracle.TENSOR_FORMATS
+    return ["nvfuser", "te"] if two else ["nvfuser"]
 
 
 def layouts(fmt):
-    tiled = oracle.FORMATS[fmt].scale != "f32"
+    tiled = oracle.ALL_FORMATS[fmt].scale not in ("f32", None)
     return ["tile128x4", "linear"] if tiled else ["linear"]
 
 
 def columns(k, fmt):
-    return oracle.up(k, oracle.FORMATS[fmt].block[1])
+    return oracle.up(k, oracle.ALL_FORMATS[fmt].block[1])
 
 
 def matrix(rng, m, k, element):
@@ -71,6 +73,19 @@ def amaxes(groups):
     return np.array([cases.largest(g) for g in groups], np.float32)
 
 
+# Scales that may be given.
+GIVEN = [1, 3.5, 0.125, 2.0**-140, 0, np.inf, -2, np.nan, 17, 3e38]
+
+
+def outers(fmt, recipe, groups):
+    """One a group, of those that have to be."""
+    if recipe == "te":
+        return amaxes(groups)
+    if fmt in oracle.TENSOR_FORMATS:
+        return np.resize(np.array(GIVEN, np.float32), len(groups))
+    return None
+
+
 # Long enough for all directions.
 @functools.lru_cache(maxsize=2 * len(ROWS))
 def rows_case(name, element, fmt, recipe, layout):
@@ -81,7 +96,7 @@ def rows_case(name, element, fmt, recipe, layout):
     groups = [matrix(rng, size, k, element) for size in sizes]
     return cases.Case(
         groups, element, fmt, recipe, layout, rows="grouped", capacity=m,
-        outer=amaxes(groups) if recipe == "te" else None,
+        outer=outers(fmt, recipe, groups),
     )  # fmt: skip
 
 
@@ -92,7 +107,7 @@ def ragged_case(name, element, fmt, recipe, layout):
     return cases.Case(
         groups, element, fmt, recipe, layout, ragged=True,
         gaps=[16 * e for e in range(len(groups))],
-        outer=amaxes(groups) if recipe == "te" else None,
+        outer=outers(fmt, recipe, groups),
     )  # fmt: skip
 
 
@@ -104,14 +119,16 @@ def dbias_case(fmt, element, sizes):
     groups = [elements.rounded(g, element) for g in groups]
     outside = [np.full((3, k), 1e4, np.float32)] * 2
     return cases.Case(
-        groups, element, fmt, layout=layouts(fmt)[0], rows="grouped", outside=outside
-    )
+        groups, element, fmt, layout=layouts(fmt)[0], rows="grouped", outside=outside,
+        outer=outers(fmt, "nvfuser", groups),
+    )  # fmt: skip
 
 
 GOLDEN = [
     "nvfp4_te_row_and_column", "nvfp4_te_per_token", "nvfp4_te_column_hadamard",
     "nvfp4_te_stochastic", "nvfp4_te_16x16", "nvfp4_te_four_over_six",
     "nvfp4_te_four_over_six_mse", "mxfp8_e4m3", "mxfp8_e5m2",
+    "fp8_e4m3_per_tensor",
 ]  # fmt: skip
 
 
@@ -131,7 +148,7 @@ class Golden:
 
     def __init__(self, folder, name):
         manifest = json.loads((folder / "manifest.json").read_text())[name]
-        fmt = oracle.FORMATS[manifest["format"]]
+        fmt = oracle.ALL_FORMATS[manifest["format"]]
         recipe = manifest.get("recipe", "nvfuser")
         self.attributes = cases.Attributes(
             manifest["format"], recipe, "tile128x4", "all", *self._directions(manifest)
@@ -143,7 +160,10 @@ class Golden:
             if operand == "rng_state" and "seed" in manifest:
                 state = np.array([manifest["seed"], manifest["offset"]], np.uint64)
                 self._operands[operand] = cases.Operand(state.view(np.int64), "i64")
-            if operand == "amax" or stored not in manifest["arrays"]:
+            # An amax in the data is what goes in or what comes out.
+            if operand == ("amax" if recipe == "te" else "outer_amax"):
+                continue
+            if stored not in manifest["arrays"]:
                 continue
             array = np.load(folder / name / f"{stored}.npy")
             element = types.get(operand.removeprefix("columnwise_"))
@@ -216,8 +236,11 @@ def op_text(types, attributes):
     """The op on %input, %offsets, ..."""
     a = attributes
     directions = " ".join(direction_text(*d) for d in a.directions(types).items())
-    return f"""gq.grouped_block_quantize format({a.format}) recipe({a.recipe})
-        scale_layout({a.layout}) rows({a.rows}) {directions}
+    op = f"""gq.grouped_block_quantize format({a.format}) recipe({a.recipe})
+        scale_layout({a.layout})"""
+    if a.format in oracle.TENSOR_FORMATS:
+        op = f"gq.grouped_quantize format({a.format})"
+    return f"""{op} rows({a.rows}) {directions}
         {clause("ins", types, "input")}
         {clause("row_indices", types, "row_indices")}
         {clause("groups", types, "offsets", "scale_offsets")}
@@ -226,11 +249,13 @@ def op_text(types, attributes):
         {clause("outer_amax", types, "outer_amax")}
         {clause("columnwise_outer_amax", types, "columnwise_outer_amax")}
         {clause("rng_state", types, "rng_state")}
+        {clause("scale", types, "scale")}
         {clause("outs", types, "data", "scales")}
         {clause("columnwise_outs", types, "columnwise_data", "columnwise_scales")}
         {clause("amax_out", types, "amax")}
         {clause("dbias_out", types, "dbias")}
-        {clause("scale_offsets_out", types, "scale_offsets_out")}"""
+        {clause("scale_offsets_out", types, "scale_offsets_out")}
+        {clause("scale_inv_out", types, "scale_inv")}"""
 
 
 class Batch:
@@ -318,8 +343,9 @@ def varied(fmt, recipe, layout, element, directions, gather=None):
         outside = [matrix(rng, size, k, element) for size in (front, back)]
         outer = columnwise_outer = None
         if recipe == "te":
-            outer, columnwise_outer = np.float32(30), amaxes(groups)
-        elif fmt == "nvfp4":
+            outer = np.float32(30)
+            columnwise_outer = amaxes(groups) if fmt == "nvfp4" else None
+        elif fmt == "nvfp4" or fmt in oracle.TENSOR_FORMATS:
             outer = rng.uniform(0.5, 40, len(sizes)).astype(np.float32)
         case = cases.Case(
             groups, element, fmt, recipe, layout, rows="all", outside=outside,
@@ -358,10 +384,12 @@ def batches(golden):
 
     for name in GOLDEN:
         made[f"golden {name}"] = functools.partial(golden_batch, name)
-    for fmt in oracle.FORMATS:
+    for fmt in oracle.ALL_FORMATS:
         for recipe in recipes(fmt):
             for layout in layouts(fmt):
-                for element in ELEMENTS:
+                # An amax that is given concerns no element.
+                given = fmt in oracle.TENSOR_FORMATS and recipe == "te"
+                for element in ["bf16"] if given else ELEMENTS:
                     for directions in DIRECTIONS:
                         key = fmt, recipe, layout, element, directions
                         add("rows", listed, *key)
@@ -371,7 +399,7 @@ def batches(golden):
                     add("gathered", gathered, fmt, recipe, layout, "bf16", directions)
         for directions in DIRECTIONS:
             add("dbias", summed, fmt, "bf16", directions, "f32")
-    for fmt in ("nvfp4", "mxfp8_e4m3", "fp8_e4m3_1x128"):
+    for fmt in ("nvfp4", "mxfp8_e4m3", "fp8_e4m3_1x128", "fp8_e4m3"):
         add("repeated", repeated, fmt)
     for element in ELEMENTS:
         for dbias in ELEMENTS:

@@ -1,6 +1,6 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Problems for gq.grouped_block_quantize: its operands, and what it must give.
+"""Problems for the ops that quantize groups: operands, and what they must give.
 
 A Case is quantized once by the oracle, in both directions. operands() are those
 of an op with some of its outputs, and check() says whether they are right.
@@ -12,12 +12,12 @@ import elements
 import numpy as np
 import oracle
 
-# Of the op, in its order.
+# Of the ops, in their order.
 OPERANDS = [
     "input", "row_indices", "offsets", "scale_offsets", "first_dims", "last_dims",
-    "global_scale", "outer_amax", "columnwise_outer_amax", "rng_state", "data",
-    "scales", "columnwise_data", "columnwise_scales", "amax", "dbias",
-    "scale_offsets_out",
+    "global_scale", "outer_amax", "columnwise_outer_amax", "rng_state", "scale",
+    "data", "scales", "columnwise_data", "columnwise_scales", "amax", "dbias",
+    "scale_offsets_out", "scale_inv",
 ]  # fmt: skip
 OUTPUTS = OPERANDS[OPERANDS.index("data") :]
 # What outputs hold before a call: no code or scale that a test expects.
@@ -105,7 +105,9 @@ class Case:
         that scale offsets are given; None derives them.
       closed: with scale offsets, whether the offsets say where the last group
         ends.
-      outer: global scales or, for te, outer amaxes: None, a scalar or [G].
+      outer: global scales or, for te, outer amaxes: None, a scalar or [G]. Of a
+        format of a whole tensor the scales or, for te, the amaxes of which they
+        follow.
       columnwise_outer: the outer amaxes of columns, likewise.
       spare: elements that flat outputs have more than they need.
       rowwise, columnwise: the directions. With an outer amax a row, `outer` has
@@ -130,13 +132,14 @@ class Case:
         self.gaps, self.spare, self.index = gaps, spare, index
         self.closed = closed or gaps is None or ragged
         self.outside = outside or (groups[0][:0],) * 2
-        self.format = oracle.FORMATS[fmt]
+        self.format = oracle.ALL_FORMATS[fmt]
         self.inputs, self.expected, self._poisoned = {}, {}, []
         self._place(capacity, gather)
         self.inputs["rng_state"] = Operand(state, "i64")
+        given = "global_scale" if fmt in oracle.FORMATS else "scale"
         for name, values in [("outer", outer), ("columnwise_outer", columnwise_outer)]:
             if values is not None:
-                te = name + "_amax" if recipe == "te" else "global_scale"
+                te = name + "_amax" if recipe == "te" else given
                 self.inputs[te] = Operand(np.asarray(values, np.float32), "f32")
         if columnwise_outer is None:
             columnwise_outer = outer
@@ -146,6 +149,18 @@ class Case:
         with np.errstate(invalid="ignore"):
             amax.write([largest(g) for g in groups])
         self.expected["amax"] = amax
+        if fmt in oracle.TENSOR_FORMATS:
+            self._scale_inv(outer)
+
+    def _scale_inv(self, outer):
+        a = self.attributes
+        scale = oracle.tensor_scale(a.format, outer) if a.recipe == "te" else outer
+        with np.errstate(all="ignore"):
+            inverse = np.float32(1) / np.asarray(scale, np.float32)
+        inverse = np.where(np.isnan(inverse), np.float32(np.nan), inverse)
+        out = Expected(len(self.groups), "f32", np.float32)
+        out.write(np.broadcast_to(inverse, len(self.groups)))
+        self.expected["scale_inv"] = out
 
     def _indices(self, values):
         values = np.array(values, self.index)
@@ -233,10 +248,14 @@ class Case:
                 )
                 data.write(oracle.stored(c, a.format), int(at) * width)
         self.expected["data"] = data
-        self.expected["scales"] = self._scales(linear)
+        scales = self._scales(linear)
+        if scales is not None:
+            self.expected["scales"] = scales
 
     def _scales(self, linear):
         a, f = self.attributes, self.format
+        if f.scale is None:
+            return None
         scale_dtype = np.float32 if f.scale == "f32" else np.uint8
         if self.ragged or (a.layout == "linear" and f.block[0] > 1):
             parts = [oracle.laid_out(s, a.layout) for s in linear]
@@ -283,24 +302,26 @@ class Case:
                 at = int(start) * f.bits // 8 if self.ragged else int(start) * width
                 data.write(c, at)
         self.expected["columnwise_data"] = data
-        self.expected["columnwise_scales"] = self._flat(scales, f.scale, 1)
+        if f.scale is not None:
+            self.expected["columnwise_scales"] = self._flat(scales, f.scale, 1)
 
     def operands(self, directions="both", amax=False, dbias=None,
                  scale_offsets_out=False):  # fmt: skip
         """Operands by name; outputs are new and poisoned. `dbias` is its element
         type."""
         wanted = {"amax"} if amax else set()
+        wanted |= {"scale_inv"} & self.expected.keys()
         unread = set()
         if directions == "columnwise":
             unread = {"scale_offsets"}
         else:
-            wanted |= {"data", "scales"}
+            wanted |= {"data", "scales"} & self.expected.keys()
             if scale_offsets_out:
                 wanted |= {"scale_offsets_out"}
         if directions == "rowwise":
             unread = {"columnwise_outer_amax"}
         else:
-            wanted |= {"columnwise_data", "columnwise_scales"}
+            wanted |= {"columnwise_data", "columnwise_scales"} & self.expected.keys()
         if dbias:
             shape = len(self.groups), self.shape[1]
             self.expected["dbias"] = Expected(shape, dbias, elements.DTYPES[dbias])

@@ -146,6 +146,13 @@ FORMATS = {
     "fp8_e5m2_1x128": Format((1, 128), *_E5M2, "f32", True),
     "fp8_e5m2_128x128": Format((128, 128), *_E5M2, "f32", True),
 }
+# Formats of a whole tensor, or of a group, whose scale is given: the block is
+# what columns are a multiple of.
+TENSOR_FORMATS = {
+    "fp8_e4m3": Format((1, 16), *_E4M3, None, True),
+    "fp8_e5m2": Format((1, 16), *_E5M2, None, True),
+}
+ALL_FORMATS = FORMATS | TENSOR_FORMATS
 # What data without a format holds, by its element type: codes without scales.
 PLAIN = {"f8E4M3FN": e4m3_value, "f8E5M2": e5m2_value}
 # What scales stand for, by their element type.
@@ -168,13 +175,38 @@ def amax(x, axis=None):
     # NumPy's fmax would return a signaling NaN instead of dropping it.
     return np.where(np.isnan(x), np.float32(0), np.abs(x)).max(axis, initial=0)
 
+def tensor_scale(fmt, amax):
+    """What maps the amax to the largest code; 1 if it is 0 or not finite."""
+    a = np.asarray(amax, np.float32)
+    with np.errstate(all="ignore"):
+        s = np.fmin(np.float32(ALL_FORMATS[fmt].largest) / a, F32_MAX)
+    return np.where(np.isfinite(a) & (a > 0), s, np.float32(1)).astype(np.float32)
+
+
+def update_scales(fmt, amax, history, scale, algo="max", margin=0):
+    """amax [G], history [H, G], scale [G] -> the next history and scale."""
+    history = np.concatenate([amax[None], history[:-1]])
+    a = history[0]
+    if algo == "max":
+        a = np.where(np.isnan(history), np.float32(0), history).max(0)
+    with np.errstate(all="ignore"):
+        new = np.float32(ALL_FORMATS[fmt].largest) / a * np.float32(2.0**-margin)
+    new = np.where(np.isinf(new), F32_MAX, new)
+    return history, np.where(np.isfinite(a) & (a > 0), new, scale)
+
 
 def block_scales(amax, fmt, recipe, outer):
-    """The stored scales of blocks, and the factors of their elements.
+    """The stored scales of blocks, and the factors of their elements. Formats of
+    a whole tensor have the outer scale, or that of an outer amax, as the factor.
 
     `outer` is the global scale or, for the recipe te, the outer amax; None is
     none.
     """
+    if fmt in TENSOR_FORMATS:
+        scale = np.float32(1) if outer is None else np.float32(outer)
+        if recipe == "te" and outer is not None:
+            scale = tensor_scale(fmt, outer)
+        return np.zeros(amax.shape, np.uint8), np.broadcast_to(scale, amax.shape)
     one, largest = np.float32(1), np.float32(FORMATS[fmt].largest)
     if fmt == "nvfp4":
         if recipe == "te":
@@ -375,7 +407,7 @@ def quantize_rows(x, fmt, recipe="nvfuser", outer=None, direction=Direction(),
     """
     if not direction.usual:
         return _quantize_unusual(x, recipe, outer, direction, place, columnwise)
-    rows, columns = FORMATS[fmt].block
+    rows, columns = ALL_FORMATS[fmt].block
     m, k = x.shape
     padded = np.zeros((up(m, rows), up(k, columns)), np.float32)
     padded[:m, :k] = x
@@ -383,7 +415,7 @@ def quantize_rows(x, fmt, recipe="nvfuser", outer=None, direction=Direction(),
     b = padded.reshape(counts[0], rows, counts[1], columns)
     with np.errstate(all="ignore"):
         scales, factors = block_scales(amax(b, (1, 3)), fmt, recipe, outer)
-        codes = FORMATS[fmt].code(b * factors[:, None, :, None])
+        codes = ALL_FORMATS[fmt].code(b * factors[:, None, :, None])
     return codes.reshape(padded.shape)[:m, :k], scales
 
 
@@ -399,7 +431,7 @@ def quantize_columns(x, fmt, recipe="nvfuser", outer=None, direction=Direction()
     padded[:, :m] = x.T
     codes, scales = quantize_rows(padded, fmt, recipe, outer, direction, place, True)
     codes[:, m:] = 0
-    return (codes if FORMATS[fmt].transposes else codes[:, :m].T), scales
+    return (codes if ALL_FORMATS[fmt].transposes else codes[:, :m].T), scales
 
 
 def block_quantize(x, global_scale=None):
@@ -414,7 +446,7 @@ def block_quantize(x, global_scale=None):
 
 def stored(codes, fmt):
     """Codes as bytes."""
-    return pack(codes) if FORMATS[fmt].bits == 4 else codes
+    return pack(codes) if ALL_FORMATS[fmt].bits == 4 else codes
 
 
 def laid_out(scales, layout):

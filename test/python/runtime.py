@@ -15,6 +15,8 @@ _ELEMENTS = [
 _LAYOUTS = ["linear", "tile128x4"]
 _RECIPES = ["nvfuser", "te"]
 _ROWS = ["all", "grouped"]
+# The first format of a whole tensor.
+_TENSOR = 64
 
 
 class _Buffer(ctypes.Structure):
@@ -54,21 +56,27 @@ def _packed(direction):
     )
 
 
-def grouped_block_quantize(operands, attributes):
-    """Runs the op on arrays; returns its outputs by name. Raises gq.Error."""
+def quantize(operands, attributes):
+    """Runs the op that the format is of on arrays; returns its outputs by name.
+    Raises gq.Error."""
     buffers = [_buffer(operands.get(name)) for name in cases.OPERANDS]
-    used = attributes.directions(operands)
-    _library.lib.gqCpuGroupedBlockQuantize(
-        (_Buffer * len(buffers))(*buffers),
-        gq.FORMATS.index(attributes.format),
-        _RECIPES.index(attributes.recipe),
-        _LAYOUTS.index(attributes.layout),
-        _ROWS.index(attributes.rows),
-        *(
-            ctypes.c_int32(_packed(used[word]) if word in used else 0)
-            for word in ("rowwise", "columnwise")
-        ),
-    )
+    table, rows = (_Buffer * len(buffers))(*buffers), _ROWS.index(attributes.rows)
+    if attributes.format in gq.TENSOR_FORMATS:
+        number = _TENSOR + gq.TENSOR_FORMATS.index(attributes.format)
+        _library.lib.gqCpuGroupedQuantize(table, number, rows)
+    else:
+        used = attributes.directions(operands)
+        _library.lib.gqCpuGroupedBlockQuantize(
+            table,
+            gq.FORMATS.index(attributes.format),
+            _RECIPES.index(attributes.recipe),
+            _LAYOUTS.index(attributes.layout),
+            rows,
+            *(
+                ctypes.c_int32(_packed(used[word]) if word in used else 0)
+                for word in ("rowwise", "columnwise")
+            ),
+        )
     _library.check(_library.lib.gqCpuStatus())
     return {n: operands[n].array for n in cases.OUTPUTS if n in operands}
 

@@ -14,13 +14,14 @@ import runtime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-FORMATS = list(oracle.FORMATS)
+FORMATS = list(oracle.ALL_FORMATS)
 BATCHES = formats.batches(golden.DIR)
 
 
 def test_oracle():
     """The oracle, which is independent, has every format."""
     assert tuple(oracle.FORMATS) == gq.FORMATS
+    assert tuple(oracle.TENSOR_FORMATS) == gq.TENSOR_FORMATS
 
 
 # The element type of the input matters neither to the compiler nor to the order
@@ -44,7 +45,7 @@ def test_compiled(name):
 
 @pytest.mark.parametrize("name", CALLED)
 def test_called(name):
-    check(BATCHES[name](), runtime.grouped_block_quantize)
+    check(BATCHES[name](), runtime.quantize)
 
 
 @pytest.mark.parametrize("name", [n for n in BATCHES if n.startswith(("golden", "repeated"))])
@@ -83,7 +84,7 @@ def test_random(data, fmt, seed):
     element = draw(st.sampled_from(formats.ELEMENTS))
     size = st.sampled_from([0, 0, 1, 15, 16, 31, 32, 33, 100, 127, 128, 129, 300])
     sizes = draw(st.lists(size, min_size=ragged, max_size=5), "sizes")
-    block = oracle.FORMATS[fmt].block[1]
+    block = oracle.ALL_FORMATS[fmt].block[1]
     few = st.integers(1, max(1, 400 // block))
     k = block * draw(few, "blocks")
     outside = None
@@ -99,6 +100,8 @@ def test_random(data, fmt, seed):
         outside = [formats.matrix(rng, draw(st.integers(0, 40)), k, element) for _ in "fb"]
     groups = [formats.matrix(rng, m, n, element) for m, n in zip(sizes, ks)]
     outer = columnwise_outer = None
+    if fmt in oracle.TENSOR_FORMATS:
+        outer = draw(outers(len(groups)).filter(lambda x: x is not None), "outer")
     if fmt == "nvfp4":
         outer = draw(outers(len(groups)), "outer")
         if recipe == "te":
@@ -114,7 +117,7 @@ def test_random(data, fmt, seed):
     )  # fmt: skip
     for directions in formats.DIRECTIONS:
         case.run(
-            runtime.grouped_block_quantize,
+            runtime.quantize,
             directions=directions,
             amax=True,
             scale_offsets_out="scale_offsets_out" in case.expected,
@@ -124,9 +127,61 @@ def test_random(data, fmt, seed):
 def test_dbias():
     """One sum, rounded once to the type of the output, in every direction."""
     case = formats.dbias_case("nvfp4", "bf16", [0, 1, 127, 2304, 0, 20000])
-    run = runtime.grouped_block_quantize
+    run = runtime.quantize
     sums = case.run(run, directions="columnwise", dbias="f32")["dbias"].copy()
     for element in formats.ELEMENTS:
         for directions in formats.DIRECTIONS:
             again = case.run(run, directions=directions, dbias=element)["dbias"]
             np.testing.assert_array_equal(again, elements.encode(sums, element))
+
+
+AMAXES = st.one_of(
+    st.floats(0, 2.0**20, width=32),
+    st.sampled_from([0, 2.0**-149, 2.0**-120, 3e38, np.inf, np.nan]),
+)
+
+
+def update_scales(fmt, algo, margin, h, g):
+    t, a = f"tensor<{h}x{g}xf32>", f"tensor<{g}xf32>"
+    return gq.compile(f"""
+      func.func @main(%a : {a}, %h0 : {t}, %s0 : {a}) -> ({t}, {a}) {{
+        %h, %s = gq.update_scales format({fmt}) amax_algo({algo}) margin({margin})
+            ins(%a : {a}) outs(%h0, %s0 : {t}, {a}) -> {t}, {a}
+        return %h, %s : {t}, {a}
+      }}""", cache_dir="")  # fmt: skip
+
+
+@pytest.mark.parametrize("margin", [0, 1, 126])
+@pytest.mark.parametrize("algo", ["max", "most_recent"])
+@pytest.mark.parametrize("fmt", list(oracle.TENSOR_FORMATS))
+def test_update_scales(fmt, algo, margin):
+    """Steps one after the other, of a history of any length."""
+    module = update_scales(fmt, algo, margin, "?", "?")
+
+    @settings(max_examples=40, deadline=None)
+    @given(h=st.integers(1, 5), g=st.integers(0, 9), data=st.data())
+    def run(h, g, data):
+        def draw(count, of):
+            values = data.draw(st.lists(of, min_size=count, max_size=count))
+            return np.array(values, np.float32)
+
+        history, scale = draw(h * g, AMAXES).reshape(h, g), draw(g, FACTORS)
+        for _ in range(3):
+            amax = draw(g, AMAXES)
+            expected = oracle.update_scales(fmt, amax, history, scale, algo, margin)
+            history, scale = module(amax, history.copy(), scale.copy())
+            for actual, e, name in zip((history, scale), expected, ("history", "scale")):
+                cases.check_bits(actual, e.astype(np.float32), name)
+
+    run()
+
+
+def test_many_groups():
+    """Of 4,096 groups, each with its own size and scale, every one is found."""
+    rng = np.random.default_rng(5)
+    sizes = np.where(rng.random(4096) < 0.3, 0, rng.integers(0, 70, 4096))
+    groups = [formats.matrix(rng, m, 48, "bf16") for m in sizes]
+    scales = np.exp2(rng.integers(-9, 9, 4096)).astype(np.float32)
+    case = cases.Case(groups, "bf16", "fp8_e4m3", layout="linear", outer=scales)
+    for directions in formats.DIRECTIONS:
+        case.run(runtime.quantize, directions=directions, amax=True)

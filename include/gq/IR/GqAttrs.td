@@ -40,6 +40,11 @@ def Gq_FormatAttr : Gq_EnumAttr<Gq_Format, "format"> {
     * `fp8_*`: a code is that of x * s with s = max / A, at most the largest
       finite float32, or 1 if A is 0 or infinite; what is stored is 1 / s.
 
+    * `fp8_e4m3`, `fp8_e5m2`: formats of a whole tensor, here of each group: a
+      code is that of x * s. The scale s is an operand, or follows from one that
+      is an amax, as that of a block does from A. These are for
+      `gq.grouped_quantize`; all other ops take formats of blocks.
+
     NaN becomes 6 in `f4E2M1FN` and 0x7F in the others.
   }];
 }
@@ -100,6 +105,17 @@ def Gq_RowsAttr : Gq_EnumAttr<Gq_Rows, "rows"> {
     `gq.block_quantize` would; with `grouped` it is left alone. Scales of such
     rows are never written, and columnwise data, amax and dbias know only rows
     in groups.
+  }];
+}
+
+def Gq_AmaxAlgo : Gq_Enum<"AmaxAlgo", "amax_algo", [
+  I32EnumAttrCase<"Max", 0, "max">,
+  I32EnumAttrCase<"MostRecent", 1, "most_recent">
+]>;
+def Gq_AmaxAlgoAttr : Gq_EnumAttr<Gq_AmaxAlgo, "amax_algo"> {
+  let description = [{
+    Which amax of a history `gq.update_scales` computes a scale from: the
+    largest one, `max`, or the latest, `most_recent`.
   }];
 }
 

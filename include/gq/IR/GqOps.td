@@ -81,7 +81,7 @@ defvar operandConstraints = [{
     * (C3) Operands are all tensors or all memrefs, whose static extents multiply
       to at most 2^48 each.}];
 defvar sharedConstraints = !strconcat(operandConstraints, [{
-    * (C4) K is a positive multiple of the format's block.}]);
+    * (C4) K is a positive multiple of the format's block, and it has blocks.}]);
 
 //===----------------------------------------------------------------------===//
 // block_quantize
@@ -196,17 +196,17 @@ defvar groupedQuantizeArguments = (ins
   Optional<Gq_F32ScalarOr1D>:$outer_amax,
   Optional<Gq_F32UpTo2D>:$columnwise_outer_amax,
   Optional<Gq_RngState>:$rng_state,
+  Optional<Gq_F32ScalarOr1D>:$scale,
   Optional<Gq_Data>:$data,
   Optional<Gq_Scales>:$scales,
   Optional<Gq_Data>:$columnwise_data,
   Optional<Gq_Scales1D>:$columnwise_scales,
   Optional<Gq_F32_1D>:$amax,
   Optional<Gq_Float2D>:$dbias,
-  Optional<Gq_Indices>:$scale_offsets_out);
+  Optional<Gq_Indices>:$scale_offsets_out,
+  Optional<Gq_F32_1D>:$scale_inv);
 
 /// Clauses of their assembly.
-defvar groupedQuantizeDirections = [{
-    (`rowwise` `` $rowwise^)? (`columnwise` `` $columnwise^)? attr-dict }];
 defvar groupedQuantizeInputs = [{
     `ins` `(` $inputs `:` type($inputs) `)`
     (`row_indices` `(` $row_indices^ `:` type($row_indices) `)`)?
@@ -214,12 +214,34 @@ defvar groupedQuantizeInputs = [{
 defvar groupedQuantizeShapes = [{
     (`shapes` `(` $first_dims^ `,` $last_dims `:`
                   type($first_dims) `,` type($last_dims) `)`)? }];
-defvar groupedQuantizeSums = [{
-    (`amax_out` `(` $amax^ `:` type($amax) `)`)?
-    (`dbias_out` `(` $dbias^ `:` type($dbias) `)`)? }];
 defvar groupedQuantizeEnd = [{
     (`->` type($results)^)?
     (`producer` $producer^)? }];
+
+/// All of it after attributes of their own.
+defvar groupedQuantizeAssembly = !strconcat([{
+    (`rowwise` `` $rowwise^)? (`columnwise` `` $columnwise^)? attr-dict }],
+    groupedQuantizeInputs, [{
+    `groups` `(` $offsets (`,` $scale_offsets^)? `:`
+                 type($offsets) (`,` type($scale_offsets)^)? `)` }],
+    groupedQuantizeShapes, [{
+    (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
+    (`outer_amax` `(` $outer_amax^ `:` type($outer_amax) `)`)?
+    (`columnwise_outer_amax`
+       `(` $columnwise_outer_amax^ `:` type($columnwise_outer_amax) `)`)?
+    (`rng_state` `(` $rng_state^ `:` type($rng_state) `)`)?
+    (`scale` `(` $scale^ `:` type($scale) `)`)?
+    (`outs` `(` $data^ (`,` $scales^)? `:`
+                type($data) (`,` type($scales)^)? `)`)?
+    (`columnwise_outs` `(` $columnwise_data^ (`,` $columnwise_scales^)? `:`
+                           type($columnwise_data)
+                           (`,` type($columnwise_scales)^)? `)`)?
+    (`amax_out` `(` $amax^ `:` type($amax) `)`)?
+    (`dbias_out` `(` $dbias^ `:` type($dbias) `)`)?
+    (`scale_offsets_out`
+       `(` $scale_offsets_out^ `:` type($scale_offsets_out) `)`)?
+    (`scale_inv_out` `(` $scale_inv^ `:` type($scale_inv) `)`)? }],
+    groupedQuantizeEnd);
 
 class Gq_GroupedQuantizeBase<string mnemonic, dag attributes>
     : Gq_Op<mnemonic, "data",
@@ -432,6 +454,7 @@ def Gq_GroupedBlockQuantizeOp
       `scale_max` is for it, and 256 or 448.
     * (C33) `rng_state` is there if a direction rounds stochastically. It holds 2
       entries.
+    * (C34) It has no `scale` and no `scale_inv`, which `gq.grouped_quantize` has.
 
     With M = 0 the op folds to its `outs`, unless it has others than data and
     scales.
@@ -439,23 +462,73 @@ def Gq_GroupedBlockQuantizeOp
   let assemblyFormat = !strconcat([{
     `format` `` $format (`recipe` `` $recipe^)?
     (`scale_layout` `` $scale_layout^)? (`rows` `` $rows^)?}],
-    groupedQuantizeDirections, groupedQuantizeInputs, [{
-    `groups` `(` $offsets (`,` $scale_offsets^)? `:`
-                 type($offsets) (`,` type($scale_offsets)^)? `)`}],
-    groupedQuantizeShapes, [{
-    (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
-    (`outer_amax` `(` $outer_amax^ `:` type($outer_amax) `)`)?
-    (`columnwise_outer_amax`
-       `(` $columnwise_outer_amax^ `:` type($columnwise_outer_amax) `)`)?
-    (`rng_state` `(` $rng_state^ `:` type($rng_state) `)`)?
-    (`outs` `(` $data^ `,` $scales `:` type($data) `,` type($scales) `)`)?
-    (`columnwise_outs` `(` $columnwise_data^ `,` $columnwise_scales `:`
-                           type($columnwise_data) `,`
-                           type($columnwise_scales) `)`)?}],
-    groupedQuantizeSums, [{
-    (`scale_offsets_out`
-       `(` $scale_offsets_out^ `:` type($scale_offsets_out) `)`)?}],
-    groupedQuantizeEnd);
+    groupedQuantizeAssembly);
+}
+
+//===----------------------------------------------------------------------===//
+// grouped_quantize
+//===----------------------------------------------------------------------===//
+
+def Gq_GroupedQuantizeOp
+    : Gq_GroupedQuantizeBase<"grouped_quantize", (ins
+        Gq_FormatAttr:$format,
+        DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows)> {
+  let summary = "Quantize groups to fp8 with a scale a group";
+  let description = [{
+    FP8 per tensor, group by group: a code of group e is that of `x * scale[e]`,
+    rounded to nearest even and saturated. The operands are those of
+    `gq.grouped_block_quantize`, but for scales of blocks, which these formats
+    have none of; groups, ragged groups, columns, producers, gathers, `amax`,
+    `dbias` and `rows` are as there. Columnwise data is transposed, and its
+    elements of no row are zero. With both directions an element has one code.
+
+    **Delayed scaling.** `scale` is what the last steps let expect. The same pass
+    returns `amax`, of which `gq.update_scales` makes the next one, and
+    `scale_inv[e] = 1 / scale[e]`, the factor that dequantizes.
+
+    ```mlir
+    %q, %qt, %amax, %inv = gq.grouped_quantize format(fp8_e4m3)
+        ins(%x : tensor<?x2880xbf16>) groups(%offsets : tensor<17xi32>)
+        scale(%scale : tensor<16xf32>)
+        outs(%q0 : tensor<?x2880xf8E4M3FN>)
+        columnwise_outs(%qt0 : tensor<?xf8E4M3FN>)
+        amax_out(%amax0 : tensor<16xf32>)
+        scale_inv_out(%inv0 : tensor<16xf32>)
+        -> tensor<?x2880xf8E4M3FN>, tensor<?xf8E4M3FN>, tensor<16xf32>,
+           tensor<16xf32>
+    ```
+
+    **Current scaling.** With `outer_amax`, the amax of what is quantized, the
+    scale is max/amax, at most the largest finite float32, or 1 if the amax is 0
+    or not finite. It is computed where it is needed, by no kernel of its own.
+
+    ```mlir
+    %q, %inv = gq.grouped_quantize format(fp8_e5m2)
+        ins(%x : tensor<?x2880xbf16>) groups(%offsets : tensor<17xi32>)
+        outer_amax(%amax : tensor<16xf32>)
+        outs(%q0 : tensor<?x2880xf8E5M2>)
+        scale_inv_out(%inv0 : tensor<16xf32>)
+        -> tensor<?x2880xf8E5M2>, tensor<16xf32>
+    ```
+
+    Rows in no group are quantized with a scale of 1, if there is one a group. A
+    scale may be anything: 0 * inf and the like are NaN and become 0x7F, and
+    `scale_inv` is the quotient that IEEE 754 defines.
+
+    Constraints are those of `gq.grouped_block_quantize`, of the operands that
+    there are, with 16 for the format's block, and these:
+    * (C34) It has no `scales`, `columnwise_scales`, `scale_offsets`,
+      `scale_offsets_out`, `global_scale`, `columnwise_outer_amax` or
+      `rng_state`, and directions are as usual.
+    * (C35) `format` is `fp8_e4m3` or `fp8_e5m2`.
+    * (C36) There is one of `scale` and `outer_amax`; of rank 1, it holds G
+      entries.
+    * (C37) `scale_inv` holds G entries.
+
+    With M = 0 the op folds to its `outs`, unless it has others than data.
+  }];
+  let assemblyFormat = !strconcat([{
+    `format` `` $format (`rows` `` $rows^)?}], groupedQuantizeAssembly);
 }
 
 //===----------------------------------------------------------------------===//
@@ -545,10 +618,59 @@ def Gq_GroupedAmaxOp
 
 def Gq_YieldOp : Op<Gq_Dialect, "yield", [
     Pure, Terminator, ReturnLike,
-    ParentOneOf<["GroupedBlockQuantizeOp", "GroupedAmaxOp"]>]> {
+    ParentOneOf<["GroupedBlockQuantizeOp", "GroupedQuantizeOp",
+                 "GroupedAmaxOp"]>]> {
   let summary = "The element that a producer computes";
   let arguments = (ins AnyTypeOf<[F32, BF16, F16]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// update_scales
+//===----------------------------------------------------------------------===//
+
+def Gq_UpdateScalesOp : Gq_Op<"update_scales", "history"> {
+  let summary = "Compute the next scales from the last amaxes";
+  let description = [{
+    Delayed scaling. `history` holds the amaxes of the last H steps, the latest
+    first: `amax` goes in front of them, and the oldest one is dropped. The
+    scale of group e then follows from a, the largest amax of group e in the
+    history or the latest one, as `amax_algo` says:
+
+    `scale[e] = max/a * 2^-margin` in float32, max being the largest code of
+    `format`, and at most the largest finite float32. If a is 0 or not finite,
+    the scale stays what it is.
+
+    ```mlir
+    %h, %s = gq.update_scales format(fp8_e4m3) amax_algo(most_recent)
+        ins(%amax : tensor<16xf32>)
+        outs(%h0, %s0 : tensor<1024x16xf32>, tensor<16xf32>)
+        -> tensor<1024x16xf32>, tensor<16xf32>
+    ```
+
+    Constraints:
+    * (C1), (C2), (C3) are those of `gq.block_quantize`.
+    * (C4) `format` is one of a whole tensor, `fp8_e4m3` or `fp8_e5m2`.
+    * (C5) `history` is `[H, G]` with H > 0, and `amax` and `scale` hold G entries.
+    * (C6) `margin` lies in [0, 126].
+    * (C7) No tensor has an encoding; memrefs are contiguous.
+
+    With G = 0 the op folds to its `outs`.
+  }];
+  let arguments = (ins
+    Gq_FormatAttr:$format,
+    DefaultValuedAttr<Gq_AmaxAlgoAttr, "::gq::AmaxAlgo::Max">:$amax_algo,
+    DefaultValuedAttr<I32Attr, "0">:$margin,
+    Gq_F32_1D:$amax,
+    Gq_F32_2D:$history,
+    Gq_F32_1D:$scale);
+  let assemblyFormat = [{
+    `format` `` $format (`amax_algo` `` $amax_algo^)?
+    (`margin` `` `(` $margin^ `)`)? attr-dict
+    `ins` `(` $amax `:` type($amax) `)`
+    `outs` `(` $history `,` $scale `:` type($history) `,` type($scale) `)`
+    (`->` type($results)^)?
+  }];
 }
 
 //===----------------------------------------------------------------------===//

@@ -77,6 +77,21 @@ gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
 GQ_EXPORT void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands,
                                 int32_t rows);
 
+/// Quantizes each group with its scale, rowwise, columnwise or both. `format`
+/// is one of a whole tensor, `rows` a gqRows; rows in no group have the scale 1
+/// if there is one a group. Of the operands there are none for blocks, and one
+/// of `scale` and `outerAmax`.
+GQ_EXPORT void gqCpuGroupedQuantize(const gqGroupedQuantizeOperands *operands,
+                                    int32_t format, int32_t rows);
+
+/// history = [amax, all but the last of history]; scale[e] = max/a * 2^-margin,
+/// at most the largest finite float32, where a, the largest of history[:, e] or
+/// amax[e] as `amaxAlgo`, a gqAmaxAlgo, says, is positive and finite. `format`
+/// is one of a whole tensor, `margin` lies in [0, 126].
+GQ_EXPORT void gqCpuUpdateScales(const gqUpdateScalesOperands *operands,
+                                 int32_t format, int32_t amaxAlgo,
+                                 int32_t margin);
+
 /// out[i, n] = factor * sum_k deq(a)[i, k] * deq(b[e])[n, k] + bias[e, n] with
 /// factor = alpha[e] * row_scales[i] * column_scales[e, n] for the rows i of
 /// each group e; what is absent is left out. Computed in float64, in the order

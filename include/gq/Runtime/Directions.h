@@ -94,7 +94,8 @@ GQ_INLINE const char *gqDirectionLacks(const gqDirectionTraits *d,
   if (!gqDirectionIsUsual(d) && format != GQ_FORMAT_NVFP4) // (C28)
     return "format(nvfp4) for stochastic rounding, a transform, blocks of "
            "16x16 or four over six";
-  if (d->outer != GQ_OUTER_OF_GROUP && recipe != GQ_RECIPE_TE) // (C29)
+  if (d->outer != GQ_OUTER_OF_GROUP && // (C29)
+      (recipe != GQ_RECIPE_TE || format != GQ_FORMAT_NVFP4))
     return "recipe(te) for an outer amax a row or a column";
   if (d->outer == (columnwise ? GQ_OUTER_OF_ROW : GQ_OUTER_OF_COLUMN))
     return columnwise ? "'outer' of 'columnwise' to be group or column"

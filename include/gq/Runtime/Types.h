@@ -125,10 +125,11 @@ typedef enum gqFormat {
   /// format, where it need not.
   GQ_FORMAT_NONE = -1,
 #define GQ_FORMAT(VALUE, NAME, ...) GQ_FORMAT_##NAME = VALUE,
-  GQ_FORMATS(GQ_FORMAT)
+  GQ_ALL_FORMATS(GQ_FORMAT)
 #undef GQ_FORMAT
 } gqFormat;
 
+/// Formats of blocks.
 enum {
 #define GQ_ONE(...) +1
   GQ_NUM_FORMATS = GQ_FORMATS(GQ_ONE),
@@ -209,7 +210,7 @@ GQ_INLINE gqFormatTraits gqFormatGetTraits(gqFormat format) {
                             .scaleRule = GQ_SCALE_RULE_##RULE,                 \
                             .scaleType = (gqElementType)GQ_SCALE_TYPE_##RULE,  \
                             .transposes = TRANSPOSES};
-    GQ_FORMATS(GQ_FORMAT)
+    GQ_ALL_FORMATS(GQ_FORMAT)
 #undef GQ_FORMAT
   case GQ_FORMAT_NONE:
     break;
@@ -224,6 +225,12 @@ GQ_INLINE gqFormatTraits gqFormatGetTraits(gqFormat format) {
                           .scaleRule = GQ_SCALE_RULE_MX,
                           .scaleType = GQ_I8,
                           .transposes = false};
+}
+
+/// Whether a format has a scale a block, which is computed and stored. If not,
+/// an operand has one a group.
+GQ_INLINE bool gqFormatHasBlockScales(gqFormat format) {
+  return gqFormatGetTraits(format).scaleRule != GQ_SCALE_RULE_GIVEN;
 }
 
 #ifdef __cplusplus
@@ -252,11 +259,13 @@ GQ_EXPORT const char *gqOpRows(int32_t op);
 //===----------------------------------------------------------------------===//
 
 /// How the scale of a block comes from the block's largest magnitude by
-/// GQ_SCALE_RULE_NVFP4. The other rules have one way each.
+/// GQ_SCALE_RULE_NVFP4. MX and FP8 have one way each; of GQ_SCALE_RULE_GIVEN it
+/// says what is given.
 typedef enum gqRecipe {
-  /// nvFuser's, with an optional global scale.
+  /// nvFuser's, with an optional global scale. GIVEN: the scale.
   GQ_RECIPE_NVFUSER = 0,
-  /// Transformer Engine's, with an outer amax; nvfp4 only.
+  /// Transformer Engine's, with an outer amax. GIVEN: an amax, from which the
+  /// scale follows.
   GQ_RECIPE_TE = 1,
 } gqRecipe;
 
@@ -300,7 +309,8 @@ typedef enum gqFourOverSix {
 } gqFourOverSix;
 
 /// What there is one of the outer scale for: the scale over those of the
-/// blocks, a global scale of the recipe nvfuser or an outer amax of te.
+/// blocks, a global scale of the recipe nvfuser or an outer amax of te; or the
+/// one that is given.
 typedef enum gqOuterKind {
   GQ_OUTER_NONE = 0,
   /// One for all rows.
@@ -344,6 +354,22 @@ typedef enum gqRows {
   GQ_ROWS_ALL = 0,
   GQ_ROWS_GROUPED = 1,
 } gqRows;
+
+/// Which of the last amaxes of a tensor its next scale follows from.
+typedef enum gqAmaxAlgo {
+  /// The largest one.
+  GQ_AMAX_ALGO_MAX = 0,
+  /// The one before the next.
+  GQ_AMAX_ALGO_MOST_RECENT = 1,
+} gqAmaxAlgo;
+
+/// A scale is 2^-margin times what maps an amax to the largest code.
+typedef int32_t gqMargin;
+
+enum {
+  /// The largest one: 2^-margin is a normal float32.
+  GQ_MAX_MARGIN = 126,
+};
 
 //===----------------------------------------------------------------------===//
 // Operands

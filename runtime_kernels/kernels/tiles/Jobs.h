@@ -49,12 +49,11 @@ typedef struct Job {
 static GQ_SHARED Job jobs[2 * BATCH] GQ_UNINITIALIZED;
 
 GQ_DEV gq_dev_outer loadOuter(const Direction *d, int32_t group) {
-  gqRecipe recipe = d->scaler.recipe;
   if (d->outerKind == GQ_OUTER_ONE)
-    return gq_dev_outer_from(recipe, *d->outer);
+    return gq_dev_outer_from(d->scaler, *d->outer);
   if (d->outerKind == GQ_OUTER_PER_GROUP && group >= 0)
-    return gq_dev_outer_from(recipe, d->outer[group]);
-  return gq_dev_no_outer(recipe);
+    return gq_dev_outer_from(d->scaler, d->outer[group]);
+  return gq_dev_no_outer(d->scaler);
 }
 
 /// The scales of a tile: its bytes, given the width of all and the first one.

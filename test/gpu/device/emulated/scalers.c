@@ -50,9 +50,17 @@ static void test(gqFormat format, gqRecipe recipe, bool hasOuter, float x,
   gq_dev_outer outer = {NAN, NAN}; // not to be looked at
   float outerScale = 1.0f;
   if (hasOuter) {
-    outer = gq_dev_outer_from(recipe, x);
-    outerScale = recipe == GQ_RECIPE_TE ? gq_dev_nvfp4_te_outer(x) : x;
+    outer = gq_dev_outer_from(scaler, x);
+    outerScale = !gqFormatHasBlockScales(format)
+                     ? gq_dev_given_scale(format, recipe, x)
+                 : recipe == GQ_RECIPE_TE ? gq_dev_nvfp4_te_outer(x)
+                                          : x;
   }
+  if (!gqFormatHasBlockScales(format))
+    check(same(outer.factor, outerScale) &&
+              same(outer.inverse, gq_dev_given_inverse(outerScale)),
+          "inverse", scaler, x, amax, (gq_dev_block_scale){0, outer.inverse},
+          (gq_dev_block_scale){0, gq_dev_given_inverse(outerScale)});
   const gq_dev_block_scale expected =
       gq_dev_block_scale_from_amax(format, recipe, amax, outerScale);
 
@@ -97,6 +105,12 @@ int main(void) {
         test(GQ_FORMAT_NVFP4, r, /*hasOuter=*/false, 1.0f, amax);
         for (uint32_t k = 0; k < sizeof(outers) / sizeof(*outers); ++k)
           test(GQ_FORMAT_NVFP4, r, /*hasOuter=*/true, outers[k], amax);
+      }
+      // Given scales and amaxes, which need not be finite.
+      for (int recipe = 0; recipe < 2; ++recipe) {
+        gqRecipe r = recipe ? GQ_RECIPE_TE : GQ_RECIPE_NVFUSER;
+        test(GQ_FORMAT_FP8_E4M3, r, /*hasOuter=*/true, amax, amax);
+        test(GQ_FORMAT_FP8_E5M2, r, /*hasOuter=*/true, amax, amax);
       }
       for (int format = 0; format < GQ_NUM_FORMATS; ++format)
         if (format != GQ_FORMAT_NVFP4)
