@@ -77,96 +77,102 @@ GQ_DEV Reader makeReader(const Side *s, const Tile *t, uint32_t first) {
   return r;
 }
 
-/// A thread's part of a step: words of its codes, and its scales.
+/// A thread's part of a step as it was loaded: words of its codes, and its
+/// scales. Nothing is made of them before they are stored, so that no load is
+/// waited for.
 typedef struct Part {
   uint32_t codes[8];
   uint32_t scale;
 } Part;
 
-/// `count` bytes, at most 4, whose address is a multiple of as many if
-/// `aligned`.
-GQ_DEV uint32_t loadBytes(const uint8_t GQ_GLOBAL *p, bool aligned,
-                          uint32_t size, int32_t count) {
-  if (aligned && count >= (int32_t)size)
-    return size == 4 ? *(const uint32_t GQ_GLOBAL *)p
-                     : *(const uint16_t GQ_GLOBAL *)p;
+/// `count` bytes of up to 4, of any address.
+GQ_DEV uint32_t loadBytes(const uint8_t GQ_GLOBAL *p, int32_t count) {
   uint32_t x = 0;
-  UNROLL for (uint32_t i = 0; i < 4; ++i) if (i < size && (int32_t)i < count)
-      x |= (uint32_t)p[i] << 8 * i;
+  UNROLL for (int32_t i = 0; i < 4; ++i) if (i < count) x |= (uint32_t)p[i]
+                                                             << 8 * i;
   return x;
 }
 
-/// Half a step of a line; `left` rows are left of it, of which there may be
-/// none. What is beyond the last row is zero, whatever memory holds.
-GQ_DEV void loadFlat(const Side *s, const uint8_t GQ_GLOBAL *p, int64_t left,
+/// Half a step of a line, if it exists.
+GQ_DEV void loadFlat(const Side *s, const uint8_t GQ_GLOBAL *p, bool exists,
                      uint32_t out[8]) {
-  const uint32_t words = bitsOf(s), codesOfWord = 32 / bitsOf(s);
-  UNROLL for (uint32_t i = 0; i < 8; i += 4) if (i < words) {
-    gq_dev_u32x4 x = {0, 0, 0, 0};
-    if (s->aligned)
-      x = gq_dev_load_streamed16(left > 0, p + 4 * i);
-    else if (left > 0)
-      x = (gq_dev_u32x4){loadBytes(p + 4 * i, false, 4, 4),
-                         loadBytes(p + 4 * i + 4, false, 4, 4),
-                         loadBytes(p + 4 * i + 8, false, 4, 4),
-                         loadBytes(p + 4 * i + 12, false, 4, 4)};
-    out[i] = x.x, out[i + 1] = x.y, out[i + 2] = x.z, out[i + 3] = x.w;
-  }
-  if (left < STEP / 2)
-    UNROLL for (uint32_t i = 0; i < 8; ++i) if (i < words) {
-      int64_t codes = left - i * codesOfWord;
-      out[i] = codes <= 0 ? 0
-               : codes >= codesOfWord
-                   ? out[i]
-                   : out[i] & ((1u << codes * bitsOf(s)) - 1);
+  const uint32_t words = bitsOf(s);
+  if (s->aligned) {
+    UNROLL for (uint32_t i = 0; i < 8; i += 4) if (i < words) {
+      gq_dev_u32x4 x = gq_dev_load_streamed16(exists, p + 4 * i);
+      out[i] = x.x, out[i + 1] = x.y, out[i + 2] = x.z, out[i + 3] = x.w;
     }
+  } else {
+    UNROLL for (uint32_t i = 0; i < 8; ++i) if (i < words) out[i] =
+        loadBytes(p + 4 * i, exists ? 4 : 0);
+  }
 }
 
-/// Eight rows of four columns, a word a row.
-GQ_DEV void loadRows(const Side *s, const Reader *r, int64_t row, int64_t rows,
+/// Eight rows of four columns, a word a row, of which `left` exist.
+GQ_DEV void loadRows(const Side *s, const Reader *r, int64_t row, int32_t left,
                      uint32_t out[8]) {
-  uint32_t size = 4 * bitsOf(s) / 8;
-  int32_t count = r->left < 4 ? (r->left > 0 ? r->left : 0) : (int32_t)size;
-  int64_t first = row + gq_dev_thread() / GQ_DEV_WARP * 8;
+  int32_t size = 4 * (int32_t)bitsOf(s) / 8;
+  int32_t count = r->left >= 4 ? size : r->left > 0 ? r->left : 0;
   const uint8_t GQ_GLOBAL *p = r->codes + row * s->stride;
-  UNROLL for (uint32_t i = 0; i < 8; ++i) out[i] = loadBytes(
-      p + i * s->stride, s->aligned, size, first + i < rows ? count : 0);
+  left -= (int32_t)(gq_dev_thread() / GQ_DEV_WARP * 8);
+  if (s->aligned && s->extent % 4 == 0) {
+    int64_t at = 0;
+    UNROLL for (uint32_t i = 0; i < 8; ++i) {
+      bool exists = (int32_t)i < left && count;
+      out[i] = size == 4 ? gq_dev_load_streamed4(exists, p + at)
+                         : gq_dev_load_streamed2(exists, p + at);
+      // Addresses are made one after another, not all at once.
+      at = gq_dev_here64(at + s->stride);
+    }
+  } else {
+    UNROLL for (uint32_t i = 0; i < 8; ++i) out[i] =
+        loadBytes(p + i * s->stride, (int32_t)i < left ? count : 0);
+  }
 }
 
-/// The scales of the thread's line, those of blocks without rows 0: two e4m3
-/// codes of NVFP4, one of e8m0, the bits of an f32.
+/// The scales of the thread's line from row `row` on: two e4m3 codes of NVFP4,
+/// one of e8m0, the bits of an f32; 0 if there are `left` <= 0 rows.
 GQ_DEV uint32_t loadScales(const Side *s, const uint8_t GQ_GLOBAL *p,
-                           int64_t row, int64_t rows) {
+                           int64_t row, int32_t left) {
   if (s->format == GQ_FORMAT_NONE)
     return 0;
-  uint32_t block = (uint32_t)gqFormatGetTraits(s->format).blockColumns;
-  uint32_t each = isScaled(s->format) ? 2 : 1, scale = 0;
-  int64_t first = row / block;
-  if (blocksOfStep(s->format) == 2)
-    first += ownHalf() * each;
-  UNROLL for (uint32_t i = 0; i < 2; ++i) {
-    int64_t column = first + i;
-    if (i >= each || column * block >= rows)
-      continue;
-    if (hasTiledScales(s->format))
-      scale |= (uint32_t)p[column / 4 * 512 + column % 4] << 8 * i;
-    else
-      scale = ((const uint32_t GQ_GLOBAL *)p)[column];
-  }
-  return scale;
+  int64_t column = row / gqFormatGetTraits(s->format).blockColumns;
+  if (!hasTiledScales(s->format))
+    return left > 0 ? ((const uint32_t GQ_GLOBAL *)p)[column] : 0;
+  p += column / 4 * 512 + column % 4;
+  if (!isScaled(s->format))
+    return left > 0 ? *p : 0;
+  return s->aligned ? gq_dev_load_streamed2(left > 0, p)
+                    : loadBytes(p, left > 16 ? 2 : left > 0);
 }
 
 /// Loads the step of a group from row `row` on.
 GQ_DEV void loadPart(const Side *s, const Reader *r, const Tile *t, int64_t row,
                      Part *out) {
-  if (isFlat(s->format)) {
-    int64_t left = t->rows - row - ownHalf() * (STEP / 2);
-    loadFlat(s, r->codes + row * bitsOf(s) / 8, r->exists ? left : 0,
+  int64_t all = t->rows - row;
+  int32_t left = all < STEP ? (int32_t)all : STEP;
+  int32_t half = (int32_t)ownHalf() * (STEP / 2);
+  if (isFlat(s->format))
+    loadFlat(s, r->codes + row * bitsOf(s) / 8, r->exists && left > half,
              out->codes);
-  } else {
-    loadRows(s, r, row, t->rows, out->codes);
+  else
+    loadRows(s, r, row, left, out->codes);
+  int32_t first = blocksOfStep(s->format) == 2 ? half : 0;
+  out->scale =
+      loadScales(s, r->scales, row + first, r->exists ? left - first : 0);
+}
+
+/// Makes what is beyond the last row zero, whatever memory holds: `left` rows
+/// are left of the thread's half of a flat line.
+GQ_DEV void cutOff(const Side *s, int32_t left, Part *part) {
+  const int32_t words = (int32_t)bitsOf(s), ofWord = 32 / words;
+  UNROLL for (int32_t i = 0; i < 8; ++i) if (i < words) {
+    int32_t codes = left - i * ofWord;
+    if (codes < ofWord)
+      part->codes[i] &= codes <= 0 ? 0 : (1u << codes * words) - 1;
   }
-  out->scale = loadScales(s, r->scales, row, r->exists ? t->rows : 0);
+  if (isScaled(s->format) && left <= 16)
+    part->scale &= 0xff;
 }
 
 /// Halves of 8 rows of one column, 0 to 3.
@@ -186,11 +192,13 @@ GQ_DEV void transpose(gqElementType type, const uint32_t codes[8],
   }
 }
 
-/// Stores a part to the lines at `at`, and scales to those of blocks at
-/// `scales`.
-GQ_DEV void storePart(const Side *s, const Part *part, uint32_t at,
+/// Stores a part of a step of `left` rows or more to the lines at `at`, and
+/// scales to those of blocks at `scales`.
+GQ_DEV void storePart(const Side *s, Part *part, int32_t left, uint32_t at,
                       uint32_t scales) {
   uint32_t line = ownLine(), half = ownHalf(), lane = gq_dev_lane();
+  if (isFlat(s->format) && left < STEP)
+    cutOff(s, left - (int32_t)half * (STEP / 2), part);
   UNROLL for (uint32_t i = 0; i < 4; ++i) {
     uint32_t x[4], to = line, piece = 4 * half + i;
     if (isScaled(s->format)) {

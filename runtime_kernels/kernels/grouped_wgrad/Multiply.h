@@ -190,15 +190,17 @@ GQ_DEV const Side *sideOf(const Sides *s, uint32_t i) {
   return i == 0 ? &s->a : &s->b;
 }
 
-GQ_DEV void loadStep(Sides *s, const Tile *t, int64_t step, uint32_t width) {
-  UNROLL for (uint32_t i = 0; i < 3; ++i) if (i <= width / HEIGHT)
-      loadPart(sideOf(s, i), &s->readers[i], t, step * STEP, &s->parts[i]);
+GQ_DEV void loadStep(Sides *s, const Tile *t, uint32_t step, uint32_t width) {
+  UNROLL for (uint32_t i = 0; i < 3; ++i) if (i <= width / HEIGHT) loadPart(
+      sideOf(s, i), &s->readers[i], t, (int64_t)step * STEP, &s->parts[i]);
 }
 
-GQ_DEV void storeStep(const Sides *s, Stage stage, uint32_t width) {
-  UNROLL for (uint32_t i = 0; i < 3; ++i) if (i <= width / HEIGHT)
-      storePart(sideOf(s, i), &s->parts[i], stage.a + i * SIDE_BYTES,
-                i == 0 ? stage.aScales : stage.bScales);
+GQ_DEV void storeStep(Sides *s, const Tile *t, uint32_t step, Stage stage,
+                      uint32_t width) {
+  int64_t left = t->rows - (int64_t)step * STEP;
+  UNROLL for (uint32_t i = 0; i < 3; ++i) if (i <= width / HEIGHT) storePart(
+      sideOf(s, i), &s->parts[i], left < STEP ? (int32_t)left : STEP,
+      stage.a + i * SIDE_BYTES, i == 0 ? stage.aScales : stage.bScales);
 }
 
 GQ_DEV void multiplyTile(const Problem *p, const Tile *t, Shape shape) {
@@ -208,7 +210,7 @@ GQ_DEV void multiplyTile(const Problem *p, const Tile *t, Shape shape) {
   bool scaled = isScaled(p->format);
   if (!scaled)
     UNROLL for (uint32_t i = 0; i < MAX_SUMS / 2; ++i) blocks[i] = 0;
-  int64_t steps = (t->rows + STEP - 1) / STEP;
+  uint32_t steps = (uint32_t)((t->rows + STEP - 1) / STEP);
   if (steps == 0) {
     storeTile(p, t, shape.width, d);
     return;
@@ -219,7 +221,7 @@ GQ_DEV void multiplyTile(const Problem *p, const Tile *t, Shape shape) {
       s.readers[1 + i] = makeReader(&s.b, t, t->k + i * HEIGHT);
   loadStep(&s, t, 0, shape.width);
   gq_dev_barrier(); // The last tile's stages have been read.
-  storeStep(&s, stageAt(shape, 0), shape.width);
+  storeStep(&s, t, 0, stageAt(shape, 0), shape.width);
   if (shape.wgmma && steps > 1)
     loadStep(&s, t, 1, shape.width);
   if (shape.wgmma)
@@ -230,8 +232,7 @@ GQ_DEV void multiplyTile(const Problem *p, const Tile *t, Shape shape) {
                        : (uint32_t)gqFormatGetTraits(p->format).blockColumns;
   // A step is multiplied in parts, so that each ends where a block may.
   uint32_t parts = scaled || block >= STEP ? 1 : STEP / block;
-  int64_t step = 0;
-  uint32_t index = 0;
+  uint32_t step = 0, index = 0;
   // At least once: wgmma's sums must not merge with zeros behind the loop.
   do {
     Stage stage = stageAt(shape, index);
@@ -250,15 +251,16 @@ GQ_DEV void multiplyTile(const Problem *p, const Tile *t, Shape shape) {
         if (!shape.wgmma && step + 1 < steps)
           loadStep(&s, t, step + 1, shape.width);
         if (step + 1 < steps)
-          storeStep(&s, stageAt(shape, index), shape.width);
-        if (shape.wgmma && step + 2 < steps)
-          loadStep(&s, t, step + 2, shape.width);
+          storeStep(&s, t, step + 1, stageAt(shape, index), shape.width);
       }
       if (ends) {
         if (shape.wgmma)
           GQ_DEV_WGMMA_WAIT(0);
         promote(p->format, blocks, d, stage, part);
       }
+      // Codes of 32 rows take registers that a first promotion needs.
+      if (shape.wgmma && part + 1 == parts && step + 2 < steps)
+        loadStep(&s, t, step + 2, shape.width);
     }
     if (shape.wgmma)
       gq_dev_fence_async();

@@ -70,7 +70,8 @@ typedef struct Side {
   uint32_t extent;
   gqFormat format;
   gqElementType type;
-  /// Codes can be loaded 16 bytes at a time, or as many as 4 are.
+  /// Codes can be loaded 16 bytes at a time, or as many as 4 are; scales of
+  /// NVFP4 two at a time.
   bool aligned;
 } Side;
 
@@ -82,7 +83,7 @@ GQ_DEV Side makeSide(const uint8_t GQ_GLOBAL *codes,
   Side s = {codes, scales, stride, extent, format, type, false};
   uint64_t at = (uint64_t)(uintptr_t)codes;
   s.aligned = isFlat(format)
-                  ? at % 16 == 0
+                  ? at % 16 == 0 && (uint64_t)(uintptr_t)scales % 2 == 0
                   : (at | (uint64_t)stride) % (4 * bitsOf(&s) / 8) == 0;
   return s;
 }
