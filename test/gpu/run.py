@@ -616,6 +616,48 @@ def test_grouped_mm_formats():
                    error if code else None if near else "wrong")  # fmt: skip
 
 
+def test_grouped_mm_golden():
+    """Golden matmuls of other formats than NVFP4."""
+    import json
+
+    for name, case in json.loads((golden / "manifest.json").read_text()).items():
+        if case["op"] != "grouped_mm" or "b_format" not in case:
+            continue
+        c = {n: np.load(golden / name / f"{n}.npy") for n in case["arrays"]}
+        a, b = (oracle.FORMATS[case[f]] for f in ("format", "b_format"))
+        n, k, groups = (case["shape"][x] for x in "NKG")
+        encoding = "" if a.scale == "f32" else ", #gq.tile128x4"
+
+        def tensor(array, element, encoding="", columns=None):
+            extents = [*array.shape[:-1], columns or array.shape[-1]]
+            return f"tensor<{''.join(f'{x}x' for x in extents)}{element}{encoding}>"
+
+        kinds = ["f4E2M1FN" if f.bits == 4 else f.data for f in (a, b)]
+        types = [tensor(c["data"], kinds[0], "", k), tensor(c["b_data"], kinds[1], "", k),
+                 tensor(c["scales"], a.scale, encoding), tensor(c["b_scales"], b.scale, encoding)]  # fmt: skip
+        o, so, out = f"tensor<{groups + 1}xi32>", f"tensor<{groups}xi32>", f"tensor<{sum(case['sizes'])}x{n}xf32>"
+        tiled = "scale_offsets" in c
+        text = f"""
+        func.func @main(%a: {types[0]}, %b: {types[1]}, %sa: {types[2]}, %sb: {types[3]}, %o: {o},
+            {f"%so: {so}," if tiled else ""} %alpha: tensor<{groups}xf32>, %c0: {out}) -> {out} {{
+          %c = gq.grouped_mm format({case["format"]}) b_format({case["b_format"]})
+              {"" if tiled else "scale_layout(linear)"} KERNEL
+              ins(%a, %b : {types[0]}, {types[1]}) scales(%sa, %sb : {types[2]}, {types[3]})
+              groups(%o {", %so" if tiled else ""} : {o} {f", {so}" if tiled else ""})
+              alpha(%alpha : tensor<{groups}xf32>) outs(%c0 : {out}) -> {out}
+          return %c : {out}
+        }}"""
+        arrays = [c["data"], c["b_data"], c["scales"], c["b_scales"], c["offsets"],
+                  *([c["scale_offsets"]] if tiled else []), c["alpha"],
+                  np.full(c["out"].shape, np.nan, np.float32)]  # fmt: skip
+        for kernel in ("auto", "any", "decode8", "decode16"):
+            code, error, results = run(text.replace("KERNEL", f"kernel({kernel})"), arrays, "cuda")
+            # Of terms of both signs, float32 loses more than of their sum.
+            near = code == 0 and np.allclose(
+                results[0], c["out"], 2**-16, 2**-20 * np.abs(c["out"]).max())  # fmt: skip
+            report(f"golden {name} {kernel}", error if code else None if near else "wrong")
+
+
 # Of a and b: format, type, scales.
 WGRAD_FORMATS = (
     ("nvfp4", "f4E2M1FN", "nvfp4", "f4E2M1FN", "f8E4M3FN"),
@@ -762,7 +804,7 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
         for test in (
             test_leftovers, test_random, test_blocks, test_gather, test_producers, test_moe,
             test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
-            test_grouped_wgrad, test_training, test_activations, test_amax,
+            test_grouped_mm_golden, test_grouped_wgrad, test_training, test_activations, test_amax,
             test_golden, test_fused_silu,
             test_hostile_offsets, test_example,
         ):  # fmt: skip

@@ -5,7 +5,9 @@
 import dataclasses
 
 import cases
+import golden
 import gq
+import make_golden
 import matmul
 import modules
 import numpy as np
@@ -374,3 +376,31 @@ def test_overlap(name):
             p.operands | {name: inside}, p.elements() | {name: "f32"}, *p.numbers()
         )
     assert (stored_bytes(p.out.array) == cases.POISON).all()
+
+
+@pytest.mark.parametrize("out", modules.ELEMENTS)
+@pytest.mark.parametrize("case", make_golden.CASES)
+def test_golden(case, out):
+    """Sums in float64 are rounded, in an order that is not that of the golden data."""
+    (fmt, b_format, _, _), c = make_golden.CASES[case], golden.load(case)
+    result = cases.Poisoned(c["out"].shape, modules.ELEMENTS[out])
+    named = {
+        "a": c["data"], "b": c["b_data"], "a_scales": c["scales"],
+        "b_scales": c["b_scales"], "offsets": c["offsets"],
+        "scale_offsets": c.get("scale_offsets"), "alpha": c["alpha"], "out": result.array,
+    }  # fmt: skip
+    operands = {name: x for name, x in named.items() if x is not None}
+    actual = Problem(fmt, b_format, operands, result).run()
+    result.check_surroundings()
+    bits = {"f32": 23, "f16": 10, "bf16": 7}[out]
+    np.testing.assert_allclose(
+        actual.astype(np.float64), c["out"], rtol=2.0 ** -(bits + 1), atol=2**-25
+    )
+
+
+@pytest.mark.parametrize("case", make_golden.CASES)
+def test_golden_is_current(case):
+    made, c = make_golden.arrays(case), golden.load(case)
+    assert made.keys() == c.keys()
+    for name in made:
+        np.testing.assert_array_equal(made[name], c[name])
