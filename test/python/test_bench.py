@@ -34,6 +34,7 @@ OPERATORS = {
     "dgelu-mxfp8-bf16-both-dbias": 4 + 2 * MXFP8,
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
+    "wgrad-nvfp4-n1536": NVFP4,
 }
 # More groups than rows, scale columns that are padded, a single group.
 SHAPES = [(5, 64, 9), (130, 96, 3), (1, 32, 1)]
@@ -83,6 +84,9 @@ def test_json(measured):
             weights = row["bytes"] - elements * NVFP4 - row["rows"] * 1536 * 2
             used = weights / (1536 * row["columns"] * NVFP4)
             assert used in range(1, min(row["rows"], row["groups"]) + 1)
+        elif row["operator"].startswith("wgrad-"):
+            codes = (row["columns"] + 1536) * row["rows"] * NVFP4
+            assert row["bytes"] == int(codes + row["groups"] * 1536 * row["columns"] * 2)
         else:
             assert row["bytes"] == int(elements * OPERATORS[row["operator"]] + dbias)
         assert min(row["microseconds"], row["copyMicroseconds"]) > 0

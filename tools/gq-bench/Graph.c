@@ -89,6 +89,9 @@ const Operator operators[] = {
     {"mm-nvfp4-n1536", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 1536},
     {"mm-mxfp8-n8192", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 8192},
     {"mm-mxfp8-n2048", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 2048},
+    {"wgrad-nvfp4-n8192", GQ_BF16, NVFP4, HAS_GRADIENT, NULL, 8192},
+    {"wgrad-nvfp4-n1536", GQ_BF16, NVFP4, HAS_GRADIENT, NULL, 1536},
+    {"wgrad-mxfp8-n2048", GQ_BF16, MXFP8, HAS_GRADIENT, NULL, 2048},
 };
 const size_t numOperators = sizeof(operators) / sizeof(operators[0]);
 
@@ -115,6 +118,12 @@ double operatorBytes(const Operator *op, const Shape *shape) {
     double n = (double)op->outColumns;
     return (rows + (double)used * n) * columns * direction +
            rows * n * (double)gqElementTypeSize(op->element);
+  }
+  if (op->parts & HAS_GRADIENT) {
+    double n = (double)op->outColumns;
+    return rows * (columns + n) * direction +
+           (double)shape->groups * n * columns *
+               (double)gqElementTypeSize(op->element);
   }
   int directions = !!(op->parts & HAS_ROWS) + !!(op->parts & HAS_COLUMNS);
   double bytes = rows * columns * (input + directions * direction);
@@ -209,7 +218,8 @@ typedef struct Builder {
   char input[TYPE_SIZE], offsets[TYPE_SIZE], scaleOffsets[TYPE_SIZE];
   char data[TYPE_SIZE], linear[TYPE_SIZE], tiled[TYPE_SIZE];
   char columnData[TYPE_SIZE], columnTiled[TYPE_SIZE], dbias[TYPE_SIZE];
-  char weights[TYPE_SIZE], weightScales[TYPE_SIZE], product[TYPE_SIZE];
+  char weights[TYPE_SIZE], weightScales[TYPE_SIZE], product[TYPE_SIZE],
+      gradientData[TYPE_SIZE], gradient[TYPE_SIZE];
   /// What stands in groups() of rows and of columns.
   char groups[3 * TYPE_SIZE], columnGroups[3 * TYPE_SIZE];
   /// global_scale() or outer_amax().
@@ -314,6 +324,10 @@ static void nameTypes(Builder *b) {
            "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%s%s>", groups,
            roundUp(n, 128), tiledColumns(b), scale, tiles);
   nameMatrix(b->product, n, elementName(b->op->element), "");
+  nameMatrix(b->gradientData, n, data, "");
+  snprintf(b->gradient, TYPE_SIZE,
+           "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%s>", groups, n, k,
+           elementName(b->op->element));
   snprintf(b->offsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups + 1);
   snprintf(b->scaleOffsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups);
   snprintf(b->columnGroups, sizeof(b->columnGroups), "%%o : %s", b->offsets);
@@ -401,6 +415,40 @@ static void addProductArguments(Builder *b) {
               (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
   addArgument(b, "p0", b->product,
               (Argument){ROLE_OUTPUT, b->op->element, 2, {s->rows, n}});
+}
+
+/// The columnwise codes and scales of a matrix of so many columns.
+static void addColumns(Builder *b, const char *codes, const char *scales,
+                       const char *type, int64_t columns) {
+  gqFormatTraits traits = b->traits;
+  int64_t bits = traits.dataBits;
+  Argument data = {
+      ROLE_INPUT, traits.dataType, 2, {b->shape->rows, columns * bits / 8}};
+  if (traits.transposes)
+    data = (Argument){ROLE_INPUT,
+                      traits.dataType,
+                      1,
+                      {transposedColumns(b, false) * columns * bits / 8}};
+  addArgument(b, codes, type, data);
+  addArgument(b, scales, b->columnTiled,
+              (Argument){ROLE_INPUT,
+                         traits.scaleType,
+                         1,
+                         {transposedColumns(b, true) * roundUp(columns, 128)}});
+}
+
+/// All arguments of a gradient.
+static void addGradientArguments(Builder *b) {
+  const Shape *s = b->shape;
+  int64_t n = b->op->outColumns;
+  bool flat = b->traits.transposes;
+  addColumns(b, "y", "sy", flat ? b->columnData : b->gradientData, n);
+  addColumns(b, "x", "sx", flat ? b->columnData : b->data, s->columns);
+  addArgument(b, "o", b->offsets,
+              (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
+  addArgument(
+      b, "p0", b->gradient,
+      (Argument){ROLE_OUTPUT, b->op->element, 3, {s->groups, n, s->columns}});
 }
 
 /// What the ops hand to each other.
@@ -579,9 +627,24 @@ static void printProduct(Builder *b) {
           b->groups, b->product, b->product);
 }
 
+static void printGradient(Builder *b) {
+  bool flat = b->traits.transposes;
+  fprintf(b->text,
+          "  %%p = gq.grouped_wgrad format(%s) ins(%%y, %%x : %s, %s)\n"
+          "      scales(%%sy, %%sx : %s, %s) groups(%%o : %s)\n"
+          "      outs(%%p0 : %s) -> %s\n",
+          b->traits.name, flat ? b->columnData : b->gradientData,
+          flat ? b->columnData : b->data, b->columnTiled, b->columnTiled,
+          b->offsets, b->gradient, b->gradient);
+}
+
 static void printBody(Builder *b) {
   if (has(b, HAS_PRODUCT)) {
     printProduct(b);
+    return;
+  }
+  if (has(b, HAS_GRADIENT)) {
+    printGradient(b);
     return;
   }
   const char *input = hasActivation(b) ? "%a" : "%x";
@@ -610,6 +673,8 @@ static void printFunction(Builder *b) {
                    "func.func @main(");
   if (has(b, HAS_PRODUCT)) {
     addProductArguments(b);
+  } else if (has(b, HAS_GRADIENT)) {
+    addGradientArguments(b);
   } else {
     addInputs(b);
     if (b->isSeparate)

@@ -34,6 +34,9 @@ enum {
   /// It is no quantization, but the grouped matmul of what one makes: the input
   /// has the format, and so have weights [G, N, K]; the result is `element`.
   HAS_PRODUCT = 1 << 7,
+  /// It is the gradient of weights, [G, N, K], of what the columnwise
+  /// directions of [M, N] and of the input are; the result is `element`.
+  HAS_GRADIENT = 1 << 8,
 };
 
 /// An element-wise op of bf16 before the quantization.
@@ -55,7 +58,7 @@ typedef struct Operator {
   unsigned parts;
   /// Null for none; there is none with a gather.
   const Producer *producer;
-  /// N, of a product.
+  /// N, of a product or a gradient.
   int64_t outColumns;
 } Operator;
 
