@@ -386,6 +386,17 @@ launchPreprocessGroupedMatmulSf(const Launcher *launcher,
 // The kernel of tiles
 //===----------------------------------------------------------------------===//
 
+/// What is said of a direction, as kernels have it.
+static int32_t packedTraits(const gqDirection *direction) {
+  gqDirectionTraits traits = gqDirectionGetTraits(direction);
+  return gqDirectionPack(&traits);
+}
+
+static bool isUnusual(const gqDirection *direction) {
+  gqDirectionTraits traits = gqDirectionGetTraits(direction);
+  return !gqDirectionIsUsual(&traits) || traits.outer != GQ_OUTER_OF_GROUP;
+}
+
 /// What the kernel computes: GQ_DEV_ bits of `parts`.
 static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
   const struct {
@@ -404,7 +415,9 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
   for (size_t i = 0; i < sizeof(table) / sizeof(*table); ++i)
     if (!mlirValueIsNull(table[i].operand))
       parts |= table[i].part;
-  return parts;
+  return isUnusual(&desc->rowwise) || isUnusual(&desc->columnwise)
+             ? parts | GQ_DEV_UNUSUAL
+             : parts;
 }
 
 /// The type in which the elements to quantize are exact.
@@ -479,6 +492,7 @@ static bool launchTiles(const Launcher *launcher,
       .groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets),
       .outer = buildAddress(launcher, outer),
       .columnwiseOuter = buildAddress(launcher, columnwiseOuter),
+      .rngState = buildAddress(launcher, desc->rngState),
       .data = buildAddress(launcher, desc->rowwise.data),
       .dataStride = buildStride(launcher, desc->rowwise.data),
       .scales = buildAddress(launcher, desc->rowwise.scales),
@@ -501,6 +515,8 @@ static bool launchTiles(const Launcher *launcher,
       .outerKind = constant(gqOuterKindOfDirection(desc, &desc->rowwise)),
       .columnwiseOuterKind =
           constant(gqOuterKindOfDirection(desc, &desc->columnwise)),
+      .rowwiseTraits = constant(packedTraits(&desc->rowwise)),
+      .columnwiseTraits = constant(packedTraits(&desc->columnwise)),
       .rowIndexBits = constant(rowIndexBits(desc)),
       .heldType = constant(heldType(desc)),
   };
@@ -905,8 +921,7 @@ static bool isOnGpus(const gqGroupedBlockQuantize *desc) {
       gqDirectionGetTraits(&desc->rowwise),
       gqDirectionGetTraits(&desc->columnwise)};
   for (int i = 0; i < 2; ++i)
-    if (!gqDirectionIsUsual(&directions[i]) ||
-        directions[i].outer != GQ_OUTER_OF_GROUP)
+    if (directions[i].fourOverSix != GQ_FOUR_OVER_SIX_NONE)
       return false;
   return true;
 }
@@ -956,8 +971,8 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   }
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   if (!isOnGpus(&desc))
-    return gqOpError(op, "has no GPU kernel yet for what 'rowwise' or "
-                         "'columnwise' says; a CPU computes it");
+    return gqOpError(op, "has no GPU kernel yet for 'four_over_six'; a CPU "
+                         "computes it");
   return hasOnlyRows(&desc)
              ? launchGroupedBlockQuantize(launcher, &desc, statusWord)
              : launchTiles(launcher, &desc, statusWord);

@@ -149,9 +149,14 @@ void gqCpuQuantizeSquares(const gqCpuTile *tile, gqRecipe recipe,
   int64_t rows = tile->rows;
   if (direction->columnwise)
     rows = gq_dev_up(rows, GQ_CPU_TRANSPOSED_UNIT);
+  int64_t kept = direction->traits.transform == GQ_TRANSFORM_NONE
+                     ? tile->rows
+                     : gq_dev_up(tile->rows, SIZE);
   for (int64_t row = 0; row < rows; row += SIZE)
     for (int64_t column = 0; column < tile->columns; column += SIZE) {
       Square square = loadSquare(tile, direction, row, column);
       quantizeSquare(&square, recipe, direction, codes, scales);
     }
+  if (kept < rows)
+    memset(codes[kept], 0, (size_t)(rows - kept) * sizeof(codes[0]));
 }

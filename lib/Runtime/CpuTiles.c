@@ -193,13 +193,11 @@ GQ_DEV void storeTransposedCodes(const gqCpuTileCodes codes, int64_t dataBits,
             (uint8_t)(codes[2 * r][c] | codes[2 * r + 1][c] << 4);
 }
 
-/// Stores codes of columns; those of missing rows are zero.
+/// Stores codes of columns, those of missing rows too.
 GQ_DEV void storeColumns(const gqCpuTile *tile, gqFormat format,
                          gqCpuTileCodes codes, uint8_t *data, int64_t stride) {
   const gqFormatTraits traits = gqFormatGetTraits(format);
   int64_t paddedRows = gq_dev_up(tile->rows, GQ_CPU_TRANSPOSED_UNIT);
-  memset(codes[tile->rows], 0,
-         (size_t)(paddedRows - tile->rows) * sizeof(codes[0]));
   if (traits.transposes)
     storeTransposedCodes(codes, traits.dataBits, paddedRows, tile->columns,
                          data, stride);
@@ -220,6 +218,8 @@ GQ_DEV void quantizeColumns(const gqCpuTile *tile, gqFormat format,
                                         : traits.blockColumns;
     quantizeColumnBlocks(tile, format, recipe, outer, r, rows, codes, scales);
   }
+  memset(codes[tile->rows], 0,
+         (size_t)(paddedRows - tile->rows) * sizeof(codes[0]));
   storeColumns(tile, format, codes, data, stride);
 }
 

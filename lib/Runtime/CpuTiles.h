@@ -98,7 +98,8 @@ void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
 typedef uint8_t gqCpuTileCodes[GQ_CPU_TILE][GQ_CPU_TILE];
 
 /// The codes and scales of a tile of nvfp4 in a direction of any kind
-/// (CpuSquares.c). Codes of missing rows are not written.
+/// (CpuSquares.c). Columns have up(rows, 32) codes: those of missing rows are
+/// zero, but what a transform makes of a block with some rows are 16.
 void gqCpuQuantizeSquares(const gqCpuTile *tile, gqRecipe recipe,
                           const gqCpuTileDirection *direction,
                           gqCpuTileCodes codes, gqCpuTileScales *scales);

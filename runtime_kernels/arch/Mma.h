@@ -148,13 +148,6 @@ GQ_DEV uint32_t gq_dev_multiply_f16x2(uint32_t a, uint32_t b) {
   return d;
 }
 
-/// Rounded to nearest even.
-GQ_DEV uint32_t gq_dev_bf16x2_from_f32(float low, float high) {
-  uint32_t halves;
-  __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(high), "f"(low));
-  return halves;
-}
-
 /// c += A * B for f16 of 16 rows, 8 columns and 16 k. Of A, lane l has row
 /// l / 4 and k 2 * (l % 4) and the one after in a[0], row + 8 in a[1], k + 8 in
 /// a[2] and a[3]; of B, column l / 4 and the same k in b[0] and b[1]; of C,

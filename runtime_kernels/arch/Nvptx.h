@@ -199,6 +199,20 @@ GQ_DEV uint32_t gq_dev_f16x2_from_f32(float low, float high) {
   return halves;
 }
 
+/// Rounded to zero; f16 denormals are kept.
+GQ_DEV uint32_t gq_dev_f16x2_truncated(float low, float high) {
+  uint32_t halves;
+  __asm__("cvt.rz.f16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(high), "f"(low));
+  return halves;
+}
+
+/// Rounded to nearest even.
+GQ_DEV uint32_t gq_dev_bf16x2_from_f32(float low, float high) {
+  uint32_t halves;
+  __asm__("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(halves) : "f"(high), "f"(low));
+  return halves;
+}
+
 GQ_DEV void gq_dev_unpack_bf16(const uint32_t words[8], float out[16]) {
   for (int i = 0; i < 8; ++i) {
     out[2 * i] = gq_dev_f32_from_bits(words[i] << 16);

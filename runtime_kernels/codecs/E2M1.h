@@ -223,6 +223,46 @@ GQ_DEV uint32_t gq_dev_e2m1x8_moved(uint32_t first, const float y[4]) {
   return gq_dev_e2m1_join(even, odd);
 }
 
+// Stochastic
+
+/// Of a pair, halves whose upper bytes have the codes: the sign, three zeros,
+/// the magnitude, and a rest. Bytes 0 and 2 of `bytes`, the
+/// others being 0, are what gq_dev_e2m1_stochastic gets.
+///
+/// Times 2^-14 and rounded to zero, an f16 has the magnitude of the code below
+/// from bit 9 on; a byte is as many times 1/256 of a step of the grid there,
+/// two of its last places. What is lost of an element is less than that, and a
+/// sum with what is lost reaches a code when that without does. But where the
+/// reference rounds its sum up to a code, which below 1/4 it may, since that
+/// has places beyond the sum's: there elements are rounded to those of the sum
+/// first, to 2^-25, which times 2^-124 is the last place of a denormal.
+GQ_DEV uint32_t gq_dev_e2m1_stochastic_pair(float low, float high,
+                                            uint32_t bytes) {
+  low = gq_dev_min_magnitude(low, GQ_E2M1_MAX) * 0x1p-124f;
+  high = gq_dev_min_magnitude(high, GQ_E2M1_MAX) * 0x1p-124f;
+  return gq_dev_f16x2_truncated(low * 0x1p110f, high * 0x1p110f) + bytes +
+         bytes;
+}
+
+/// Four codes, good for gq_dev_e2m1x8_stochastic only, with a byte of `random`
+/// for each: such bytes of elements 0, 2, 1 and 3.
+GQ_DEV uint32_t gq_dev_e2m1x4_stochastic(const float y[4], uint32_t random) {
+  uint32_t even = gq_dev_e2m1_stochastic_pair(
+      y[0], y[2], gq_dev_permute(random, 0, 0x4240));
+  uint32_t odd = gq_dev_e2m1_stochastic_pair(y[1], y[3],
+                                             gq_dev_permute(random, 0, 0x4341));
+  return gq_dev_permute(even, odd, 0x7531);
+}
+
+/// Joins two of these.
+GQ_DEV uint32_t gq_dev_e2m1x8_stochastic(uint32_t first, uint32_t second) {
+  uint32_t even = gq_dev_permute(first, second, 0x5410);
+  uint32_t odd = gq_dev_permute(first, second, 0x7632);
+  even = gq_dev_select_bits(0x08080808, even >> 4, even >> 1);
+  odd = gq_dev_select_bits(0x80808080, odd, odd << 3);
+  return gq_dev_select_bits(0xf0f0f0f0, odd, even);
+}
+
 // By way
 
 /// In two steps: four codes, good for gq_dev_e2m1x8_after only.

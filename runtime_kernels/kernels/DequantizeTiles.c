@@ -479,8 +479,6 @@ GQ_DEV Op opOf(const Dequantization *q) {
       .exists = true,
       .traits = q->traits,
       .scaler = {.format = q->format, .recipe = q->recipe},
-      .transform = GQ_TRANSFORM_NONE,
-      .rounding = GQ_ROUNDING_NEAREST,
       .outerKind = GQ_OUTER_NONE,
       .tiled = q->tiled,
       .transposes = q->transposed,

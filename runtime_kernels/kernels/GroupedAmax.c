@@ -57,11 +57,11 @@ GQ_DEV void raiseResults(const Op *o, const Results *results,
 }
 
 /// A direction of blocks as long as a job, which goes nowhere.
-GQ_DEV Direction measuredDirection(bool exists) {
+GQ_DEV Direction measuredDirection(bool exists, gqElementType heldType) {
   return (Direction){
       .exists = exists,
       .traits = gqFormatGetTraits(GQ_DEV_AMAX_FORMAT),
-      .transform = GQ_TRANSFORM_NONE,
+      .heldType = heldType,
       .scaler = {.format = GQ_DEV_AMAX_FORMAT},
       .outerKind = GQ_OUTER_NONE,
       .scalesSize = INT64_MAX,
@@ -82,8 +82,9 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .format = GQ_DEV_AMAX_FORMAT,
       .rowIndexBits = rowIndexBits,
       .heldType = (gqElementType)heldType,
-      .rowwise = measuredDirection(parts & GQ_DEV_AMAX_OF_ROWS || !ofColumns),
-      .columnwise = measuredDirection(ofColumns),
+      .rowwise = measuredDirection(parts & GQ_DEV_AMAX_OF_ROWS || !ofColumns,
+                                   (gqElementType)heldType),
+      .columnwise = measuredDirection(ofColumns, (gqElementType)heldType),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
       .allGroups = amaxGroupsOf(offsets, firstDims, lastDims, groups, rows,
                                 columns, offsetBits, parts),

@@ -136,6 +136,9 @@ enum {
   GQ_DEV_SCALE_OFFSETS = 32,
   /// Groups have their own number of columns.
   GQ_DEV_RAGGED = 64,
+  /// A direction is quantized in a way of its own, or has outer scales of rows
+  /// or columns. Blocks are not distinguished by how usual they are.
+  GQ_DEV_UNUSUAL = 128,
 };
 
 /// The most jobs, tiles of 128 by 128, that [rows, columns] in groups can make.
@@ -171,7 +174,8 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
   bool columnwise = parts & GQ_DEV_COLUMNWISE;
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_TILES_THREADS,
-      .minCtas = gq_dev_tiles_only_short_rows(format, columnwise) ||
+      .minCtas = parts & GQ_DEV_UNUSUAL ? (held == GQ_F32 ? 2 : 3)
+                 : gq_dev_tiles_only_short_rows(format, columnwise) ||
                          gq_dev_tiles_shares_rows(format, columnwise, held)
                      ? 4
                      : 3,

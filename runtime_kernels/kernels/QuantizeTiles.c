@@ -104,6 +104,10 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
     sharedAtOnce = canStoreAtOnce(o);
     partial.amax = o->partial.amax;
     partial.sums = o->partial.sums;
+    if (roundsStochastically(o)) {
+      sharedRng.seed = o->rngState[0];
+      sharedRng.offset = o->rngState[1];
+    }
   }
   if (gq_dev_thread() < 2)
     jobAmax[gq_dev_thread()] = 0;
@@ -124,7 +128,10 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
 
 /// Direction `exists`, its addresses and sizes yet to come.
 GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
-                             gqScaleLayout layout, gqOuterKind outerKind) {
+                             gqScaleLayout layout, gqOuterKind outerKind,
+                             int32_t traits, gqElementType heldType) {
+  gqDirectionTraits how = gqDirectionUnpack(traits);
+  bool halves = heldType == GQ_F16 && how.transform != GQ_TRANSFORM_NONE;
   return (Direction){
       .exists = exists,
       .traits = gqFormatGetTraits(format),
@@ -132,8 +139,8 @@ GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
                  .recipe = recipe,
                  .hasOuter = outerKind != GQ_OUTER_NONE,
                  .way = gq_dev_e2m1_way_in_steps()},
-      .transform = GQ_TRANSFORM_NONE,
-      .rounding = GQ_ROUNDING_NEAREST,
+      .how = how,
+      .heldType = halves ? GQ_BF16 : heldType,
       .outerKind = outerKind,
       .tiled = layout == GQ_SCALE_LAYOUT_TILE128X4,
   };
@@ -144,9 +151,10 @@ gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
   Op op = {
       GQ_DEV_INITIALIZERS(GQ_QUANTIZE_TILES_OPERANDS),
       .rowwise = directionOf(parts & GQ_DEV_ROWWISE, format, recipe,
-                             scaleLayout, outerKind),
-      .columnwise = directionOf(parts & GQ_DEV_COLUMNWISE, format, recipe,
-                                scaleLayout, columnwiseOuterKind),
+                             scaleLayout, outerKind, rowwiseTraits, heldType),
+      .columnwise =
+          directionOf(parts & GQ_DEV_COLUMNWISE, format, recipe, scaleLayout,
+                      columnwiseOuterKind, columnwiseTraits, heldType),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
       .partial = workspaceAt(workspace, rows, columns, groups, parts),
       .hasAmax = parts & GQ_DEV_AMAX,
@@ -154,6 +162,7 @@ gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
       .ragged = parts & GQ_DEV_RAGGED,
       .givesScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS_OUT,
       .allRows = rowsMode == GQ_ROWS_ALL,
+      .unusual = parts & GQ_DEV_UNUSUAL,
   };
   op.rowwise.outer = outer;
   op.rowwise.data = data;

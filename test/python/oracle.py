@@ -430,7 +430,8 @@ def quantize_columns(x, fmt, recipe="nvfuser", outer=None, direction=Direction()
     padded = np.zeros((k, up(m, 32)), x.dtype)
     padded[:, :m] = x.T
     codes, scales = quantize_rows(padded, fmt, recipe, outer, direction, place, True)
-    codes[:, m:] = 0
+    # A transform makes 16 of the rows of a block, if there is one.
+    codes[:, m if direction.signs is None else up(m, 16) :] = 0
     return (codes if ALL_FORMATS[fmt].transposes else codes[:, :m].T), scales
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 RNG = 0x243F6A8885A308D3, 0x100000007
 SIGNS = 0xD7E8
-RUN = runtime.grouped_block_quantize
+RUN = runtime.quantize
 
 
 def allowed(d, recipe, columnwise):

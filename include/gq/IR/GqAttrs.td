@@ -152,8 +152,9 @@ def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
     * `transform`: what becomes of the elements of a block before: `none`, or
       `hadamard16`, a Hadamard transform of the 16 rows of a column, divided by 4
       and rounded to bf16. Row i of a block changes its sign before if bit i of
-      `signs` is 1; no row does if it is left out. The outer amax is that of what
-      is transformed.
+      `signs` is 1; no row does if it is left out. Rows that a block lacks count
+      0, and all 16 of its results are stored. The outer amax is that of what is
+      transformed.
     * `block`: the rows and columns of the matrix that share a scale; those of
       the format, or `16x16`, counted from the first row of a group. Scales are
       stored as if each row had its own, and both directions have the same codes

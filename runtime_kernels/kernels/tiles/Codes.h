@@ -17,27 +17,135 @@
 #include "runtime_kernels/kernels/tiles/Scales.h"
 
 /// The codes of four scaled elements, quarter number `quarter` of those that
-/// gq_dev_codes4 puts together. The one place where this kernel makes codes: a
-/// rounding that depends on where an element is gets this from the callers,
-/// which know the element's row and column.
+/// gq_dev_codes4 puts together, with a byte of `random` for each. The one place
+/// where this kernel makes codes.
 GQ_DEV void codesOf(const Direction *d, uint32_t quarter, const float y[4],
-                    uint32_t codes[4]) {
-  switch (d->rounding) {
+                    uint32_t random, uint32_t codes[4]) {
+  switch (d->how.rounding) {
   case GQ_ROUNDING_NEAREST:
-  case GQ_ROUNDING_STOCHASTIC: // Of no kernel yet.
     gq_dev_codes4(d->scaler.format, quarter, y, codes);
+    break;
+  case GQ_ROUNDING_STOCHASTIC: {
+    uint32_t four = gq_dev_e2m1x4_stochastic(y, random);
+    codes[quarter / 2] =
+        quarter % 2 == 0 ? four
+                         : gq_dev_e2m1x8_stochastic(codes[quarter / 2], four);
   }
+  }
+}
+
+/// Four codes of 4 bits, as codesOf leaves them, in order.
+GQ_DEV uint32_t halfOfCodes(const Direction *d, uint32_t codes) {
+  const float none[4] = {0.0f};
+  return d->how.rounding == GQ_ROUNDING_NEAREST
+             ? gq_dev_e2m1x8_after(codes, none)
+             : gq_dev_e2m1x8_stochastic(codes, 0);
+}
+
+/// An element as codesOf takes it, 0 if it is not `there`.
+GQ_DEV float scaledElement(const Direction *d, bool clamps, bool there, float x,
+                           float factor) {
+  // What is not there is 0, but may not be so times its factor.
+  if (clamps && !there)
+    return 0.0f;
+  return d->how.rounding == GQ_ROUNDING_STOCHASTIC
+             ? x * factor
+             : gq_dev_scaled(d->scaler, clamps, x, factor);
 }
 
 /// Converts a quarter of a row of a lane.
 GQ_DEV void convertQuarter(const Direction *d, bool clamps, uint32_t quarter,
                            const float x[4], const float *factors,
-                           uint32_t factorStep, uint32_t codes[4]) {
+                           uint32_t factorStep, uint32_t random,
+                           uint32_t codes[4]) {
   float y[4];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i)
-    y[i] = gq_dev_scaled(d->scaler, clamps, x[i], factors[i * factorStep]);
-  codesOf(d, quarter, y, codes);
+    y[i] = scaledElement(d, clamps, true, x[i], factors[i * factorStep]);
+  codesOf(d, quarter, y, random, codes);
+}
+
+/// The index of the element (row, column) of a job in what is quantized.
+GQ_DEV int64_t indexIn(const Job GQ_SHARED *job, uint32_t row,
+                       uint32_t column) {
+  return (job->inputRow + row) * job->columnsOfGroup + job->inputColumn +
+         column;
+}
+
+/// Word number i, which is not constant.
+GQ_DEV uint32_t wordOf(const gq_dev_random *random, uint32_t i) {
+  uint32_t low = i & 1 ? random->words[1] : random->words[0];
+  uint32_t high = i & 1 ? random->words[3] : random->words[2];
+  return i & 2 ? high : low;
+}
+
+/// The state, of which nothing is known from before: keys of its rounds, which
+/// are 20, are computed again rather than kept.
+GQ_DEV gq_dev_rng rngHere(void) {
+  return (gq_dev_rng){(uint64_t)gq_dev_here64((int64_t)sharedRng.seed),
+                      sharedRng.offset};
+}
+
+/// The random bytes of four rows of a lane from row `top` on, of a quarter of
+/// its columns, if rows are rounded stochastically. All lanes take part.
+GQ_DEV void randomOfRows(const Op *o, const Job GQ_SHARED *job, Place place,
+                         uint32_t top, uint32_t quarter, uint32_t words[4]) {
+  if (o->rowwise.how.rounding != GQ_ROUNDING_STOCHASTIC)
+    return;
+  const gq_dev_rng rng = rngHere();
+  uint32_t column = place.column / GQ_DEV_UNIT * GQ_DEV_UNIT;
+  bool second = isSecond(o, place);
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < 4; ++r) {
+    if (sharesRows(o) && r >= 2)
+      continue;
+    // Of two lanes that share rows, each has the bytes of two.
+    uint32_t row = top + r + (sharesRows(o) && second ? 2 : 0);
+    gq_dev_random random = gq_dev_random_of_block(
+        rng, false, indexIn(job, place.row + row, column));
+    if (!sharesRows(o)) {
+      words[r] = random.words[quarter];
+      continue;
+    }
+    uint32_t first = random.words[quarter];
+    uint32_t last = random.words[quarter % 2 + 2];
+    uint32_t own = second ? last : first;
+    uint32_t other = gq_dev_shuffle_xor(second ? first : last, 1);
+    words[r] = second ? other : own;
+    words[r + 2] = second ? own : other;
+  }
+}
+
+/// Those of four columns, of a lane's rows 0 to 3 and 4 to 7, if columns are.
+GQ_DEV void randomOfColumns(const Op *o, const Job GQ_SHARED *job, Place place,
+                            uint32_t quarter, uint32_t words[2][4]) {
+  if (o->columnwise.how.rounding != GQ_ROUNDING_STOCHASTIC)
+    return;
+  const gq_dev_rng rng = rngHere();
+  uint32_t row = place.row / GQ_DEV_UNIT * GQ_DEV_UNIT;
+  bool two = rowsOfLane(o) == 8, lower = place.down & 1;
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < 4; ++j) {
+    if (two && j >= 2)
+      continue;
+    // Of two lanes that share columns, each has the bytes of two.
+    uint32_t column = quarter * 4 + j + (two && lower ? 2 : 0);
+    gq_dev_random random = gq_dev_random_of_block(
+        rng, true, indexIn(job, row, place.column + column));
+    if (!two) {
+      words[0][j] = wordOf(&random, place.down % 4);
+      continue;
+    }
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 2; ++i) {
+      uint32_t above = random.words[i], below = random.words[i + 2];
+      uint32_t own = lower ? below : above;
+      uint32_t other =
+          gq_dev_shuffle_xor(lower ? above : below, lanesAcross(o));
+      words[i][j] = lower ? other : own;
+      words[i][j + 2] = lower ? own : other;
+    }
+  }
 }
 
 /// Whether a lane's codes can be stored at once.
@@ -61,10 +169,15 @@ GQ_DEV bool storesAtOnce(const Op *o) {
   return collectsColumns(o) ? canStoreAtOnce(o) : sharedAtOnce;
 }
 
-/// Stores the codes of a lane's row at once.
+/// Stores the codes of a lane's row, at once unless the op is unusual and they
+/// cannot be.
 GQ_DEV void storeRow(const Op *o, bool there, uint8_t GQ_GLOBAL *p,
                      const uint32_t codes[4]) {
-  if (sharesRows(o))
+  if (o->unusual && !storesAtOnce(o)) {
+    uint32_t bytes = (uint32_t)dataBytes(&o->rowwise, columnsOfLane(o));
+    if (there)
+      storeBytes(p, codes, bytes, bytes, false);
+  } else if (sharesRows(o))
     gq_dev_store4_if(there, p, codes[0]);
   else if (o->rowwise.traits.dataBits == 4)
     gq_dev_store8_if(there, p, codes);
@@ -79,13 +192,13 @@ GQ_DEV uint8_t GQ_GLOBAL *rowCodesAt(const Direction *d, Place place,
 }
 
 /// Unpacks a quarter of row r.
-GQ_DEV void unpackQuarter(const Op *o, const Held *held, uint32_t r,
+GQ_DEV void unpackQuarter(gqElementType type, const Held *held, uint32_t r,
                           uint32_t quarter, float x[4]) {
-  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
+  uint32_t perWord = gq_dev_elements_per_word(type);
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < 4; ++j)
     if (j < 4 / perWord)
-      gq_dev_unpack(o->heldType, held->words[r][quarter * 4 / perWord + j],
+      gq_dev_unpack(type, held->words[r][quarter * 4 / perWord + j],
                     x + j * perWord);
 }
 
@@ -134,22 +247,35 @@ GQ_DEV void collectSums(const Op *o, Place place, uint32_t parity,
       to[i] = firstPass ? sums[i] : to[i] + sums[i];
 }
 
-/// Converts a lane's elements, all of whose blocks are regular, and stores
-/// their codes at once; collects the sums of its columns. All lanes take part.
+/// Whether one direction is quantized after the other: else there would be more
+/// at a time than registers.
+GQ_DEV bool takesTurns(const Op *o) {
+  return o->columnwise.how.transform != GQ_TRANSFORM_NONE ||
+         roundsStochastically(o);
+}
+
+/// Converts a lane's elements, all of whose blocks are regular unless the op is
+/// unusual, and stores their codes at once; collects the sums of its columns,
+/// which quantize `columns`. Does those `parts` of this, GQ_DEV_ROWWISE,
+/// GQ_DEV_COLUMNWISE and GQ_DEV_DBIAS, that the op has. All lanes take part.
 GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
-                    uint32_t parity, const Held *held,
-                    const float rowFactors[ROWS], bool firstPass) {
+                    uint32_t parity, int32_t parts, const Held *held,
+                    const Held *columns, const float rowFactors[ROWS],
+                    bool firstPass) {
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
   const JobOutput GQ_SHARED *toRows = &job->rowwise;
   const JobOutput GQ_SHARED *toColumns = &job->columnwise;
-  bool transposes = columnwise->transposes;
-  bool isCrowded =
-      rowwise->exists && columnwise->exists && !transposes && o->hasDbias;
+  bool hasRows = parts & GQ_DEV_ROWWISE && rowwise->exists;
+  bool hasColumnwise = parts & GQ_DEV_COLUMNWISE && columnwise->exists;
+  bool hasSums = parts & GQ_DEV_DBIAS && o->hasDbias;
+  bool transposes = hasColumnwise && columnwise->transposes;
+  bool isCrowded = hasRows && hasColumnwise && !transposes && hasSums;
   bool hasColumns = place.column < job->columns;
   bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
   bool isGrouped = !o->allRows || job->group >= 0;
-  uint32_t columnwiseRows = isGrouped ? rows : 0;
+  uint32_t groupedRows = isGrouped ? rows : 0;
+  uint32_t transposedRows = columnwiseRows(o, job);
   uint32_t pitch = (uint32_t)toColumns->dataPitch; // if it transposes
   uint32_t rowCodes[ROWS][4], sameCodes[ROWS][4];
   // Four columns by four rows at a time, so that little is held.
@@ -160,42 +286,52 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
     gq_dev_warp_barrier();
     uint32_t transposed[4][4];
     float factors[4], sums[4];
-    if (columnwise->exists)
+    uint32_t columnRandom[2][4] = {{0}};
+    if (hasColumnwise)
       loadFactors(o, place, quarter, factors);
+    if (hasColumnwise)
+      randomOfColumns(o, job, place, quarter, columnRandom);
 #pragma clang loop unroll(full)
     for (uint32_t top = 0; top < ROWS; top += 4) {
       if (top >= rowsOfLane(o))
         continue;
       float y[4][4];
+      uint32_t rowRandom[4] = {0};
+      if (takesTurns(o) && hasRows) // So that no more rows are begun.
+        gq_dev_warp_barrier();
+      if (hasRows)
+        randomOfRows(o, job, place, top, quarter, rowRandom);
 #pragma clang loop unroll(full)
       for (uint32_t r = top; r < top + 4; ++r) {
         float x[4], ofRow[4], ofColumn[4];
         // Or the assembler begins with more rows than there are registers for.
         if (r && r % 2 == 0 && quarter == 3 && isCrowded)
           gq_dev_warp_barrier();
-        unpackQuarter(o, held, r, quarter, x);
-        unpackQuarter(o, elementsOf(rowwise, held), r, quarter, ofRow);
-        unpackQuarter(o, elementsOf(columnwise, held), r, quarter, ofColumn);
+        unpackQuarter(o->heldType, held, r, quarter, x);
+        unpackQuarter(o->heldType, held, r, quarter, ofRow);
+        unpackQuarter(columnwise->heldType, columns, r, quarter, ofColumn);
+        bool there = place.row + r < transposedRows;
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < 4; ++j) {
           sums[j] = r ? sums[j] + x[j] : x[j];
           if (transposes)
-            y[j][r % 4] = ofColumn[j] * factors[j];
+            y[j][r % 4] = scaledElement(columnwise, o->unusual, there,
+                                        ofColumn[j], factors[j]);
         }
-        if (rowwise->exists)
-          convertQuarter(rowwise, false, quarter, ofRow, &rowFactors[r], 0,
-                         rowCodes[r]);
-        if (columnwise->exists && !transposes)
-          convertQuarter(columnwise, false, quarter, ofColumn, factors, 1,
+        if (hasRows)
+          convertQuarter(rowwise, o->unusual, quarter, ofRow, &rowFactors[r], 0,
+                         rowRandom[r % 4], rowCodes[r]);
+        if (hasColumnwise && !transposes)
+          convertQuarter(columnwise, false, quarter, ofColumn, factors, 1, 0,
                          sameCodes[r]);
         if (quarter * 4 + 4 < columnsOfLane(o))
           continue;
-        if (rowwise->exists)
+        if (hasRows)
           storeRow(o, place.row + r < rows,
                    rowCodesAt(rowwise, place, toRows) + r * toRows->dataPitch,
                    rowCodes[r]);
-        if (columnwise->exists && !transposes)
-          storeRow(o, place.row + r < columnwiseRows,
+        if (hasColumnwise && !transposes)
+          storeRow(o, place.row + r < groupedRows,
                    rowCodesAt(columnwise, place, toColumns) +
                        r * toColumns->dataPitch,
                    sameCodes[r]);
@@ -205,19 +341,21 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
       uint8_t GQ_GLOBAL *p = columnCodesAt(o, place, toColumns->data, pitch);
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < 4; ++j) {
-        codesOf(columnwise, top / 4, y[j], transposed[j]);
+        codesOf(columnwise, top / 4, y[j], columnRandom[top / 4][j],
+                transposed[j]);
         if (top + 4 < rowsOfLane(o))
           continue;
         uint32_t column = quarter * 4 + j;
         if (collectsColumns(o))
           collectColumn(o, place, parity, column,
-                        top ? transposed[j][0] : halfOfCodes(transposed[j][0]));
+                        top ? transposed[j][0]
+                            : halfOfCodes(columnwise, transposed[j][0]));
         else
           storeColumn(o, hasTransposed, p + (uint64_t)column * pitch,
                       transposed[j]);
       }
     }
-    if (o->hasDbias)
+    if (hasSums)
       collectSums(o, place, parity, firstPass, place.column + quarter * 4, 4,
                   sums);
   }
@@ -234,7 +372,7 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
     amax = gq_dev_max_number(amax, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
                                        gq_dev_f32_bits(amax), 1)));
   gq_dev_block_scale block = gq_dev_any_block(
-      d->scaler, amax, outerOf(d, job->rowwise.outer, place.row + r));
+      d->scaler, amax, outerOf(d, job, job->rowwise.outer, place.row + r));
   if (hasRowScales(o, place))
     rowScaleAt(o, place, place.row, parity)[r * scalePitch(d)] =
         there ? (uint8_t)block.bits : 0;
@@ -290,9 +428,9 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
       if (i * 4 >= columnsOfLane(o))
         continue;
       if (rowwise->exists)
-        convertQuarter(rowwise, true, i, x + 4 * i, &factor, 0, rowCodes);
+        convertQuarter(rowwise, true, i, x + 4 * i, &factor, 0, 0, rowCodes);
       if (columnwise->exists)
-        convertQuarter(columnwise, true, i, x + 4 * i, factors + 4 * i, 1,
+        convertQuarter(columnwise, true, i, x + 4 * i, factors + 4 * i, 1, 0,
                        sameCodes);
     }
     if (rowwise->exists && there)
@@ -332,24 +470,55 @@ GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
                         uint32_t parity, const Held *held,
                         const float rowFactors[ROWS], bool regular,
                         bool firstPass) {
-  if (__builtin_expect(!regular, 0))
+  if (!o->unusual && __builtin_expect(!regular, 0))
     convertAny(o, job, place, parity, firstPass);
   else
-    convert(o, job, place, parity, held, rowFactors, firstPass);
+    convert(o, job, place, parity,
+            GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE | GQ_DEV_DBIAS, held, held,
+            rowFactors, firstPass);
+}
+
+/// quantizeLane where one direction takes turns with the other.
+GQ_DEV void quantizeInTurn(const Op *o, const Job GQ_SHARED *job, Place place,
+                           uint32_t parity, const Held *held, bool firstPass) {
+  float factors[ROWS];
+  gq_dev_warp_barrier();
+  if (o->hasDbias)
+    convert(o, job, place, parity, GQ_DEV_DBIAS, held, held, factors,
+            firstPass);
+  if (o->rowwise.exists) {
+    scaleRows(o, job, place, parity, held, factors);
+    gq_dev_warp_barrier();
+    if (sharesRows(o))
+      loadRowFactors(place, factors);
+    convert(o, job, place, parity, GQ_DEV_ROWWISE, held, held, factors,
+            firstPass);
+  }
+  if (o->columnwise.exists) {
+    const Held columns = elementsOfColumns(o, place, held);
+    scaleColumns(o, job, place, parity, held, &columns);
+    gq_dev_warp_barrier();
+    convert(o, job, place, parity, GQ_DEV_COLUMNWISE, &columns, &columns,
+            factors, firstPass);
+  }
 }
 
 /// Quantizes a lane's elements. All lanes take part.
 GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
                          uint32_t parity, const Held *held) {
   Place place = placeOfLane(o, job, pass);
+  if (takesTurns(o)) {
+    quantizeInTurn(o, job, place, parity, held, pass == 0);
+    return;
+  }
   float factors[ROWS];
-  bool regular = storesAtOnce(o);
+  bool regular = o->unusual || storesAtOnce(o);
   gq_dev_warp_barrier();
   if (o->columnwise.exists)
-    regular &= scaleColumns(o, job, place, parity, held);
+    regular &= scaleColumns(o, job, place, parity, held, held);
   if (o->rowwise.exists)
     regular &= scaleRows(o, job, place, parity, held, factors);
-  bool allRegular = gq_dev_ballot(!regular) == 0;
+  bool allRegular = o->unusual || gq_dev_ballot(!regular) == 0;
   if (!allRegular && o->columnwise.exists)
     scaleAnyColumns(o, job, place, parity, held);
   gq_dev_warp_barrier();

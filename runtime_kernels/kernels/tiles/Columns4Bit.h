@@ -36,12 +36,6 @@ GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
     *(uint16_t GQ_SHARED *)p = (uint16_t)codes;
 }
 
-/// Codes of 4 bits of 4 rows, as gq_dev_codes4 leaves them, in order.
-GQ_DEV uint32_t halfOfCodes(uint32_t codes) {
-  const float none[4] = {0.0f};
-  return gq_dev_e2m1x8_after(codes, none);
-}
-
 /// Stores those of a job.
 GQ_DEV void storeColumns(const Job GQ_SHARED *job, uint32_t parity,
                          uint32_t thread) {

@@ -111,6 +111,13 @@ static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
 /// The factors of the rows.
 static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
 
+/// The state of stochastic rounding.
+static GQ_SHARED gq_dev_rng sharedRng GQ_UNINITIALIZED;
+GQ_DEV bool roundsStochastically(const Op *o) {
+  return o->rowwise.how.rounding == GQ_ROUNDING_STOCHASTIC ||
+         o->columnwise.how.rounding == GQ_ROUNDING_STOCHASTIC;
+}
+
 /// The byte of the scale (row, column) of a job, and that of the next row. Rows
 /// of a lane are in one unit of 32.
 GQ_DEV uint32_t scaleAt(const Direction *d, uint32_t row, uint32_t column) {

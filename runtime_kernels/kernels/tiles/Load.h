@@ -59,16 +59,6 @@ typedef struct Held {
   uint32_t words[ROWS][WORDS];
 } Held;
 
-/// What a direction quantizes: the elements, or what its transform makes of
-/// them.
-GQ_DEV const Held *elementsOf(const Direction *d, const Held *held) {
-  switch (d->transform) {
-  case GQ_TRANSFORM_NONE:
-  case GQ_TRANSFORM_HADAMARD16: // Of no kernel yet.
-    return held;
-  }
-}
-
 /// Packs what a hook gives, at once: else compilers hold many rows of it.
 GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
                     uint32_t words[WORDS]) {

@@ -27,7 +27,7 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
     return;
   }
   if (o->rowwise.exists) {
-    rowMagnitudes(o, elementsOf(&o->rowwise, held), place, amax);
+    rowMagnitudes(o, held, place, amax);
     float GQ_SHARED *rows = &rowAmax[place.column / QUARTER][place.row];
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
@@ -37,7 +37,7 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
       collectAmax(amax, rowsOfLane(o), parity);
   }
   if (o->columnwise.exists) {
-    columnMagnitudes(o, elementsOf(&o->columnwise, held), place, amax);
+    columnMagnitudes(o, held, place, amax);
     float GQ_SHARED *columns =
         &columnAmax[place.row / rowsOfWarp(o)][firstOwnColumn(o, place)];
 #pragma clang loop unroll(full)
@@ -63,8 +63,7 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
         square ? all
                : gq_dev_max_number(rowAmax[0][thread], rowAmax[1][thread]);
     gq_dev_block_scale block =
-        gq_dev_either_block(d->scaler, amax, outerOf(d, to->outer, thread))
-            .block;
+        gq_dev_either_block(d->scaler, amax, to->outer).block;
     longRowFactors[thread] = block.factor;
     gq_dev_store4_if(job->group >= 0 && thread < numScaleRows(d, job->rows),
                      to->scales + thread * to->scalesPitch, block.bits);
@@ -78,8 +77,7 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
       if (!square && i < TILE / rowsOfWarp(o))
         amax = gq_dev_max_number(amax, columnAmax[i][thread]);
     gq_dev_block_scale block =
-        gq_dev_either_block(d->scaler, amax, outerOf(d, to->outer, thread))
-            .block;
+        gq_dev_either_block(d->scaler, amax, to->outer).block;
     // For both warps that have the column.
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < WARPS; i += 2)

@@ -13,9 +13,11 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
+#include "gq/Runtime/Directions.h"
 #include "runtime_kernels/groups/Faults.h"
 #include "runtime_kernels/kernels/tiles/Workspace.h"
 #include "runtime_kernels/scalers/Block.h"
+#include "runtime_kernels/transforms/Philox.h"
 
 enum {
   THREADS = GQ_DEV_QUANTIZE_TILES_THREADS,
@@ -31,9 +33,10 @@ typedef struct Direction {
   gqFormatTraits traits;
   /// From a block's largest magnitude to its scale.
   gq_dev_scaler scaler;
-  gqTransform transform;
-  gqRounding rounding;
-  /// The outer scale, none, one, or one a group.
+  gqDirectionTraits how;
+  /// In which what is quantized is exact: the op's, but of a transform's
+  /// results.
+  gqElementType heldType;
   gqOuterKind outerKind;
   const float GQ_GLOBAL *outer;
   /// Scales are in tile128x4, else linear.
@@ -63,6 +66,9 @@ typedef struct Op {
   /// As they are given.
   gq_dev_groups allGroups;
   bool hasAmax, hasDbias, ragged, givesScaleOffsets, allRows;
+  /// Whether a direction is not as usual: then no block is regular, and codes
+  /// are made with care for any.
+  bool unusual;
 } Op;
 
 //===----------------------------------------------------------------------===//

@@ -11,7 +11,7 @@
 #ifndef GQ_KERNELS_KERNELS_TILES_SCALES_H
 #define GQ_KERNELS_KERNELS_TILES_SCALES_H
 
-#include "runtime_kernels/kernels/tiles/Load.h"
+#include "runtime_kernels/kernels/tiles/Transform.h"
 
 /// Of two words of two elements each, both elements' larger magnitudes.
 GQ_DEV uint32_t maxOfPairs(gqElementType type, uint32_t a, uint32_t b) {
@@ -21,13 +21,13 @@ GQ_DEV uint32_t maxOfPairs(gqElementType type, uint32_t a, uint32_t b) {
 
 /// Of 2 * `count` words of maxima, two lanes at a `distance` take one half
 /// each, the `upper` one the second.
-GQ_DEV void halveMax(const Op *o, bool upper, uint32_t distance, uint32_t count,
-                     uint32_t max[WORDS]) {
+GQ_DEV void halveMax(gqElementType type, bool upper, uint32_t distance,
+                     uint32_t count, uint32_t max[WORDS]) {
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t low = max[i], high = max[i + count];
     uint32_t other = gq_dev_shuffle_xor(upper ? low : high, distance);
-    max[i] = gq_dev_max_word(o->heldType, upper ? high : low, other);
+    max[i] = gq_dev_max_word(type, upper ? high : low, other);
   }
 }
 
@@ -51,7 +51,7 @@ GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 4; ++i)
       max[i] = maxOfPairs(o->heldType, max[2 * i], max[2 * i + 1]);
-    halveMax(o, isSecond(o, place), 1, 2, max);
+    halveMax(o->heldType, isSecond(o, place), 1, 2, max);
   }
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i) {
@@ -83,7 +83,8 @@ GQ_DEV void shareMax(const Op *o, Place place, uint32_t count,
   if (count >= wordsOfLane(o) || count < ownWords(o))
     return;
   uint32_t distance = wordsOfLane(o) / count / 2;
-  halveMax(o, place.down & distance, distance * lanesAcross(o), count, max);
+  halveMax(o->columnwise.heldType, place.down & distance,
+           distance * lanesAcross(o), count, max);
 }
 
 /// The first of a lane's own columns.
@@ -99,17 +100,17 @@ GQ_DEV uint32_t firstOwnColumn(const Op *o, Place place) {
 /// The same of a lane's own columns.
 GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
                              float amax[8]) {
-  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
+  const gqElementType type = o->columnwise.heldType;
+  uint32_t perWord = gq_dev_elements_per_word(type);
   uint32_t max[WORDS];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < WORDS; ++i)
     if (i < wordsOfLane(o)) {
-      max[i] =
-          gq_dev_max_word(o->heldType, held->words[0][i], held->words[1][i]);
+      max[i] = gq_dev_max_word(type, held->words[0][i], held->words[1][i]);
 #pragma clang loop unroll(full)
       for (uint32_t r = 2; r < ROWS; ++r)
         if (r < rowsOfLane(o))
-          max[i] = gq_dev_max_word(o->heldType, max[i], held->words[r][i]);
+          max[i] = gq_dev_max_word(type, max[i], held->words[r][i]);
     }
   shareMax(o, place, 8, max);
   shareMax(o, place, 4, max);
@@ -119,7 +120,7 @@ GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
   for (uint32_t i = 0; i < 4; ++i)
     if (i < ownWords(o)) {
       float pair[2];
-      gq_dev_unpack_amax(o->heldType, max[i], pair);
+      gq_dev_unpack_amax(type, max[i], pair);
 #pragma clang loop unroll(full)
       for (uint32_t k = 0; k < 2; ++k)
         if (k < perWord)
@@ -139,18 +140,77 @@ GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
     gq_dev_atomic_max_shared(&jobAmax[parity], bits);
 }
 
+/// Collects the largest magnitude of a lane's elements. All lanes take part.
+GQ_DEV void measureSquare(const Op *o, uint32_t parity, const Held *held) {
+  uint32_t max = 0;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rowsOfLane(o))
+      max = gq_dev_max_word(
+          o->heldType, max,
+          gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o)));
+  float amax[1] = {gq_dev_amax_of_word(o->heldType, max)};
+  collectAmax(amax, 1, parity);
+}
+
+/// The largest magnitude of the square block of 16 by 16 that a lane has a part
+/// of. All lanes take part.
+GQ_DEV float squareMagnitude(const Op *o, const Held *held) {
+  uint32_t max = 0;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rowsOfLane(o))
+      max = gq_dev_max_word(
+          o->heldType, max,
+          gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o)));
+  if (sharesRows(o))
+    max = gq_dev_max_word(o->heldType, max, gq_dev_shuffle_xor(max, 1));
+#pragma clang loop unroll(full)
+  for (uint32_t distance = 1; distance < LANES_DOWN; distance *= 2)
+    if (distance * rowsOfLane(o) < GQ_SQUARE_BLOCK)
+      max = gq_dev_max_word(o->heldType, max,
+                            gq_dev_shuffle_xor(max, distance * lanesAcross(o)));
+  return gq_dev_amax_of_word(o->heldType, max);
+}
+
+/// Makes all magnitudes that of the block, if blocks are such squares. All
+/// lanes take part.
+GQ_DEV void spreadSquare(const Op *o, const Direction *d, const Held *held,
+                         float amax[8]) {
+  if (!gqDirectionHasSquares(&d->how))
+    return;
+  float all = squareMagnitude(o, held);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 8; ++i)
+    amax[i] = all;
+}
+
 /// The outer scale of a job's row or column number `index`, given the job's.
-GQ_DEV gq_dev_outer outerOf(const Direction *d, gq_dev_outer ofJob,
-                            uint32_t index) {
-  (void)index;
+GQ_DEV gq_dev_outer outerOf(const Direction *d, const Job GQ_SHARED *job,
+                            gq_dev_outer ofJob, uint32_t index) {
   switch (d->outerKind) {
   case GQ_OUTER_NONE:
   case GQ_OUTER_ONE:
   case GQ_OUTER_PER_GROUP:
-  case GQ_OUTER_PER_ROW: // Of no kernel yet.
-  case GQ_OUTER_PER_COLUMN:
     return ofJob;
+  case GQ_OUTER_PER_ROW:
+    if (index >= job->rows)
+      return gq_dev_no_outer(d->scaler);
+    return gq_dev_outer_from(d->scaler, d->outer[job->inputRow + index]);
+  case GQ_OUTER_PER_COLUMN:
+    if (index >= job->columns)
+      return gq_dev_no_outer(d->scaler);
+    return gq_dev_outer_from(
+        d->scaler,
+        d->outer[job->group * job->columnsOfGroup + job->inputColumn + index]);
   }
+}
+
+/// The scale of a block, of any one if the op is unusual.
+GQ_DEV gq_dev_block_scale blockScale(const Op *o, const Direction *d,
+                                     float amax, gq_dev_outer outer) {
+  return o->unusual ? gq_dev_any_block(d->scaler, amax, outer)
+                    : gq_dev_regular_block(d->scaler, amax, outer);
 }
 
 /// Where the scale of a row is collected, and whether the lane has it.
@@ -199,23 +259,26 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
   uint8_t GQ_SHARED *scales = rowScaleAt(o, place, row, parity);
   gq_dev_range range = gq_dev_no_range();
   float amax[ROWS];
-  rowMagnitudes(o, elementsOf(d, held), place, amax);
+  rowMagnitudes(o, held, place, amax);
   if (o->hasAmax)
     collectAmax(amax, ownRows(o), parity);
+  spreadSquare(o, d, held, amax);
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < ownRows(o)) {
       gq_dev_block_scale block =
-          gq_dev_regular_block(d->scaler, amax[r], outerOf(d, outer, row + r));
+          blockScale(o, d, amax[r], outerOf(d, job, outer, row + r));
       gq_dev_extend_range(&range, amax[r]);
       factors[r] = block.factor;
+      if (o->unusual && (row + r >= job->rows || place.column >= job->columns))
+        block.bits = 0;
       if (hasRowScales(o, place))
         scales[r * scalePitch(d)] = (uint8_t)block.bits;
     }
   if (sharesRows(o))
     *rowFactorsAt(place, row) =
         (gq_dev_f32x4){factors[0], factors[1], factors[2], factors[3]};
-  return gq_dev_is_regular(d->scaler, range, outerOf(d, outer, row));
+  return o->unusual || gq_dev_is_regular(d->scaler, range, outer);
 }
 
 /// Loads the factors of rows that two lanes share.
@@ -229,9 +292,10 @@ GQ_DEV void loadRowFactors(Place place, float factors[ROWS]) {
   }
 }
 
-/// The same of a lane's own columns; leaves their factors in shared memory.
+/// The same of a lane's own columns, `held` being what columns quantize of
+/// `input`; leaves their factors in shared memory.
 GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
-                         uint32_t parity, const Held *held) {
+                         uint32_t parity, const Held *input, const Held *held) {
   const Direction *d = &o->columnwise;
   gq_dev_outer outer = job->columnwise.outer;
   uint32_t column = firstOwnColumn(o, place);
@@ -239,22 +303,30 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   float GQ_SHARED *factors = factorsAt(o, place, column);
   gq_dev_range range = gq_dev_no_range();
   float amax[8], pair[2];
-  columnMagnitudes(o, elementsOf(d, held), place, amax);
-  if (o->hasAmax && !o->rowwise.exists)
-    collectAmax(amax, ownColumns(o), parity);
+  columnMagnitudes(o, held, place, amax);
+  if (o->hasAmax && !o->rowwise.exists) {
+    if (d->how.transform == GQ_TRANSFORM_NONE)
+      collectAmax(amax, ownColumns(o), parity);
+    else
+      measureSquare(o, parity, input);
+  }
+  spreadSquare(o, d, held, amax);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o)) {
-      gq_dev_block_scale block = gq_dev_regular_block(
-          d->scaler, amax[i], outerOf(d, outer, column + i));
+      gq_dev_block_scale block =
+          blockScale(o, d, amax[i], outerOf(d, job, outer, column + i));
       gq_dev_extend_range(&range, amax[i]);
+      if (o->unusual &&
+          (place.row >= job->paddedRows || column + i >= job->columns))
+        block.bits = 0;
       scales[i * scalePitch(d)] = (uint8_t)block.bits;
       pair[i % 2] = block.factor;
       if (i % 2 == 1)
         *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =
             (gq_dev_f32x2){pair[0], pair[1]};
     }
-  return gq_dev_is_regular(d->scaler, range, outerOf(d, outer, column));
+  return o->unusual || gq_dev_is_regular(d->scaler, range, outer);
 }
 
 /// Scales the lane's own columns again, whose blocks can be any, one after the
@@ -267,7 +339,7 @@ GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   // The magnitudes are where their factors are to be.
   float GQ_SHARED *factors = factorsAt(o, place, column);
   float amax[8];
-  columnMagnitudes(o, elementsOf(d, held), place, amax);
+  columnMagnitudes(o, held, place, amax);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o))
@@ -275,8 +347,9 @@ GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(disable)
   for (uint32_t i = 0; i < ownColumns(o); ++i) {
     bool inside = place.row < job->paddedRows && column + i < job->columns;
-    gq_dev_block_scale block = gq_dev_any_block(
-        d->scaler, factors[i], outerOf(d, job->columnwise.outer, column + i));
+    gq_dev_block_scale block =
+        gq_dev_any_block(d->scaler, factors[i],
+                         outerOf(d, job, job->columnwise.outer, column + i));
     factors[i] = block.factor;
     scales[i * scalePitch(d)] = inside ? (uint8_t)block.bits : 0;
   }

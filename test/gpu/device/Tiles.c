@@ -11,8 +11,10 @@
 #include "../../runtime/Reference.h"
 #include "Host.h"
 #include "Hostile.h"
+#include "lib/Runtime/CpuTiles.h"
 #include "runtime_kernels/codecs/Float.h"
 #include "runtime_kernels/kernels/Launch.h"
+#include "runtime_kernels/scalers/Nvfp4.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,10 +22,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KIND_NONE, KIND_ONE, KIND_PER_GROUP };
+enum {
+  KIND_NONE,
+  KIND_ONE,
+  KIND_PER_GROUP,
+  KIND_PER_ROW,
+  KIND_PER_COLUMN,
+};
 
-#define VARIANT(NAME, TYPE, LOAD, PARTS, FORMAT, RECIPE, LAYOUT, ROWS, BITS,   \
-                KIND, COLUMNWISE_KIND, DBIAS)                                  \
+#define VARIANT_OF(NAME, TYPE, LOAD, PARTS, FORMAT, RECIPE, LAYOUT, ROWS,      \
+                   BITS, KIND, COLUMNWISE_KIND, DBIAS, ROWWISE, COLUMNWISE)    \
   {#NAME,                                                                      \
    GQ_##TYPE,                                                                  \
    PARTS,                                                                      \
@@ -35,11 +43,13 @@ enum { KIND_NONE, KIND_ONE, KIND_PER_GROUP };
    KIND_##KIND,                                                                \
    KIND_##COLUMNWISE_KIND,                                                     \
    GQ_##DBIAS,                                                                 \
+   ROWWISE,                                                                    \
+   COLUMNWISE,                                                                 \
    sizeof(#LOAD) < 8},
 const TilesVariant tilesVariants[] = {
 #include "TilesVariants.h"
 };
-#undef VARIANT
+#undef VARIANT_OF
 const int numTilesVariants = sizeof(tilesVariants) / sizeof(*tilesVariants);
 
 const char *const tilesArrayNames[TILES_NUM_ARRAYS] = {"input",
@@ -50,6 +60,7 @@ const char *const tilesArrayNames[TILES_NUM_ARRAYS] = {"input",
                                                        "last dims",
                                                        "outer",
                                                        "columnwise outer",
+                                                       "rng state",
                                                        "data",
                                                        "scales",
                                                        "columnwise data",
@@ -71,6 +82,7 @@ TilesOperands tilesPlace(QuantizeTilesOperands operands,
   o.tiles.lastDims = addresses[TILES_LAST_DIMS];
   o.tiles.outer = addresses[TILES_OUTER];
   o.tiles.columnwiseOuter = addresses[TILES_COLUMNWISE_OUTER];
+  o.tiles.rngState = addresses[TILES_RNG_STATE];
   o.tiles.data = addresses[TILES_DATA];
   o.tiles.scales = addresses[TILES_SCALES];
   o.tiles.columnwiseData = addresses[TILES_COLUMNWISE_DATA];
@@ -357,14 +369,22 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
     storeRowIndex(&p, i, randomBits() % sourceRows);
   randomInput(v, p.arrays[TILES_INPUT].bytes, p.arrays[TILES_INPUT].size);
   for (int i = TILES_OUTER; i <= TILES_COLUMNWISE_OUTER; ++i) {
-    input(&p, i, s->groups * 4 + 4);
-    for (int64_t e = 0; e <= s->groups; ++e) {
+    int kind = i == TILES_OUTER ? v->outerKind : v->columnwiseOuterKind;
+    int64_t count = kind == KIND_PER_ROW      ? rows
+                    : kind == KIND_PER_COLUMN ? s->groups * columns
+                                              : s->groups + 1;
+    input(&p, i, count * 4);
+    for (int64_t e = 0; e < count; ++e) {
       const float some[] = {1.0f,  37.5f, 2688.0f / 3.3f, 1e-3f,
                             3.25f, 1e30f, 1e-38f,         0.0f};
       memcpy(p.arrays[i].bytes + 4 * e,
              &some[randomBits() % (randomBits() % 4 ? 5 : 8)], 4);
     }
   }
+
+  input(&p, TILES_RNG_STATE, 16);
+  for (int i = 0; i < 16; ++i)
+    p.arrays[TILES_RNG_STATE].bytes[i] = (uint8_t)randomBits();
 
   p.operands = (QuantizeTilesOperands){
       .inputStride = stride,
@@ -448,6 +468,74 @@ static float outerOf(const TilesProblem *p, int array, int kind, int64_t e,
   return x;
 }
 
+/// The outputs of rows `begin` to `begin + m` of a matrix, or of a ragged
+/// group.
+typedef struct Target {
+  int64_t e; // -1: of no group
+  int64_t m, k;
+  int64_t row; // of the matrix, 0 if ragged
+  int64_t inputAt, inputPitch;
+  int64_t dataAt, dataPitch; // in bytes
+  int64_t columnwiseDataAt, columnwiseDataPitch;
+  int64_t scalesAt, scalesPitch, columnwiseScalesAt;
+} Target;
+
+/// The codes and scales of a direction that is not as usual, as the CPU makes
+/// them, from x [m, k]: scales [m, k / 16], or [k, up(m, 32) / 16] of columns,
+/// which have codes of up(m, 32) rows.
+static void quantizeUnusual(const TilesProblem *p, Target t, bool columnwise,
+                            const float *x, uint8_t *codes, uint32_t *scales) {
+  const TilesVariant *v = &p->variant;
+  int array = columnwise ? TILES_COLUMNWISE_OUTER : TILES_OUTER;
+  int kind = columnwise ? v->columnwiseOuterKind : v->outerKind;
+  bool hasOuter;
+  float outer = outerOf(p, array, kind, t.e, &hasOuter);
+  const float *outers = (const float *)p->arrays[array].bytes;
+  const gqCpuTileDirection whole = {
+      .traits = gqDirectionUnpack(columnwise ? v->columnwise : v->rowwise),
+      .columnwise = columnwise,
+      .outer = v->recipe == GQ_RECIPE_TE && hasOuter
+                   ? gq_dev_nvfp4_te_outer(outer)
+                   : outer,
+      .outerAmax = hasOuter ? &outer : NULL,
+      .outerAmaxes = kind == KIND_PER_ROW      ? outers + t.row
+                     : kind == KIND_PER_COLUMN ? outers + t.e * t.k
+                                               : NULL,
+      .first = has(v, GQ_DEV_RAGGED) ? t.inputAt : t.row * t.k,
+      .pitch = t.k,
+  };
+  int64_t width = (columnwise ? up(t.m, 32) : t.k) / 16;
+  for (int64_t row = 0; row < t.m; row += 128)
+    for (int64_t column = 0; column < t.k; column += 128) {
+      gqCpuTile tile = {
+          .rows = t.m - row < 128 ? t.m - row : 128,
+          .columns = t.k - column < 128 ? t.k - column : 128,
+      };
+      for (int64_t r = 0; r < tile.rows; ++r)
+        memcpy(tile.x[r], x + (row + r) * t.k + column,
+               (size_t)tile.columns * 4);
+      gqCpuTileDirection direction = whole;
+      memcpy(&direction.rng, p->arrays[TILES_RNG_STATE].bytes, 16);
+      direction.first += row * t.k + column;
+      if (whole.outerAmaxes)
+        direction.outerAmaxes += columnwise ? column : row;
+      gqCpuTileCodes tileCodes;
+      gqCpuTileScales tileScales;
+      gqCpuQuantizeSquares(&tile, v->recipe, &direction, tileCodes,
+                           &tileScales);
+      int64_t rows = columnwise ? up(tile.rows, 32) : tile.rows;
+      for (int64_t r = 0; r < rows; ++r)
+        memcpy(codes + (row + r) * t.k + column, tileCodes[r],
+               (size_t)tile.columns);
+      int64_t lines = columnwise ? tile.columns : tile.rows;
+      int64_t blocks = (columnwise ? rows : tile.columns) / 16;
+      for (int64_t i = 0; i < lines; ++i)
+        for (int64_t b = 0; b < blocks; ++b)
+          scales[((columnwise ? column : row) + i) * width +
+                 (columnwise ? row : column) / 16 + b] = tileScales.bits[i][b];
+    }
+}
+
 static void storeCodes(uint8_t *p, int64_t first, int64_t bits,
                        const uint8_t *codes, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
@@ -474,18 +562,6 @@ static void storeScales(const TilesVariant *v, uint8_t *p, int64_t pitch,
           r < rows && c < columns ? (uint8_t)scales[r * columns + c] : 0;
 }
 
-/// The outputs of rows `begin` to `begin + m` of a matrix, or of a ragged
-/// group.
-typedef struct Target {
-  int64_t e; // -1: of no group
-  int64_t m, k;
-  int64_t row; // of the matrix, 0 if ragged
-  int64_t inputAt, inputPitch;
-  int64_t dataAt, dataPitch; // in bytes
-  int64_t columnwiseDataAt, columnwiseDataPitch;
-  int64_t scalesAt, scalesPitch, columnwiseScalesAt;
-} Target;
-
 static void expectTarget(TilesProblem *p, Target t) {
   const TilesVariant *v = &p->variant;
   int64_t block = traitsOf(v).blockColumns, bits = traitsOf(v).dataBits;
@@ -510,7 +586,9 @@ static void expectTarget(TilesProblem *p, Target t) {
     float outer = outerOf(p, TILES_OUTER, v->outerKind, t.e, &hasOuter);
     int64_t width = t.k / block, height = up(t.m, lines) / lines;
     Block shape = {.n = block, .stride = 1, .lines = lines, .pitch = t.k};
-    for (int64_t r = 0; r < height; ++r)
+    if (has(v, GQ_DEV_UNUSUAL))
+      quantizeUnusual(p, t, false, x, codes, scales);
+    for (int64_t r = 0; r < height && !has(v, GQ_DEV_UNUSUAL); ++r)
       for (int64_t b = 0; b < width; ++b) {
         int64_t at = r * lines * t.k + b * block;
         scales[r * width + b] =
@@ -528,7 +606,9 @@ static void expectTarget(TilesProblem *p, Target t) {
                           t.e, &hasOuter);
     int64_t width = up(rows32, block) / block, height = t.k / lines;
     Block shape = {.n = block, .stride = t.k, .lines = lines, .pitch = 1};
-    for (int64_t c = 0; c < height; ++c)
+    if (has(v, GQ_DEV_UNUSUAL))
+      quantizeUnusual(p, t, true, x, codes, scales);
+    for (int64_t c = 0; c < height && !has(v, GQ_DEV_UNUSUAL); ++c)
       for (int64_t b = 0; b < width; ++b) {
         int64_t at = b * block * t.k + c * lines;
         scales[c * width + b] =
@@ -1111,12 +1191,18 @@ static void testGolden(Tests *tests, const char *directory, const char *name,
     snprintf(path, sizeof(path), "%s/%s/%s.npy", directory, name,
              files[i].file);
     read[i] = npyRead(path);
-    if (read[i].data && files[i].array < TILES_NUM_INPUTS)
-      memcpy(p.arrays[files[i].array].bytes, read[i].data,
-             (size_t)(groups * (files[i].array == TILES_SCALE_OFFSETS
-                                    ? v->offsetBits / 8
-                                    : 4)));
+    if (read[i].data && files[i].array < TILES_NUM_INPUTS) {
+      int64_t n = files[i].array == TILES_SCALE_OFFSETS ? v->offsetBits / 8 : 4;
+      for (int d = 0; d < read[i].rank; ++d)
+        n *= read[i].sizes[d];
+      memcpy(p.arrays[files[i].array].bytes, read[i].data, (size_t)n);
+    }
   }
+  if (!read[5].data) // One for both directions.
+    memcpy(p.arrays[TILES_COLUMNWISE_OUTER].bytes, p.arrays[TILES_OUTER].bytes,
+           (size_t)groups * 4);
+  const uint64_t state[] = {0x243F6A8885A308D3, 0x100000007};
+  memcpy(p.arrays[TILES_RNG_STATE].bytes, state, sizeof(state));
   if (has(v, GQ_DEV_SCALE_OFFSETS))
     p.operands.scalesSize = read[1].sizes[0];
   free(p.arrays[TILES_SCALES].bytes);
@@ -1148,12 +1234,24 @@ static void testGolden(Tests *tests, const char *directory, const char *name,
       npyFree(&read[i]);
 }
 
-int tilesTest(TilesRun *run, const char *golden, bool quick, int *passed) {
+int tilesTest(TilesRun *run, const char *golden, bool quick, const char *only,
+              int *passed) {
+  static const char *const goldens[][2] = {
+      {"nvfp4_te_row_and_column", "te_golden"},
+      {"nvfp4_te_per_token", "te_tokens_golden"},
+      {"nvfp4_te_column_hadamard", "te_hadamard_golden"},
+      {"nvfp4_te_stochastic", "te_stochastic_golden"},
+      {"nvfp4_te_16x16", "te_squares_golden"},
+      {"mxfp8_e4m3", "mxfp8_golden"},
+      {"mxfp8_e5m2", "mxfp8_e5m2_golden"},
+  };
   Tests tests = {.run = run};
-  testGolden(&tests, golden, "nvfp4_te_row_and_column", "te_golden");
-  testGolden(&tests, golden, "mxfp8_e4m3", "mxfp8_golden");
-  testGolden(&tests, golden, "mxfp8_e5m2", "mxfp8_e5m2_golden");
+  for (size_t i = 0; i < sizeof(goldens) / sizeof(*goldens); ++i)
+    if (!only || strstr(goldens[i][1], only))
+      testGolden(&tests, golden, goldens[i][0], goldens[i][1]);
   for (int i = 0; i < numTilesVariants; ++i) {
+    if (only && !strstr(tilesVariants[i].name, only))
+      continue;
     testVariant(&tests, &tilesVariants[i], quick);
     testHostile(&tests, &tilesVariants[i]);
     if (has(&tilesVariants[i], TILES_ROW_INDICES))

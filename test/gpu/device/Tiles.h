@@ -33,6 +33,8 @@ typedef struct TilesVariant {
   gqRows rows;
   int offsetBits, outerKind, columnwiseOuterKind;
   gqElementType dbiasType;
+  /// As gqDirectionPack makes them.
+  int32_t rowwise, columnwise;
   bool aligned;
 } TilesVariant;
 
@@ -72,6 +74,7 @@ enum {
   TILES_LAST_DIMS,
   TILES_OUTER,
   TILES_COLUMNWISE_OUTER,
+  TILES_RNG_STATE,
   TILES_NUM_INPUTS,
   TILES_DATA = TILES_NUM_INPUTS,
   TILES_SCALES,
@@ -146,7 +149,9 @@ bool tilesArrayMatches(const TilesProblem *problem, int array,
 typedef bool TilesRun(const TilesProblem *problem, unsigned grid,
                       uint8_t *computed[TILES_NUM_ARRAYS]);
 
-/// All tests of the variants. Returns how many failed.
-int tilesTest(TilesRun *run, const char *golden, bool quick, int *passed);
+/// All tests of the variants, or of those with `only` in their names if that is
+/// not null. Returns how many failed.
+int tilesTest(TilesRun *run, const char *golden, bool quick, const char *only,
+              int *passed);
 
 #endif // GQ_TEST_GPU_TILES_H

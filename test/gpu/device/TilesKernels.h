@@ -14,8 +14,8 @@
 #include "Call.h"
 #include "Tiles.h"
 
-#define VARIANT(NAME, TYPE, LOAD, PARTS, FORMAT, RECIPE, LAYOUT, ROWS, BITS,   \
-                KIND, COLUMNWISE_KIND, DBIAS)                                  \
+#define VARIANT_OF(NAME, TYPE, LOAD, PARTS, FORMAT, RECIPE, LAYOUT, ROWS,      \
+                   BITS, KIND, COLUMNWISE_KIND, DBIAS, ROWWISE, COLUMNWISE)    \
   KERNEL tiles_##NAME(QuantizeTilesOperands o) {                               \
     gq_load16 *const load = gq_dev_load16_##LOAD;                              \
     const int32_t parts = (PARTS) & ~TILES_ROW_INDICES;                        \
@@ -28,6 +28,8 @@
     const int32_t columnwiseOuterKind = GQ_OUTER_##COLUMNWISE_KIND;            \
     const int32_t rowIndexBits = (PARTS) & TILES_ROW_INDICES ? 32 : 0;         \
     const int32_t heldType = GQ_##TYPE;                                        \
+    const int32_t rowwiseTraits = ROWWISE;                                     \
+    const int32_t columnwiseTraits = COLUMNWISE;                               \
     BOUNDS(gq_dev_quantize_tiles_bounds(GQ_FORMAT_##FORMAT, parts, GQ_##TYPE)) \
     CALL(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);                          \
   }                                                                            \
@@ -38,4 +40,4 @@
     CALL(reduce_tiles, GQ_REDUCE_TILES_OPERANDS);                              \
   }
 #include "TilesVariants.h"
-#undef VARIANT
+#undef VARIANT_OF

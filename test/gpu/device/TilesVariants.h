@@ -11,12 +11,27 @@
 //
 // A new format in gq/Runtime/Formats.def has the kernel BOTH.
 //
-// TILES_PART is 1, 2 or 3 for about a third of them, which compiles in a third
+// UNUSUAL has nvfp4, no dbias type, and what gqDirectionPack makes of the
+// directions at its end; what includes this defines VARIANT_OF, which has these
+// as well.
+//
+// TILES_PART is 1 to 4 for about a quarter of them, which compiles in a quarter
 // of the time; all of them if it is not defined.
 //
 //===----------------------------------------------------------------------===//
 
 #include "gq/Runtime/Formats.def"
+
+#define VARIANT(...) VARIANT_OF(__VA_ARGS__, 0, 0)
+#define UNUSUAL(NAME, TYPE, LOAD, PARTS, RECIPE, LAYOUT, ROWS, BITS, KIND,     \
+                COLUMNWISE_KIND, ROWWISE, COLUMNWISE)                          \
+  VARIANT_OF(NAME, TYPE, LOAD, PARTS | GQ_DEV_UNUSUAL, NVFP4, RECIPE, LAYOUT,  \
+             ROWS, BITS, KIND, COLUMNWISE_KIND, F32, ROWWISE, COLUMNWISE)
+#define STOCHASTIC 1
+#define HADAMARD (int32_t)(0xd7e80000 | 1 << 2)
+#define SQUARES (1 << 7)
+#define OF_ROW (1 << 8)
+#define OF_COLUMN (2 << 8)
 
 #define R GQ_DEV_ROWWISE
 #define C GQ_DEV_COLUMNWISE
@@ -151,6 +166,59 @@ VARIANT(fp8_128x128_unaligned, F32, f32_unaligned, R | C, FP8_E4M3_128X128,
         NVFUSER, LINEAR, ALL, 32, NONE, NONE, F32)
 #endif
 
+#if !defined TILES_PART || TILES_PART == 4
+// Directions that are not as usual; the first ones are measured.
+VARIANT(te_column, BF16, bf16, C, NVFP4, TE, TILE128X4, GROUPED, 32, PER_GROUP,
+        PER_GROUP, F32)
+UNUSUAL(te_squares, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 32, PER_GROUP,
+        PER_GROUP, SQUARES, SQUARES)
+UNUSUAL(te_hadamard_column, BF16, bf16, C, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, 0, HADAMARD)
+UNUSUAL(te_gradient_column, BF16, bf16, C, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
+UNUSUAL(te_gradient, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 32, PER_GROUP,
+        PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
+UNUSUAL(te_tokens, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 32, PER_ROW,
+        PER_COLUMN, OF_ROW, OF_COLUMN)
+UNUSUAL(te_tokens_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
+        PER_ROW, PER_COLUMN, OF_ROW, OF_COLUMN)
+UNUSUAL(te_hadamard_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
+        PER_GROUP, PER_GROUP, 0, HADAMARD)
+UNUSUAL(te_stochastic_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
+        PER_GROUP, PER_GROUP, STOCHASTIC, STOCHASTIC)
+UNUSUAL(te_squares_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
+        PER_GROUP, PER_GROUP, SQUARES, SQUARES)
+UNUSUAL(te_gradient_f32, F32, f32, R | C | A | B, TE, TILE128X4, ALL, 32,
+        PER_GROUP, PER_COLUMN, STOCHASTIC, HADAMARD | STOCHASTIC | OF_COLUMN)
+UNUSUAL(te_squares_f32, F32, f32, R | C | S, TE, TILE128X4, ALL, 32, ONE, ONE,
+        SQUARES, SQUARES)
+UNUSUAL(te_tokens_f16, F16, f16, R | C | A, TE, LINEAR, ALL, 32, PER_ROW,
+        PER_GROUP, OF_ROW, HADAMARD)
+UNUSUAL(nvfp4_hadamard_f16, F16, f16, C | A | B, NVFUSER, TILE128X4, GROUPED,
+        32, NONE, PER_GROUP, 0, HADAMARD | STOCHASTIC)
+UNUSUAL(te_gathered, BF16, bf16, R | C | I | O, TE, TILE128X4, ALL, 32, PER_ROW,
+        PER_COLUMN, STOCHASTIC | OF_ROW, HADAMARD | STOCHASTIC | OF_COLUMN)
+UNUSUAL(te_gradient_ragged, BF16, bf16, R | C | A | G, TE, TILE128X4, GROUPED,
+        64, PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
+UNUSUAL(te_squares_ragged, BF16, bf16, R | C | G, TE, LINEAR, GROUPED, 32,
+        PER_GROUP, PER_GROUP, SQUARES, SQUARES)
+UNUSUAL(te_row_stochastic, BF16, bf16, R, TE, TILE128X4, ALL, 32, PER_ROW, NONE,
+        STOCHASTIC | OF_ROW, 0)
+UNUSUAL(te_row_squares_f16, F16, f16, R | B, TE, TILE128X4, ALL, 32, PER_GROUP,
+        NONE, SQUARES, 0)
+UNUSUAL(nvfp4_row_stochastic_f32, F32, f32, R | A, NVFUSER, LINEAR, ALL, 32,
+        NONE, NONE, STOCHASTIC, 0)
+UNUSUAL(te_gradient_unaligned, BF16, bf16_unaligned, R | C, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
+#endif
+
+#undef VARIANT
+#undef UNUSUAL
+#undef STOCHASTIC
+#undef HADAMARD
+#undef SQUARES
+#undef OF_ROW
+#undef OF_COLUMN
 #undef R
 #undef C
 #undef A

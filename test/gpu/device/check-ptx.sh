@@ -53,11 +53,13 @@ if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
     END { exit bad }' <<<"$report" >&2 || fail "a stack frame or spills"
   # Where ptxas sees a hazard it waits after each wgmma, and says so.
   ! grep -E 'C75[0-9][0-9]|serializ' <<<"$report" >&2 || fail "wgmma in turn"
-  # Three CTAs of 128 threads need at most 168 registers; a gradient of weights has
-  # a multiprocessor for 256.
+  # Three CTAs of 128 threads need at most 168 registers. Directions of float32
+  # that are not as usual are for two, and a gradient of weights has a
+  # multiprocessor for 256.
   most=168
   [[ $(basename "$ptx") != wgrad_* ]] || most=255
   awk -v most=$most '
-       /Used/ { for (i = 1; i < NF; i++) if ($i == "Used" && $(i + 1) > most) bad = 1 }
+       /Compiling entry/ { two = /te_(gradient|squares)_f32|nvfp4_row_stochastic_f32/ }
+       /Used/ && !two { for (i = 1; i < NF; i++) if ($i == "Used" && $(i + 1) > most) bad = 1 }
        END { exit bad }' <<<"$report" || fail "too many registers"
 fi

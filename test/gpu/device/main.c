@@ -5,8 +5,10 @@
 //
 //   device_kernels test KERNELS.cubin GOLDEN-DIRECTORY [quick]
 //   device_kernels bench KERNELS.cubin [CTAS-PER-MULTIPROCESSOR]...
-//   device_kernels tiles TILES.cubin GOLDEN-DIRECTORY [quick]
-//   device_kernels tiles-bench TILES.cubin [CTAS-PER-MULTIPROCESSOR]...
+//   device_kernels tiles TILES.cubin GOLDEN-DIRECTORY [quick|""
+//                  [PART-OF-NAME]]
+//   device_kernels tiles-bench TILES.cubin [NAME]
+//                  [CTAS-PER-MULTIPROCESSOR]...
 //   device_kernels mm MM.cubin [quick]
 //   device_kernels amax AMAX.cubin
 //   device_kernels wgrad WGRAD.cubin [quick|bench]

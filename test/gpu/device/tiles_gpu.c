@@ -9,6 +9,7 @@
 #include "Kernels.h"
 #include "Tiles.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,8 @@ static bool run(const TilesProblem *p, unsigned grid,
 int runTilesTests(Handle kernels, int ordinal, int argc, char **argv) {
   module = kernels;
   device = ordinal;
-  int passed, failed = tilesTest(run, argv[0], argc > 1, &passed);
+  int passed, failed = tilesTest(run, argv[0], argc > 1 && argv[1][0],
+                                 argc > 2 ? argv[2] : NULL, &passed);
   printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }
@@ -183,8 +185,10 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
         s.groups * 4,
         4,
         4,
-        s.groups * 4,
-        s.groups * 4,
+        v->outerKind == GQ_OUTER_PER_ROW ? s.rows * 4 : s.groups * 4,
+        v->columnwiseOuterKind == GQ_OUTER_PER_COLUMN ? s.groups * s.columns * 4
+                                                      : s.groups * 4,
+        16,
         s.rows * o.dataStride,
         scales * scaleSize,
         o.columnwiseDataSize,
@@ -205,6 +209,12 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
     CU(MemcpyHtoD(addresses[TILES_OUTER], ones, (size_t)s.groups * 4));
     CU(MemcpyHtoD(addresses[TILES_COLUMNWISE_OUTER], ones,
                   (size_t)s.groups * 4));
+    // One a row or column: of bytes that make a float of about 3.
+    if (v->outerKind == GQ_OUTER_PER_ROW)
+      CU(MemsetD8(addresses[TILES_OUTER], 0x40, (size_t)s.rows * 4));
+    if (v->columnwiseOuterKind == GQ_OUTER_PER_COLUMN)
+      CU(MemsetD8(addresses[TILES_COLUMNWISE_OUTER], 0x40,
+                  (size_t)(s.groups * s.columns) * 4));
     CU(MemsetD8(addresses[TILES_STATUS], 0, 4));
   }
   double copyUs = measureCopy(b, bytes);
@@ -232,8 +242,13 @@ int runTilesBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
   device = ordinal;
   const Shape shapes[] = {{32768, 8192, 8}, {8192, 5120, 128}};
   Bench b = benchOpen(ordinal);
+  // An argument that is no number: the one of that name.
+  const char *only = argc && !isdigit(argv[0][0]) ? argv[0] : NULL;
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
-    for (int j = 0; j < NUM_MEASURED_VARIANTS; ++j)
-      benchVariant(&b, &tilesVariants[j], shapes[i], argc, argv);
+    for (int j = 0; j < numTilesVariants; ++j)
+      if (only ? strcmp(tilesVariants[j].name, only) == 0
+               : j < NUM_MEASURED_VARIANTS)
+        benchVariant(&b, &tilesVariants[j], shapes[i], argc - !!only,
+                     argv + !!only);
   return 0;
 }

@@ -11,7 +11,9 @@
   const gq_dev_bounds bounds = OF;                                             \
   if (bounds.threads == 128)                                                   \
     __asm__ volatile("// maxntid 128");                                        \
-  if (bounds.minCtas == 3)                                                     \
+  if (bounds.minCtas == 2)                                                     \
+    __asm__ volatile("// minnctapersm 2");                                     \
+  else if (bounds.minCtas == 3)                                                \
     __asm__ volatile("// minnctapersm 3");                                     \
   else if (bounds.minCtas == 4)                                                \
     __asm__ volatile("// minnctapersm 4");

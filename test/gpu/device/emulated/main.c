@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-//   emulated_tiles GOLDEN-DIRECTORY [full]
+//   emulated_tiles GOLDEN-DIRECTORY [full|"" [PART-OF-NAME]]
 //
 // Inputs and outputs end at a page that may not be touched.
 //
@@ -22,16 +22,16 @@
 #define BOUNDS(CTAS)
 #include "../TilesKernels.h"
 
-#define VARIANT(NAME, ...) tiles_##NAME,
+#define VARIANT_OF(NAME, ...) tiles_##NAME,
 static void (*const kernels[])(QuantizeTilesOperands) = {
 #include "../TilesVariants.h"
 };
-#undef VARIANT
-#define VARIANT(NAME, ...) reduce_##NAME,
+#undef VARIANT_OF
+#define VARIANT_OF(NAME, ...) reduce_##NAME,
 static void (*const reductions[])(ReduceTilesOperands) = {
 #include "../TilesVariants.h"
 };
-#undef VARIANT
+#undef VARIANT_OF
 
 /// A launch of the kernels of a variant.
 typedef struct Launch {
@@ -88,7 +88,8 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: %s GOLDEN-DIRECTORY [full]\n", argv[0]);
     return 2;
   }
-  int passed, failed = tilesTest(run, argv[1], argc < 3, &passed);
+  int passed, failed = tilesTest(run, argv[1], argc < 3 || argv[2][0] == 0,
+                                 argc > 3 ? argv[3] : NULL, &passed);
   printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }

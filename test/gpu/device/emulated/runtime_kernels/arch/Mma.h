@@ -68,10 +68,6 @@ GQ_DEV uint32_t gq_dev_multiply_f16x2(uint32_t a, uint32_t b) {
   return gq_dev_f16x2_from_f32(x[0], x[1]);
 }
 
-GQ_DEV uint32_t gq_dev_bf16x2_from_f32(float low, float high) {
-  return gq_dev_bf16_from_f32(low) | (uint32_t)gq_dev_bf16_from_f32(high) << 16;
-}
-
 /// What lane `lane` has of pairs a[0] to a[3], which its quad multiplies by
 /// pairs b[0] and b[1] of k 0 to 7 and 8 to 15.
 GQ_DEV float emulatorDot(const uint32_t a[4], const uint32_t b[4]) {

@@ -141,6 +141,22 @@ GQ_DEV uint32_t gq_dev_f16x2_from_f32(float low, float high) {
   return gq_dev_f16_from_f32(low) | (uint32_t)gq_dev_f16_from_f32(high) << 16;
 }
 
+/// Of magnitudes below 2^-11, so that the unit of the last place is 2^-24 for
+/// denormals or at most 2^-22.
+GQ_DEV uint16_t emulatorF16Truncated(float x) {
+  uint16_t nearest = gq_dev_f16_from_f32(x);
+  bool away = fabsf(gq_dev_f32_from_f16(nearest)) > fabsf(x);
+  return (uint16_t)(nearest - away);
+}
+
+GQ_DEV uint32_t gq_dev_f16x2_truncated(float low, float high) {
+  return emulatorF16Truncated(low) | (uint32_t)emulatorF16Truncated(high) << 16;
+}
+
+GQ_DEV uint32_t gq_dev_bf16x2_from_f32(float low, float high) {
+  return gq_dev_bf16_from_f32(low) | (uint32_t)gq_dev_bf16_from_f32(high) << 16;
+}
+
 GQ_DEV uint32_t gq_dev_permute(uint32_t low, uint32_t high, uint32_t selector) {
   uint64_t bytes = (uint64_t)high << 32 | low;
   uint32_t result = 0;
