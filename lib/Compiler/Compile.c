@@ -29,13 +29,22 @@ typedef struct Compilation {
   gqHost host;
 } Compilation;
 
+/// What a module's object depends on.
+typedef struct Key {
+  gqText text;
+  /// A file could not be described: the key would be that of any state of it.
+  bool incomplete;
+} Key;
+
 /// Describes a file, so that the cache forgets what another state of it
 /// compiled. The time of the last change is set by the system, also where a
 /// package brings the time of modification along.
-static void appendFile(gqText *key, const char *path) {
+static void appendFile(Key *key, const char *path) {
   struct stat file;
-  if (stat(path, &file) == 0)
-    gqTextPrintf(key, "file %lld %lld.%09ld %lld.%09ld\n",
+  if (stat(path, &file) != 0)
+    key->incomplete = true;
+  else
+    gqTextPrintf(&key->text, "file %lld %lld.%09ld %lld.%09ld\n",
                  (long long)file.st_size, (long long)file.st_mtim.tv_sec,
                  file.st_mtim.tv_nsec, (long long)file.st_ctim.tv_sec,
                  file.st_ctim.tv_nsec);
@@ -54,7 +63,7 @@ static int appendLibrary(struct dl_phdr_info *library, size_t size, void *key) {
 /// Describes the files that make code: the one that this is in, LLVM's and,
 /// for CUDA, the device functions, which gq-attach-target links, and the parts
 /// of the toolkit.
-static void appendBuild(gqText *key, const gqTarget *target) {
+static void appendBuild(Key *key, const gqTarget *target) {
   char path[PATH_MAX];
   if (gqThisFile(path))
     appendFile(key, path);
@@ -70,18 +79,19 @@ static void appendBuild(gqText *key, const gqTarget *target) {
 }
 
 /// Everything that the object depends on.
-static gqText createKey(const Compilation *compilation) {
-  gqText key = {0};
+static Key createKey(const Compilation *compilation) {
+  Key key = {0};
+  gqText *text = &key.text;
   unsigned major, minor, patch;
   LLVMGetVersion(&major, &minor, &patch);
-  gqTextPrintf(&key, "gq %s\nllvm %u.%u.%u\n", GQ_VERSION, major, minor, patch);
+  gqTextPrintf(text, "gq %s\nllvm %u.%u.%u\n", GQ_VERSION, major, minor, patch);
   appendBuild(&key, &compilation->target);
   const gqHost *host = &compilation->host;
-  gqTextPrintf(&key, "host %s %s %s\npipeline ", host->triple, host->cpu,
+  gqTextPrintf(text, "host %s %s %s\npipeline ", host->triple, host->cpu,
                host->features);
-  gqTargetWritePipeline(&compilation->target, &compilation->options, &key);
-  gqTextAppend(&key, "\n", 1);
-  gqTextAppend(&key, compilation->mlir.data, compilation->mlir.length);
+  gqTargetWritePipeline(&compilation->target, &compilation->options, text);
+  gqTextAppend(text, "\n", 1);
+  gqTextAppend(text, compilation->mlir.data, compilation->mlir.length);
   return key;
 }
 
@@ -122,27 +132,6 @@ static bool loadCached(const char *folder, const gqText *key, bool isCuda,
   return gqExecutableLoad(object, isCuda, executable) == GQ_OK;
 }
 
-/// Compiles through the cache in `folder`.
-static gqStatus compileCached(const Compilation *compilation,
-                              const char *folder, gqExecutable **executable) {
-  gqText key = createKey(compilation);
-  bool isCuda = compilation->target.isCuda;
-  LLVMMemoryBufferRef object;
-  gqStatus status = GQ_OK;
-  if (key.failed) {
-    status = gqFail(GQ_OUT_OF_MEMORY, "out of memory");
-  } else if (!loadCached(folder, &key, isCuda, executable)) {
-    status = compileObject(compilation, &object);
-    if (status == GQ_OK) {
-      gqCacheStore(folder, &key, LLVMGetBufferStart(object),
-                   LLVMGetBufferSize(object));
-      status = gqExecutableLoad(object, isCuda, executable);
-    }
-  }
-  gqTextFree(&key);
-  return status;
-}
-
 static gqStatus compileUncached(const Compilation *compilation,
                                 gqExecutable **executable) {
   LLVMMemoryBufferRef object;
@@ -150,6 +139,36 @@ static gqStatus compileUncached(const Compilation *compilation,
   if (status != GQ_OK)
     return status;
   return gqExecutableLoad(object, compilation->target.isCuda, executable);
+}
+
+static gqStatus compileWithKey(const Compilation *compilation,
+                               const char *folder, const gqText *key,
+                               gqExecutable **executable) {
+  bool isCuda = compilation->target.isCuda;
+  if (loadCached(folder, key, isCuda, executable))
+    return GQ_OK;
+  LLVMMemoryBufferRef object;
+  gqStatus status = compileObject(compilation, &object);
+  if (status != GQ_OK)
+    return status;
+  gqCacheStore(folder, key, LLVMGetBufferStart(object),
+               LLVMGetBufferSize(object));
+  return gqExecutableLoad(object, isCuda, executable);
+}
+
+/// Compiles through the cache in `folder`.
+static gqStatus compileCached(const Compilation *compilation,
+                              const char *folder, gqExecutable **executable) {
+  Key key = createKey(compilation);
+  gqStatus status;
+  if (key.text.failed)
+    status = gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  else if (key.incomplete)
+    status = compileUncached(compilation, executable);
+  else
+    status = compileWithKey(compilation, folder, &key.text, executable);
+  gqTextFree(&key.text);
+  return status;
 }
 
 gqStatus gqCompile(const char *mlir, size_t length,

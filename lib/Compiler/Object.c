@@ -231,28 +231,33 @@ static gqStatus buildInitializers(Builder *builder, LLVMValueRef *initialize,
 
 /// Makes a definition invisible from outside. It gets a name that nobody else
 /// has: LLVM takes a function called `sqrt` for the C library's, even an
-/// internal one, and the table must not find its own name taken.
-static void hide(LLVMValueRef value) {
+/// internal one, and the table must not find its own name taken. Returns false
+/// if memory ran out.
+static bool hide(LLVMValueRef value) {
   size_t length;
   const char *old = LLVMGetValueName2(value, &length);
   gqText name = {0};
   gqTextPrintf(&name, "gq.%.*s", (int)length, old);
+  bool named = !name.failed;
   LLVMSetValueName2(value, gqTextString(&name), name.length);
   gqTextFree(&name);
   LLVMSetLinkage(value, LLVMInternalLinkage);
+  return named;
 }
 
 /// Everything that the module defines is reached through the table.
-static void internalize(LLVMModuleRef module) {
+static gqStatus internalize(LLVMModuleRef module) {
+  bool hidden = true;
   for (LLVMValueRef function = LLVMGetFirstFunction(module); function;
        function = LLVMGetNextFunction(function))
     if (!LLVMIsDeclaration(function))
-      hide(function);
+      hidden &= hide(function);
   for (LLVMValueRef global = LLVMGetFirstGlobal(module); global;
        global = LLVMGetNextGlobal(global))
     if (!LLVMIsDeclaration(global) &&
         LLVMGetLinkage(global) != LLVMAppendingLinkage)
-      hide(global);
+      hidden &= hide(global);
+  return hidden ? GQ_OK : gqFail(GQ_OUT_OF_MEMORY, "out of memory");
 }
 
 static void addTable(Builder *builder, const char *text,
@@ -286,7 +291,8 @@ static gqStatus buildTable(Builder *builder, const char *text,
   for (size_t i = 0; i < count && status == GQ_OK; ++i)
     status = buildEntry(builder, &signatures->functions[i], &entries[i]);
   // The entries find functions by name, so names change after them.
-  internalize(builder->module);
+  if (status == GQ_OK)
+    status = internalize(builder->module);
   if (status == GQ_OK)
     addTable(builder, text, initialize, finalize, entries, count);
   free(entries);

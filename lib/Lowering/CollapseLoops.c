@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/Memory.h"
 #include "Build.h"
 #include "Passes.h"
 #include "Query.h"
@@ -56,7 +57,7 @@ static void collapse(MlirOperation parallel) {
   MlirType index = mlirIndexTypeGet(builder.context);
   MlirValue *counts = calloc((size_t)size, sizeof(MlirValue));
   if (!counts)
-    abort(); // As MLIR itself does when it is out of memory.
+    gqOutOfMemory();
   MlirValue total = gqBuildConstant(&builder, index, 1);
   for (intptr_t i = 0; i < size; ++i) {
     MlirValue length = binary(&builder, "arith.subi",

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
+#include "../Support/Memory.h"
 #include "Build.h"
 #include "Functions.h"
 #include "Passes.h"
@@ -178,7 +179,7 @@ static MlirValue buildReshaped(const gqBuilder *builder, MlirValue first,
   intptr_t rank = mlirShapedTypeGetRank(type);
   int64_t *sizes = calloc(2 * (size_t)rank + 1, sizeof(int64_t));
   if (!sizes)
-    abort(); // As MLIR itself does when it is out of memory.
+    gqOutOfMemory();
   int64_t *strides = sizes + rank, stride = 1, offset = 0;
   for (intptr_t i = rank - 1; i >= 0; --i) {
     sizes[i] = mlirShapedTypeGetDimSize(type, i);
@@ -361,7 +362,7 @@ static bool convertConstants(MlirOperation module) {
   constants.words =
       calloc((size_t)constants.globals.size + 1, sizeof(MlirOperation));
   if (!constants.words)
-    abort();
+    gqOutOfMemory();
   bool valid = true;
   for (intptr_t i = 0; i < reads.size; ++i)
     valid &= convertConstant(module, &constants, reads.ops[i]);

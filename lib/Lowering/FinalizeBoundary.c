@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
+#include "../Support/Memory.h"
 #include "Build.h"
 #include "Functions.h"
 #include "Passes.h"
@@ -116,7 +117,7 @@ static MlirAttribute typeArray(MlirContext context, intptr_t count,
                                const MlirType *types) {
   MlirAttribute *attributes = calloc((size_t)count + 1, sizeof(MlirAttribute));
   if (!attributes)
-    abort();
+    gqOutOfMemory();
   for (intptr_t i = 0; i < count; ++i)
     attributes[i] = mlirTypeAttrGet(types[i]);
   MlirAttribute array = mlirArrayAttrGet(context, count, attributes);
@@ -132,7 +133,7 @@ static void dropResults(MlirOperation function, MlirOperation ret,
   MlirType *results = signature.types + signature.numInputs;
   MlirValue *kept = calloc((size_t)signature.numResults + 1, sizeof(MlirValue));
   if (!kept)
-    abort();
+    gqOutOfMemory();
   intptr_t numKept = 0;
   for (intptr_t i = 0; i < signature.numResults; ++i) {
     if (sources[i] >= 0)
@@ -157,7 +158,7 @@ static MlirAttribute writtenArguments(MlirOperation function) {
   intptr_t count = mlirBlockGetNumArguments(entry);
   int *written = calloc((size_t)count + 1, sizeof(int));
   if (!written)
-    abort();
+    gqOutOfMemory();
   for (intptr_t i = 0; i < count; ++i) {
     MlirValue argument = mlirBlockGetArgument(entry, i);
     written[i] = mlirTypeIsAMemRef(mlirValueGetType(argument)) &&
@@ -202,7 +203,7 @@ static void finalize(MlirOperation function, const gqOpList *returns,
       mlirTypeAttrGetValue(gqGetAttribute(function, "function_type")));
   int32_t *sources = malloc(((size_t)numResults + 1) * sizeof(int32_t));
   if (!sources)
-    abort();
+    gqOutOfMemory();
   for (intptr_t i = 0; i < numResults; ++i)
     sources[i] =
         canDrop ? sourceOf(mlirOperationGetOperand(returns->ops[0], i), entry)

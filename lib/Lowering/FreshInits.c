@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/Memory.h"
 #include "Build.h"
 #include "Inits.h"
 #include "Passes.h"
@@ -28,7 +29,7 @@ void gqFreshenInit(MlirOperation op, intptr_t operand) {
   intptr_t rank = mlirShapedTypeGetRank(type), numSizes = 0;
   MlirValue *sizes = calloc((size_t)rank + 1, sizeof(MlirValue));
   if (!sizes)
-    abort();
+    gqOutOfMemory();
   for (intptr_t i = 0; i < rank; ++i) {
     if (!mlirShapedTypeIsDynamicDim(type, i))
       continue;

@@ -7,6 +7,7 @@
 
 #include "Functions.h"
 #include "../IR/OpInfo.h"
+#include "../Support/Memory.h"
 #include "Query.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -65,7 +66,7 @@ gqSignature gqSignatureOf(MlirOperation op) {
   intptr_t size = signature.numInputs + signature.numResults;
   signature.types = calloc((size_t)size + 1, sizeof(MlirType));
   if (!signature.types)
-    abort(); // As MLIR itself does when it is out of memory.
+    gqOutOfMemory();
   for (intptr_t i = 0; i < signature.numInputs; ++i)
     signature.types[i] = mlirFunctionTypeGetInput(type, i);
   for (intptr_t i = 0; i < signature.numResults; ++i)

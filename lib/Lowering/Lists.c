@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Lists.h"
+#include "../Support/Memory.h"
 
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ static void *grow(void *array, intptr_t size, intptr_t *capacity,
   *capacity = *capacity ? 2 * *capacity : 16;
   array = realloc(array, (size_t)*capacity * elementSize);
   if (!array)
-    abort(); // As MLIR itself does when it is out of memory.
+    gqOutOfMemory();
   return array;
 }
 

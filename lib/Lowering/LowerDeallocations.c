@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/Memory.h"
 #include "Build.h"
 #include "Passes.h"
 #include "Query.h"
@@ -95,7 +96,7 @@ static void lower(MlirOperation op) {
   intptr_t numAddresses = dealloc.numBuffers + dealloc.numKept;
   MlirValue *addresses = calloc((size_t)numAddresses, sizeof(MlirValue));
   if (!addresses)
-    abort(); // As MLIR itself does when it is out of memory.
+    gqOutOfMemory();
   const MlirValue *kept = addresses + dealloc.numBuffers;
   for (intptr_t i = 0; i < numAddresses; ++i) {
     intptr_t number = i < dealloc.numBuffers ? i : i + dealloc.numBuffers;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/Memory.h"
 #include "Build.h"
 #include "Passes.h"
 #include "Query.h"
@@ -39,7 +40,7 @@ static Order parallelFirst(MlirOperation generic) {
   Order order = {.size = mlirArrayAttrGetNumElements(types)};
   order.position = calloc((size_t)order.size + 1, sizeof(intptr_t));
   if (!order.position)
-    abort(); // As MLIR itself does when it is out of memory.
+    gqOutOfMemory();
   for (intptr_t i = 0; i < order.size; ++i)
     order.numParallel +=
         mlirAttributeEqual(mlirArrayAttrGetElement(types, i), parallel);
@@ -63,7 +64,7 @@ static MlirAffineMap renameDims(MlirContext context, MlirAffineMap map,
   intptr_t count = mlirAffineMapGetNumResults(map);
   MlirAffineExpr *results = calloc((size_t)count + 1, sizeof(MlirAffineExpr));
   if (!results)
-    abort();
+    gqOutOfMemory();
   for (intptr_t i = 0; i < count; ++i)
     results[i] = mlirAffineExprCompose(mlirAffineMapGetResult(map, i), names);
   MlirAffineMap renamed = mlirAffineMapGet(
@@ -85,7 +86,7 @@ static void renameLoops(MlirOperation generic, const Order *order) {
   MlirAttribute *types = calloc((size_t)order->size, sizeof(MlirAttribute));
   MlirAttribute *maps = calloc((size_t)numMaps, sizeof(MlirAttribute));
   if (!dims || !types || !maps)
-    abort();
+    gqOutOfMemory();
   for (intptr_t i = 0; i < order->size; ++i) {
     dims[i] = mlirAffineDimExprGet(context, order->position[i]);
     types[order->position[i]] = mlirArrayAttrGetElement(oldTypes, i);
@@ -146,7 +147,7 @@ static MlirOperation convertCopy(MlirOperation copy) {
   MlirAttribute maps[] = {identity, identity};
   MlirAttribute *types = calloc((size_t)rank + 1, sizeof(MlirAttribute));
   if (!types)
-    abort();
+    gqOutOfMemory();
   for (intptr_t i = 0; i < rank; ++i)
     types[i] = parallelAttribute(context);
   int32_t segments[] = {1, 1};

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Support/Memory.h"
 #include "Build.h"
 #include "Functions.h"
 #include "Inits.h"
@@ -161,7 +162,7 @@ static void protect(MlirOperation function, MlirBlock entry,
   MlirAttribute old = gqGetAttribute(function, "arg_attrs");
   MlirAttribute *all = calloc((size_t)count + 1, sizeof(MlirAttribute));
   if (!all)
-    abort();
+    gqOutOfMemory();
   for (intptr_t i = 0; i < count; ++i) {
     all[i] = mlirAttributeIsNull(old) ? mlirDictionaryAttrGet(context, 0, NULL)
                                       : mlirArrayAttrGetElement(old, i);
@@ -174,7 +175,7 @@ static void protect(MlirOperation function, MlirBlock entry,
     MlirNamedAttribute *elements =
         calloc((size_t)size + 1, sizeof(MlirNamedAttribute));
     if (!elements)
-      abort();
+      gqOutOfMemory();
     for (intptr_t k = 0; k < size; ++k)
       elements[k] = mlirDictionaryAttrGetElement(all[i], k);
     elements[size] = gqAttribute(context, "bufferization.writable",
@@ -196,7 +197,7 @@ static void protectFunction(MlirOperation function, bool isCalled) {
   gqOpList returns = gqCollect(function, isReturn);
   bool *written = calloc((size_t)count, sizeof(bool));
   if (!written)
-    abort();
+    gqOutOfMemory();
   // As in gq-finalize-boundary: otherwise no result is an argument.
   if (returns.size == 1 && !isCalled) {
     MlirOperation ret = returns.ops[0];

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Text.h"
+#include "Memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,7 +55,7 @@ void gqTextPrintf(gqText *text, const char *format, ...) {
 
 char *gqTextOrAbort(const gqText *text) {
   if (text->failed)
-    abort();
+    gqOutOfMemory();
   return text->data;
 }
 

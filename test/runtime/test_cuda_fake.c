@@ -34,8 +34,13 @@ static CUresult enter(const char *function) {
     ++i;
   calls[i].function = function;
   ++calls[i].count;
+  static int total = 0;
+  int number = total++;
   pthread_mutex_unlock(&mutex);
   bool fails = fakeCuda.failing && strcmp(fakeCuda.failing, function) == 0;
+  if (fakeCuda.failsFrom > 0)
+    fails |= number == fakeCuda.failsFrom - 1 ||
+             (fakeCuda.staysFailing && number >= fakeCuda.failsFrom);
   return fails ? fakeCuda.failure : CUDA_SUCCESS;
 }
 

@@ -27,6 +27,10 @@ typedef struct FakeCuda {
   /// The entry point that fails, as exported, and how. Null: none.
   const char *failing;
   CUresult failure;
+  /// The call that fails, counted from 1 over all entry points; 0: none. And
+  /// whether those after it fail too, as if the device were gone.
+  int failsFrom;
+  bool staysFailing;
   /// What the compiler of PTX leaves in its log.
   const char *jitLog;
   /// The compute capability of all devices: 9.0 is 90.
