@@ -354,7 +354,9 @@ static void callNames(Input *input) {
   expect(gqStatusName((gqStatus)number) != NULL, "a name");
   expect(gqElementTypeName((gqElementType)number) != NULL, "a name");
   gqElementTypeSize((gqElementType)number);
-  gqFormatName((gqFormat)number);
+  gqFormatTraits traits;
+  if (gqFormatFind(number, &traits))
+    expect(traits.name != NULL, "a name");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -23,6 +23,7 @@ import matmul
 import numpy as np
 import oracle
 import runtime
+import test_directions
 import test_grouped_mm
 import test_grouped_wgrad
 import values
@@ -144,9 +145,21 @@ def draw(rng, options):
 FORMATS = list(oracle.FORMATS)
 
 
+# What a direction may do in its own way, by number; 0 is nothing.
+NUM_DIRECTIONS = max(map(len, test_directions.ALL.values()))
+
+
+def directions_of(c):
+    return (
+        test_directions.ALL[c["recipe"], word == "columnwise"][c.get(word, 0)]
+        for word in ("rowwise", "columnwise")
+    )
+
+
 def case_of(rng, c):
     """The cases.Case of a configuration of an op on groups."""
-    element, block = c["element"], oracle.FORMATS[c["format"]].block[1]
+    element, block = c["element"], oracle.ALL_FORMATS[c["format"]].block[1]
+    rowwise, columnwise = directions_of(c)
 
     def matrix(m, k):
         if c["hard"] and not c.get("dbias"):
@@ -161,14 +174,20 @@ def case_of(rng, c):
         gaps = [16 * gap for _, _, gap in c["groups"]]
     elif c["given"]:
         gaps = [gap for _, _, gap in c["groups"]]
-    outer, columnwise = (
-        factors(rng, c[n], len(groups)) for n in ("outer", "columnwise_outer")
-    )
+    outer = factors(rng, c["outer"], len(groups))
+    columnwise_outer = factors(rng, c["columnwise_outer"], len(groups))
+    if rowwise.outer == "row":
+        rows = sum(len(g) for g in groups) + len(outside[0])
+        outer = factors(rng, "group", rows + (len(outside[1]) if c["closed"] else 0))
+    if columnwise.outer == "column":
+        k = c["k"] * block
+        columnwise_outer = factors(rng, "group", len(groups) * k).reshape(-1, k)
     return cases.Case(
         groups, element, c["format"], c["recipe"], c["layout"], rows=c["rows"],
         outside=outside, ragged=c["ragged"], gaps=gaps, closed=c["closed"],
-        index=c["index"], outer=outer, columnwise_outer=columnwise,
+        index=c["index"], outer=outer, columnwise_outer=columnwise_outer,
         spare=c["spare"], gather=rng if c["gather"] else None,
+        rowwise=rowwise, columnwise=columnwise, rng=(c["seed"], 3),
     )  # fmt: skip
 
 
@@ -195,6 +214,8 @@ class GroupedBlockQuantize:
         "form": ["memref", "tensor", "pair"],
         "packed": [True, False],
         "fusion": [True, True, False],
+        "rowwise": [*[0] * NUM_DIRECTIONS, *range(1, NUM_DIRECTIONS)],
+        "columnwise": [*[0] * NUM_DIRECTIONS, *range(1, NUM_DIRECTIONS)],
     }
 
     @classmethod
@@ -203,14 +224,15 @@ class GroupedBlockQuantize:
 
     @staticmethod
     def repair(c):
-        fmt = oracle.FORMATS[c["format"]]
+        fmt = oracle.ALL_FORMATS[c["format"]]
+        given = c["format"] in oracle.TENSOR_FORMATS
         if c["recipe"] not in formats.recipes(c["format"]):
             c["recipe"] = "nvfuser"
         if c["layout"] not in formats.layouts(c["format"]):
             c["layout"] = "linear"
         if c["form"] == "pair":
             # gq.block_quantize and gq.preprocess_grouped_matmul_sf.
-            if fmt.scale == "f32" or c["producer"] != "none":
+            if fmt.scale in ("f32", None) or c["producer"] != "none":
                 c["form"] = "tensor"
             else:
                 c |= {"recipe": "nvfuser", "layout": "tile128x4", "rows": "all",
@@ -228,12 +250,21 @@ class GroupedBlockQuantize:
             c["closed"] = True
         if c["given"] or c["layout"] == "linear" or c["ragged"] or c["directions"] == "columnwise":
             c["scale_offsets_out"] = False
-        if c["format"] != "nvfp4":
+        if c["format"] != "nvfp4" and not given:
             c["outer"] = "none"
-        if c["recipe"] == "te" and c["outer"] == "none":
+        if (c["recipe"] == "te" or given) and c["outer"] == "none":
             c["outer"] = "group"
-        if c["recipe"] != "te" or c["directions"] == "rowwise":
+        if c["recipe"] != "te" or c["directions"] == "rowwise" or given:
             c["columnwise_outer"] = "none"
+        for word in "rowwise", "columnwise":
+            of = test_directions.ALL[c["recipe"], word == "columnwise"]
+            c[word] %= len(of)
+            other = c["directions"] not in (word, "both") or c["form"] == "pair"
+            if c["format"] != "nvfp4" or other or (c["ragged"] and of[c[word]].outer != "group"):
+                c[word] = 0
+        rowwise, columnwise = directions_of(c)
+        if columnwise.outer == "column" or (rowwise.outer == "row" and c["directions"] == "both"):
+            c["columnwise_outer"] = "group"
         if c["producer"] != "none":
             c["form"] = "tensor"
         if c["form"] == "memref":
@@ -241,7 +272,7 @@ class GroupedBlockQuantize:
 
     @staticmethod
     def problem(rng, c):
-        block = oracle.FORMATS[c["format"]].block[1]
+        block = oracle.ALL_FORMATS[c["format"]].block[1]
         widths = [1, 1, 2, 3, 5, max(1, 272 // block), max(1, 1040 // block)]
         k = pick(rng, widths)
         groups = []
@@ -345,6 +376,61 @@ class GroupedBlockQuantize:
                 ins(%l : {linear})
                 {formats.clause("groups", types, "offsets", "scale_offsets")}
                 outs(%scales : {t}) -> {t}"""
+
+
+class GroupedQuantize(GroupedBlockQuantize):
+    OPTIONS = {
+        **GroupedBlockQuantize.OPTIONS,
+        "format": list(oracle.TENSOR_FORMATS),
+        "layout": ["linear"],
+        "outer": ["scalar", "group"],
+    }
+
+
+class UpdateScales:
+    OPTIONS = {
+        "format": list(oracle.TENSOR_FORMATS),
+        "algo": ["max", "most_recent"],
+        "margin": [0, 1, 126],
+    }
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def repair(c):
+        pass
+
+    @staticmethod
+    def problem(rng, c):
+        return {"length": int(rng.integers(1, 6)), "groups": pick(rng, [0, *GROUPS])}
+
+    @staticmethod
+    def build(c):
+        rng = np.random.default_rng(c["seed"])
+        shape = max(1, c["length"]), c["groups"]
+        amax = np.abs(factors(rng, "group", shape[1]))
+        history = np.abs(factors(rng, "group", shape[0] * shape[1])).reshape(shape)
+        scale = factors(rng, "group", shape[1])
+        wanted = oracle.update_scales(c["format"], amax, history, scale, c["algo"], c["margin"])
+        stored = [cases.Poisoned(x.shape, np.float32) for x in (history, scale)]
+        for s, x in zip(stored, (history, scale)):
+            s.array[:] = x
+        arguments = [
+            Argument("amax", amax, "f32"),
+            Argument("history", stored[0].array, "f32"),
+            Argument("scale", stored[1].array, "f32"),
+        ]
+
+        def body(t):
+            return f"""%h, %s = gq.update_scales format({c["format"]})
+                amax_algo({c["algo"]}) margin({c["margin"]}) {formats.clause("ins", t, "amax")}
+                {formats.clause("outs", t, "history", "scale")}
+                -> {t["history"]}, {t["scale"]}""", ["%h", "%s"]
+
+        wanted = [x.astype(np.float32) for x in wanted]
+        return Problem(arguments, ["history", "scale"], body, equal(wanted, stored))
 
 
 def groups_of(c):
@@ -643,7 +729,7 @@ class GroupedDequantize:
         quantized = {
             **c, "element": "f32", "rows": "grouped", "gather": False, "amax": False,
             "directions": c["axis"], "dbias": None, "scale_offsets_out": False,
-            "producer": "none",
+            "producer": "none", "rowwise": 0, "columnwise": 0,
         }  # fmt: skip
         GroupedBlockQuantize.repair(quantized)
         c |= {name: quantized[name] for name in c}
@@ -724,6 +810,8 @@ OPS = {
     "block_quantize": BlockQuantize,
     "preprocess_grouped_matmul_sf": PreprocessGroupedMatmulSf,
     "grouped_block_quantize": GroupedBlockQuantize,
+    "grouped_quantize": GroupedQuantize,
+    "update_scales": UpdateScales,
     "grouped_amax": GroupedAmax,
     "grouped_mm": GroupedMm,
     "grouped_wgrad": GroupedWgrad,
@@ -731,7 +819,7 @@ OPS = {
     "grouped_dequantize": GroupedDequantize,
 }
 # How often each is drawn; an op that is not here, once.
-WEIGHTS = {"grouped_block_quantize": 6, "grouped_mm": 2, "grouped_dequantize": 2}
+WEIGHTS = {"grouped_block_quantize": 6, "grouped_mm": 2, "grouped_dequantize": 2, "grouped_quantize": 2}
 
 
 def draw_module(rng, ops):

@@ -149,7 +149,8 @@ def failure(runner, problem, text):
 def simpler(value, options):
     """Values that are simpler than `value`, the simplest first."""
     if options is not None:
-        yield from options[: options.index(value)] if value in options else []
+        simple = list(dict.fromkeys(options))
+        yield from simple[: simple.index(value)] if value in simple else []
     elif isinstance(value, bool):
         yield from [False] if value else []
     elif isinstance(value, int):
