@@ -301,8 +301,7 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
 GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(bool columnwise,
                                                        bool divides) {
   return (gq_dev_bounds){.threads = GQ_DEV_DEQUANTIZE_TILES_THREADS,
-                         .minCtas = (columnwise ? 6 : 8) -
-                                    (divides ? columnwise ? 2 : 3 : 0)};
+                         .minCtas = (columnwise ? 6 : 7) - 2 * divides};
 }
 
 /// A few rounds of CTAs, which even out how long jobs take.

@@ -49,6 +49,8 @@ int runBenchmark(Handle module, int device, int argc, char **argv);
 int runTilesTests(Handle module, int device, int argc, char **argv);
 int runTilesBenchmark(Handle module, int device, int argc, char **argv);
 int runAmaxTests(Handle module, int device, int argc, char **argv);
+int runDequantizeTests(Handle module, int device, int argc, char **argv);
+int runDequantizeBenchmark(Handle module, int device, int argc, char **argv);
 int runMmTests(Handle module, int device, int argc, char **argv);
 int runWgradTests(Handle module, int device, int argc, char **argv);
 

@@ -20,7 +20,7 @@ fail() {
 # beside 16 of scales in tiles.
 # Kernels of tiles leave half of the stores to inline assembly of their own, and
 # matrix products do not quantize.
-[[ $(basename "$ptx") == @(tiles|mm|amax|wgrad)_* ]] ||
+[[ $(basename "$ptx") == @(tiles|mm|amax|wgrad|dequantize)_* ]] ||
 awk '/\.entry/ { name = $3; sub(/\(.*/, "", name); seen[name] = 1 }
      /ld\.global\.nc\.v4\.b32/ { loads[name]++ }
      /st\.global\.v2\.b32/ { stores[name]++ }
@@ -37,7 +37,7 @@ awk '/\.entry/ { name = $3; sub(/\(.*/, "", name); seen[name] = 1 }
 
 if [[ $chip == sm_90a ]]; then
   ! grep -n 'e2m1' "$ptx" || fail "an e2m1 conversion, which sm_90 lacks"
-elif [[ $(basename "$ptx") != amax_* ]]; then # That converts nothing.
+elif [[ $(basename "$ptx") != @(amax|dequantize)_* ]]; then # That converts nothing.
   grep -q 'cvt\.rn\.satfinite\.e2m1x2\.f32' "$ptx" || fail "no e2m1 conversion"
 fi
 

@@ -10,6 +10,8 @@
 //   device_kernels tiles-bench TILES.cubin [NAME]
 //                  [CTAS-PER-MULTIPROCESSOR]...
 //   device_kernels mm MM.cubin [quick]
+//   device_kernels dequantize DEQUANTIZE.cubin [COUNT]
+//   device_kernels dequantize-bench DEQUANTIZE.cubin
 //   device_kernels amax AMAX.cubin
 //   device_kernels wgrad WGRAD.cubin [quick|bench]
 //
@@ -33,6 +35,8 @@ static const struct {
     {"tiles", "GOLDEN-DIRECTORY [quick]", 1, runTilesTests},
     {"tiles-bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runTilesBenchmark},
     {"mm", "[quick]", 0, runMmTests},
+    {"dequantize", "[COUNT]", 0, runDequantizeTests},
+    {"dequantize-bench", "", 0, runDequantizeBenchmark},
     {"amax", "", 0, runAmaxTests},
     {"wgrad", "[quick|bench]", 0, runWgradTests},
 };

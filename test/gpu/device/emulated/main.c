@@ -9,9 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Guarded.h"
 #include "../Tiles.h"
 #include "Emulator.h"
-#include "Guarded.h"
 
 #include "runtime_kernels/kernels/Launch.h"
 

@@ -1,0 +1,31 @@
+//===- DequantizeKernels.h - the test kernels of dequantization --*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Defines dequantize_NAME(DequantizeTilesOperands) for each variant. KERNEL is
+// how kernels are declared, BOUNDS what is said in one of how many CTAs of it a
+// multiprocessor shall hold.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Call.h"
+
+#define VARIANT(NAME, FORMAT, TYPE, RECIPE, LAYOUT, PARTS, BITS, KIND, OUT)    \
+  KERNEL dequantize_##NAME(DequantizeTilesOperands o) {                        \
+    const int32_t parts = PARTS;                                               \
+    const int32_t format = GQ_FORMAT_##FORMAT;                                 \
+    const int32_t dataType = GQ_##TYPE;                                        \
+    const int32_t recipe = GQ_RECIPE_##RECIPE;                                 \
+    const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT;                      \
+    const int32_t offsetBits = BITS;                                           \
+    const int32_t outerKind = GQ_OUTER_##KIND;                                 \
+    const int32_t outType = GQ_##OUT;                                          \
+    BOUNDS(gq_dev_dequantize_tiles_bounds(                                     \
+        (PARTS) & GQ_DEV_COLUMNWISE, GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4 &&  \
+                                         recipe == GQ_RECIPE_NVFUSER &&        \
+                                         outerKind != GQ_OUTER_NONE))          \
+    CALL(dequantize_tiles, GQ_DEQUANTIZE_TILES_OPERANDS);                      \
+  }
+#include "DequantizeVariants.h"
+#undef VARIANT
