@@ -46,7 +46,8 @@ namespace gq {
 #define GQ_DEFINE_PASS(PASS, BODY)                                             \
   struct PASS##Pass : impl::PASS##Base<PASS##Pass> {                           \
     void runOnOperation() override {                                           \
-      if (failed(unwrap(BODY(wrap(getOperation().getOperation())))))           \
+      if (failed(                                                              \
+              unwrap(BODY(wrap(static_cast<Operation *>(getOperation()))))))   \
         signalPassFailure();                                                   \
     }                                                                          \
   };
@@ -63,6 +64,7 @@ namespace gq {
 #define GEN_PASS_DEF_GQPROTECTARGUMENTS
 #define GEN_PASS_DEF_GQFRESHINITS
 #define GEN_PASS_DEF_GQSTRICTFLOATS
+#define GEN_PASS_DEF_GQEXPANDSMALLFLOATS
 #define GEN_PASS_DEF_GQFINALIZEBOUNDARY
 #define GEN_PASS_DEF_CONVERTGQTORUNTIME
 #define GEN_PASS_DEF_GQCHOOSEKERNELS
@@ -79,6 +81,7 @@ namespace {
 GQ_DEFINE_PASS(GqCheckNames, gqCheckNames)
 GQ_DEFINE_PASS(GqPackSubbyte, gqPackSubbyte)
 GQ_DEFINE_PASS(GqProtectArguments, gqProtectArguments)
+GQ_DEFINE_PASS(GqExpandSmallFloats, gqExpandSmallFloats)
 GQ_DEFINE_PASS(GqFinalizeBoundary, gqFinalizeBoundary)
 GQ_DEFINE_PASS(ConvertGqToRuntime, gqConvertToRuntime)
 GQ_DEFINE_PASS(ConvertGqToGpu, gqConvertToGpu)

@@ -27,6 +27,7 @@ void gqExpandProducers(MlirOperation root);
 MlirLogicalResult gqProtectArguments(MlirOperation module);
 void gqFreshInits(MlirOperation root);
 void gqStrictFloats(MlirOperation root);
+MlirLogicalResult gqExpandSmallFloats(MlirOperation root);
 MlirLogicalResult gqPackSubbyte(MlirOperation module);
 MlirLogicalResult gqFinalizeBoundary(MlirOperation module);
 void gqLowerDeallocations(MlirOperation root);

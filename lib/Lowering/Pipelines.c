@@ -62,6 +62,7 @@ static const char mathInF32[] =
 /// What is done with elements on the CPU, arithmetic of bf16 and f16 in f32 as
 /// well; %s is mathInF32.
 static const char scalars[] =
+    "gq-expand-small-floats,"
     "arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32},"
     "gq-strict-floats,"
     "func.func(%s),"
@@ -107,7 +108,9 @@ char *gqNvvmPipeline(bool fuse) {
     gqTextPrintf(&text, "gq-fuse-producers,");
   gqTextPrintf(&text, "%sconvert-gq-to-gpu,%sgq-device-memory,%s",
                bufferization, linalgToKernels, loopsToBranches);
-  gqTextPrintf(&text, "gpu.module(%s,convert-gpu-to-nvvm)", mathInF32);
+  gqTextPrintf(&text,
+               "gpu.module(gq-expand-small-floats,%s,convert-gpu-to-nvvm)",
+               mathInF32);
   return gqTextOrAbort(&text);
 }
 

@@ -199,6 +199,21 @@ def GqStrictFloats : Pass<"gq-strict-floats"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def GqExpandSmallFloats : Pass<"gq-expand-small-floats"> {
+  let summary = "Convert floats of 8 bits with integers";
+  let description = [{
+    Replaces `arith.extf` from `f8E4M3FN`, `f8E5M2` and `f8E8M0FNU`, and
+    `arith.truncf` from f32, bf16 and f16 to the first two, by integer
+    arithmetic on scalars. Truncation rounds to nearest even; what is too large
+    becomes inf or, in `f8E4M3FN`, NaN, as constant folding has it: that does not
+    saturate, as the ops that quantize do.
+
+    Any other arithmetic with floats of less than 16 bits is an error, such as
+    conversions of `f4E2M1FN`, which upstream rounds wrongly.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def GqFinalizeBoundary : Pass<"gq-finalize-boundary", "::mlir::ModuleOp"> {
   let summary = "Return no buffer that the caller passed in";
   let description = [{
