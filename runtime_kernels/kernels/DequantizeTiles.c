@@ -101,8 +101,10 @@ typedef struct Source {
   uint32_t scaleColumns;
   float outer;
   /// Whether loads of more than a byte of codes may be made, and stores of more
-  /// than an element.
-  bool dataAligned, outAligned;
+  /// than an element; loads of 16 bytes of tiles of scales.
+  bool dataAligned, outAligned, scalesAligned;
+  /// Constant: the tile is whole and all of that is so, as it mostly is.
+  bool whole;
 } Source;
 
 //===----------------------------------------------------------------------===//
@@ -172,16 +174,19 @@ GQ_DEV void turnCodes(const Dequantization *q, const Source *s) {
   }
 }
 
-/// The lane's codes of a row of the job.
+/// Whether the lane has elements in a row of the job.
+GQ_DEV bool hasRow(const Source *s, uint32_t row) {
+  return s->whole || (row < s->rows && s->count > 0);
+}
+
+/// The lane's codes of a row of the job, at `p` if they are not transposed.
 GQ_DEV LaneCodes codesOfRow(const Dequantization *q, const Source *s,
-                            uint32_t row) {
+                            uint32_t row, const uint8_t GQ_GLOBAL *p) {
   uint32_t column = columnOfLane(q);
-  bool exists = row < s->rows && s->count > 0;
   LaneCodes codes = {{0, 0}};
   if (!q->transposed) {
-    if (exists)
-      codes = loadCodes(s->data + row * s->dataPitch + column * bitsOf(q) / 8,
-                        codeBytesOf(q), s->dataAligned,
+    if (hasRow(s, row))
+      codes = loadCodes(p, codeBytesOf(q), s->dataAligned,
                         q->format == GQ_FORMAT_NONE && s->count < elementsOf(q),
                         s->count);
     return codes;
@@ -262,7 +267,9 @@ GQ_DEV float dequantized(const Dequantization *q, float value, Factor f) {
 GQ_DEV float dequantizedRare(const Dequantization *q, float value,
                              uint32_t bits, float outer) {
   double quotient = gq_dev_quotient64(factorWithout(q, bits, outer), outer);
-  return (float)((double)value * quotient);
+  float x = (float)((double)value * quotient);
+  // A float64 keeps another NaN than the chip's of float32.
+  return x == x ? x : gq_dev_f32_from_bits(0x7fffffff);
 }
 
 /// The byte or bits of a scale at `p`.
@@ -294,9 +301,9 @@ GQ_DEV void storeElement(const Dequantization *q, uint8_t GQ_GLOBAL *p,
     ((uint16_t GQ_GLOBAL *)p)[i] = (uint16_t)(words[i / 2] >> i % 2 * 16);
 }
 
-/// Stores a lane's elements of a row.
+/// Stores a lane's elements of a row at `p`.
 GQ_DEV void storeRow(const Dequantization *q, const Source *s, uint32_t row,
-                     const float x[LANE_ELEMENTS]) {
+                     uint8_t GQ_GLOBAL *p, const float x[LANE_ELEMENTS]) {
   uint32_t words[4];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i)
@@ -304,9 +311,7 @@ GQ_DEV void storeRow(const Dequantization *q, const Source *s, uint32_t row,
                : q->outType == GQ_BF16
                    ? gq_dev_bf16x2_from_f32(x[2 * i], x[2 * i + 1])
                    : gq_dev_f16x2_from_f32(x[2 * i], x[2 * i + 1]);
-  uint8_t GQ_GLOBAL *p =
-      s->out + row * s->outPitch + columnOfLane(q) * outSize(q);
-  if (row >= s->rows || s->count == 0)
+  if (!hasRow(s, row))
     return;
   if (s->outAligned &&
       (q->format != GQ_FORMAT_NONE || s->count == elementsOf(q))) {
@@ -322,7 +327,8 @@ GQ_DEV void storeRow(const Dequantization *q, const Source *s, uint32_t row,
 
 /// Dequantizes and stores a lane's codes of a row.
 GQ_DEV void finishRow(const Dequantization *q, const Source *s, uint32_t row,
-                      LaneCodes codes, const Factors *factors) {
+                      uint8_t GQ_GLOBAL *p, LaneCodes codes,
+                      const Factors *factors) {
   float values[LANE_ELEMENTS], x[LANE_ELEMENTS];
   gq_dev_f32_from_codes(q->dataType, codes.words, elementsOf(q), values);
   bool rare = gq_dev_dequantize_divides(q->dequantizer) && factors->rare;
@@ -337,23 +343,32 @@ GQ_DEV void finishRow(const Dequantization *q, const Source *s, uint32_t row,
         x[i] = dequantizedRare(
             q, values[i], factors->of[factors->shared ? 0 : i].bits, s->outer);
   }
-  storeRow(q, s, row, x);
+  storeRow(q, s, row, p, x);
 }
 
 //===----------------------------------------------------------------------===//
 // Jobs
 //===----------------------------------------------------------------------===//
 
+/// The lane's codes and elements of a row.
+GQ_DEV const uint8_t GQ_GLOBAL *codesAt(const Dequantization *q,
+                                        const Source *s, uint32_t row) {
+  return s->data + row * s->dataPitch + columnOfLane(q) * bitsOf(q) / 8;
+}
+GQ_DEV uint8_t GQ_GLOBAL *elementsAt(const Dequantization *q, const Source *s,
+                                     uint32_t row) {
+  return s->out + row * s->outPitch + columnOfLane(q) * outSize(q);
+}
+
 /// The scales of the lane's block in rows `row`, `row` + 32 and so on.
 GQ_DEV void loadRowScales(const Dequantization *q, const Source *s,
                           uint32_t row, uint32_t bits[UNROLL]) {
   uint32_t column = columnOfLane(q) / (uint32_t)q->traits.blockColumns;
-  bool exists = s->count > 0;
   for (uint32_t j = 0; j < UNROLL; ++j)
     bits[j] = 0;
-  if (q->tiled && q->scalesAligned) {
+  if (q->tiled && s->scalesAligned) {
     gq_dev_u32x4 words = {0, 0, 0, 0};
-    if (exists && row < s->rows)
+    if (hasRow(s, row))
       words = *(const gq_dev_u32x4 GQ_GLOBAL *)(s->scales + column / 4 * 512 +
                                                 row * 16);
     bits[0] = words.x >> column % 4 * 8 & 0xff;
@@ -363,7 +378,7 @@ GQ_DEV void loadRowScales(const Dequantization *q, const Source *s,
     return;
   }
   for (uint32_t j = 0; j < UNROLL; ++j)
-    if (exists && row + j * ROW_STEP < s->rows)
+    if (hasRow(s, row + j * ROW_STEP))
       bits[j] = loadScale(q, scaleAddress(q, s, row + j * ROW_STEP, column));
 }
 
@@ -375,14 +390,18 @@ GQ_DEV void dequantizeRows(const Dequantization *q, const Source *s) {
     setFactor(q, q->format == GQ_FORMAT_NONE ? 0 : loadScale(q, s->scales),
               s->outer, &of128, 0);
   uint32_t step = WARPS * rowsPerWarp(q);
+  uint32_t row = warpOfThread() * rowsPerWarp(q) + rowOfLane(q);
+  const uint8_t GQ_GLOBAL *from = codesAt(q, s, row);
+  uint8_t GQ_GLOBAL *to = elementsAt(q, s, row);
+  int64_t fromStep = ROW_STEP * s->dataPitch, toStep = ROW_STEP * s->outPitch;
 #pragma clang loop unroll(disable)
-  for (uint32_t first = 0; first < ROW_STEP; first += step) {
-    uint32_t row = first + warpOfThread() * rowsPerWarp(q) + rowOfLane(q);
+  for (uint32_t first = 0; first < ROW_STEP; first += step, row += step,
+                from += step * s->dataPitch, to += step * s->outPitch) {
     LaneCodes codes[UNROLL];
     uint32_t bits[UNROLL];
 #pragma clang loop unroll(full)
     for (uint32_t j = 0; j < UNROLL; ++j)
-      codes[j] = codesOfRow(q, s, row + j * ROW_STEP);
+      codes[j] = codesOfRow(q, s, row + j * ROW_STEP, from + j * fromStep);
     if (!ofOneScale)
       loadRowScales(q, s, row, bits);
 #pragma clang loop unroll(full)
@@ -390,7 +409,7 @@ GQ_DEV void dequantizeRows(const Dequantization *q, const Source *s) {
       Factors factors = of128;
       if (!ofOneScale)
         setFactor(q, bits[j], s->outer, &factors, 0);
-      finishRow(q, s, row + j * ROW_STEP, codes[j], &factors);
+      finishRow(q, s, row + j * ROW_STEP, to + j * toStep, codes[j], &factors);
     }
   }
 }
@@ -402,30 +421,41 @@ GQ_DEV void dequantizeColumns(const Dequantization *q, const Source *s) {
 #pragma clang loop unroll(disable)
   for (uint32_t i = 0; i < WARP_ROWS / part; ++i) {
     uint32_t first = warpOfThread() * WARP_ROWS + i * part;
-    if (first >= s->rows)
+    if (!s->whole && first >= s->rows)
       break;
     Factors factors = {.shared = q->traits.blockRows > 1, .rare = false};
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < LANE_ELEMENTS; ++k)
       if (k < (factors.shared ? 1 : elementsOf(q))) {
         uint32_t bits = 0;
-        if (s->count > 0)
+        if (s->whole || s->count > 0)
           bits = loadScale(
               q, scaleAddress(q, s, columnOfLane(q) + k, first / blockRows));
         setFactor(q, bits, s->outer, &factors, k);
       }
+    uint32_t row = first + rowOfLane(q), step = rowsPerWarp(q);
+    const uint8_t GQ_GLOBAL *from = codesAt(q, s, row);
+    uint8_t GQ_GLOBAL *to = elementsAt(q, s, row);
+    int64_t fromStep = step * s->dataPitch, toStep = step * s->outPitch;
 #pragma clang loop unroll(disable)
-    for (uint32_t r = 0; r < part; r += UNROLL * rowsPerWarp(q)) {
-      uint32_t row = first + r + rowOfLane(q);
+    for (uint32_t r = 0; r < part; r += UNROLL * step, row += UNROLL * step,
+                  from += UNROLL * fromStep, to += UNROLL * toStep) {
       LaneCodes codes[UNROLL];
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < UNROLL; ++j)
-        codes[j] = codesOfRow(q, s, row + j * rowsPerWarp(q));
+        codes[j] = codesOfRow(q, s, row + j * step, from + j * fromStep);
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < UNROLL; ++j)
-        finishRow(q, s, row + j * rowsPerWarp(q), codes[j], &factors);
+        finishRow(q, s, row + j * step, to + j * toStep, codes[j], &factors);
     }
   }
+}
+
+GQ_DEV void dequantizeBlocks(const Dequantization *q, const Source *s) {
+  if (q->columnwise)
+    dequantizeColumns(q, s);
+  else
+    dequantizeRows(q, s);
 }
 
 GQ_DEV float outerOf(const Dequantization *q, int32_t group) {
@@ -454,6 +484,8 @@ GQ_DEV void dequantizeJob(const Dequantization *q, const Job GQ_SHARED *job) {
       .outer = outerOf(q, job->group),
       .dataAligned = q->dataAligned,
       .outAligned = q->outAligned,
+      .scalesAligned = q->scalesAligned,
+      .whole = false,
   };
   if (q->format == GQ_FORMAT_NONE && ragged) { // Of any number of columns.
     s.dataAligned &= s.dataPitch % 8 == 0;
@@ -466,10 +498,16 @@ GQ_DEV void dequantizeJob(const Dequantization *q, const Job GQ_SHARED *job) {
     turnCodes(q, &s);
     gq_dev_barrier();
   }
-  if (q->columnwise)
-    dequantizeColumns(q, &s);
-  else
-    dequantizeRows(q, &s);
+  if (s.rows == TILE && s.columns == TILE && s.dataAligned && s.outAligned &&
+      s.scalesAligned) {
+    Source whole = s;
+    whole.count = elementsOf(q);
+    whole.dataAligned = whole.outAligned = true;
+    whole.scalesAligned = whole.whole = true;
+    dequantizeBlocks(q, &whole);
+  } else {
+    dequantizeBlocks(q, &s);
+  }
 }
 
 /// The operands as the kernel of tiles has them, of which jobs are made.

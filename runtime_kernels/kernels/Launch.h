@@ -301,7 +301,9 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
 GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(bool columnwise,
                                                        bool divides) {
   return (gq_dev_bounds){.threads = GQ_DEV_DEQUANTIZE_TILES_THREADS,
-                         .minCtas = (columnwise ? 6 : 7) - 2 * divides};
+                         .minCtas = divides      ? 4
+                                    : columnwise ? 5
+                                                 : 6};
 }
 
 /// A few rounds of CTAs, which even out how long jobs take.
@@ -309,9 +311,7 @@ GQ_INLINE gqLaunchPlan gq_dev_dequantize_tiles_plan(
     const gq_dev_dequantize_tiles_extents *x, int64_t multiprocessors) {
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t full =
-      gq_dev_dequantize_tiles_bounds(x->parts & GQ_DEV_COLUMNWISE, false)
-          .minCtas *
-      multiprocessors;
+      gq_dev_dequantize_tiles_bounds(false, false).minCtas * multiprocessors;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(jobs < full        ? jobs
                                                : jobs < 24 * full ? full
                                                                   : 4 * full)};

@@ -24,12 +24,9 @@ static Kernel kernelOf(const DequantizeVariant *v) {
   return kernelGet(module, name, device);
 }
 
-static int64_t gridOf(const DequantizeVariant *v,
-                      const DequantizeTilesOperands *o, int multiprocessors) {
-  gq_dev_dequantize_tiles_extents extents = {.rows = o->rows,
-                                             .columns = o->columns,
-                                             .groups = o->groups,
-                                             .parts = v->parts};
+static int64_t gridOf(const DequantizeTilesOperands *o, int multiprocessors) {
+  gq_dev_dequantize_tiles_extents extents = {
+      .rows = o->rows, .columns = o->columns, .groups = o->groups};
   return gq_dev_dequantize_tiles_plan(&extents, multiprocessors).grid;
 }
 
@@ -51,7 +48,7 @@ static bool run(const DequantizeProblem *p, DequantizeMemory *memory) {
   }
   DequantizeTilesOperands o = dequantizeOperands(p, addresses);
   Kernel kernel = kernelOf(&p->v);
-  launchKernel(kernel, gridOf(&p->v, &o, kernel.multiprocessors),
+  launchKernel(kernel, gridOf(&o, kernel.multiprocessors),
                GQ_DEV_DEQUANTIZE_TILES_THREADS, &o, NULL);
   CU(CtxSynchronize());
   bool hold = true;
@@ -127,7 +124,7 @@ static void benchVariant(Bench *b, const DequantizeVariant *v, Shape s) {
         .data = allocate(dataBytes),
         .dataStride = s.columns * bits / 8,
         .dataSize = dataBytes,
-        .scales = allocate(scales * scaleSize),
+        .scales = allocate(scales * scaleSize + 16),
         .scalesStride = traits.blockRows > 1
                             ? 0
                             : s.columns / traits.blockColumns * scaleSize,
@@ -149,7 +146,7 @@ static void benchVariant(Bench *b, const DequantizeVariant *v, Shape s) {
     CU(MemcpyHtoD(o->outer, ones, (size_t)s.groups * 4));
     CU(MemsetD8(o->status, 0, 4));
   }
-  l.grid = gridOf(v, &l.sets[0], l.kernel.multiprocessors);
+  l.grid = gridOf(&l.sets[0], l.kernel.multiprocessors);
   double copyUs = measureCopy(b, bytes), us = measure(b, launchOnce, &l);
   uint32_t status;
   CU(MemcpyDtoH(&status, l.sets[0].status, 4));
