@@ -39,6 +39,8 @@ run "compiled MLIR" python3 test/run.py bin/gq-run golden
 run "graphs, streams, threads" test/gq-test-compiled
 run "kernels of rows" test/device_kernels test "${kernels[0]}" golden
 run "kernels of tiles" test/device_kernels tiles "${tiles[0]}" golden
+dequantize=(test/dequantize_kernels-"$chip".*)
+run "kernels of dequantization" test/device_kernels dequantize "${dequantize[0]}"
 mm=(test/mm_kernels-"$chip".*)
 [ ! -e "${mm[0]}" ] ||
   run "kernels of the grouped matmul" test/device_kernels mm "${mm[0]}"
