@@ -392,9 +392,12 @@ static int32_t packedTraits(const gqDirection *direction) {
   return gqDirectionPack(&traits);
 }
 
+/// Whether GQ_DEV_UNUSUAL is said of it: square blocks are regular, or not.
 static bool isUnusual(const gqDirection *direction) {
   gqDirectionTraits traits = gqDirectionGetTraits(direction);
-  return !gqDirectionIsUsual(&traits) || traits.outer != GQ_OUTER_OF_GROUP;
+  return traits.rounding != GQ_ROUNDING_NEAREST ||
+         traits.transform != GQ_TRANSFORM_NONE ||
+         traits.outer != GQ_OUTER_OF_GROUP;
 }
 
 /// What the kernel computes: GQ_DEV_ bits of `parts`.

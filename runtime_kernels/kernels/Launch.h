@@ -136,8 +136,8 @@ enum {
   GQ_DEV_SCALE_OFFSETS = 32,
   /// Groups have their own number of columns.
   GQ_DEV_RAGGED = 64,
-  /// A direction is quantized in a way of its own, or has outer scales of rows
-  /// or columns. Blocks are not distinguished by how usual they are.
+  /// A direction is rounded stochastically, transformed, or has outer scales of
+  /// rows or columns. Blocks are not distinguished by how usual they are.
   GQ_DEV_UNUSUAL = 128,
 };
 

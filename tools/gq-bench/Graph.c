@@ -74,6 +74,13 @@ const Operator operators[] = {
     {"te-bf16-both", GQ_BF16, NVFP4, HAS_BOTH | HAS_OUTER_AMAX, NULL, 0},
     {"te-bf16-both-dbias", GQ_BF16, NVFP4,
      HAS_BOTH | HAS_OUTER_AMAX | HAS_DBIAS, NULL, 0},
+    {"te-bf16-both-16x16", GQ_BF16, NVFP4,
+     HAS_BOTH | HAS_OUTER_AMAX | HAS_SQUARES, NULL, 0},
+    {"te-bf16-columns", GQ_BF16, NVFP4, HAS_COLUMNS | HAS_OUTER_AMAX, NULL, 0},
+    {"te-bf16-columns-hadamard", GQ_BF16, NVFP4,
+     HAS_COLUMNS | HAS_OUTER_AMAX | HAS_HADAMARD, NULL, 0},
+    {"te-bf16-columns-gradient", GQ_BF16, NVFP4,
+     HAS_COLUMNS | HAS_OUTER_AMAX | HAS_HADAMARD | HAS_STOCHASTIC, NULL, 0},
     {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp, 0},
     {"gather-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_GATHER, NULL, 0},
     {"mxfp8-bf16", GQ_BF16, MXFP8, HAS_ROWS, NULL, 0},
@@ -389,6 +396,9 @@ static void addInputs(Builder *b) {
     addArgument(b, "g", type,
                 (Argument){ROLE_OUTER_AMAX, GQ_F32, 1, {s->groups}});
   }
+  if (has(b, HAS_STOCHASTIC))
+    addArgument(b, "rng", "tensor<2xi64>",
+                (Argument){ROLE_RNG_STATE, GQ_I64, 1, {2}});
 }
 
 /// All arguments of a product.
@@ -596,6 +606,19 @@ static void printTwoOps(Builder *b, const char *input) {
           format, b->linear, b->groups, b->tiled, b->tiled);
 }
 
+/// What a direction has of its own.
+static const char *directionOf(Builder *b, bool columnwise) {
+  if (has(b, HAS_SQUARES))
+    return columnwise ? " columnwise<block = 16x16>"
+                      : " rowwise<block = 16x16>";
+  if (!columnwise || !has(b, HAS_HADAMARD))
+    return "";
+  return has(b, HAS_STOCHASTIC)
+             ? " columnwise<rounding = stochastic, transform = hadamard16, "
+               "signs = 0xD7E8>"
+             : " columnwise<transform = hadamard16, signs = 0xD7E8>";
+}
+
 /// The same by an op of rows, or columns. dbias is of the last one.
 static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
   FILE *text = b->text;
@@ -604,14 +627,17 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
       columnwise && b->traits.transposes ? b->columnData : b->data;
   const char *scales = columnwise ? b->columnTiled : b->tiled;
   bool hasDbias = has(b, HAS_DBIAS) && columnwise == has(b, HAS_COLUMNS);
-  fprintf(text,
-          "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s\n"
-          "      ins(%s : %s) groups(%s) %s\n"
-          "      %souts(%%%sq0, %%%st0 : %s, %s)",
-          c, c, hasDbias ? ", %b" : "", b->traits.name,
-          has(b, HAS_OUTER_AMAX) ? " recipe(te)" : "", input, b->input,
-          columnwise ? b->columnGroups : b->groups, b->outer,
-          columnwise ? "columnwise_" : "", c, c, data, scales);
+  fprintf(
+      text,
+      "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s%s\n"
+      "      ins(%s : %s) groups(%s) %s%s\n"
+      "      %souts(%%%sq0, %%%st0 : %s, %s)",
+      c, c, hasDbias ? ", %b" : "", b->traits.name,
+      has(b, HAS_OUTER_AMAX) ? " recipe(te)" : "", directionOf(b, columnwise),
+      input, b->input, columnwise ? b->columnGroups : b->groups, b->outer,
+      columnwise && has(b, HAS_STOCHASTIC) ? " rng_state(%rng : tensor<2xi64>)"
+                                           : "",
+      columnwise ? "columnwise_" : "", c, c, data, scales);
   if (hasDbias)
     fprintf(text, " dbias_out(%%b0 : %s)", b->dbias);
   fprintf(text, " -> %s, %s%s%s\n", data, scales, hasDbias ? ", " : "",

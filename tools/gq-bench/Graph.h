@@ -37,6 +37,11 @@ enum {
   /// It is the gradient of weights, [G, N, K], of what the columnwise
   /// directions of [M, N] and of the input are; the result is `element`.
   HAS_GRADIENT = 1 << 8,
+  /// Blocks of 16 by 16 in both directions.
+  HAS_SQUARES = 1 << 9,
+  /// Columns are transformed, and rounded stochastically.
+  HAS_HADAMARD = 1 << 10,
+  HAS_STOCHASTIC = 1 << 11,
 };
 
 /// An element-wise op of bf16 before the quantization.
@@ -103,6 +108,7 @@ typedef enum Role {
   ROLE_ROW_INDICES,
   ROLE_GLOBAL_SCALE,
   ROLE_OUTER_AMAX,
+  ROLE_RNG_STATE,
   /// What separate ops hand to each other.
   ROLE_INTERMEDIATE,
   ROLE_OUTPUT,

@@ -23,7 +23,8 @@ static DLDataType dtypeOf(gqElementType type) {
     return (DLDataType){kDLBfloat, bits, 1};
   if (type == GQ_F32 || type == GQ_F16)
     return (DLDataType){kDLFloat, bits, 1};
-  return (DLDataType){type == GQ_I32 ? kDLInt : kDLUInt, bits, 1};
+  return (DLDataType){type == GQ_I32 || type == GQ_I64 ? kDLInt : kDLUInt, bits,
+                      1};
 }
 
 /// Intermediates and outputs stay as they are.
@@ -32,6 +33,7 @@ static gqStatus fillArgument(DLDevice device, const Shape *shape,
                              uint32_t seed) {
   // As a frontend would make it from an amax of 4.
   static const float globalScale = 672;
+  static const int64_t rngState[] = {42, 1};
   size_t size = argumentSize(argument);
   switch (argument->role) {
   case ROLE_INPUT:
@@ -46,6 +48,8 @@ static gqStatus fillArgument(DLDevice device, const Shape *shape,
     return deviceWrite(device, memory, shape->outerAmax, size);
   case ROLE_GLOBAL_SCALE:
     return deviceWrite(device, memory, &globalScale, size);
+  case ROLE_RNG_STATE:
+    return deviceWrite(device, memory, rngState, size);
   case ROLE_INTERMEDIATE:
   case ROLE_OUTPUT:
     break;

@@ -362,15 +362,18 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
 }
 
 /// Scales row number r of a lane, whose block can be any and is outside of the
-/// tile if not `there`. Returns the factor. All lanes take part.
+/// tile if not `there`; `square` is the largest magnitude of a square one.
+/// Returns the factor. All lanes take part.
 GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
-                         uint32_t parity, uint32_t r, bool there,
+                         uint32_t parity, uint32_t r, bool there, float square,
                          const float x[GQ_DEV_UNIT]) {
   const Direction *d = &o->rowwise;
   float amax = gq_dev_f32_amax(x, GQ_DEV_UNIT);
   if (d->traits.blockColumns == 2 * GQ_DEV_UNIT)
     amax = gq_dev_max_number(amax, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
                                        gq_dev_f32_bits(amax), 1)));
+  if (gqDirectionHasSquares(&d->how))
+    amax = square;
   gq_dev_block_scale block = gq_dev_any_block(
       d->scaler, amax, outerOf(d, job, job->rowwise.outer, place.row + r));
   if (hasRowScales(o, place))
@@ -383,7 +386,7 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
 /// This is rare: it goes through the rows one after the other and loads them
 /// once more. All lanes take part.
 GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
-                       uint32_t parity, bool firstPass) {
+                       uint32_t parity, float square, bool firstPass) {
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
   const JobOutput GQ_SHARED *toRows = &job->rowwise;
   const JobOutput GQ_SHARED *toColumns = &job->columnwise;
@@ -412,7 +415,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     if (rowwise->exists)
       factor = hasLongBlocks(o)
                    ? longRowFactors[place.row + r]
-                   : scaleAnyRow(o, job, place, parity, r, there, x);
+                   : scaleAnyRow(o, job, place, parity, r, there, square, x);
     if (isSecond(o, place)) // The first half is the other lane's.
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT / 2; ++i)
@@ -471,7 +474,10 @@ GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
                         const float rowFactors[ROWS], bool regular,
                         bool firstPass) {
   if (!o->unusual && __builtin_expect(!regular, 0))
-    convertAny(o, job, place, parity, firstPass);
+    convertAny(o, job, place, parity,
+               gqDirectionHasSquares(&o->rowwise.how) ? squareMagnitude(o, held)
+                                                      : 0.0f,
+               firstPass);
   else
     convert(o, job, place, parity,
             GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE | GQ_DEV_DBIAS, held, held,

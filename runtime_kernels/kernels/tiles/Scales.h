@@ -270,7 +270,9 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
           blockScale(o, d, amax[r], outerOf(d, job, outer, row + r));
       gq_dev_extend_range(&range, amax[r]);
       factors[r] = block.factor;
-      if (o->unusual && (row + r >= job->rows || place.column >= job->columns))
+      // Missing rows of a square block have no scale.
+      if ((o->unusual || gqDirectionHasSquares(&d->how)) &&
+          (row + r >= job->rows || place.column >= job->columns))
         block.bits = 0;
       if (hasRowScales(o, place))
         scales[r * scalePitch(d)] = (uint8_t)block.bits;
@@ -340,6 +342,7 @@ GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   float GQ_SHARED *factors = factorsAt(o, place, column);
   float amax[8];
   columnMagnitudes(o, held, place, amax);
+  spreadSquare(o, d, held, amax);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o))

@@ -480,6 +480,10 @@ typedef struct Target {
   int64_t scalesAt, scalesPitch, columnwiseScalesAt;
 } Target;
 
+static bool isUnusual(const TilesVariant *v) {
+  return has(v, GQ_DEV_UNUSUAL) || v->rowwise || v->columnwise;
+}
+
 /// The codes and scales of a direction that is not as usual, as the CPU makes
 /// them, from x [m, k]: scales [m, k / 16], or [k, up(m, 32) / 16] of columns,
 /// which have codes of up(m, 32) rows.
@@ -586,9 +590,9 @@ static void expectTarget(TilesProblem *p, Target t) {
     float outer = outerOf(p, TILES_OUTER, v->outerKind, t.e, &hasOuter);
     int64_t width = t.k / block, height = up(t.m, lines) / lines;
     Block shape = {.n = block, .stride = 1, .lines = lines, .pitch = t.k};
-    if (has(v, GQ_DEV_UNUSUAL))
+    if (isUnusual(v))
       quantizeUnusual(p, t, false, x, codes, scales);
-    for (int64_t r = 0; r < height && !has(v, GQ_DEV_UNUSUAL); ++r)
+    for (int64_t r = 0; r < height && !isUnusual(v); ++r)
       for (int64_t b = 0; b < width; ++b) {
         int64_t at = r * lines * t.k + b * block;
         scales[r * width + b] =
@@ -606,9 +610,9 @@ static void expectTarget(TilesProblem *p, Target t) {
                           t.e, &hasOuter);
     int64_t width = up(rows32, block) / block, height = t.k / lines;
     Block shape = {.n = block, .stride = t.k, .lines = lines, .pitch = 1};
-    if (has(v, GQ_DEV_UNUSUAL))
+    if (isUnusual(v))
       quantizeUnusual(p, t, true, x, codes, scales);
-    for (int64_t c = 0; c < height && !has(v, GQ_DEV_UNUSUAL); ++c)
+    for (int64_t c = 0; c < height && !isUnusual(v); ++c)
       for (int64_t b = 0; b < width; ++b) {
         int64_t at = b * block * t.k + c * lines;
         scales[c * width + b] =

@@ -25,8 +25,11 @@
 #define VARIANT(...) VARIANT_OF(__VA_ARGS__, 0, 0)
 #define UNUSUAL(NAME, TYPE, LOAD, PARTS, RECIPE, LAYOUT, ROWS, BITS, KIND,     \
                 COLUMNWISE_KIND, ROWWISE, COLUMNWISE)                          \
-  VARIANT_OF(NAME, TYPE, LOAD, PARTS | GQ_DEV_UNUSUAL, NVFP4, RECIPE, LAYOUT,  \
-             ROWS, BITS, KIND, COLUMNWISE_KIND, F32, ROWWISE, COLUMNWISE)
+  VARIANT_OF(NAME, TYPE, LOAD,                                                 \
+             (PARTS) |                                                         \
+                 (((ROWWISE) | (COLUMNWISE)) == SQUARES ? 0 : GQ_DEV_UNUSUAL), \
+             NVFP4, RECIPE, LAYOUT, ROWS, BITS, KIND, COLUMNWISE_KIND, F32,    \
+             ROWWISE, COLUMNWISE)
 #define STOCHASTIC 1
 #define HADAMARD (int32_t)(0xd7e80000 | 1 << 2)
 #define SQUARES (1 << 7)
