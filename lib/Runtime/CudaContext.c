@@ -234,12 +234,20 @@ gqStatus gqGetDeviceInfo(gqDeviceInfo *info) {
 // Captures
 //===----------------------------------------------------------------------===//
 
-gqStatus gqCudaRefuseCapture(const gqCudaContext *context, CUstream stream,
-                             const char *what) {
-  CUstreamCaptureStatus capture;
+gqStatus gqCudaIsCapturing(const gqCudaContext *context, CUstream stream,
+                           bool *isCapturing) {
+  CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
   gqStatus status =
       GQ_CUDA_CALL(context, cuStreamIsCapturing, stream, &capture);
-  if (status != GQ_OK || capture == CU_STREAM_CAPTURE_STATUS_NONE)
+  *isCapturing = capture != CU_STREAM_CAPTURE_STATUS_NONE;
+  return status;
+}
+
+gqStatus gqCudaRefuseCapture(const gqCudaContext *context, CUstream stream,
+                             const char *what) {
+  bool isCapturing;
+  gqStatus status = gqCudaIsCapturing(context, stream, &isCapturing);
+  if (status != GQ_OK || !isCapturing)
     return status;
   return gqFail(GQ_CUDA_ERROR, "%s cannot be captured in a CUDA graph", what);
 }

@@ -31,6 +31,10 @@ typedef struct gqCudaContext {
   CUmemoryPool pool;
   /// Guarded by gqCudaLock().
   gqCudaStatusWord *statusWords;
+  /// Words that are zero, for streams whose first use is captured in a graph;
+  /// likewise.
+  CUdeviceptr spareWords;
+  int numSpareWords;
   struct gqCudaContext *next;
 } gqCudaContext;
 
@@ -61,6 +65,10 @@ static inline gqStatus gqCudaCheckCall(const gqCudaContext *context,
 /// something and for look-ups, never for a call that waits.
 void gqCudaLock(void);
 void gqCudaUnlock(void);
+
+/// Finds whether `stream` is being captured.
+gqStatus gqCudaIsCapturing(const gqCudaContext *context, CUstream stream,
+                           bool *isCapturing);
 
 /// Fails if `stream` is being captured. For what cannot be part of a graph:
 /// `what` completes "... cannot be captured".

@@ -163,22 +163,59 @@ static gqStatus clearWord(const gqCudaContext *context, CUdeviceptr address,
                       /*count=*/1, stream);
 }
 
-/// Allocates a word that is zero for what comes later in `stream`.
-static gqStatus allocateWord(const gqCudaContext *context, CUstream stream,
-                             CUdeviceptr *address) {
+/// Allocates words that are zero for what comes later in `stream`.
+static gqStatus allocateWords(const gqCudaContext *context, CUstream stream,
+                              size_t count, CUdeviceptr *address) {
   const gqCudaDriver *driver = context->driver;
   gqStatus status =
-      gqCudaRefuseCapture(context, stream, "the first use of a stream");
+      gqCudaCheck(driver, driver->cuMemAlloc(address, count * sizeof(uint32_t)),
+                  "cuMemAlloc");
   if (status != GQ_OK)
     return status;
-  status = gqCudaCheck(driver, driver->cuMemAlloc(address, sizeof(uint32_t)),
-                       "cuMemAlloc");
-  if (status != GQ_OK)
-    return status;
-  status = clearWord(context, *address, stream);
+  status = GQ_CUDA_CALL(context, cuMemsetD32Async, *address, /*value=*/0, count,
+                        stream);
   if (status != GQ_OK)
     driver->cuMemFree(*address);
   return status;
+}
+
+/// Under the lock: has spare words for captures to come. They are zero for any
+/// stream, hence the wait, at the first use of a context alone.
+static gqStatus stockSpares(gqCudaContext *context, CUstream stream) {
+  enum { COUNT = 64 };
+  if (context->spareWords)
+    return GQ_OK;
+  CUdeviceptr address = 0;
+  gqStatus status = allocateWords(context, stream, COUNT, &address);
+  if (status != GQ_OK)
+    return status;
+  status = synchronize(context, stream);
+  if (status != GQ_OK) {
+    context->driver->cuMemFree(address);
+    return status;
+  }
+  context->spareWords = address;
+  context->numSpareWords = COUNT;
+  return GQ_OK;
+}
+
+/// Under the lock: a word that is zero for what comes later in `stream`. In a
+/// capture, where nothing can be allocated, it is a spare one.
+static gqStatus createWord(gqCudaContext *context, CUstream stream,
+                           CUdeviceptr *address) {
+  bool isCapturing = false;
+  gqStatus status = gqCudaIsCapturing(context, stream, &isCapturing);
+  if (status != GQ_OK)
+    return status;
+  if (!isCapturing) {
+    status = stockSpares(context, stream);
+    return status == GQ_OK ? allocateWords(context, stream, 1, address)
+                           : status;
+  }
+  if (!context->numSpareWords)
+    return gqCudaRefuseCapture(context, stream, "the first use of a stream");
+  *address = context->spareWords + --context->numSpareWords * sizeof(uint32_t);
+  return GQ_OK;
 }
 
 /// Under the lock: finds the word of a stream or makes it.
@@ -192,7 +229,7 @@ static gqStatus getWord(gqCudaContext *context, CUstream stream,
   word = calloc(1, sizeof(gqCudaStatusWord));
   if (!word)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
-  gqStatus status = allocateWord(context, stream, address);
+  gqStatus status = createWord(context, stream, address);
   if (status != GQ_OK) {
     free(word);
     return status;

@@ -84,10 +84,10 @@ class NumPy:
         return np.dtype(getattr(ml_dtypes, e.numpy) if ml_dtypes else e.plain)
 
     @staticmethod
-    def maker(shape, element, device):
+    def maker(shape, element, device, zeroes=False):
         """A function that makes new arrays."""
-        dtype = NumPy.dtype(element)
-        return lambda: np.empty(shape, dtype)
+        dtype, make = NumPy.dtype(element), np.zeros if zeroes else np.empty
+        return lambda: make(shape, dtype)
 
     @staticmethod
     def stream(device):
@@ -135,10 +135,20 @@ class Torch:
     def dtype(self, element):
         return self._dtypes[element]
 
-    def maker(self, shape, element, device):
-        empty, dtype = self._torch.empty, self._dtypes[element]
+    def device(self, device):
         name = "cpu" if device[0] == CPU else f"cuda:{device[1]}"
-        where = self._torch.device(name)
+        return self._torch.device(name)
+
+    def maker(self, shape, element, device, zeroes=False):
+        dtype, where = self._dtypes[element], self.device(device)
+        if zeroes:
+            # Of f4 and f8, not all torch functions exist.
+            make = self._torch.zeros
+            size = _formats.BY_MLIR[element].size
+            plain = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}[size]
+            plain = getattr(self._torch, plain)
+            return lambda: make(shape, dtype=plain, device=where).view(dtype)
+        empty = self._torch.empty
         return lambda: empty(shape, dtype=dtype, device=where)
 
     def stream(self, device):
@@ -250,7 +260,8 @@ class Arrays:
         return element
 
     @staticmethod
-    def maker(shape, element, device):
+    def maker(shape, element, device, zeroes=False):
+        assert not zeroes, "only torch asks for it"
         return lambda: allocate(shape, element, device)
 
     @staticmethod

@@ -111,6 +111,8 @@ class Output:
     shape: tuple[int, ...] | None
     #: Whether `out` may be larger in its first extent.
     is_buffer: bool = False
+    #: Whether the op may leave some of it as it was.
+    is_partial: bool = True
 
 
 @dataclasses.dataclass
@@ -330,13 +332,15 @@ class Planner:
     Args:
       plan: called with a Problem and the options, returns a Spec.
       names: the arguments that are arrays, in the order that run() takes them.
+      zeroes: whether new results are zero where the op does not write.
     """
 
     # Of more shapes than anybody uses at a time.
     _LIMIT = 8192
 
-    def __init__(self, names, plan):
+    def __init__(self, names, plan, zeroes=False):
         self._names, self._plan, self._plans = names, plan, {}
+        self._zeroes = zeroes
 
     def run(self, options, arrays, out=None, stream=None, names=None, labels=None):
         """Plans and runs a call.
@@ -402,7 +406,14 @@ class Planner:
         result = plan.run(arrays, out, stream)
         return plan._wrap(returned) if returned is not None else result
 
-    def _make(self, kind, options, arrays, out, names, labels):
+    def shapes(self, kind, options, arrays, names=None, labels=None):
+        """The (shape, element type) of each result, and their device."""
+        names = names or self._names
+        _, spec, device = self._spec(kind, options, arrays, names, labels or {})
+        return [(o.shape, o.use.element) for o in spec.outputs.values()], device
+
+    def _spec(self, kind, options, arrays, names, labels):
+        """The descriptions of arguments by name, the Spec and the device."""
         given = {
             n: _describe(kind, a, labels.get(n, n))
             for n, a in zip(names, arrays)
@@ -410,13 +421,17 @@ class Planner:
         }
         device = _common_device(given, labels)
         problem = Problem(given, labels, device)
-        spec = self._plan(problem, *options)
+        return given, self._plan(problem, *options), device
+
+    def _make(self, kind, options, arrays, out, names, labels):
+        given, spec, device = self._spec(kind, options, arrays, names, labels)
         outputs = list(spec.outputs.values())
         spec.operands = _in_order(spec.operands, given)
         uses = [u for us in spec.operands.values() for u in us]
         unused = sorted(set(given) - {u.name for u in uses})
         if unused:
-            problem.refuse(unused[0], "expected none here")
+            name = labels.get(unused[0], unused[0])
+            raise invalid_argument(f"{name}: expected none here")
         descriptions = [(u.element, given[u.name].shape, device) for u in uses]
         if out is None:
             for o in outputs:
@@ -432,7 +447,7 @@ class Planner:
             (o.use.element, shape, device) for o, shape in zip(outputs, shapes)
         ]
         makers = [
-            kind.maker(shape, o.use.element, device)
+            kind.maker(shape, o.use.element, device, self._zeroes and o.is_partial)
             for o, shape in zip(outputs, shapes)
         ]
         executable = _executable(spec.text(), device)

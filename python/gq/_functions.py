@@ -244,7 +244,7 @@ def _plan_quantize(
         shapes["columnwise_data"] = None if f.transposes else flat
         static = dict.fromkeys(shapes, (None,))
     else:
-        shapes = dataclasses.asdict(buffer_extents(m, k, groups, format, layout))
+        shapes = dict(vars(buffer_extents(m, k, groups, format, layout)))
         static = {
             n: (None, *s[1:]) if len(s) == 2 else (None,) for n, s in shapes.items()
         }

@@ -469,6 +469,27 @@ static void testFirstUseInCapture(void **state) {
   mgpuModuleUnload(module);
 }
 
+/// Not so a stream's first use where the context was used before.
+static void testFirstUseOfStreamInCapture(void **state) {
+  (void)state;
+  CUstream used = makeStream(), captured = makeStream();
+  uint32_t *before = gqStreamStatusWord(used);
+  assert_non_null(before);
+  fakeCuda.capturing = captured;
+  fakeCuda.isCapturing = true;
+  int allocations = fakeCudaCalls("cuMemAlloc_v2");
+  uint32_t *word = gqStreamStatusWord(captured);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  assert_non_null(word);
+  assert_int_equal(*word, 0);
+  assert_ptr_not_equal(word, before);
+  assert_ptr_equal(gqStreamStatusWord(captured), word);
+  assert_int_equal(fakeCudaCalls("cuMemAlloc_v2"), allocations);
+  fakeCuda.isCapturing = false;
+  *word = GQ_DEV_STATUS_OFFSETS;
+  assert_int_equal(gqStreamStatus(captured), GQ_INVALID_OFFSETS);
+}
+
 /// What generated code does in an invocation.
 static void runGenerated(void *module, CUstream stream) {
   void *memory = mgpuMemAlloc(64, stream, false);
@@ -1257,6 +1278,7 @@ int main(void) {
       cmocka_unit_test_setup(testStatusWords, setUp),
       cmocka_unit_test_setup(testStatusWithoutWord, setUp),
       cmocka_unit_test_setup(testFirstUseInCapture, setUp),
+      cmocka_unit_test_setup(testFirstUseOfStreamInCapture, setUp),
       cmocka_unit_test_setup(testCaptureAfterWarmUp, setUp),
       cmocka_unit_test_setup(testGraph, setUp),
       cmocka_unit_test_setup(testGraphOfDefaultStream, setUp),

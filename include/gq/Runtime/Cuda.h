@@ -115,7 +115,7 @@ GQ_EXPORT gqStatus gqEventElapsed(void *start, void *end, double *microseconds);
 
 /// Begins to capture what is put into the stream of this thread: until
 /// gqGraphEnd() it is recorded instead of run. gqInvoke can be captured once it
-/// was called on that stream (see gq/Runtime/Executable.h). Errors:
+/// was called on the device (see gq/Runtime/Executable.h). Errors:
 /// GQ_INVALID_ARGUMENT on the legacy default stream, which cannot be captured.
 GQ_EXPORT gqStatus gqGraphBegin(void);
 
@@ -165,8 +165,9 @@ GQ_EXPORT gqStatus gqCudaStatus(void);
 
 /// The device address of the word that kernels on `stream` OR what they find
 /// wrong into: bit 0 for offsets, bit 1 for scale_offsets. Null after a
-/// failure. The word is allocated at the first call for a stream, which must
-/// not be captured, and kept as long as the context.
+/// failure. The word is allocated at the first call for a stream and kept as
+/// long as the context. The first call in a context must not be captured, nor
+/// the first of more than 64 streams.
 GQ_EXPORT uint32_t *gqStreamStatusWord(void *stream);
 
 /// The number of multiprocessors of the thread's device, for the size of a

@@ -138,7 +138,7 @@ GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
 /// and scalar results on the CPU. The call only puts work into the thread's
 /// stream (see gqSetStream); results are ready when the stream is. A fresh one
 /// is freed in order with that stream, which must outlive it. The first call on
-/// a device and stream loads the kernels and must not be captured in a CUDA
+/// a device loads the kernels and must not be captured in a CUDA
 /// graph; an executable must outlive the graphs that captured it. What kernels
 /// find wrong with their data is asked for with gqStreamStatus. Errors: those
 /// of gq/Runtime/Cuda.h too; a failure that an earlier release of a result left

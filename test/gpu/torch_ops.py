@@ -1,0 +1,441 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The package with torch: functions, streams, CUDA graphs, custom operators.
+
+torch_ops.py [cpu | cuda]: needs torch and NumPy, the gq package, and the modules
+beside this one and in test/python. The last line counts the tests.
+"""
+
+import sys
+import threading
+import timeit
+import traceback
+
+import elements
+import formats
+import functions
+import golden
+import gq
+import gq.torch
+import numpy as np
+import torch
+
+WHERE = sys.argv[1] if len(sys.argv) > 1 else "cuda"
+CUDA = WHERE == "cuda"
+DTYPES = {
+    "bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32,
+    "i8": torch.float4_e2m1fn_x2, "f8E4M3FN": torch.float8_e4m3fn,
+    "f8E5M2": torch.float8_e5m2, "f8E8M0FNU": torch.float8_e8m0fnu,
+}  # fmt: skip
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def tensor(array, element=None):
+    """A NumPy array, as stored, where the tests run."""
+    array = np.array(array, order="C")
+    if array.dtype == np.uint16:
+        array = array.view(np.int16)
+    t = torch.from_numpy(array).to(WHERE)
+    dtype = DTYPES.get(element)
+    return t if dtype is None or t.dtype == dtype else t.view(dtype)
+
+
+def stored(t):
+    """A tensor as integers of NumPy."""
+    kinds = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    return t.detach().view(kinds[t.element_size()]).cpu().numpy()
+
+
+def configuration(name):
+    x, element, offsets, starts = functions.arguments(name)
+    wanted = functions.expected(x, offsets, starts, element)
+    return tensor(x, element), tensor(offsets), tensor(starts), wanted
+
+
+def check(q, wanted):
+    functions.check(stored(q[0]), stored(q[1]), wanted)
+
+
+def raises(kind, message, function, *arguments, **options):
+    import re
+
+    try:
+        function(*arguments, **options)
+    except kind as error:
+        assert re.search(message, str(error)), str(error)
+        return
+    raise AssertionError(f"no {kind.__name__}: {message}")
+
+
+@test
+def configurations():
+    """Byte for byte, in the types that torch has."""
+    for name in functions.CONFIGURATIONS:
+        x, offsets, starts, wanted = configuration(name)
+        for q in (
+            gq.grouped_block_quantize(x, offsets),
+            gq.nv_grouped_block_quantize(x, offsets, starts),
+            gq.torch.grouped_block_quantize(x, offsets),
+        ):
+            assert q[0].dtype == torch.float4_e2m1fn_x2 and q[0].device == x.device
+            assert q[1].dtype == torch.float8_e4m3fn
+            check(q, wanted)
+
+
+@test
+def batches():
+    """Formats, directions and shapes; the golden data."""
+    made = formats.batches(golden.DIR)
+    # run.py has all of them; these show that arguments arrive.
+    kinds = "nvfp4 te tile128x4", "mxfp8_e4m3 nvfuser tile128x4", "fp8_e4m3_1x128 nvfuser"
+    names = [f"{n} {k} bf16 both" for n in ("varied", "ragged") for k in kinds]
+    for name in made:
+        if not (name.startswith("golden") or name in names):
+            continue
+        for case, operands in made[name]().calls:
+            try:
+                results = functions.grouped_block_quantize(operands, case.attributes, tensor)
+            except gq.Error as error:
+                # What GPUs have no kernel for is refused.
+                if error.status == "COMPILE_ERROR" and "GPU" in error.message:
+                    print(f"  not on GPUs: {name}")
+                    break
+                raise
+            unpacked = {
+                n: stored(t).view(functions.decode(operands[n].array).dtype)
+                for n, t in results.items()
+            }
+            case.check(unpacked)
+
+
+@test
+def layer():
+    """Quantize, multiply; the sum is that of torch within what 4 bits allow."""
+    torch.manual_seed(0)
+    x = torch.randn(300, 256, device=WHERE).bfloat16()
+    w = torch.randn(3, 64, 256, device=WHERE).bfloat16()
+    offsets = torch.tensor([0, 100, 100, 300], dtype=torch.int32, device=WHERE)
+    for fmt, bound in ("nvfp4", 0.15), ("mxfp8_e4m3", 0.05):
+        q, qw = gq.grouped_block_quantize(x, offsets, fmt), gq.quantize_weights(w, fmt)
+        y = gq.grouped_mm(q, qw)
+        expected = torch.cat(
+            [x[a:b].float() @ e.float().t() for a, b, e in zip([0, 100, 100], [100, 100, 300], w)]
+        )
+        error = (y.float() - expected).norm() / expected.norm()
+        assert error < bound, error
+
+
+@test
+def silu_and_mul():
+    x, offsets, _, _ = configuration("nvfuser")
+    x = torch.randn_like(x)
+    q = gq.grouped_block_quantize(x, offsets, producer="silu_and_mul")
+    gate, up = x.float().chunk(2, 1)
+    h = (torch.nn.functional.silu(gate) * up).bfloat16()
+    expected = gq.grouped_block_quantize(h, offsets)
+    different = (stored(q.data) != stored(expected.data)).mean()
+    assert different < 1e-3, different
+    traced = gq.grouped_block_quantize(
+        x, offsets, producer=lambda g, u: g / (gq.producers.exp(-g) + 1) * u
+    )
+    assert (stored(traced.data) == stored(q.data)).all()
+
+
+@test
+def bad_arguments():
+    x, offsets, _, _ = configuration("nvfuser")
+    quantize = gq.grouped_block_quantize
+    raises(gq.Error, "x: expected float32", quantize, x.to(torch.int32), offsets)
+    raises(gq.Error, "x: expected row-major contiguous", quantize, x.t(), offsets)
+    raises(gq.Error, "x: .* found device meta", quantize, x.to("meta"), offsets)
+    raises(TypeError, "offsets: expected an array like x", quantize, x, np.int32([0]))
+    freed = torch.empty_like(x)
+    freed.untyped_storage().resize_(0)
+    raises(gq.Error, "x: expected data, found null", quantize, freed, offsets)
+    if CUDA:
+        raises(gq.Error, "offsets: expected CUDA device 0, where x is, found the CPU",
+               quantize, x, offsets.cpu())  # fmt: skip
+        if torch.cuda.device_count() > 1:
+            raises(gq.Error, "offsets: .* found CUDA device 1", quantize, x, offsets.to("cuda:1"))
+
+
+@test
+def gradient():
+    """Straight through."""
+    x = torch.randn(128, 64, device=WHERE, requires_grad=True)
+    offsets = torch.tensor([0, 128], dtype=torch.int32, device=WHERE)
+    y = gq.torch.fake_quantize(x, offsets)
+    assert 0 < (y - x).norm() / x.norm() < 0.2
+    g = torch.randn_like(y)
+    y.backward(g)
+    assert torch.equal(x.grad, g)
+
+
+@test
+def operators():
+    """opcheck: schema, fake, autograd, ahead-of-time dispatch, also of dynamic
+    shapes."""
+    x = torch.randn(128, 64, device=WHERE).bfloat16()
+    offsets = torch.tensor([0, 64, 128], dtype=torch.int32, device=WHERE)
+    ops, none = torch.ops.gq, [None] * 6
+    # The check of the schema computes with results, as torch does not with f8,
+    # and copies them, as it does not f4.
+    fmt = "mxfp8_e4m3"
+    checks = (
+        "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static",
+        "test_aot_dispatch_dynamic",
+    )  # fmt: skip
+
+    def check_operator(op, arguments):
+        torch.library.opcheck(op.default, arguments, test_utils=checks)
+
+    check_operator(
+        ops.grouped_block_quantize,
+        ([x], offsets, fmt, None, None, "all", "usual", "usual", None, *none, True, "float32"),
+    )
+    q = gq.grouped_block_quantize(x, offsets, fmt)
+    w = gq.quantize_weights(x.reshape(2, 64, 64), fmt)
+    check_operator(
+        ops.grouped_mm,
+        (q.data, w.data, offsets, q.scales, w.scales, q.scale_offsets, fmt, fmt, "k",
+         None, None, None, None, "bfloat16"),
+    )  # fmt: skip
+    check_operator(
+        ops.grouped_dequantize,
+        (q.data, offsets, q.scales, q.scale_offsets, fmt, None, None, None, None, None, "bfloat16"),
+    )
+    torch.library.opcheck(
+        ops.grouped_amax.default, ([x], offsets, None, None, True, True, True)
+    )
+    grad = x.float().requires_grad_()
+    torch.library.opcheck(ops.fake_quantize.default, (grad, offsets, "nvfp4"))
+
+
+class Experts(torch.nn.Module):
+    """A feed-forward network of experts in nvfp4."""
+
+    def __init__(self, groups, k, n):
+        super().__init__()
+        torch.manual_seed(1)
+        up = torch.randn(groups, 2 * n, k, device=WHERE).bfloat16()
+        down = torch.randn(groups, k, n, device=WHERE).bfloat16()
+        for name, w in ("up", up), ("down", down):
+            q = gq.quantize_weights(w)
+            self.register_buffer(name, q.data)
+            self.register_buffer(name + "_scales", q.scales)
+
+    def forward(self, x, offsets):
+        q = gq.torch.grouped_block_quantize(x, offsets)
+        h = gq.torch.grouped_mm(q, self.up, b_scales=self.up_scales)
+        q = gq.torch.grouped_block_quantize(h, offsets, producer="silu_and_mul")
+        return gq.torch.grouped_mm(q, self.down, b_scales=self.down_scales)
+
+
+@test
+def compiled_module():
+    """torch.compile without a graph break, torch.export: the same bytes."""
+    module = Experts(4, 256, 128)
+    x = torch.randn(300, 256, device=WHERE).bfloat16()
+    offsets = torch.tensor([0, 100, 100, 250, 300], dtype=torch.int32, device=WHERE)
+    expected = module(x, offsets)
+    compiled = torch.compile(module, fullgraph=True, dynamic=True)
+    for rows in 300, 300, 290:
+        part = torch.clamp(offsets, max=rows)
+        out = compiled(x[:rows].contiguous(), part)
+        assert torch.equal(out[:250], expected[:250]) and out.shape == (rows, 256)
+    exported = torch.export.export(module, (x, offsets))
+    assert torch.equal(exported.module()(x, offsets), expected)
+
+
+@test
+def dlpack():
+    """Arrays, without a copy."""
+
+    class Foreign:
+        def __init__(self, t):
+            self.t = t
+
+        def __dlpack_device__(self):
+            return self.t.__dlpack_device__()
+
+        def __dlpack__(self, stream=None, **_):
+            return self.t.__dlpack__(stream=stream)
+
+    x, offsets, starts, wanted = configuration("nvfuser")
+    q = gq.grouped_block_quantize(Foreign(x), Foreign(offsets))
+    assert isinstance(q.data, gq.Array)
+    found = torch.from_dlpack(q.scale_offsets)
+    assert torch.equal(found, starts) and found.device == x.device
+    if CUDA:
+        torch.cuda.synchronize()
+        interface = q.scales.__cuda_array_interface__
+        assert interface["shape"] == q.scales.shape and interface["typestr"] == "|u1" or "<u1"
+        scales = torch.as_tensor(q.scales, device="cuda")
+        functions.check(stored(torch.as_tensor(q.data, device="cuda")), stored(scales), wanted)
+
+
+if CUDA:
+
+    @test
+    def streams():
+        """Work is on the current stream, or the one that is named, of each thread."""
+        x, offsets, _, wanted = configuration("nvfuser")
+        torch.cuda.synchronize()
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        slow = torch.randn(4096, 4096, device="cuda")
+        for named in False, True:
+            y = torch.empty_like(x)
+            with torch.cuda.stream(side):
+                for _ in range(20):
+                    slow = (slow @ slow).clamp(-1, 1)
+                y.copy_(x)  # After all of that.
+                if not named:
+                    q = gq.grouped_block_quantize(y, offsets)
+            if named:
+                q = gq.grouped_block_quantize(y, offsets, stream=side)
+            side.synchronize()
+            check(q, wanted)
+        failures = []
+
+        def work():
+            try:
+                with torch.cuda.stream(torch.cuda.Stream()):
+                    for _ in range(50):
+                        check(gq.grouped_block_quantize(x, offsets), wanted)
+            except BaseException as error:  # noqa: BLE001
+                failures.append(error)
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        assert not failures, failures
+
+    @test
+    def no_synchronization():
+        """torch refuses to wait for the device, and so would gq be found out: the
+        calls return long before the work before them is done."""
+        x, offsets, _, _ = configuration("nvfuser")
+        gq.grouped_block_quantize(x, offsets)
+        slow = torch.randn(8192, 8192, device="cuda")
+        torch.cuda.synchronize()
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        for _ in range(60):
+            slow = slow @ slow
+        done = torch.cuda.Event()
+        done.record()
+        gq.grouped_block_quantize(x, offsets)
+        assert not done.query(), "the call waited"
+        del begin, end
+
+    @test
+    def graph():
+        """A captured call, replayed with other offsets; a stream of its own."""
+        module = Experts(4, 256, 128)
+        x = torch.randn(300, 256, device="cuda").bfloat16()
+        first = torch.tensor([0, 100, 100, 250, 300], dtype=torch.int32, device="cuda")
+        second = torch.tensor([0, 0, 290, 290, 300], dtype=torch.int32, device="cuda")
+        expected = [module(x, o).clone() for o in (first, second)]
+        assert not torch.equal(*expected)
+        offsets = first.clone()
+        for function in module, lambda x, o: gq.grouped_block_quantize(x, o).data:
+            wanted = [function(x, o).clone() for o in (first, second)]
+            offsets.copy_(first)
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                out = function(x, offsets)
+            for o, w in zip((second, first), reversed(wanted)):
+                offsets.copy_(o)
+                graph.replay()
+                torch.cuda.synchronize()
+                assert (stored(out) == stored(w)).all()
+
+    @test
+    def compiled_with_graphs():
+        module = Experts(4, 256, 128)
+        x = torch.randn(300, 256, device="cuda").bfloat16()
+        offsets = torch.tensor([0, 100, 100, 250, 300], dtype=torch.int32, device="cuda")
+        expected = module(x, offsets).clone()
+        compiled = torch.compile(module, fullgraph=True, mode="reduce-overhead")
+        for _ in range(4):
+            assert torch.equal(compiled(x, offsets), expected)
+
+    @test
+    def wrong_contents():
+        x, offsets, _, _ = configuration("nvfuser")
+        gq.check_stream()
+        offsets = offsets.clone()
+        offsets[1] = 9999
+        gq.grouped_block_quantize(x, offsets)
+        raises(gq.Error, "INVALID_OFFSETS", gq.check_stream)
+        gq.check_stream()
+
+
+def host_times():
+    """Host time a call after the first, in microseconds."""
+    x = torch.randn(128, 5120, device=WHERE).bfloat16()
+    offsets = torch.tensor([0, 64, 128], dtype=torch.int32, device=WHERE)
+    w = gq.quantize_weights(torch.randn(2, 256, 5120, device=WHERE).bfloat16())
+    q = gq.grouped_block_quantize(x, offsets)
+    out = [torch.empty_like(q.data), torch.empty_like(q.scales), torch.empty_like(q.scale_offsets)]
+    calls = {
+        "grouped_block_quantize": lambda: gq.grouped_block_quantize(x, offsets),
+        "the same with out": lambda: gq.grouped_block_quantize(x, offsets, out=out),
+        "nv_grouped_block_quantize": lambda: gq.nv_grouped_block_quantize(x, offsets, q.scale_offsets),
+        "grouped_mm": lambda: gq.grouped_mm(q, w),
+        "operator gq::grouped_block_quantize": lambda: gq.torch.grouped_block_quantize(x, offsets),
+        "torch.empty": lambda: torch.empty((128, 2560), dtype=torch.uint8, device=WHERE),
+        "torch.add": lambda: torch.add(x, x),
+    }
+    sync = torch.cuda.synchronize if CUDA else lambda: None
+    for name, call in calls.items():
+        call()
+        best = 1e9
+        for _ in range(20):
+            sync()
+            best = min(best, timeit.timeit(call, number=100) / 100)
+        sync()
+        print(f"  {name}: {best * 1e6:.1f} us")
+    # Through C alone: the same plan, nothing of Python but the call.
+    planner = gq._functions._quantize_planner
+    plan = next(p for p in planner._plans.values() if p._count == 5 and not p._names[2:3] == ["x"])
+    frame = gq._call._Frame(plan._descriptions)
+    for i, t in enumerate([x, offsets, *out]):
+        frame.words[gq._call._WORDS * i] = t.data_ptr()
+    if plan._descriptions[0][1] == tuple(x.shape):
+        invoke = gq._call._invoke
+        run = lambda: invoke(plan._handle, None, frame.pointers, 5, None, 0)  # noqa: E731
+        best = 1e9
+        for _ in range(20):
+            sync()
+            best = min(best, timeit.timeit(run, number=100) / 100)
+        sync()
+        print(f"  gqInvoke by ctypes: {best * 1e6:.1f} us")
+
+
+def main():
+    failed = 0
+    try:
+        host_times()
+    except Exception:  # noqa: BLE001
+        traceback.print_exc()
+    for function in TESTS:
+        try:
+            function()
+            print(f"PASS {function.__name__}", flush=True)
+        except Exception:  # noqa: BLE001
+            failed += 1
+            print(f"FAIL {function.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
