@@ -32,10 +32,12 @@ from ._functions import (
     grouped_block_quantize,
     grouped_dequantize,
     grouped_mm,
+    grouped_quantize,
     grouped_wgrad,
     nv_grouped_block_quantize,
     preprocess_grouped_matmul_sf,
     quantize_weights,
+    update_scales,
 )
 from ._library import Error, lib
 from ._version import __version__
@@ -62,10 +64,12 @@ __all__ = [
     "grouped_block_quantize",
     "grouped_dequantize",
     "grouped_mm",
+    "grouped_quantize",
     "grouped_wgrad",
     "layout",
     "nv_grouped_block_quantize",
     "preprocess_grouped_matmul_sf",
     "producers",
     "quantize_weights",
+    "update_scales",
 ]

@@ -10,7 +10,7 @@ from operator import itemgetter
 from . import _arrays, _formats, producers
 from ._call import FLOATS, INDICES, Output, Planner, Spec, Use, enumerations
 from ._library import invalid_argument
-from .layout import buffer_extents, up
+from .layout import buffer_extents, padded, up
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Quantized(tuple):
 
     Attributes:
       names: some of "data", "scales", "columnwise_data", "columnwise_scales",
-        "amax" and "dbias", which are attributes too.
+        "amax", "dbias" and "scale_inv", which are attributes too.
       format: the name of the format.
       offsets: the groups, as they were given.
       scale_offsets: where the groups' tiles begin in `scales`, or None.
@@ -65,7 +65,8 @@ class Quantized(tuple):
 
     names: tuple[str, ...] = ()
     format = offsets = scale_offsets = columns = None
-    data = scales = columnwise_data = columnwise_scales = amax = dbias = None
+    data = scales = columnwise_data = columnwise_scales = None
+    amax = dbias = scale_inv = None
 
     def __repr__(self):
         parts = ", ".join(
@@ -454,6 +455,172 @@ def nv_grouped_block_quantize(
 
 
 # ---------------------------------------------------------------------------
+# FP8 per tensor
+# ---------------------------------------------------------------------------
+
+_TENSOR_FORMATS = {"fp8_e4m3": "f8E4M3FN", "fp8_e5m2": "f8E5M2"}
+_SCALED_NAMES = (
+    "row_indices", "offsets", "first_dims", "last_dims", "outer_amax", "scale",
+)  # fmt: skip
+
+
+def _block_format(q):
+    """The format of a Quantized for the ops in which FP8 per tensor is none."""
+    return None if q.format in _TENSOR_FORMATS else q.format
+
+
+def _find_tensor_format(format):
+    if format not in _TENSOR_FORMATS:
+        raise invalid_argument(
+            f"format: expected fp8_e4m3 or fp8_e5m2, found {format!r}"
+        )
+    return _TENSOR_FORMATS[format]
+
+
+def _plan_scaled(
+    p, count, format, rows, rowwise, columnwise, producer, amax, dbias, scale_inv
+):
+    element = _find_tensor_format(format)
+    ragged, gathered, maps = "first_dims" in p, "row_indices" in p, []
+    if ragged:
+        (size,) = p.take("x", FLOATS, [None])
+        inputs, m, k = [Use("x", p.elements["x"], (None,))], None, None
+    else:
+        inputs, maps, m, k = _inputs(p, producer, count, gathered)
+        if k == 0 or k % 16:
+            p.refuse(inputs[0].name, f"expected a multiple of 16 columns, found {k}")
+    if gathered:
+        (m,) = p.take("row_indices", INDICES, [None])
+    offsets, groups = _groups(p, True)
+    index = (offsets.element,)
+    operands = {
+        "inputs": inputs,
+        "row_indices": [Use("row_indices", p.elements["row_indices"], (None,))]
+        if gathered
+        else [],
+        "offsets": [offsets],
+        "first_dims": _optional(p, "first_dims", index, [groups]),
+        "last_dims": _optional(p, "last_dims", index, [groups]),
+        "outer_amax": _outer(p, "outer_amax", groups),
+        "scale": _outer(p, "scale", groups),
+    }
+    outputs = {}
+
+    def add(name, kind, shape, static, is_buffer=False):
+        outputs[name] = Output(Use(name, kind, static), shape, is_buffer)
+
+    if rowwise:
+        shape = (size,) if ragged else (m, k)
+        add("data", element, shape, (None,) if ragged else (None, k), ragged)
+    if columnwise:
+        shape = None if ragged else (k * padded(m, groups, 32),)
+        add("columnwise_data", element, shape, (None,), True)
+    if amax:
+        add("amax", "f32", (groups,), (groups,))
+    if dbias is not False:
+        kind = _element(dbias, "dbias") if dbias is not True else inputs[0].element
+        add("dbias", kind, (groups, k), (groups, k))
+    if scale_inv:
+        add("scale_inv", "f32", (groups,), (groups,))
+    attributes = enumerations("grouped_quantize", format=format, rows=rows)
+    region = _region(producer, inputs, maps, gathered, attributes)
+    wrap = _quantized(tuple(outputs), format, k)
+    return Spec("grouped_quantize", operands, outputs, attributes, region, wrap)
+
+
+_scaled_planner = Planner(("x", *_SCALED_NAMES), _plan_scaled)
+
+
+def grouped_quantize(
+    x, offsets, format: str = "fp8_e4m3", *, scale=None, outer_amax=None,
+    rows: str = "all", rowwise: bool = True, columnwise: bool = False, producer=None,
+    row_indices=None, shapes=None, amax: bool = False, dbias=False,
+    scale_inv: bool = True, out=None, stream=None,
+) -> Quantized:  # fmt: skip
+    """Quantizes groups to FP8 with a scale a group.
+
+    Args:
+      x, offsets, rows, rowwise, columnwise, producer, row_indices, shapes, amax,
+        dbias, stream: as of grouped_block_quantize(); K is a multiple of 16, and
+        columnwise data is transposed.
+      format: "fp8_e4m3" or "fp8_e5m2".
+      scale: [] or [G] float32, what x is multiplied with (delayed scaling).
+      outer_amax: [] or [G] float32, of which the scale is made (current scaling).
+        There is one of the two.
+      scale_inv: whether 1 / scale of each group, [G] float32, is returned.
+      out: arrays for all that is returned.
+
+    Returns:
+      A Quantized: data, columnwise_data, amax, dbias, scale_inv, those that were
+      asked for, in this order.
+
+    Raises: as grouped_block_quantize().
+    """
+    if (scale is None) == (outer_amax is None):
+        raise invalid_argument("scale: expected one of it and outer_amax")
+    if not (rowwise or columnwise):
+        raise invalid_argument("rowwise: expected it or columnwise, found neither")
+    x, names, labels = _names_of(x, _SCALED_NAMES)
+    first_dims, last_dims = shapes or (None, None)
+    options = (
+        len(x), format, rows, rowwise, columnwise, producer, amax, dbias, scale_inv
+    )  # fmt: skip
+    arrays = (*x, row_indices, offsets, first_dims, last_dims, outer_amax, scale)
+    result = _scaled_planner.run(options, arrays, _listed(out), stream, names, labels)
+    result.offsets = offsets
+    return result
+
+
+def _plan_update(p, format, amax_algo, margin):
+    _find_tensor_format(format)
+    (groups,) = p.take("amax", ("f32",), [None])
+    attributes = enumerations("update_scales", format=format, amax_algo=amax_algo)
+    attributes["margin"] = f"{int(margin)} : i32"
+    history = Use("history", "f32", (None, groups))
+    return Spec(
+        "update_scales",
+        {"amax": [Use("amax", "f32", (groups,))]},
+        {
+            "history": Output(history, (None, groups), True),
+            "scale": Output(Use("scale", "f32", (groups,)), (groups,)),
+        },
+        attributes,
+        wrap=_several,
+    )
+
+
+_update_planner = Planner(("amax",), _plan_update)
+
+
+def update_scales(
+    amax, history, scale, format: str = "fp8_e4m3", *, amax_algo: str = "max",
+    margin: int = 0, stream=None,
+):  # fmt: skip
+    """The next scales of delayed scaling, in place.
+
+    `amax` goes in front of the history, whose oldest entry is dropped; scale[e] is
+    then max/a * 2^-margin of the largest amax a of the group in the history, or of
+    the latest one, and stays as it is where a is 0 or not finite.
+
+    Args:
+      amax: [G] float32, of grouped_quantize().
+      history: [H, G] float32, the latest first. Written.
+      scale: [G] float32. Written.
+      format: "fp8_e4m3" or "fp8_e5m2".
+      amax_algo: "max" or "most_recent".
+      margin: 0 to 126.
+      stream: as of grouped_block_quantize().
+
+    Returns:
+      (history, scale).
+
+    Raises: as grouped_block_quantize().
+    """
+    out = (history, scale)
+    return _update_planner.run((format, amax_algo, margin), (amax,), out, stream)
+
+
+# ---------------------------------------------------------------------------
 # grouped_amax
 # ---------------------------------------------------------------------------
 
@@ -628,7 +795,9 @@ def grouped_dequantize(
     """
     if isinstance(data, Quantized):
         q = data
-        format, columns = format or q.format, columns or q.columns
+        format = format or _block_format(q)
+        scale_inv = q.scale_inv if scale_inv is None else scale_inv
+        columns = columns or q.columns
         offsets = q.offsets if offsets is None else offsets
         if axis == "columnwise":
             data, scales = q.columnwise_data, q.columnwise_scales
@@ -927,7 +1096,7 @@ def grouped_mm(
 
     Args:
       a: a Quantized of grouped_block_quantize(), which brings its scales, offsets
-        and format; or codes [M, K], 4 bits packed [M, K/2].
+        and format, or of grouped_quantize(), whose scale_inv is for alpha; or codes [M, K], 4 bits packed [M, K/2].
       b: a Quantized of quantize_weights(), or codes [G, N, K]; with b_major "n"
         [G, K, N].
       offsets: [G+1] int32 or int64, with scale_offsets also [G].
@@ -954,12 +1123,12 @@ def grouped_mm(
         a, a_scales, format, offsets, scale_offsets = (
             a.data,
             a.scales if a_scales is None else a_scales,
-            format or a.format,
+            format or _block_format(a),
             a.offsets if offsets is None else offsets,
             a.scale_offsets if scale_offsets is None else scale_offsets,
         )
     if isinstance(b, Quantized):
-        b_format = b_format or b.format
+        b_format = b_format or _block_format(b)
         b_scales = b.scales if b_scales is None else b_scales
         b = b.data
     closed = scale_offsets is None or getattr(offsets, "shape", None) != getattr(

@@ -23,8 +23,8 @@ def up(x: int, unit: int) -> int:
     return -(-x // unit) * unit
 
 
-def _padded(m, groups, unit):
-    """No groups need more rows if each is rounded up to the unit."""
+def padded(m: int, groups: int, unit: int) -> int:
+    """The most rows that groups of `m` rows have, each rounded up to the unit."""
     return up(m, unit) + unit * (groups - 1) if groups else 0
 
 
@@ -65,15 +65,15 @@ def buffer_extents(
     block = f.block_columns
     tiled = (scale_layout or f.layout) == "tile128x4"
     if tiled:
-        scales = _padded(m, groups, 128), up(k // block, 4)
-        columns = up(k, 128) * (_padded(m, groups, 4 * block) // block)
+        scales = padded(m, groups, 128), up(k // block, 4)
+        columns = up(k, 128) * (padded(m, groups, 4 * block) // block)
     else:
         scales = (m, k // block)
         if f.block_rows > 1:
-            rows = _padded(m, groups, f.block_rows) // f.block_rows
+            rows = padded(m, groups, f.block_rows) // f.block_rows
             scales = (rows * (k // block),)
-        columns = (k // f.block_rows) * (_padded(m, groups, max(32, block)) // block)
-    flat = f.stored(k * _padded(m, groups, 32))
+        columns = (k // f.block_rows) * (padded(m, groups, max(32, block)) // block)
+    flat = f.stored(k * padded(m, groups, 32))
     data = (m, f.stored(k))
     return Extents(data, scales, (flat,) if f.transposes else data, (columns,))
 
@@ -113,10 +113,10 @@ def tile(scales):
       order of memory that the op has: tile after tile of 512 bytes.
     """
     rows, columns = scales.shape
-    padded = _zeros(scales, (up(rows, 128), up(columns, 4)))
-    _bytes(padded)[:rows, :columns] = _bytes(scales)
-    r, c = padded.shape
-    cut = _bytes(padded).reshape(r // 128, 4, 32, c // 4, 4)
+    result = _zeros(scales, (up(rows, 128), up(columns, 4)))
+    _bytes(result)[:rows, :columns] = _bytes(scales)
+    r, c = result.shape
+    cut = _bytes(result).reshape(r // 128, 4, 32, c // 4, 4)
     return _like(_permute(cut, (0, 3, 2, 1, 4)), scales).reshape(r, c)
 
 

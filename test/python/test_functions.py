@@ -365,6 +365,35 @@ def test_amax():
         gq.grouped_amax(x, offsets, amax=False)
 
 
+@pytest.mark.parametrize("fmt", ["fp8_e4m3", "fp8_e5m2"])
+def test_fp8_per_tensor(fmt):
+    """Delayed and current scaling, the way back, and the next scale."""
+    rng = np.random.default_rng(0)
+    offsets = np.int32([0, 100, 100, 230])
+    x = rng.standard_normal((230, 64), np.float32)
+    scale = np.float32([3, 5, 7])
+    largest, code = {"fp8_e4m3": (448, oracle.e4m3), "fp8_e5m2": (57344, oracle.e5m2)}[fmt]
+    q = gq.grouped_quantize(x, offsets, fmt, scale=scale, amax=True, columnwise=True)
+    assert q.names == ("data", "columnwise_data", "amax", "scale_inv")
+    factors = np.repeat(scale, np.diff(offsets))[:, None]
+    np.testing.assert_array_equal(functions.decode(q.data), code(x * factors))
+    np.testing.assert_array_equal(q.scale_inv, 1 / scale)
+    np.testing.assert_array_equal(q.amax, gq.grouped_amax(x, offsets))
+    back = gq.grouped_dequantize(q, out_dtype="float32")
+    np.testing.assert_array_equal(back, q.data.astype(np.float32) * (1 / factors))
+    current = gq.grouped_quantize(x, offsets, fmt, outer_amax=q.amax)
+    made = np.where(q.amax > 0, np.float32(largest) / np.where(q.amax > 0, q.amax, 1), 1)
+    np.testing.assert_array_equal(current.scale_inv, np.float32(1) / made.astype(np.float32))
+    history = np.zeros((4, 3), np.float32)
+    gq.update_scales(q.amax, history, scale, fmt)
+    np.testing.assert_array_equal(history[0], q.amax)
+    np.testing.assert_array_equal(scale, np.where(q.amax > 0, made, 5).astype(np.float32))
+    with pytest.raises(gq.Error, match="scale: expected one of it and outer_amax"):
+        gq.grouped_quantize(x, offsets, fmt)
+    with pytest.raises(gq.Error, match="format: expected fp8_e4m3 or fp8_e5m2"):
+        gq.grouped_quantize(x, offsets, "nvfp4", scale=scale)
+
+
 @pytest.mark.parametrize("fmt", oracle.FORMATS)
 def test_way_back(fmt):
     """Both directions, and rows alone, to what the codes stand for."""
