@@ -17,7 +17,7 @@ export PATH=$build/venv/bin:$PATH
 pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation \
   --config-settings=build-dir="$build" --wheel-dir "$stage" ./python
 mkdir -p "$out"
-auditwheel -q repair --wheel-dir "$out" "$stage"/gq_mlir-*.whl
+auditwheel repair --wheel-dir "$out" "$stage"/gq_mlir-*.whl >/dev/null 2>&1
 wheel=$(ls -t "$out"/gq_mlir-*manylinux*.whl | head -n 1)
 size=$(stat -c %s "$wheel")
 echo "$wheel: $((size / 1048576)) MiB"
