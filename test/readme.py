@@ -8,6 +8,7 @@ them, the demo and CI.
 """
 
 import ctypes
+import importlib.util
 import os
 import pathlib
 import re
@@ -51,6 +52,11 @@ for language, block in re.findall(r"^```([\w ]+)\n(.*?)^```", text, re.S | re.M)
             print(f"not run, there is no GPU:\n{block}")
             continue
         language = "sh"
+    if language == "python torch":
+        if importlib.util.find_spec("torch") is None:
+            print(f"not run, there is no torch:\n{block}")
+            continue
+        language = "python"
     seen.add(language)
     if language == "sh" and block.strip() in RUN_ELSEWHERE:
         continue
