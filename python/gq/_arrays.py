@@ -154,6 +154,14 @@ class Torch:
     def stream(self, device):
         return self._stream(device[1]) if device[0] == CUDA else None
 
+    def from_array(self, array):
+        """An Array as a tensor: as bytes first, which every version imports."""
+        shape, e = array.shape, _formats.BY_MLIR[array.dtype]
+        capsule = _export(array, (0, 8 * e.size, 1))
+        tensor = self._torch.utils.dlpack.from_dlpack(capsule)
+        dtype = self._torch.uint8 if e.mlir == "i8" else self._dtypes[e.mlir]
+        return tensor.view(dtype).reshape(shape)
+
 
 class Array:
     """Memory on the CPU or a CUDA device with a shape and a type.
@@ -308,6 +316,31 @@ def wait_for(producer, consumer):
         lib.gqEventDestroy(event)
 
 
+def current_device():
+    """The ordinal of the thread's CUDA device."""
+    current = ctypes.c_int32()
+    check(lib.gqGetDevice(ctypes.byref(current)))
+    return current.value
+
+
+class on_device:  # noqa: N801
+    """The thread works on a CUDA device, and then on the one before."""
+
+    __slots__ = ("_device", "_before")
+
+    def __init__(self, device):
+        self._device = device
+
+    def __enter__(self):
+        self._before = current_device()
+        if self._before != self._device:
+            check(lib.gqSetDevice(self._device))
+
+    def __exit__(self, *_):
+        if self._before != self._device:
+            check(lib.gqSetDevice(self._before))
+
+
 # ---------------------------------------------------------------------------
 # DLPack
 # ---------------------------------------------------------------------------
@@ -343,18 +376,36 @@ def _destroy_capsule(capsule):
         _exported.pop(_capsule_address(capsule, b"dltensor"), None)
 
 
-def _export(array):
+def _export(array, dlpack=None):
+    """A capsule of an Array, with another data type of DLPack if one is given."""
     managed = DLManagedTensor()
     shape = (ctypes.c_int64 * len(array.shape))(*array.shape)
     tensor = managed.dl_tensor
     tensor.data, tensor.ndim, tensor.shape = array._pointer, len(shape), shape
     tensor.device_type, tensor.device_id = array.device
-    dlpack = _formats.BY_MLIR[array.dtype].dlpack
+    dlpack = dlpack or _formats.BY_MLIR[array.dtype].dlpack
     tensor.code, tensor.bits, tensor.lanes = dlpack
     managed.deleter = _delete
     address = ctypes.addressof(managed)
     _exported[address] = managed, shape, array
     return _capsule_new(address, b"dltensor", _destroy_capsule)
+
+
+def from_managed(managed):
+    """The Array of a DLManagedTensor, which it takes over, of a fresh result."""
+    tensor = managed.contents.dl_tensor
+    dtype = tensor.code, tensor.bits, tensor.lanes
+    element = "i8" if dtype == (0, 8, 1) else _elements_of_dlpack(dtype)[0]
+    array = Array(
+        tensor.shape[: tensor.ndim],
+        element,
+        (tensor.device_type, tensor.device_id),
+        (tensor.data or 0) + tensor.byte_offset,
+        None,
+        stream=lib.gqGetStream() or 0,
+    )
+    weakref.finalize(array, managed.contents.deleter, managed).atexit = False
+    return array
 
 
 _ALIASES = {(0, 8, 1): "int8", (1, 8, 1): "uint8", (1, 16, 1): "uint16"}

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from . import _arrays, _formats
-from ._arrays import CPU, CUDA
+from ._arrays import CPU, CUDA, on_device
 from ._executable import compile as compile_module
 from ._library import DLTensor, Error, check, invalid_argument, lib
 
@@ -203,7 +203,9 @@ _invoke.argtypes = (
     ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t,
     ctypes.c_void_p, ctypes.c_size_t,
 )  # fmt: skip
-_set_stream, _get_device = lib.gqSetStream, lib.gqGetDevice
+_set_stream = lib.gqSetStream
+_get_device = lib["gqGetDevice"]
+_get_device.restype, _get_device.argtypes = ctypes.c_int, (ctypes.c_void_p,)
 
 _WORDS = ctypes.sizeof(DLTensor) // 8
 
@@ -220,6 +222,9 @@ class _Frame:
         self.words = (ctypes.c_int64 * ((_WORDS + 1) * n + shapes))()
         base = ctypes.addressof(self.words)
         self.pointers = base + 8 * _WORDS * n
+        # Where the ordinal of the thread's device is written.
+        self.current = ctypes.c_int32()
+        self.current_address = ctypes.addressof(self.current)
         at = (_WORDS + 1) * n
         for i, (element, shape, device) in enumerate(descriptions):
             tensor = DLTensor.from_address(base + 8 * _WORDS * i)
@@ -271,9 +276,13 @@ class Plan:
         return self._wrap(out)
 
     def _invoke_on_device(self, frame, stream):
-        with on_device(self._device[1]):
-            _set_stream(stream)
-            return _invoke(self._handle, None, frame.pointers, self._count, None, 0)
+        status = _get_device(frame.current_address)
+        if status or frame.current.value != self._device[1]:
+            with on_device(self._device[1]):
+                _set_stream(stream)
+                return _invoke(self._handle, None, frame.pointers, self._count, None, 0)
+        _set_stream(stream)
+        return _invoke(self._handle, None, frame.pointers, self._count, None, 0)
 
     def _raise(self, status):
         """The failure, in which arguments have names."""
@@ -284,29 +293,6 @@ class Plan:
                 r"\bargument (\d+)", lambda m: self._names[int(m[1])], error.message
             )
             raise Error(error.status, message) from None
-
-
-_current = ctypes.c_int32()
-
-
-class on_device:  # noqa: N801
-    """The thread works on a CUDA device, and then on the one before."""
-
-    __slots__ = ("_device", "_before")
-
-    def __init__(self, device):
-        self._device = device
-
-    def __enter__(self):
-        current = ctypes.c_int32()
-        check(_get_device(ctypes.byref(current)))
-        self._before = current.value
-        if self._before != self._device:
-            check(lib.gqSetDevice(self._device))
-
-    def __exit__(self, *_):
-        if self._before != self._device:
-            check(lib.gqSetDevice(self._before))
 
 
 _executables: dict[tuple, object] = {}

@@ -9,7 +9,7 @@ import dataclasses
 import os
 import weakref
 
-from . import _tensors
+from . import _arrays, _tensors
 from ._library import DLManagedTensor, DLTensor, GqCompileOptions
 from ._library import check, lib, signature
 
@@ -58,15 +58,15 @@ class Signature:
 class Executable:
     """A compiled module; made by gq.compile(). Threads may share one."""
 
-    def __init__(self, handle):
-        self._handle = handle
+    def __init__(self, handle, target="cpu"):
+        self._handle, self._target = handle, target
         weakref.finalize(self, lib.gqExecutableDestroy, handle).atexit = False
 
-    def __call__(self, *arrays, entry=None):
+    def __call__(self, *arrays, entry=None, stream=None):
         """Runs the only public function, or `entry`; see invoke()."""
-        return self.invoke(entry, *arrays)
+        return self.invoke(entry, *arrays, stream=stream)
 
-    def invoke(self, entry, *arrays):
+    def invoke(self, entry, *arrays, stream=None):
         """Runs the public function `entry` (None: the only one) on `arrays`.
 
         Args:
@@ -78,6 +78,11 @@ class Executable:
             two codes a byte, the even index in the low nibble. They are
             borrowed for the call. One that may be written
             (signature().written) shares no memory with another.
+            For the target "cuda" they are tensors of torch or objects with
+            __dlpack__, on one CUDA device, and scalars are on the CPU.
+          stream: for "cuda" a CUDA stream or its address; None is torch's current
+            one, where a tensor of torch is passed, else that of the thread. The
+            call only puts work into it.
 
         Returns:
           None, one array, or a tuple of arrays, by the number of results.
@@ -85,6 +90,8 @@ class Executable:
           view of the argument's memory and keeps the argument alive. A fresh
           one owns its memory. i8, packed f4 included, comes as uint8; bf16 and
           f8 as the ml_dtypes type, or as uint16 and uint8 without ml_dtypes.
+          For "cuda" a result that was written into an argument is that argument,
+          and a fresh one a tensor of torch, if one was passed, or else an Array.
 
         Raises:
           Error: INVALID_ARGUMENT if the arrays do not fit the function, or one
@@ -98,6 +105,8 @@ class Executable:
           TypeError: something is no array at all.
         """
         c = signature(self._handle, entry)
+        if self._target == "cuda":
+            return self._invoke_on_device(c, arrays, stream)
         sources = c.sources[: c.num_results]
         borrowed = [
             _tensors.borrow(
@@ -130,6 +139,50 @@ class Executable:
             return results
         return results[0] if results else None
 
+    def _invoke_on_device(self, c, arrays, stream):
+        if stream is not None:
+            stream = _arrays.stream_handle(stream)
+        borrowed, device, torch = [], None, None
+        for i, array in enumerate(arrays):
+            if i < c.num_inputs and c.inputs[i].rank < 0:
+                borrowed.append(_tensors.borrow(array, i, False))
+                continue
+            tensor, kept, where = _tensors.borrow_on_device(array, i, stream)
+            borrowed.append((tensor, kept))
+            device = where if device is None else device
+            if isinstance(_arrays.kind_of(array), _arrays.Torch):
+                torch = _arrays.kind_of(array)
+        outputs = (ctypes.POINTER(DLManagedTensor) * c.num_results)()
+        inputs = [ctypes.pointer(tensor) for tensor, _ in borrowed]
+        if stream is None and torch is not None and device[0] == _arrays.CUDA:
+            stream = torch.stream(device)
+        if device is None or device[0] != _arrays.CUDA:
+            device = _arrays.CUDA, _arrays.current_device()
+        with _arrays.on_device(device[1]):
+            if stream is not None:
+                lib.gqSetStream(stream)
+            check(
+                lib.gqInvoke(
+                    self._handle,
+                    c.name,
+                    (ctypes.POINTER(DLTensor) * len(inputs))(*inputs),
+                    len(inputs),
+                    outputs,
+                    len(outputs),
+                )
+            )
+        results = []
+        for managed, source in zip(outputs, c.sources[: c.num_results]):
+            if source >= 0:
+                managed.contents.deleter(managed)
+                results.append(arrays[source])
+            else:
+                array = _arrays.from_managed(managed)
+                results.append(array if torch is None else torch.from_array(array))
+        if len(results) > 1:
+            return tuple(results)
+        return results[0] if results else None
+
     def signature(self, entry=None):
         """The Signature of the public function `entry` (None: the only one).
 
@@ -147,13 +200,13 @@ class Executable:
         )
 
 
-def compile(mlir_text, target="cpu", fusion=True, cache_dir=None):
+def compile(mlir_text, target="cpu", fusion=True, cache_dir=None) -> Executable:
     """Compiles a module.
 
     Args:
       mlir_text: str or bytes; gq ops and upstream dialects, with at least one
         public function. Text, not bytecode.
-      target: where it runs; "cpu".
+      target: where it runs: "cpu", or "cuda" for the thread's device.
       fusion: whether to fuse. On the CPU, quantization and scale layout become
         one op; element-wise ops before them become one loop, which writes the
         tensor that the op reads. The bytes are the same without.
@@ -180,4 +233,4 @@ def compile(mlir_text, target="cpu", fusion=True, cache_dir=None):
             text, len(text), ctypes.byref(options), ctypes.byref(handle)
         )
     )
-    return Executable(handle)
+    return Executable(handle, target)

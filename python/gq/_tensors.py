@@ -7,7 +7,8 @@ import weakref
 
 import numpy as np
 
-from ._library import DLTensor, DLManagedTensor, invalid_argument
+from . import _arrays, _formats
+from ._library import DLManagedTensor, DLTensor, Error, invalid_argument
 
 try:
     import ml_dtypes
@@ -120,6 +121,45 @@ def borrow(array, index, written):
         f"argument {index}: expected a NumPy array or an object with __dlpack__,"
         f" found {type(array).__name__}"
     )
+
+
+def borrow_on_device(array, index, stream):
+    """The DLTensor of argument `index`, what must outlive it, and its device."""
+    kind = _arrays.kind_of(array)
+    if kind is None and not hasattr(array, "__dlpack__"):
+        raise TypeError(
+            f"argument {index}: expected a tensor of torch or an object with"
+            f" __dlpack__, found {type(array).__name__}"
+        )
+    try:
+        if kind is None:
+            kind, array = _arrays.Arrays, _arrays.from_dlpack(array, stream)
+        d = kind.describe(array)
+    except Error as error:
+        raise invalid_argument(f"argument {index}: {error.message}") from None
+    if not d.is_contiguous:
+        raise invalid_argument(
+            f"argument {index}: expected row-major contiguous memory, found shape"
+            f" {list(d.shape)} with other strides"
+        )
+    if not d.elements:
+        raise invalid_argument(f"argument {index}: the dtype {d.dtype} is not supported")
+    # Bytes may be of several types, and are taken as any of them.
+    plain = {"uint8": (1, 8, 1), "int8": (0, 8, 1), "uint16": (1, 16, 1)}
+    code, bits, lanes = (
+        plain.get(d.dtype) or _formats.BY_MLIR[d.elements[0]].dlpack
+    )
+    tensor = DLTensor(
+        data=kind.pointer(array),
+        device_type=d.device[0],
+        device_id=d.device[1],
+        ndim=len(d.shape),
+        code=code,
+        bits=bits,
+        lanes=lanes,
+        shape=(ctypes.c_int64 * len(d.shape))(*d.shape),
+    )
+    return tensor, array, d.device
 
 
 class Owner:
