@@ -57,25 +57,33 @@ def grouped_block_quantize(operands, attributes, to=lambda array, element: array
     given = {name: to(o.array, o.element) for name, o in operands.items()}
     order = [
         "data", "scales", "columnwise_data", "columnwise_scales", "amax", "dbias",
-        "scale_offsets_out",
+        "scale_offsets_out", "scale_inv",
     ]  # fmt: skip
     outs = [given[name] for name in order if name in given]
     shapes = None
     if "first_dims" in given:
         shapes = given["first_dims"], given["last_dims"]
     dbias = operands["dbias"].element if "dbias" in given else False
-    inputs = (
-        "row_indices", "scale_offsets", "global_scale", "outer_amax",
-        "columnwise_outer_amax", "rng_state",
-    )  # fmt: skip
-    gq.grouped_block_quantize(
-        given["input"], given["offsets"], attributes.format,
-        recipe=attributes.recipe, scale_layout=attributes.layout,
-        rows=attributes.rows,
-        rowwise=direction("data" in given, attributes.rowwise),
-        columnwise=direction("columnwise_data" in given, attributes.columnwise), amax="amax" in given, dbias=dbias,
-        shapes=shapes, out=outs, **{n: given[n] for n in inputs if n in given},
-    )  # fmt: skip
+    common = dict(
+        rows=attributes.rows, amax="amax" in given, dbias=dbias, shapes=shapes, out=outs
+    )
+    inputs = ["row_indices", "outer_amax"]
+    if attributes.format in gq.FORMATS:
+        inputs += ["scale_offsets", "global_scale", "columnwise_outer_amax", "rng_state"]
+        gq.grouped_block_quantize(
+            given["input"], given["offsets"], attributes.format,
+            recipe=attributes.recipe, scale_layout=attributes.layout,
+            rowwise=direction("data" in given, attributes.rowwise),
+            columnwise=direction("columnwise_data" in given, attributes.columnwise),
+            **common, **{n: given[n] for n in inputs if n in given},
+        )  # fmt: skip
+    else:
+        gq.grouped_quantize(
+            given["input"], given["offsets"], attributes.format,
+            rowwise="data" in given, columnwise="columnwise_data" in given,
+            scale_inv="scale_inv" in given, **common,
+            **{n: given[n] for n in [*inputs, "scale"] if n in given},
+        )  # fmt: skip
     return {name: given[name] for name in order if name in given}
 
 
