@@ -161,9 +161,10 @@ typedef struct gqGroupedBlockQuantize {
   MlirValue rngState;
   /// Of formats of a whole tensor.
   MlirValue scale, scaleInv;
-  MlirValue amax, dbias;
+  MlirValue noopFlag;
+  MlirValue amax, rowAmax, dbias;
   /// Of gq.grouped_amax.
-  MlirValue rowAmax, columnAmax;
+  MlirValue columnwiseAmax, columnAmax;
 } gqGroupedBlockQuantize;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedBlockQuantize(MlirOperation op);
@@ -173,8 +174,9 @@ gqGroupedBlockQuantizeGet(MlirOperation op);
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedBlockQuantizeCreate(
     MlirLocation location, const gqGroupedBlockQuantize *desc);
 
-/// gq.grouped_amax: what it has of the members above, `rows`, inputs, groups
-/// and `amax`, `rowAmax` and `columnAmax`; the others are null.
+/// gq.grouped_amax: what it has of the members above, `rows`, inputs, groups,
+/// the attribute of `columnwise`, `noopFlag` and the amaxes; the others are
+/// null.
 typedef gqGroupedBlockQuantize gqGroupedAmax;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedAmax(MlirOperation op);

@@ -16,11 +16,36 @@
 
 static bool isPresent(MlirValue value) { return !mlirValueIsNull(value); }
 
+/// What the columns are transformed by (C18).
+static bool checkColumnwise(MlirOperation op, const gqGroupedAmax *desc) {
+  gqDirectionTraits traits = gqDirectionGetTraits(&desc->columnwise);
+  bool transforms = traits.transform != GQ_TRANSFORM_NONE;
+  if (!mlirAttributeIsNull(desc->columnwise.attribute) &&
+      !isPresent(desc->columnwiseAmax) && !isPresent(desc->columnAmax))
+    return gqOpError(op, "requires 'columnwise_amax' or 'column_amax' for "
+                         "'columnwise'");
+  const gqDirectionTraits only = {.transform = traits.transform,
+                                  .signs = traits.signs};
+  if (gqDirectionPack(&traits) != gqDirectionPack(&only) || traits.blockRows ||
+      traits.scaleMax)
+    return gqOpError(op, "requires 'columnwise' to have nothing but a "
+                         "transform and its signs");
+  const char *lacks =
+      gqDirectionLacks(&traits, GQ_FORMAT_NVFP4, GQ_RECIPE_TE, true, false);
+  if (lacks)
+    return gqOpError(op, "requires %s", lacks);
+  return transforms || !isPresent(desc->columnwiseAmax) ||
+         gqOpError(op, "requires a transform of 'columnwise' for "
+                       "'columnwise_amax', which is 'amax' without");
+}
+
 /// (C5), (C13)
 static bool checkPresences(MlirOperation op, const gqGroupedAmax *desc) {
   bool ofRows = isPresent(desc->rowAmax) || isPresent(desc->columnAmax);
-  if (!isPresent(desc->amax) && !ofRows) // (C5)
-    return gqOpError(op, "requires 'amax', 'row_amax' or 'column_amax'");
+  if (!isPresent(desc->amax) && !isPresent(desc->columnwiseAmax) &&
+      !ofRows) // (C5)
+    return gqOpError(op, "requires 'amax', 'columnwise_amax', 'row_amax' or "
+                         "'column_amax'");
   return gqCheckShapes(op, desc,
                        !mlirRegionIsNull(desc->producer) ||
                            isPresent(desc->rowIndices) || ofRows,
@@ -43,7 +68,7 @@ static bool checkExtents(MlirOperation op, const gqGroupedAmax *desc,
   int64_t groups =
       gqDim(desc->offsets, 0) > 0 ? gqDim(desc->offsets, 0) - 1 : GQ_DYNAMIC;
   const MlirValue perGroup[] = {desc->firstDims, desc->lastDims, desc->amax,
-                                desc->columnAmax};
+                                desc->columnwiseAmax, desc->columnAmax};
   for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
     gqUnify(&groups, gqDim(perGroup[i], 0));
   int64_t columns[] = {groups, extents[1]};
@@ -51,6 +76,7 @@ static bool checkExtents(MlirOperation op, const gqGroupedAmax *desc,
          gqCheckGroupIndices(op, desc, "first_dims", desc->firstDims, groups) &&
          gqCheckGroupIndices(op, desc, "last_dims", desc->lastDims, groups) &&
          gqCheckExtents(op, "amax", desc->amax, &groups) &&
+         gqCheckExtents(op, "columnwise_amax", desc->columnwiseAmax, &groups) &&
          gqCheckExtents(op, "row_amax", desc->rowAmax, extents) &&
          gqCheckExtents(op, "column_amax", desc->columnAmax, columns);
 }
@@ -69,7 +95,7 @@ MlirLogicalResult gqGroupedAmaxVerify(MlirOperation op) {
   gqGroupedAmax desc = gqGroupedAmaxGet(op);
   int64_t extents[2];
   if (!gqCheckUniform(op) || // (C3)
-      !checkPresences(op, &desc))
+      !checkPresences(op, &desc) || !checkColumnwise(op, &desc))
     return mlirLogicalResultFailure();
   gqGroupedBlockQuantizeExtents(&desc, extents);
   bool valid = gqCheckGroupInputs(op, &desc, extents) && // (C7) to (C12), (C15)

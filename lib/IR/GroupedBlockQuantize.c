@@ -374,6 +374,10 @@ static bool checkOuterAmaxes(MlirOperation op,
   bool ofColumn =
       gqDirectionGetTraits(&desc->columnwise).outer == GQ_OUTER_OF_COLUMN;
   MlirValue outer = desc->rowwise.outerAmax;
+  if (isPresent(desc->rowAmax)) // (C38)
+    return (ofRow && !isPresent(outer) && !gqHasDirection(&desc->columnwise)) ||
+           gqOpError(op, "requires 'outer = row' of 'rowwise', and no "
+                         "'outer_amax' or 'columnwise_outs', for 'row_amax'");
   if (!isPresent(outer) && (rowwise || !own))
     return gqOpError(op, "requires 'outer_amax' for recipe(te)");
   if (gqHasDirection(&desc->columnwise) && (ofRow || ofColumn) && !own)
@@ -401,6 +405,8 @@ static bool checkRecipe(MlirOperation op, const gqGroupedBlockQuantize *desc) {
       !(te && gqHasDirection(&desc->columnwise)))
     return gqOpError(op, "requires recipe(te) and 'columnwise_outs' for "
                          "'columnwise_outer_amax'");
+  if (!te && isPresent(desc->rowAmax))
+    return gqOpError(op, "requires recipe(te) for 'row_amax'");
   if (te && !checkOuterAmaxes(op, desc))
     return false;
   return !isPresent(desc->globalScale) || // (C19)
@@ -521,7 +527,8 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
          gqCheckGroupIndices(op, desc, "first_dims", desc->firstDims,
                              groups) && // (C23)
          gqCheckGroupIndices(op, desc, "last_dims", desc->lastDims, groups) &&
-         gqCheckExtents(op, "amax", desc->amax, &groups) && // (C24)
+         gqCheckExtents(op, "amax", desc->amax, &groups) &&        // (C24)
+         gqCheckExtents(op, "row_amax", desc->rowAmax, extents) && // (C38)
          gqCheckExtents(op, "dbias", desc->dbias, perColumn) &&
          gqCheckExtents(op, "scale_inv", desc->scaleInv, &groups); // (C37)
 }

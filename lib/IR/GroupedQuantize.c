@@ -16,7 +16,8 @@ MlirLogicalResult gqGroupedQuantizeVerify(MlirOperation op) {
                                     GQ_GROUPED_QUANTIZE_scale_offsets_out,
                                     GQ_GROUPED_QUANTIZE_global_scale,
                                     GQ_GROUPED_QUANTIZE_columnwise_outer_amax,
-                                    GQ_GROUPED_QUANTIZE_rng_state};
+                                    GQ_GROUPED_QUANTIZE_rng_state,
+                                    GQ_GROUPED_QUANTIZE_row_amax};
   if (!gqCheckUniform(op)) // (C3)
     return mlirLogicalResultFailure();
   gqGroupedQuantize desc = gqGroupedQuantizeGet(op);

@@ -273,17 +273,30 @@ static gqGpuHook buildHook(const Launcher *launcher,
   return hook;
 }
 
+/// The type in which the elements to quantize are exact.
+static gqElementType heldType(const gqGroupedBlockQuantize *desc) {
+  if (mlirRegionIsNull(desc->producer))
+    return elementType(
+        mlirShapedTypeGetElementType(mlirValueGetType(desc->inputs[0])));
+  MlirOperation yield =
+      mlirBlockGetTerminator(mlirRegionGetFirstBlock(desc->producer));
+  return elementType(mlirValueGetType(mlirOperationGetOperand(yield, 0)));
+}
+
 //===----------------------------------------------------------------------===//
 // Kernels of rows
 //===----------------------------------------------------------------------===//
 
-static bool launchGroupedBlockQuantize(const Launcher *launcher,
-                                       const gqGroupedBlockQuantize *desc,
-                                       gqGpuAddress statusWord) {
+static bool isPacked(const gqGroupedBlockQuantize *desc) {
+  return desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
+         mlirValueIsNull(desc->scaleOffsets);
+}
+
+static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
+                                           const gqGroupedBlockQuantize *desc,
+                                           gqGpuAddress statusWord) {
   MlirValue outer = gqOuterScale(desc, &desc->rowwise);
-  bool packed = desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
-                mlirValueIsNull(desc->scaleOffsets);
-  gqQuantizeRowsOperands operands = {
+  return (gqQuantizeRowsOperands){
       .load = buildHook(launcher, desc),
       .rows = findExtent(launcher, desc, 0),
       .columns = findExtent(launcher, desc, 1),
@@ -300,23 +313,65 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
       .scalesStride = buildStride(launcher, desc->rowwise.scales),
       .scaleRows = buildExtent(launcher, desc->rowwise.scales, 0, 1),
       .scaleOffsetsOut = buildAddress(launcher, desc->scaleOffsetsOut),
+      .noopFlag = buildAddress(launcher, desc->noopFlag),
       .status = statusWord,
       .format = constant(desc->format),
       .recipe = constant(desc->recipe),
       .scaleLayout = constant(desc->scaleLayout),
-      .packed = constant(packed),
+      .packed = constant(isPacked(desc)),
       .rowsMode = constant(desc->rows),
       .offsetBits = constant(integerBits(desc->offsets)),
-      .outerKind = constant(gqOuterKindOf(outer)),
+      .outerKind = constant(gqOuterKindOfDirection(desc, &desc->rowwise)),
       .rowIndexBits = constant(rowIndexBits(desc)),
   };
+}
+
+static bool launchGroupedBlockQuantize(const Launcher *launcher,
+                                       const gqGroupedBlockQuantize *desc,
+                                       gqGpuAddress statusWord) {
+  bool hasOuter = !mlirValueIsNull(gqOuterScale(desc, &desc->rowwise));
+  gqQuantizeRowsOperands operands = rowsOperands(launcher, desc, statusWord);
   bool onlyLoads = mlirValueIsNull(desc->rowIndices) &&
                    mlirRegionIsNull(desc->producer) &&
                    operands.load.inputs[0].elementSize == 2;
   return launch(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize", &operands,
-      gq_dev_quantize_rows_bounds(onlyLoads, !mlirValueIsNull(outer), packed),
+      gq_dev_quantize_rows_bounds(onlyLoads, hasOuter, isPacked(desc)),
       gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
+}
+
+/// Rows whose amaxes the op computes, which a CTA can have on the chip.
+static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
+                            const gqGroupedBlockQuantize *desc,
+                            gqGpuAddress statusWord) {
+  int64_t columns = findExtent(launcher, desc, 1).fixed;
+  gqDirectionTraits traits = gqDirectionGetTraits(&desc->rowwise);
+  if (!mlirValueIsNull(desc->amax) || !mlirValueIsNull(desc->dbias) ||
+      !gqDirectionIsUsual(&traits))
+    return gqOpError(op, "has no GPU kernel for 'row_amax' beside 'amax', "
+                         "'dbias' or what 'rowwise' asks for; gq.grouped_amax "
+                         "computes it");
+  if (columns == GQ_DYNAMIC || !gq_dev_whole_rows_fit(columns, heldType(desc)))
+    return gqOpError(op,
+                     "requires a static K of at most %d bytes of elements for "
+                     "'row_amax' on a GPU; gq.grouped_amax computes it for any "
+                     "K",
+                     GQ_DEV_WHOLE_ROWS_MEMORY / GQ_DEV_WHOLE_ROWS);
+  gqQuantizeRowsOperands rows = rowsOperands(launcher, desc, statusWord);
+  bool onlyLoads =
+      mlirRegionIsNull(desc->producer) && rows.load.inputs[0].elementSize == 2;
+  gqQuantizeWholeRowsOperands operands = {
+#define GQ_SAME_OPERAND(ROLE, TYPE, NAME) .NAME = rows.NAME,
+      GQ_QUANTIZE_ROWS_OPERANDS(GQ_SAME_OPERAND)
+#undef GQ_SAME_OPERAND
+          .rowAmax = buildAddress(launcher, desc->rowAmax),
+  };
+  return launch(
+      launcher, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
+      "grouped_block_quantize_whole_rows", &operands,
+      gq_dev_quantize_whole_rows_bounds(columns, heldType(desc), onlyLoads),
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
+                     &operands));
 }
 
 static bool launchBlockQuantize(const Launcher *launcher,
@@ -341,6 +396,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
       .scalesStride = buildStride(launcher, desc->scales),
       .scaleRows = fixedExtent(launcher, 0),
       .scaleOffsetsOut = noAddress,
+      .noopFlag = noAddress,
       .status = noAddress,
       .format = constant(desc->format),
       .recipe = constant(GQ_RECIPE_NVFUSER),
@@ -423,16 +479,6 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
              : parts;
 }
 
-/// The type in which the elements to quantize are exact.
-static gqElementType heldType(const gqGroupedBlockQuantize *desc) {
-  if (mlirRegionIsNull(desc->producer))
-    return elementType(
-        mlirShapedTypeGetElementType(mlirValueGetType(desc->inputs[0])));
-  MlirOperation yield =
-      mlirBlockGetTerminator(mlirRegionGetFirstBlock(desc->producer));
-  return elementType(mlirValueGetType(mlirOperationGetOperand(yield, 0)));
-}
-
 /// memref.alloc of `bytes`, an i64.
 static MlirValue buildAlloc(const gqBuilder *builder, MlirValue bytes) {
   MlirContext context = builder->context;
@@ -458,6 +504,7 @@ static bool launchReduceTiles(const Launcher *launcher,
       .rows = tiles->rows,
       .columns = tiles->columns,
       .groups = tiles->groups,
+      .noopFlag = tiles->noopFlag,
       .amax = buildAddress(launcher, desc->amax),
       .dbias = buildAddress(launcher, desc->dbias),
       .parts = tiles->parts,
@@ -508,6 +555,7 @@ static bool launchTiles(const Launcher *launcher,
       .columnwiseScalesSize = buildSize(launcher, desc->columnwise.scales),
       .scaleOffsetsOut = buildAddress(launcher, desc->scaleOffsetsOut),
       .workspace = noAddress,
+      .noopFlag = buildAddress(launcher, desc->noopFlag),
       .status = statusWord,
       .parts = constant(parts),
       .format = constant(desc->format),
@@ -550,10 +598,14 @@ static bool launchGroupedAmax(const Launcher *launcher,
                               const gqGroupedAmax *desc,
                               gqGpuAddress statusWord) {
   bool ragged = gqIsRagged(desc);
+  gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
   int32_t parts =
       (mlirValueIsNull(desc->amax) ? 0 : GQ_DEV_AMAX_OF_GROUPS) |
       (mlirValueIsNull(desc->rowAmax) ? 0 : GQ_DEV_AMAX_OF_ROWS) |
       (mlirValueIsNull(desc->columnAmax) ? 0 : GQ_DEV_AMAX_OF_COLUMNS) |
+      (mlirValueIsNull(desc->columnwiseAmax)
+           ? 0
+           : GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS) |
       (ragged ? GQ_DEV_RAGGED : 0);
   gqClearAmaxOperands clear = {
       .rows = ragged ? buildExtent(launcher, desc->inputs[0], 0, 1)
@@ -564,6 +616,8 @@ static bool launchGroupedAmax(const Launcher *launcher,
       .firstDims = buildAddress(launcher, desc->firstDims),
       .lastDims = buildAddress(launcher, desc->lastDims),
       .groups = buildGroups(launcher, desc->offsets, (MlirValue){NULL}),
+      .noopFlag = buildAddress(launcher, desc->noopFlag),
+      .columnwiseAmax = buildAddress(launcher, desc->columnwiseAmax),
       .amax = buildAddress(launcher, desc->amax),
       .rowAmax = buildAddress(launcher, desc->rowAmax),
       .columnAmax = buildAddress(launcher, desc->columnAmax),
@@ -579,6 +633,8 @@ static bool launchGroupedAmax(const Launcher *launcher,
       .firstDims = clear.firstDims,
       .lastDims = clear.lastDims,
       .groups = clear.groups,
+      .noopFlag = clear.noopFlag,
+      .columnwiseAmax = clear.columnwiseAmax,
       .amax = clear.amax,
       .rowAmax = clear.rowAmax,
       .columnAmax = clear.columnAmax,
@@ -589,6 +645,8 @@ static bool launchGroupedAmax(const Launcher *launcher,
       .sourceRows = buildSourceRows(launcher, desc),
       .status = statusWord,
       .rowIndexBits = constant(rowIndexBits(desc)),
+      .transform = constant((int32_t)columnwise.transform),
+      .signs = constant((int32_t)columnwise.signs),
       .heldType = constant(heldType(desc)),
   };
   return launch(launcher, GQ_KERNEL_CLEAR_AMAX, "grouped_amax_clear", &clear,
@@ -973,6 +1031,8 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
     return launchDequantize(launcher, &desc, statusWord);
   }
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  if (!mlirValueIsNull(desc.rowAmax))
+    return launchWholeRows(launcher, op, &desc, statusWord);
   if (!isOnGpus(&desc))
     return gqOpError(op, "has no GPU kernel yet for 'four_over_six'; a CPU "
                          "computes it");

@@ -131,6 +131,11 @@ static Attributes attributesOf(MlirOperation op) {
     for (int i = 0; i < 2; ++i)
       attributes.values[attributes.size++] = gqDirectionPack(&directions[i]);
   }
+  if (gqOperationIsAGroupedAmax(op)) {
+    gqGroupedAmax desc = gqGroupedAmaxGet(op);
+    gqDirectionTraits columnwise = gqDirectionGetTraits(&desc.columnwise);
+    attributes.values[attributes.size++] = gqDirectionPack(&columnwise);
+  }
   return attributes;
 }
 

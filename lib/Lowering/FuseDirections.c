@@ -135,6 +135,8 @@ static bool checkPair(MlirOperation rowwise, MlirOperation columnwise,
       mlirOperationGetNumRegions(columnwise))
     return refuse(reason, "one of the two directions has a producer; fuse "
                           "directions before producers");
+  if (gqNumOperandsAt(rowwise, GQ_GROUPED_BLOCK_QUANTIZE_row_amax))
+    return refuse(reason, "the rowwise direction computes its outer amaxes");
   if (!checkAttributes(rowwise, columnwise, reason) ||
       !checkAttributes(columnwise, rowwise, reason) ||
       !checkOperands(rowwise, columnwise, reason))

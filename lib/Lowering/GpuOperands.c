@@ -287,6 +287,7 @@ static void askOfRows(const Check *c, const gqGroupedBlockQuantize *desc) {
   askData(c, GQ_GROUPED_BLOCK_QUANTIZE_data, desc->rowwise.data, rows, columns);
   askData(c, GQ_GROUPED_BLOCK_QUANTIZE_columnwise_data, shapedColumns(desc),
           rows, columns);
+  ask(c, GQ_GROUPED_BLOCK_QUANTIZE_row_amax, desc->rowAmax, 0, rows);
   ask(c, GQ_GROUPED_BLOCK_QUANTIZE_dbias, desc->dbias, 1, columns);
   if (mlirValueIsNull(scales) ||
       mlirShapedTypeGetRank(mlirValueGetType(scales)) == 1)
@@ -336,7 +337,8 @@ static void askOfGroupedAmax(const Check *c, MlirOperation op) {
   Extent groups = groupsOf(desc.offsets, (MlirValue){NULL});
   static const intptr_t perGroup[] = {
       GQ_GROUPED_AMAX_first_dims, GQ_GROUPED_AMAX_last_dims,
-      GQ_GROUPED_AMAX_amax, GQ_GROUPED_AMAX_column_amax};
+      GQ_GROUPED_AMAX_amax, GQ_GROUPED_AMAX_columnwise_amax,
+      GQ_GROUPED_AMAX_column_amax};
   for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
     ask(c, perGroup[i], gqOperandAt(op, perGroup[i]), 0, groups);
   if (gqIsRagged(&desc))

@@ -59,6 +59,7 @@ namespace gq {
 #define GEN_PASS_DEF_GQPACKSUBBYTE
 #define GEN_PASS_DEF_GQFUSEDIRECTIONS
 #define GEN_PASS_DEF_GQFUSEPRODUCERS
+#define GEN_PASS_DEF_GQFUSEROWAMAX
 #define GEN_PASS_DEF_GQFUSEROWGATHER
 #define GEN_PASS_DEF_GQEXPANDPRODUCERS
 #define GEN_PASS_DEF_GQPROTECTARGUMENTS
@@ -104,6 +105,7 @@ struct GqChooseKernelsPass : impl::GqChooseKernelsBase<GqChooseKernelsPass> {
 };
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseScaleLayout, gqFuseScaleLayout)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseDirections, gqFuseDirections)
+GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowAmax, gqFuseRowAmax)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowGather, gqFuseRowGathers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)

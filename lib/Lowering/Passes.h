@@ -21,6 +21,7 @@ extern "C" {
 MlirLogicalResult gqCheckNames(MlirOperation module);
 void gqFuseScaleLayout(MlirOperation root);
 void gqFuseDirections(MlirOperation root);
+void gqFuseRowAmax(MlirOperation root);
 void gqFuseRowGathers(MlirOperation root);
 void gqFuseProducers(MlirOperation root);
 void gqExpandProducers(MlirOperation root);

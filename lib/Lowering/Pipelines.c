@@ -17,7 +17,8 @@
 static const char fusion[] =
     "func.func(convert-elementwise-to-linalg,linalg-fuse-elementwise-ops),"
     "canonicalize,cse,"
-    "gq-fuse-scale-layout,gq-fuse-row-gather,gq-fuse-directions,";
+    "gq-fuse-scale-layout,gq-fuse-row-gather,gq-fuse-directions,"
+    "gq-fuse-row-amax,";
 
 /// From tensors to buffers that are freed. Loops may yield another buffer than
 /// they got, as one over layers does.

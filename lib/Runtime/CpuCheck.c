@@ -272,6 +272,21 @@ bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
   return true;
 }
 
+bool gqCpuCheckFlag(gqCpuOp *op, const char *name, const gqBuffer *flag) {
+  const gqRequirement requirement = {.name = name,
+                                     .buffer = flag,
+                                     .types = 1 << GQ_I32,
+                                     .placement = GQ_CONTIGUOUS,
+                                     .access = GQ_READ,
+                                     .rank = 0,
+                                     .shape = "[]"};
+  return gqBufferIsAbsent(flag) || gqCpuCheckOperand(op, &requirement);
+}
+
+bool gqCpuIsSet(const gqBuffer *flag) {
+  return !gqBufferIsAbsent(flag) && *(const int32_t *)flag->data != 0;
+}
+
 bool gqCpuCheckRows(gqCpuOp *op, int32_t rows) {
   return rows == GQ_ROWS_ALL || rows == GQ_ROWS_GROUPED ||
          gqCpuFail(op, GQ_INVALID_ARGUMENT,

@@ -36,7 +36,7 @@ typedef struct gqCpuOperand {
   bool written;
 } gqCpuOperand;
 
-enum { GQ_CPU_MAX_OPERANDS = 24 };
+enum { GQ_CPU_MAX_OPERANDS = 32 };
 
 /// An op that runs.
 typedef struct gqCpuOp {
@@ -142,6 +142,12 @@ bool gqCpuCheckTensorFormat(gqCpuOp *op, int32_t format);
 /// scales.
 bool gqCpuCheckAttributes(gqCpuOp *op, int32_t format, int32_t scaleLayout,
                           int32_t layouts);
+
+/// Checks that a flag is absent or [] i32.
+bool gqCpuCheckFlag(gqCpuOp *op, const char *name, const gqBuffer *flag);
+
+/// Whether a flag, as checked, is there and not 0.
+bool gqCpuIsSet(const gqBuffer *flag);
 
 /// Checks that this is a gqRows.
 bool gqCpuCheckRows(gqCpuOp *op, int32_t rows);

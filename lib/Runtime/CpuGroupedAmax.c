@@ -9,16 +9,15 @@
 
 #include "CpuCheck.h"
 #include "CpuGroups.h"
-#include "CpuTiles.h"
-#include "runtime_kernels/codecs/Float.h"
+#include "CpuQuantize.h"
 
-#include <inttypes.h>
-#include <string.h>
+#include <stddef.h>
 
 /// The op as check() found it.
 typedef struct Problem {
   const gqGroupedAmaxOperands *operands;
   gqRows rows;
+  gqDirectionTraits columnwise;
   gqCpuGrouping grouping;
   bool gathers, ragged;
 } Problem;
@@ -34,10 +33,19 @@ static bool checkPresence(gqCpuOp *op, Problem *p) {
                 !gqBufferIsAbsent(&operands->columnAmax);
   p->gathers = !gqBufferIsAbsent(&operands->rowIndices);
   p->ragged = !gqBufferIsAbsent(&operands->firstDims);
-  if (gqBufferIsAbsent(&operands->amax) && !ofRows)
+  if (gqBufferIsAbsent(&operands->amax) &&
+      gqBufferIsAbsent(&operands->columnwiseAmax) && !ofRows)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "amax, row_amax and column_amax are absent, expected one "
-                     "of them");
+                     "amax, columnwise_amax, row_amax and column_amax are "
+                     "absent, expected one of them");
+  if (!gqBufferIsAbsent(&operands->columnwiseAmax) &&
+      p->columnwise.transform == GQ_TRANSFORM_NONE)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "columnwise_amax is for a transform of columns");
+  const char *lacks = gqDirectionLacks(&p->columnwise, GQ_FORMAT_NVFP4,
+                                       GQ_RECIPE_TE, true, false);
+  if (lacks)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected %s", lacks);
   if (p->ragged == gqBufferIsAbsent(&operands->lastDims))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "expected both first_dims and last_dims or none of them");
@@ -92,6 +100,11 @@ static bool checkOutputs(gqCpuOp *op, const Problem *p) {
   return (gqBufferIsAbsent(&operands->amax) ||
           gqCpuCheckFlat(op, "amax", GQ_WRITTEN, &operands->amax, GQ_TYPES_F32,
                          groups, "[G]")) &&
+         (gqBufferIsAbsent(&operands->columnwiseAmax) ||
+          gqCpuCheckFlat(op, "columnwise_amax", GQ_WRITTEN,
+                         &operands->columnwiseAmax, GQ_TYPES_F32, groups,
+                         "[G]")) &&
+         gqCpuCheckFlag(op, "noop_flag", &operands->noopFlag) &&
          (gqBufferIsAbsent(&operands->rowAmax) ||
           gqCpuCheckFlat(op, "row_amax", GQ_WRITTEN, &operands->rowAmax,
                          GQ_TYPES_F32, p->grouping.groups.numRows, "[M]")) &&
@@ -102,11 +115,6 @@ static bool checkOutputs(gqCpuOp *op, const Problem *p) {
 //===----------------------------------------------------------------------===//
 // Magnitudes
 //===----------------------------------------------------------------------===//
-
-/// Where those of a matrix go; null where they are not wanted.
-typedef struct Results {
-  float *amax, *rows, *columns;
-} Results;
 
 /// A matrix of `rows` by `columns`: from row `begin` on or, if ragged, from
 /// element `begin`.
@@ -130,33 +138,14 @@ static gqBuffer matrixAt(const Problem *p, int64_t begin, int64_t rows,
 
 /// Measures the rows of a group, or rows in no group.
 static void measure(const Problem *p, const gqCpuGroup *group,
-                    Results results) {
+                    gqCpuAmaxes amaxes) {
   gqBuffer matrix = matrixAt(p, group->begin, group->rows, group->columns);
   gqBuffer rowIndices = p->operands->rowIndices;
   if (p->gathers)
     rowIndices.data =
         (uint8_t *)rowIndices.data +
         group->begin * gqElementTypeSize((gqElementType)rowIndices.type);
-  if (results.amax)
-    *results.amax = 0.0f;
-  if (results.rows)
-    memset(results.rows, 0, (size_t)group->rows * sizeof(float));
-  if (results.columns)
-    memset(results.columns, 0, (size_t)group->columns * sizeof(float));
-  for (int64_t row = 0; row < group->rows; row += GQ_CPU_TILE)
-    for (int64_t column = 0; column < group->columns; column += GQ_CPU_TILE) {
-      gqCpuTile tile = {.rows = group->rows - row,
-                        .columns = group->columns - column};
-      tile.rows = tile.rows < GQ_CPU_TILE ? tile.rows : GQ_CPU_TILE;
-      tile.columns = tile.columns < GQ_CPU_TILE ? tile.columns : GQ_CPU_TILE;
-      gqCpuLoadTile(&matrix, &rowIndices, row, column, &tile);
-      if (results.amax)
-        *results.amax = gq_dev_max(gqCpuTileAmax(&tile), *results.amax);
-      if (results.rows)
-        gqCpuRaiseToTileRows(&tile, results.rows + row);
-      if (results.columns)
-        gqCpuRaiseToTileColumns(&tile, results.columns + column);
-    }
+  gqCpuMeasure(&matrix, &rowIndices, group->rows, amaxes);
 }
 
 static float *entry(const gqBuffer *buffer, int64_t i) {
@@ -167,7 +156,7 @@ static float *entry(const gqBuffer *buffer, int64_t i) {
 static void measureOutside(const Problem *p, int64_t begin, int64_t end) {
   const gqCpuGroup rows = {
       .begin = begin, .rows = end - begin, .columns = p->grouping.columns};
-  measure(p, &rows, (Results){.rows = entry(&p->operands->rowAmax, begin)});
+  measure(p, &rows, (gqCpuAmaxes){.rows = entry(&p->operands->rowAmax, begin)});
 }
 
 static void run(const Problem *p) {
@@ -177,9 +166,13 @@ static void run(const Problem *p) {
   for (int64_t e = 0; e < groups.numGroups; ++e) {
     gqCpuNextGroup(&p->grouping, &group);
     measure(p, &group,
-            (Results){entry(&operands->amax, e),
-                      entry(&operands->rowAmax, group.begin),
-                      entry(&operands->columnAmax, e * group.columns)});
+            (gqCpuAmaxes){.amax = entry(&operands->amax, e),
+                          .rows = entry(&operands->rowAmax, group.begin),
+                          .columnwise = entry(&operands->columnwiseAmax, e),
+                          .columns =
+                              entry(&operands->columnAmax, e * group.columns),
+                          .transform = p->columnwise.transform,
+                          .signs = p->columnwise.signs});
   }
   if (p->rows == GQ_ROWS_ALL && !gqBufferIsAbsent(&operands->rowAmax)) {
     measureOutside(p, 0, gq_dev_group_begin(groups, 0));
@@ -188,14 +181,17 @@ static void run(const Problem *p) {
   }
 }
 
-void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands, int32_t rows) {
+void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands, int32_t rows,
+                      int32_t columnwise) {
   gqCpuOp op;
   if (!gqCpuBegin(&op, "grouped_amax"))
     return;
-  Problem problem = {.operands = operands, .rows = (gqRows)rows};
+  Problem problem = {.operands = operands,
+                     .rows = (gqRows)rows,
+                     .columnwise = gqDirectionUnpack(columnwise)};
   if (gqCpuCheckRows(&op, rows) && checkPresence(&op, &problem) &&
       checkInput(&op, &problem) && checkOutputs(&op, &problem) &&
-      gqCpuCheckOverlap(&op))
+      gqCpuCheckOverlap(&op) && !gqCpuIsSet(&operands->noopFlag))
     run(&problem);
   gqCpuEnd(&op);
 }

@@ -208,7 +208,14 @@ static bool checkOuter(gqCpuOp *op, const Problem *p) {
   bool own = !gqBufferIsAbsent(&operands->columnwiseOuterAmax);
   bool ofGroup = p->directions[0].outer == GQ_OUTER_OF_GROUP &&
                  p->directions[1].outer == GQ_OUTER_OF_GROUP;
-  if (te && gqBufferIsAbsent(&operands->outerAmax) && (p->rowwise || !own))
+  bool ownRows = !gqBufferIsAbsent(&operands->rowAmax);
+  if (ownRows && (!te || p->directions[0].outer != GQ_OUTER_OF_ROW ||
+                  p->columnwise || !gqBufferIsAbsent(&operands->outerAmax)))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "row_amax is for rows of the recipe te with an outer amax "
+                     "each, without outer_amax and columnwise_data");
+  if (te && gqBufferIsAbsent(&operands->outerAmax) && !ownRows &&
+      (p->rowwise || !own))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT, "recipe te needs outer_amax");
   if (te && p->columnwise && !ofGroup && !own)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
@@ -296,6 +303,10 @@ static bool checkMore(gqCpuOp *op, const Problem *p) {
   return (gqBufferIsAbsent(&operands->amax) ||
           gqCpuCheckFlat(op, "amax", GQ_WRITTEN, &operands->amax, GQ_TYPES_F32,
                          numGroups, "[G]")) &&
+         (gqBufferIsAbsent(&operands->rowAmax) ||
+          gqCpuCheckFlat(op, "row_amax", GQ_WRITTEN, &operands->rowAmax,
+                         GQ_TYPES_F32, p->groups.numRows, "[M]")) &&
+         gqCpuCheckFlag(op, "noop_flag", &operands->noopFlag) &&
          (gqBufferIsAbsent(&operands->dbias) ||
           gqCpuCheckOperand(op, &dbias)) &&
          (gqBufferIsAbsent(&operands->scaleOffsetsOut) ||
@@ -403,8 +414,10 @@ static void setOuter(const Problem *p, const gqCpuGroup *group,
   }
   bool own =
       how->columnwise && !gqBufferIsAbsent(&operands->columnwiseOuterAmax);
-  const gqBuffer *amax =
-      own ? &operands->columnwiseOuterAmax : &operands->outerAmax;
+  const gqBuffer *amax = own ? &operands->columnwiseOuterAmax
+                         : gqBufferIsAbsent(&operands->rowAmax)
+                             ? &operands->outerAmax
+                             : &operands->rowAmax;
   switch (how->traits.outer) {
   case GQ_OUTER_OF_GROUP:
     how->outerAmax = factor(amax, e);
@@ -541,6 +554,16 @@ static void storeIndex(const gqBuffer *indices, int64_t i, int64_t value) {
     ((int32_t *)indices->data)[i] = (int32_t)value;
 }
 
+/// The outer amaxes of the rows of a group, or of none, if the op computes
+/// them.
+static void measureRows(const Problem *p, const gqCpuGroup *group,
+                        const gqCpuQuantization *quantization) {
+  if (!gqBufferIsAbsent(&p->operands->rowAmax))
+    gqCpuMeasure(&quantization->input, &quantization->rowIndices, group->rows,
+                 (gqCpuAmaxes){.rows = (float *)p->operands->rowAmax.data +
+                                       group->begin});
+}
+
 static void quantizeGroup(const Problem *p, const gqCpuGroup *group) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   gqCpuQuantization quantization = quantizationOf(p, group);
@@ -554,6 +577,7 @@ static void quantizeGroup(const Problem *p, const gqCpuGroup *group) {
     quantization.dbias = operands->dbias;
     quantization.dbias.data = gqCpuRow(&operands->dbias, group->index);
   }
+  measureRows(p, group, &quantization);
   gqCpuQuantize(&quantization);
   if (!gqBufferIsAbsent(&operands->scaleInv))
     ((float *)operands->scaleInv.data)[group->index] =
@@ -572,6 +596,7 @@ static void quantizeOutside(const Problem *p, int64_t begin, int64_t end) {
   gqCpuQuantization quantization = quantizationOf(p, &rows);
   quantization.rowwise.how = howOf(p, &rows, false);
   setData(p, &p->operands->data, &rows, &quantization.rowwise);
+  measureRows(p, &rows, &quantization);
   gqCpuQuantize(&quantization);
 }
 
@@ -600,7 +625,7 @@ void gqCpuQuantizeGroups(gqCpuOp *op,
       .hasScales = gqFormatHasBlockScales(method.format),
       .directions = {directions[0], directions[1]},
   };
-  if (check(op, &problem))
+  if (check(op, &problem) && !gqCpuIsSet(&operands->noopFlag))
     run(&problem);
 }
 

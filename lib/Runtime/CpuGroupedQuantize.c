@@ -19,7 +19,8 @@ void gqCpuGroupedQuantize(const gqGroupedQuantizeOperands *operands,
       offsetof(gqGroupedBlockQuantizeOperands, scaleOffsetsOut),
       offsetof(gqGroupedBlockQuantizeOperands, globalScale),
       offsetof(gqGroupedBlockQuantizeOperands, columnwiseOuterAmax),
-      offsetof(gqGroupedBlockQuantizeOperands, rngState)};
+      offsetof(gqGroupedBlockQuantizeOperands, rngState),
+      offsetof(gqGroupedBlockQuantizeOperands, rowAmax)};
   static const gqDirectionTraits usual[2];
   // One list makes both structs.
   gqGroupedBlockQuantizeOperands same;

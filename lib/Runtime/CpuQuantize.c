@@ -122,3 +122,39 @@ void gqCpuQuantize(const gqCpuQuantization *q) {
   if (q->amax)
     *q->amax = amax;
 }
+
+/// Raises the amaxes by those of a tile, which is transformed.
+static void raiseByTile(gqCpuTile *tile, int64_t row, int64_t column,
+                        gqCpuAmaxes amaxes) {
+  if (amaxes.amax)
+    *amaxes.amax = gq_dev_max(gqCpuTileAmax(tile), *amaxes.amax);
+  if (amaxes.rows)
+    gqCpuRaiseToTileRows(tile, amaxes.rows + row);
+  if (amaxes.transform == GQ_TRANSFORM_HADAMARD16)
+    gqCpuTransformTile(tile, amaxes.signs);
+  if (amaxes.columnwise)
+    *amaxes.columnwise = gq_dev_max(gqCpuTileAmax(tile), *amaxes.columnwise);
+  if (amaxes.columns)
+    gqCpuRaiseToTileColumns(tile, amaxes.columns + column);
+}
+
+void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
+                  int64_t rows, gqCpuAmaxes amaxes) {
+  int64_t columns = input->sizes[1];
+  if (amaxes.amax)
+    *amaxes.amax = 0.0f;
+  if (amaxes.columnwise)
+    *amaxes.columnwise = 0.0f;
+  if (amaxes.rows)
+    memset(amaxes.rows, 0, (size_t)rows * sizeof(float));
+  if (amaxes.columns)
+    memset(amaxes.columns, 0, (size_t)columns * sizeof(float));
+  for (int64_t row = 0; row < rows; row += GQ_CPU_TILE)
+    for (int64_t column = 0; column < columns; column += GQ_CPU_TILE) {
+      gqCpuTile tile;
+      tile.rows = least(rows - row, GQ_CPU_TILE);
+      tile.columns = least(columns - column, GQ_CPU_TILE);
+      gqCpuLoadTile(input, rowIndices, row, column, &tile);
+      raiseByTile(&tile, row, column, amaxes);
+    }
+}

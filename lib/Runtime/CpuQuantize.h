@@ -44,6 +44,19 @@ typedef struct gqCpuQuantization {
 
 void gqCpuQuantize(const gqCpuQuantization *quantization);
 
+/// Largest magnitudes of a matrix: of all of it, of each row, and after the
+/// transform of columns, of all of it and of each column. Null if not wanted.
+typedef struct gqCpuAmaxes {
+  float *amax, *rows, *columnwise, *columns;
+  gqTransform transform;
+  uint32_t signs;
+} gqCpuAmaxes;
+
+/// Fills `amaxes` with those of `rows` rows of `input`, which `rowIndices` may
+/// gather, as those of gqCpuQuantization.
+void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
+                  int64_t rows, gqCpuAmaxes amaxes);
+
 /// The extents of the scales of a matrix of `rows` by `columns` in one
 /// direction: a row of scales for each row of blocks or, columnwise, for each
 /// column of blocks.

@@ -11,6 +11,7 @@
 #include "runtime_kernels/groups/Groups.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 #include "runtime_kernels/scalers/Block.h"
+#include "runtime_kernels/transforms/Hadamard.h"
 
 #include <string.h>
 
@@ -61,6 +62,24 @@ GQ_DEV float tileAmax(const gqCpuTile *tile) {
 
 GQ_CPU_CLONES
 float gqCpuTileAmax(const gqCpuTile *tile) { return tileAmax(tile); }
+
+GQ_CPU_CLONES
+void gqCpuTransformTile(gqCpuTile *tile, uint32_t signs) {
+  const int64_t size = GQ_DEV_HADAMARD_SIZE;
+  int64_t rows = gq_dev_up(tile->rows, size);
+  for (int64_t r = tile->rows; r < rows; ++r)
+    memset(tile->x[r], 0, sizeof(tile->x[r]));
+  for (int64_t r = 0; r < rows; r += size)
+    for (int64_t c = 0; c < tile->columns; ++c) {
+      float x[GQ_DEV_HADAMARD_SIZE];
+      for (int64_t i = 0; i < size; ++i)
+        x[i] = tile->x[r + i][c];
+      gq_dev_hadamard16(signs, x);
+      for (int64_t i = 0; i < size; ++i)
+        tile->x[r + i][c] = gq_dev_hadamard_rounded(x[i]);
+    }
+  tile->rows = rows;
+}
 
 GQ_CPU_CLONES
 void gqCpuRaiseToTileRows(const gqCpuTile *tile, float *rows) {

@@ -48,6 +48,10 @@ void gqCpuLoadTile(const gqBuffer *input, const gqBuffer *rowIndices,
 /// The largest magnitude, NaN dropped.
 float gqCpuTileAmax(const gqCpuTile *tile);
 
+/// Transforms the columns of the tile in blocks of 16 rows, to which zeros are
+/// added if need be (runtime_kernels/transforms/Hadamard.h).
+void gqCpuTransformTile(gqCpuTile *tile, uint32_t signs);
+
 /// Raises each of `rows` to the largest magnitude of its row of the tile, and
 /// each of `columns` to that of its column, NaN dropped.
 void gqCpuRaiseToTileRows(const gqCpuTile *tile, float *rows);

@@ -100,7 +100,7 @@ def _quantized(names, format, columns):
 _PLAIN = ("f8E4M3FN", "f8E5M2")
 _QUANTIZE_NAMES = (
     "row_indices", "offsets", "scale_offsets", "first_dims", "last_dims",
-    "global_scale", "outer_amax", "columnwise_outer_amax", "rng_state",
+    "global_scale", "outer_amax", "columnwise_outer_amax", "rng_state", "noop_flag",
 )  # fmt: skip
 
 
@@ -235,6 +235,7 @@ def _plan_quantize(
             [groups, k] if _of(columnwise, "outer") == "column" else None,
         ),
         "rng_state": _optional(p, "rng_state", ("i64",), [2]),
+        "noop_flag": _optional(p, "noop_flag", ("i32",), []),
     }
     if _of(rowwise, "outer") == "row":
         operands["outer_amax"] = _dynamic_rows(operands["outer_amax"])
@@ -327,6 +328,7 @@ def grouped_block_quantize(
     outer_amax=None,
     columnwise_outer_amax=None,
     rng_state=None,
+    noop_flag=None,
     amax: bool = False,
     dbias=False,
     out=None,
@@ -362,6 +364,7 @@ def grouped_block_quantize(
       outer_amax, columnwise_outer_amax: [] or [G] float32; with an `outer` of the
         direction [M], one a row, and [G, K], one a column of a group.
       rng_state: [2] int64, the seed and the offset of stochastic rounding.
+      noop_flag: [] int32; if it is not 0, out stays as it is.
       amax: whether the largest magnitudes [G] float32 are returned.
       dbias: whether the sums of columns [G, K] are; True is of the type of x.
       out: arrays for all that is returned, and for the scale offsets if they are
@@ -400,7 +403,7 @@ def grouped_block_quantize(
         options,
         (
             *x, row_indices, offsets, scale_offsets, first_dims, last_dims,
-            global_scale, outer_amax, columnwise_outer_amax, rng_state,
+            global_scale, outer_amax, columnwise_outer_amax, rng_state, noop_flag,
         ),
         out, stream, names, labels,
     )  # fmt: skip
@@ -446,7 +449,7 @@ def nv_grouped_block_quantize(
             options,
             (
                 input, None, input_offsets, output_offsets, None, None, global_scale,
-                None, None, None,
+                None, None, None, None,
             ),
             out, stream, None,
             {"x": "input", "offsets": "input_offsets", "scale_offsets": "output_offsets"},
@@ -624,7 +627,7 @@ def update_scales(
 # grouped_amax
 # ---------------------------------------------------------------------------
 
-_AMAX_NAMES = ("row_indices", "offsets", "first_dims", "last_dims")
+_AMAX_NAMES = ("row_indices", "offsets", "first_dims", "last_dims", "noop_flag")
 
 
 def _only(outs):
@@ -635,7 +638,9 @@ def _several(outs):
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
-def _plan_amax(p, count, rows, producer, amax, row_amax, column_amax):
+def _plan_amax(
+    p, count, rows, columnwise, producer, amax, columnwise_amax, row_amax, column_amax
+):
     ragged, gathered, maps = "first_dims" in p, "row_indices" in p, []
     if ragged:
         p.take("x", FLOATS, [None])
@@ -654,16 +659,20 @@ def _plan_amax(p, count, rows, producer, amax, row_amax, column_amax):
         "offsets": [offsets],
         "first_dims": _optional(p, "first_dims", index, [groups]),
         "last_dims": _optional(p, "last_dims", index, [groups]),
+        "noop_flag": _optional(p, "noop_flag", ("i32",), []),
     }
     outputs = {}
     for name, wanted, shape, static in (
         ("amax", amax, (groups,), (groups,)),
+        ("columnwise_amax", columnwise_amax, (groups,), (groups,)),
         ("row_amax", row_amax, (m,), (None,)),
         ("column_amax", column_amax, (groups, k), (groups, k)),
     ):
         if wanted:
             outputs[name] = Output(Use(name, "f32", static), shape)
     attributes = enumerations("grouped_amax", rows=rows)
+    if columnwise is not None:
+        attributes["columnwise"] = columnwise._attribute()
     region = _region(producer, inputs, maps, gathered, attributes)
     return Spec("grouped_amax", operands, outputs, attributes, region, _several)
 
@@ -673,15 +682,19 @@ _amax_planner = Planner(("x", *_AMAX_NAMES), _plan_amax)
 
 def grouped_amax(
     x, offsets, *, amax: bool = True, row_amax: bool = False,
-    column_amax: bool = False, rows: str = "all", producer=None, row_indices=None,
-    shapes=None, out=None, stream=None,
+    column_amax: bool = False, columnwise_amax: bool = False,
+    columnwise: Direction | None = None, rows: str = "all", producer=None,
+    row_indices=None, shapes=None, noop_flag=None, out=None, stream=None,
 ):  # fmt: skip
     """The largest magnitudes of groups, of rows and of columns; NaN is dropped.
 
     Args:
       x, offsets, producer, row_indices, shapes, stream: as of
         grouped_block_quantize(); K is a multiple of 16, and offsets hold G+1.
-      amax, row_amax, column_amax: which are wanted.
+      amax, columnwise_amax, row_amax, column_amax: which are wanted.
+      columnwise: a Direction with a transform of columns: column_amax is then that
+        of what is transformed, and columnwise_amax that of each group.
+      noop_flag: [] int32; if it is not 0, out stays as it is.
       rows: with "grouped", row_amax of rows in no group is left as it is in out.
       out: arrays for what is wanted.
 
@@ -693,10 +706,12 @@ def grouped_amax(
     """
     x, names, labels = _names_of(x, _AMAX_NAMES)
     first_dims, last_dims = shapes or (None, None)
-    if not (amax or row_amax or column_amax):
-        raise invalid_argument("amax: expected it, row_amax or column_amax")
-    options = (len(x), rows, producer, amax, row_amax, column_amax)
-    arrays = (*x, row_indices, offsets, first_dims, last_dims)
+    if not (amax or columnwise_amax or row_amax or column_amax):
+        raise invalid_argument("amax: expected it, columnwise_amax, row_amax or column_amax")
+    options = (
+        len(x), rows, columnwise, producer, amax, columnwise_amax, row_amax, column_amax,
+    )  # fmt: skip
+    arrays = (*x, row_indices, offsets, first_dims, last_dims, noop_flag)
     return _amax_planner.run(options, arrays, _listed(out), stream, names, labels)
 
 

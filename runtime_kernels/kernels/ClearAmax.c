@@ -18,6 +18,8 @@ GQ_DEV void clear(uint32_t GQ_GLOBAL *p, int64_t count, int64_t first,
 /// wanted.
 GQ_DEV_KERNEL void
 gq_dev_clear_amax(GQ_DEV_PARAMETERS(GQ_CLEAR_AMAX_OPERANDS)) {
+  if (gq_dev_is_noop(noopFlag))
+    return;
   gq_dev_groups all = amaxGroupsOf(offsets, firstDims, lastDims, groups, rows,
                                    columns, offsetBits, parts);
   const uint32_t threads = GQ_DEV_CLEAR_AMAX_THREADS;
@@ -32,6 +34,8 @@ gq_dev_clear_amax(GQ_DEV_PARAMETERS(GQ_CLEAR_AMAX_OPERANDS)) {
     gq_dev_check_group(&all, e, &group);
     if (parts & GQ_DEV_AMAX_OF_GROUPS)
       clear(amax + e, 1, first, step);
+    if (parts & GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS)
+      clear(columnwiseAmax + e, 1, first, step);
     if (parts & GQ_DEV_AMAX_OF_ROWS)
       clear(rowAmax + group.begin, group.rows, first, step);
     if (parts & GQ_DEV_AMAX_OF_COLUMNS)

@@ -23,6 +23,11 @@
 #include "runtime_kernels/kernels/Launch.h"
 #include "runtime_kernels/kernels/Operands.h"
 
+/// Whether a launch leaves all outputs as they are.
+GQ_DEV bool gq_dev_is_noop(const int32_t GQ_GLOBAL *flag) {
+  return flag && *flag != 0;
+}
+
 /// Declares a function that the bitcode exports.
 #define GQ_DEV_KERNEL __attribute__((always_inline))
 

@@ -111,6 +111,48 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_rows_plan(
                                GQ_DEV_ROWS_CTAS * multiprocessors)};
 }
 
+enum {
+  /// Rows that a CTA has on the chip: those that share 16 bytes of scales.
+  GQ_DEV_WHOLE_ROWS = 4,
+  /// Bytes of shared memory that rows can have on chips of data centers, beside
+  /// what the kernel has of its own.
+  GQ_DEV_WHOLE_ROWS_MEMORY = 226 << 10,
+};
+
+/// The shared memory of so many columns, as units of 16 elements of a type for
+/// each lane of a warp.
+GQ_INLINE int64_t gq_dev_whole_rows_memory(int64_t columns,
+                                           gqElementType held) {
+  return (columns + 511) / 512 * 512 * GQ_DEV_WHOLE_ROWS *
+         gqElementTypeSize(held);
+}
+
+GQ_INLINE bool gq_dev_whole_rows_fit(int64_t columns, gqElementType held) {
+  return gq_dev_whole_rows_memory(columns, held) <= GQ_DEV_WHOLE_ROWS_MEMORY;
+}
+
+/// `onlyLoads`: elements of two bytes are read as they are. Others take more
+/// registers.
+GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
+                                                          gqElementType held,
+                                                          bool onlyLoads) {
+  int64_t memory = gq_dev_whole_rows_memory(columns, held);
+  return (gq_dev_bounds){.threads = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS,
+                         .minCtas = onlyLoads && memory <= 74 << 10 ? 3
+                                    : memory <= 112 << 10           ? 2
+                                                                    : 1,
+                         .sharedMemory = (int32_t)memory};
+}
+
+/// A CTA for each four rows of 128, and for the padding of groups.
+GQ_INLINE gqLaunchPlan gq_dev_quantize_whole_rows_plan(
+    const gq_dev_quantize_whole_rows_extents *x, int64_t multiprocessors) {
+  (void)multiprocessors;
+  int64_t shares = x->groups * ((x->columns + 1023) / 1024);
+  return (gqLaunchPlan){
+      .grid = gq_dev_grid_of((x->rows + 127) / 128 * 32 + (shares + 7) / 8)};
+}
+
 /// As for the elements whose scales these are.
 GQ_INLINE gqLaunchPlan gq_dev_swizzle_scales_plan(
     const gq_dev_swizzle_scales_extents *x, int64_t multiprocessors) {
@@ -262,6 +304,8 @@ enum {
   GQ_DEV_AMAX_OF_GROUPS = 1,
   GQ_DEV_AMAX_OF_ROWS = 2,
   GQ_DEV_AMAX_OF_COLUMNS = 4,
+  /// After the transform of columns.
+  GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS = 8,
 };
 
 enum {

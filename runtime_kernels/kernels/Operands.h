@@ -45,6 +45,7 @@
 /// GQ_<ENUMERATOR>_OPERANDS, the device function gq_dev_<function>.
 #define GQ_KERNEL_FAMILIES(X)                                                  \
   X(QUANTIZE_ROWS, QuantizeRows, quantize_rows, 128)                           \
+  X(QUANTIZE_WHOLE_ROWS, QuantizeWholeRows, quantize_whole_rows, 256)          \
   X(QUANTIZE_TILES, QuantizeTiles, quantize_tiles, 128)                        \
   X(REDUCE_TILES, ReduceTiles, reduce_tiles, 128)                              \
   X(SWIZZLE_SCALES, SwizzleScales, swizzle_scales, 128)                        \

@@ -23,6 +23,7 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
+#include "runtime_kernels/arch/Mma.h"
 #include "runtime_kernels/kernels/Gather.h"
 #include "runtime_kernels/kernels/RowScales.h"
 #include "runtime_kernels/scalers/Block.h"
@@ -115,17 +116,22 @@ typedef struct Units {
   int64_t sourceRows[UNROLL];
 } Units;
 
+/// How many of the four rows from `first` on there are.
+GQ_DEV uint32_t countRows(const Quantization *q, int64_t first) {
+  int64_t left = q->rows - first;
+  return left <= 0 ? 0
+         : left > (UNROLL - 1) * ROW_STEP
+             ? UNROLL
+             : ((uint32_t)left + ROW_STEP - 1) / ROW_STEP;
+}
+
 GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run) {
   uint32_t lane = gq_dev_lane();
   Units units = {.first = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
                           piece.number % PIECES * 2 + lane / PIECE_COLUMNS,
                  .column = piece.number / PIECES * run * PIECE_COLUMNS +
                            lane % PIECE_COLUMNS};
-  int64_t left = q->rows - units.first;
-  units.count = left <= 0 ? 0
-                : left > (UNROLL - 1) * ROW_STEP
-                    ? UNROLL
-                    : ((uint32_t)left + ROW_STEP - 1) / ROW_STEP;
+  units.count = countRows(q, units.first);
   for (uint32_t i = 0; q->gathers && i < UNROLL; ++i)
     units.sourceRows[i] =
         gq_dev_source_row(q->rowIndices, q->rowIndexBits, q->sourceRows,
@@ -266,7 +272,7 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
 GQ_DEV gq_dev_outer outerOf(const Quantization *q, const RowPlan *plan,
                             uint32_t lane) {
   gq_dev_outer outer = plan->outer;
-  if (q->outerKind != GQ_OUTER_PER_GROUP)
+  if (q->outerKind != GQ_OUTER_PER_GROUP && q->outerKind != GQ_OUTER_PER_ROW)
     return outer;
   return (gq_dev_outer){.factor = gq_dev_shuffle_f32(outer.factor, lane),
                         .inverse = gq_dev_shuffle_f32(outer.inverse, lane)};
@@ -377,6 +383,8 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
 
 GQ_DEV_KERNEL void
 gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
+  if (gq_dev_is_noop(noopFlag))
+    return;
   Quantization quantization = {
       GQ_DEV_INITIALIZERS(GQ_QUANTIZE_ROWS_OPERANDS),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
@@ -399,6 +407,190 @@ gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
       &rowGroups, scales,
       (uint32_t)gq_dev_up(scaleBytesPerRow(&quantization), GQ_DEV_TILE_COLUMNS),
       packed ? scaleOffsetsOut : 0, status, next);
+  if (rowIndexBits)
+    gq_dev_check_row_indices(rowIndices, rowIndexBits, sourceRows, rows,
+                             status);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows whose amaxes are not known
+//===----------------------------------------------------------------------===//
+
+// A CTA has rows r, r + 32, r + 64 and r + 96 of 128, whose scales share 16
+// bytes. Its warps load pieces of these four by 32 units, and keep them in
+// shared memory, each lane its own units, until the largest magnitudes of the
+// rows are known. So the matrix is read once.
+
+/// The bits of the largest magnitudes of the CTA's rows. Two of them: one is
+/// cleared while the other is in use.
+static GQ_SHARED uint32_t wholeAmax[2][UNROLL] GQ_UNINITIALIZED;
+
+/// Where a lane keeps unit `i` of its piece number `piece`: every 16 bytes of
+/// it beside those of the other lanes.
+GQ_DEV gq_dev_u32x4 GQ_SHARED *keptUnit(const Quantization *q, uint32_t piece,
+                                        uint32_t i) {
+  uint32_t parts = (uint32_t)gqElementTypeSize(heldType(q->load));
+  gq_dev_u32x4 GQ_SHARED *all =
+      gq_dev_shared_pointer(gq_dev_dynamic_shared_address());
+  return all + ((piece * UNROLL + i) * parts) * GQ_DEV_WARP + gq_dev_lane();
+}
+
+GQ_DEV void keepUnit(const Quantization *q, uint32_t piece, uint32_t i,
+                     Held held) {
+  uint32_t parts = (uint32_t)gqElementTypeSize(heldType(q->load));
+  gq_dev_u32x4 GQ_SHARED *to = keptUnit(q, piece, i);
+#pragma clang loop unroll(full)
+  for (uint32_t k = 0; k < 4; ++k)
+    if (k < parts)
+      to[k * GQ_DEV_WARP] =
+          (gq_dev_u32x4){held.words[4 * k], held.words[4 * k + 1],
+                         held.words[4 * k + 2], held.words[4 * k + 3]};
+}
+
+GQ_DEV Held takeUnit(const Quantization *q, uint32_t piece, uint32_t i) {
+  uint32_t parts = (uint32_t)gqElementTypeSize(heldType(q->load));
+  const gq_dev_u32x4 GQ_SHARED *from = keptUnit(q, piece, i);
+  Held held;
+#pragma clang loop unroll(full)
+  for (uint32_t k = 0; k < 4; ++k)
+    if (k < parts) {
+      gq_dev_u32x4 four = from[k * GQ_DEV_WARP];
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < 4; ++j)
+        held.words[4 * k + j] = four[j];
+    }
+  return held;
+}
+
+/// A lane's units of a piece, in four rows from `first` on.
+GQ_DEV Units unitsOfRows(const Quantization *q, int64_t first, uint32_t piece) {
+  Units units = {.first = first, .column = piece * GQ_DEV_WARP + gq_dev_lane()};
+  bool hasColumn = units.column < q->columns / GQ_DEV_UNIT;
+  units.count = hasColumn ? countRows(q, first) : 0;
+  for (uint32_t i = 0; q->gathers && i < UNROLL; ++i)
+    units.sourceRows[i] =
+        gq_dev_source_row(q->rowIndices, q->rowIndexBits, q->sourceRows,
+                          i < units.count ? units.first + ROW_STEP * i : 0);
+  return units;
+}
+
+/// Loads the pieces of a warp and raises the amaxes of their rows.
+GQ_DEV void keepRows(const Quantization *q, int64_t first, uint32_t pieces,
+                     uint32_t warp, uint32_t warps,
+                     uint32_t GQ_SHARED *amaxes) {
+  gqElementType type = heldType(q->load);
+  uint32_t max[UNROLL] = {0};
+#pragma clang loop unroll(disable)
+  for (uint32_t piece = warp; piece < pieces; piece += warps) {
+    Units units = unitsOfRows(q, first, piece);
+    Held held[UNROLL];
+    loadUnits(q, units, held);
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < UNROLL; ++i) {
+      uint32_t most = gq_dev_max_words(
+          type, held[i].words, GQ_DEV_UNIT / gq_dev_elements_per_word(type));
+      // What is not there was loaded from elsewhere.
+      if (i < units.count)
+        max[i] = gq_dev_max_word(type, max[i], most);
+      keepUnit(q, piece, i, held[i]);
+    }
+  }
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < UNROLL; ++i) {
+    uint32_t bits =
+        gq_dev_max_of_lanes(gq_dev_f32_bits(gq_dev_amax_of_word(type, max[i])));
+    if (gq_dev_is_first_lane())
+      gq_dev_atomic_max_shared(&amaxes[i], bits);
+  }
+}
+
+/// Quantizes what a warp has kept.
+GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
+                         int64_t first, uint32_t pieces, uint32_t warp,
+                         uint32_t warps) {
+  uint32_t numUnits = (uint32_t)(q->columns / GQ_DEV_UNIT);
+  uint32_t width = (uint32_t)gq_dev_up(numUnits, GQ_DEV_TILE_COLUMNS);
+  uint32_t bytes = dataBytesPerUnit(q);
+  uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
+  bool dataAligned =
+      (((uint64_t)q->data | (uint64_t)q->dataStride) & (bytes - 1)) == 0;
+  bool tiledAligned = ((uint64_t)q->scales & 15) == 0;
+  bool linearAligned =
+      (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
+  int64_t wordRow = first + ROW_STEP * laneInWord;
+#pragma clang loop unroll(disable)
+  for (uint32_t piece = warp; piece < pieces; piece += warps) {
+    uint32_t column = piece * GQ_DEV_WARP + lane;
+    bool hasColumn = column < numUnits;
+    uint8_t GQ_GLOBAL *data =
+        q->data + first * q->dataStride + (int64_t)column * bytes;
+    uint32_t wanted = hasColumn ? plan->store.wanted : 0, scales = 0;
+#pragma clang loop unroll(full)
+    for (uint32_t j = 0; j < UNROLL; ++j) {
+      gq_dev_outer outer = outerOf(q, plan, lane - laneInWord + j);
+      uint32_t codes[4];
+      scales |= convertUnit(q, takeUnit(q, piece, j), outer, codes) << 8 * j;
+      if (wanted >> j & 1)
+        storeCodes(data, codes, bytes, dataAligned);
+      data += ROW_STEP * q->dataStride;
+    }
+    scales = wordOfRow(q, hasColumn ? scales : 0);
+    uint32_t wordColumn = column / GQ_DEV_TILE_COLUMNS * GQ_DEV_TILE_COLUMNS;
+    if (hasTiledScales(q)) {
+      storeTiled(&plan->store, wordColumn, width, scales, tiledAligned);
+    } else if (wordColumn < numUnits && plan->hasScales) {
+      uint32_t left = numUnits - wordColumn;
+      storeScales(q->scales + wordRow * q->scalesStride + wordColumn, scales,
+                  left < GQ_DEV_TILE_COLUMNS ? left : GQ_DEV_TILE_COLUMNS,
+                  linearAligned);
+    }
+  }
+}
+
+/// nvfp4 with the recipe te and an outer amax a row, which it computes.
+GQ_DEV_KERNEL void
+gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
+  if (gq_dev_is_noop(noopFlag))
+    return;
+  Quantization quantization = {
+      GQ_DEV_INITIALIZERS(GQ_QUANTIZE_ROWS_OPERANDS),
+      .gathers = rowIndexBits && gq_dev_reads_matrix(load),
+  };
+  Quantization *q = &quantization;
+  gq_dev_row_groups rowGroups =
+      rowGroupsOf(offsets, numOffsets, scaleOffsets, groups, rows, scaleRows,
+                  offsetBits, scaleLayout == GQ_SCALE_LAYOUT_TILE128X4, packed);
+  q->rowGroups = &rowGroups;
+  gq_dev_prepare_groups(&rowGroups);
+  uint32_t thread = gq_dev_thread(), warp = thread / GQ_DEV_WARP;
+  const uint32_t warps = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS / GQ_DEV_WARP;
+  uint32_t numUnits = (uint32_t)(q->columns / GQ_DEV_UNIT);
+  uint32_t width = (uint32_t)gq_dev_up(numUnits, GQ_DEV_TILE_COLUMNS);
+  uint32_t pieces = (width + GQ_DEV_WARP - 1) / GQ_DEV_WARP;
+  uint32_t all = numRowTiles(q->rows) * ROW_STEP, index = gq_dev_cta();
+  if (thread < 2 * UNROLL)
+    wholeAmax[thread / UNROLL][thread % UNROLL] = 0;
+  gq_dev_barrier();
+  for (uint32_t n = 0; index < all; index += gq_dev_num_ctas(), ++n) {
+    int64_t first =
+        (int64_t)(index / ROW_STEP) * GQ_DEV_TILE_ROWS + index % ROW_STEP;
+    uint32_t laneInWord = gq_dev_lane() % GQ_DEV_TILE_COLUMNS;
+    uint32_t GQ_SHARED *amaxes = wholeAmax[n % 2];
+    keepRows(q, first, pieces, warp, warps, amaxes);
+    int64_t wordRow = first + ROW_STEP * laneInWord;
+    RowPlan plan = planRows(q, width, wordRow, countRows(q, first));
+    gq_dev_barrier();
+    float amax = gq_dev_f32_from_bits(amaxes[laneInWord]);
+    plan.outer = gq_dev_outer_from(scalerOf(q), amax);
+    if (thread < UNROLL && plan.store.wanted >> thread & 1)
+      rowAmax[wordRow] = amax;
+    if (thread < UNROLL)
+      wholeAmax[(n + 1) % 2][thread] = 0;
+    quantizeKept(q, &plan, first, pieces, warp, warps);
+    gq_dev_barrier(); // For what was cleared.
+  }
+  finishGroups(&rowGroups, scales, width, packed ? scaleOffsetsOut : 0, status,
+               (index - all) * warps + warp);
   if (rowIndexBits)
     gq_dev_check_row_indices(rowIndices, rowIndexBits, sourceRows, rows,
                              status);

@@ -148,6 +148,8 @@ GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
 
 GQ_DEV_KERNEL void
 gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
+  if (gq_dev_is_noop(noopFlag))
+    return;
   Op op = {
       GQ_DEV_INITIALIZERS(GQ_QUANTIZE_TILES_OPERANDS),
       .rowwise = directionOf(parts & GQ_DEV_ROWWISE, format, recipe,

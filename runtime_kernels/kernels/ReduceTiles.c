@@ -107,6 +107,8 @@ GQ_DEV void reduceAmax(const Workspace *workspace, uint32_t e,
 
 GQ_DEV_KERNEL void
 gq_dev_reduce_tiles(GQ_DEV_PARAMETERS(GQ_REDUCE_TILES_OPERANDS)) {
+  if (gq_dev_is_noop(noopFlag))
+    return;
   Workspace w = workspaceAt(workspace, rows, columns, groups, parts);
   uint32_t warps = gq_dev_reduce_tiles_warps(rows, groups);
   uint32_t perGroup = gq_dev_reduce_tiles_ctas(columns, warps, parts);

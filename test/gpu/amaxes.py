@@ -12,7 +12,7 @@ import numpy as np
 import oracle
 import values
 
-OUTPUTS = ["amax", "row_amax", "column_amax"]
+OUTPUTS = ["amax", "columnwise_amax", "row_amax", "column_amax"]
 # The rows and columns of groups; the first of all of them are those of groups
 # of rows.
 SIZES = [
@@ -35,12 +35,15 @@ class Problem:
         each, in units of 16.
       gather: the input's rows are shuffled, and row indices say where they are.
       producer: the input is multiplied by a number a row.
+      signs: of a transform of columns; None is no transform.
     """
 
     def __init__(
         self, rng, sizes, k, element, outs, index="i32", rows="all", static=False,
-        outside=(0, 0), gather=False, producer=False,
+        outside=(0, 0), gather=False, producer=False, signs=None,
     ):  # fmt: skip
+        outs = [name for name in outs if name != "columnwise_amax" or signs is not None]
+        self.signs = signs if {"columnwise_amax", "column_amax"} & set(outs) else None
         self.outs, self.rows, self.static, self.element = outs, rows, static, element
         self.gather, self.producer, self.index = gather, producer, index
         self.ragged = k is None
@@ -64,11 +67,17 @@ class Problem:
             self._add("offsets", starts.astype(dtype), index)
             groups = [computed[a:b] for a, b in zip(starts, starts[1:])]
             self._expect_rows(computed, starts)
-            self._expect("column_amax", np.array([oracle.amax(g, 0) for g in groups], np.float32).reshape(len(groups), k))
+            columns = [oracle.amax(self._columns(g), 0) for g in groups]
+            self._expect("column_amax", np.array(columns, np.float32).reshape(len(groups), k))
+        columnwise = [oracle.amax(self._columns(g)) for g in groups]
+        self._expect("columnwise_amax", np.array(columnwise, np.float32))
         self._expect("amax", np.array([oracle.amax(g) for g in groups], np.float32))
 
     def _matrix(self, rng, m, k):
         return values.matrix(rng, m, k, self.element)
+
+    def _columns(self, group):
+        return group if self.signs is None else oracle.transformed_columns(group, self.signs)
 
     def _add(self, name, array, element):
         self._inputs[name] = cases.Operand(array, element)
@@ -135,11 +144,14 @@ class Problem:
               %p = arith.mulf {"%w" if widen else "%e"}, %f : f32
               gq.yield %p : f32
             }}"""
+        columnwise = ""
+        if self.signs is not None:
+            columnwise = f"columnwise<transform = hadamard16, signs = {self.signs:#x}>"
         outs = [name for name in OUTPUTS if name in self.outs]
         results = ", ".join(types[name] for name in outs)
         return f"""
         func.func @main({", ".join(f"%{n} : {t}" for n, t in types.items())}) -> ({results}) {{
-          {", ".join(f"%r_{n}" for n in outs)} = gq.grouped_amax rows({self.rows})
+          {", ".join(f"%r_{n}" for n in outs)} = gq.grouped_amax rows({self.rows}) {columnwise}
               {clause("ins", "input", "factors")} {clause("row_indices", "row_indices")} {maps}
               {clause("groups", "offsets")} {clause("shapes", "first_dims", "last_dims")}
               {" ".join(clause(f"{name}_out", name) for name in outs)} -> {results} {producer}
@@ -156,14 +168,17 @@ def some(rng):
     element = rng.choice(["f32", "bf16", "f16"])
     index = rng.choice(["i32", "i64"])
     static = bool(rng.integers(2))
+    signs = [None, 0, 0xD7E8, int(rng.integers(1 << 16))][rng.integers(4)]
     if rng.integers(4) == 0:
         sizes = RAGGED[rng.integers(len(RAGGED))]
-        return Problem(rng, sizes, None, element, ["amax"], index, static=static,
-                       outside=(int(rng.integers(3)), 0))  # fmt: skip
+        return Problem(rng, sizes, None, element, ["amax", "columnwise_amax"], index,
+                       static=static, outside=(int(rng.integers(3)), 0), signs=signs)  # fmt: skip
     sizes = SIZES[rng.integers(len(SIZES))]
     k = int(rng.choice([16, 48, 128, 272, 1040]))
     outs = [name for name in OUTPUTS if rng.integers(2)] or ["column_amax"]
     rows = rng.choice(["all", "grouped"])
     outside = tuple(int(n) for n in rng.integers(0, 20, 2))
     gather, producer = (bool(rng.integers(3) == 0) for _ in range(2))
-    return Problem(rng, sizes, k, element, outs, index, rows, static, outside, gather, producer)
+    if outs == ["columnwise_amax"] and signs is None:
+        outs = ["amax"]
+    return Problem(rng, sizes, k, element, outs, index, rows, static, outside, gather, producer, signs)

@@ -324,6 +324,15 @@ def hadamard(lines, signs):
     return v.astype(ml_dtypes.bfloat16).astype(np.float32)
 
 
+def transformed_columns(x, signs):
+    """x [m, K] with its columns transformed in blocks of 16 rows: [up(m, 16), K]."""
+    padded = np.zeros((up(len(x), 16), x.shape[1]), np.float32)
+    padded[: len(x)] = x
+    with np.errstate(all="ignore"):
+        lines = hadamard(padded.T.reshape(x.shape[1], len(padded) // 16, 16), signs)
+    return lines.reshape(x.shape[1], len(padded)).T
+
+
 def _summed(terms, axis):
     """Of float32, in order."""
     total = np.zeros_like(terms.take(0, axis))

@@ -361,7 +361,7 @@ def test_amax():
     np.testing.assert_array_equal(rows, [cases.largest(r) for r in values])
     for g, row in zip(groups, columns):
         np.testing.assert_array_equal(row, [cases.largest(c) for c in g.T])
-    with pytest.raises(gq.Error, match="amax: expected it, row_amax or column_amax"):
+    with pytest.raises(gq.Error, match="amax: expected it, columnwise_amax, row_amax or column_amax"):
         gq.grouped_amax(x, offsets, amax=False)
 
 

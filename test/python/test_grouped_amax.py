@@ -2,13 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gq.grouped_amax against the oracle."""
 
+import os
+import pathlib
+
 import amaxes
 import cases
+import elements
 import gq
 import modules
 import numpy as np
 import oracle
 import pytest
+import values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,9 +25,30 @@ def check(problem, fusion=True):
 
 @pytest.mark.parametrize("sizes", amaxes.SIZES, ids=str)
 @pytest.mark.parametrize("element", ["f32", "bf16", "f16"])
-def test_all_outputs(sizes, element):
+@pytest.mark.parametrize("signs", [None, 0xD7E8])
+def test_all_outputs(sizes, element, signs):
     rng = np.random.default_rng(0)
-    check(amaxes.Problem(rng, sizes, 272, element, amaxes.OUTPUTS, outside=(5, 130)))
+    check(amaxes.Problem(rng, sizes, 272, element, amaxes.OUTPUTS, outside=(5, 130), signs=signs))
+
+
+def test_golden():
+    """The amaxes that the golden case of a transform is quantized with."""
+    folder = pathlib.Path(os.environ["GQ_GOLDEN_DIR"]) / "nvfp4_te_column_hadamard"
+    x, offsets, amax, columnwise = (
+        np.load(folder / f"{name}.npy") for name in ("input", "offsets", "amax", "amax_columnwise")
+    )
+    text = """
+      func.func @main(%x : tensor<?x256xbf16>, %o : tensor<?xi64>, %a0 : tensor<?xf32>,
+          %t0 : tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+        %a, %t = gq.grouped_amax columnwise<transform = hadamard16, signs = 0xD7E8>
+            ins(%x : tensor<?x256xbf16>) groups(%o : tensor<?xi64>)
+            amax_out(%a0 : tensor<?xf32>) columnwise_amax_out(%t0 : tensor<?xf32>)
+            -> tensor<?xf32>, tensor<?xf32>
+        return %a, %t : tensor<?xf32>, tensor<?xf32>
+      }"""
+    found = gq.compile(text, cache_dir="")(x, offsets, np.zeros_like(amax), np.zeros_like(amax))
+    np.testing.assert_array_equal(found[0], amax)
+    np.testing.assert_array_equal(found[1], columnwise)
 
 
 @pytest.mark.parametrize("sizes", amaxes.RAGGED, ids=str)
@@ -134,3 +160,68 @@ def test_ragged_errors(o, m, k, message):
     with pytest.raises(gq.Error, match=message):
         modules.compiled(RAGGED)(np.ones(64, "f4"), np.int64(o), np.int64(m), np.int64(k), out.array)
     assert (out.array.view(np.uint8) == cases.POISON).all()
+
+
+def per_token(k, element, rows="all", flag=False):
+    """(x, offsets, [flag], amaxes, data, scales) -> data, scales, amaxes of rows."""
+    x, q = f"tensor<?x{k}x{element}>", f"tensor<?x{k // 2}xi8>"
+    t = f"tensor<?x{oracle.tiled_columns(k)}xf8E4M3FN, #gq.tile128x4>"
+    noop = "noop_flag(%f : tensor<i32>)" if flag else ""
+    return f"""
+      func.func @main(%x : {x}, %o : tensor<?xi32>, {"%f : tensor<i32>," if flag else ""}
+          %r0 : tensor<?xf32>, %q0 : {q}, %t0 : {t}) -> ({q}, {t}, tensor<?xf32>) {{
+        %r = gq.grouped_amax rows({rows}) ins(%x : {x}) groups(%o : tensor<?xi32>) {noop}
+            row_amax_out(%r0 : tensor<?xf32>) -> tensor<?xf32>
+        %q, %t = gq.grouped_block_quantize format(nvfp4) recipe(te) rows({rows})
+            rowwise<outer = row> ins(%x : {x}) groups(%o : tensor<?xi32>)
+            outer_amax(%r : tensor<?xf32>) {noop} outs(%q0, %t0 : {q}, {t}) -> {q}, {t}
+        return %q, %t, %r : {q}, {t}, tensor<?xf32>
+      }}"""
+
+
+def per_token_outputs(m, groups, k):
+    rows = oracle.up(m, 128) + 128 * groups
+    return (
+        cases.Poisoned(m, np.float32).array, cases.Poisoned((m, k // 2)).array,
+        cases.Poisoned((rows, oracle.tiled_columns(k))).array,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", ["all", "grouped"])
+@pytest.mark.parametrize("fusion", [True, False])
+@pytest.mark.parametrize("k, element", [(272, "bf16"), (64, "f32")])
+def test_per_token(k, element, fusion, rows):
+    """Amax and encode, in two ops and in one, against the oracle."""
+    rng = np.random.default_rng(0)
+    sizes, front, back = [100, 0, 129, 33], 3, 5
+    m = front + sum(sizes) + back
+    x = values.matrix(rng, m, k, element)
+    offsets = np.int32(front + np.cumsum([0, *sizes]))
+    amax, data, scales = per_token_outputs(m, len(sizes), k)
+    expected = amax.copy(), data.copy(), scales.copy()
+    codes, linear = oracle.quantize_rows(x, "nvfp4", "te", oracle.amax(x, 1)[:, None])
+    written = slice(None) if rows == "all" else slice(front, m - back)
+    expected[0][written] = oracle.amax(x, 1)[written]
+    expected[1][written] = oracle.pack(codes)[written]
+    row = 0
+    for begin, end in zip(offsets, offsets[1:]):
+        tiles = oracle.tile(linear[begin:end]).reshape(-1, scales.shape[1])
+        expected[2][row : row + len(tiles)] = tiles
+        row += len(tiles)
+    text = per_token(k, element, rows)
+    results = modules.compiled(text, fusion)(elements.encode(x, element), offsets, amax, data, scales)
+    for found, right in zip(results, (expected[1], expected[2], expected[0])):
+        cases.check_bits(np.asarray(found), right, "per token")
+
+
+@pytest.mark.parametrize("fusion", [True, False])
+def test_noop_flag(fusion):
+    x = np.random.default_rng(0).standard_normal((40, 64)).astype("f4")
+    offsets, run = np.int32([0, 10, 40]), modules.compiled(per_token(64, "f32", flag=True), fusion)
+    before = per_token_outputs(40, 2, 64)
+    amax, data, scales = (a.copy() for a in before)
+    skipped = run(x, offsets, np.int32(7), amax, data, scales)
+    for found, same in zip(skipped, (before[1], before[2], before[0])):
+        cases.check_bits(np.asarray(found), same, "skipped")
+    done = run(x, offsets, np.int32(0), amax, data, scales)
+    np.testing.assert_array_equal(done[2], oracle.amax(x, 1))

@@ -42,6 +42,7 @@ def Gq_F32Scalar : Gq_Shaped<[F32], [0]>;
 def Gq_F32ScalarOr1D : Gq_Shaped<[F32], [0, 1]>;
 def Gq_F32UpTo2D : Gq_Shaped<[F32], [0, 1, 2]>;
 def Gq_RngState : Gq_Shaped<[I64], [1]>;
+def Gq_I32Scalar : Gq_Shaped<[I32], [0]>;
 def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
 def Gq_F32_2D : Gq_Shaped<[F32], [2]>;
 def Gq_Float1DOr2D : Gq_Shaped<[F32, BF16, F16], [1, 2]>;
@@ -197,11 +198,13 @@ defvar groupedQuantizeArguments = (ins
   Optional<Gq_F32UpTo2D>:$columnwise_outer_amax,
   Optional<Gq_RngState>:$rng_state,
   Optional<Gq_F32ScalarOr1D>:$scale,
+  Optional<Gq_I32Scalar>:$noop_flag,
   Optional<Gq_Data>:$data,
   Optional<Gq_Scales>:$scales,
   Optional<Gq_Data>:$columnwise_data,
   Optional<Gq_Scales1D>:$columnwise_scales,
   Optional<Gq_F32_1D>:$amax,
+  Optional<Gq_F32_1D>:$row_amax,
   Optional<Gq_Float2D>:$dbias,
   Optional<Gq_Indices>:$scale_offsets_out,
   Optional<Gq_F32_1D>:$scale_inv);
@@ -214,6 +217,8 @@ defvar groupedQuantizeInputs = [{
 defvar groupedQuantizeShapes = [{
     (`shapes` `(` $first_dims^ `,` $last_dims `:`
                   type($first_dims) `,` type($last_dims) `)`)? }];
+defvar groupedQuantizeNoop = [{
+    (`noop_flag` `(` $noop_flag^ `:` type($noop_flag) `)`)? }];
 defvar groupedQuantizeEnd = [{
     (`->` type($results)^)?
     (`producer` $producer^)? }];
@@ -230,13 +235,15 @@ defvar groupedQuantizeAssembly = !strconcat([{
     (`columnwise_outer_amax`
        `(` $columnwise_outer_amax^ `:` type($columnwise_outer_amax) `)`)?
     (`rng_state` `(` $rng_state^ `:` type($rng_state) `)`)?
-    (`scale` `(` $scale^ `:` type($scale) `)`)?
+    (`scale` `(` $scale^ `:` type($scale) `)`)? }],
+    groupedQuantizeNoop, [{
     (`outs` `(` $data^ (`,` $scales^)? `:`
                 type($data) (`,` type($scales)^)? `)`)?
     (`columnwise_outs` `(` $columnwise_data^ (`,` $columnwise_scales^)? `:`
                            type($columnwise_data)
                            (`,` type($columnwise_scales)^)? `)`)?
     (`amax_out` `(` $amax^ `:` type($amax) `)`)?
+    (`row_amax_out` `(` $row_amax^ `:` type($row_amax) `)`)?
     (`dbias_out` `(` $dbias^ `:` type($dbias) `)`)?
     (`scale_offsets_out`
        `(` $scale_offsets_out^ `:` type($scale_offsets_out) `)`)?
@@ -321,6 +328,26 @@ def Gq_GroupedBlockQuantizeOp
 
     **Linear scales** are `[M, K/block]`; for blocks of 128 by 128, which begin
     at a group's first row, flat: `[m/128, K/128]` a group, rounded up.
+
+    **Amaxes of rows.** With `outer = row` of `rowwise` and `row_amax_out` instead
+    of `outer_amax`, the op computes them itself, as `gq.grouped_amax` would:
+    those of rows that have data. `gq-fuse-row-amax` makes this of the two ops,
+    since a kernel that has a row on the chip need not read it again.
+
+    ```mlir
+    %q, %sf, %r = gq.grouped_block_quantize format(nvfp4) recipe(te)
+        rowwise<outer = row>
+        ins(%x : tensor<?x5120xbf16>) groups(%offsets : tensor<129xi32>)
+        outs(%q0, %sf0 : tensor<?x5120xf4E2M1FN>,
+                         tensor<?x320xf8E4M3FN, #gq.tile128x4>)
+        row_amax_out(%r0 : tensor<?xf32>)
+        -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>,
+           tensor<?xf32>
+    ```
+
+    **No operation.** Where `noop_flag` is not 0 when the op runs, all results
+    come through from their `outs`: in a captured step weights are quantized only
+    if they have changed. Operands are checked all the same on the CPU.
 
     **Other results.** `amax[e]` is the largest magnitude of what is quantized in
     group e, NaN dropped. `dbias[e]` are its column sums, accumulated in f32 in
@@ -424,7 +451,8 @@ def Gq_GroupedBlockQuantizeOp
       `columnwise_scales`; there is one pair at least.
     * (C17) Data and scales are of the format's types.
     * (C18) Only `nvfp4` has the recipe `te`. It needs `outer_amax` or, without
-      `outs`, `columnwise_outer_amax`, which is for `columnwise_data`; no other
+      `outs`, `columnwise_outer_amax`, which is for `columnwise_data`, or
+      `row_amax`; no other
       has these. Of rank 1 they hold G entries, but with `outer = row`
       `outer_amax` is `[M]`, and with `outer = column` `columnwise_outer_amax` is
       there and `[G, K]`. It is there, too, if rows have an `outer_amax` each.
@@ -455,6 +483,8 @@ def Gq_GroupedBlockQuantizeOp
     * (C33) `rng_state` is there if a direction rounds stochastically. It holds 2
       entries.
     * (C34) It has no `scale` and no `scale_inv`, which `gq.grouped_quantize` has.
+    * (C38) `row_amax` is for `outer = row` of `rowwise` without `outer_amax`, and
+      without `columnwise_outs`. It holds M entries.
 
     With M = 0 the op folds to its `outs`, unless it has others than data and
     scales.
@@ -518,8 +548,8 @@ def Gq_GroupedQuantizeOp
     Constraints are those of `gq.grouped_block_quantize`, of the operands that
     there are, with 16 for the format's block, and these:
     * (C34) It has no `scales`, `columnwise_scales`, `scale_offsets`,
-      `scale_offsets_out`, `global_scale`, `columnwise_outer_amax` or
-      `rng_state`, and directions are as usual.
+      `scale_offsets_out`, `global_scale`, `columnwise_outer_amax`, `rng_state`
+      or `row_amax`, and directions are as usual.
     * (C35) `format` is `fp8_e4m3` or `fp8_e5m2`.
     * (C36) There is one of `scale` and `outer_amax`; of rank 1, it holds G
       entries.
@@ -547,6 +577,9 @@ def Gq_GroupedAmaxOp
     * `row_amax`, `[M]`: that of each row. That of a row in no group comes through
       from `row_amax_out` with `rows(grouped)`.
     * `column_amax`, `[G, K]`: that of each column of a group; 0 of an empty one.
+    * `columnwise_amax`, `[G]`: that of each group after the transform of
+      `columnwise`, as `column_amax` is. Rows that are missing in the last block
+      of a column count as zeros that are transformed, too.
 
     NaN is dropped: what is nothing but NaN has 0. A magnitude is exact, so that
     the result depends on no order.
@@ -560,8 +593,17 @@ def Gq_GroupedAmaxOp
         -> tensor<128xf32>, tensor<?xf32>, tensor<128x5120xf32>
     ```
 
-    Inputs, `producer`, `row_indices`, groups and `shapes` are as those of
-    `gq.grouped_block_quantize`. A row whose index is out of range is zeros on a
+    ```mlir
+    %a, %t = gq.grouped_amax
+        columnwise<transform = hadamard16, signs = 0xD7E8>
+        ins(%x : tensor<?x5120xbf16>) groups(%offsets : tensor<129xi32>)
+        amax_out(%a0 : tensor<128xf32>)
+        columnwise_amax_out(%t0 : tensor<128xf32>)
+        -> tensor<128xf32>, tensor<128xf32>
+    ```
+
+    Inputs, `producer`, `row_indices`, groups, `shapes` and `noop_flag` are as
+    those of `gq.grouped_block_quantize`. A row whose index is out of range is zeros on a
     GPU.
 
     ```mlir
@@ -586,31 +628,39 @@ def Gq_GroupedAmaxOp
     * (C13) `first_dims` and `last_dims` come together and hold G entries of the
       type of `offsets`. Then there is one flat input and no `producer`,
       `row_indices`, `row_amax` or `column_amax`.
-    * (C14) `amax` holds G entries, `row_amax` M, and `column_amax` is `[G, K]`.
+    * (C14) `amax` and `columnwise_amax` hold G entries, `row_amax` M, and
+      `column_amax` is `[G, K]`.
     * (C15) Some operand has the extent M, and some K: `row_indices`, `row_amax`,
       `column_amax` or an input.
     * (C16) Memrefs have an innermost stride of 1; all but the inputs are
       contiguous.
     * (C17) No tensor has an encoding.
+    * (C18) `columnwise` is for `columnwise_amax`, which needs a transform, or
+      `column_amax`. It has nothing but a transform and its signs.
   }]);
   let arguments = (ins
     DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows,
+    OptionalAttr<Gq_DirectionAttr>:$columnwise,
     OptionalAttr<AffineMapArrayAttr>:$maps,
     Variadic<Gq_Input>:$inputs,
     Optional<Gq_Indices>:$row_indices,
     Gq_Indices:$offsets,
     Optional<Gq_Indices>:$first_dims,
     Optional<Gq_Indices>:$last_dims,
+    Optional<Gq_I32Scalar>:$noop_flag,
     Optional<Gq_F32_1D>:$amax,
+    Optional<Gq_F32_1D>:$columnwise_amax,
     Optional<Gq_F32_1D>:$row_amax,
     Optional<Gq_F32_2D>:$column_amax);
   let regions = (region VariadicRegion<SizedRegion<1>>:$producer);
   let assemblyFormat = !strconcat([{
-    (`rows` `` $rows^)? attr-dict }],
+    (`rows` `` $rows^)? (`columnwise` `` $columnwise^)? attr-dict }],
     groupedQuantizeInputs, [{
     `groups` `(` $offsets `:` type($offsets) `)`}],
-    groupedQuantizeShapes, [{
+    groupedQuantizeShapes, groupedQuantizeNoop, [{
     (`amax_out` `(` $amax^ `:` type($amax) `)`)?
+    (`columnwise_amax_out`
+       `(` $columnwise_amax^ `:` type($columnwise_amax) `)`)?
     (`row_amax_out` `(` $row_amax^ `:` type($row_amax) `)`)?
     (`column_amax_out` `(` $column_amax^ `:` type($column_amax) `)`)?}],
     groupedQuantizeEnd);

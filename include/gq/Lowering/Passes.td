@@ -70,6 +70,22 @@ def GqFuseDirections : Pass<"gq-fuse-directions"> {
   }];
 }
 
+def GqFuseRowAmax : Pass<"gq-fuse-row-amax"> {
+  let summary = "Compute the amaxes of rows where the rows are quantized";
+  let description = [{
+    Replaces a `gq.grouped_amax` that returns `row_amax` alone and the
+    `gq.grouped_block_quantize` of the same rows with `outer = row` by one op
+    with `row_amax_out`, which reads the input once. The bytes of all results
+    stay the same.
+
+    A pair is left alone, and a remark of the category `gq-fuse-row-amax` says
+    why, if the ops differ in input, groups, `rows` or `noop_flag`, if one has a
+    producer (`gq-fuse-producers` comes after this pass), if the op quantizes
+    columns or computes sums, too, if K is not static or a row does not fit on
+    the chip, or if the amaxes are used before.
+  }];
+}
+
 def GqFuseProducers : Pass<"gq-fuse-producers"> {
   let summary = "Compute what is quantized inside of the op";
   let description = [{

@@ -73,9 +73,10 @@ gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
                           int32_t rows, int32_t rowwise, int32_t columnwise);
 
 /// The largest magnitudes of groups, rows and columns. `rows` is a gqRows:
-/// whether rows in no group have one too.
+/// whether rows in no group have one too. `columnwise` is what gqDirectionPack
+/// makes of the transform of columns, 0 if there is none.
 GQ_EXPORT void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands,
-                                int32_t rows);
+                                int32_t rows, int32_t columnwise);
 
 /// Quantizes each group with its scale, rowwise, columnwise or both. `format`
 /// is one of a whole tensor, `rows` a gqRows; rows in no group have the scale 1

@@ -395,6 +395,7 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_GROUPED_WGRAD_TILES = 9,
   GQ_KERNEL_GROUPED_WGRAD_ANY = 10,
   GQ_KERNEL_DEQUANTIZE_TILES = 11,
+  GQ_KERNEL_QUANTIZE_WHOLE_ROWS = 12,
 } gqKernelFamily;
 
 /// How a kernel is launched.

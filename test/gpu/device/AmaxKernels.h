@@ -4,8 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // VARIANT(NAME, TYPE, what to load, parts, rows, offset bits, bits of row
-// indices): kernels clear_NAME(ClearAmaxOperands) and
-// amax_NAME(GroupedAmaxOperands).
+// indices, signs of a transform or -1): kernels clear_NAME(ClearAmaxOperands)
+// and amax_NAME(GroupedAmaxOperands).
+//
+// WHOLE(NAME, TYPE, what to load, layout, packed, rows, offset bits, bits of
+// row indices): kernels whole_NAME(QuantizeWholeRowsOperands).
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,20 +20,33 @@
 #define AMAX_G GQ_DEV_AMAX_OF_GROUPS
 #define AMAX_R GQ_DEV_AMAX_OF_ROWS
 #define AMAX_C GQ_DEV_AMAX_OF_COLUMNS
+#define AMAX_T GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS
 #define AMAX_ALL (AMAX_G | AMAX_R | AMAX_C)
 
+#define WHOLE_ROWS_VARIANTS(WHOLE)                                             \
+  WHOLE(bf16, BF16, bf16, TILE128X4, 1, GROUPED, 32, 0)                        \
+  WHOLE(f32, F32, f32, TILE128X4, 0, ALL, 64, 0)                               \
+  WHOLE(f16_linear, F16, f16, LINEAR, 0, ALL, 32, 0)                           \
+  WHOLE(bf16_gathered, BF16, bf16, TILE128X4, 1, ALL, 32, 32)                  \
+  WHOLE(bf16_unaligned, BF16, bf16_unaligned, TILE128X4, 0, ALL, 32, 0)
+
 #define AMAX_VARIANTS(VARIANT)                                                 \
-  VARIANT(bf16, BF16, bf16, AMAX_ALL, GROUPED, 32, 0)                          \
-  VARIANT(bf16_rows, BF16, bf16, AMAX_R, ALL, 32, 0)                           \
-  VARIANT(bf16_groups, BF16, bf16, AMAX_G, ALL, 32, 0)                         \
-  VARIANT(bf16_columns, BF16, bf16, AMAX_G | AMAX_C, GROUPED, 64, 0)           \
-  VARIANT(f16, F16, f16, AMAX_ALL, ALL, 32, 0)                                 \
-  VARIANT(f32, F32, f32, AMAX_ALL, ALL, 64, 0)                                 \
-  VARIANT(f32_columns, F32, f32, AMAX_C, GROUPED, 32, 0)                       \
-  VARIANT(f16_unaligned, F16, f16_unaligned, AMAX_ALL, ALL, 32, 0)             \
-  VARIANT(bf16_gathered, BF16, bf16, AMAX_ALL, ALL, 32, 32)                    \
-  VARIANT(f32_gathered, F32, f32_unaligned, AMAX_ALL, GROUPED, 64, 64)         \
-  VARIANT(bf16_ragged, BF16, bf16, AMAX_G | GQ_DEV_RAGGED, GROUPED, 32, 0)     \
-  VARIANT(f32_ragged, F32, f32, AMAX_G | GQ_DEV_RAGGED, GROUPED, 64, 0)
+  VARIANT(bf16_transformed, BF16, bf16, AMAX_ALL | AMAX_T, ALL, 32, 0, 0xD7E8) \
+  VARIANT(f16_transformed, F16, f16, AMAX_T, GROUPED, 64, 0, 0)                \
+  VARIANT(f32_transformed, F32, f32, AMAX_T | AMAX_C, ALL, 32, 0, 0xD7E8)      \
+  VARIANT(bf16_transformed_ragged, BF16, bf16,                                 \
+          AMAX_G | AMAX_T | GQ_DEV_RAGGED, GROUPED, 32, 0, 0x1234)             \
+  VARIANT(bf16, BF16, bf16, AMAX_ALL, GROUPED, 32, 0, -1)                      \
+  VARIANT(bf16_rows, BF16, bf16, AMAX_R, ALL, 32, 0, -1)                       \
+  VARIANT(bf16_groups, BF16, bf16, AMAX_G, ALL, 32, 0, -1)                     \
+  VARIANT(bf16_columns, BF16, bf16, AMAX_G | AMAX_C, GROUPED, 64, 0, -1)       \
+  VARIANT(f16, F16, f16, AMAX_ALL, ALL, 32, 0, -1)                             \
+  VARIANT(f32, F32, f32, AMAX_ALL, ALL, 64, 0, -1)                             \
+  VARIANT(f32_columns, F32, f32, AMAX_C, GROUPED, 32, 0, -1)                   \
+  VARIANT(f16_unaligned, F16, f16_unaligned, AMAX_ALL, ALL, 32, 0, -1)         \
+  VARIANT(bf16_gathered, BF16, bf16, AMAX_ALL, ALL, 32, 32, -1)                \
+  VARIANT(f32_gathered, F32, f32_unaligned, AMAX_ALL, GROUPED, 64, 64, -1)     \
+  VARIANT(bf16_ragged, BF16, bf16, AMAX_G | GQ_DEV_RAGGED, GROUPED, 32, 0, -1) \
+  VARIANT(f32_ragged, F32, f32, AMAX_G | GQ_DEV_RAGGED, GROUPED, 64, 0, -1)
 
 #endif // GQ_TEST_GPU_DEVICE_AMAXKERNELS_H

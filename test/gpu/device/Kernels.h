@@ -48,6 +48,7 @@ int runTests(Handle module, int device, int argc, char **argv);
 int runBenchmark(Handle module, int device, int argc, char **argv);
 int runTilesTests(Handle module, int device, int argc, char **argv);
 int runTilesBenchmark(Handle module, int device, int argc, char **argv);
+int runAmaxBenchmark(Handle module, int device, int argc, char **argv);
 int runAmaxTests(Handle module, int device, int argc, char **argv);
 int runDequantizeTests(Handle module, int device, int argc, char **argv);
 int runDequantizeBenchmark(Handle module, int device, int argc, char **argv);

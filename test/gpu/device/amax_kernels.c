@@ -16,15 +16,22 @@
 #define BOUNDS                                                                 \
   __asm__ volatile("// maxntid 128");                                          \
   __asm__ volatile("// minnctapersm 4");
+#define WHOLE_BOUNDS(CTAS)                                                     \
+  __asm__ volatile("// maxntid 256");                                          \
+  if ((CTAS) == 3)                                                             \
+    __asm__ volatile("// minnctapersm 3");                                     \
+  else                                                                         \
+    __asm__ volatile("// minnctapersm 2");
 #else
 #define BOUNDS
+#define WHOLE_BOUNDS(CTAS)
 #endif
 
 _Static_assert(GQ_DEV_GROUPED_AMAX_THREADS == 128 &&
                    GQ_DEV_GROUPED_AMAX_CTAS == 4,
                "bounds");
 
-#define VARIANT(NAME, TYPE, LOAD, PARTS, ROWS, BITS, INDEX_BITS)               \
+#define VARIANT(NAME, TYPE, LOAD, PARTS, ROWS, BITS, INDEX_BITS, SIGNS)        \
   KERNEL clear_##NAME(ClearAmaxOperands o) {                                   \
     const int32_t parts = PARTS, offsetBits = BITS;                            \
     const int32_t rowsMode = GQ_ROWS_##ROWS;                                   \
@@ -36,6 +43,21 @@ _Static_assert(GQ_DEV_GROUPED_AMAX_THREADS == 128 &&
     const int32_t parts = PARTS, offsetBits = BITS;                            \
     const int32_t rowsMode = GQ_ROWS_##ROWS, rowIndexBits = INDEX_BITS;        \
     const int32_t heldType = GQ_##TYPE;                                        \
+    const int32_t signs = (SIGNS) < 0 ? 0 : (SIGNS);                           \
+    const int32_t transform =                                                  \
+        (SIGNS) < 0 ? GQ_TRANSFORM_NONE : GQ_TRANSFORM_HADAMARD16;             \
     CALL(grouped_amax, GQ_GROUPED_AMAX_OPERANDS);                              \
   }
 AMAX_VARIANTS(VARIANT)
+
+#define WHOLE(NAME, TYPE, LOAD, LAYOUT, PACKED, ROWS, BITS, INDEX_BITS)        \
+  KERNEL whole_##NAME(QuantizeWholeRowsOperands o) {                           \
+    WHOLE_BOUNDS(GQ_##TYPE != GQ_F32 && sizeof(#LOAD) < 8 ? 3 : 2)             \
+    gq_load16 *const load = gq_dev_load16_##LOAD;                              \
+    const int32_t format = GQ_FORMAT_NVFP4, recipe = GQ_RECIPE_TE;             \
+    const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT, packed = PACKED;     \
+    const int32_t rowsMode = GQ_ROWS_##ROWS, offsetBits = BITS;                \
+    const int32_t outerKind = GQ_OUTER_PER_ROW, rowIndexBits = INDEX_BITS;     \
+    CALL(quantize_whole_rows, GQ_QUANTIZE_WHOLE_ROWS_OPERANDS);                \
+  }
+WHOLE_ROWS_VARIANTS(WHOLE)

@@ -13,6 +13,7 @@
 //   device_kernels dequantize DEQUANTIZE.cubin [COUNT]
 //   device_kernels dequantize-bench DEQUANTIZE.cubin
 //   device_kernels amax AMAX.cubin
+//   device_kernels amax-bench AMAX.cubin
 //   device_kernels wgrad WGRAD.cubin [quick|bench]
 //
 // Needs libcuda.so.1 and nothing else. KERNELS may be PTX.
@@ -38,6 +39,7 @@ static const struct {
     {"dequantize", "[COUNT]", 0, runDequantizeTests},
     {"dequantize-bench", "", 0, runDequantizeBenchmark},
     {"amax", "", 0, runAmaxTests},
+    {"amax-bench", "", 0, runAmaxBenchmark},
     {"wgrad", "[quick|bench]", 0, runWgradTests},
 };
 enum { NUM_COMMANDS = sizeof(commands) / sizeof(*commands) };

@@ -382,3 +382,55 @@ func.func @grouped_block_quantize_c29_ragged(%x: tensor<?xbf16>,
       -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN>
   return
 }
+
+// -----
+
+func.func @grouped_block_quantize_c38(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %r: tensor<?xf32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'outer = row' of 'rowwise', and no 'outer_amax' or 'columnwise_outs', for 'row_amax'}}
+  %0:3 = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      row_amax_out(%r : tensor<?xf32>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c38_outer_amax(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %r: tensor<?xf32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'outer = row' of 'rowwise', and no 'outer_amax' or 'columnwise_outs', for 'row_amax'}}
+  %0:3 = gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>) outer_amax(%r : tensor<?xf32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      row_amax_out(%r : tensor<?xf32>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c38_recipe(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %r: tensor<?xf32>,
+    %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires recipe(te) for 'row_amax'}}
+  %0:3 = gq.grouped_block_quantize format(nvfp4)
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      row_amax_out(%r : tensor<?xf32>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c38_entries(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %r: tensor<9xf32>,
+    %q: tensor<8x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires 'row_amax' to be 8, but got 9}}
+  %0:3 = gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
+      ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      outs(%q, %s : tensor<8x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      row_amax_out(%r : tensor<9xf32>)
+      -> tensor<8x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<9xf32>
+  return
+}

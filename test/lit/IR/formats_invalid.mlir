@@ -688,7 +688,7 @@ func.func @grouped_block_quantize_c16_pair(%x: tensor<?x128xbf16>,
   // expected-error @+1 {{requires data and scales of 'outs', of 'columnwise_outs' or of both}}
   %r = "gq.grouped_block_quantize"(%x, %o, %q) <{
       format = #gq<format(nvfp4)>, operandSegmentSizes =
-          array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0>}>
+          array<i32: 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0>}>
       : (tensor<?x128xbf16>, tensor<4xi32>, tensor<?x128xf4E2M1FN>)
       -> tensor<?x128xf4E2M1FN>
   return
@@ -702,7 +702,7 @@ func.func @grouped_block_quantize_c23_pair(%x: tensor<?xbf16>,
   // expected-error @+1 {{requires both 'first_dims' and 'last_dims'}}
   %r:2 = "gq.grouped_block_quantize"(%x, %o, %m, %q, %s) <{
       format = #gq<format(nvfp4)>, operandSegmentSizes =
-          array<i32: 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0>}>
+          array<i32: 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0>}>
       : (tensor<?xbf16>, tensor<4xi32>, tensor<3xi32>, tensor<?xf4E2M1FN>,
          tensor<?xf8E4M3FN, #gq.tile128x4>)
       -> (tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)

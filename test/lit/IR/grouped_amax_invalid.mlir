@@ -57,7 +57,7 @@ func.func @grouped_amax_c4_column_amax(%x: tensor<?x?xbf16>, %o: tensor<4xi32>, 
 // -----
 
 func.func @grouped_amax_c5(%x: tensor<?x64xbf16>, %o: tensor<4xi32>) {
-  // expected-error @+1 {{requires 'amax', 'row_amax' or 'column_amax'}}
+  // expected-error @+1 {{requires 'amax', 'columnwise_amax', 'row_amax' or 'column_amax'}}
   gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
   return
 }
@@ -237,5 +237,50 @@ func.func @grouped_amax_c17(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %c: tensor
   // expected-error @+1 {{requires 'column_amax' to have no encoding}}
   %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
       column_amax_out(%c : tensor<3x64xf32, #gq.tile128x4>) -> tensor<3x64xf32, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_amax_c18(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
+  // expected-error @+1 {{requires 'columnwise_amax' or 'column_amax' for 'columnwise'}}
+  %0 = gq.grouped_amax columnwise<transform = hadamard16> ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_amax_c18_transform(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
+  // expected-error @+1 {{requires a transform of 'columnwise' for 'columnwise_amax', which is 'amax' without}}
+  %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      columnwise_amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_amax_c18_other(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
+  // expected-error @+1 {{requires 'columnwise' to have nothing but a transform and its signs}}
+  %0 = gq.grouped_amax columnwise<rounding = stochastic, transform = hadamard16> ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      columnwise_amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_amax_c18_entries(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<4xf32>) {
+  // expected-error @+1 {{requires 'columnwise_amax' to be 3, but got 4}}
+  %0 = gq.grouped_amax columnwise<transform = hadamard16> ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      columnwise_amax_out(%a : tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_amax_c1_noop_flag(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %f: tensor<f32>, %a: tensor<3xf32>) {
+  // expected-error @+1 {{operand #2 must be}}
+  %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      noop_flag(%f : tensor<f32>) amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
   return
 }

@@ -58,12 +58,12 @@ func.func @preprocess(%s: memref<?x4xf8E4M3FN>, %o: memref<4xi64>,
 func.func @grouped_block_quantize(%x: memref<?x64xf32>, %o: memref<4xi32>,
     %so: memref<3xi32>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>,
     %n: index) {
-  // CHECK-NEXT: memref.alloca() : memref<19x9xi64>
+  // CHECK-NEXT: memref.alloca() : memref<21x9xi64>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   // CHECK: scf.for
   scf.for %i = %c0 to %n step %c1 {
-    // CHECK: memref.extract_aligned_pointer_as_index %{{.*}} : memref<19x9xi64>
+    // CHECK: memref.extract_aligned_pointer_as_index %{{.*}} : memref<21x9xi64>
     // CHECK: %[[FORMAT:.*]] = arith.constant 0 : i32
     // CHECK: %[[RECIPE:.*]] = arith.constant 0 : i32
     // CHECK: %[[LAYOUT:.*]] = arith.constant 1 : i32
@@ -134,25 +134,25 @@ func.func @rows_and_columns(%x: memref<?x128xbf16>, %i: memref<?xi32>,
   // STATIC: memref.store %c0_i64, %{{.*}}[%c9, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[Q]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c11, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c12, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[S]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c12, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c13, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[QT]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c13, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c14, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[ST]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c14, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c15, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[AM]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c15, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c16, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[D]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c16, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c18, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[SO]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c17, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c19, %c0]
   // Format, recipe, layout and rows.
   // STATIC: call @gqCpuGroupedBlockQuantize(%{{.*}}, %c0_i32, %c1_i32, %c1_i32, %c1_i32, %c0_i32, %c0_i32)
   gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped)
@@ -188,19 +188,19 @@ func.func @ragged(%x: memref<?xf16>, %o: memref<?xi64>, %m: memref<?xi64>,
   // STATIC: memref.store %c0_i64, %{{.*}}[%c6, %c0]
   // STATIC: memref.store %c0_i64, %{{.*}}[%c7, %c0]
   // STATIC: memref.store %c0_i64, %{{.*}}[%c8, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c11, %c0]
   // STATIC: memref.store %c0_i64, %{{.*}}[%c12, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c13, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[Q]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c13, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c14, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[S]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c14, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c15, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[A]]
   // STATIC-NEXT: arith.index_cast
-  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c15, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c16, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c17, %c0]
+  // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c16, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c18, %c0]
+  // STATIC: memref.store %c0_i64, %{{.*}}[%c19, %c0]
   // STATIC: call @gqCpuGroupedBlockQuantize(%{{.*}}, %c3_i32, %c0_i32, %c0_i32, %c0_i32, %c0_i32, %c0_i32)
   gq.grouped_block_quantize format(mxfp8_e5m2) scale_layout(linear)
       ins(%x : memref<?xf16>) groups(%o : memref<?xi64>)

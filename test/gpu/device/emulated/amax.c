@@ -21,12 +21,23 @@
 AMAX_VARIANTS(VARIANT)
 #undef VARIANT
 
+#define WHOLE(NAME, ...)                                                       \
+  void whole_##NAME(QuantizeWholeRowsOperands o);                              \
+  static void runWhole_##NAME(const void *o) {                                 \
+    whole_##NAME(*(const QuantizeWholeRowsOperands *)o);                       \
+  }
+WHOLE_ROWS_VARIANTS(WHOLE)
+#undef WHOLE
+
 #define VARIANT(NAME, ...)                                                     \
   {"clear_" #NAME, runClear_##NAME, sizeof(ClearAmaxOperands)},                \
       {"amax_" #NAME, runAmax_##NAME, sizeof(GroupedAmaxOperands)},
+#define WHOLE(NAME, ...)                                                       \
+  {"whole_" #NAME, runWhole_##NAME, sizeof(QuantizeWholeRowsOperands)},
 const EmulatedKernel emulatedKernels[] = {
-    AMAX_VARIANTS(VARIANT){NULL, NULL, 0},
+    AMAX_VARIANTS(VARIANT) WHOLE_ROWS_VARIANTS(WHOLE){NULL, NULL, 0},
 };
+#undef WHOLE
 #undef VARIANT
 
 int main(void) { return runAmaxTests(NULL, 0, 1, (char *[]){"emulated"}); }
