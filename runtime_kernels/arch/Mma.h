@@ -100,8 +100,8 @@ GQ_DEV void gq_dev_commit_copies(void) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-/// 16, 4 and 2 bytes at multiples of that that are read once; those of 16 pass
-/// L1 by; zeros if they do not exist.
+/// 16 and 2 bytes at multiples of that that are read once and pass L1 by; zeros
+/// if they do not exist.
 GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists,
                                            const void GQ_GLOBAL *p) {
   gq_dev_u32x4 x = {0, 0, 0, 0};
@@ -113,17 +113,6 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists,
       "}"
       : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w)
       : "l"(p), "r"((uint32_t)exists));
-  return x;
-}
-GQ_DEV uint32_t gq_dev_load_streamed4(bool exists, const void GQ_GLOBAL *p) {
-  uint32_t x = 0;
-  __asm__ volatile("{\n\t"
-                   ".reg .pred exists;\n\t"
-                   "setp.ne.b32 exists, %2, 0;\n\t"
-                   "@exists ld.global.nc.b32 %0, [%1];\n\t"
-                   "}"
-                   : "+r"(x)
-                   : "l"(p), "r"((uint32_t)exists));
   return x;
 }
 GQ_DEV uint32_t gq_dev_load_streamed2(bool exists, const void GQ_GLOBAL *p) {

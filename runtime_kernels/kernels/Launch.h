@@ -490,6 +490,17 @@ static inline uint32_t gq_dev_grouped_wgrad_width(gqFormat format, bool wgmma) {
 static inline uint32_t gq_dev_grouped_wgrad_stages(bool wgmma) {
   return wgmma ? 3 : 2;
 }
+/// Steps of which codes are copied, and the bytes of one at most: 16 of each
+/// thread of each 128 lines of NVFP4, 32 of others, and 4 of scales.
+static inline uint32_t gq_dev_grouped_wgrad_ring(bool wgmma) {
+  return wgmma ? 3 : 1;
+}
+static inline uint32_t gq_dev_grouped_wgrad_copied(gqFormat format,
+                                                   bool wgmma) {
+  uint32_t parts = 1 + gq_dev_grouped_wgrad_width(format, wgmma) / 128;
+  return parts * GQ_DEV_GROUPED_WGRAD_TILES_THREADS *
+         (format == GQ_FORMAT_NVFP4 ? 20 : 36);
+}
 
 static inline gq_dev_bounds gq_dev_grouped_wgrad_bounds(gqFormat format,
                                                         bool wgmma) {
@@ -500,7 +511,9 @@ static inline gq_dev_bounds gq_dev_grouped_wgrad_bounds(gqFormat format,
       .threads = GQ_DEV_GROUPED_WGRAD_TILES_THREADS,
       .minCtas = 1,
       .sharedMemory = stages * (lines * 128 + GQ_DEV_GROUPED_WGRAD_SCALES) +
-                      GQ_DEV_GROUPED_WGRAD_TILES_THREADS * 16,
+                      GQ_DEV_GROUPED_WGRAD_TILES_THREADS * 16 +
+                      (int32_t)(gq_dev_grouped_wgrad_ring(wgmma) *
+                                gq_dev_grouped_wgrad_copied(format, wgmma)),
   };
 }
 

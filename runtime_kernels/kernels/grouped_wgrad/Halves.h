@@ -3,10 +3,10 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// In a step of 64 rows, 128 lines of a side are loaded into registers and
-// stored to shared memory as matrix units take them: 128 bytes a line, of which
-// the 16 bytes number c are at c ^ line % 8. A line is a row or column of the
-// output.
+// In a step of 64 rows, 128 lines of a side are copied to shared memory and
+// from there, by the thread that copied them, stored as matrix units take them:
+// 128 bytes a line, of which the 16 bytes number c are at c ^ line % 8. A line
+// is a row or column of the output.
 //
 // Codes that are flat are lines already. A thread has half a step of a line: 32
 // codes. Of others a warp has 8 rows and a lane 4 columns of them, which it
@@ -77,13 +77,14 @@ GQ_DEV Reader makeReader(const Side *s, const Tile *t, uint32_t first) {
   return r;
 }
 
-/// A thread's part of a step as it was loaded: words of its codes, and its
-/// scales. Nothing is made of them before they are stored, so that no load is
-/// waited for.
-typedef struct Part {
-  uint32_t codes[8];
-  uint32_t scale;
-} Part;
+/// Bytes of a thread's codes, and of what a CTA copies of 128 lines: words of
+/// all threads, after their codes one of scales each.
+GQ_DEV uint32_t codesOfPart(const Side *s) {
+  return isFlat(s->format) ? 4 * bitsOf(s) : 32;
+}
+GQ_DEV uint32_t sizeOfPart(const Side *s) {
+  return THREADS * (codesOfPart(s) + 4);
+}
 
 /// `count` bytes of up to 4, of any address.
 GQ_DEV uint32_t loadBytes(const uint8_t GQ_GLOBAL *p, int32_t count) {
@@ -93,74 +94,81 @@ GQ_DEV uint32_t loadBytes(const uint8_t GQ_GLOBAL *p, int32_t count) {
   return x;
 }
 
-/// Half a step of a line, if it exists.
-GQ_DEV void loadFlat(const Side *s, const uint8_t GQ_GLOBAL *p, bool exists,
-                     uint32_t out[8]) {
-  const uint32_t words = bitsOf(s);
-  if (s->aligned) {
-    UNROLL for (uint32_t i = 0; i < 8; i += 4) if (i < words) {
-      gq_dev_u32x4 x = gq_dev_load_streamed16(exists, p + 4 * i);
-      out[i] = x.x, out[i + 1] = x.y, out[i + 2] = x.z, out[i + 3] = x.w;
-    }
-  } else {
-    UNROLL for (uint32_t i = 0; i < 8; ++i) if (i < words) out[i] =
-        loadBytes(p + 4 * i, exists ? 4 : 0);
+/// Half a step of a line, if it exists: 16 bytes of each thread after another.
+GQ_DEV void copyFlat(const Side *s, const uint8_t GQ_GLOBAL *p, bool exists,
+                     uint32_t to) {
+  to += gq_dev_thread() * 16;
+  UNROLL for (uint32_t i = 0; i < 32; i += 16) if (i < codesOfPart(s)) {
+    uint32_t at = to + i * THREADS;
+    int32_t count = exists ? 4 : 0;
+    if (s->aligned)
+      gq_dev_begin_copy16_l2(exists, at, p + i);
+    else
+      gq_dev_store_shared16(at, (gq_dev_u32x4){loadBytes(p + i, count),
+                                               loadBytes(p + i + 4, count),
+                                               loadBytes(p + i + 8, count),
+                                               loadBytes(p + i + 12, count)});
   }
 }
 
-/// Eight rows of four columns, a word a row, of which `left` exist.
-GQ_DEV void loadRows(const Side *s, const Reader *r, int64_t row, int32_t left,
-                     uint32_t out[8]) {
-  int32_t size = 4 * (int32_t)bitsOf(s) / 8;
+/// Eight rows of four columns, of which `left` exist: a word of each thread
+/// after another. Of codes of 4 bits two lanes have a word together.
+GQ_DEV void copyRows(const Side *s, const Reader *r, int64_t row, int32_t left,
+                     uint32_t to) {
+  bool shared = s->type == GQ_I8;
+  uint32_t odd = shared ? gq_dev_lane() % 2 : 0;
+  int32_t size = shared ? 2 : 4;
   int32_t count = r->left >= 4 ? size : r->left > 0 ? r->left : 0;
   const uint8_t GQ_GLOBAL *p = r->codes + row * s->stride;
+  to += gq_dev_thread() * 4;
   left -= (int32_t)(gq_dev_thread() / GQ_DEV_WARP * 8);
-  if (s->aligned && s->extent % 4 == 0) {
-    int64_t at = 0;
-    UNROLL for (uint32_t i = 0; i < 8; ++i) {
-      bool exists = (int32_t)i < left && count;
-      out[i] = size == 4 ? gq_dev_load_streamed4(exists, p + at)
-                         : gq_dev_load_streamed2(exists, p + at);
-      // Addresses are made one after another, not all at once.
-      at = gq_dev_here64(at + s->stride);
-    }
-  } else {
-    UNROLL for (uint32_t i = 0; i < 8; ++i) out[i] =
-        loadBytes(p + i * s->stride, (int32_t)i < left ? count : 0);
+  int64_t at = 0;
+  UNROLL for (uint32_t i = 0; i < 8; ++i) {
+    bool exists = (int32_t)i < left && count;
+    if (s->aligned)
+      gq_dev_begin_copy4(exists, to + i * THREADS * 4, p + at - 2 * odd);
+    else
+      gq_dev_store_shared4(to + i * THREADS * 4,
+                           loadBytes(p + at, exists ? count : 0) << 16 * odd);
+    // Addresses are made one after another, not all at once.
+    at = gq_dev_here64(at + s->stride);
   }
 }
 
-/// The scales of the thread's line from row `row` on: two e4m3 codes of NVFP4,
-/// one of e8m0, the bits of an f32; 0 if there are `left` <= 0 rows.
-GQ_DEV uint32_t loadScales(const Side *s, const uint8_t GQ_GLOBAL *p,
-                           int64_t row, int32_t left) {
+/// The word in which the scales of the thread's line from row `row` on are: in
+/// tiles, four of them.
+GQ_DEV void copyScales(const Side *s, const uint8_t GQ_GLOBAL *p, int64_t row,
+                       bool exists, uint32_t to) {
   if (s->format == GQ_FORMAT_NONE)
-    return 0;
+    return;
   int64_t column = row / gqFormatGetTraits(s->format).blockColumns;
-  if (!hasTiledScales(s->format))
-    return left > 0 ? ((const uint32_t GQ_GLOBAL *)p)[column] : 0;
-  p += column / 4 * 512 + column % 4;
-  if (!isScaled(s->format))
-    return left > 0 ? *p : 0;
-  return s->aligned ? gq_dev_load_streamed2(left > 0, p)
-                    : loadBytes(p, left > 16 ? 2 : left > 0);
+  p += hasTiledScales(s->format) ? column / 4 * 512 : column * 4;
+  to += gq_dev_thread() * 4;
+  if (s->aligned)
+    gq_dev_begin_copy4(exists, to, p);
+  else
+    gq_dev_store_shared4(to, loadBytes(p, exists ? 4 : 0));
 }
 
-/// Loads the step of a group from row `row` on.
-GQ_DEV void loadPart(const Side *s, const Reader *r, const Tile *t, int64_t row,
-                     Part *out) {
+/// Begins to copy the step of a group from row `row` on.
+GQ_DEV void copyPart(const Side *s, const Reader *r, const Tile *t, int64_t row,
+                     uint32_t to) {
   int64_t all = t->rows - row;
   int32_t left = all < STEP ? (int32_t)all : STEP;
   int32_t half = (int32_t)ownHalf() * (STEP / 2);
   if (isFlat(s->format))
-    loadFlat(s, r->codes + row * bitsOf(s) / 8, r->exists && left > half,
-             out->codes);
+    copyFlat(s, r->codes + row * bitsOf(s) / 8, r->exists && left > half, to);
   else
-    loadRows(s, r, row, left, out->codes);
-  int32_t first = blocksOfStep(s->format) == 2 ? half : 0;
-  out->scale =
-      loadScales(s, r->scales, row + first, r->exists ? left - first : 0);
+    copyRows(s, r, row, left, to);
+  copyScales(s, r->scales, row, r->exists, to + codesOfPart(s) * THREADS);
 }
+
+/// A thread's part of a step: words of its codes, and its scales, two e4m3
+/// codes of NVFP4, one of e8m0 or the bits of an f32.
+typedef struct Part {
+  uint32_t codes[8];
+  uint32_t scale;
+} Part;
 
 /// Makes what is beyond the last row zero, whatever memory holds: `left` rows
 /// are left of the thread's half of a flat line.
@@ -171,8 +179,47 @@ GQ_DEV void cutOff(const Side *s, int32_t left, Part *part) {
     if (codes < ofWord)
       part->codes[i] &= codes <= 0 ? 0 : (1u << codes * words) - 1;
   }
-  if (isScaled(s->format) && left <= 16)
-    part->scale &= 0xff;
+}
+
+/// Takes what copyPart began to copy and this thread has waited for; `left`
+/// rows or more are left from row `row` on.
+GQ_DEV Part takePart(const Side *s, int64_t row, int32_t left, uint32_t from) {
+  Part part;
+  uint32_t thread = gq_dev_thread(), half = ownHalf();
+  int32_t ofHalf = left - (int32_t)half * (STEP / 2);
+  if (isFlat(s->format)) {
+    UNROLL for (uint32_t i = 0; i < 2; ++i) if (16 * i < codesOfPart(s)) {
+      gq_dev_u32x4 x =
+          gq_dev_load_shared16(from + i * THREADS * 16 + thread * 16);
+      uint32_t *to = part.codes + 4 * i;
+      to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
+    }
+    if (left < STEP)
+      cutOff(s, ofHalf, &part);
+  } else {
+    UNROLL for (uint32_t i = 0; i < 8; ++i) {
+      part.codes[i] = gq_dev_load_shared4(from + (i * THREADS + thread) * 4);
+      if (s->type == GQ_I8)
+        part.codes[i] >>= thread % 2 * 16;
+    }
+  }
+  part.scale = 0;
+  if (s->format == GQ_FORMAT_NONE)
+    return part;
+  uint32_t word =
+      gq_dev_load_shared4(from + codesOfPart(s) * THREADS + thread * 4);
+  // Those of blocks without rows may be anything.
+  if (isScaled(s->format))
+    part.scale = ofHalf > 16  ? word >> 16 * half & 0xffff
+                 : ofHalf > 0 ? word >> 16 * half & 0xff
+                              : 0;
+  else if (hasTiledScales(s->format))
+    part.scale = ofHalf > 0
+                     ? word >> 8 * ((uint32_t)row / STEP % 2 * 2 + half) & 0xff
+                     : 0;
+  else
+    part.scale = word;
+  return part;
 }
 
 /// Halves of 8 rows of one column, 0 to 3.
@@ -192,13 +239,11 @@ GQ_DEV void transpose(gqElementType type, const uint32_t codes[8],
   }
 }
 
-/// Stores a part of a step of `left` rows or more to the lines at `at`, and
-/// scales to those of blocks at `scales`.
-GQ_DEV void storePart(const Side *s, Part *part, int32_t left, uint32_t at,
+/// Stores a part to the lines at `at`, and scales to those of blocks at
+/// `scales`.
+GQ_DEV void storePart(const Side *s, const Part *part, uint32_t at,
                       uint32_t scales) {
   uint32_t line = ownLine(), half = ownHalf(), lane = gq_dev_lane();
-  if (isFlat(s->format) && left < STEP)
-    cutOff(s, left - (int32_t)half * (STEP / 2), part);
   UNROLL for (uint32_t i = 0; i < 4; ++i) {
     uint32_t x[4], to = line, piece = 4 * half + i;
     if (isScaled(s->format)) {

@@ -6,7 +6,7 @@
 // A CTA goes through the rows of a group step by step. Two warpgroups have 64
 // rows of a tile each and, of shared memory, stages of halves of both sides:
 // while matrix units multiply a stage, the same threads store the next one, of
-// codes that they loaded a step before that.
+// codes whose copies they began two steps before that.
 //
 // With NVFP4 the sums of all rows stay in the matrix units' registers. Other
 // halves have not been multiplied by their scales: the sum of a block is, in
@@ -32,8 +32,8 @@ enum {
 typedef struct Shape {
   /// Columns of a tile.
   uint32_t width;
-  /// Stages; wgmma is one behind.
-  uint32_t stages;
+  /// Stages; wgmma is one behind. Steps whose codes are copied, and their size.
+  uint32_t stages, ring, copied;
   bool wgmma;
 } Shape;
 
@@ -50,12 +50,14 @@ GQ_DEV Stage stageAt(Shape shape, uint32_t index) {
   return (Stage){a, a + SIDE_BYTES, scales, scales + 2 * SCALE_BYTES};
 }
 
-/// Behind all stages.
-GQ_DEV Place GQ_SHARED *placesOf(Shape shape) {
+/// Behind all stages: the ring of copies, and what a CTA knows of the groups.
+GQ_DEV uint32_t ringOf(Shape shape) {
   uint32_t stage = SIDE_BYTES + shape.width * LINE_BYTES;
-  return gq_dev_shared_pointer(gq_dev_dynamic_shared_address() +
-                               shape.stages *
-                                   (stage + GQ_DEV_GROUPED_WGRAD_SCALES));
+  return gq_dev_dynamic_shared_address() +
+         shape.stages * (stage + GQ_DEV_GROUPED_WGRAD_SCALES);
+}
+GQ_DEV Place GQ_SHARED *placesOf(Shape shape) {
+  return gq_dev_shared_pointer(ringOf(shape) + shape.ring * shape.copied);
 }
 
 /// Where a thread's sums are in a tile: d[4 * j + i] is that of row `row` +
@@ -183,24 +185,56 @@ GQ_DEV void storeTile(const Problem *p, const Tile *t, uint32_t width,
 typedef struct Sides {
   Side a, b;
   Reader readers[3];
-  Part parts[3];
 } Sides;
 
 GQ_DEV const Side *sideOf(const Sides *s, uint32_t i) {
   return i == 0 ? &s->a : &s->b;
 }
 
-GQ_DEV void loadStep(Sides *s, const Tile *t, uint32_t step, uint32_t width) {
-  UNROLL for (uint32_t i = 0; i < 3; ++i) if (i <= width / HEIGHT) loadPart(
-      sideOf(s, i), &s->readers[i], t, (int64_t)step * STEP, &s->parts[i]);
+/// Where part i of a step is in a slot of the ring.
+GQ_DEV uint32_t partAt(const Sides *s, uint32_t slot, uint32_t i) {
+  return slot + (i > 0 ? sizeOfPart(&s->a) : 0) +
+         (i > 1 ? sizeOfPart(&s->b) : 0);
 }
 
-GQ_DEV void storeStep(Sides *s, const Tile *t, uint32_t step, Stage stage,
+/// Begins to copy a step, if there is one.
+GQ_DEV void copyStep(const Sides *s, const Tile *t, uint32_t step,
+                     uint32_t steps, uint32_t slot, uint32_t width) {
+  if (step < steps)
+    UNROLL for (uint32_t i = 0; i < 3; ++i) if (i <= width / HEIGHT)
+        copyPart(sideOf(s, i), &s->readers[i], t, (int64_t)step * STEP,
+                 partAt(s, slot, i));
+  gq_dev_commit_copies();
+}
+
+/// Stores a step that this thread has waited for, if there is one.
+GQ_DEV void storeStep(const Sides *s, const Tile *t, uint32_t step,
+                      uint32_t steps, uint32_t slot, Stage stage,
                       uint32_t width) {
-  int64_t left = t->rows - (int64_t)step * STEP;
-  UNROLL for (uint32_t i = 0; i < 3; ++i) if (i <= width / HEIGHT) storePart(
-      sideOf(s, i), &s->parts[i], left < STEP ? (int32_t)left : STEP,
-      stage.a + i * SIDE_BYTES, i == 0 ? stage.aScales : stage.bScales);
+  int64_t row = (int64_t)step * STEP, left = t->rows - row;
+  if (step >= steps)
+    return;
+  UNROLL for (uint32_t i = 0; i < 3; ++i) if (i <= width / HEIGHT) {
+    Part part = takePart(sideOf(s, i), row, left < STEP ? (int32_t)left : STEP,
+                         partAt(s, slot, i));
+    storePart(sideOf(s, i), &part, stage.a + i * SIDE_BYTES,
+              i == 0 ? stage.aScales : stage.bScales);
+  }
+}
+
+/// The slot of the ring after one.
+GQ_DEV uint32_t nextSlot(Shape shape, uint32_t slot) {
+  slot += shape.copied;
+  return slot == ringOf(shape) + shape.ring * shape.copied ? ringOf(shape)
+                                                           : slot;
+}
+
+/// Waits for the copies of the oldest step under way.
+GQ_DEV void waitForStep(Shape shape) {
+  if (shape.ring == 3)
+    GQ_DEV_WAIT_FOR_COPIES(2);
+  else
+    GQ_DEV_WAIT_FOR_COPIES(0);
 }
 
 GQ_DEV void multiplyTile(const Problem *p, const Tile *t, Shape shape) {
@@ -219,11 +253,16 @@ GQ_DEV void multiplyTile(const Problem *p, const Tile *t, Shape shape) {
   s.readers[0] = makeReader(&s.a, t, t->n);
   UNROLL for (uint32_t i = 0; i < 2; ++i) if (i < shape.width / HEIGHT)
       s.readers[1 + i] = makeReader(&s.b, t, t->k + i * HEIGHT);
-  loadStep(&s, t, 0, shape.width);
+  // Slots of the ring: of the next step to store, and of the next to copy.
+  uint32_t take = ringOf(shape), give = take;
+  UNROLL for (uint32_t i = 0; i < 3; ++i) if (i < shape.ring) {
+    copyStep(&s, t, i, steps, give, shape.width);
+    give = nextSlot(shape, give);
+  }
+  waitForStep(shape);
   gq_dev_barrier(); // The last tile's stages have been read.
-  storeStep(&s, t, 0, stageAt(shape, 0), shape.width);
-  if (shape.wgmma && steps > 1)
-    loadStep(&s, t, 1, shape.width);
+  storeStep(&s, t, 0, steps, take, stageAt(shape, 0), shape.width);
+  take = nextSlot(shape, take);
   if (shape.wgmma)
     gq_dev_fence_async();
   gq_dev_barrier();
@@ -247,20 +286,18 @@ GQ_DEV void multiplyTile(const Problem *p, const Tile *t, Shape shape) {
       if (part == 0) {
         if (shape.wgmma)
           GQ_DEV_WGMMA_WAIT(1); // what read the next stage last
-        // Without wgmma there are no registers for what comes after that.
-        if (!shape.wgmma && step + 1 < steps)
-          loadStep(&s, t, step + 1, shape.width);
-        if (step + 1 < steps)
-          storeStep(&s, t, step + 1, stageAt(shape, index), shape.width);
+        copyStep(&s, t, step + shape.ring, steps, give, shape.width);
+        give = nextSlot(shape, give);
+        waitForStep(shape);
+        storeStep(&s, t, step + 1, steps, take, stageAt(shape, index),
+                  shape.width);
+        take = nextSlot(shape, take);
       }
       if (ends) {
         if (shape.wgmma)
           GQ_DEV_WGMMA_WAIT(0);
         promote(p->format, blocks, d, stage, part);
       }
-      // Codes of 32 rows take registers that a first promotion needs.
-      if (shape.wgmma && part + 1 == parts && step + 2 < steps)
-        loadStep(&s, t, step + 2, shape.width);
     }
     if (shape.wgmma)
       gq_dev_fence_async();
@@ -275,6 +312,8 @@ GQ_DEV void multiplyTiles(const Problem *p, bool wgmma) {
   Shape shape = {
       .width = gq_dev_grouped_wgrad_width(p->format, wgmma),
       .stages = gq_dev_grouped_wgrad_stages(wgmma),
+      .ring = gq_dev_grouped_wgrad_ring(wgmma),
+      .copied = gq_dev_grouped_wgrad_copied(p->format, wgmma),
       .wgmma = wgmma,
   };
   Place GQ_SHARED *places = placesOf(shape);

@@ -70,8 +70,7 @@ typedef struct Side {
   uint32_t extent;
   gqFormat format;
   gqElementType type;
-  /// Codes can be loaded 16 bytes at a time, or as many as 4 are; scales of
-  /// NVFP4 two at a time.
+  /// Codes and scales can be copied 16 or 4 bytes at a time.
   bool aligned;
 } Side;
 
@@ -82,9 +81,9 @@ GQ_DEV Side makeSide(const uint8_t GQ_GLOBAL *codes,
                      uint32_t extent, gqFormat format, gqElementType type) {
   Side s = {codes, scales, stride, extent, format, type, false};
   uint64_t at = (uint64_t)(uintptr_t)codes;
-  s.aligned = isFlat(format)
-                  ? at % 16 == 0 && (uint64_t)(uintptr_t)scales % 2 == 0
-                  : (at | (uint64_t)stride) % (4 * bitsOf(&s) / 8) == 0;
+  s.aligned = (isFlat(format) ? at % 16 == 0
+                              : (at | (uint64_t)stride | extent) % 4 == 0) &&
+              (uint64_t)(uintptr_t)scales % 4 == 0;
   return s;
 }
 

@@ -53,9 +53,6 @@ GQ_DEV void gq_dev_commit_copies(void) { emulatorCommitCopies(); }
 GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists, const void *p) {
   return exists ? *(const gq_dev_u32x4 *)p : (gq_dev_u32x4){0};
 }
-GQ_DEV uint32_t gq_dev_load_streamed4(bool exists, const void *p) {
-  return exists ? *(const uint32_t *)p : 0;
-}
 GQ_DEV uint32_t gq_dev_load_streamed2(bool exists, const void *p) {
   return exists ? *(const uint16_t *)p : 0;
 }
