@@ -779,6 +779,23 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
 
     **Bias** is `[G, N]`, because each group is a layer of its own.
 
+    **A training step** in `nvfp4`, of tokens x `[M, K]`, weights w `[G, N, K]` and
+    the gradient dy `[M, N]`; rowwise and columnwise are the directions in which
+    these were quantized, and m32 is m rounded up to 32:
+
+    | product | `a` and its scales | `b` and its scales | result |
+    |---|---|---|---|
+    | forward, y = x w^T | rowwise x: `[M, K]`, `[rows, K/16]` | rowwise w: `[G, N, K]`, `[G, N, K/16]` | `[M, N]` |
+    | dgrad, dx = dy w | rowwise dy: `[M, N]`, `[rows, N/16]` | columnwise w: `[G, K, N]`, `[G, K, N/16]` | `[M, K]` |
+    | wgrad, dw = dy^T x, `gq.grouped_wgrad` | columnwise dy: flat, `[N, m32]` a group, `[N, m32/16]` | columnwise x: flat, `[K, m32]` a group, `[K, m32/16]` | `[G, N, K]` |
+
+    Outer amaxes of the recipe `te` are factors of the result, a / 2688 each. With
+    one a group they are in `alpha`, (a * (1/2688)) * (b * (1/2688)). With one a
+    token and one a row of the weights, `row_scales[i]` is row_amax[i] * (1/2688)
+    and `column_scales[e, n]` is that of row n of w, in dgrad of column k of w.
+    Those of wgrad are of columns of dy and x within a group, `[G, N]` and `[G,
+    K]`.
+
     **Gradients.** That of the input is the same op: `a` is the gradient of the
     output, and `b` and `b_scales` are what `columnwise_outs` of the weights hold,
     by a `tensor.expand_shape` if it is flat.
