@@ -17,7 +17,7 @@ OPERANDS = [
     "input", "row_indices", "offsets", "scale_offsets", "first_dims", "last_dims",
     "global_scale", "outer_amax", "columnwise_outer_amax", "rng_state", "scale",
     "noop_flag", "data", "scales", "columnwise_data", "columnwise_scales", "amax",
-    "dbias", "scale_offsets_out", "scale_inv",
+    "row_amax", "dbias", "scale_offsets_out", "scale_inv",
 ]  # fmt: skip
 OUTPUTS = OPERANDS[OPERANDS.index("data") :]
 # What outputs hold before a call: no code or scale that a test expects.
