@@ -22,4 +22,4 @@ export LSAN_OPTIONS=suppressions=$PWD/test/sanitize.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1
 # The emulated kernels of rows and the Python tests take long.
 exec ctest --test-dir "$build" --output-on-failure --timeout 14400 \
-  -j "$(nproc)" -E '^(demo|bundle)$' "$@"
+  -j "$(nproc)" -E '^(demo|bundle|wheel)$' "$@"

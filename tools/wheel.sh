@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # wheel.sh [FOLDER]: makes the wheel gq_mlir-*.whl in FOLDER (default: dist), which
-# holds the compiler and needs no LLVM. It is built in the build folder
-# ($GQ_BUILD_DIR), so that what is built there is not built again.
+# holds the compiler and needs no LLVM. What the build folder ($GQ_BUILD_DIR) has is
+# not built again, as it is by `pip wheel ./python`.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-dist}")
@@ -14,8 +14,12 @@ tools/setup.sh gq_wheel gqDeviceBitcode
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 export PATH=$build/venv/bin:$PATH
+cp -r python "$stage"
+cmake --install "$build" --component wheel --prefix "$stage/python" >/dev/null
+settings=(wheel.cmake=false wheel.platlib=true
+          "wheel.tags=py3-none-linux_$(uname -m)")
 pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation \
-  --config-settings=build-dir="$build" --wheel-dir "$stage" ./python
+  "${settings[@]/#/--config-settings=}" --wheel-dir "$stage" "$stage/python"
 mkdir -p "$out"
 auditwheel repair --wheel-dir "$out" "$stage"/gq_mlir-*.whl >/dev/null 2>&1
 wheel=$(ls -t "$out"/gq_mlir-*manylinux*.whl | head -n 1)
