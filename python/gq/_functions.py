@@ -1203,7 +1203,6 @@ def grouped_wgrad(
     """The gradient of weights: multiplies along the rows of each group.
 
     out[e, n, k] = alpha[e] * sum_i a[i, n] * b[i, k] over the rows i of group e.
-    For the CPU: GPUs have no kernel for it yet.
 
     Args:
       a, b: Quantized of the output's gradient and of the input with columnwise
