@@ -228,7 +228,9 @@ static void run(const gqGroupedWgradOperands *operands, const Operand *a,
     int64_t begin = gq_dev_group_begin(groups, e), rows = rowsOf(groups, e);
     gqCpuMmMatrix aMatrix = matrixOf(a, aPart, begin, rows);
     gqCpuMmMatrix bMatrix = matrixOf(b, bPart, begin, rows);
-    runGroup(operands, e, &aMatrix, &bMatrix, rows, tile);
+    // What pads flat data is zero, or the rest of a block that was transformed.
+    runGroup(operands, e, &aMatrix, &bMatrix,
+             isFlat(a) && isFlat(b) ? paddedRows(rows) : rows, tile);
     aPart = behind(a, aPart, rows);
     bPart = behind(b, bPart, rows);
   }

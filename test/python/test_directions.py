@@ -231,6 +231,33 @@ def test_splits_and_gather():
         np.testing.assert_array_equal(columns, results[0][1])
 
 
+def test_gradient_of_weights():
+    """Of transformed columns, also of blocks that lack rows: nothing is lost."""
+    rng = np.random.default_rng(4)
+    sizes, k, n = [5, 0, 33, 16], 32, 48
+    turned = oracle.Direction(signs=SIGNS)
+    parts = []
+    for columns in n, k:
+        groups = [rng.standard_normal((m, columns), np.float32) for m in sizes]
+        groups = [elements.rounded(g, "bf16") for g in groups]
+        outer = np.array([8.0] * len(sizes), np.float32)
+        case = cases.Case(groups, "bf16", "nvfp4", "te", outer=outer,
+                          columnwise=turned, index="int32")  # fmt: skip
+        out = case.run(RUN, directions="columnwise")
+        parts.append((groups, out["columnwise_data"], out["columnwise_scales"], case))
+    (y, a, sa, case), (x, b, sb, _) = parts
+    result = np.zeros((len(sizes), n, k), np.float32)
+    arrays = {"a": a, "b": b, "a_scales": sa, "b_scales": sb, "out": result,
+              "offsets": case.inputs["offsets"].array,
+              "alpha": np.full(len(sizes), (8 / 2688) ** 2, np.float32)}  # fmt: skip
+    types = {"a": "i8", "b": "i8", "a_scales": "f8E4M3FN", "b_scales": "f8E4M3FN",
+             "offsets": "i32", "alpha": "f32", "out": "f32"}  # fmt: skip
+    runtime.grouped_wgrad(arrays, types, 0, 0, 1)
+    for dy, inputs, dw in zip(y, x, result):
+        exact = dy.T.astype(np.float64) @ inputs
+        assert ((dw - exact) ** 2).sum() <= 0.03 * (exact**2).sum()
+
+
 #
 # Errors
 #
