@@ -2,24 +2,30 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Builds with AddressSanitizer and UndefinedBehaviorSanitizer into
-# build-sanitize/ and runs the tests. Arguments go to ctest. Takes the Debian
-# package libclang-rt-22-dev, and an hour of CPU time. Left out are the demo,
-# which installs things, and the bundle, whose programs must need no library;
-# what both run is tested otherwise.
+# sanitize.sh [asan|tsan] [CTEST OPTION...]: builds with AddressSanitizer and
+# UndefinedBehaviorSanitizer, or with ThreadSanitizer (CMakePresets.json), into
+# build-asan/ or build-tsan/, and runs the tests. Takes the Debian package
+# libclang-rt-22-dev, and an hour of CPU time. Left out are the demo, which
+# installs things, and the bundle, whose programs must need no library; what both
+# run is tested otherwise.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-build=${GQ_SANITIZE_BUILD_DIR:-build-sanitize}
+preset=asan
+if [ "${1:-}" = asan ] || [ "${1:-}" = tsan ]; then
+  preset=$1
+  shift
+fi
+build=${GQ_SANITIZE_BUILD_DIR:-build-$preset}
 python=${GQ_PYTHON:-$PWD/${GQ_BUILD_DIR:-build}/venv/bin/python}
 # Device code for one chip: it runs in the emulator alone.
-cmake -G Ninja -S . -B "$build" -DCMAKE_BUILD_TYPE=Release \
-  -DGQ_SANITIZE=address,undefined -DGQ_TEST_CHIPS=sm_90a -DGQ_PYTHON="$python"
+cmake --preset "$preset" -B "$build" -DGQ_PYTHON="$python"
 ninja -C "$build"
 # Containers are annotated in headers, not in libMLIR. Some tests allocate more
 # than there is.
 export ASAN_OPTIONS=detect_container_overflow=0:allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=$PWD/test/sanitize.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1
+export TSAN_OPTIONS=suppressions=$PWD/test/sanitize-threads.supp:print_suppressions=0:allocator_may_return_null=1:ignore_noninstrumented_modules=1
 # The emulated kernels of rows and the Python tests take long.
 exec ctest --test-dir "$build" --output-on-failure --timeout 14400 \
   -j "$(nproc)" -E '^(demo|bundle|wheel)$' "$@"

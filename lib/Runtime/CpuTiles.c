@@ -274,15 +274,16 @@ void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
                        const gqCpuTileDirection *direction, uint8_t *data,
                        int64_t stride, gqCpuTileScales *scales) {
   memset(scales, 0, sizeof(*scales));
-  if (!gqDirectionIsUsual(&direction->traits) || direction->outerAmaxes)
-    return quantizeBySquares(tile, method.recipe, direction, data, stride,
-                             scales);
+  if (!gqDirectionIsUsual(&direction->traits) || direction->outerAmaxes) {
+    quantizeBySquares(tile, method.recipe, direction, data, stride, scales);
+    return;
+  }
   switch (method.format) {
 #define GQ_QUANTIZE(VALUE, NAME, ...)                                          \
   case GQ_FORMAT_##NAME:                                                       \
-    return quantize(tile, GQ_FORMAT_##NAME, method.recipe,                     \
-                    direction->columnwise, direction->outer, data, stride,     \
-                    scales);
+    quantize(tile, GQ_FORMAT_##NAME, method.recipe, direction->columnwise,     \
+             direction->outer, data, stride, scales);                          \
+    return;
     GQ_ALL_FORMATS(GQ_QUANTIZE)
 #undef GQ_QUANTIZE
   case GQ_FORMAT_NONE: // Not an op's that quantizes.

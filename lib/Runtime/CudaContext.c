@@ -74,7 +74,8 @@ static gqStatus findPrimary(const gqCudaDriver *driver, CUdevice device,
     *context = known;
     return GQ_OK;
   }
-  CUcontext handle;
+  CUcontext handle = NULL;
+  *context = NULL;
   gqStatus status =
       gqCudaCheck(driver, driver->cuDevicePrimaryCtxRetain(&handle, device),
                   "cuDevicePrimaryCtxRetain");
