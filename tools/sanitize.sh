@@ -25,7 +25,7 @@ ninja -C "$build"
 export ASAN_OPTIONS=detect_container_overflow=0:allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=$PWD/test/sanitize.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1
-export TSAN_OPTIONS=suppressions=$PWD/test/sanitize-threads.supp:print_suppressions=0:allocator_may_return_null=1:ignore_noninstrumented_modules=1
+export TSAN_OPTIONS=suppressions=$PWD/test/sanitize-threads.supp:print_suppressions=0:allocator_may_return_null=1
 # The emulated kernels of rows and the Python tests take long.
 exec ctest --test-dir "$build" --output-on-failure --timeout 14400 \
   -j "$(nproc)" -E '^(demo|bundle|wheel)$' "$@"

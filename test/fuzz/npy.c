@@ -20,7 +20,15 @@ static gqStatus readBytes(const void *data, size_t size, NpyArray *array) {
   return status;
 }
 
-static void check(const NpyArray *array) {
+/// Where the data of a file begins that was read: it has no more of it.
+static size_t dataStartOf(const uint8_t *file) {
+  uint32_t length = (uint32_t)(file[8] | file[9] << 8);
+  return file[6] == 1
+             ? 10 + length
+             : 12 + (length | (size_t)file[10] << 16 | (size_t)file[11] << 24);
+}
+
+static void check(const NpyArray *array, const uint8_t *file, size_t fileSize) {
   size_t size = array->dtype.bits / 8;
   expect(array->rank >= 0 && array->rank <= NPY_MAX_RANK, "a rank");
   for (int i = 0; i < array->rank; ++i) {
@@ -28,6 +36,7 @@ static void check(const NpyArray *array) {
     size *= (size_t)array->shape[i];
   }
   expect(size == array->size, "the size of the shape");
+  expect(dataStartOf(file) + size <= fileSize, "data that is in the file");
   volatile uint8_t sum = 0;
   for (size_t i = 0; i < size; ++i)
     sum += ((const uint8_t *)array->data)[i];
@@ -64,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     expect(*gqGetLastErrorMessage() != '\0', "a message");
     return 0;
   }
-  check(&array);
+  check(&array, data, size);
   writeAndRead(&array);
   free(array.data);
   return 0;
