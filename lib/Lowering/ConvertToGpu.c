@@ -351,7 +351,7 @@ static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
     return gqOpError(op, "has no GPU kernel for 'row_amax' beside 'amax', "
                          "'dbias' or what 'rowwise' asks for; gq.grouped_amax "
                          "computes it");
-  if (columns == GQ_DYNAMIC || !gq_dev_whole_rows_fit(columns, heldType(desc)))
+  if (columns == GQ_DYNAMIC || !gq_dev_whole_rows_fit(columns))
     return gqOpError(op,
                      "requires a static K of at most %d bytes of elements for "
                      "'row_amax' on a GPU; gq.grouped_amax computes it for any "
@@ -366,12 +366,11 @@ static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
 #undef GQ_SAME_OPERAND
           .rowAmax = buildAddress(launcher, desc->rowAmax),
   };
-  return launch(
-      launcher, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
-      "grouped_block_quantize_whole_rows", &operands,
-      gq_dev_quantize_whole_rows_bounds(columns, heldType(desc), onlyLoads),
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
-                     &operands));
+  return launch(launcher, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
+                "grouped_block_quantize_whole_rows", &operands,
+                gq_dev_quantize_whole_rows_bounds(columns, onlyLoads),
+                gqGpuBuildPlan(&launcher->builder,
+                               GQ_KERNEL_QUANTIZE_WHOLE_ROWS, &operands));
 }
 
 static bool launchBlockQuantize(const Launcher *launcher,

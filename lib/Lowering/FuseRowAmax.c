@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
-#include "../IR/ElementType.h"
 #include "Build.h"
 #include "Fusion.h"
 #include "Passes.h"
@@ -34,13 +33,8 @@ static bool haveSameRows(MlirOperation amax, MlirOperation quantize) {
 /// Whether a row fits on the chip.
 static bool fits(const gqGroupedBlockQuantize *desc) {
   int64_t extents[2];
-  gqElementType type;
   gqGroupedBlockQuantizeExtents(desc, extents);
-  return extents[1] != GQ_DYNAMIC &&
-         gqElementTypeOf(
-             mlirShapedTypeGetElementType(mlirValueGetType(desc->inputs[0])),
-             &type) &&
-         gq_dev_whole_rows_fit(extents[1], type);
+  return extents[1] != GQ_DYNAMIC && gq_dev_whole_rows_fit(extents[1]);
 }
 
 /// Whether an op before `op`, of its block, uses `value`.
