@@ -39,9 +39,13 @@ enum {
   RING = 3,
   RING_CODES = GQ_DEV_WARP * STEP_CODES,
   RING_BYTES = RING_CODES + GQ_DEV_WARP * 8,
-  /// Tiles that a consumer's warp knows: that it is at, and as many as it can
-  /// have weights of under way.
-  TILES = 4,
+  /// Steps of weights of few tokens that a consumer has registers for: what it
+  /// multiplies and what is under way. They take turns; a copy of what is under
+  /// way would wait for it. Of many tokens there are two, and one is copied.
+  SETS = 3,
+  /// Tiles that a consumer's warp knows: that it is at, as many as it can have
+  /// weights of under way, and the next.
+  TILES = SETS + 1,
 };
 
 _Static_assert(PRODUCER_WARPS * RING * RING_BYTES ==
@@ -384,10 +388,60 @@ GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
   }
 }
 
+/// A consumer's sums of a tile, and the fragments that it adds next.
+typedef struct Sums {
+  float d[2][64];
+  uint32_t even[16], odd[16];
+  /// The barrier of the stage that was read last, to be told.
+  uint32_t last;
+} Sums;
+
+/// Multiplies a step: the weights in `now`, whose first fragments are made, and
+/// makes the first ones of `following`.
+GQ_DEV void multiplyStep(Sums *sums, Shared shared, Stage *stage, bool first,
+                         RowPair now[2], const RowPair following[2],
+                         uint32_t tokens) {
+  UNROLL for (uint32_t half = 0; half < 2; ++half) {
+    uint32_t at = shared.stages + stage->index * (tokens * STAGE_ROW);
+    gq_dev_mbarrier_wait(shared.full + 8 * stage->index, stage->phase);
+    multiply(sums->d[0], sums->even, at, tokens);
+    GQ_DEV_WGMMA_WAIT(1);
+    if ((half || !first) && gq_dev_is_first_lane())
+      gq_dev_mbarrier_arrive(sums->last);
+    sums->last = shared.empty + 8 * stage->index;
+    dequantizeHalf(&now[1], half, sums->odd);
+    multiply(sums->d[1], sums->odd, at, tokens);
+    GQ_DEV_WGMMA_WAIT(1);
+    advance(stage, 1, numStages(tokens));
+    if (half && tokens == 128)
+      UNROLL for (int i = 0; i < 2; ++i) now[i] = following[i];
+    dequantizeHalf(half && tokens < 128 ? &following[0] : &now[0], 1 - half,
+                   sums->even);
+  }
+}
+
+/// Multiplies a step whose weights are in set number `turn`, a constant, and
+/// has the set before it filled. After the tile's last step the one after it is
+/// the first set.
+GQ_DEV bool takeTurn(uint32_t turn, Sums *sums, Shared shared, Stage *stage,
+                     Supply *next, uint32_t *left, RowPair weights[SETS][2],
+                     uint32_t tokens) {
+  supply(next, weights[(turn + SETS - 1) % SETS]);
+  multiplyStep(sums, shared, stage, *left == next->steps, weights[turn],
+               weights[(turn + 1) % SETS], tokens);
+  if (--*left)
+    return false;
+  RowPair moved[SETS][2];
+  UNROLL for (uint32_t i = 0; i < 2 * SETS; ++i) moved[i / 2][i % 2] =
+      weights[(i / 2 + turn + 1) % SETS][i % 2];
+  UNROLL for (uint32_t i = 0; i < 2 * SETS; ++i) weights[i / 2][i % 2] =
+      moved[i / 2][i % 2];
+  return true;
+}
+
 GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
                     uint32_t tokens) {
   uint32_t thread = gq_dev_thread(), consumer = thread / WARPGROUP;
-  uint32_t stages = numStages(tokens);
   uint32_t warp = thread % WARPGROUP / GQ_DEV_WARP;
   uint32_t tile = gq_dev_cta();
   Supply next = {
@@ -404,51 +458,37 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
   bool staged = plain && p->outType != GQ_F32 && p->n % 8 == 0 &&
                 p->outStride % 16 == 0 && (uint64_t)(uintptr_t)p->out % 16 == 0;
   seekSupply(&next);
-  // Of few tokens there are registers to have two steps under way.
-  RowPair now[2], later[2][2];
-  supply(&next, now);
-  if (tokens < 128)
-    supply(&next, later[0]);
-  uint32_t even[16], odd[16];
-  dequantizeHalf(&now[0], 0, even);
+  RowPair weights[SETS][2];
+  UNROLL for (uint32_t i = 0; i < (tokens == 128 ? 1 : SETS - 1); ++i)
+      supply(&next, weights[i]);
+  Sums sums;
+  dequantizeHalf(&weights[0][0], 0, sums.even);
   Stage stage = {0, 0};
   uint32_t number = 0;
   NO_UNROLL for (; tile < s->numTiles; tile += next.tileStride) {
-    float sums[2][64];
-    UNROLL for (uint32_t i = 0; i < tokens / 2; ++i) sums[0][i] = sums[1][i] =
-        0;
-    uint32_t step = 0, last = 0;
+    UNROLL for (uint32_t i = 0; i < tokens / 2; ++i) sums.d[0][i] =
+        sums.d[1][i] = 0;
+    uint32_t left = next.steps;
     // At least once: wgmma's sums must not merge with zeros behind the loop.
-    do {
-      supply(&next, later[tokens < 128]);
-      UNROLL for (uint32_t half = 0; half < 2; ++half) {
-        uint32_t at = shared.stages + stage.index * (tokens * STAGE_ROW);
-        gq_dev_mbarrier_wait(shared.full + 8 * stage.index, stage.phase);
-        multiply(sums[0], even, at, tokens);
-        GQ_DEV_WGMMA_WAIT(1);
-        if ((half || step) && gq_dev_is_first_lane())
-          gq_dev_mbarrier_arrive(last);
-        last = shared.empty + 8 * stage.index;
-        dequantizeHalf(&now[1], half, odd);
-        multiply(sums[1], odd, at, tokens);
-        GQ_DEV_WGMMA_WAIT(1);
-        advance(&stage, 1, stages);
-        if (half)
-          UNROLL for (int i = 0; i < 2; ++i) {
-            now[i] = later[0][i];
-            if (tokens < 128)
-              later[0][i] = later[1][i];
-          }
-        dequantizeHalf(&now[0], 1 - half, even);
-      }
-    } while (++step < next.steps);
+    if (tokens == 128)
+      do {
+        supply(&next, weights[1]);
+        multiplyStep(&sums, shared, &stage, left == next.steps, weights[0],
+                     weights[1], tokens);
+      } while (--left);
+    else
+      while (
+          !takeTurn(0, &sums, shared, &stage, &next, &left, weights, tokens) &&
+          !takeTurn(1, &sums, shared, &stage, &next, &left, weights, tokens) &&
+          !takeTurn(2, &sums, shared, &stage, &next, &left, weights, tokens))
+        ;
     GQ_DEV_WGMMA_WAIT(0);
     if (gq_dev_is_first_lane())
-      gq_dev_mbarrier_arrive(last);
+      gq_dev_mbarrier_arrive(sums.last);
     gq_dev_warp_barrier(); // The tile was stored by the first lane.
     Tile t = next.tiles[number];
     number = (number + 1) % TILES;
-    float *const d[2] = {sums[0], sums[1]};
+    float *const d[2] = {sums.d[0], sums.d[1]};
     if (staged)
       storeStaged(p, &t, consumer,
                   shared.staging + consumer * (CONSUMER_HEIGHT * tokens * 2), d,
