@@ -721,7 +721,7 @@ static bool launchDequantize(const Launcher *launcher,
   return launch(launcher, GQ_KERNEL_DEQUANTIZE_TILES,
                 mlirValueIsNull(desc->offsets) ? "block_dequantize"
                                                : "grouped_dequantize",
-                &operands, gq_dev_dequantize_tiles_bounds(columnwise, divides),
+                &operands, gq_dev_dequantize_tiles_bounds(divides),
                 gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_DEQUANTIZE_TILES,
                                &operands));
 }

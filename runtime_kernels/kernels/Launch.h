@@ -353,7 +353,7 @@ GQ_INLINE gqLaunchPlan gq_dev_dequantize_tiles_plan(
     const gq_dev_dequantize_tiles_extents *x, int64_t multiprocessors) {
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t full =
-      gq_dev_dequantize_tiles_bounds(false, false).minCtas * multiprocessors;
+      gq_dev_dequantize_tiles_bounds(false).minCtas * multiprocessors;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(jobs < full        ? jobs
                                                : jobs < 24 * full ? full
                                                                   : 4 * full)};

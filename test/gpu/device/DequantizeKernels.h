@@ -22,9 +22,8 @@
     const int32_t outerKind = GQ_OUTER_##KIND;                                 \
     const int32_t outType = GQ_##OUT;                                          \
     BOUNDS(gq_dev_dequantize_tiles_bounds(                                     \
-        (PARTS) & GQ_DEV_COLUMNWISE, GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4 &&  \
-                                         recipe == GQ_RECIPE_NVFUSER &&        \
-                                         outerKind != GQ_OUTER_NONE))          \
+        GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4 &&                               \
+        recipe == GQ_RECIPE_NVFUSER && outerKind != GQ_OUTER_NONE))            \
     CALL(dequantize_tiles, GQ_DEQUANTIZE_TILES_OPERANDS);                      \
   }
 #include "DequantizeVariants.h"
