@@ -718,10 +718,11 @@ static bool launchDequantize(const Launcher *launcher,
       .outType = constant(elementTypeOf(desc->out)),
   };
   bool divides = !mlirValueIsNull(desc->globalScale);
+  bool manyScales = columnwise && desc->format == GQ_FORMAT_NVFP4;
   return launch(launcher, GQ_KERNEL_DEQUANTIZE_TILES,
                 mlirValueIsNull(desc->offsets) ? "block_dequantize"
                                                : "grouped_dequantize",
-                &operands, gq_dev_dequantize_tiles_bounds(divides),
+                &operands, gq_dev_dequantize_tiles_bounds(manyScales, divides),
                 gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_DEQUANTIZE_TILES,
                                &operands));
 }

@@ -339,12 +339,13 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
 // The kernel of dequantization
 //===----------------------------------------------------------------------===//
 
-/// For as many CTAs registers suffice. `divides`: by a global scale.
-GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(bool columnwise,
+/// For as many CTAs registers suffice. `manyScales`: of nvfp4 along columns;
+/// `divides`: by a global scale.
+GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(bool manyScales,
                                                        bool divides) {
   return (gq_dev_bounds){.threads = GQ_DEV_DEQUANTIZE_TILES_THREADS,
                          .minCtas = divides      ? 4
-                                    : columnwise ? 5
+                                    : manyScales ? 5
                                                  : 6};
 }
 
@@ -353,7 +354,7 @@ GQ_INLINE gqLaunchPlan gq_dev_dequantize_tiles_plan(
     const gq_dev_dequantize_tiles_extents *x, int64_t multiprocessors) {
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t full =
-      gq_dev_dequantize_tiles_bounds(false).minCtas * multiprocessors;
+      gq_dev_dequantize_tiles_bounds(false, false).minCtas * multiprocessors;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(jobs < full        ? jobs
                                                : jobs < 24 * full ? full
                                                                   : 4 * full)};

@@ -21,9 +21,10 @@
     const int32_t offsetBits = BITS;                                           \
     const int32_t outerKind = GQ_OUTER_##KIND;                                 \
     const int32_t outType = GQ_##OUT;                                          \
+    const bool nvfp4 = GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4;                  \
     BOUNDS(gq_dev_dequantize_tiles_bounds(                                     \
-        GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4 &&                               \
-        recipe == GQ_RECIPE_NVFUSER && outerKind != GQ_OUTER_NONE))            \
+        nvfp4 && (PARTS) & GQ_DEV_COLUMNWISE,                                  \
+        nvfp4 && recipe == GQ_RECIPE_NVFUSER && outerKind != GQ_OUTER_NONE))   \
     CALL(dequantize_tiles, GQ_DEQUANTIZE_TILES_OPERANDS);                      \
   }
 #include "DequantizeVariants.h"

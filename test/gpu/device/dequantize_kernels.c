@@ -15,6 +15,6 @@
   if (bounds.threads == 128)                                                   \
     __asm__ volatile("// maxntid 128");                                        \
   BOUNDS_CTAS(4)                                                               \
-  BOUNDS_CTAS(6)
+  BOUNDS_CTAS(5) BOUNDS_CTAS(6)
 
 #include "DequantizeKernels.h"
