@@ -468,6 +468,7 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
       {desc->scaleOffsetsOut, GQ_DEV_SCALE_OFFSETS_OUT},
       {desc->scaleOffsets, GQ_DEV_SCALE_OFFSETS},
       {desc->firstDims, GQ_DEV_RAGGED},
+      {desc->scaleInv, GQ_DEV_SCALE_INVERSES},
   };
   int32_t parts = 0;
   for (size_t i = 0; i < sizeof(table) / sizeof(*table); ++i)
@@ -553,6 +554,7 @@ static bool launchTiles(const Launcher *launcher,
       .columnwiseScales = buildAddress(launcher, desc->columnwise.scales),
       .columnwiseScalesSize = buildSize(launcher, desc->columnwise.scales),
       .scaleOffsetsOut = buildAddress(launcher, desc->scaleOffsetsOut),
+      .scaleInv = buildAddress(launcher, desc->scaleInv),
       .workspace = noAddress,
       .noopFlag = buildAddress(launcher, desc->noopFlag),
       .status = statusWord,
@@ -587,6 +589,28 @@ static bool launchTiles(const Launcher *launcher,
             NULL);
   }
   return valid;
+}
+
+//===----------------------------------------------------------------------===//
+// Delayed scales
+//===----------------------------------------------------------------------===//
+
+static bool launchUpdateScales(const Launcher *launcher,
+                               const gqUpdateScales *desc) {
+  gqUpdateScalesOperands operands = {
+      .amax = buildAddress(launcher, desc->amax),
+      .history = buildAddress(launcher, desc->history),
+      .scale = buildAddress(launcher, desc->scale),
+      .groups = buildExtent(launcher, desc->amax, 0, 1),
+      .steps = buildExtent(launcher, desc->history, 0, 1),
+      .format = constant(desc->format),
+      .amaxAlgo = constant(desc->amaxAlgo),
+      .margin = constant(desc->margin),
+  };
+  return launch(
+      launcher, GQ_KERNEL_UPDATE_SCALES, "update_scales", &operands,
+      (gq_dev_bounds){.threads = GQ_DEV_UPDATE_SCALES_THREADS},
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_UPDATE_SCALES, &operands));
 }
 
 //===----------------------------------------------------------------------===//
@@ -969,7 +993,8 @@ static bool launchGroupedWgrad(const Launcher *launcher, MlirOperation op,
 /// Whether a kernel of rows computes all of it.
 static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
   int32_t parts = partsOf(desc);
-  return gqFormatGetTraits(desc->format).blockRows == 1 &&
+  return gqFormatHasBlockScales(desc->format) &&
+         gqFormatGetTraits(desc->format).blockRows == 1 &&
          (parts == GQ_DEV_ROWWISE ||
           parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS) ||
           (parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS_OUT) &&
@@ -1015,6 +1040,10 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   }
   if (gqOperationIsAGroupedMm(op))
     return launchGroupedMm(launcher, op, statusWord);
+  if (gqOperationIsAUpdateScales(op)) {
+    gqUpdateScales desc = gqUpdateScalesGet(op);
+    return launchUpdateScales(launcher, &desc);
+  }
   if (gqOperationIsAGroupedAmax(op)) {
     gqGroupedAmax desc = gqGroupedAmaxGet(op);
     return launchGroupedAmax(launcher, &desc, statusWord);
@@ -1044,8 +1073,6 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
 static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   if (!gqCheckLowerable(op))
     return false;
-  if (gqOperationIsAGroupedQuantize(op) || gqOperationIsAUpdateScales(op))
-    return gqOpError(op, "has no GPU kernel yet; a CPU computes it");
   if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
     return gqOpError(op, "needs to be in a func.func of the module itself to "
                          "be lowered to kernels");

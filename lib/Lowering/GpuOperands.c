@@ -419,8 +419,17 @@ static void askOfGroupedDequantize(const Check *c, MlirOperation op) {
   }
 }
 
+static void askOfUpdateScales(const Check *c, MlirOperation op) {
+  gqUpdateScales desc = gqUpdateScalesGet(op);
+  Extent groups = {desc.amax, 0, 1, 0};
+  ask(c, GQ_UPDATE_SCALES_history, desc.history, 1, groups);
+  ask(c, GQ_UPDATE_SCALES_scale, desc.scale, 0, groups);
+}
+
 static void buildExtentChecks(const Check *c, MlirOperation op) {
-  if (gqOperationIsABlockQuantize(op))
+  if (gqOperationIsAUpdateScales(op))
+    askOfUpdateScales(c, op);
+  else if (gqOperationIsABlockQuantize(op))
     askOfBlockQuantize(c, op);
   else if (gqOperationIsAPreprocessGroupedMatmulSf(op))
     askOfPreprocess(c, op);

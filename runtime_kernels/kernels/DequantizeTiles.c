@@ -234,6 +234,7 @@ GQ_DEV float factorWithout(const Dequantization *q, uint32_t bits,
     scale = gq_dev_f32_from_e8m0((uint8_t)bits);
     break;
   case GQ_SCALE_RULE_FP8:
+  case GQ_SCALE_RULE_GIVEN:
     scale = gq_dev_f32_from_bits(bits);
     break;
   }

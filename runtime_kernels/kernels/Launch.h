@@ -179,6 +179,8 @@ enum {
   /// A direction is rounded stochastically, transformed, or has outer scales of
   /// rows or columns. Blocks are not distinguished by how usual they are.
   GQ_DEV_UNUSUAL = 128,
+  /// It returns the inverses of scales that are given.
+  GQ_DEV_SCALE_INVERSES = 256,
 };
 
 /// The most jobs, tiles of 128 by 128, that [rows, columns] in groups can make.
@@ -267,6 +269,15 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
 //===----------------------------------------------------------------------===//
 // What follows it
 //===----------------------------------------------------------------------===//
+
+/// A thread has a group.
+GQ_INLINE gqLaunchPlan gq_dev_update_scales_plan(
+    const gq_dev_update_scales_extents *x, int64_t multiprocessors) {
+  (void)multiprocessors;
+  int64_t ctas = (x->groups + GQ_DEV_UPDATE_SCALES_THREADS - 1) /
+                 GQ_DEV_UPDATE_SCALES_THREADS;
+  return (gqLaunchPlan){.grid = ctas ? gq_dev_grid_of(ctas) : 0};
+}
 
 /// The warps of gq_dev_reduce_tiles that share a column of a group: all of a
 /// CTA, or one if groups have no more tiles than that on average. Not of

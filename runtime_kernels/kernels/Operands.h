@@ -39,6 +39,7 @@
 #include "runtime_kernels/kernels/QuantizeTiles.def"
 #include "runtime_kernels/kernels/ReduceTiles.def"
 #include "runtime_kernels/kernels/SwizzleScales.def"
+#include "runtime_kernels/kernels/UpdateScales.def"
 
 /// The families: X(ENUMERATOR, name, device function, threads of a CTA). The
 /// enumerator is that of gqKernelFamily without GQ_KERNEL_, the operands are
@@ -56,7 +57,8 @@
   X(GROUPED_AMAX, GroupedAmax, grouped_amax, 128)                              \
   X(GROUPED_WGRAD_TILES, GroupedWgradTiles, grouped_wgrad_tiles, 256)          \
   X(GROUPED_WGRAD_ANY, GroupedWgradAny, grouped_wgrad_any, 256)                \
-  X(DEQUANTIZE_TILES, DequantizeTiles, dequantize_tiles, 128)
+  X(DEQUANTIZE_TILES, DequantizeTiles, dequantize_tiles, 128)                  \
+  X(UPDATE_SCALES, UpdateScales, update_scales, 128)
 
 /// What follows the first comma.
 #define GQ_AFTER_COMMA(...) GQ_AFTER_COMMA_(__VA_ARGS__)

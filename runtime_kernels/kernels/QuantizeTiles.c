@@ -42,10 +42,10 @@ static volatile GQ_SHARED struct {
 GQ_DEV void finishJob(const Op *o, uint32_t n) {
   const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
   uint32_t thread = gq_dev_here(gq_dev_thread()), parity = n % 2;
-  if (o->rowwise.exists && !hasLongBlocks(o))
+  if (o->rowwise.exists && hasScales(&o->rowwise) && !hasLongBlocks(o))
     storeScales(&o->rowwise, &job->rowwise, job->rows, rowScales[parity],
                 thread);
-  if (o->columnwise.exists && !hasLongBlocks(o))
+  if (o->columnwise.exists && hasScales(&o->columnwise) && !hasLongBlocks(o))
     storeScales(&o->columnwise, &job->columnwise, job->columns,
                 columnScales[parity], thread ^ THREADS / 2);
   if (collectsColumns(o))
@@ -126,6 +126,13 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
     finishJob(o, n - 1);
 }
 
+/// Stores the inverses of scales that are given. All threads of a CTA take
+/// part.
+GQ_DEV void publishInverses(const Op *o) {
+  for (uint32_t e = gq_dev_thread(); e < o->groups; e += THREADS)
+    o->scaleInv[e] = loadOuter(&o->rowwise, (int32_t)e).inverse;
+}
+
 /// Direction `exists`, its addresses and sizes yet to come.
 GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
                              gqScaleLayout layout, gqOuterKind outerKind,
@@ -163,6 +170,7 @@ gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
       .hasDbias = parts & GQ_DEV_DBIAS,
       .ragged = parts & GQ_DEV_RAGGED,
       .givesScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS_OUT,
+      .givesScaleInverses = parts & GQ_DEV_SCALE_INVERSES,
       .allRows = rowsMode == GQ_ROWS_ALL,
       .unusual = parts & GQ_DEV_UNUSUAL,
   };
@@ -203,6 +211,8 @@ gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
     gq_dev_atomic_or(status, sharedFaults);
   if (gq_dev_cta() == 0)
     publishGroups(&op, &plan);
+  if (op.givesScaleInverses && gq_dev_cta() == 0)
+    publishInverses(&op);
   quantizeJobs(&op, &plan);
   if (rowIndexBits)
     gq_dev_check_row_indices(rowIndices, rowIndexBits, sourceRows, rows,

@@ -396,6 +396,7 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_GROUPED_WGRAD_ANY = 10,
   GQ_KERNEL_DEQUANTIZE_TILES = 11,
   GQ_KERNEL_QUANTIZE_WHOLE_ROWS = 12,
+  GQ_KERNEL_UPDATE_SCALES = 13,
 } gqKernelFamily;
 
 /// How a kernel is launched.

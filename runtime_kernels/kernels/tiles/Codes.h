@@ -14,7 +14,7 @@
 
 #include "runtime_kernels/kernels/tiles/Columns4Bit.h"
 #include "runtime_kernels/kernels/tiles/Columns8Bit.h"
-#include "runtime_kernels/kernels/tiles/Scales.h"
+#include "runtime_kernels/kernels/tiles/SquareBlocks.h"
 
 /// The codes of four scaled elements, quarter number `quarter` of those that
 /// gq_dev_codes4 puts together, with a byte of `random` for each. The one place
@@ -287,8 +287,12 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
     uint32_t transposed[4][4];
     float factors[4], sums[4];
     uint32_t columnRandom[2][4] = {{0}};
-    if (hasColumnwise)
+    if (hasColumnwise && hasScales(columnwise))
       loadFactors(o, place, quarter, factors);
+    if (!hasScales(columnwise))
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < 4; ++j)
+        factors[j] = rowFactors[0];
     if (hasColumnwise)
       randomOfColumns(o, job, place, quarter, columnRandom);
 #pragma clang loop unroll(full)
@@ -405,14 +409,17 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
   uint32_t columns[GQ_DEV_UNIT] = {0};
   float sums[GQ_DEV_UNIT] = {0.0f};
   const float GQ_SHARED *shared = factorsAt(o, place, place.column);
+  float given[ROWS] = {0.0f};
+  if (!hasScales(columnwise))
+    useGivenScale(o, job, given);
 #pragma clang loop unroll(disable)
   for (uint32_t r = 0; r < rowsOfLane(o); ++r) {
     bool there = place.row + r < rows;
     float x[GQ_DEV_UNIT], factors[GQ_DEV_UNIT];
     uint32_t rowCodes[4], sameCodes[4];
     loadRow(o, job, place, place.row + r, x);
-    float factor = 0.0f;
-    if (rowwise->exists)
+    float factor = given[0];
+    if (rowwise->exists && hasScales(rowwise))
       factor = hasLongBlocks(o)
                    ? longRowFactors[place.row + r]
                    : scaleAnyRow(o, job, place, parity, r, there, square, x);
@@ -423,7 +430,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i) {
       if (columnwise->exists && i < columnsOfLane(o))
-        factors[i] = shared[i];
+        factors[i] = hasScales(columnwise) ? shared[i] : given[0];
       sums[i] += x[i];
     }
 #pragma clang loop unroll(full)
@@ -442,18 +449,18 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
         job->group >= 0)
       storeBytes(same + r * toColumns->dataPitch, sameCodes, bytes, bytes,
                  atOnce);
+    // Missing rows are 0, also times an infinite factor.
     if (columnwise->transposes) {
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
         if (i >= columnsOfLane(o)) {
           continue;
         } else if (collectsColumns(o)) {
-          // Missing rows are 0, also times an infinite factor.
           columns[i] |= (there ? sameCodes[i / 8] >> i % 8 * 4 & 15 : 0)
                         << r * 4;
         } else if (hasTransposed) {
           transposed[i * toColumns->dataPitch + r] =
-              (uint8_t)(sameCodes[i / 4] >> i % 4 * 8);
+              there ? (uint8_t)(sameCodes[i / 4] >> i % 4 * 8) : 0;
         }
     }
   }
@@ -520,6 +527,14 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   float factors[ROWS];
   bool regular = o->unusual || storesAtOnce(o);
   gq_dev_warp_barrier();
+  if (!hasScales(&o->rowwise)) {
+    regular &= useGivenScale(o, job, factors);
+    if (o->hasAmax)
+      measureSquare(o, parity, held);
+    convertLane(o, job, place, parity, held, factors,
+                gq_dev_ballot(!regular) == 0, pass == 0);
+    return;
+  }
   if (o->columnwise.exists)
     regular &= scaleColumns(o, job, place, parity, held, held);
   if (o->rowwise.exists)

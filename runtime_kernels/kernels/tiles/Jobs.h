@@ -89,6 +89,8 @@ GQ_DEV JobOutput rowwiseOutput(const Op *o, gq_dev_group group, int32_t number,
   int64_t scaleRow = row / d->traits.blockRows;
   JobOutput to = {.outer = loadOuter(d, number)};
   placeData(o, d, group, row, column, &to);
+  if (!hasScales(d))
+    return to;
   bool flat = o->ragged || (isSquare(d) && !d->scalesStride);
   to.scalesPitch = flat ? bytesOfScales(d, width) : d->scalesStride;
   int64_t at;
@@ -123,6 +125,8 @@ GQ_DEV JobOutput columnwiseOutput(const Op *o, gq_dev_group group,
   } else {
     placeData(o, d, group, row, column, &to);
   }
+  if (!hasScales(d))
+    return to;
   int64_t width = scaleWidth(d, paddedRows(group.rows));
   int64_t first = row / d->traits.blockColumns;
   int64_t scaleRow = column / d->traits.blockRows;

@@ -11,7 +11,6 @@
 #define GQ_KERNELS_KERNELS_TILES_LONGBLOCKS_H
 
 #include "runtime_kernels/kernels/tiles/Codes.h"
-#include "runtime_kernels/kernels/tiles/SquareBlocks.h"
 
 // Warps have parts of such blocks. The CTA agrees on their scales, which are
 // few, by way of shared memory: thread i has that of row i and that of column

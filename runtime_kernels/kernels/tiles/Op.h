@@ -65,7 +65,8 @@ typedef struct Op {
   Workspace partial;
   /// As they are given.
   gq_dev_groups allGroups;
-  bool hasAmax, hasDbias, ragged, givesScaleOffsets, allRows;
+  bool hasAmax, hasDbias, ragged, givesScaleOffsets, givesScaleInverses,
+      allRows;
   /// Whether a direction is not as usual: then no block is regular, and codes
   /// are made with care for any.
   bool unusual;
@@ -85,6 +86,12 @@ GQ_DEV int64_t dataBytes(const Direction *d, int64_t elements) {
 
 /// Whether blocks are square: both directions cut a matrix in the same ones.
 GQ_DEV bool isSquare(const Direction *d) { return d->traits.blockRows > 1; }
+
+/// Whether blocks have scales, which are stored. If not, one that is given is
+/// that of all of a job.
+GQ_DEV bool hasScales(const Direction *d) {
+  return d->traits.scaleRule != GQ_SCALE_RULE_GIVEN;
+}
 
 /// Scales of a job along a row of blocks: 8, 4 or 1.
 GQ_DEV uint32_t numScaleColumns(const Direction *d) {
@@ -126,6 +133,8 @@ GQ_DEV int64_t paddedRows(int64_t rows) { return gq_dev_up(rows, 32); }
 
 /// Whether the rowwise scales of groups follow each other without a gap.
 GQ_DEV bool hasPackedScales(const Op *o) {
+  if (!hasScales(&o->rowwise))
+    return false;
   return o->rowwise.tiled ? !o->allGroups.hasScaleOffsets
                           : o->ragged || isSquare(&o->rowwise);
 }

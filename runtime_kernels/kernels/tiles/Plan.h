@@ -39,7 +39,7 @@ GQ_DEV bool needsSum(const Op *o, int sum) {
   case SUM_COLUMNWISE_DATA:
     return o->columnwise.transposes;
   default:
-    return o->columnwise.exists;
+    return o->columnwise.exists && hasScales(&o->columnwise);
   }
 }
 
@@ -102,7 +102,7 @@ GQ_DEV bool fitsOutputs(const Op *o, Sums sums) {
          (!o->columnwise.transposes ||
           dataBytes(&o->columnwise, sums.of[SUM_COLUMNWISE_DATA]) <=
               o->columnwise.dataSize) &&
-         (!o->columnwise.exists ||
+         (!needsSum(o, SUM_COLUMNWISE_SCALES) ||
           sums.of[SUM_COLUMNWISE_SCALES] <= o->columnwise.scalesSize);
 }
 

@@ -358,13 +358,26 @@ GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
+/// Of a job whose scale is given: sets the factors of its rows, which are those
+/// of its columns too, and returns whether missing rows, which are zeros, have
+/// the code 0.
+GQ_DEV bool useGivenScale(const Op *o, const Job GQ_SHARED *job,
+                          float factors[ROWS]) {
+  float factor = o->rowwise.exists ? job->rowwise.outer.factor
+                                   : job->columnwise.outer.factor;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    factors[r] = factor;
+  return gq_dev_f32_bits(factor) < 0x7f800000;
+}
+
 /// Leaves zeros for the scales of a lane's blocks.
 GQ_DEV void clearScales(const Op *o, Place place, uint32_t parity) {
   uint32_t row = firstOwnRow(o, place);
-  if (o->rowwise.exists && hasRowScales(o, place))
+  if (o->rowwise.exists && hasScales(&o->rowwise) && hasRowScales(o, place))
     for (uint32_t r = 0; r < ownRows(o); ++r)
       rowScaleAt(o, place, row, parity)[r * scalePitch(&o->rowwise)] = 0;
-  if (o->columnwise.exists)
+  if (o->columnwise.exists && hasScales(&o->columnwise))
     for (uint32_t i = 0; i < ownColumns(o); ++i)
       columnScalesAt(o, place, parity)[i * scalePitch(&o->columnwise)] = 0;
 }

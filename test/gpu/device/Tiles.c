@@ -68,6 +68,7 @@ const char *const tilesArrayNames[TILES_NUM_ARRAYS] = {"input",
                                                        "amax",
                                                        "dbias",
                                                        "scale offsets out",
+                                                       "scale inverses",
                                                        "workspace",
                                                        "status"};
 
@@ -88,6 +89,7 @@ TilesOperands tilesPlace(QuantizeTilesOperands operands,
   o.tiles.columnwiseData = addresses[TILES_COLUMNWISE_DATA];
   o.tiles.columnwiseScales = addresses[TILES_COLUMNWISE_SCALES];
   o.tiles.scaleOffsetsOut = addresses[TILES_SCALE_OFFSETS_OUT];
+  o.tiles.scaleInv = addresses[TILES_SCALE_INV];
   o.tiles.workspace = addresses[TILES_WORKSPACE];
   o.tiles.status = addresses[TILES_STATUS];
   o.reduce = (ReduceTilesOperands){
@@ -164,6 +166,20 @@ static uint8_t code(gqFormat format, float x) {
   }
 }
 
+/// Whether blocks have scales.
+static bool hasScales(const TilesVariant *v) {
+  return v->format != GQ_FORMAT_FP8_E4M3 && v->format != GQ_FORMAT_FP8_E5M2;
+}
+
+/// The scale of a format of a whole tensor, given that or, to the recipe te, an
+/// amax.
+static float givenScale(const TilesVariant *v, float given) {
+  float max = v->format == GQ_FORMAT_FP8_E4M3 ? 448.0f : 57344.0f;
+  if (v->recipe == GQ_RECIPE_NVFUSER)
+    return given;
+  return given > 0.0f && !isinf(given) ? atMost(max / given, FLT_MAX) : 1.0f;
+}
+
 /// Where the elements of a block are: `lines` times `n`.
 typedef struct Block {
   int64_t n, stride, lines, pitch;
@@ -182,7 +198,10 @@ static uint32_t quantizeBlock(const TilesVariant *v, float outer, bool hasOuter,
       amax = fmaxf(amax, fabsf(x[j * block.pitch + i * block.stride]));
   uint32_t scale;
   float factor;
-  if (traits.scaleType == GQ_F32) {
+  if (!hasScales(v)) {
+    factor = hasOuter ? givenScale(v, outer) : 1.0f;
+    scale = 0;
+  } else if (traits.scaleType == GQ_F32) {
     factor = amax > 0.0f && !isinf(amax) ? atMost(max / amax, FLT_MAX) : 1.0f;
     float inverse = 1.0f / factor;
     memcpy(&scale, &inverse, 4);
@@ -310,6 +329,8 @@ static bool hasSquares(const TilesVariant *v) {
 /// rounded up.
 static int64_t numScales(const TilesVariant *v, int64_t rows, int64_t columns) {
   int64_t block = traitsOf(v).blockColumns, blockRows = traitsOf(v).blockRows;
+  if (!hasScales(v))
+    return 0;
   int64_t width = up(columns, block) / block;
   return v->layout == GQ_SCALE_LAYOUT_LINEAR
              ? up(rows, blockRows) / blockRows * width
@@ -377,10 +398,18 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
     for (int64_t e = 0; e < count; ++e) {
       const float some[] = {1.0f,  37.5f, 2688.0f / 3.3f, 1e-3f,
                             3.25f, 1e30f, 1e-38f,         0.0f};
+      // What a scale that is given may be.
+      const float any[] = {0.0f, INFINITY, NAN, -3.0f, 0x1p-140f, 1e38f};
       memcpy(p.arrays[i].bytes + 4 * e,
-             &some[randomBits() % (randomBits() % 4 ? 5 : 8)], 4);
+             hasScales(v) || randomBits() % 2
+                 ? &some[randomBits() % (randomBits() % 4 ? 5 : 8)]
+                 : &any[randomBits() % 6],
+             4);
     }
   }
+  if (!hasScales(v)) // One for both directions.
+    memcpy(p.arrays[TILES_COLUMNWISE_OUTER].bytes, p.arrays[TILES_OUTER].bytes,
+           (size_t)p.arrays[TILES_OUTER].size);
 
   input(&p, TILES_RNG_STATE, 16);
   for (int i = 0; i < 16; ++i)
@@ -411,7 +440,8 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
                p.operands.scalesStride;
     else if (has(v, GQ_DEV_SCALE_OFFSETS))
       scales = scaleRow * up(columns / block, 4);
-    output(&p, TILES_SCALES, scales + (linearRows ? 0 : tail), TILES_POISON);
+    if (hasScales(v))
+      output(&p, TILES_SCALES, scales + (linearRows ? 0 : tail), TILES_POISON);
     p.operands.scalesSize = p.arrays[TILES_SCALES].size / scaleSize(v);
     if (has(v, GQ_DEV_SCALE_OFFSETS))
       p.operands.scalesSize = scales;
@@ -422,7 +452,9 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
            : ragged               ? rows * bits / 8
                                   : rows * p.operands.columnwiseDataStride,
            TILES_POISON);
-    output(&p, TILES_COLUMNWISE_SCALES, columnwiseScales + tail, TILES_POISON);
+    if (hasScales(v))
+      output(&p, TILES_COLUMNWISE_SCALES, columnwiseScales + tail,
+             TILES_POISON);
     p.operands.columnwiseDataSize = p.arrays[TILES_COLUMNWISE_DATA].size;
     p.operands.columnwiseScalesSize = columnwiseScales / scaleSize(v);
   }
@@ -438,6 +470,8 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
            TILES_POISON);
   if (has(v, GQ_DEV_SCALE_OFFSETS_OUT))
     output(&p, TILES_SCALE_OFFSETS_OUT, s->groups * index, TILES_POISON);
+  if (has(v, GQ_DEV_SCALE_INVERSES))
+    output(&p, TILES_SCALE_INV, s->groups * 4, TILES_POISON);
   output(&p, TILES_STATUS, 4, 0);
   return p;
 }
@@ -601,7 +635,7 @@ static void expectTarget(TilesProblem *p, Target t) {
     for (int64_t r = 0; r < t.m; ++r)
       storeCodes(p->arrays[TILES_DATA].bytes + t.dataAt + r * t.dataPitch, 0,
                  bits, codes + r * t.k, t.k);
-    if (t.e >= 0)
+    if (t.e >= 0 && hasScales(v))
       storeScales(v, p->arrays[TILES_SCALES].bytes + t.scalesAt, t.scalesPitch,
                   scales, height, width);
   }
@@ -623,7 +657,7 @@ static void expectTarget(TilesProblem *p, Target t) {
       uint8_t *column = allocateHost(rows32);
       for (int64_t c = 0; c < t.k; ++c) {
         for (int64_t r = 0; r < rows32; ++r)
-          column[r] = codes[r * t.k + c];
+          column[r] = hasScales(v) || r < t.m ? codes[r * t.k + c] : 0;
         storeCodes(out, c * rows32, bits, column, rows32);
       }
       free(column);
@@ -632,9 +666,16 @@ static void expectTarget(TilesProblem *p, Target t) {
         storeCodes(out + r * t.columnwiseDataPitch, 0, bits, codes + r * t.k,
                    t.k);
     }
-    storeScales(v,
-                p->arrays[TILES_COLUMNWISE_SCALES].bytes + t.columnwiseScalesAt,
-                width * scaleSize(v), scales, height, width);
+    if (hasScales(v))
+      storeScales(
+          v, p->arrays[TILES_COLUMNWISE_SCALES].bytes + t.columnwiseScalesAt,
+          width * scaleSize(v), scales, height, width);
+  }
+  if (t.e >= 0 && has(v, GQ_DEV_SCALE_INVERSES)) {
+    float scale =
+        givenScale(v, outerOf(p, TILES_OUTER, v->outerKind, t.e, &hasOuter));
+    float inverse = isnan(scale) ? NAN : 1.0f / scale;
+    memcpy(p->arrays[TILES_SCALE_INV].bytes + 4 * t.e, &inverse, 4);
   }
   if (t.e >= 0 && has(v, GQ_DEV_AMAX)) {
     float amax = 0.0f;
@@ -780,7 +821,8 @@ void tilesExpect(TilesProblem *p) {
     p->exactDbias = allocateHost(s->groups * o->columns * 8);
 
   // Scales that follow each other, and where they are not looked at.
-  bool follow = has(v, GQ_DEV_ROWWISE) && !has(v, GQ_DEV_SCALE_OFFSETS) &&
+  bool follow = has(v, GQ_DEV_ROWWISE) && hasScales(v) &&
+                !has(v, GQ_DEV_SCALE_OFFSETS) &&
                 !(linear && !ragged && o->scalesStride);
   int64_t scalesAt = 0, transposedAt = 0, columnwiseScalesAt = 0, packed = 0;
   uint32_t status = 0;
@@ -810,7 +852,7 @@ void tilesExpect(TilesProblem *p) {
           !(has(v, GQ_DEV_COLUMNWISE) && traitsOf(v).transposes &&
             (transposedAt + k * up(m, 32)) * bits / 8 >
                 o->columnwiseDataSize) &&
-          !(has(v, GQ_DEV_COLUMNWISE) &&
+          !(has(v, GQ_DEV_COLUMNWISE) && hasScales(v) &&
             (columnwiseScalesAt + columnwiseScaleBytes(v, m, k)) / size >
                 o->columnwiseScalesSize);
       status |= fits ? 0 : GQ_DEV_STATUS_SIZES;
@@ -1060,10 +1102,10 @@ static bool change(TilesProblem *p, const HostileCase *c) {
     if ((array == HOSTILE_SCALE_OFFSETS && !given) ||
         ((array == HOSTILE_FIRST_DIMS || array == HOSTILE_LAST_DIMS) &&
          !ragged) ||
-        (array == HOSTILE_SCALES && !(rows && follow)) ||
+        (array == HOSTILE_SCALES && !(rows && follow && hasScales(v))) ||
         (array == HOSTILE_COLUMNWISE_DATA &&
          !(columns && traitsOf(v).transposes)) ||
-        (array == HOSTILE_COLUMNWISE_SCALES && !columns))
+        (array == HOSTILE_COLUMNWISE_SCALES && !(columns && hasScales(v))))
       return false;
     if (array < HOSTILE_SCALES)
       storeIndex(v, p->arrays[arrays[array - HOSTILE_OFFSETS]].bytes,
@@ -1168,9 +1210,12 @@ static void testGolden(Tests *tests, const char *directory, const char *name,
                {"scales", TILES_SCALES},
                {"data_columnwise", TILES_COLUMNWISE_DATA},
                {"scales_columnwise", TILES_COLUMNWISE_SCALES},
-               {"amax", TILES_OUTER},
+               {"amax", hasScales(v) ? TILES_OUTER : TILES_AMAX},
                {"amax_columnwise", TILES_COLUMNWISE_OUTER},
-               {"scale_offsets", TILES_SCALE_OFFSETS}};
+               {"scale_offsets", TILES_SCALE_OFFSETS},
+               {"scale", TILES_OUTER},
+               {"scale_inv", TILES_SCALE_INV}};
+  enum { FILES = sizeof(files) / sizeof(*files) };
   char path[1024];
   snprintf(path, sizeof(path), "%s/%s/input.npy", directory, name);
   Npy in = npyRead(path);
@@ -1190,8 +1235,8 @@ static void testGolden(Tests *tests, const char *directory, const char *name,
   TilesProblem p = tilesProblemNew(v, &s);
   memcpy(p.arrays[TILES_INPUT].bytes, in.data,
          (size_t)p.arrays[TILES_INPUT].size);
-  Npy read[7] = {0};
-  for (int i = 0; i < 7; ++i) {
+  Npy read[FILES] = {0};
+  for (int i = 0; i < FILES; ++i) {
     snprintf(path, sizeof(path), "%s/%s/%s.npy", directory, name,
              files[i].file);
     read[i] = npyRead(path);
@@ -1209,13 +1254,17 @@ static void testGolden(Tests *tests, const char *directory, const char *name,
   memcpy(p.arrays[TILES_RNG_STATE].bytes, state, sizeof(state));
   if (has(v, GQ_DEV_SCALE_OFFSETS))
     p.operands.scalesSize = read[1].sizes[0];
-  free(p.arrays[TILES_SCALES].bytes);
-  p.arrays[TILES_SCALES].size = read[1].sizes[0];
-  p.arrays[TILES_SCALES].bytes = allocateHost(read[1].sizes[0]);
+  if (hasScales(v)) {
+    free(p.arrays[TILES_SCALES].bytes);
+    p.arrays[TILES_SCALES].size = read[1].sizes[0];
+    p.arrays[TILES_SCALES].bytes = allocateHost(read[1].sizes[0]);
+  }
   tilesExpect(&p);
-  for (int i = 0; i < 4; ++i)
-    if (read[i].data) {
-      int64_t n = 1;
+  for (int i = 0; i < FILES; ++i)
+    if (read[i].data && files[i].array >= TILES_NUM_INPUTS) {
+      bool floats =
+          files[i].array == TILES_AMAX || files[i].array == TILES_SCALE_INV;
+      int64_t n = floats ? 4 : 1;
       for (int d = 0; d < read[i].rank; ++d)
         n *= read[i].sizes[d];
       uint8_t *expected = p.arrays[files[i].array].bytes;
@@ -1233,7 +1282,7 @@ static void testGolden(Tests *tests, const char *directory, const char *name,
   tilesProblemFree(&p);
   npyFree(&in);
   npyFree(&offsets);
-  for (int i = 0; i < 7; ++i)
+  for (int i = 0; i < FILES; ++i)
     if (read[i].data)
       npyFree(&read[i]);
 }
@@ -1248,6 +1297,7 @@ int tilesTest(TilesRun *run, const char *golden, bool quick, const char *only,
       {"nvfp4_te_16x16", "te_squares_golden"},
       {"mxfp8_e4m3", "mxfp8_golden"},
       {"mxfp8_e5m2", "mxfp8_e5m2_golden"},
+      {"fp8_e4m3_per_tensor", "fp8_golden"},
   };
   Tests tests = {.run = run};
   for (size_t i = 0; i < sizeof(goldens) / sizeof(*goldens); ++i)

@@ -44,6 +44,7 @@
 #define S GQ_DEV_SCALE_OFFSETS
 #define G GQ_DEV_RAGGED
 #define I TILES_ROW_INDICES
+#define V GQ_DEV_SCALE_INVERSES
 
 /// The layout of a scale rule's scales.
 #define LAYOUT_NVFP4 TILE128X4
@@ -167,6 +168,25 @@ VARIANT(fp8_128x128_gathered, BF16, bf16, R | C | A | I, FP8_E4M3_128X128,
         NVFUSER, LINEAR, GROUPED, 32, NONE, NONE, F32)
 VARIANT(fp8_128x128_unaligned, F32, f32_unaligned, R | C, FP8_E4M3_128X128,
         NVFUSER, LINEAR, ALL, 32, NONE, NONE, F32)
+// Of a whole tensor; the recipe says what is given.
+VARIANT(fp8_row_amax, BF16, bf16, R | A | V, FP8_E4M3, NVFUSER, LINEAR, GROUPED,
+        32, PER_GROUP, PER_GROUP, F32)
+VARIANT(fp8_both_amax, BF16, bf16, R | C | A | V, FP8_E4M3, NVFUSER, LINEAR,
+        GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(fp8_golden, BF16, bf16, R | A | V, FP8_E4M3, NVFUSER, LINEAR, ALL, 64,
+        PER_GROUP, PER_GROUP, F32)
+VARIANT(fp8_e5m2_all_f32, F32, f32, R | C | A | B | V, FP8_E5M2, TE, LINEAR,
+        ALL, 64, PER_GROUP, PER_GROUP, F32)
+VARIANT(fp8_column_f16, F16, f16, C | A | B, FP8_E4M3, TE, LINEAR, GROUPED, 32,
+        ONE, ONE, BF16)
+VARIANT(fp8_both_dbias, BF16, bf16, R | C | A | B, FP8_E5M2, NVFUSER, LINEAR,
+        GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(fp8_ragged, BF16, bf16, R | C | A | G | V, FP8_E4M3, NVFUSER, LINEAR,
+        GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(fp8_gathered, BF16, bf16, R | C | I, FP8_E5M2, NVFUSER, LINEAR, ALL, 32,
+        PER_GROUP, PER_GROUP, F32)
+VARIANT(fp8_unaligned, F16, f16_unaligned, R | C | A | V, FP8_E4M3, NVFUSER,
+        LINEAR, ALL, 32, PER_GROUP, PER_GROUP, F32)
 #endif
 
 #if !defined TILES_PART || TILES_PART == 4
@@ -230,6 +250,7 @@ UNUSUAL(te_gradient_unaligned, BF16, bf16_unaligned, R | C, TE, TILE128X4,
 #undef S
 #undef G
 #undef I
+#undef V
 #undef LAYOUT_NVFP4
 #undef LAYOUT_MX
 #undef LAYOUT_FP8
