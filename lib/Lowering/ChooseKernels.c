@@ -42,8 +42,15 @@ static bool hasStaticRows(Extents extents) {
   return extents.rows != GQ_DYNAMIC && extents.groups != GQ_DYNAMIC;
 }
 
+/// Whether there are kernels of tiles for it: NVFP4, and 8-bit codes with
+/// scales of float32 or none.
+static bool hasTiles(const gqGroupedMm *desc) {
+  return desc->format == GQ_FORMAT_NVFP4 || desc->format == GQ_FORMAT_NONE ||
+         gqFormatGetTraits(desc->format).scaleType == GQ_F32;
+}
+
 gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
-  bool nvfp4 = desc->format == GQ_FORMAT_NVFP4;
+  bool tiles = hasTiles(desc);
   bool all = hasStaticRows(extentsOf(desc));
   gqMmCandidates candidates = {0};
   const struct {
@@ -52,10 +59,10 @@ gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
     int32_t atMost;
   } kernels[GQ_MAX_MM_CANDIDATES] = {
       {true, GQ_MM_KERNEL_DECODE8, 8},
-      {true, GQ_MM_KERNEL_DECODE16, nvfp4 ? 16 : INT32_MAX},
-      {nvfp4, GQ_MM_KERNEL_TILES32, 32},
-      {nvfp4 && all, GQ_MM_KERNEL_TILES64, 64},
-      {nvfp4, GQ_MM_KERNEL_TILES128, INT32_MAX},
+      {true, GQ_MM_KERNEL_DECODE16, tiles ? 16 : INT32_MAX},
+      {tiles, GQ_MM_KERNEL_TILES32, 32},
+      {tiles && all, GQ_MM_KERNEL_TILES64, 64},
+      {tiles, GQ_MM_KERNEL_TILES128, INT32_MAX},
   };
   for (int i = 0; i < GQ_MAX_MM_CANDIDATES; ++i)
     if (kernels[i].fits) {
@@ -72,8 +79,8 @@ static const char *findFault(gqMmKernel kernel, const gqGroupedMm *desc,
     return "is a kernel of sm_90a";
   if (kernel >= GQ_MM_KERNEL_DECODE8 && desc->bMajor == GQ_MAJOR_N)
     return "is for weights with K innermost";
-  if (kernel >= GQ_MM_KERNEL_TILES32 && desc->format != GQ_FORMAT_NVFP4)
-    return "is a kernel of nvfp4";
+  if (kernel >= GQ_MM_KERNEL_TILES32 && !hasTiles(desc))
+    return "is no kernel of mx formats";
   return NULL;
 }
 

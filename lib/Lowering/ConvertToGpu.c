@@ -842,7 +842,7 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
   gqKernelFamily family = kernels[kernel].family;
   gq_dev_bounds bounds =
       family == GQ_KERNEL_GROUPED_MM_TILES
-          ? gq_dev_grouped_mm_tiles_bounds(kernels[kernel].tokens)
+          ? gq_dev_grouped_mm_tiles_bounds(desc->format, kernels[kernel].tokens)
       : family == GQ_KERNEL_GROUPED_MM_DECODE
           ? gq_dev_grouped_mm_decode_bounds(kernels[kernel].tokens)
           : gq_dev_grouped_mm_any_bounds();

@@ -53,6 +53,11 @@ GQ_DEV int64_t gq_dev_here64(int64_t x) {
   return x;
 }
 
+GQ_DEV float gq_dev_here_f32(float x) {
+  __asm__ volatile("" : "+f"(x));
+  return x;
+}
+
 /// The threads of a CTA, a multiple of 32.
 GQ_DEV uint32_t gq_dev_num_threads(void) {
   return (uint32_t)__nvvm_read_ptx_sreg_ntid_x();

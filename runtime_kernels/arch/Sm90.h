@@ -208,6 +208,78 @@ GQ_DEV void gq_dev_wgmma_shared_m64n256k16_f16(float *d, bool add, uint64_t a,
       : "l"(a), "l"(b), "r"((uint32_t)add));
 }
 
+// The same of codes of 8 bits, 32 k at a time, A in shared memory as well: 64
+// rows as gq_dev_wgmma_b describes them, 128 k in their 128 bytes. D is as
+// above, d = A * B unless `add`. Hopper keeps about 14 bits of a sum of these
+// products, those below 2^-13 of the largest one are lost.
+
+#define GQ_WGMMA_F8_N32(A, B)                                                  \
+  GQ_DEV void gq_dev_wgmma_m64n32k32_##A##_##B(float *d, bool add, uint64_t a, \
+                                               uint64_t b) {                   \
+    __asm__ volatile(                                                          \
+        "{\n\t"                                                                \
+        ".reg .pred add;\n\t"                                                  \
+        "setp.ne.b32 add, %18, 0;\n\t"                                         \
+        "wgmma.mma_async.sync.aligned.m64n32k32.f32." #A "." #B " {"           \
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15" \
+        "}, %16, %17, add, 1, 1;\n\t"                                          \
+        "}"                                                                    \
+        : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8)                                       \
+        : "l"(a), "l"(b), "r"((uint32_t)add));                                 \
+  }
+
+#define GQ_WGMMA_F8_N64(A, B)                                                  \
+  GQ_DEV void gq_dev_wgmma_m64n64k32_##A##_##B(float *d, bool add, uint64_t a, \
+                                               uint64_t b) {                   \
+    __asm__ volatile(                                                          \
+        "{\n\t"                                                                \
+        ".reg .pred add;\n\t"                                                  \
+        "setp.ne.b32 add, %34, 0;\n\t"                                         \
+        "wgmma.mma_async.sync.aligned.m64n64k32.f32." #A "." #B " {"           \
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, "    \
+        "%15, "                                                                \
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, "    \
+        "%29, %30, %31"                                                        \
+        "}, %32, %33, add, 1, 1;\n\t"                                          \
+        "}"                                                                    \
+        : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24)     \
+        : "l"(a), "l"(b), "r"((uint32_t)add));                                 \
+  }
+
+#define GQ_WGMMA_F8_N128(A, B)                                                 \
+  GQ_DEV void gq_dev_wgmma_m64n128k32_##A##_##B(float *d, bool add,            \
+                                                uint64_t a, uint64_t b) {      \
+    __asm__ volatile(                                                          \
+        "{\n\t"                                                                \
+        ".reg .pred add;\n\t"                                                  \
+        "setp.ne.b32 add, %66, 0;\n\t"                                         \
+        "wgmma.mma_async.sync.aligned.m64n128k32.f32." #A "." #B " {"          \
+        "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, "    \
+        "%15, "                                                                \
+        "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, "    \
+        "%29, %30, %31, "                                                      \
+        "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, "    \
+        "%45, %46, %47, "                                                      \
+        "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "    \
+        "%61, %62, %63"                                                        \
+        "}, %64, %65, add, 1, 1;\n\t"                                          \
+        "}"                                                                    \
+        : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24),    \
+          GQ_WGMMA_D8(32), GQ_WGMMA_D8(40), GQ_WGMMA_D8(48), GQ_WGMMA_D8(56)   \
+        : "l"(a), "l"(b), "r"((uint32_t)add));                                 \
+  }
+
+#define GQ_WGMMA_F8_TYPES(N)                                                   \
+  GQ_WGMMA_F8_N##N(e4m3, e4m3) GQ_WGMMA_F8_N##N(e4m3, e5m2)                    \
+      GQ_WGMMA_F8_N##N(e5m2, e4m3) GQ_WGMMA_F8_N##N(e5m2, e5m2)
+GQ_WGMMA_F8_TYPES(32)
+GQ_WGMMA_F8_TYPES(64)
+GQ_WGMMA_F8_TYPES(128)
+#undef GQ_WGMMA_F8_TYPES
+#undef GQ_WGMMA_F8_N32
+#undef GQ_WGMMA_F8_N64
+#undef GQ_WGMMA_F8_N128
+
 #undef GQ_WGMMA_D8
 
 /// Stores four 8x8 matrices of 16-bit elements, transposed. Lane l holds, of

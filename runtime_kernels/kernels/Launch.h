@@ -386,6 +386,8 @@ enum {
   /// of partial sums.
   GQ_DEV_GROUPED_MM_TILES_RINGS = 4 * 3 * (32 * 64 + 32 * 8),
   GQ_DEV_GROUPED_MM_TILES_FOUND = 8 * 4 * 32,
+  /// Tokens of a tile of 8-bit codes whose outputs are staged at a time.
+  GQ_DEV_GROUPED_MM_FP8_PART = 32,
   GQ_DEV_GROUPED_MM_DECODE_SUMS = 4 * 4 * 8 * 32 * 4,
   /// Of a stage of decode: 512 k of a row of weights, padded, of 128 of them
   /// and their scales, and of a token as halves.
@@ -402,21 +404,39 @@ static inline int32_t gq_dev_grouped_mm_table(int32_t threads) {
   return (threads + 32) * 4;
 }
 
-/// Stages of 64 k of the tokens of a tile.
+/// Stages of a tile: of 64 k of the tokens as halves, or of 128 k of 8-bit
+/// codes of tokens and weights.
 static inline uint32_t gq_dev_grouped_mm_stages(uint32_t tokens) {
   return tokens == 128 ? 6 : 8;
 }
+static inline uint32_t gq_dev_grouped_mm_fp8_stages(uint32_t tokens) {
+  return tokens == 128 ? 4 : 5;
+}
 
-static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(int32_t tokens) {
+static inline int32_t gq_dev_grouped_mm_nvfp4_shared(int32_t tokens) {
   int32_t stages = (int32_t)gq_dev_grouped_mm_stages((uint32_t)tokens);
+  return stages * (tokens * 128 + 16) +
+         GQ_DEV_GROUPED_MM_TILES_HEIGHT * tokens * 2 +
+         GQ_DEV_GROUPED_MM_TILES_RINGS + GQ_DEV_GROUPED_MM_TILES_FOUND;
+}
+
+/// Of a stage: rows of 128 codes with a scale each, a tile, two barriers.
+static inline int32_t gq_dev_grouped_mm_fp8_shared(int32_t tokens) {
+  int32_t stages = (int32_t)gq_dev_grouped_mm_fp8_stages((uint32_t)tokens);
+  return stages *
+             ((GQ_DEV_GROUPED_MM_TILES_HEIGHT + tokens) * (128 + 4) + 32 + 16) +
+         GQ_DEV_GROUPED_MM_TILES_HEIGHT * GQ_DEV_GROUPED_MM_FP8_PART * 2;
+}
+
+static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(gqFormat format,
+                                                           int32_t tokens) {
   return (gq_dev_bounds){
       .threads = GQ_DEV_GROUPED_MM_TILES_THREADS,
       .minCtas = 1,
-      .sharedMemory = stages * (tokens * 128 + 16) +
-                      GQ_DEV_GROUPED_MM_TILES_HEIGHT * tokens * 2 +
-                      GQ_DEV_GROUPED_MM_TILES_RINGS +
-                      GQ_DEV_GROUPED_MM_TILES_FOUND +
-                      gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_TILES_THREADS),
+      .sharedMemory =
+          (format == GQ_FORMAT_NVFP4 ? gq_dev_grouped_mm_nvfp4_shared(tokens)
+                                     : gq_dev_grouped_mm_fp8_shared(tokens)) +
+          gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_TILES_THREADS),
   };
 }
 

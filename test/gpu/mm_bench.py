@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""mm_bench.py KERNELS.cubin [SHAPE...]: the device functions of the grouped
-matmul beside torch._grouped_mm on bf16 copies of the same operands, in one
-process. The cubin has kernels SHAPE_128, SHAPE_64, SHAPE_32 (tiles of nvfp4) and
-SHAPE_FORMAT8 and SHAPE_FORMAT16 (decode) of test/gpu/device/mm_kernels.c for llama, deepseek and qwen and nvfp4, mxfp8
-(e4m3) and fp8 (e4m3, blocks of 1 by 128 and 128 by 128). Each is a CUDA graph,
-measured in turns after 150 ms of rest; medians. Needs PyTorch, nothing of gq.
+"""mm_bench.py KERNELS.cubin [SHAPE...] [FORMAT...]: the device functions of the
+grouped matmul beside torch._grouped_mm on bf16 copies of the same operands, in
+one process; of plain FP8, with row and column scales, torch._scaled_grouped_mm
+too. The cubin is that of test/gpu/device/mm_bench_kernels.c (target
+gqMmBenchKernels): kernels of llama, deepseek and qwen in nvfp4, mxfp8 (e4m3),
+fp8 (e4m3, blocks of 1 by 128 and 128 by 128) and plain (e4m3). Each is a CUDA
+graph, measured in turns after 150 ms of rest; medians. Needs PyTorch, nothing of
+gq.
 """
 
 import ctypes
@@ -17,20 +19,21 @@ import time
 import torch
 
 SHAPES = {"llama": (8192, 5120), "deepseek": (2048, 7168), "qwen": (1536, 4096)}
-FORMATS = ("nvfp4", "mxfp8", "fp8")
-KERNELS = {"128": (384, 128), "64": (384, 64), "32": (384, 32)}
-KERNELS |= {f"{f}{m}": (640, m) for f in FORMATS for m in (8, 16)}
+FORMATS = ("nvfp4", "mxfp8", "fp8", "plain")
 CODES = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
 
 
-def shared_bytes(kernel):
-    """What Launch.h says."""
-    threads, tokens = KERNELS[kernel]
-    table = (threads + 32) * 4
-    if threads == 640:
-        return 3 * (128 * 320 + 4096 + tokens * 1088 + 48) + 16384 + table
+def bounds(form, kernel):
+    """Threads and bytes of shared memory of a CTA: what Launch.h says."""
+    if kernel.startswith("decode"):
+        tokens = int(kernel[6:])
+        return 640, 3 * (128 * 320 + 4096 + tokens * 1088 + 48) + 16384 + (640 + 32) * 4
+    tokens, table = int(kernel[5:]), (384 + 32) * 4
+    if form in ("fp8", "plain"):
+        stages = 4 if tokens == 128 else 5
+        return 384, stages * ((256 + tokens) * 132 + 48) + 256 * 32 * 2 + table
     stages = 6 if tokens == 128 else 8
-    return stages * (tokens * 128 + 16) + 512 * tokens + 12 * 2304 + 1024 + table
+    return 384, stages * (tokens * 128 + 16) + 512 * tokens + 12 * 2304 + 1024 + table
 
 
 class Driver:
@@ -47,14 +50,13 @@ class Driver:
         if result:
             raise RuntimeError(f"CUDA error {result}")
 
-    def kernel(self, shape, name, operands):
+    def kernel(self, shape, form, name, operands):
         """A function that launches it."""
-        threads, _ = KERNELS[name]
-        shared = shared_bytes(name)
+        threads, shared = bounds(form, name)
         function = ctypes.c_void_p()
         self.check(
             self.cuda.cuModuleGetFunction(
-                ctypes.byref(function), self.module, f"{shape}_{name}".encode()
+                ctypes.byref(function), self.module, f"{shape}_{form}_{name}".encode()
             )
         )
         self.check(self.cuda.cuFuncSetAttribute(function, 8, shared))
@@ -95,6 +97,8 @@ class Matrix:
             self.scales = random(118, 126, scale_rows * k // 32)
         if form == "fp8":
             self.scales = random(1, 256, (rows + height - 1) // height, k // 128).float() / 4096
+        if form == "plain":
+            self.scales = random(1, 256, rows).float() / 4096
         self.table = torch.tensor(CODES + [-x for x in CODES], device="cuda")
 
     def bf16(self, rows, scale_rows):
@@ -104,8 +108,10 @@ class Matrix:
             values = self.table[pairs.int()]
         else:
             values = self.codes[rows].view(torch.float8_e4m3fn).float()
-        block = {"nvfp4": 16, "mxfp8": 32, "fp8": 128}[self.form]
-        if self.form == "fp8":
+        block = {"nvfp4": 16, "mxfp8": 32, "fp8": 128, "plain": self.k}[self.form]
+        if self.form == "plain":
+            scales = self.scales[rows, None]
+        elif self.form == "fp8":
             scales = self.scales[scale_rows // self.height]
         else:
             columns = self.k // block
@@ -148,7 +154,7 @@ class Tokens:
         self.offsets = torch.cat([torch.zeros(1, dtype=torch.int64), ends]).int().cuda()
         self.scale_offsets = torch.tensor(starts, dtype=torch.int32, device="cuda")
         self.matrix = Matrix(weights.form, self.rows, k, scale_rows, 1, weights.random)
-        if weights.form == "fp8":
+        if weights.form in ("fp8", "plain"):
             rows = torch.arange(self.rows, device="cuda")
         else:
             rows = torch.cat([torch.arange(m) + s for m, s in zip(sizes, starts)]).cuda()
@@ -160,6 +166,7 @@ class Tokens:
             (self.rows, weights.n), float("nan"), dtype=torch.bfloat16, device="cuda"
         )
         self.status = torch.zeros(1, dtype=torch.int32, device="cuda")
+        plain = weights.form == "plain"
         # As GroupedMm.def lists them.
         self.operands = [
             self.matrix.codes.data_ptr(),
@@ -171,12 +178,12 @@ class Tokens:
             weights.matrix.scales.data_ptr(),
             self.offsets.data_ptr(),
             len(sizes) + 1,
-            0 if weights.form == "fp8" else self.scale_offsets.data_ptr(),
+            0 if weights.form in ("fp8", "plain") else self.scale_offsets.data_ptr(),
             len(sizes),
             weights.alpha.data_ptr(),
-            0,  # row scales, column scales, bias
-            0,
-            0,
+            self.matrix.scales.data_ptr() if plain else 0,
+            weights.matrix.scales.data_ptr() if plain else 0,
+            0,  # bias
             self.out.data_ptr(),
             2 * weights.n,
             self.rows,
@@ -189,6 +196,20 @@ class Tokens:
     def torch(self):
         return torch._grouped_mm(
             self.bf16, self.w.bf16.transpose(1, 2), offs=self.ends, out_dtype=torch.bfloat16
+        )
+
+
+    def torch_scaled(self):
+        """With scales of rows and columns."""
+        form, w = torch.float8_e4m3fn, self.w
+        return torch._scaled_grouped_mm(
+            self.matrix.codes.view(form),
+            w.matrix.codes.view(form).view(w.groups, w.n, w.k).transpose(1, 2),
+            self.matrix.scales,
+            w.matrix.scales.view(w.groups, w.n),
+            offs=self.ends,
+            out_dtype=torch.bfloat16,
+            use_fast_accum=True,
         )
 
 
@@ -227,8 +248,10 @@ def compare(driver, weights, sizes, kernels, name):
     tokens = Tokens(weights, sizes)
     expected = tokens.torch().float()
     functions = {"torch": tokens.torch}
+    if weights.form == "plain":
+        functions["torch fp8"] = tokens.torch_scaled
     for kernel in kernels:
-        launch = driver.kernel(weights.shape, kernel, tokens.operands)
+        launch = driver.kernel(weights.shape, weights.form, kernel, tokens.operands)
         tokens.out.fill_(float("nan"))
         launch()
         difference = (tokens.out.float() - expected).abs()
@@ -239,10 +262,10 @@ def compare(driver, weights, sizes, kernels, name):
     del expected
     times = measure(functions)
     n, k = weights.n, weights.k
-    bytes = {"nvfp4": 0.5625, "mxfp8": 1.03125, "fp8": 1}[weights.form]
+    bytes = {"nvfp4": 0.5625, "mxfp8": 1.03125, "fp8": 1, "plain": 1}[weights.form]
     flops, packed = 2 * tokens.rows * n * k, tokens.used * n * k * bytes
     line = f"{weights.form:6s}{weights.shape:9s}{name:22s} torch {times['torch']:8.1f} us"
-    for kernel in kernels:
+    for kernel in list(functions)[1:]:
         us = times[kernel]
         line += (
             f" | {kernel} {us:8.1f} us {times['torch'] / us:.3f}x"
@@ -269,44 +292,41 @@ def peak():
     return best
 
 
+#: Rows a group and kernels, of 16 groups of llama, 128 of qwen, 256 of deepseek.
+MIDDLE = [(32, ["tiles32", "tiles64"]), (64, ["tiles32", "tiles64"]), (128, ["tiles64", "tiles128"])]
+MANY = [(m, ["tiles128"]) for m in (256, 512, 2048)]
+UNEVEN = [100, 0, 257, 1, 300, 0, 512, 129, 1000] + [0] * 7
+
+
 def main():
     driver = Driver(sys.argv[1])
-    only = sys.argv[2:] or list(SHAPES)
+    shapes = [x for x in sys.argv[2:] if x in SHAPES] or list(SHAPES)
+    forms = [x for x in sys.argv[2:] if x in FORMATS] or list(FORMATS)
     print(torch.cuda.get_device_name(), f"copy {peak():.2f} TB/s", flush=True)
-    if "llama" in only:
-        w = Weights("llama", 16)
-        for m in (1, 4, 8):
-            compare(driver, w, [m] * 16, ["nvfp48", "nvfp416"], f"16 x {m}")
-        compare(driver, w, [16] * 16, ["nvfp416", "32"], "16 x 16")
-        compare(driver, w, [32] * 16, ["32", "64"], "16 x 32")
-        for m in (64, 128):
-            compare(driver, w, [m] * 16, ["32", "64", "128"], f"16 x {m}")
-        for m in (256, 512, 2048):
-            compare(driver, w, [m] * 16, ["128"], f"16 x {m}")
-        uneven = [100, 0, 257, 1, 300, 0, 512, 129, 1000] + [0] * 7
-        compare(driver, w, uneven, ["64", "128"], "ragged, 2299 rows")
-        for form in FORMATS[1:]:
-            del w
-            w = Weights("llama", 16, form)
-            for m in (1, 8, 16):
-                kernels = [f"{form}16"] if m > 8 else [f"{form}8", f"{form}16"]
-                compare(driver, w, [m] * 16, kernels, f"16 x {m}")
-            compare(driver, w, [512] * 16, [f"{form}16"], "16 x 512")
+    for form in forms if "llama" in shapes else ():
+        w = Weights("llama", 16, form)
+        for m in (1, 4, 8) if form == "nvfp4" else (1, 8):
+            compare(driver, w, [m] * 16, ["decode8", "decode16"], f"16 x {m}")
+        compare(driver, w, [16] * 16, ["decode16", "tiles32"], "16 x 16")
+        for m, kernels in MIDDLE + MANY:
+            compare(driver, w, [m] * 16, kernels, f"16 x {m}")
+        compare(driver, w, UNEVEN, ["tiles64", "tiles128"], "ragged, 2299 rows")
         del w
-    if "qwen" in only:
-        w = Weights("qwen", 128)
+    for form in forms if "qwen" in shapes else ():
+        w = Weights("qwen", 128, form)
         for m in (1, 4, 8):
-            compare(driver, w, [m] * 128, ["nvfp48"], f"128 x {m}")
-        compare(driver, w, [32] * 128, ["32", "64"], "128 x 32")
-        compare(driver, w, ragged(65536, 128), ["128"], "ragged, 65536 rows")
+            compare(driver, w, [m] * 128, ["decode8"], f"128 x {m}")
+        compare(driver, w, [32] * 128, ["tiles32", "tiles64"], "128 x 32")
+        compare(driver, w, ragged(65536, 128), ["tiles128"], "ragged, 65536 rows")
         del w
-    if "deepseek" in only:
-        w = Weights("deepseek", 256)
+    for form in forms if "deepseek" in shapes else ():
+        w = Weights("deepseek", 256, form)
         some = [1 if e % 4 == 0 else 0 for e in range(256)]
-        compare(driver, w, some, ["nvfp48"], "64 x 1")
-        compare(driver, w, [4] * 256, ["nvfp48"], "256 x 4")
-        compare(driver, w, [64] * 256, ["64", "128"], "256 x 64")
-        compare(driver, w, [512] * 256, ["128"], "256 x 512")
+        compare(driver, w, some, ["decode8"], "64 x 1")
+        compare(driver, w, [4] * 256, ["decode8"], "256 x 4")
+        compare(driver, w, [64] * 256, ["tiles64", "tiles128"], "256 x 64")
+        compare(driver, w, [512] * 256, ["tiles128"], "256 x 512")
+        del w
 
 
 if __name__ == "__main__":

@@ -203,8 +203,8 @@ def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
 
     | kernel | made for |
     |---|---|
-    | `decode8`, `decode16` | up to as many rows a group: the weights are read once, near the memory's rate. Other formats than `nvfp4` have nothing else |
-    | `tiles32`, `tiles64`, `tiles128` | `nvfp4`, up to as many rows, and more: tensor cores of sm_90a (wgmma), no workspace |
+    | `decode8`, `decode16` | up to as many rows a group: the weights are read once, near the memory's rate. MX formats have nothing else |
+    | `tiles32`, `tiles64`, `tiles128` | `nvfp4`, `fp8_*` and no format; up to as many rows, and more: tensor cores of sm_90a (wgmma), no workspace. With 8-bit codes tensor cores multiply these, and keep about 14 bits of a sum of 32 products; every 128 of them are added up in float32. Where that is too little, ask for `decode16` |
     | `any` | K that is no multiple of 32, `b_major(n)`, or addresses of no alignment; other chips |
     | `auto` | `gq-choose-kernels` replaces it |
   }];

@@ -299,8 +299,7 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     | up to 64 | `tiles64` |
     | more | `tiles128` |
 
-    Other formats than `nvfp4` have no `tiles`: above 8 it is `decode16`. Where
-    K is no multiple of 32, with `b_major(n)`, and on other chips than sm_90a, it
+    MX formats have no `tiles`: above 8 it is `decode16`. Where K is no multiple of 32, with `b_major(n)`, and on other chips than sm_90a, it
     is `any`. Where M or G is known only at the launch, it stays as it is: `convert-gq-to-gpu` then
     makes all of these kernels but `tiles64` of it, of which each launch runs one,
     by the same bounds (`tiles128` above 32). A remark

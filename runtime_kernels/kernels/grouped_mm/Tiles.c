@@ -18,22 +18,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/arch/Sm90.h"
-#include "runtime_kernels/kernels/grouped_mm/Any.h"
+#include "runtime_kernels/kernels/grouped_mm/TilesFp8.h"
 #include "runtime_kernels/kernels/grouped_mm/Weights.h"
 
 enum {
-  THREADS = GQ_DEV_GROUPED_MM_TILES_THREADS,
-  WARPGROUP = 128,
-  CONSUMERS = 2,
-  CONSUMER_WARPS = CONSUMERS * WARPGROUP / GQ_DEV_WARP,
-  PRODUCER_WARPS = 4,
-  /// Rows of weights of a tile, of a consumer and of a wgmma.
-  HEIGHT = GQ_DEV_GROUPED_MM_TILES_HEIGHT,
-  CONSUMER_HEIGHT = 128,
-  WGMMA_HEIGHT = 64,
-  /// Bytes of a token in a stage.
-  STAGE_ROW = 128,
   /// Steps of codes that a producer's warp copies ahead, and what it keeps of a
   /// step: 32 tokens of 64 bytes, and two words of scales of each.
   RING = 3,
@@ -54,8 +42,6 @@ _Static_assert(PRODUCER_WARPS * RING * RING_BYTES ==
 _Static_assert(CONSUMER_WARPS * TILES * sizeof(Tile) ==
                    GQ_DEV_GROUPED_MM_TILES_FOUND,
                "shared memory");
-
-_Static_assert(THREADS == (CONSUMERS + 1) * WARPGROUP, "roles");
 
 /// Stages of the ring of tokens.
 GQ_DEV uint32_t numStages(uint32_t tokens) {
@@ -81,19 +67,6 @@ GQ_DEV Shared layOut(uint32_t tokens) {
   s.tiles = s.empty + stages * 8;
   s.table = s.tiles + CONSUMER_WARPS * TILES * sizeof(Tile);
   return s;
-}
-
-/// A place in the ring of stages, and how often it was passed.
-typedef struct Stage {
-  uint32_t index, phase;
-} Stage;
-
-GQ_DEV void advance(Stage *stage, uint32_t by, uint32_t stages) {
-  stage->index += by;
-  if (stage->index >= stages) {
-    stage->index -= stages;
-    stage->phase ^= 1;
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,73 +294,6 @@ GQ_DEV void multiply(float *d, const uint32_t a[16], uint32_t stage,
   gq_dev_wgmma_commit();
 }
 
-/// The threads of this consumer wait for each other.
-GQ_DEV void barrierOfConsumer(uint32_t consumer) {
-  if (consumer)
-    GQ_DEV_NAMED_BARRIER128(2);
-  else
-    GQ_DEV_NAMED_BARRIER128(1);
-}
-
-/// Stores what a consumer computed of a tile by way of shared memory: of each
-/// half of its rows, tokens of 128 bytes, swizzled. A token leaves in pieces of
-/// 256 bytes.
-GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
-                        uint32_t staging, float *const d[2], uint32_t tokens) {
-  uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
-  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
-  uint32_t half = tokens * STAGE_ROW;
-  float alpha = alphaOf(p, t->group);
-  barrierOfConsumer(consumer); // The last tile has been read.
-  uint32_t matrix = lane / 8, token = 8 * (matrix / 2) + lane % 8;
-  uint32_t piece = warp * 2 + matrix % 2;
-  uint32_t to = staging + token * STAGE_ROW + ((piece ^ token % 8) << 4);
-  UNROLL for (uint32_t h = 0; h < 2; ++h)
-      UNROLL for (uint32_t j = 0; j < tokens / 8; j += 2) {
-    uint32_t x[4];
-    UNROLL for (uint32_t i = 0; i < 4; ++i) x[i] =
-        packFloats(p->outType, scaledSum(d[h][4 * j + 2 * i], alpha),
-                   scaledSum(d[h][4 * j + 2 * i + 1], alpha));
-    gq_dev_store_matrices_transposed(to + h * half + j * 8 * STAGE_ROW, x);
-  }
-  barrierOfConsumer(consumer);
-  uint32_t down = thread / 16, across = thread % 16;
-  uint32_t from = staging + across / 8 * half + down * STAGE_ROW +
-                  ((across % 8 ^ down) << 4);
-  uint32_t n = t->n + consumer * CONSUMER_HEIGHT + across * 8;
-  uint8_t GQ_GLOBAL *out =
-      p->out + (t->token + down) * p->outStride + (int64_t)n * 2;
-  bool has = p->n % HEIGHT == 0 || n < p->n;
-  UNROLL for (uint32_t i = 0; i < tokens / 8; ++i) {
-    gq_dev_u32x4 x = gq_dev_load_shared16(from + i * 8 * STAGE_ROW);
-    if (has && down + 8 * i < t->tokens)
-      *(gq_dev_u32x4 GQ_GLOBAL *)out = x;
-    out += 8 * p->outStride;
-  }
-}
-
-/// The same from registers: 32-bit outputs are whole sectors, others are where
-/// rows are not aligned.
-GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
-                          float *const d[2], uint32_t tokens) {
-  uint32_t token = 2 * (gq_dev_here(gq_dev_lane()) % 4), n = t->n + row;
-  uint8_t GQ_GLOBAL *out = outAt(p, t->token + token, n);
-  float alpha = alphaOf(p, t->group);
-  int64_t left = t->tokens - token, at = 0;
-  UNROLL for (uint32_t j = 0; j < tokens / 2; j += 4) {
-    UNROLL for (uint32_t i = 0; i < 8; ++i) {
-      uint32_t down = i / 4 * WGMMA_HEIGHT + i / 2 % 2 * 8;
-      if (n + down < p->n && i % 2 < left)
-        storeOut(p, out + at + i % 2 * p->outStride + down * outSize(p),
-                 finish(p, t->group, t->token + token + 2 * j + i % 2, n + down,
-                        true, scaledSum(d[i / 4][j + i % 4], alpha)));
-    }
-    // Addresses are made one after another, not all at once.
-    at = gq_dev_here64(at + 8 * p->outStride);
-    left -= 8;
-  }
-}
-
 /// A consumer's sums of a tile, and the fragments that it adds next.
 typedef struct Sums {
   float d[2][64];
@@ -454,9 +360,7 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
       .tiles = (Tile GQ_SHARED *)gq_dev_shared_pointer(shared.tiles) +
                thread / GQ_DEV_WARP * TILES};
   // What is read for each output does not fit into registers beside all sums.
-  bool plain = !p->rowScales && !p->columnScales && !p->bias;
-  bool staged = plain && p->outType != GQ_F32 && p->n % 8 == 0 &&
-                p->outStride % 16 == 0 && (uint64_t)(uintptr_t)p->out % 16 == 0;
+  bool staged = !hasRest(p) && storesPieces(p);
   seekSupply(&next);
   RowPair weights[SETS][2];
   UNROLL for (uint32_t i = 0; i < (tokens == 128 ? 1 : SETS - 1); ++i)
@@ -492,9 +396,9 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
     if (staged)
       storeStaged(p, &t, consumer,
                   shared.staging + consumer * (CONSUMER_HEIGHT * tokens * 2), d,
-                  tokens);
+                  tokens, tokens, GQ_DEV_NVFP4_HALF_UNIT, false);
     else
-      storeDirectly(p, &t, next.row, d, tokens);
+      storeDirectly(p, &t, next.row, d, tokens, GQ_DEV_NVFP4_HALF_UNIT);
   }
 }
 
@@ -534,9 +438,16 @@ GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
 GQ_DEV_KERNEL void
 gq_dev_grouped_mm_tiles(GQ_DEV_PARAMETERS(GQ_GROUPED_MM_OPERANDS)) {
   const Product p = {PRODUCT_INITIALIZERS};
-  if (p.format != GQ_FORMAT_NVFP4 || !isAligned(&p))
+  bool nvfp4 = p.format == GQ_FORMAT_NVFP4;
+  if (!(nvfp4 || isFp8(&p)) || !isAligned(&p))
     multiplyAny(&p, THREADS,
                 gq_dev_shared_pointer(gq_dev_dynamic_shared_address()));
+  else if (!nvfp4 && tokens == 32)
+    multiplyTilesFp8(&p, 32);
+  else if (!nvfp4 && tokens == 64)
+    multiplyTilesFp8(&p, 64);
+  else if (!nvfp4)
+    multiplyTilesFp8(&p, 128);
   else if (tokens == 32)
     multiplyTiles(&p, 32);
   else if (tokens == 64)

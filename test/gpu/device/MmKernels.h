@@ -38,7 +38,8 @@ typedef GroupedMmTilesOperands MmOperands;
 
 /// VARIANT(NAME, function, FAMILY, tokens, offsetBits, TYPE of out, n, k,
 /// FORMATS, rest): kernels whose n and k are constants, if they are not 0.
-/// `rest` says if there are row and column scales and a bias.
+/// `rest` says if there are row and column scales and a bias: 0, 1, or 2
+/// without the bias.
 #define MM_VARIANTS(VARIANT)                                                   \
   VARIANT(tiles128_bf16, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 0)          \
   VARIANT(tiles64_f16, tiles, TILES, 64, 64, F16, 0, 0, NVFP4, 0)              \
@@ -68,6 +69,16 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(any_mxfp8_n, any, ANY, 8, 32, F32, 0, 0, MXFP8_N, 0)                 \
   VARIANT(any_mxfp4_n, any, ANY, 8, 32, BF16, 0, 0, MXFP4_N, 0)                \
   VARIANT(any_plain_n, any, ANY, 8, 32, BF16, 0, 0, PLAIN_N, 0)                \
+  VARIANT(tiles128_fp8, tiles, TILES, 128, 32, BF16, 0, 0, FP8, 0)             \
+  VARIANT(tiles64_fp8, tiles, TILES, 64, 64, F16, 0, 0, FP8, 0)                \
+  VARIANT(tiles32_fp8, tiles, TILES, 32, 32, F32, 0, 0, FP8, 0)                \
+  VARIANT(tiles128_fp8_rest, tiles, TILES, 128, 32, BF16, 0, 0, FP8, 1)        \
+  VARIANT(tiles128_fp8_rows, tiles, TILES, 128, 64, F32, 0, 0, FP8_ROWS, 0)    \
+  VARIANT(tiles64_fp8_rows, tiles, TILES, 64, 32, BF16, 0, 0, FP8_ROWS, 0)     \
+  VARIANT(tiles128_plain, tiles, TILES, 128, 32, BF16, 0, 0, PLAIN, 1)         \
+  VARIANT(tiles32_plain, tiles, TILES, 32, 64, BF16, 0, 0, PLAIN, 1)           \
+  VARIANT(tiles128_fixed_fp8, tiles, TILES, 128, 32, BF16, 512, 384, FP8, 0)   \
+  VARIANT(tiles32_fixed_fp8, tiles, TILES, 32, 32, BF16, 512, 384, FP8, 0)     \
   VARIANT(tiles128_fixed, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4, 0)     \
   VARIANT(tiles64_fixed, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 0)       \
   VARIANT(tiles32_fixed, tiles, TILES, 32, 32, BF16, 512, 384, NVFP4, 0)       \

@@ -48,9 +48,13 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
       o.outStride = o.n * gqElementTypeSize(outType);                          \
     }                                                                          \
     if (!(REST))                                                               \
-      o.rowScales = o.columnScales = o.bias = 0;                               \
+      o.rowScales = o.columnScales = 0;                                        \
     else                                                                       \
-      __builtin_assume(o.rowScales && o.columnScales && o.bias);               \
+      __builtin_assume(o.rowScales && o.columnScales);                         \
+    if ((REST) != 1)                                                           \
+      o.bias = 0;                                                              \
+    else                                                                       \
+      __builtin_assume(o.bias);                                                \
     CALL(grouped_mm_##FUNCTION, GQ_GROUPED_MM_##FAMILY##_OPERANDS);            \
   }
 MM_VARIANTS(VARIANT)

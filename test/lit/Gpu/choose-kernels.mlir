@@ -130,6 +130,35 @@ func.func @other_format(%a: memref<64x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>
   return
 }
 
+// CHECK-LABEL: func @fp8
+// CHECK: gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear) kernel(tiles64) ins(
+// OTHER-LABEL: func @fp8
+// OTHER: kernel(any)
+// REMARK: kernel 'tiles64': 160 rows in 3 groups
+func.func @fp8(%a: memref<160x256xf8E4M3FN>, %b: memref<3x256x256xf8E4M3FN>,
+    %sa: memref<160x2xf32>, %sb: memref<3x2x2xf32>, %o: memref<4xi32>,
+    %c: memref<160x256xbf16>) {
+  gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
+      scale_layout(linear)
+      ins(%a, %b : memref<160x256xf8E4M3FN>, memref<3x256x256xf8E4M3FN>)
+      scales(%sa, %sb : memref<160x2xf32>, memref<3x2x2xf32>)
+      groups(%o : memref<4xi32>) outs(%c : memref<160x256xbf16>)
+  return
+}
+
+// CHECK-LABEL: func @plain
+// CHECK: gq.grouped_mm kernel(tiles128) ins(
+// OTHER-LABEL: func @plain
+// OTHER: kernel(any)
+// REMARK: kernel 'tiles128': 2048 rows in 3 groups
+func.func @plain(%a: memref<2048x64xf8E4M3FN>, %b: memref<3x32x64xf8E5M2>,
+    %o: memref<4xi32>, %c: memref<2048x32xbf16>) {
+  gq.grouped_mm
+      ins(%a, %b : memref<2048x64xf8E4M3FN>, memref<3x32x64xf8E5M2>)
+      groups(%o : memref<4xi32>) outs(%c : memref<2048x32xbf16>)
+  return
+}
+
 // CHECK-LABEL: func @n_innermost
 // CHECK: kernel(any)
 // OTHER-LABEL: func @n_innermost

@@ -65,6 +65,8 @@ void emulatorBarrierArriveCopied(void *barrier);
 /// columns.
 typedef struct EmulatedProduct {
   void (*compute)(const struct EmulatedProduct *);
+  /// Of 16 bytes of a row of A and as many of a column of B.
+  float (*dot)(const uint32_t a[4], const uint32_t b[4]);
   uint32_t columns;
   float *sums;
   /// Instead of what sums[j] was.

@@ -27,6 +27,7 @@ enum {
 GQ_DEV uint32_t gq_dev_thread(void) { return emulatorThread(); }
 GQ_DEV uint32_t gq_dev_here(uint32_t x) { return x; }
 GQ_DEV int64_t gq_dev_here64(int64_t x) { return x; }
+GQ_DEV float gq_dev_here_f32(float x) { return x; }
 GQ_DEV uint32_t gq_dev_lane(void) { return emulatorThread() % GQ_DEV_WARP; }
 GQ_DEV bool gq_dev_is_first_lane(void) { return gq_dev_lane() == 0; }
 GQ_DEV uint32_t gq_dev_num_threads(void) { return emulatorNumThreads(); }

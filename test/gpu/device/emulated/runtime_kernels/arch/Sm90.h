@@ -13,6 +13,8 @@
 #define GQ_KERNELS_ARCH_SM90_H
 
 #include "runtime_kernels/arch/Mma.h"
+#include "runtime_kernels/codecs/E4M3.h"
+#include "runtime_kernels/codecs/E5M2.h"
 
 #define GQ_DEV_GIVE_REGISTERS(n)
 #define GQ_DEV_TAKE_REGISTERS(n)
@@ -71,7 +73,7 @@ GQ_DEV void emulatorMultiply(const EmulatedProduct *product) {
     if (product->begins)
       product->sums[j] = 0;
     for (uint32_t half = 0; half < 2; ++half)
-      product->sums[j] += emulatorDot(a[half], b[half]);
+      product->sums[j] += product->dot(a[half], b[half]);
   }
 }
 
@@ -79,8 +81,11 @@ GQ_DEV void gq_dev_wgmma(uint32_t columns, float *d, const uint32_t a[4],
                          uint64_t b) {
   uint32_t all[EMULATOR_WARP][4];
   emulatorExchangeWords(a, 4, all);
-  EmulatedProduct product = {
-      .compute = emulatorMultiply, .columns = columns, .sums = d, .b = b};
+  EmulatedProduct product = {.compute = emulatorMultiply,
+                             .dot = emulatorDot,
+                             .columns = columns,
+                             .sums = d,
+                             .b = b};
   __builtin_memcpy(product.a, all[gq_dev_lane() / 4 * 4], sizeof(product.a));
   emulatorBeginProduct(&product);
 }
@@ -98,9 +103,12 @@ GQ_DEV void gq_dev_wgmma_m64n128k16_f16(float *d, const uint32_t a[4],
 }
 
 GQ_DEV void gq_dev_wgmma_shared(uint32_t columns, float *d, bool add,
-                                uint64_t a, uint64_t b) {
+                                uint64_t a, uint64_t b,
+                                float (*dot)(const uint32_t a[4],
+                                             const uint32_t b[4])) {
   emulatorExchange('w', 0);
   const EmulatedProduct product = {.compute = emulatorMultiply,
+                                   .dot = dot,
                                    .columns = columns,
                                    .sums = d,
                                    .begins = !add,
@@ -109,14 +117,45 @@ GQ_DEV void gq_dev_wgmma_shared(uint32_t columns, float *d, bool add,
                                    .shared = a};
   emulatorBeginProduct(&product);
 }
+
 GQ_DEV void gq_dev_wgmma_shared_m64n128k16_f16(float *d, bool add, uint64_t a,
                                                uint64_t b) {
-  gq_dev_wgmma_shared(128, d, add, a, b);
+  gq_dev_wgmma_shared(128, d, add, a, b, emulatorDot);
 }
 GQ_DEV void gq_dev_wgmma_shared_m64n256k16_f16(float *d, bool add, uint64_t a,
                                                uint64_t b) {
-  gq_dev_wgmma_shared(256, d, add, a, b);
+  gq_dev_wgmma_shared(256, d, add, a, b, emulatorDot);
 }
+
+/// Of 16 codes of 8 bits.
+GQ_DEV float emulatorDot8(const uint32_t a[4], const uint32_t b[4],
+                          float (*ofA)(uint8_t), float (*ofB)(uint8_t)) {
+  float sum = 0;
+  for (int i = 0; i < 16; ++i)
+    sum += ofA((uint8_t)(a[i / 4] >> 8 * (i % 4))) *
+           ofB((uint8_t)(b[i / 4] >> 8 * (i % 4)));
+  return sum;
+}
+
+#define GQ_WGMMA_F8(N, A, B)                                                   \
+  static float emulatorDot_n##N##_##A##_##B(const uint32_t a[4],               \
+                                            const uint32_t b[4]) {             \
+    return emulatorDot8(a, b, gq_dev_f32_from_##A, gq_dev_f32_from_##B);       \
+  }                                                                            \
+  GQ_DEV void gq_dev_wgmma_m64n##N##k32_##A##_##B(float *d, bool add,          \
+                                                  uint64_t a, uint64_t b) {    \
+    gq_dev_wgmma_shared(N, d, add, a, b, emulatorDot_n##N##_##A##_##B);        \
+  }
+#define GQ_WGMMA_F8_TYPES(N)                                                   \
+  GQ_WGMMA_F8(N, e4m3, e4m3)                                                   \
+  GQ_WGMMA_F8(N, e4m3, e5m2)                                                   \
+  GQ_WGMMA_F8(N, e5m2, e4m3)                                                   \
+  GQ_WGMMA_F8(N, e5m2, e5m2)
+GQ_WGMMA_F8_TYPES(32)
+GQ_WGMMA_F8_TYPES(64)
+GQ_WGMMA_F8_TYPES(128)
+#undef GQ_WGMMA_F8_TYPES
+#undef GQ_WGMMA_F8
 
 GQ_DEV void gq_dev_store_matrices_transposed(uint32_t address,
                                              const uint32_t x[4]) {

@@ -1,0 +1,143 @@
+//===- TilesParts.h - what the kernels of tiles have in common ---*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Who does what, the ring of stages, and how outputs leave.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_GROUPED_MM_TILESPARTS_H
+#define GQ_KERNELS_KERNELS_GROUPED_MM_TILESPARTS_H
+
+#include "runtime_kernels/arch/Sm90.h"
+#include "runtime_kernels/kernels/grouped_mm/Any.h"
+
+enum {
+  THREADS = GQ_DEV_GROUPED_MM_TILES_THREADS,
+  WARPGROUP = 128,
+  CONSUMERS = 2,
+  CONSUMER_WARPS = CONSUMERS * WARPGROUP / GQ_DEV_WARP,
+  PRODUCER_WARPS = 4,
+  /// Rows of weights of a tile, of a consumer and of a wgmma.
+  HEIGHT = GQ_DEV_GROUPED_MM_TILES_HEIGHT,
+  CONSUMER_HEIGHT = 128,
+  WGMMA_HEIGHT = 64,
+  /// Bytes of a token in a stage.
+  STAGE_ROW = 128,
+};
+
+_Static_assert(THREADS == (CONSUMERS + 1) * WARPGROUP, "roles");
+
+/// A place in the ring of stages, and how often it was passed.
+typedef struct Stage {
+  uint32_t index, phase;
+} Stage;
+
+GQ_DEV void advance(Stage *stage, uint32_t by, uint32_t stages) {
+  stage->index += by;
+  if (stage->index >= stages) {
+    stage->index -= stages;
+    stage->phase ^= 1;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+/// The threads of this consumer wait for each other.
+GQ_DEV void barrierOfConsumer(uint32_t consumer) {
+  if (consumer)
+    GQ_DEV_NAMED_BARRIER128(2);
+  else
+    GQ_DEV_NAMED_BARRIER128(1);
+}
+
+/// What an output is multiplied by and added to, if there is more than alpha.
+GQ_DEV bool hasRest(const Product *p) {
+  return p->rowScales || p->columnScales || p->bias;
+}
+
+/// Whether rows of outputs are whole pieces of 16 bytes.
+GQ_DEV bool storesPieces(const Product *p) {
+  return p->outType != GQ_F32 && p->n % 8 == 0 && p->outStride % 16 == 0 &&
+         (uint64_t)(uintptr_t)p->out % 16 == 0;
+}
+
+/// Stores what a consumer computed of a tile by way of shared memory, `part`
+/// tokens at a time: of each half of its rows, tokens of 128 bytes, swizzled. A
+/// token leaves in pieces of 256 bytes. Sums are multiplied by the constant
+/// `unit` first; `rest` says if an output is more than that and alpha.
+GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
+                        uint32_t staging, float *const d[2], uint32_t tokens,
+                        uint32_t part, float unit, bool rest) {
+  uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t half = part * STAGE_ROW;
+  float alpha = alphaOf(p, t->group);
+  uint32_t matrix = lane / 8, token = 8 * (matrix / 2) + lane % 8;
+  uint32_t piece = warp * 2 + matrix % 2;
+  uint32_t to = staging + token * STAGE_ROW + ((piece ^ token % 8) << 4);
+  uint32_t down = thread / 16, across = thread % 16;
+  uint32_t from = staging + across / 8 * half + down * STAGE_ROW +
+                  ((across % 8 ^ down) << 4);
+  uint32_t n = t->n + consumer * CONSUMER_HEIGHT + across * 8;
+  uint8_t GQ_GLOBAL *out =
+      p->out + (t->token + down) * p->outStride + (int64_t)n * 2;
+  bool has = p->n % HEIGHT == 0 || n < p->n;
+  UNROLL for (uint32_t first = 0; first < tokens; first += part) {
+    barrierOfConsumer(consumer); // What was staged before has been read.
+    UNROLL for (uint32_t h = 0; h < 2; ++h)
+        UNROLL for (uint32_t j = 0; j < part / 8; j += 2) {
+      uint32_t x[4];
+      UNROLL for (uint32_t i = 0; i < 4; ++i) {
+        uint32_t at = first / 2 + 4 * j + 2 * i;
+        float low = d[h][at] * unit * alpha;
+        float high = d[h][at + 1] * unit * alpha;
+        if (rest) {
+          uint32_t own = first + 8 * j + at / 4 % 2 * 8 + lane % 4 * 2;
+          uint32_t row = t->n + consumer * CONSUMER_HEIGHT + h * WGMMA_HEIGHT +
+                         warp * 16 + lane / 4 + at / 2 % 2 * 8;
+          low = finish(p, t->group, t->token + own, row,
+                       row < p->n && own < t->tokens, low);
+          high = finish(p, t->group, t->token + own + 1, row,
+                        row < p->n && own + 1 < t->tokens, high);
+        }
+        x[i] = packFloats(p->outType, low, high);
+      }
+      gq_dev_store_matrices_transposed(to + h * half + j * 8 * STAGE_ROW, x);
+    }
+    barrierOfConsumer(consumer);
+    UNROLL for (uint32_t i = 0; i < part / 8; ++i) {
+      gq_dev_u32x4 x = gq_dev_load_shared16(from + i * 8 * STAGE_ROW);
+      if (has && down + first + 8 * i < t->tokens)
+        *(gq_dev_u32x4 GQ_GLOBAL *)out = x;
+      out += 8 * p->outStride;
+    }
+  }
+}
+
+/// The same from registers: 32-bit outputs are whole sectors, others are where
+/// rows are not aligned.
+GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
+                          float *const d[2], uint32_t tokens, float unit) {
+  uint32_t token = 2 * (gq_dev_here(gq_dev_lane()) % 4), n = t->n + row;
+  uint8_t GQ_GLOBAL *out = outAt(p, t->token + token, n);
+  float alpha = alphaOf(p, t->group);
+  int64_t left = t->tokens - token, at = 0;
+  UNROLL for (uint32_t j = 0; j < tokens / 2; j += 4) {
+    UNROLL for (uint32_t i = 0; i < 8; ++i) {
+      uint32_t down = i / 4 * WGMMA_HEIGHT + i / 2 % 2 * 8;
+      if (n + down < p->n && i % 2 < left)
+        storeOut(p, out + at + i % 2 * p->outStride + down * outSize(p),
+                 finish(p, t->group, t->token + token + 2 * j + i % 2, n + down,
+                        true, d[i / 4][j + i % 4] * unit * alpha));
+    }
+    // Addresses are made one after another, not all at once.
+    at = gq_dev_here64(at + 8 * p->outStride);
+    left -= 8;
+  }
+}
+
+#endif // GQ_KERNELS_KERNELS_GROUPED_MM_TILESPARTS_H
