@@ -87,9 +87,10 @@ static void testFused(void **state) {
 }
 
 /// A fill and a loop sum up padded rows; rows by themselves are quantized and
-/// laid out; directions have an op each. A product is one op in either form.
+/// laid out; directions have an op each. A product or a
+/// dequantization is one op in either form.
 static int separateLaunches(const Operator *op) {
-  if (op->parts & HAS_PRODUCT)
+  if (op->parts & (HAS_PRODUCT | IS_DEQUANTIZED))
     return 1;
   int activation = op->producer || op->parts & HAS_GATHER;
   switch (op->parts & (HAS_BOTH | HAS_PACKED_SCALES | HAS_DBIAS)) {

@@ -91,6 +91,16 @@ const Operator operators[] = {
      &dgelu, 0},
     // N of Llama 4 Maverick (K 5120, 128 experts), DeepSeek-V3 (7168, 256) and
     // Qwen3-235B (4096, 128).
+    {"dequantize-nvfp4", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
+    {"dequantize-nvfp4-columns", GQ_BF16, NVFP4, HAS_COLUMNS | IS_DEQUANTIZED,
+     NULL, 0},
+    {"dequantize-mxfp4", GQ_BF16, GQ_FORMAT_MXFP4, HAS_ROWS | IS_DEQUANTIZED,
+     NULL, 0},
+    {"dequantize-mxfp8", GQ_BF16, MXFP8, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
+    {"dequantize-mxfp8-columns", GQ_BF16, MXFP8, HAS_COLUMNS | IS_DEQUANTIZED,
+     NULL, 0},
+    {"dequantize-fp8", GQ_BF16, GQ_FORMAT_FP8_E4M3_1X128,
+     HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"mm-nvfp4-n8192", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 8192},
     {"mm-nvfp4-n2048", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 2048},
     {"mm-nvfp4-n1536", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 1536},
@@ -132,6 +142,8 @@ double operatorBytes(const Operator *op, const Shape *shape) {
            (double)shape->groups * n * columns *
                (double)gqElementTypeSize(op->element);
   }
+  if (op->parts & IS_DEQUANTIZED)
+    return rows * columns * (direction + input);
   int directions = !!(op->parts & HAS_ROWS) + !!(op->parts & HAS_COLUMNS);
   double bytes = rows * columns * (input + directions * direction);
   if (op->parts & HAS_DBIAS)
@@ -461,6 +473,35 @@ static void addGradientArguments(Builder *b) {
       (Argument){ROLE_OUTPUT, b->op->element, 3, {s->groups, n, s->columns}});
 }
 
+/// All arguments of a dequantization.
+static void addDequantizeArguments(Builder *b) {
+  const Shape *s = b->shape;
+  gqFormatTraits traits = b->traits;
+  if (has(b, HAS_COLUMNS)) {
+    addColumns(b, "q", "t", traits.transposes ? b->columnData : b->data,
+               s->columns);
+  } else {
+    bool linear = traits.scaleType == GQ_F32;
+    Argument scales = {
+        ROLE_INPUT, traits.scaleType, 2, {s->scaleRows, tiledColumns(b)}};
+    if (linear) {
+      scales.sizes[0] = s->rows;
+      scales.sizes[1] = s->columns / traits.blockColumns;
+    }
+    addArgument(b, "q", b->data,
+                (Argument){ROLE_INPUT,
+                           traits.dataType,
+                           2,
+                           {s->rows, s->columns * traits.dataBits / 8}});
+    addArgument(b, "t", linear ? b->linear : b->tiled, scales);
+  }
+  addArgument(b, "o", b->offsets,
+              (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
+  addArgument(
+      b, "p0", b->input,
+      (Argument){ROLE_OUTPUT, b->op->element, 2, {s->rows, s->columns}});
+}
+
 /// What the ops hand to each other.
 static void addIntermediates(Builder *b) {
   const Shape *s = b->shape;
@@ -664,7 +705,26 @@ static void printGradient(Builder *b) {
           b->offsets, b->gradient, b->gradient);
 }
 
+static void printDequantize(Builder *b) {
+  bool columns = has(b, HAS_COLUMNS), linear = b->traits.scaleType == GQ_F32;
+  fprintf(b->text,
+          "  %%p = gq.grouped_dequantize format(%s)%s%s ins(%%q : %s)\n"
+          "      scales(%%t : %s) groups(%%o : %s)\n"
+          "      outs(%%p0 : %s) -> %s\n",
+          b->traits.name, linear ? " scale_layout(linear)" : "",
+          columns ? " axis(columnwise)" : "",
+          columns && b->traits.transposes ? b->columnData : b->data,
+          columns  ? b->columnTiled
+          : linear ? b->linear
+                   : b->tiled,
+          b->offsets, b->input, b->input);
+}
+
 static void printBody(Builder *b) {
+  if (has(b, IS_DEQUANTIZED)) {
+    printDequantize(b);
+    return;
+  }
   if (has(b, HAS_PRODUCT)) {
     printProduct(b);
     return;
@@ -697,7 +757,9 @@ static void printFunction(Builder *b) {
                    "#outer = affine_map<(m, k) -> (m)>\n"
                    "#inner = affine_map<(m, k) -> (k)>\n"
                    "func.func @main(");
-  if (has(b, HAS_PRODUCT)) {
+  if (has(b, IS_DEQUANTIZED)) {
+    addDequantizeArguments(b);
+  } else if (has(b, HAS_PRODUCT)) {
     addProductArguments(b);
   } else if (has(b, HAS_GRADIENT)) {
     addGradientArguments(b);

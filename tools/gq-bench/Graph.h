@@ -42,6 +42,9 @@ enum {
   /// Columns are transformed, and rounded stochastically.
   HAS_HADAMARD = 1 << 10,
   HAS_STOCHASTIC = 1 << 11,
+  /// It is the way back from what one direction is; the result is `element`.
+  /// Scales of f32 are linear.
+  IS_DEQUANTIZED = 1 << 12,
 };
 
 /// An element-wise op of bf16 before the quantization.
@@ -140,7 +143,8 @@ typedef struct Graph {
 /// kernel's workspace is allocated when they stay separate, and packed scale
 /// offsets are computed by a linalg.generic; without it the graph becomes one
 /// kernel. The other arguments are the same and in the same order. A product is
-/// one op in either case. False if there is no memory.
+/// one op in either case, and so is a dequantization. False if there is no
+/// memory.
 bool graphCreate(const Operator *op, const Shape *shape, bool isSeparate,
                  Graph *graph);
 void graphFree(Graph *graph);
