@@ -36,7 +36,7 @@ static void checkLaunches(const Operator *op, bool isSeparate, int expected) {
   Graph graph, all;
   Problem problem;
   Path path = {.graph = &graph, .problem = &problem};
-  assert_true(shapeInit(&shape, /*rows=*/200, /*columns=*/64, /*groups=*/3,
+  assert_true(shapeInit(&shape, /*rows=*/200, /*columns=*/128, /*groups=*/3,
                         /*groupMultiple=*/1));
   assert_true(graphCreate(op, &shape, isSeparate, &graph));
   assert_true(graphCreate(op, &shape, /*isSeparate=*/true, &all));
