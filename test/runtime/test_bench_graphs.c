@@ -87,15 +87,16 @@ static void testFused(void **state) {
 }
 
 /// A fill and a loop sum up padded rows; rows by themselves are quantized and
-/// laid out; directions have an op each. A product or a
+/// laid out; directions have an op each. A product, a gradient of weights or a
 /// dequantization is one op in either form.
 static int separateLaunches(const Operator *op) {
-  if (op->parts & (HAS_PRODUCT | IS_DEQUANTIZED))
+  if (op->parts & (HAS_PRODUCT | HAS_GRADIENT | IS_DEQUANTIZED))
     return 1;
   int activation = op->producer || op->parts & HAS_GATHER;
   switch (op->parts & (HAS_BOTH | HAS_PACKED_SCALES | HAS_DBIAS)) {
   case HAS_ROWS:
     return activation + 2;
+  case HAS_COLUMNS:
   case HAS_ROWS | HAS_DBIAS:
     return activation + 1;
   case HAS_ROWS | HAS_PACKED_SCALES:

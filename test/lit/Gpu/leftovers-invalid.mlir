@@ -2,12 +2,14 @@
 
 #id = affine_map<(d0) -> (d0)>
 
-func.func @narrow_floats(%x: tensor<?xf8E4M3FN>, %y0: tensor<?xf32>) -> tensor<?xf32> {
+func.func @tf32(%x: tensor<?xf32>, %y0: tensor<?xf32>) -> tensor<?xf32> {
   %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
-      ins(%x : tensor<?xf8E4M3FN>) outs(%y0 : tensor<?xf32>) {
-  ^bb0(%a: f8E4M3FN, %out: f32):
+      ins(%x : tensor<?xf32>) outs(%y0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    // expected-error @+1 {{'arith.truncf' op on these types has no GPU lowering}}
+    %t = arith.truncf %a : f32 to tf32
     // expected-error @+1 {{'arith.extf' op on these types has no GPU lowering}}
-    %r = arith.extf %a : f8E4M3FN to f32
+    %r = arith.extf %t : tf32 to f32
     linalg.yield %r : f32
   } -> tensor<?xf32>
   return %y : tensor<?xf32>
