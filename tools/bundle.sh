@@ -39,4 +39,4 @@ done
 tar -C "$stage" -c gq | xz -T0 ${GQ_BUNDLE_XZ:--6} >"$out/gq.tar.xz"
 size=$(stat -c %s "$out/gq.tar.xz")
 echo "$out/gq.tar.xz: $((size / 1048576)) MiB"
-[ "$size" -lt $((50 * 1048576)) ]
+[ "$size" -lt $((60 * 1048576)) ]

@@ -793,7 +793,7 @@ class GroupedAmax:
         sizes = [(m, 16 * k) if c["ragged"] else m for m, k in c["groups"]]
         p = amaxes.Problem(
             np.random.default_rng(c["seed"]), sizes, None if c["ragged"] else 16 * c["k"],
-            c["element"], [n for n in amaxes.OUTPUTS if c[n]], c["index"], c["rows"],
+            c["element"], [n for n in amaxes.OUTPUTS if c.get(n)], c["index"], c["rows"],
             outside=c["outside"], gather=c["gather"], producer=c["producer"],
         )  # fmt: skip
 
@@ -802,7 +802,7 @@ class GroupedAmax:
             return p.text
 
         arguments = [Argument(n, o.array, o.element) for n, o in p.operands().items()]
-        outputs = [n for n in amaxes.OUTPUTS if c[n]]
+        outputs = [n for n in amaxes.OUTPUTS if c.get(n)]
         return TextProblem(arguments, outputs, None, p.check, text=text)
 
 

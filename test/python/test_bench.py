@@ -41,7 +41,7 @@ OPERATORS = {
     "wgrad-nvfp4-n1536": NVFP4,
 }
 # More groups than rows, scale columns that are padded, a single group.
-SHAPES = [(5, 64, 9), (130, 96, 3), (1, 32, 1)]
+SHAPES = [(5, 128, 9), (130, 256, 3), (1, 128, 1)]
 
 
 # Parts of a report.
@@ -117,7 +117,7 @@ def test_svg(measured):
     root = xml.etree.ElementTree.parse(measured[1] / "bench.svg").getroot()
     texts = [text.text for text in root.iter(SVG + "text")]
     assert all(name in texts for name in OPERATORS)
-    assert texts.count("5 × 64, G = 9") == len(OPERATORS)
+    assert texts.count("5 × 128, G = 9") == len(OPERATORS)
     width, height = int(root.get("width")), int(root.get("height"))
     bars = list(root.iter(SVG + "rect"))[1:]  # the first is the background
     # Two a row and two in the legend, inside of the picture.
