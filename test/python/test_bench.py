@@ -36,6 +36,12 @@ OPERATORS = {
     "mxfp8-bf16-both": 2 + 2 * MXFP8,
     "mxfp8-bf16-both-dbias": 2 + 2 * MXFP8,
     "dgelu-mxfp8-bf16-both-dbias": 4 + 2 * MXFP8,
+    "dequantize-nvfp4": 2 + NVFP4,
+    "dequantize-nvfp4-columns": 2 + NVFP4,
+    "dequantize-mxfp4": 2 + 0.5 + 1 / 32,
+    "dequantize-mxfp8": 2 + MXFP8,
+    "dequantize-mxfp8-columns": 2 + MXFP8,
+    "dequantize-fp8": 2 + 1 + 4 / 128,
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
     "wgrad-nvfp4-n1536": NVFP4,

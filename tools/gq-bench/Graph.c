@@ -89,8 +89,6 @@ const Operator operators[] = {
     {"mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS, NULL, 0},
     {"dgelu-mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS,
      &dgelu, 0},
-    // N of Llama 4 Maverick (K 5120, 128 experts), DeepSeek-V3 (7168, 256) and
-    // Qwen3-235B (4096, 128).
     {"dequantize-nvfp4", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-nvfp4-columns", GQ_BF16, NVFP4, HAS_COLUMNS | IS_DEQUANTIZED,
      NULL, 0},
@@ -101,6 +99,8 @@ const Operator operators[] = {
      NULL, 0},
     {"dequantize-fp8", GQ_BF16, GQ_FORMAT_FP8_E4M3_1X128,
      HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
+    // N of Llama 4 Maverick (K 5120, 128 experts), DeepSeek-V3 (7168, 256) and
+    // Qwen3-235B (4096, 128).
     {"mm-nvfp4-n8192", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 8192},
     {"mm-nvfp4-n2048", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 2048},
     {"mm-nvfp4-n1536", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 1536},
