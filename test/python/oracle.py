@@ -15,7 +15,7 @@ return new arrays: what the op leaves alone comes through them.
 import dataclasses
 from collections.abc import Callable
 
-import ml_dtypes
+import elements
 import numpy as np
 
 # Of nvfp4.
@@ -321,7 +321,7 @@ def hadamard(lines, signs):
         a, b = pairs[..., 0, :], pairs[..., 1, :]
         v = np.stack([a + b, a - b], -2).reshape(v.shape)
     v = v * np.float32(0.25)
-    return v.astype(ml_dtypes.bfloat16).astype(np.float32)
+    return elements.rounded(v, "bf16")
 
 
 def transformed_columns(x, signs):
