@@ -180,14 +180,64 @@ _MAPS = {
 }
 
 
-def _region(producer, inputs, maps, gathered, attributes):
-    """The region of a producer; its maps become an attribute."""
+def _region(producer, x, attributes):
+    """The region of a producer of _Rows; its maps become an attribute."""
     if producer is None:
         return ""
-    elements = [u.element for u in inputs for _ in u.slices or (0,)]
-    listed = ", ".join(f"affine_map<{_MAPS[m, gathered]}>" for m in maps)
+    elements = [u.element for u in x.operands["inputs"] for _ in u.slices or (0,)]
+    listed = ", ".join(f"affine_map<{_MAPS[m, x.gathered]}>" for m in x.maps)
     attributes["maps"] = f"[{listed}]"
     return producers.region(producer, elements)
+
+
+@dataclasses.dataclass
+class _Rows:
+    """What ops on groups of rows, or on ragged groups, read.
+
+    m and k are None for ragged groups, whose flat input has `size` elements, which
+    is None for others. `operands` are the inputs and those that say which of their
+    elements belong to which group; `index` are the element types of offsets.
+    """
+
+    gathered: bool
+    maps: list
+    m: int | None
+    k: int | None
+    size: int | None
+    groups: int
+    index: tuple
+    operands: dict
+
+
+def _rows(p, producer, count, closed=True, block=1, why=""):
+    """Takes x, row_indices, offsets, first_dims and last_dims.
+
+    K is a multiple of `block`; `why` says in the message whose block that is.
+    """
+    ragged, gathered = "first_dims" in p, "row_indices" in p
+    maps, m, k, size, indices = [], None, None, None, []
+    if ragged:
+        (size,) = p.take("x", FLOATS, [None])
+        inputs = [Use("x", p.elements["x"], (None,))]
+    else:
+        inputs, maps, m, k = _inputs(p, producer, count, gathered)
+        if block > 1 and (k == 0 or k % block):
+            p.refuse(
+                inputs[0].name, f"expected a multiple of {block} columns{why}, found {k}"
+            )
+    if gathered:
+        (m,) = p.take("row_indices", INDICES, [None])
+        indices = [Use("row_indices", p.elements["row_indices"], (None,))]
+    offsets, groups = _groups(p, closed)
+    index = (offsets.element,)
+    operands = {
+        "inputs": inputs,
+        "row_indices": indices,
+        "offsets": [offsets],
+        "first_dims": _optional(p, "first_dims", index, [groups]),
+        "last_dims": _optional(p, "last_dims", index, [groups]),
+    }
+    return _Rows(gathered, maps, m, k, size, groups, index, operands)
 
 
 def _plan_quantize(
@@ -196,34 +246,13 @@ def _plan_quantize(
 ):  # fmt: skip
     f = _formats.find(format)
     layout = layout or f.layout
-    ragged = "first_dims" in p
-    gathered = "row_indices" in p
-    maps = []
-    if ragged:
-        (size,) = p.take("x", FLOATS, [None])
-        inputs, m, k = [Use("x", p.elements["x"], (None,))], None, None
-    else:
-        inputs, maps, m, k = _inputs(p, producer, count, gathered)
-        if k == 0 or k % f.block_columns:
-            p.refuse(
-                inputs[0].name,
-                f"expected a multiple of {f.block_columns} columns, the block of"
-                f" {format}, found {k}",
-            )
-    if gathered:
-        (m,) = p.take("row_indices", INDICES, [None])
     closed = closed or "scale_offsets" not in p
-    offsets, groups = _groups(p, closed)
-    index = (offsets.element,)
+    why = f", the block of {format}"
+    x = _rows(p, producer, count, closed, f.block_columns, why)
+    m, k, groups, ragged = x.m, x.k, x.groups, x.k is None
     operands = {
-        "inputs": inputs,
-        "row_indices": [Use("row_indices", p.elements["row_indices"], (None,))]
-        if gathered
-        else [],
-        "offsets": [offsets],
-        "scale_offsets": _optional(p, "scale_offsets", index, [groups]),
-        "first_dims": _optional(p, "first_dims", index, [groups]),
-        "last_dims": _optional(p, "last_dims", index, [groups]),
+        **x.operands,
+        "scale_offsets": _optional(p, "scale_offsets", x.index, [groups]),
         "global_scale": _outer(p, "global_scale", groups),
         "outer_amax": _outer(
             p, "outer_amax", groups, [m] if _of(rowwise, "outer") == "row" else None
@@ -241,7 +270,7 @@ def _plan_quantize(
         operands["outer_amax"] = _dynamic_rows(operands["outer_amax"])
     tiled = layout == "tile128x4"
     if ragged:
-        flat = (f.stored(size),)
+        flat = (f.stored(x.size),)
         shapes = {"data": flat, "scales": None, "columnwise_scales": None}
         shapes["columnwise_data"] = None if f.transposes else flat
         static = dict.fromkeys(shapes, (None,))
@@ -270,10 +299,10 @@ def _plan_quantize(
         add("amax", "f32", (groups,), (groups,))
     if dbias:
         names.append("dbias")
-        element = _element(dbias, "dbias") if dbias is not True else inputs[0].element
+        element = _element(dbias, "dbias") if dbias is not True else x.operands["inputs"][0].element
         add("dbias", element, (groups, k), (groups, k))
     if wants_offsets and rowwise and tiled and not ragged and "scale_offsets" not in p:
-        add("scale_offsets_out", offsets.element, (groups,), (groups,))
+        add("scale_offsets_out", x.index[0], (groups,), (groups,))
     attributes = enumerations(
         "grouped_block_quantize",
         format=format,
@@ -284,7 +313,7 @@ def _plan_quantize(
     for name, direction in ("rowwise", rowwise), ("columnwise", columnwise):
         if isinstance(direction, Direction):
             attributes[name] = direction._attribute()
-    region = _region(producer, inputs, maps, gathered, attributes)
+    region = _region(producer, x, attributes)
     wrap = _quantized(tuple(names), format, k)
     return Spec(
         "grouped_block_quantize", operands, outputs, attributes, region, wrap
@@ -484,26 +513,10 @@ def _plan_scaled(
     p, count, format, rows, rowwise, columnwise, producer, amax, dbias, scale_inv
 ):
     element = _find_tensor_format(format)
-    ragged, gathered, maps = "first_dims" in p, "row_indices" in p, []
-    if ragged:
-        (size,) = p.take("x", FLOATS, [None])
-        inputs, m, k = [Use("x", p.elements["x"], (None,))], None, None
-    else:
-        inputs, maps, m, k = _inputs(p, producer, count, gathered)
-        if k == 0 or k % 16:
-            p.refuse(inputs[0].name, f"expected a multiple of 16 columns, found {k}")
-    if gathered:
-        (m,) = p.take("row_indices", INDICES, [None])
-    offsets, groups = _groups(p, True)
-    index = (offsets.element,)
+    x = _rows(p, producer, count, block=16)
+    m, k, groups, ragged = x.m, x.k, x.groups, x.k is None
     operands = {
-        "inputs": inputs,
-        "row_indices": [Use("row_indices", p.elements["row_indices"], (None,))]
-        if gathered
-        else [],
-        "offsets": [offsets],
-        "first_dims": _optional(p, "first_dims", index, [groups]),
-        "last_dims": _optional(p, "last_dims", index, [groups]),
+        **x.operands,
         "outer_amax": _outer(p, "outer_amax", groups),
         "scale": _outer(p, "scale", groups),
     }
@@ -513,7 +526,7 @@ def _plan_scaled(
         outputs[name] = Output(Use(name, kind, static), shape, is_buffer)
 
     if rowwise:
-        shape = (size,) if ragged else (m, k)
+        shape = (x.size,) if ragged else (m, k)
         add("data", element, shape, (None,) if ragged else (None, k), ragged)
     if columnwise:
         shape = None if ragged else (k * padded(m, groups, 32),)
@@ -521,12 +534,12 @@ def _plan_scaled(
     if amax:
         add("amax", "f32", (groups,), (groups,))
     if dbias is not False:
-        kind = _element(dbias, "dbias") if dbias is not True else inputs[0].element
+        kind = _element(dbias, "dbias") if dbias is not True else x.operands["inputs"][0].element
         add("dbias", kind, (groups, k), (groups, k))
     if scale_inv:
         add("scale_inv", "f32", (groups,), (groups,))
     attributes = enumerations("grouped_quantize", format=format, rows=rows)
-    region = _region(producer, inputs, maps, gathered, attributes)
+    region = _region(producer, x, attributes)
     wrap = _quantized(tuple(outputs), format, k)
     return Spec("grouped_quantize", operands, outputs, attributes, region, wrap)
 
@@ -641,24 +654,10 @@ def _several(outs):
 def _plan_amax(
     p, count, rows, columnwise, producer, amax, columnwise_amax, row_amax, column_amax
 ):
-    ragged, gathered, maps = "first_dims" in p, "row_indices" in p, []
-    if ragged:
-        p.take("x", FLOATS, [None])
-        inputs, m, k = [Use("x", p.elements["x"], (None,))], None, None
-    else:
-        inputs, maps, m, k = _inputs(p, producer, count, gathered)
-    if gathered:
-        (m,) = p.take("row_indices", INDICES, [None])
-    offsets, groups = _groups(p, True)
-    index = (offsets.element,)
+    x = _rows(p, producer, count)
+    m, k, groups = x.m, x.k, x.groups
     operands = {
-        "inputs": inputs,
-        "row_indices": [Use("row_indices", p.elements["row_indices"], (None,))]
-        if gathered
-        else [],
-        "offsets": [offsets],
-        "first_dims": _optional(p, "first_dims", index, [groups]),
-        "last_dims": _optional(p, "last_dims", index, [groups]),
+        **x.operands,
         "noop_flag": _optional(p, "noop_flag", ("i32",), []),
     }
     outputs = {}
@@ -673,7 +672,7 @@ def _plan_amax(
     attributes = enumerations("grouped_amax", rows=rows)
     if columnwise is not None:
         attributes["columnwise"] = columnwise._attribute()
-    region = _region(producer, inputs, maps, gathered, attributes)
+    region = _region(producer, x, attributes)
     return Spec("grouped_amax", operands, outputs, attributes, region, _several)
 
 
