@@ -767,6 +767,8 @@ class GroupedAmax:
         "amax": [True, False],
         "row_amax": [False, True],
         "column_amax": [False, True],
+        "signs": [None, 0, 0xD7E8],
+        "columnwise_amax": [False, True],
     }
 
     @classmethod
@@ -775,10 +777,11 @@ class GroupedAmax:
 
     @staticmethod
     def repair(c):
+        c["columnwise_amax"] &= c["signs"] is not None
         if c["ragged"]:
             c |= {"gather": False, "producer": False, "amax": True, "row_amax": False,
                   "column_amax": False}  # fmt: skip
-        c["amax"] = c["amax"] or not (c["row_amax"] or c["column_amax"])
+        c["amax"] = c["amax"] or not any(c[n] for n in amaxes.OUTPUTS)
 
     @staticmethod
     def problem(rng, c):
@@ -793,8 +796,8 @@ class GroupedAmax:
         sizes = [(m, 16 * k) if c["ragged"] else m for m, k in c["groups"]]
         p = amaxes.Problem(
             np.random.default_rng(c["seed"]), sizes, None if c["ragged"] else 16 * c["k"],
-            c["element"], [n for n in amaxes.OUTPUTS if c.get(n)], c["index"], c["rows"],
-            outside=c["outside"], gather=c["gather"], producer=c["producer"],
+            c["element"], [n for n in amaxes.OUTPUTS if c[n]], c["index"], c["rows"],
+            outside=c["outside"], gather=c["gather"], producer=c["producer"], signs=c["signs"],
         )  # fmt: skip
 
         def text(static):
@@ -802,7 +805,7 @@ class GroupedAmax:
             return p.text
 
         arguments = [Argument(n, o.array, o.element) for n, o in p.operands().items()]
-        outputs = [n for n in amaxes.OUTPUTS if c.get(n)]
+        outputs = [n for n in amaxes.OUTPUTS if c[n]]
         return TextProblem(arguments, outputs, None, p.check, text=text)
 
 
