@@ -41,6 +41,8 @@ run "kernels of rows" test/device_kernels test "${kernels[0]}" golden
 run "kernels of tiles" test/device_kernels tiles "${tiles[0]}" golden
 dequantize=(test/dequantize_kernels-"$chip".*)
 run "kernels of dequantization" test/device_kernels dequantize "${dequantize[0]}"
+amax=(test/amax_kernels-"$chip".*)
+run "kernels of amax" test/device_kernels amax "${amax[0]}"
 mm=(test/mm_kernels-"$chip".*)
 [ ! -e "${mm[0]}" ] ||
   run "kernels of the grouped matmul" test/device_kernels mm "${mm[0]}"
