@@ -14,7 +14,7 @@ tools/setup.sh gq_wheel gqDeviceBitcode
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 export PATH=$build/venv/bin:$PATH
-cp -r python "$stage"
+cp -r python CMakeLists.txt "$stage"
 cmake --install "$build" --component wheel --prefix "$stage/python" >/dev/null
 settings=(wheel.cmake=false wheel.platlib=true
           "wheel.tags=py3-none-linux_$(uname -m)")

@@ -18,6 +18,8 @@ enum {
 
 static _Thread_local char message[MESSAGE_SIZE];
 
+const char *gqVersion(void) { return GQ_VERSION; }
+
 const char *gqStatusName(gqStatus status) {
   switch (status) {
   case GQ_OK:

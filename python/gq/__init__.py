@@ -40,7 +40,9 @@ from ._functions import (
     update_scales,
 )
 from ._library import Error, lib
-from ._version import __version__
+
+# The library's, which has it from CMakeLists.txt.
+__version__ = lib.gqVersion().decode()
 
 # Where it is from for whoever sees it raised.
 Error.__module__ = __name__

@@ -127,6 +127,7 @@ def _load():
     declare("gqFormatFind", c_bool, c_int32, POINTER(GqFormatTraits))
     declare("gqOpName", c_char_p, c_int32)
     declare("gqOpRows", c_char_p, c_int32)
+    declare("gqVersion", c_char_p)
     declare("gqStatusName", c_char_p, c_int)
     declare("gqGetLastErrorMessage", c_char_p)
     declare(

@@ -74,7 +74,7 @@ class Problem:
         return bits.view(array.dtype).reshape(array.shape)
 
     def _expect(self, axis):
-        a, f = self.attributes, self.format
+        a = self.attributes
         flat = self.expected.reshape(-1)
         self._at = self._scale_at = 0
         for e, (g, start) in enumerate(zip(self.case.groups, self.case.starts)):

@@ -11,7 +11,6 @@ import threading
 import timeit
 import traceback
 
-import elements
 import formats
 import functions
 import golden

@@ -22,7 +22,6 @@ import formats
 import matmul
 import numpy as np
 import oracle
-import runtime
 import test_directions
 import test_grouped_mm
 import test_grouped_wgrad

@@ -24,6 +24,7 @@ def installed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("install")
     # A copy, because building leaves files beside the sources.
     source = shutil.copytree(PACKAGE, folder / "source")
+    shutil.copy(PACKAGE.parent / "CMakeLists.txt", folder)  # which has the version
     subprocess.run(
         [
             *[sys.executable, "-m", "pip", "install", "--quiet", "--no-index"],

@@ -41,6 +41,9 @@ typedef enum gqStatus {
   GQ_INVALID_ROW_INDICES = 10,
 } gqStatus;
 
+/// The version of this library, such as "0.1.0". A string with static lifetime.
+GQ_EXPORT const char *gqVersion(void);
+
 /// The name of `status` without its prefix, such as "INVALID_OFFSETS". A
 /// string with static lifetime.
 GQ_EXPORT const char *gqStatusName(gqStatus status);
