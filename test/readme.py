@@ -1,10 +1,10 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs every command of the README, and what else stands in its code blocks.
+"""Runs every command of the README and every other code block in it.
 
-readme.py BUILD_DIR. The shell blocks run in the project's folder; the two
-commands that set up and call the tests themselves are left to those who call
-them, the demo and CI.
+readme.py BUILD_DIR. The shell blocks run in the project's folder. The two
+commands that set up gq and run the tests are left to the demo and to CI; that
+the Dockerfile and the workflow run them is checked.
 """
 
 import ctypes
@@ -68,5 +68,10 @@ for language, block in re.findall(r"^```([\w ]+)\n(.*?)^```", text, re.S | re.M)
     if done.returncode != 0:
         failures += 1
         print(f"{block}\nexited with {done.returncode}\n{done.stderr}")
+for path in ("Dockerfile", ".github/workflows/ci.yml"):
+    found = re.findall(r"(?:RUN|run:) (tools/\S+)", (root / path).read_text())
+    if not RUN_ELSEWHERE <= set(found):
+        failures += 1
+        print(f"{path} runs {found}")
 assert seen == set(COMMANDS), f"blocks in {seen} only"
 sys.exit(failures != 0)
