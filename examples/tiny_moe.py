@@ -60,8 +60,7 @@ class Layer:
         self.order = np.argsort(chosen, kind="stable")
         self.chosen = chosen[self.order]
         offsets = np.searchsorted(self.chosen, np.arange(EXPERTS + 1)).astype(np.int32)
-        # Groups that end in the middle of a block of 16 rows would be
-        # transformed with rows that are missing.
+        # Groups of whole blocks of 16 rows, which are transformed together.
         sizes = -(-np.diff(offsets) // 16) * 16
         self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
         self.at = np.arange(len(x)) - offsets[self.chosen] + self.starts[self.chosen]

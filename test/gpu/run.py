@@ -737,7 +737,7 @@ def test_training():
     """A layer of experts and its gradients, quantized and multiplied on the GPU."""
     for case in training.CASES:
         code, error, results = run(training.layer(*case[:2]), training.arguments(), arguments.target)
-        report(f"training {case[:2]}", error if code else training.problem(case, results, 2**-12))
+        report(f"training {case[:2]}", error if code else training.problem(case, results, arguments.target))
 
 
 def test_hostile_offsets():

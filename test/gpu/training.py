@@ -152,9 +152,21 @@ def arguments():
     return x, w, dy, OFFSETS, np.int32([0, N, 2 * N])
 
 
-def problem(case, results, tolerance):
-    """What is wrong with y, dx and dw of a case, None if nothing is: `tolerance` is
-    how far they may be from products of the dequantized operands."""
+# How far a result may be from the product of the dequantized operands, of the sum of
+# magnitudes: where sums are float32, and of y on a GPU where 8-bit tensor cores keep
+# about 14 bits of a sum (docs/notes/gpu-grouped-mm.md).
+FLOAT32 = 2**-20
+TENSOR_CORES_8BIT = 2**-9
+
+
+def of_y(case, target):
+    """How far y of a case may be off."""
+    eight_bit = target == "cuda" and oracle.FORMATS[case[0]].scale == "f32"
+    return TENSOR_CORES_8BIT if eight_bit else FLOAT32
+
+
+def problem(case, results, target):
+    """What is wrong with y, dx and dw of a case, None if nothing is."""
     (fmt, w_fmt, error), (y, dx, dw) = case, results
     x, w, dy, _, _ = arguments()
 
@@ -165,7 +177,7 @@ def problem(case, results, tolerance):
         """[columns, m] of one group."""
         codes, scales = oracle.quantize_columns(v, f)
         codes = codes if oracle.FORMATS[f].transposes else codes.T
-        return oracle.dequantize_codes(codes, scales, f)[:, : len(v)]
+        return oracle.dequantize_codes(codes, scales, f)
 
     for e, (begin, end) in enumerate(zip(OFFSETS, OFFSETS[1:])):
         own, of_rows = w[e * N : (e + 1) * N], slice(begin, end)
@@ -175,7 +187,8 @@ def problem(case, results, tolerance):
             ("dw", dw[e], columns(dy[of_rows], fmt), columns(x[of_rows], fmt),
              dy[of_rows].T @ x[of_rows]),
         ):  # fmt: skip
-            if not np.allclose(result, a @ b.T, tolerance, tolerance):
+            most = of_y(case, target) if name == "y" else FLOAT32
+            if (abs(result - a @ b.T) > most * (abs(a) @ abs(b).T)).any():
                 return f"{name} of group {e}: {abs(result - a @ b.T).max()} off"
             if np.linalg.norm(result - exact) > error * np.linalg.norm(exact):
                 return f"{name} of group {e} is far from float32"

@@ -690,7 +690,8 @@ def grouped_mm_bounds(*operands, **options):
 
 
 def _columns(data, scales, offsets, columns, fmt):
-    """Columnwise data and scales as stored -> float64 [columns, m] a group."""
+    """Columnwise data and scales as stored -> float64 [columns, m] a group; m is
+    a multiple of 32 where the format transposes."""
     f, at, scale_at = FORMATS.get(fmt), 0, 0
     for begin, end in group_ranges(None, offsets, None):
         m, linear = end - begin, None
@@ -698,6 +699,8 @@ def _columns(data, scales, offsets, columns, fmt):
             width = up(m, 32) * f.bits // 8
             codes = codes_of(data[at : at + columns * width].reshape(columns, width), fmt)
             at += columns * width
+            # What pads the last block is zero, or the rest of one that was transformed.
+            m = up(m, 32)
         else:
             codes = codes_of(data[begin:end], fmt).T
         if f:

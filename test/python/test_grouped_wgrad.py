@@ -36,7 +36,7 @@ class Problem(matmul.Problem):
 def columnwise(rng, sizes, before, columns, fmt, wide, spare):
     """Random data and scales as the columnwise direction stores them.
 
-    What pads a transposed row is zero, what pads tiles of scales NaN; `spare`
+    What pads a transposed row is as random, what pads tiles of scales NaN; `spare`
     rows of zeros or elements follow, `before` rows precede.
     """
     f = oracle.FORMATS.get(fmt)
@@ -44,9 +44,8 @@ def columnwise(rng, sizes, before, columns, fmt, wide, spare):
     if f and f.transposes:
         data = []
         for size in sizes:
-            part = np.zeros((columns, oracle.up(size, 32)), np.uint8)
-            part[:, :size] = oracle.codes_of(matmul.codes(rng, part.shape, fmt), fmt)[:, :size]
-            data.append(oracle.stored(part, fmt).reshape(-1))
+            shape = columns, oracle.up(size, 32)
+            data.append(matmul.codes(rng, shape, fmt).reshape(-1))
         data = np.concatenate([*data, np.zeros(spare, np.uint8)])
     else:
         data = matmul.codes(rng, (before + m + spare, columns), fmt)

@@ -896,7 +896,9 @@ def Gq_GroupedWgradOp
     `a` and `b` and their scales are what the `columnwise_outs` of
     `gq.grouped_block_quantize` over the same groups hold, since blocks lie
     along the sum: flat where the format transposes, else `[M, N]` and `[M, K]`.
-    Formats are as in `gq.grouped_mm`; without one there are no scales.
+    What fills a group of flat data up to a multiple of 32 rows belongs to the
+    sum: it is zero, or the rest of a block that was transformed. Formats are
+    as in `gq.grouped_mm`; without one there are no scales.
 
     ```mlir
     %dw = gq.grouped_wgrad format(nvfp4)

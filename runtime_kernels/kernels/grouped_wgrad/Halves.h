@@ -60,8 +60,7 @@ GQ_DEV Reader makeReader(const Side *s, const Tile *t, uint32_t first) {
   uint32_t column = first + 4 * lane;
   Reader r = {.left = (int32_t)(s->extent - column),
               .exists = line < s->extent};
-  int64_t code = flat ? t->before.rows * s->extent +
-                            line * gq_dev_up(t->rows, ROW_UNIT) +
+  int64_t code = flat ? t->before.rows * s->extent + line * t->rows +
                             ownHalf() * (STEP / 2)
                       : column;
   r.codes = s->codes + code * bits / 8;
@@ -170,17 +169,6 @@ typedef struct Part {
   uint32_t scale;
 } Part;
 
-/// Makes what is beyond the last row zero, whatever memory holds: `left` rows
-/// are left of the thread's half of a flat line.
-GQ_DEV void cutOff(const Side *s, int32_t left, Part *part) {
-  const int32_t words = (int32_t)bitsOf(s), ofWord = 32 / words;
-  UNROLL for (int32_t i = 0; i < 8; ++i) if (i < words) {
-    int32_t codes = left - i * ofWord;
-    if (codes < ofWord)
-      part->codes[i] &= codes <= 0 ? 0 : (1u << codes * words) - 1;
-  }
-}
-
 /// Takes what copyPart began to copy and this thread has waited for; `left`
 /// rows or more are left from row `row` on.
 GQ_DEV Part takePart(const Side *s, int64_t row, int32_t left, uint32_t from) {
@@ -194,8 +182,6 @@ GQ_DEV Part takePart(const Side *s, int64_t row, int32_t left, uint32_t from) {
       uint32_t *to = part.codes + 4 * i;
       to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
     }
-    if (left < STEP)
-      cutOff(s, ofHalf, &part);
   } else {
     UNROLL for (uint32_t i = 0; i < 8; ++i) {
       part.codes[i] = gq_dev_load_shared4(from + (i * THREADS + thread) * 4);
@@ -210,9 +196,7 @@ GQ_DEV Part takePart(const Side *s, int64_t row, int32_t left, uint32_t from) {
       gq_dev_load_shared4(from + codesOfPart(s) * THREADS + thread * 4);
   // Those of blocks without rows may be anything.
   if (isScaled(s->format))
-    part.scale = ofHalf > 16  ? word >> 16 * half & 0xffff
-                 : ofHalf > 0 ? word >> 16 * half & 0xff
-                              : 0;
+    part.scale = ofHalf > 0 ? word >> 16 * half & 0xffff : 0;
   else if (hasTiledScales(s->format))
     part.scale = ofHalf > 0
                      ? word >> 8 * ((uint32_t)row / STEP % 2 * 2 + half) & 0xff

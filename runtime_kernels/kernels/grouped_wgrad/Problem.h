@@ -181,7 +181,9 @@ typedef struct Tile {
   uint32_t group;
   /// Its first row and column in the output.
   uint32_t n, k;
-  /// The group's, none if it is skipped.
+  /// The group's first row, and those that are added up: none if it is skipped,
+  /// of flat operands with what fills them up to 32. That is zero, or the rest
+  /// of blocks that were transformed.
   int64_t begin, rows;
   Place before;
 } Tile;
@@ -206,7 +208,9 @@ GQ_DEV Tile findTile(const Problem *p, const Place GQ_SHARED *places,
       behind(p, t.before, loadGroup(p, i, &faults).rows);
   gq_dev_group group = loadGroup(p, e, &faults);
   t.begin = group.begin;
-  t.rows = isInside(p, behind(p, t.before, group.rows)) ? group.rows : 0;
+  t.rows = isFlat(p->format) ? gq_dev_up(group.rows, ROW_UNIT) : group.rows;
+  if (!isInside(p, behind(p, t.before, group.rows)))
+    t.rows = 0;
   return t;
 }
 

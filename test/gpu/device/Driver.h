@@ -28,6 +28,14 @@ enum {
   FUNCTION_ATTRIBUTE_DYNAMIC_SHARED = 8,
 };
 
+/// CUstream_flags
+enum {
+  /// Work of the stream waits for copies and sets of memory before it, which
+  /// are
+  /// the null stream's, and which the host does not wait for.
+  STREAM_AFTER_NULL = 0,
+};
+
 #define DRIVER_FUNCTIONS(F)                                                    \
   F(Init, "cuInit", (unsigned flags))                                          \
   F(DeviceGet, "cuDeviceGet", (int *device, int ordinal))                      \

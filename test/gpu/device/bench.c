@@ -261,7 +261,7 @@ Bench benchOpen(int device) {
   CU(DeviceGetAttribute(&b.multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device));
   CU(DeviceGetAttribute(&l2, ATTRIBUTE_L2_BYTES, device));
   b.l2 = l2;
-  CU(StreamCreate(&b.stream, 1));
+  CU(StreamCreate(&b.stream, STREAM_AFTER_NULL));
   CU(EventCreate(&b.begin, 0));
   CU(EventCreate(&b.end, 0));
   printf("%s, %d multiprocessors, L2 %d MiB\n", name, b.multiprocessors,

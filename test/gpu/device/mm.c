@@ -17,6 +17,7 @@
 #include "Hostile.h"
 #include "Kernels.h"
 #include "MmKernels.h"
+#include "PoisonShared.h"
 #include "Values.h"
 
 #include "runtime_kernels/codecs/E4M3.h"
@@ -69,7 +70,7 @@ static Variant variants[] = {MM_VARIANTS(VARIANT)};
 #undef VARIANT
 enum { NUM_VARIANTS = sizeof(variants) / sizeof(*variants) };
 
-static Handle stream;
+static Handle stream, poisonSharedKernel;
 static int multiprocessors, passed, failed;
 /// How much is tested.
 static enum { MM_ALL, MM_QUICK, MM_EMULATED } extent;
@@ -436,6 +437,7 @@ static void unload(const Variant *v, MmOperands *o) {
 static void poison(const Variant *v, const MmOperands *o) {
   CU(MemsetD8(o->out - GUARD, POISON, (size_t)(outBytes(v->type) + 2 * GUARD)));
   CU(MemsetD8(o->status, 0, 4));
+  poisonShared(poisonSharedKernel, multiprocessors, stream);
 }
 
 /// The output with its guards, and the status.
@@ -813,8 +815,9 @@ int runMmTests(Handle module, int device, int argc, char **argv) {
   extent = argc == 0                          ? MM_ALL
            : strcmp(argv[0], "emulated") == 0 ? MM_EMULATED
                                               : MM_QUICK;
-  CU(StreamCreate(&stream, 1));
+  CU(StreamCreate(&stream, STREAM_AFTER_NULL));
   CU(DeviceGetAttribute(&multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device));
+  CU(ModuleGetFunction(&poisonSharedKernel, module, "poison_shared"));
   for (int i = 0; i < NUM_VARIANTS; ++i)
     CU(ModuleGetFunction(&variants[i].function, module, variants[i].name));
   const struct {

@@ -9,6 +9,9 @@
 
 #include "Call.h"
 #include "MmKernels.h"
+#include "PoisonShared.h"
+
+#include "runtime_kernels/arch/Mma.h"
 
 #ifndef KERNEL // on the GPU
 #define KERNEL __attribute__((device_kernel)) void
@@ -58,3 +61,4 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
     CALL(grouped_mm_##FUNCTION, GQ_GROUPED_MM_##FAMILY##_OPERANDS);            \
   }
 MM_VARIANTS(VARIANT)
+DEFINE_POISON_SHARED

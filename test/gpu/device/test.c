@@ -1138,7 +1138,7 @@ static void testGraph(void) {
   QuantizeRowsOperands o = makeOperands(&p, &data, &scales);
   Kernel kernel = kernelGet(module, kernelName(&p), device);
   Handle stream, graph, executable;
-  CU(StreamCreate(&stream, 1));
+  CU(StreamCreate(&stream, STREAM_AFTER_NULL));
   CU(StreamBeginCapture(stream, 2));
   launchRows(kernel, &o, 0, stream);
   CU(StreamEndCapture(stream, &graph));

@@ -14,6 +14,7 @@
 #include "Host.h"
 #include "Hostile.h"
 #include "Kernels.h"
+#include "PoisonShared.h"
 #include "Values.h"
 #include "WgradKernels.h"
 
@@ -66,7 +67,7 @@ static Variant variants[] = {WGRAD_VARIANTS(VARIANT)};
 #undef VARIANT
 enum { NUM_VARIANTS = sizeof(variants) / sizeof(*variants) };
 
-static Handle stream;
+static Handle stream, poisonSharedKernel;
 static int multiprocessors, passed, failed;
 /// How much is tested.
 static enum { WGRAD_ALL, WGRAD_QUICK, WGRAD_EMULATED } extent;
@@ -193,12 +194,17 @@ static int64_t scaleAt(const Side *s, Place before, int64_t rows,
              : 4 * (first + line / traitsOf(s).blockRows * columns + column);
 }
 
+/// What is added up of a group: of flat operands, all that they hold.
+static int64_t summedRows(int64_t rows) {
+  return isFlat() ? up(rows, 32) : rows;
+}
+
 /// Makes the scales of a group, and its values.
 static void fillGroup(Side *s, int64_t e, Place before, int64_t rows) {
   int64_t block =
       s->format == GQ_FORMAT_NONE ? rows + 1 : traitsOf(s).blockColumns;
   for (int64_t line = 0; line < s->lines; ++line)
-    for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t row = 0; row < summedRows(rows); ++row) {
       double scale = 1;
       if (s->format != GQ_FORMAT_NONE) {
         uint8_t *at = s->scales + scaleAt(s, before, rows, row / block, line);
@@ -242,7 +248,7 @@ static void fillSide(Side *s, gqFormat format, gqElementType type,
   for (int64_t e = 0; e < p.groups; ++e)
     if (isUsable(e) && p.offsets[e + 1] - p.offsets[e] > most)
       most = p.offsets[e + 1] - p.offsets[e];
-  most = most < p.rows ? most : p.rows;
+  most = summedRows(most < p.rows ? most : p.rows);
   s->values = allocateHost((most + 1) * lines * 8);
 }
 
@@ -262,7 +268,7 @@ static void fill(void) {
     fillGroup(&p.b, e, before, rows);
     double *sums = p.sums + e * p.n * p.k;
     double *magnitudes = p.magnitudes + e * p.n * p.k;
-    for (int64_t row = 0; row < rows; ++row)
+    for (int64_t row = 0; row < summedRows(rows); ++row)
       for (int64_t n = 0; n < p.n; ++n) {
         double x = p.a.values[row * p.n + n];
         for (int64_t k = 0; k < p.k; ++k) {
@@ -361,6 +367,7 @@ static void unload(const Variant *v, WgradOperands *o) {
 static void poison(const Variant *v, const WgradOperands *o) {
   CU(MemsetD8(o->out - GUARD, POISON, (size_t)(outBytes(v) + 2 * GUARD)));
   CU(MemsetD8(o->status, 0, 4));
+  poisonShared(poisonSharedKernel, multiprocessors, stream);
 }
 
 /// The output with its guards, and the status.
@@ -703,8 +710,9 @@ int runWgradTests(Handle module, int device, int argc, char **argv) {
   extent = argc == 0                          ? WGRAD_ALL
            : strcmp(argv[0], "emulated") == 0 ? WGRAD_EMULATED
                                               : WGRAD_QUICK;
-  CU(StreamCreate(&stream, 1));
+  CU(StreamCreate(&stream, STREAM_AFTER_NULL));
   CU(DeviceGetAttribute(&multiprocessors, ATTRIBUTE_MULTIPROCESSORS, device));
+  CU(ModuleGetFunction(&poisonSharedKernel, module, "poison_shared"));
   for (int i = 0; i < NUM_VARIANTS; ++i)
     CU(ModuleGetFunction(&variants[i].function, module, variants[i].name));
   if (argc && strcmp(argv[0], "bench") == 0) {

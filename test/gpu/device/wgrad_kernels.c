@@ -8,7 +8,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Call.h"
+#include "PoisonShared.h"
 #include "WgradKernels.h"
+
+#include "runtime_kernels/arch/Mma.h"
 
 #ifndef KERNEL // on the GPU
 #define KERNEL __attribute__((device_kernel)) void
@@ -38,3 +41,4 @@ _Static_assert(GQ_DEV_GROUPED_WGRAD_TILES_THREADS == 256 &&
     CALL(grouped_wgrad_##FUNCTION, GQ_GROUPED_WGRAD_##FAMILY##_OPERANDS);      \
   }
 WGRAD_VARIANTS(VARIANT)
+DEFINE_POISON_SHARED

@@ -7,6 +7,7 @@
 
 #include "../Kernels.h"
 #include "../MmKernels.h"
+#include "../PoisonShared.h"
 #include "Driver.h"
 
 #define VARIANT(NAME, ...)                                                     \
@@ -14,10 +15,16 @@
   static void run_##NAME(const void *o) { NAME(*(const MmOperands *)o); }
 MM_VARIANTS(VARIANT)
 #undef VARIANT
+void poison_shared(PoisonSharedOperands o);
+static void runPoison(const void *o) {
+  poison_shared(*(const PoisonSharedOperands *)o);
+}
 
 #define VARIANT(NAME, ...) {#NAME, run_##NAME, sizeof(MmOperands)},
 const EmulatedKernel emulatedKernels[] = {
-    MM_VARIANTS(VARIANT){NULL, NULL, 0},
+    MM_VARIANTS(VARIANT) //
+    {"poison_shared", runPoison, sizeof(PoisonSharedOperands)},
+    {NULL, NULL, 0},
 };
 #undef VARIANT
 

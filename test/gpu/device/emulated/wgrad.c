@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Kernels.h"
+#include "../PoisonShared.h"
 #include "../WgradKernels.h"
 #include "Driver.h"
 
@@ -15,10 +16,16 @@
   static void run_##NAME(const void *o) { NAME(*(const WgradOperands *)o); }
 WGRAD_VARIANTS(VARIANT)
 #undef VARIANT
+void poison_shared(PoisonSharedOperands o);
+static void runPoison(const void *o) {
+  poison_shared(*(const PoisonSharedOperands *)o);
+}
 
 #define VARIANT(NAME, ...) {#NAME, run_##NAME, sizeof(WgradOperands)},
 const EmulatedKernel emulatedKernels[] = {
-    WGRAD_VARIANTS(VARIANT){NULL, NULL, 0},
+    WGRAD_VARIANTS(VARIANT) //
+    {"poison_shared", runPoison, sizeof(PoisonSharedOperands)},
+    {NULL, NULL, 0},
 };
 #undef VARIANT
 
