@@ -92,13 +92,26 @@ static MlirValue toI64(const gqBuilder *builder, MlirValue index) {
                       mlirIntegerTypeGet(builder->context, 64));
 }
 
+/// `fixed`, or `index` where that is dynamic.
+static MlirValue i64Of(const gqBuilder *builder, int64_t fixed,
+                       MlirValue index) {
+  return mlirShapedTypeIsDynamicStrideOrOffset(fixed)
+             ? toI64(builder, index)
+             : gqBuildConstant(builder,
+                               mlirIntegerTypeGet(builder->context, 64), fixed);
+}
+
 gqBufferValues gqBuildBufferValues(const gqBuilder *builder, MlirValue buffer) {
   MlirType type = mlirValueGetType(buffer);
   MlirType element = mlirShapedTypeGetElementType(type);
   MlirType index = mlirIndexTypeGet(builder->context);
   gqBufferValues values = {.rank = mlirShapedTypeGetRank(type)};
-  bool valid = gqElementTypeOf(element, &values.type);
-  assert(valid && values.rank <= GQ_OPERAND_RANK && "ODS allows no other");
+  int64_t strides[GQ_OPERAND_RANK], offset;
+  bool valid = gqElementTypeOf(element, &values.type) &&
+               values.rank <= GQ_OPERAND_RANK &&
+               mlirLogicalResultIsSuccess(
+                   mlirMemRefTypeGetStridesAndOffset(type, strides, &offset));
+  assert(valid && "ODS and the verifier allow no other");
   (void)valid;
 
   // memref.extract_strided_metadata: base buffer, offset, sizes, strides.
@@ -111,21 +124,24 @@ gqBufferValues gqBuildBufferValues(const gqBuilder *builder, MlirValue buffer) {
       gqBuild(builder, "memref.extract_strided_metadata", 1, &buffer,
               2 + 2 * values.rank, results, 0, NULL);
   for (intptr_t i = 0; i < values.rank; ++i) {
-    values.sizes[i] = toI64(builder, mlirOperationGetResult(metadata, 2 + i));
+    values.sizes[i] = i64Of(builder, mlirShapedTypeGetDimSize(type, i),
+                            mlirOperationGetResult(metadata, 2 + i));
     values.strides[i] =
-        toI64(builder, mlirOperationGetResult(metadata, 2 + values.rank + i));
+        i64Of(builder, strides[i],
+              mlirOperationGetResult(metadata, 2 + values.rank + i));
   }
 
-  // The aligned pointer leaves the offset out.
-  MlirValue scaled[] = {
-      mlirOperationGetResult(metadata, 1),
-      gqBuildConstant(builder, index, gqElementTypeSize(values.type))};
-  MlirValue sum[] = {gqBuildValue(builder,
-                                  "memref.extract_aligned_pointer_as_index", 1,
-                                  &buffer, index),
-                     gqBuildValue(builder, "arith.muli", 2, scaled, index)};
-  values.address =
-      toI64(builder, gqBuildValue(builder, "arith.addi", 2, sum, index));
+  MlirValue address = gqBuildValue(
+      builder, "memref.extract_aligned_pointer_as_index", 1, &buffer, index);
+  if (offset != 0) { // Which the aligned pointer leaves out.
+    MlirValue scaled[] = {
+        mlirOperationGetResult(metadata, 1),
+        gqBuildConstant(builder, index, gqElementTypeSize(values.type))};
+    MlirValue sum[] = {address,
+                       gqBuildValue(builder, "arith.muli", 2, scaled, index)};
+    address = gqBuildValue(builder, "arith.addi", 2, sum, index);
+  }
+  values.address = toI64(builder, address);
   return values;
 }
 

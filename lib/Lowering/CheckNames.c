@@ -56,7 +56,7 @@ static bool isReserved(MlirStringRef name) {
       "gqCpu",       "gqDevice",      "gqGet",
       "gqHeap",      "gqKernel",      "gqLaunch",
       "gqReduce",    "gqStream",      "gqTiles",
-      "gq_kernels_", "mgpu",
+      "gq_kernels_", "gq_operands_",  "mgpu",
   };
   for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); ++i)
     if (startsWith(name, prefixes[i]))

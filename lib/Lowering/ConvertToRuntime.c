@@ -5,12 +5,15 @@
 //
 // Each op becomes a call f(table, attributes...), where the table holds a
 // gqBuffer (gq/Runtime/Types.h) for each row of the op's operands in
-// gq/Runtime/Ops.def.
+// gq/Runtime/Ops.def. What types tell of a table is a constant of the module;
+// only addresses and dynamic extents and strides are stored where the op is.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
+#include "../IR/ElementType.h"
 #include "../IR/GroupedBlockQuantize.h"
+#include "../Support/Memory.h"
 #include "Build.h"
 #include "Functions.h"
 #include "Passes.h"
@@ -22,7 +25,15 @@
 #include "mlir-c/BuiltinTypes.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
 
 /// A gqBuffer as the table holds it: one i64 a field.
 enum {
@@ -38,8 +49,144 @@ static_assert(offsetof(gqBuffer, sizes) == FIELD_SIZES * sizeof(int64_t), "");
 static_assert(offsetof(gqBuffer, strides) == FIELD_STRIDES * sizeof(int64_t),
               "");
 
-static MlirType i64(const gqBuilder *builder) {
-  return mlirIntegerTypeGet(builder->context, 64);
+/// What the types of an op's operands say of its table; GQ_DYNAMIC is what only
+/// the op's place in the program knows. Ops of equal contents share a constant,
+/// and in one function a copy of it on the stack.
+typedef struct Table {
+  intptr_t numRows;
+  int64_t fields[GQ_MAX_OPERANDS][NUM_FIELDS];
+  /// The copy in the function that was lowered last.
+  MlirOperation function;
+  MlirValue copy;
+} Table;
+
+typedef struct Tables {
+  MlirOperation module;
+  Table *tables;
+  intptr_t size, capacity;
+} Tables;
+
+/// A row of the table, all of it zeros if `buffer` is absent.
+static void fillRow(int64_t *row, MlirValue buffer) {
+  memset(row, 0, NUM_FIELDS * sizeof(*row));
+  if (mlirValueIsNull(buffer))
+    return;
+  MlirType type = mlirValueGetType(buffer);
+  gqElementType element;
+  int64_t strides[GQ_OPERAND_RANK], offset;
+  bool valid = gqElementTypeOf(mlirShapedTypeGetElementType(type), &element) &&
+               mlirShapedTypeGetRank(type) <= GQ_OPERAND_RANK &&
+               mlirLogicalResultIsSuccess(
+                   mlirMemRefTypeGetStridesAndOffset(type, strides, &offset));
+  assert(valid && "ODS and the verifier allow no other");
+  (void)valid;
+  row[FIELD_DATA] = GQ_DYNAMIC;
+  row[FIELD_TYPE] = element;
+  row[FIELD_RANK] = mlirShapedTypeGetRank(type);
+  for (intptr_t i = 0; i < row[FIELD_RANK]; ++i) {
+    row[FIELD_SIZES + i] = gqDim(buffer, i);
+    row[FIELD_STRIDES + i] = mlirShapedTypeIsDynamicStrideOrOffset(strides[i])
+                                 ? GQ_DYNAMIC
+                                 : strides[i];
+  }
+}
+
+static MlirType tableType(MlirContext context, intptr_t numRows) {
+  int64_t shape[] = {numRows, NUM_FIELDS};
+  return mlirMemRefTypeContiguousGet(mlirIntegerTypeGet(context, 64), 2, shape,
+                                     mlirAttributeGetNull());
+}
+
+/// Such as gq_operands_0.
+static MlirAttribute tableName(MlirContext context, intptr_t number,
+                               MlirAttribute (*get)(MlirContext,
+                                                    MlirStringRef)) {
+  char name[32];
+  snprintf(name, sizeof(name), "gq_operands_%" PRIdPTR, number);
+  return get(context, mlirStringRefCreateFromCString(name));
+}
+
+/// memref.global, at the start of the module.
+static void buildConstant(MlirOperation module, const Table *table,
+                          intptr_t number) {
+  MlirContext context = mlirOperationGetContext(module);
+  int64_t shape[] = {table->numRows, NUM_FIELDS};
+  MlirType contents = mlirRankedTensorTypeGet(
+      2, shape, mlirIntegerTypeGet(context, 64), mlirAttributeGetNull());
+  MlirNamedAttribute attributes[] = {
+      gqAttribute(context, "sym_name",
+                  tableName(context, number, mlirStringAttrGet)),
+      gqAttribute(context, "sym_visibility",
+                  mlirStringAttrGet(context,
+                                    mlirStringRefCreateFromCString("private"))),
+      gqAttribute(context, "type",
+                  mlirTypeAttrGet(tableType(context, table->numRows))),
+      gqAttribute(context, "constant", mlirUnitAttrGet(context)),
+      gqAttribute(context, "initial_value",
+                  mlirDenseElementsAttrInt64Get(contents,
+                                                table->numRows * NUM_FIELDS,
+                                                &table->fields[0][0])),
+  };
+  MlirOperationState state =
+      mlirOperationStateGet(mlirStringRefCreateFromCString("memref.global"),
+                            mlirOperationGetLocation(module));
+  mlirOperationStateAddAttributes(
+      &state, sizeof(attributes) / sizeof(*attributes), attributes);
+  mlirBlockInsertOwnedOperation(
+      mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0,
+      mlirOperationCreate(&state));
+}
+
+/// The table of an op, which is made if no op before had it.
+static Table *tableOf(Tables *tables, MlirOperation op) {
+  Table table = {.numRows = gqOpInfoOf(op)->numOperands};
+  for (intptr_t i = 0; i < table.numRows; ++i)
+    fillRow(table.fields[i], gqOperandAt(op, i));
+  for (intptr_t i = 0; i < tables->size; ++i)
+    if (tables->tables[i].numRows == table.numRows &&
+        memcmp(tables->tables[i].fields, table.fields, sizeof(table.fields)) ==
+            0)
+      return &tables->tables[i];
+  if (tables->size == tables->capacity) {
+    tables->capacity = 2 * tables->capacity + 4;
+    tables->tables =
+        realloc(tables->tables, (size_t)tables->capacity * sizeof(Table));
+    if (!tables->tables)
+      gqOutOfMemory();
+  }
+  buildConstant(tables->module, &table, tables->size);
+  tables->tables[tables->size] = table;
+  return &tables->tables[tables->size++];
+}
+
+/// The copy of a table in `function`: made at its start, so that an op in a
+/// loop does not take more of the stack in each iteration.
+static MlirValue copyOf(Tables *tables, Table *table, MlirOperation function) {
+  if (mlirOperationEqual(table->function, function))
+    return table->copy;
+  MlirBlock entry =
+      mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
+  gqBuilder builder = gqBuilderBefore(mlirBlockGetFirstOperation(entry));
+  builder.location = mlirOperationGetLocation(function);
+  MlirType type = tableType(builder.context, table->numRows);
+  int32_t segments[] = {0, 0};
+  MlirNamedAttribute sizes =
+      gqAttribute(builder.context, "operandSegmentSizes",
+                  mlirDenseI32ArrayGet(builder.context, 2, segments));
+  MlirNamedAttribute name =
+      gqAttribute(builder.context, "name",
+                  tableName(builder.context, table - tables->tables,
+                            mlirFlatSymbolRefAttrGet));
+  MlirValue both[] = {
+      mlirOperationGetResult(
+          gqBuild(&builder, "memref.get_global", 0, NULL, 1, &type, 1, &name),
+          0),
+      mlirOperationGetResult(
+          gqBuild(&builder, "memref.alloca", 0, NULL, 1, &type, 1, &sizes), 0)};
+  gqBuild(&builder, "memref.copy", 2, both, 0, NULL, 0, NULL);
+  table->function = function;
+  table->copy = both[1];
+  return both[1];
 }
 
 /// memref.store of an i64 to table[row, field].
@@ -51,54 +198,25 @@ static void store(const gqBuilder *builder, MlirValue table, intptr_t row,
   gqBuild(builder, "memref.store", 4, operands, 0, NULL, 0, NULL);
 }
 
-static void storeConstant(const gqBuilder *builder, MlirValue table,
-                          intptr_t row, intptr_t field, int64_t value) {
-  store(builder, table, row, field,
-        gqBuildConstant(builder, i64(builder), value));
-}
-
-/// Fills row `row` of the table with the address, type, rank, sizes and strides
-/// of `buffer`.
-static void storeBuffer(const gqBuilder *builder, MlirValue table, intptr_t row,
-                        MlirValue buffer) {
-  if (mlirValueIsNull(buffer)) {
-    for (intptr_t field = 0; field < NUM_FIELDS; ++field)
-      storeConstant(builder, table, row, field, 0);
+/// Stores what the constant lacks of an operand.
+static void storeBuffer(const gqBuilder *builder, const Table *table,
+                        intptr_t row, MlirValue buffer) {
+  if (mlirValueIsNull(buffer))
     return;
-  }
+  const int64_t *fields = table->fields[row];
   gqBufferValues values = gqBuildBufferValues(builder, buffer);
-  store(builder, table, row, FIELD_DATA, values.address);
-  storeConstant(builder, table, row, FIELD_TYPE, values.type);
-  storeConstant(builder, table, row, FIELD_RANK, values.rank);
-  for (intptr_t i = 0; i < GQ_OPERAND_RANK; ++i) {
-    if (i >= values.rank) {
-      storeConstant(builder, table, row, FIELD_SIZES + i, 0);
-      storeConstant(builder, table, row, FIELD_STRIDES + i, 0);
-      continue;
-    }
-    store(builder, table, row, FIELD_SIZES + i, values.sizes[i]);
-    store(builder, table, row, FIELD_STRIDES + i, values.strides[i]);
+  store(builder, table->copy, row, FIELD_DATA, values.address);
+  for (intptr_t i = 0; i < values.rank; ++i) {
+    if (fields[FIELD_SIZES + i] == GQ_DYNAMIC)
+      store(builder, table->copy, row, FIELD_SIZES + i, values.sizes[i]);
+    if (fields[FIELD_STRIDES + i] == GQ_DYNAMIC)
+      store(builder, table->copy, row, FIELD_STRIDES + i, values.strides[i]);
   }
 }
 
-/// memref.alloca at the start of `function`, so that an op in a loop does not
-/// take more of the stack in each iteration.
-static MlirValue allocateTable(MlirOperation function, MlirLocation location,
-                               intptr_t rows) {
-  MlirBlock entry =
-      mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
-  gqBuilder builder = gqBuilderBefore(mlirBlockGetFirstOperation(entry));
-  builder.location = location;
-  int64_t shape[] = {rows, NUM_FIELDS};
-  MlirType type = mlirMemRefTypeContiguousGet(i64(&builder), 2, shape,
-                                              (MlirAttribute){NULL});
-  int32_t segments[] = {0, 0};
-  MlirNamedAttribute attribute =
-      gqAttribute(builder.context, "operandSegmentSizes",
-                  mlirDenseI32ArrayGet(builder.context, 2, segments));
-  return mlirOperationGetResult(
-      gqBuild(&builder, "memref.alloca", 0, NULL, 1, &type, 1, &attribute), 0);
-}
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
 
 /// The most attributes that a function of the runtime takes.
 enum { MAX_ATTRIBUTES = 8 };
@@ -152,7 +270,8 @@ static void buildRuntimeCall(const gqBuilder *builder, const char *function,
   gqBuildCall(builder, function, 1 + attributes->size, arguments, 0, NULL);
 }
 
-static bool convert(MlirOperation module, MlirOperation op) {
+static bool convert(Tables *tables, MlirOperation op) {
+  MlirOperation module = tables->module;
   if (!gqCheckLowerable(op))
     return false;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i)
@@ -176,20 +295,22 @@ static bool convert(MlirOperation module, MlirOperation op) {
     return false;
 
   gqBuilder builder = gqBuilderBefore(op);
-  MlirValue table =
-      allocateTable(function, builder.location, info->numOperands);
+  Table *table = tableOf(tables, op);
+  MlirValue copy = copyOf(tables, table, function);
   for (intptr_t i = 0; i < info->numOperands; ++i)
     storeBuffer(&builder, table, i, gqOperandAt(op, i));
-  buildRuntimeCall(&builder, info->runtimeFunction, &attributes, table);
+  buildRuntimeCall(&builder, info->runtimeFunction, &attributes, copy);
   mlirOperationDestroy(op);
   return true;
 }
 
 MlirLogicalResult gqConvertToRuntime(MlirOperation module) {
   gqOpList ops = gqCollect(module, gqIsComputeOp);
+  Tables tables = {.module = module};
   bool valid = true;
   for (intptr_t i = 0; i < ops.size; ++i)
-    valid &= convert(module, ops.ops[i]);
+    valid &= convert(&tables, ops.ops[i]);
+  free(tables.tables);
   gqOpListFree(&ops);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

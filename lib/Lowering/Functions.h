@@ -50,6 +50,10 @@ bool gqIsCalled(MlirOperation function, const gqOpList *calls);
 /// what operand `operand` points to but reading it.
 bool gqOnlyReads(MlirOperation op, intptr_t operand);
 
+/// Whether two operations are equal, regions included, but for the values that
+/// they take and their locations.
+bool gqAreEquivalent(MlirOperation a, MlirOperation b);
+
 /// Whether the function only reads what `buffer`, a memref in it, points to, as
 /// far as can be told: through views, and calls of functions of `module`.
 bool gqIsOnlyRead(MlirValue buffer, MlirOperation module);

@@ -4,7 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What MLIR has no C API for: declaring, registering and naming passes, memory
-// effects and remarks. No logic: a pass calls the C function of Passes.h.
+// effects, equivalence and remarks. No logic: a pass calls the C function of
+// Passes.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +22,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Dialect.h"
+#include "mlir/IR/OperationSupport.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
@@ -53,7 +55,9 @@ namespace gq {
   };
 #define GQ_DEFINE_INFALLIBLE_PASS(PASS, BODY)                                  \
   struct PASS##Pass : impl::PASS##Base<PASS##Pass> {                           \
-    void runOnOperation() override { BODY(wrap(getOperation())); }             \
+    void runOnOperation() override {                                           \
+      BODY(wrap(static_cast<Operation *>(getOperation())));                    \
+    }                                                                          \
   };
 #define GEN_PASS_DEF_GQCHECKNAMES
 #define GEN_PASS_DEF_GQPACKSUBBYTE
@@ -74,6 +78,7 @@ namespace gq {
 #define GEN_PASS_DEF_GQDEVICEMEMORY
 #define GEN_PASS_DEF_GQLOWERDEALLOCATIONS
 #define GEN_PASS_DEF_GQPREPAREKERNELS
+#define GEN_PASS_DEF_GQSHAREKERNELS
 #define GEN_PASS_DEF_GQATTACHTARGET
 #define GEN_PASS_DEF_GQFUSESCALELAYOUT
 #include "gq/Lowering/Passes.h.inc"
@@ -114,6 +119,7 @@ GQ_DEFINE_INFALLIBLE_PASS(GqStrictFloats, gqStrictFloats)
 GQ_DEFINE_INFALLIBLE_PASS(GqLowerDeallocations, gqLowerDeallocations)
 GQ_DEFINE_INFALLIBLE_PASS(GqPrepareKernels, gqPrepareKernels)
 GQ_DEFINE_INFALLIBLE_PASS(GqCollapseLoops, gqCollapseLoops)
+GQ_DEFINE_INFALLIBLE_PASS(GqShareKernels, gqShareKernels)
 
 struct NvvmPipelineOptions : PassPipelineOptions<NvvmPipelineOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::init(true),
@@ -215,6 +221,11 @@ bool gqOnlyReads(MlirOperation op, intptr_t operand) {
            (effect.getValue() &&
             effect.getValue() != unwrap(op)->getOperand(operand));
   });
+}
+
+bool gqAreEquivalent(MlirOperation a, MlirOperation b) {
+  return OperationEquivalence::isEquivalentTo(
+      unwrap(a), unwrap(b), OperationEquivalence::IgnoreLocations);
 }
 
 void gqRemarkMissed(MlirLocation location, const char *pass,

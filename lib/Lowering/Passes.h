@@ -37,6 +37,7 @@ MlirLogicalResult gqChooseKernels(MlirOperation module, const char *chip);
 MlirLogicalResult gqConvertToGpu(MlirOperation module);
 void gqPrepareKernels(MlirOperation root);
 void gqCollapseLoops(MlirOperation root);
+void gqShareKernels(MlirOperation module);
 MlirLogicalResult gqDeviceMemory(MlirOperation module);
 MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chip,
                                  int32_t opt);

@@ -49,7 +49,8 @@ static const char linalgToKernels[] =
     "func.func(scf-parallel-loop-tiling{parallel-loop-tile-sizes=128 "
     "no-min-max-bounds},gpu-map-parallel-loops,convert-parallel-loops-to-gpu),"
     "canonicalize,cse,"
-    "gpu-launch-sink-index-computations,gpu-kernel-outlining,";
+    "gpu-launch-sink-index-computations,gpu-kernel-outlining,"
+    "gq-share-kernels,";
 
 static const char loopsToBranches[] =
     "expand-strided-metadata,lower-affine,convert-scf-to-cf,";
@@ -107,7 +108,7 @@ char *gqNvvmPipeline(bool fuse) {
   printFrontend(&text, fuse);
   if (fuse)
     gqTextPrintf(&text, "gq-fuse-producers,");
-  gqTextPrintf(&text, "%sconvert-gq-to-gpu,%sgq-device-memory,%s",
+  gqTextPrintf(&text, "%sconvert-gq-to-gpu,gq-share-kernels,%sgq-device-memory,%s",
                bufferization, linalgToKernels, loopsToBranches);
   gqTextPrintf(&text,
                "gpu.module(gq-expand-small-floats,%s,convert-gpu-to-nvvm)",

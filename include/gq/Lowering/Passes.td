@@ -276,7 +276,10 @@ def ConvertGqToRuntime : Pass<"convert-gq-to-runtime", "::mlir::ModuleOp"> {
     Replaces each gq op on memrefs by a call of the function that implements it
     in `gq/Runtime/Cpu.h`. The operands are passed as a table on the stack, one
     row of nine `i64` an operand: address, element type, rank, three sizes and
-    three strides. Memrefs in another than the default memory space are an error,
+    three strides. What types tell of it is a constant, which ops of equal types
+    share; a function copies it once, at its start, and the op stores addresses
+    and dynamic extents and strides. Memrefs in another than the default memory
+    space are an error,
     and so is a symbol of the module that has the name of such a function but is
     not its declaration.
   }];
@@ -359,6 +362,17 @@ def GqCollapseLoops : Pass<"gq-collapse-loops"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
+}
+
+def GqShareKernels : Pass<"gq-share-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make equal kernels one";
+  let description = [{
+    Of `gpu.module`s that hold one kernel each and are equal but for names and
+    locations, the first stays and is launched for all. So a graph of many equal
+    layers has the kernels of one, which are compiled once. Kernels differ where
+    an attribute of the op, a static extent or an operation or a constant of its
+    producer does.
+  }];
 }
 
 def GqDeviceMemory : Pass<"gq-device-memory", "::mlir::ModuleOp"> {

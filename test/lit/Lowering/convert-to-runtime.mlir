@@ -6,37 +6,39 @@
 // CHECK-DAG: func.func private @gqCpuPreprocessGroupedMatmulSf(index, i32, i32)
 // CHECK-DAG: func.func private @gqCpuBlockQuantize(index, i32, i32)
 
+// What types tell of the operands: addresses, and what is dynamic, is -1. Type
+// f16 (5), rank 2, 64 columns, a stride of 128; a missing operand is zeros.
+// STATIC: memref.global "private" constant @gq_operands_4 : memref<11x9xi64> = dense<{{\[}}[-1, 1, 2, -1, 32, 0, 32, 1, 0], [-1, 1, 3, 3, 32, 32, 1024, 32, 1], [-1, 9, 2, -1, 4, 0, 4, 1, 0], [-1, 9, 3, 3, 128, 4, 512, 4, 1], [-1, 3, 1, 4, 0, 0, 1, 0, 0], [-1, 3, 1, 3, 0, 0, 1, 0, 0], [-1, 7, 1, 3, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0], [-1, 6, 2, -1, 32, 0, 32, 1, 0]]>
+// STATIC: memref.global "private" constant @gq_operands_0 : memref<4x9xi64> = dense<{{\[}}[-1, 5, 2, -1, 64, 0, 128, 1, 0], [0, 0, 0, 0, 0, 0, 0, 0, 0], [-1, 1, 2, -1, 32, 0, 32, 1, 0], [-1, 9, 2, -1, 4, 0, 4, 1, 0]]>
+
 // CHECK-LABEL: func @block_quantize
 // CHECK-SAME: %[[X:.*]]: memref<?x64xf16, strided<[128, 1], offset: ?>>
 func.func @block_quantize(%x: memref<?x64xf16, strided<[128, 1], offset: ?>>,
     %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // CHECK: %[[TABLE:.*]] = memref.alloca() : memref<4x9xi64>
+  // CHECK-NEXT: %[[CONSTANT:.*]] = memref.get_global @gq_operands_0 : memref<4x9xi64>
+  // CHECK-NEXT: %[[TABLE:.*]] = memref.alloca() : memref<4x9xi64>
+  // CHECK-NEXT: memref.copy %[[CONSTANT]], %[[TABLE]]
   // The address counts the offset, in bytes.
-  // CHECK: %{{.*}}, %[[OFFSET:.*]], %[[SIZES:.*]]:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata %[[X]]
+  // CHECK: %{{.*}}, %[[OFFSET:.*]], %[[SIZES:.*]]:2, %{{.*}}:2 = memref.extract_strided_metadata %[[X]]
   // CHECK: %[[SIZE:.*]] = arith.index_cast %[[SIZES]]#0
-  // CHECK: %[[STRIDE:.*]] = arith.index_cast %[[STRIDES]]#0
-  // CHECK: %[[C2:.*]] = arith.constant 2 : index
   // CHECK: %[[POINTER:.*]] = memref.extract_aligned_pointer_as_index %[[X]]
+  // CHECK: %[[C2:.*]] = arith.constant 2 : index
   // CHECK: %[[BYTES:.*]] = arith.muli %[[OFFSET]], %[[C2]]
   // CHECK: %[[ADDRESS:.*]] = arith.addi %[[POINTER]], %[[BYTES]]
   // CHECK: %[[I:.*]] = arith.index_cast %[[ADDRESS]] : index to i64
   // CHECK: memref.store %[[I]], %[[TABLE]][%{{.*}}, %{{.*}}]
   // CHECK: memref.store %[[SIZE]], %[[TABLE]]
-  // CHECK: memref.store %[[STRIDE]], %[[TABLE]]
   // CHECK: %[[POINTER:.*]] = memref.extract_aligned_pointer_as_index %[[TABLE]]
   // CHECK: %[[FORMAT:.*]] = arith.constant 0 : i32
   // CHECK: %[[LAYOUT:.*]] = arith.constant 0 : i32
   // CHECK: call @gqCpuBlockQuantize(%[[POINTER]], %[[FORMAT]], %[[LAYOUT]])
   // CHECK-NOT: gq.block_quantize
 
-  // Type f16 and rank 2 of the first row; strides are known.
+  // Two stores an operand: its address and its rows.
   // STATIC-LABEL: func @block_quantize
-  // STATIC-DAG: %[[F16:.*]] = arith.constant 5 : i64
-  // STATIC-DAG: %[[C1:.*]] = arith.constant 1 : index
-  // STATIC-DAG: %[[C0:.*]] = arith.constant 0 : index
-  // STATIC-DAG: %[[STRIDE:.*]] = arith.constant 128 : i64
-  // STATIC-DAG: memref.store %[[F16]], %{{.*}}[%[[C0]], %[[C1]]]
-  // STATIC-DAG: memref.store %[[STRIDE]], %{{.*}}[%[[C0]], %c6]
+  // STATIC-COUNT-6: memref.store
+  // STATIC-NOT: memref.store
+  // STATIC: call @gqCpuBlockQuantize
   gq.block_quantize format(nvfp4)
       ins(%x : memref<?x64xf16, strided<[128, 1], offset: ?>>)
       outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
@@ -53,12 +55,14 @@ func.func @preprocess(%s: memref<?x4xf8E4M3FN>, %o: memref<4xi64>,
   return
 }
 
-// In a loop: the table is on the stack once.
+// In a loop: the table is on the stack once, and what is constant is copied once.
 // CHECK-LABEL: func @grouped_block_quantize
 func.func @grouped_block_quantize(%x: memref<?x64xf32>, %o: memref<4xi32>,
     %so: memref<3xi32>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>,
     %n: index) {
+  // CHECK-NEXT: memref.get_global
   // CHECK-NEXT: memref.alloca() : memref<21x9xi64>
+  // CHECK-NEXT: memref.copy
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   // CHECK: scf.for
@@ -121,17 +125,12 @@ func.func @rows_and_columns(%x: memref<?x128xbf16>, %i: memref<?xi32>,
   // STATIC: memref.extract_aligned_pointer_as_index %[[O]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c2, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c3, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c4, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c5, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c6, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[A]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c7, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[B]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c8, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c9, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[Q]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c12, %c0]
@@ -174,22 +173,15 @@ func.func @ragged(%x: memref<?xf16>, %o: memref<?xi64>, %m: memref<?xi64>,
   // STATIC: memref.extract_aligned_pointer_as_index %[[X]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c0, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c1, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[O]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c2, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c3, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[M]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c4, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[K]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c5, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c6, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c7, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c8, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c12, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c13, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[Q]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c14, %c0]
@@ -199,8 +191,6 @@ func.func @ragged(%x: memref<?xf16>, %o: memref<?xi64>, %m: memref<?xi64>,
   // STATIC: memref.extract_aligned_pointer_as_index %[[A]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c16, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c18, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c19, %c0]
   // STATIC: call @gqCpuGroupedBlockQuantize(%{{.*}}, %c3_i32, %c0_i32, %c0_i32, %c0_i32, %c0_i32, %c0_i32)
   gq.grouped_block_quantize format(mxfp8_e5m2) scale_layout(linear)
       ins(%x : memref<?xf16>) groups(%o : memref<?xi64>)
@@ -227,8 +217,6 @@ func.func @grouped_mm_formats(%a: memref<?x256xf8E4M3FN>,
   // STATIC: memref.extract_aligned_pointer_as_index %[[O]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c4, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c5, %c0]
-  // STATIC: memref.store %c0_i64, %{{.*}}[%c6, %c0]
   // STATIC: memref.extract_aligned_pointer_as_index %[[R]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c7, %c0]
@@ -327,5 +315,37 @@ func.func @block_dequantize(%q: memref<8x64xf8E4M3FN>,
   gq.block_dequantize format(mxfp8_e4m3)
       ins(%q, %s : memref<8x64xf8E4M3FN>, memref<8x2xf8E8M0FNU>)
       outs(%x : memref<8x64xf16>)
+  return
+}
+
+// Equal operands have one table, in another function as well; a stride that only
+// the program knows is stored, and is no part of it.
+// CHECK-LABEL: func @same
+func.func @same(%x: memref<?x64xf16, strided<[128, 1], offset: ?>>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>,
+    %y: memref<?x64xf16, strided<[?, 1], offset: ?>>) {
+  // The last table of the function comes first.
+  // CHECK-NEXT: memref.get_global @gq_operands_15
+  // CHECK: %[[SAME:.*]] = memref.get_global @gq_operands_0
+  // CHECK-NEXT: %[[TABLE:.*]] = memref.alloca() : memref<4x9xi64>
+  // CHECK-NEXT: memref.copy %[[SAME]], %[[TABLE]]
+  // CHECK-NOT: memref.alloca
+  // CHECK: memref.extract_aligned_pointer_as_index %[[TABLE]]
+  // CHECK: call @gqCpuBlockQuantize
+  gq.block_quantize format(nvfp4)
+      ins(%x : memref<?x64xf16, strided<[128, 1], offset: ?>>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  // CHECK: memref.extract_aligned_pointer_as_index %[[TABLE]]
+  // CHECK: call @gqCpuBlockQuantize
+  gq.block_quantize format(nvfp4) {again}
+      ins(%x : memref<?x64xf16, strided<[128, 1], offset: ?>>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  // Seven stores: the stride too.
+  // CHECK-COUNT-7: memref.store
+  // CHECK-NOT: memref.store
+  // CHECK: call @gqCpuBlockQuantize
+  gq.block_quantize format(nvfp4)
+      ins(%y : memref<?x64xf16, strided<[?, 1], offset: ?>>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
   return
 }

@@ -20,3 +20,8 @@
 // UNFUSED: llvm.call @gqCpuGroupedMm(
 
 // OPTION: no such option fuze
+
+// Eight layers of equal types have one table of operands.
+// RUN: gq-opt %S/Inputs/layers.mlir --pass-pipeline='builtin.module(gq-to-cpu)' | FileCheck %s --check-prefix=LAYERS
+// LAYERS: llvm.mlir.global private constant @gq_operands_0(
+// LAYERS-NOT: llvm.mlir.global private constant @gq_operands_
