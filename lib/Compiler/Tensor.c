@@ -199,7 +199,7 @@ static bool isEmpty(const DLTensor *tensor) {
 }
 
 /// The stride of a dimension of one element means nothing.
-static bool isContiguous(const DLTensor *tensor) {
+bool gqTensorIsContiguous(const DLTensor *tensor) {
   if (!tensor->strides || isEmpty(tensor))
     return true;
   int64_t stride = 1;
@@ -248,7 +248,7 @@ gqStatus gqTensorCheck(const gqType *type, const DLTensor *tensor,
     return failDevice(device, tensor->device);
   if (!fitsMemory(type, tensor))
     return failSize(tensor);
-  if (!isContiguous(tensor))
+  if (!gqTensorIsContiguous(tensor))
     return failStrides(tensor);
   if (isEmpty(tensor))
     return GQ_OK;

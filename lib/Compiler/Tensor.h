@@ -35,6 +35,9 @@ DLManagedTensor *gqTensorCreate(DLDataType dtype, int rank,
 gqStatus gqTensorCheck(const gqType *type, const DLTensor *tensor,
                        DLDevice device);
 
+/// Whether `tensor` is row-major without gaps.
+bool gqTensorIsContiguous(const DLTensor *tensor);
+
 /// The number of bytes of the elements of a tensor that gqTensorCheck() has
 /// accepted for `type`.
 size_t gqTensorNumBytes(const gqType *type, const DLTensor *tensor);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays of NumPy, of torch and of others, in one way.
 
-A `Kind` of arrays says of an array by what it is told apart (`key`), where it is
-(`pointer`) and what it is (`describe`), and makes new ones. What is neither of
+A kind of arrays says of the arrays of a call where they are and by what they are
+told apart (`read`), of one what it is (`describe`), and makes new ones. What is neither of
 NumPy nor of torch becomes an Array by DLPack.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 import sys
 import weakref
 
@@ -43,6 +44,32 @@ class Description:
     is_writable: bool = True
 
 
+class Frame:
+    """Where the arrays of a call are, for gqInvokeAt(). One call uses it at a time.
+
+    Attributes:
+      addresses: of the arrays that there are, in order.
+      address: of the first one.
+    """
+
+    __slots__ = ("addresses", "address", "_key", "key_address")
+
+    def __init__(self):
+        words = (ctypes.c_int64 * (_OBJECTS + _KEY))()
+        self.addresses = memoryview(words).cast("B").cast("q")
+        self.address = ctypes.addressof(words)
+        self._key = self.addresses[_OBJECTS:]
+        self.key_address = self.address + 8 * _OBJECTS
+
+    def key(self, words):
+        """The key that gqReadObjects() wrote."""
+        return self._key[:words].tobytes()
+
+
+# GQ_MAX_OBJECTS and GQ_MAX_KEY.
+_OBJECTS, _KEY = 64, 64 * 9
+
+
 _shape = np.ndarray.shape.__get__
 _HEAD = object.__basicsize__
 _address = ctypes.c_void_p.from_address
@@ -54,9 +81,21 @@ class NumPy:
     """Arrays of NumPy, with the dtypes of ml_dtypes."""
 
     @staticmethod
-    def key(a):
-        # A TypeError of whatever is no ndarray, such as a scalar.
-        return a.dtype, _shape(a), a.flags.num
+    def read(frame, arrays):
+        """Puts the addresses into the frame; a key, None if some are no arrays."""
+        addresses, at, key = frame.addresses, 0, []
+        try:
+            for a in arrays:
+                if a is None:
+                    key.append(None)
+                    continue
+                # A TypeError of whatever is no ndarray, such as a scalar.
+                key += a.dtype, _shape(a), a.flags.num
+                addresses[at] = _address(id(a) + _HEAD).value
+                at += 1
+        except (AttributeError, TypeError):
+            return None
+        return tuple(key)
 
     @staticmethod
     def pointer(a):
@@ -87,11 +126,60 @@ class NumPy:
     def maker(shape, element, device, zeroes=False):
         """A function that makes new arrays."""
         dtype, make = NumPy.dtype(element), np.zeros if zeroes else np.empty
-        return lambda: make(shape, dtype)
+        return functools.partial(make, shape, dtype)
 
     @staticmethod
     def stream(device):
         return None
+
+
+class _Exchange(ctypes.Structure):
+    """DLPackExchangeAPI of dlpack.h 1.3."""
+
+    _fields_ = [
+        ("major", ctypes.c_uint32),
+        ("minor", ctypes.c_uint32),
+        ("previous", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("managed_from_object", ctypes.c_void_p),
+        ("managed_to_object", ctypes.c_void_p),
+        ("tensor_from_object", ctypes.c_void_p),
+        ("current_stream", ctypes.c_void_p),
+    ]
+
+
+class _Reader(ctypes.Structure):
+    """gqObjectReader."""
+
+    _fields_ = [
+        ("item", ctypes.c_void_p),
+        ("clear_error", ctypes.c_void_p),
+        ("describe", ctypes.c_void_p),
+        ("none", ctypes.c_void_p),
+    ]
+
+
+# The readers, which stay where they are.
+_readers: list[_Reader] = []
+
+
+def _reader(exchange):
+    """The address of a gqObjectReader of a capsule, None for another version."""
+    name = b"dlpack_exchange_api"
+    if not _capsule_valid(exchange, name):
+        return None
+    table = _Exchange.from_address(_capsule_pointer(exchange, name))
+    if table.major != 1 or not table.tensor_from_object:
+        return None
+    address = lambda f: ctypes.cast(f, ctypes.c_void_p).value  # noqa: E731
+    reader = _Reader(
+        address(_api.PyTuple_GetItem),
+        address(_api.PyErr_Clear),
+        table.tensor_from_object,
+        id(None),
+    )
+    _readers.append(reader)
+    return ctypes.addressof(reader)
 
 
 class Torch:
@@ -102,14 +190,37 @@ class Torch:
         current = lambda i: torch.cuda.current_stream(i).cuda_stream  # noqa: E731
         # What triton asks too: it takes a tenth of the time.
         self._stream = getattr(torch._C, "_cuda_getCurrentRawStream", current)
+        # DLPack's C exchange API, of torch 2.10 and later.
+        exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+        self._reader = None if exchange is None else _reader(exchange)
         self._dtypes = {}
         for e in _formats.ELEMENTS:
             dtype = getattr(torch, e.torch, None)
             self._dtypes[e.mlir] = torch.uint8 if dtype is None else dtype
 
-    @staticmethod
-    def key(t):
-        return t.dtype, t.shape, t.device, t.is_contiguous()
+    def read(self, frame, arrays):
+        """Puts the addresses into the frame; a key, None if some are no tensors.
+
+        gqReadObjects() takes a tenth of the time of attributes.
+        """
+        if self._reader is not None:
+            words = _read_objects(
+                self._reader, arrays, len(arrays), frame.address, frame.key_address
+            )
+            if words:
+                return frame.key(words)
+        addresses, at, key = frame.addresses, 0, []
+        try:
+            for t in arrays:
+                if t is None:
+                    key.append(None)
+                    continue
+                key += t.dtype, t.shape, t.device, t.is_contiguous()
+                addresses[at] = t.data_ptr()
+                at += 1
+        except (AttributeError, TypeError):
+            return None
+        return tuple(key)
 
     @staticmethod
     def pointer(t):
@@ -150,8 +261,10 @@ class Torch:
             return lambda: make(shape, dtype=plain, device=where).view(dtype)
         # Half the time of torch.empty(); the pattern has one element in memory.
         pattern = self._torch.empty(1, dtype=dtype, device=where).expand(shape)
-        like, contiguous = self._torch.empty_like, self._torch.contiguous_format
-        return lambda: like(pattern, memory_format=contiguous)
+        contiguous = self._torch.contiguous_format
+        return functools.partial(
+            self._torch.empty_like, pattern, memory_format=contiguous
+        )
 
     def stream(self, device):
         return self._stream(device[1]) if device[0] == CUDA else None
@@ -252,8 +365,20 @@ class Arrays:
     """Array and what else has __dlpack__."""
 
     @staticmethod
-    def key(a):
-        return a.dtype, a.shape, a.device, a._writable
+    def read(frame, arrays):
+        """Puts the addresses into the frame; a key, None if some are no Arrays."""
+        addresses, at, key = frame.addresses, 0, []
+        try:
+            for a in arrays:
+                if a is None:
+                    key.append(None)
+                    continue
+                key += a.dtype, a.shape, a.device, a._writable
+                addresses[at] = a._pointer
+                at += 1
+        except (AttributeError, TypeError):
+            return None
+        return tuple(key)
 
     @staticmethod
     def pointer(a):
@@ -348,6 +473,11 @@ class on_device:  # noqa: N801
 # ---------------------------------------------------------------------------
 
 _api = ctypes.pythonapi
+# With the interpreter's lock, unlike other functions of the library.
+_read_objects = ctypes.PYFUNCTYPE(
+    ctypes.c_size_t, ctypes.c_void_p, ctypes.py_object, ctypes.c_size_t,
+    ctypes.c_void_p, ctypes.c_void_p,
+)(("gqReadObjects", lib))  # fmt: skip
 _DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _capsule_new = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _DESTRUCTOR
@@ -355,6 +485,9 @@ _capsule_new = ctypes.PYFUNCTYPE(
 _capsule_pointer = ctypes.PYFUNCTYPE(
     ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p
 )(("PyCapsule_GetPointer", _api))
+_capsule_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", _api)
+)
 _capsule_is = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
     ("PyCapsule_IsValid", _api)
 )

@@ -195,49 +195,31 @@ def enumerations(op: str, **values) -> dict[str, str]:
 # Plans
 # ---------------------------------------------------------------------------
 
-# The address of the array of DLTensors and all else as plain integers: the
+# All else than the address of the DLTensors are plain integers too: the
 # conversions of ctypes to pointers take longer than the call.
-_invoke = lib["gqInvoke"]
-_invoke.restype = ctypes.c_int
-_invoke.argtypes = (
+_invoke_at = lib["gqInvokeAt"]
+_invoke_at.restype = ctypes.c_int
+_invoke_at.argtypes = (
     ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t,
-    ctypes.c_void_p, ctypes.c_size_t,
+    ctypes.c_void_p,
 )  # fmt: skip
-_set_stream = lib.gqSetStream
-_get_device = lib["gqGetDevice"]
-_get_device.restype, _get_device.argtypes = ctypes.c_int, (ctypes.c_void_p,)
-
-_WORDS = ctypes.sizeof(DLTensor) // 8
 
 
-class _Frame:
-    """The DLTensors of a call, of which only the addresses change.
-
-    One call uses it at a time.
-    """
+class _Tensors:
+    """DLTensors that say all of the tensors of a call but where they are."""
 
     def __init__(self, descriptions):
         n = len(descriptions)
-        shapes = sum(len(shape) for _, shape, _ in descriptions)
-        self.words = (ctypes.c_int64 * ((_WORDS + 1) * n + shapes))()
-        base = ctypes.addressof(self.words)
-        self.pointers = base + 8 * _WORDS * n
-        # Where the ordinal of the thread's device is written.
-        self.current = ctypes.c_int32()
-        self.current_address = ctypes.addressof(self.current)
-        at = (_WORDS + 1) * n
-        for i, (element, shape, device) in enumerate(descriptions):
-            tensor = DLTensor.from_address(base + 8 * _WORDS * i)
+        self._tensors = (DLTensor * n)()
+        self._shapes = []
+        for tensor, (element, shape, device) in zip(self._tensors, descriptions):
+            extents = (ctypes.c_int64 * len(shape))(*shape)
+            self._shapes.append(extents)
             tensor.device_type, tensor.device_id = device
             tensor.ndim = len(shape)
             tensor.code, tensor.bits, tensor.lanes = _formats.BY_MLIR[element].dlpack
-            tensor.shape = ctypes.cast(
-                base + 8 * at, ctypes.POINTER(ctypes.c_int64)
-            )
-            for extent in shape:
-                self.words[at] = extent
-                at += 1
-            self.words[_WORDS * n + i] = base + 8 * _WORDS * i
+            tensor.shape = ctypes.cast(extents, ctypes.POINTER(ctypes.c_int64))
+        self.address = ctypes.addressof(self._tensors)
 
 
 class Plan:
@@ -246,43 +228,33 @@ class Plan:
     def __init__(self, executable, names, descriptions, makers, device, wrap, kind):
         self._executable, self._names = executable, names
         self._handle = executable._handle.value
-        self._descriptions, self._makers = descriptions, makers
+        self._tensors = _Tensors(descriptions)
+        self._like, self._count = self._tensors.address, len(names)
+        self._makers, self._first = makers, len(names) - len(makers)
         self._device, self._wrap, self._kind = device, wrap, kind
-        self._count, self._frames = len(names), []
+        self._pointer = kind.pointer
+        self._stream_of = None if device[0] == CPU else kind.stream
 
-    def run(self, arrays, out, stream):
-        """Calls the function on the arguments that there are."""
+    def run(self, frame, out, stream):
+        """Calls the function on the arrays whose addresses the frame holds.
+
+        Those of `out` are among them, unless it is None.
+        """
         if out is None:
-            out = [make() for make in self._makers]
-        pointer, frames = self._kind.pointer, self._frames
-        frame = frames.pop() if frames else _Frame(self._descriptions)
-        words, at = frame.words, 0
-        for a in arrays:
-            if a is not None:
-                words[at] = pointer(a)
-                at += _WORDS
-        for a in out:
-            words[at] = pointer(a)
-            at += _WORDS
-        if self._device[0] == CPU:
-            status = _invoke(self._handle, None, frame.pointers, self._count, None, 0)
-        else:
-            if stream is None:
-                stream = self._kind.stream(self._device)
-            status = self._invoke_on_device(frame, stream)
+            addresses, at, pointer, out = frame.addresses, self._first, self._pointer, []
+            for make in self._makers:
+                array = make()
+                out.append(array)
+                addresses[at] = pointer(array)
+                at += 1
+        if stream is None and self._stream_of is not None:
+            stream = self._stream_of(self._device)
+        status = _invoke_at(
+            self._handle, self._like, frame.address, self._count, stream
+        )
         if status:
             self._raise(status)
-        frames.append(frame)
         return self._wrap(out)
-
-    def _invoke_on_device(self, frame, stream):
-        status = _get_device(frame.current_address)
-        if status or frame.current.value != self._device[1]:
-            with on_device(self._device[1]):
-                _set_stream(stream)
-                return _invoke(self._handle, None, frame.pointers, self._count, None, 0)
-        _set_stream(stream)
-        return _invoke(self._handle, None, frame.pointers, self._count, None, 0)
 
     def _raise(self, status):
         """The failure, in which arguments have names."""
@@ -312,6 +284,10 @@ def _executable(text, device):
     return _executables[key]
 
 
+# Frames that no call uses.
+_frames: list[_arrays.Frame] = []
+
+
 class Planner:
     """A function of an op: the names of its arguments, and how to plan a call.
 
@@ -339,24 +315,20 @@ class Planner:
           labels: what messages call them, if not by their names.
         """
         kind = _arrays._kinds.get(type(arrays[0]))
-        plan = key = None
         if kind is not None:
-            key_of = kind.key
-            try:
-                key = (
-                    options, kind, *[None if a is None else key_of(a) for a in arrays],
-                    None if out is None else tuple([key_of(a) for a in out]),
-                )  # fmt: skip
-                plan = self._plans.get(key)
-            except (AttributeError, TypeError):
-                key = None  # Something is no array; make() says what.
-        if plan is None:
-            return self._make_and_run(
-                options, arrays, out, stream, names or self._names, labels or {}
-            )
-        if stream is not None:
-            stream = _arrays.stream_handle(stream)
-        return plan.run(arrays, out, stream)
+            frame = _frames.pop() if _frames else _arrays.Frame()
+            given = arrays if out is None else (*arrays, *out)
+            read = kind.read(frame, given)
+            plan = self._plans.get((options, len(given), read))
+            if plan is not None:
+                if stream is not None:
+                    stream = _arrays.stream_handle(stream)
+                result = plan.run(frame, out, stream)
+                _frames.append(frame)
+                return result
+        return self._make_and_run(
+            options, arrays, out, stream, names or self._names, labels or {}
+        )
 
     def _make_and_run(self, options, arrays, out, stream, names, labels):
         shown = [labels.get(n, n) for n in names]
@@ -378,18 +350,17 @@ class Planner:
                 if _arrays.kind_of(a) is not kind:
                     raise TypeError(f"{n}: expected an array like {shown[0]}, found"
                                     f" {type(a).__name__}")  # fmt: skip
-        key_of = kind.key
-        key = (
-            options, kind, *[None if a is None else key_of(a) for a in arrays],
-            None if out is None else tuple([key_of(a) for a in out]),
-        )  # fmt: skip
+        frame = _arrays.Frame()
+        given = (*arrays, *(out or ()))
+        read = kind.read(frame, given)
+        key = options, len(given), read
         plan = self._plans.get(key)
         if plan is None:
             plan = self._make(kind, options, arrays, out, names, labels)
             if len(self._plans) >= self._LIMIT:
                 self._plans.clear()
             self._plans[key] = plan
-        result = plan.run(arrays, out, stream)
+        result = plan.run(frame, out, stream)
         return plan._wrap(returned) if returned is not None else result
 
     def shapes(self, kind, options, arrays, names=None, labels=None):

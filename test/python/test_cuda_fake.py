@@ -60,6 +60,17 @@ refused("offsets: .* found CUDA device 1", gq.grouped_block_quantize, x, other)
 refused("data is written and overlaps x in memory", gq.grouped_block_quantize, x, offsets,
         out=[_arrays.Array((70, 32), "i8", GPU, x._pointer, x), q.scales])
 
+# On the device where the arrays are, whatever the thread's is, which stays.
+with _arrays.on_device(1):
+    x1, offsets1 = (_arrays.allocate(a.shape, a.dtype, (2, 1)) for a in (x, offsets))
+for _ in range(2):
+    q1 = gq.grouped_block_quantize(x1, offsets1, out=[
+        _arrays.Array(a.shape, a.dtype, (2, 1), a._pointer, a) for a in q])
+    assert q1.data.device == (2, 1) and _arrays.current_device() == 0
+refused("data is written and overlaps x in memory", gq.grouped_block_quantize, x1, offsets1,
+        out=[_arrays.Array((70, 32), "i8", (2, 1), x1._pointer, x1), q1.scales])
+assert _arrays.current_device() == 0
+
 run = gq.compile('''
     func.func @main(%x : tensor<?x64xf32>, %q0 : tensor<?x32xi8>)
         -> (tensor<?x32xi8>, tensor<?x4xf8E4M3FN>) {
