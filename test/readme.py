@@ -1,6 +1,7 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Runs every command of the README and every other code block in it.
+"""Runs every command of the README, the tutorial and the how-to guides, and every
+other code block in them.
 
 readme.py BUILD_DIR. The shell blocks run in the project's folder. The two
 commands that set up gq and run the tests are left to the demo and to CI; that
@@ -43,10 +44,29 @@ def has_gpu():
     )
 
 
+FILES = ["README.md", "docs/tutorial.md", "docs/howto.md"]
+# What is shown, not run: a part of a program, a formula.
+SHOWN = {"cmake", "text"}
+
+
+def blocks(text):
+    """(language, code) of each block; `python continued` goes on with the last."""
+    before = ""
+    for language, code in re.findall(r"^```([\w ]+)\n(.*?)^```", text, re.S | re.M):
+        if language == "python continued":
+            code = before + code
+            language = "python"
+        if language.startswith("python"):
+            before = code
+        yield language, code
+
+
 failures = 0
 seen = set()
-text = (root / "README.md").read_text()
-for language, block in re.findall(r"^```([\w ]+)\n(.*?)^```", text, re.S | re.M):
+everything = [b for file in FILES for b in blocks((root / file).read_text())]
+for language, block in everything:
+    if language in SHOWN:
+        continue
     if language == "sh gpu":
         if not has_gpu():
             print(f"not run, there is no GPU:\n{block}")

@@ -3,8 +3,7 @@
 """Whatever states gq's version states that of CMakeLists.txt.
 
 version.py BUILD_DIR. Asked are the programs, the Python package and its
-metadata, the package files of CMake and pkg-config, the site of the
-documentation and the change log.
+metadata, the package files of CMake and pkg-config, and the change log.
 """
 
 import importlib

@@ -35,15 +35,17 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-# Debian's own Python keeps to its packages, so the tests' are in an environment.
-requirements=test/python/requirements.txt
-if ! cmp -s "$requirements" "$build/venv/requirements.txt"; then
-  echo "Installing Python packages"
-  /usr/bin/python3 -m venv --clear "$build/venv"
-  "$build/venv/bin/pip" install -q --disable-pip-version-check \
-    -r "$requirements"
-  cp "$requirements" "$build/venv/requirements.txt"
-fi
+# environment FOLDER REQUIREMENTS: an environment of Python with these packages;
+# Debian's own Python keeps to Debian's.
+environment() {
+  cmp -s "$2" "$1/requirements.txt" && return
+  echo "Installing Python packages: $2"
+  /usr/bin/python3 -m venv --clear "$1"
+  "$1/bin/pip" install -q --disable-pip-version-check -r "$2"
+  cp "$2" "$1/requirements.txt"
+}
+environment "$build/venv" test/python/requirements.txt
+[ $tests = OFF ] || environment "$build/docs-venv" docs/requirements.txt
 
 # ptxas, fatbinary and libdevice, if there is no CUDA toolkit: as wheels.
 options=(-DCMAKE_BUILD_TYPE=Release)

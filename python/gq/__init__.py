@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Grouped block quantization: functions of arrays, and MLIR compiled and run.
 
+A layer of experts, quantized::
+
     import gq
 
     w = gq.quantize_weights(weights)               # [G, N, K] bf16
     q = gq.grouped_block_quantize(x, offsets)      # [M, K] bf16, [G+1] int32
     y = gq.grouped_mm(q, w)                        # [M, N] bf16
 
-Arrays are of NumPy, of torch on the CPU or a CUDA device, or have __dlpack__;
-results are of the same kind (of the last: Array). Functions compile once for
-each signature.
+Arrays are NumPy's, torch's (on the CPU or a CUDA device), or anything that has
+__dlpack__; results are of the same kind, for the last an Array. Functions
+compile once for each signature.
 
 compile() takes MLIR with gq ops.
 

@@ -556,9 +556,10 @@ def grouped_quantize(
     """Quantizes groups to FP8 with a scale a group.
 
     Args:
-      x, offsets, rows, rowwise, columnwise, producer, row_indices, shapes, amax,
-        dbias, stream: as of grouped_block_quantize(); K is a multiple of 16, and
-        columnwise data is transposed.
+      x, offsets, rows, rowwise, columnwise, producer, row_indices, shapes:
+        as for grouped_block_quantize(); K is a multiple of 16, and columnwise data
+        is transposed.
+      amax, dbias, stream: as for grouped_block_quantize().
       format: "fp8_e4m3" or "fp8_e5m2".
       scale: [] or [G] float32, what x is multiplied with (delayed scaling).
       outer_amax: [] or [G] float32, of which the scale is made (current scaling).
@@ -790,8 +791,9 @@ def grouped_dequantize(
     Args:
       data: a Quantized, which brings scales, offsets and format; or data as
         grouped_block_quantize() wrote it, in one direction.
-      offsets, scale_offsets, recipe, scale_layout, shapes, global_scale,
-        outer_amax, stream: as of grouped_block_quantize() when it was quantized.
+      offsets, scale_offsets, recipe, scale_layout, shapes, global_scale, outer_amax:
+        those that it was quantized with.
+      stream: as for grouped_block_quantize().
       scales: of the same direction; none without a format.
       format: of data; without, data is float8_e4m3fn or float8_e5m2 of FP8 per
         tensor and there is a scale_inv.
