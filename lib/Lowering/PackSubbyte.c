@@ -120,6 +120,10 @@ static bool isKnown(MlirOperation op) {
       "cf.switch",
       "scf.if",
       "scf.for",
+      "scf.forall",
+      "scf.forall.in_parallel",
+      "scf.index_switch",
+      "scf.execute_region",
       "scf.while",
       "scf.condition",
       "scf.yield",
@@ -136,6 +140,19 @@ static bool isReshape(MlirOperation op) {
   static const char *const reshapes[] = {"tensor.expand_shape",
                                          "tensor.collapse_shape", NULL};
   return gqIsOneOf(op, reshapes);
+}
+
+static bool isSlice(MlirOperation op) {
+  static const char *const slices[] = {"tensor.extract_slice",
+                                       "tensor.insert_slice",
+                                       "tensor.parallel_insert_slice", NULL};
+  return gqIsOneOf(op, slices);
+}
+
+/// The type of what a slice is of, or goes into.
+static MlirType wholeOfSlice(MlirOperation op) {
+  bool isExtract = gqIsNamed(op, "tensor.extract_slice");
+  return mlirValueGetType(mlirOperationGetOperand(op, isExtract ? 0 : 1));
 }
 
 /// The constant value of an index, or -1.
@@ -161,9 +178,19 @@ static int64_t arrayElement(MlirOperation op, const char *name, intptr_t i) {
   return mlirDenseI64ArrayGetElement(gqGetAttribute(op, name), i);
 }
 
-/// Whether `size` is known and a multiple of the rows of a tile.
-static bool isWholeTiles(int64_t size) {
-  return size != mlirShapedTypeGetDynamicSize() && size % 128 == 0;
+/// Whether `size` is known and a multiple of `unit`.
+static bool isMultiple(int64_t size, int64_t unit) {
+  return size != mlirShapedTypeGetDynamicSize() && size % unit == 0;
+}
+
+static bool isWholeTiles(int64_t size) { return isMultiple(size, 128); }
+
+/// Whether a slice of an f4 tensor has whole bytes.
+static bool slicesWholeBytes(MlirOperation op) {
+  intptr_t last = mlirShapedTypeGetRank(wholeOfSlice(op)) - 1;
+  return isMultiple(arrayElement(op, "static_offsets", last), 2) &&
+         isMultiple(arrayElement(op, "static_sizes", last), 2) &&
+         arrayElement(op, "static_strides", last) == 1;
 }
 
 /// Whether a slice of tiled scales of type `type`, [..., rows, columns], has
@@ -206,19 +233,16 @@ static bool reshapesWholeTiles(MlirOperation op) {
 /// row and column.
 static bool checkTiled(MlirOperation op) {
   static const char *const filled[] = {"linalg.fill", "arith.constant", NULL};
-  bool isExtract = gqIsNamed(op, "tensor.extract_slice");
   if ((gqIsOfDialect(op, "tensor.") || gqIsOneOf(op, filled)) &&
       anyType(op, isUntiled))
     return gqOpError(op, "changes the encoding #gq.tile128x4 of a tensor of "
                          "scales; their bytes would be read in another layout "
                          "than they are in");
-  if (isExtract || gqIsNamed(op, "tensor.insert_slice")) {
-    MlirType whole = mlirValueGetType(mlirOperationGetOperand(op, !isExtract));
-    return slicesWholeTiles(op, whole) ||
+  if (isSlice(op))
+    return slicesWholeTiles(op, wholeOfSlice(op)) ||
            gqOpError(op, "cuts tiles of #gq.tile128x4; a slice has all columns "
                          "of rows that begin at a static multiple of 128 and "
                          "are as many, with unit strides");
-  }
   if (isReshape(op))
     return reshapesWholeTiles(op) ||
            gqOpError(op, "cuts tiles of #gq.tile128x4; a reshape leaves the "
@@ -240,16 +264,22 @@ static bool check(MlirOperation op) {
                          "bufferization and vectorization)");
   if (!anyType(op, isF4Tensor))
     return true;
-  if (!isKnown(op) && !isReshape(op))
+  if (!isKnown(op) && !isReshape(op) && !isSlice(op))
     return gqOpError(op, "uses an f4E2M1FN tensor, which gq-pack-subbyte "
                          "cannot pack here; it packs those of gq, func, cf and "
-                         "scf ops, tensor.empty, tensor.cast, tensor.dim and "
-                         "reshapes");
+                         "scf ops, arith.select, tensor.empty, tensor.cast, "
+                         "tensor.dim, tensor.expand_shape and collapse_shape, "
+                         "tensor.extract_slice, insert_slice and "
+                         "parallel_insert_slice");
   if (anyType(op, isOddF4))
     return gqOpError(op, "has an f4E2M1FN tensor with an odd last extent; two "
                          "elements share a byte");
   if (isReshape(op) && anyType(op, isDynamicF4))
     return gqOpError(op, "needs static last extents to be packed");
+  if (isSlice(op) && !slicesWholeBytes(op))
+    return gqOpError(op, "needs a static even offset and size of the last "
+                         "extent, with a unit stride, to be packed; two "
+                         "elements share a byte");
   if (gqIsNamed(op, "tensor.dim") &&
       constantIndex(mlirOperationGetOperand(op, 1)) < 0)
     return gqOpError(op, "needs a constant index to be packed");
@@ -273,17 +303,16 @@ static void halveLastSize(MlirOperation empty) {
       gqBuildValue(&builder, "arith.ceildivui", 2, operands, index));
 }
 
-/// The same for the extents that an expansion gives; the last one is static.
-static void halveOutputShape(MlirOperation expand) {
-  int64_t shape[MAX_RANK];
-  intptr_t rank = mlirShapedTypeGetRank(
-      mlirValueGetType(mlirOperationGetResult(expand, 0)));
-  for (intptr_t i = 0; i < rank; ++i)
-    shape[i] = arrayElement(expand, "static_output_shape", i);
-  shape[rank - 1] /= 2;
+/// Halves the last number of an attribute, which counts elements and is static.
+static void halveLast(MlirOperation op, const char *name) {
+  int64_t numbers[MAX_RANK];
+  intptr_t size = mlirDenseArrayGetNumElements(gqGetAttribute(op, name));
+  for (intptr_t i = 0; i < size; ++i)
+    numbers[i] = arrayElement(op, name, i);
+  numbers[size - 1] /= 2;
   mlirOperationSetAttributeByName(
-      expand, mlirStringRefCreateFromCString("static_output_shape"),
-      mlirDenseI64ArrayGet(mlirOperationGetContext(expand), rank, shape));
+      op, mlirStringRefCreateFromCString(name),
+      mlirDenseI64ArrayGet(mlirOperationGetContext(op), size, numbers));
 }
 
 /// Replaces the last extent of a packed tensor by twice that.
@@ -324,7 +353,7 @@ static void packOp(MlirOperation op) {
   }
   if (gqIsNamed(op, "tensor.expand_shape") &&
       isF4Tensor(mlirValueGetType(mlirOperationGetResult(op, 0))))
-    halveOutputShape(op);
+    halveLast(op, "static_output_shape");
   for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
     packValue(mlirOperationGetResult(op, i));
   for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
@@ -345,6 +374,10 @@ static bool isLastDimOfF4(MlirOperation op) {
                                  mlirShapedTypeGetRank(type) - 1;
 }
 
+static bool isSliceOfF4(MlirOperation op) {
+  return isSlice(op) && isF4Tensor(wholeOfSlice(op));
+}
+
 MlirLogicalResult gqPackSubbyte(MlirOperation module) {
   gqOpList ops = gqCollect(module, NULL);
   bool valid = true;
@@ -352,10 +385,16 @@ MlirLogicalResult gqPackSubbyte(MlirOperation module) {
     valid &= check(ops.ops[i]);
   if (valid) {
     gqOpList dims = gqCollect(module, isLastDimOfF4);
+    gqOpList slices = gqCollect(module, isSliceOfF4);
     for (intptr_t i = 0; i < ops.size; ++i)
       packOp(ops.ops[i]);
+    for (intptr_t i = 0; i < slices.size; ++i) {
+      halveLast(slices.ops[i], "static_offsets");
+      halveLast(slices.ops[i], "static_sizes");
+    }
     for (intptr_t i = 0; i < dims.size; ++i)
       doubleLastSize(dims.ops[i]);
+    gqOpListFree(&slices);
     gqOpListFree(&dims);
   }
   gqOpListFree(&ops);

@@ -21,7 +21,8 @@ static const char fusion[] =
     "gq-fuse-row-amax,";
 
 /// From tensors to buffers that are freed. Loops may yield another buffer than
-/// they got, as one over layers does.
+/// they got, as one over layers does. A forall is a loop on the host, since what
+/// it launches is parallel itself; buffer deallocation crashes on one.
 static const char bufferization[] =
     "gq-pack-subbyte,"
     "func.func(convert-elementwise-to-linalg,gq-fresh-inits),"
@@ -30,7 +31,7 @@ static const char bufferization[] =
     "one-shot-bufferize{bufferize-function-boundaries "
     "function-boundary-type-conversion=identity-layout-map "
     "allow-return-allocs-from-loops},"
-    "canonicalize,cse,"
+    "scf-forall-to-for,canonicalize,cse,"
     "gq-finalize-boundary,"
     "ownership-based-buffer-deallocation,"
     "canonicalize,buffer-deallocation-simplification,"

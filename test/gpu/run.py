@@ -427,6 +427,12 @@ def test_leftovers():
             report(f"leftovers {entry} {shapes} {options}", error if code else problem)
 
 
+def test_control_flow():
+    """Slices and control flow: the same bytes five times, those of the CPU."""
+    x = np.random.default_rng(8).standard_normal((256, 64), np.float32)
+    compare("control flow", mlir("control_flow"), [x, np.int64(1)])
+
+
 def test_moe():
     """Normalization, gelu, gather and quantization: tanh differs."""
     rng = np.random.default_rng(23)
@@ -808,7 +814,8 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
     if arguments.only is None:
         # The long ones first.
         for test in (
-            test_leftovers, test_random, test_blocks, test_gather, test_producers, test_moe,
+            test_leftovers, test_control_flow, test_random, test_blocks, test_gather,
+            test_producers, test_moe,
             test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
             test_grouped_mm_golden, test_grouped_wgrad, test_training, test_activations, test_amax,
             test_golden, test_fused_silu,

@@ -131,19 +131,21 @@ def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
   let description = [{
     Turns every `tensor<...xKxf4E2M1FN>` into `tensor<...xK/2xi8>`, function
     signatures included. It knows the gq ops, `func`, `cf`, `scf` (`if`, `for`,
-    `while` and their terminators), `tensor.empty`, `tensor.cast`, `tensor.dim`,
+    `forall`, `while`, `index_switch`, `execute_region` and their terminators),
+    `arith.select`, `tensor.empty`, `tensor.cast`, `tensor.dim`,
     `tensor.expand_shape` and `tensor.collapse_shape` with static last extents,
-    and `arith.select`; another op that touches f4 is an error, and so is an odd
-    K.
+    and `tensor.extract_slice`, `tensor.insert_slice` and
+    `tensor.parallel_insert_slice` whose last offset and size are static and even,
+    such as those of whole rows; another op that touches f4 is an error, and so is
+    an odd K.
 
     Tensors of scales in tiles, `#gq.tile128x4`, stay so: after bufferization
     nothing would tell the layouts apart. The ops above may touch them, if they
-    keep the encoding, and so may `linalg.fill`, `arith.constant`, and
-    `tensor.extract_slice` and `tensor.insert_slice` of whole tiles: all columns
-    of rows that begin at a static multiple of 128 and are as many, with unit
-    strides; and reshapes of whole tiles, from flat scales or `[G * rows, columns]`
-    to `[G, rows, columns]` and back, with static rows, a multiple of 128, and
-    columns. Another op is an error.
+    keep the encoding, and so may `linalg.fill` and `arith.constant`. Slices have
+    whole tiles: all columns of rows that begin at a static multiple of 128 and
+    are as many, with unit strides. So do reshapes, from flat scales or
+    `[G * rows, columns]` to `[G, rows, columns]` and back, with static rows, a
+    multiple of 128, and columns. Another op is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

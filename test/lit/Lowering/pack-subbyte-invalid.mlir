@@ -234,58 +234,8 @@ func.func @extract(%s: tensor<256x8xf8E4M3FN, #gq.tile128x4>, %i: index) -> f8E4
 
 // -----
 
-func.func @transpose(%s: tensor<256x8xf8E4M3FN, #gq.tile128x4>, %t: tensor<8x256xf8E4M3FN, #gq.tile128x4>) -> tensor<8x256xf8E4M3FN, #gq.tile128x4> {
-  // expected-error @+1 {{'linalg.transpose' op uses a tensor with the encoding #gq.tile128x4}}
-  %r = linalg.transpose ins(%s : tensor<256x8xf8E4M3FN, #gq.tile128x4>)
-      outs(%t : tensor<8x256xf8E4M3FN, #gq.tile128x4>) permutation = [1, 0]
-  return %r : tensor<8x256xf8E4M3FN, #gq.tile128x4>
-}
-
-// -----
-
-func.func @reshape_of_dynamic_columns(%w: tensor<4x?xf4E2M1FN>, %k: index) -> tensor<2x2x?xf4E2M1FN> {
-  // expected-error @+1 {{'tensor.expand_shape' op needs static last extents to be packed}}
-  %r = tensor.expand_shape %w [[0, 1], [2]] output_shape [2, 2, %k] : tensor<4x?xf4E2M1FN> into tensor<2x2x?xf4E2M1FN>
-  return %r : tensor<2x2x?xf4E2M1FN>
-}
-
-// -----
-
-func.func @reshape_loses_encoding(%s: tensor<256x4xf8E4M3FN, #gq.tile128x4>) -> tensor<2x128x4xf8E4M3FN> {
-  // expected-error @+1 {{'tensor.expand_shape' op changes the encoding #gq.tile128x4}}
-  %r = tensor.expand_shape %s [[0, 1], [2]] output_shape [2, 128, 4] : tensor<256x4xf8E4M3FN, #gq.tile128x4> into tensor<2x128x4xf8E4M3FN>
-  return %r : tensor<2x128x4xf8E4M3FN>
-}
-
-// -----
-
-func.func @reshape_to_rows_of_a_tile(%s: tensor<256x4xf8E4M3FN, #gq.tile128x4>) -> tensor<4x64x4xf8E4M3FN, #gq.tile128x4> {
-  // expected-error @+1 {{'tensor.expand_shape' op cuts tiles of #gq.tile128x4; a reshape leaves the columns}}
-  %r = tensor.expand_shape %s [[0, 1], [2]] output_shape [4, 64, 4] : tensor<256x4xf8E4M3FN, #gq.tile128x4> into tensor<4x64x4xf8E4M3FN, #gq.tile128x4>
-  return %r : tensor<4x64x4xf8E4M3FN, #gq.tile128x4>
-}
-
-// -----
-
-func.func @reshape_of_columns(%s: tensor<2x128x8xf8E4M3FN, #gq.tile128x4>) -> tensor<2x1024xf8E4M3FN, #gq.tile128x4> {
-  // expected-error @+1 {{'tensor.collapse_shape' op cuts tiles of #gq.tile128x4}}
-  %r = tensor.collapse_shape %s [[0], [1, 2]] : tensor<2x128x8xf8E4M3FN, #gq.tile128x4> into tensor<2x1024xf8E4M3FN, #gq.tile128x4>
-  return %r : tensor<2x1024xf8E4M3FN, #gq.tile128x4>
-}
-
-// -----
-
-func.func @reshape_to_dynamic_rows(%s: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %g: index, %m: index) -> tensor<?x?x8xf8E4M3FN, #gq.tile128x4> {
-  // expected-error @+1 {{'tensor.expand_shape' op cuts tiles of #gq.tile128x4}}
-  %r = tensor.expand_shape %s [[0, 1], [2]] output_shape [%g, %m, 8] : tensor<?x8xf8E4M3FN, #gq.tile128x4> into tensor<?x?x8xf8E4M3FN, #gq.tile128x4>
-  return %r : tensor<?x?x8xf8E4M3FN, #gq.tile128x4>
-}
-
-// -----
-
-func.func @reshape_of_flat_tiles(%s: tensor<2048xf8E4M3FN, #gq.tile128x4>) -> tensor<512x4xf8E4M3FN, #gq.tile128x4> {
-  %r = tensor.expand_shape %s [[0, 1]] output_shape [512, 4] : tensor<2048xf8E4M3FN, #gq.tile128x4> into tensor<512x4xf8E4M3FN, #gq.tile128x4>
-  // expected-error @+1 {{'tensor.expand_shape' op cuts tiles of #gq.tile128x4}}
-  %q = tensor.expand_shape %s [[0, 1]] output_shape [1024, 2] : tensor<2048xf8E4M3FN, #gq.tile128x4> into tensor<1024x2xf8E4M3FN, #gq.tile128x4>
-  return %r : tensor<512x4xf8E4M3FN, #gq.tile128x4>
+func.func @concat(%a: tensor<8x64xf4E2M1FN>) -> tensor<16x64xf4E2M1FN> {
+  // expected-error @+1 {{'tensor.concat' op uses an f4E2M1FN tensor, which gq-pack-subbyte cannot pack here; it packs those of gq, func, cf and scf ops, arith.select, tensor.empty, tensor.cast, tensor.dim, tensor.expand_shape and collapse_shape, tensor.extract_slice, insert_slice and parallel_insert_slice}}
+  %r = tensor.concat dim(0) %a, %a : (tensor<8x64xf4E2M1FN>, tensor<8x64xf4E2M1FN>) -> tensor<16x64xf4E2M1FN>
+  return %r : tensor<16x64xf4E2M1FN>
 }

@@ -171,3 +171,63 @@ func.func @tiled_reshapes(%s: tensor<?x8xf8E4M3FN, #gq.tile128x4>,
   return %0, %2 : tensor<?x256x8xf8E4M3FN, #gq.tile128x4>,
                   tensor<768x8xf8E4M3FN, #gq.tile128x4>
 }
+
+// The last offset and size count elements too; leading ones are any.
+// CHECK-LABEL: func @slices
+func.func @slices(%a: tensor<?x64xf4E2M1FN>, %b: tensor<4x?x64xf4E2M1FN>,
+    %i: index, %n: index)
+    -> (tensor<?x64xf4E2M1FN>, tensor<4x?x64xf4E2M1FN>, tensor<?x16xf4E2M1FN>) {
+  // CHECK: tensor.extract_slice %{{.*}}[%{{.*}}, 0] [%{{.*}}, 32] [2, 1] : tensor<?x32xi8> to tensor<?x32xi8>
+  %0 = tensor.extract_slice %a[%i, 0] [%n, 64] [2, 1]
+      : tensor<?x64xf4E2M1FN> to tensor<?x64xf4E2M1FN>
+  // CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[%{{.*}}, 0, 0] [1, %{{.*}}, 32] [1, 1, 1] : tensor<?x32xi8> into tensor<4x?x32xi8>
+  %1 = tensor.insert_slice %0 into %b[%i, 0, 0] [1, %n, 64] [1, 1, 1]
+      : tensor<?x64xf4E2M1FN> into tensor<4x?x64xf4E2M1FN>
+  // CHECK: tensor.extract_slice %{{.*}}[0, 16] [%{{.*}}, 8] [1, 1] : tensor<?x32xi8> to tensor<?x8xi8>
+  %2 = tensor.extract_slice %a[0, 32] [%n, 16] [1, 1]
+      : tensor<?x64xf4E2M1FN> to tensor<?x16xf4E2M1FN>
+  return %0, %1, %2 : tensor<?x64xf4E2M1FN>, tensor<4x?x64xf4E2M1FN>,
+                      tensor<?x16xf4E2M1FN>
+}
+
+// CHECK-LABEL: func @regions
+func.func @regions(%a: tensor<8x64xf4E2M1FN>, %b: tensor<4x8x64xf4E2M1FN>,
+    %s: tensor<4x128x4xf8E4M3FN, #gq.tile128x4>, %i: index)
+    -> (tensor<4x8x64xf4E2M1FN>, tensor<8x64xf4E2M1FN>, tensor<8x64xf4E2M1FN>,
+        tensor<4x128x4xf8E4M3FN, #gq.tile128x4>) {
+  // CHECK: scf.forall (%{{.*}}) in (4) shared_outs(%{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) -> (tensor<4x8x32xi8>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>)
+  %0, %t = scf.forall (%e) in (4) shared_outs(%out = %b, %tiles = %s)
+      -> (tensor<4x8x64xf4E2M1FN>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>) {
+    %tile = tensor.extract_slice %s[%i, 0, 0] [1, 128, 4] [1, 1, 1]
+        : tensor<4x128x4xf8E4M3FN, #gq.tile128x4>
+        to tensor<128x4xf8E4M3FN, #gq.tile128x4>
+    scf.forall.in_parallel {
+      // CHECK: tensor.parallel_insert_slice %{{.*}} into %{{.*}}[%{{.*}}, 0, 0] [1, 8, 32] [1, 1, 1] : tensor<8x32xi8> into tensor<4x8x32xi8>
+      tensor.parallel_insert_slice %a into %out[%e, 0, 0] [1, 8, 64] [1, 1, 1]
+          : tensor<8x64xf4E2M1FN> into tensor<4x8x64xf4E2M1FN>
+      tensor.parallel_insert_slice %tile into %tiles[%e, 0, 0] [1, 128, 4] [1, 1, 1]
+          : tensor<128x4xf8E4M3FN, #gq.tile128x4>
+          into tensor<4x128x4xf8E4M3FN, #gq.tile128x4>
+    }
+  }
+  // CHECK: scf.index_switch %{{.*}} -> tensor<8x32xi8>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>
+  %1, %u = scf.index_switch %i
+      -> tensor<8x64xf4E2M1FN>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>
+  case 0 {
+    scf.yield %a, %s
+        : tensor<8x64xf4E2M1FN>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>
+  }
+  default {
+    %2 = tensor.empty() : tensor<8x64xf4E2M1FN>
+    scf.yield %2, %t
+        : tensor<8x64xf4E2M1FN>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>
+  }
+  // CHECK: scf.execute_region -> (tensor<8x32xi8>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>)
+  %3, %v = scf.execute_region
+      -> (tensor<8x64xf4E2M1FN>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>) {
+    scf.yield %1, %u
+        : tensor<8x64xf4E2M1FN>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>
+  }
+  return %0, %1, %3, %v : tensor<4x8x64xf4E2M1FN>, tensor<8x64xf4E2M1FN>,
+      tensor<8x64xf4E2M1FN>, tensor<4x128x4xf8E4M3FN, #gq.tile128x4>
+}
