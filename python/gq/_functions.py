@@ -420,7 +420,7 @@ def grouped_block_quantize(
     closed = True
     if scale_offsets is not None and hasattr(offsets, "shape"):
         closed = offsets.shape != scale_offsets.shape
-    wanted = 2 * bool(rowwise) + 2 * bool(columnwise) + bool(amax) + bool(dbias is not False)
+    wanted = 2 * bool(rowwise) + 2 * bool(columnwise) + bool(amax) + bool(dbias)
     if not (rowwise or columnwise):
         raise invalid_argument("rowwise: expected it or columnwise, found neither")
     wants_offsets = out is None or len(out) > wanted
@@ -440,6 +440,14 @@ def grouped_block_quantize(
     if scale_offsets is not None:
         result.scale_offsets = scale_offsets
     return result
+
+
+def check_nvfuser(block_size, dtype):
+    """Refuses what nvFuser's op has and gq's has not."""
+    if block_size != 16:
+        raise invalid_argument(f"block_size: expected 16, found {block_size}")
+    if str(dtype).removeprefix("torch.") not in ("float4_e2m1fn", "float4_e2m1fn_x2"):
+        raise invalid_argument(f"dtype: expected float4_e2m1fn, found {dtype}")
 
 
 def nv_grouped_block_quantize(
@@ -464,10 +472,7 @@ def nv_grouped_block_quantize(
 
     Raises: as grouped_block_quantize().
     """
-    if block_size != 16:
-        raise invalid_argument(f"block_size: expected 16, found {block_size}")
-    if str(dtype).removeprefix("torch.") not in ("float4_e2m1fn", "float4_e2m1fn_x2"):
-        raise invalid_argument(f"dtype: expected float4_e2m1fn, found {dtype}")
+    check_nvfuser(block_size, dtype)
     closed = getattr(input_offsets, "shape", None) != getattr(output_offsets, "shape", 0)
     options = (
         1, "nvfp4", "nvfuser", "tile128x4", "all", True, False, None, False, False,
@@ -533,7 +538,7 @@ def _plan_scaled(
         add("columnwise_data", element, shape, (None,), True)
     if amax:
         add("amax", "f32", (groups,), (groups,))
-    if dbias is not False:
+    if dbias:
         kind = _element(dbias, "dbias") if dbias is not True else x.operands["inputs"][0].element
         add("dbias", kind, (groups, k), (groups, k))
     if scale_inv:

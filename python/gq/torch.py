@@ -9,9 +9,12 @@
 
 For torch.compile and torch.export, which see one operator each: no graph break,
 and shapes without a run. They take what the functions of the same names in gq
-take, but arrays are tensors, a producer is a name, there is no `out`, and what of
-a buffer belongs to no group is zero. Results are the same bytes; an operator takes
-the host longer than the function. fake_quantize() has a gradient.
+take, but arrays are tensors, a producer is a name, a type is a name, there is no
+`out`, no `stream` and no `shapes`, and what of a buffer belongs to no group is zero.
+Results are the same bytes; an operator takes the host longer than the function.
+grouped_linear() and fake_quantize() have gradients.
+
+Errors are those of the functions.
 """
 
 from __future__ import annotations
@@ -20,25 +23,37 @@ from typing import NamedTuple
 
 import torch
 
-from . import _arrays, _functions
+from . import _arrays, _formats, _functions
 from ._call import Planner
 from ._functions import Direction
+from .layout import up
 
 __all__ = [
     "Quantized",
+    "block_dequantize",
+    "block_quantize",
     "fake_quantize",
     "grouped_amax",
     "grouped_block_quantize",
     "grouped_dequantize",
+    "grouped_linear",
     "grouped_mm",
+    "grouped_quantize",
+    "grouped_wgrad",
+    "nv_grouped_block_quantize",
+    "preprocess_grouped_matmul_sf",
     "quantize_weights",
+    "update_scales",
 ]
 
 _KIND = _arrays.Torch(torch)
 
 
 class Quantized(NamedTuple):
-    """What grouped_block_quantize() returns; None is what was not asked for."""
+    """What operators of quantization return; None is what was not asked for.
+
+    Attributes: as those of gq.Quantized.
+    """
 
     data: torch.Tensor | None = None
     scales: torch.Tensor | None = None
@@ -49,51 +64,12 @@ class Quantized(NamedTuple):
     scale_offsets: torch.Tensor | None = None
     offsets: torch.Tensor | None = None
     format: str | None = None
-
-
-def quantize_weights(w, format: str = "nvfp4", **options) -> Quantized:
-    """gq.quantize_weights(); not an operator."""
-    q = _functions.quantize_weights(w, format, **options)
-    return Quantized(q.data, q.scales, format=format)
-
-
-def _define(schema, planner, prepare):
-    """Defines an operator by the planner of a function.
-
-    `prepare` makes of its arguments the options, the tensors, and names and labels
-    of the latter.
-    """
-    # An operator gives the same bytes in each call, in all of its results.
-    planner = Planner(planner._names, planner._plan, zeroes=True)
-
-    def run(*arguments):
-        options, tensors, names, labels = prepare(*arguments)
-        result = planner.run(options, tensors, None, None, names, labels)
-        if isinstance(result, torch.Tensor):
-            return [result]
-        more = getattr(result, "scale_offsets", None)
-        return [*result] if more is None else [*result, more]
-
-    name = f"gq::{schema[: schema.index('(')]}"
-    op = torch.library.custom_op(
-        name, run, mutates_args=(), schema=schema[schema.index("(") :]
-    )
-
-    @op.register_fake
-    def fake(*arguments):
-        options, tensors, names, labels = prepare(*arguments)
-        outputs, device = planner.shapes(_KIND, options, tensors, names, labels)
-        where = _KIND.device(device)
-        return [
-            torch.empty(shape, dtype=_KIND.dtype(element), device=where)
-            for shape, element in outputs
-        ]
-
-    return op
+    scale_inv: torch.Tensor | None = None
+    columns: int | None = None
 
 
 # ---------------------------------------------------------------------------
-# grouped_block_quantize
+# Operators
 # ---------------------------------------------------------------------------
 
 _FIELDS = ("rounding", "transform", "signs", "block", "outer", "four_over_six", "scale_max")
@@ -120,37 +96,148 @@ def _decode(text):
     return Direction(**given)
 
 
+def _define(name, planner, options, several=False):
+    """Defines the operator gq::name of the planner of a function.
+
+    Its arguments are the arrays of the planner by name, any of which but the first
+    may be None, and then the options of the planner. These are listed as a schema
+    lists them; "Direction" is a string there. If the inputs may be several, the
+    first argument is a list of them, and the planner's first option their number.
+    """
+    # An operator gives the same bytes in each call, in all of its results.
+    planner = Planner(planner._names, planner._plan, zeroes=True)
+    arrays = planner._names[1:] if several else planner._names
+    kinds = [option.split()[0] for option in options]
+    listed = ["Tensor[] x"] if several else [f"Tensor {arrays[0]}"]
+    listed += [f"Tensor? {n}" for n in (arrays if several else arrays[1:])]
+    listed += [o.replace("Direction", "str") for o in options]
+
+    def split(arguments):
+        """The planner's options and arrays, and the names and labels of the latter."""
+        count = len(arguments) - len(kinds)
+        inputs, names, labels = (arguments[0],), None, None
+        if several:
+            inputs, names, labels = _functions._names_of(arguments[0], arrays)
+        decoded = [
+            _decode(v) if k.startswith("Direction") and v is not None else v
+            for k, v in zip(kinds, arguments[count:])
+        ]
+        counted = [len(inputs)] if several else []
+        return (*counted, *decoded), (*inputs, *arguments[1:count]), names, labels
+
+    def run(*arguments):
+        given, tensors, names, labels = split(arguments)
+        result = planner.run(given, tensors, None, None, names, labels)
+        if isinstance(result, torch.Tensor):
+            return [result]
+        more = getattr(result, "scale_offsets", None)
+        return [*result] if more is None else [*result, more]
+
+    op = torch.library.custom_op(
+        f"gq::{name}", run, mutates_args=(), schema=f"({', '.join(listed)}) -> Tensor[]"
+    )
+
+    @op.register_fake
+    def fake(*arguments):
+        given, tensors, names, labels = split(arguments)
+        outputs, device = planner.shapes(_KIND, given, tensors, names, labels)
+        where = _KIND.device(device)
+        return [
+            torch.empty(shape, dtype=_KIND.dtype(element), device=where)
+            for shape, element in outputs
+        ]
+
+    return op
+
+
+_quantize_op = _define(
+    "grouped_block_quantize",
+    _functions._quantize_planner,
+    (
+        "str format", "str? recipe", "str? scale_layout", "str rows",
+        "Direction rowwise", "Direction columnwise", "str? producer", "bool amax",
+        "str? dbias", "bool closed", "bool wants_offsets",
+    ),
+    several=True,
+)  # fmt: skip
+_scaled_op = _define(
+    "grouped_quantize",
+    _functions._scaled_planner,
+    (
+        "str format", "str rows", "bool rowwise", "bool columnwise", "str? producer",
+        "bool amax", "str? dbias", "bool scale_inv",
+    ),
+    several=True,
+)  # fmt: skip
+_amax_op = _define(
+    "grouped_amax",
+    _functions._amax_planner,
+    (
+        "str rows", "Direction? columnwise", "str? producer", "bool amax",
+        "bool columnwise_amax", "bool row_amax", "bool column_amax",
+    ),
+    several=True,
+)  # fmt: skip
+_mm_op = _define(
+    "grouped_mm",
+    _functions._mm_planner,
+    (
+        "str? format", "str? b_format", "str b_major", "str out_dtype", "bool closed",
+    ),
+)  # fmt: skip
+_wgrad_op = _define(
+    "grouped_wgrad",
+    _functions._wgrad_planner,
+    ("str? format", "str? b_format", "SymInt n", "SymInt k", "str out_dtype"),
+)
+_dequantize_op = _define(
+    "grouped_dequantize",
+    _functions._dequantize_planner,
+    (
+        "str? format", "str? recipe", "str? scale_layout", "str axis",
+        "SymInt? columns", "str out_dtype", "bool closed", "bool has_out",
+    ),
+)  # fmt: skip
+_block_quantize_op = _define(
+    "block_quantize", _functions._block_quantize_planner, ("str format",)
+)
+_block_dequantize_op = _define(
+    "block_dequantize",
+    _functions._block_dequantize_planner,
+    ("str format", "str out_dtype"),
+)
+_preprocess_op = _define(
+    "preprocess_grouped_matmul_sf",
+    _functions._preprocess_planner,
+    ("str format", "bool closed"),
+)
+
+
 def _is_closed(offsets, scale_offsets):
     return scale_offsets is None or offsets.shape != scale_offsets.shape
 
 
-def _prepare_quantize(
-    x, offsets, format, recipe, scale_layout, rows, rowwise, columnwise, producer,
-    row_indices, scale_offsets, global_scale, outer_amax, columnwise_outer_amax,
-    rng_state, amax, dbias,
-):  # fmt: skip
-    inputs, names, labels = _functions._names_of(x, _functions._QUANTIZE_NAMES)
-    options = (
-        len(inputs), format, recipe, scale_layout, rows, _decode(rowwise),
-        _decode(columnwise), producer, amax, dbias or False,
-        _is_closed(offsets, scale_offsets), True,
-    )  # fmt: skip
-    tensors = (
-        *inputs, row_indices, offsets, scale_offsets, None, None, global_scale,
-        outer_amax, columnwise_outer_amax, rng_state,
-    )  # fmt: skip
-    return options, tensors, names, labels
+def _listed(x):
+    return list(x) if isinstance(x, (tuple, list)) else [x]
 
 
-_quantize = _define(
-    "grouped_block_quantize(Tensor[] x, Tensor offsets, str format, str? recipe,"
-    " str? scale_layout, str rows, str rowwise, str columnwise, str? producer,"
-    " Tensor? row_indices, Tensor? scale_offsets, Tensor? global_scale,"
-    " Tensor? outer_amax, Tensor? columnwise_outer_amax, Tensor? rng_state,"
-    " bool amax, str? dbias) -> Tensor[]",
-    _functions._quantize_planner,
-    _prepare_quantize,
-)
+def _taken(outs, **wanted):
+    """The results by name, of those that were wanted, and what is left of them."""
+    items = iter(outs)
+    return {n: next(items) for n, is_wanted in wanted.items() if is_wanted}, items
+
+
+def _columns(x, producer):
+    """K of the inputs x of a producer."""
+    k = x[0].shape[-1]
+    if producer is None or len(x) > 1:
+        return k
+    return k // _functions.producers.count_inputs(producer)
+
+
+# ---------------------------------------------------------------------------
+# Quantization
+# ---------------------------------------------------------------------------
 
 
 def grouped_block_quantize(
@@ -158,7 +245,7 @@ def grouped_block_quantize(
     scale_layout: str | None = None, rows: str = "all", rowwise=True,
     columnwise=False, producer: str | None = None, row_indices=None,
     scale_offsets=None, global_scale=None, outer_amax=None,
-    columnwise_outer_amax=None, rng_state=None, amax: bool = False,
+    columnwise_outer_amax=None, rng_state=None, noop_flag=None, amax: bool = False,
     dbias: str | None = None,
 ) -> Quantized:  # fmt: skip
     """gq.grouped_block_quantize() as the operator gq::grouped_block_quantize.
@@ -167,51 +254,125 @@ def grouped_block_quantize(
     """
     if recipe is None and (outer_amax is not None or columnwise_outer_amax is not None):
         recipe = "te"
-    inputs = list(x) if isinstance(x, (tuple, list)) else [x]
-    outs = _quantize(
-        inputs, offsets, format, recipe, scale_layout, rows, _encode(rowwise),
-        _encode(columnwise), producer, row_indices, scale_offsets, global_scale,
-        outer_amax, columnwise_outer_amax, rng_state, amax, dbias,
+    inputs = _listed(x)
+    outs = _quantize_op(
+        inputs, row_indices, offsets, scale_offsets, None, None, global_scale,
+        outer_amax, columnwise_outer_amax, rng_state, noop_flag, format, recipe,
+        scale_layout, rows, _encode(rowwise), _encode(columnwise), producer, amax,
+        dbias, _is_closed(offsets, scale_offsets), True,
     )  # fmt: skip
-    items = iter(outs)
-    take = lambda wanted: next(items) if wanted else None  # noqa: E731
-    data, scales = take(rowwise), take(rowwise)
-    columnwise_data, columnwise_scales = take(columnwise), take(columnwise)
-    found, sums = take(amax), take(dbias)
+    found, rest = _taken(
+        outs, data=rowwise, scales=rowwise, columnwise_data=columnwise,
+        columnwise_scales=columnwise, amax=amax, dbias=dbias,
+    )  # fmt: skip
     if scale_offsets is None:
-        scale_offsets = next(items, None)
+        scale_offsets = next(rest, None)
     return Quantized(
-        data, scales, columnwise_data, columnwise_scales, found, sums,
-        scale_offsets, offsets, format,
+        **found, scale_offsets=scale_offsets, offsets=offsets, format=format,
+        columns=_columns(inputs, producer),
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------------------
-# grouped_mm
-# ---------------------------------------------------------------------------
-
-
-def _prepare_mm(
-    a, b, offsets, a_scales, b_scales, scale_offsets, format, b_format, b_major,
-    alpha, row_scales, column_scales, bias, out_dtype,
+def nv_grouped_block_quantize(
+    input, input_offsets, output_offsets, global_scale=None, block_size: int = 16,
+    dtype: str = "float4_e2m1fn",
 ):  # fmt: skip
-    closed = _is_closed(offsets, scale_offsets)
-    options = (format, b_format, b_major, out_dtype, closed)
-    tensors = (
-        a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
-        column_scales, bias,
+    """gq.nv_grouped_block_quantize() by the operator gq::grouped_block_quantize."""
+    _functions.check_nvfuser(block_size, dtype)
+    outs = _quantize_op(
+        [input], None, input_offsets, output_offsets, None, None, global_scale, None,
+        None, None, None, "nvfp4", "nvfuser", "tile128x4", "all", "usual", "", None,
+        False, None, _is_closed(input_offsets, output_offsets), False,
     )  # fmt: skip
-    return options, tensors, None, None
+    return outs[0], outs[1]
 
 
-_mm = _define(
-    "grouped_mm(Tensor a, Tensor b, Tensor offsets, Tensor? a_scales,"
-    " Tensor? b_scales, Tensor? scale_offsets, str? format, str? b_format,"
-    " str b_major, Tensor? alpha, Tensor? row_scales, Tensor? column_scales,"
-    " Tensor? bias, str out_dtype) -> Tensor[]",
-    _functions._mm_planner,
-    _prepare_mm,
-)
+def grouped_quantize(
+    x, offsets, format: str = "fp8_e4m3", *, scale=None, outer_amax=None,
+    rows: str = "all", rowwise: bool = True, columnwise: bool = False,
+    producer: str | None = None, row_indices=None, amax: bool = False,
+    dbias: str | None = None, scale_inv: bool = True,
+) -> Quantized:  # fmt: skip
+    """gq.grouped_quantize() as the operator gq::grouped_quantize."""
+    inputs = _listed(x)
+    outs = _scaled_op(
+        inputs, row_indices, offsets, None, None, outer_amax, scale, format, rows,
+        rowwise, columnwise, producer, amax, dbias, scale_inv,
+    )  # fmt: skip
+    found, _ = _taken(
+        outs, data=rowwise, columnwise_data=columnwise, amax=amax, dbias=dbias,
+        scale_inv=scale_inv,
+    )  # fmt: skip
+    return Quantized(
+        **found, offsets=offsets, format=format, columns=_columns(inputs, producer)
+    )
+
+
+def block_quantize(x, format: str = "nvfp4", *, global_scale=None) -> Quantized:
+    """gq.block_quantize() as the operator gq::block_quantize."""
+    data, scales = _block_quantize_op(x, global_scale, format)
+    return Quantized(data, scales, format=format, columns=x.shape[1])
+
+
+def preprocess_grouped_matmul_sf(scales, offsets, scale_offsets, format: str = "nvfp4"):
+    """gq.preprocess_grouped_matmul_sf() as gq::preprocess_grouped_matmul_sf."""
+    closed = _is_closed(offsets, scale_offsets)
+    return _preprocess_op(scales, offsets, scale_offsets, format, closed)[0]
+
+
+def quantize_weights(w, format: str = "nvfp4", **options) -> Quantized:
+    """gq.quantize_weights(); not an operator."""
+    q = _functions.quantize_weights(w, format, **options)
+    return Quantized(q.data, q.scales, format=format, columns=q.columns)
+
+
+def grouped_amax(
+    x, offsets, *, amax: bool = True, row_amax: bool = False,
+    column_amax: bool = False, columnwise_amax: bool = False,
+    columnwise: Direction | None = None, rows: str = "all",
+    producer: str | None = None, row_indices=None, noop_flag=None,
+):  # fmt: skip
+    """gq.grouped_amax() as the operator gq::grouped_amax."""
+    encoded = None if columnwise is None else _encode(columnwise)
+    outs = _amax_op(
+        _listed(x), row_indices, offsets, None, None, noop_flag, rows, encoded,
+        producer, amax, columnwise_amax, row_amax, column_amax,
+    )  # fmt: skip
+    return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+@torch.library.custom_op("gq::update_scales", mutates_args=("history", "scale"))
+def _update_scales(
+    amax: torch.Tensor, history: torch.Tensor, scale: torch.Tensor, format: str,
+    amax_algo: str, margin: int,
+) -> None:  # fmt: skip
+    _functions.update_scales(
+        amax, history, scale, format, amax_algo=amax_algo, margin=margin
+    )
+
+
+@_update_scales.register_fake
+def _(amax, history, scale, format, amax_algo, margin):
+    return None
+
+
+def update_scales(
+    amax, history, scale, format: str = "fp8_e4m3", *, amax_algo: str = "max",
+    margin: int = 0,
+):  # fmt: skip
+    """gq.update_scales() as the operator gq::update_scales."""
+    _update_scales(amax, history, scale, format, amax_algo, margin)
+    return history, scale
+
+
+# ---------------------------------------------------------------------------
+# Matmuls
+# ---------------------------------------------------------------------------
+
+
+def _block_format(q):
+    """The format of a Quantized where it has scales of blocks."""
+    return None if q.format in _formats.TENSOR_FORMATS else q.format
 
 
 def grouped_mm(
@@ -222,49 +383,48 @@ def grouped_mm(
 ):  # fmt: skip
     """gq.grouped_mm() as the operator gq::grouped_mm; `out_dtype` is a name."""
     if isinstance(a, Quantized):
-        format = format or a.format
+        format = format or _block_format(a)
         offsets = a.offsets if offsets is None else offsets
         a_scales = a.scales if a_scales is None else a_scales
         scale_offsets = a.scale_offsets if scale_offsets is None else scale_offsets
         a = a.data
     if isinstance(b, Quantized):
-        b_format = b_format or b.format
+        b_format = b_format or _block_format(b)
         b_scales = b.scales if b_scales is None else b_scales
         b = b.data
-    return _mm(
-        a, b, offsets, a_scales, b_scales, scale_offsets, format, b_format, b_major,
-        alpha, row_scales, column_scales, bias, out_dtype,
+    return _mm_op(
+        a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
+        column_scales, bias, format, b_format, b_major, out_dtype,
+        _is_closed(offsets, scale_offsets),
     )[0]  # fmt: skip
 
 
-# ---------------------------------------------------------------------------
-# grouped_dequantize, fake_quantize, grouped_amax
-# ---------------------------------------------------------------------------
-
-
-def _prepare_dequantize(
-    data, offsets, scales, scale_offsets, format, recipe, scale_layout, global_scale,
-    outer_amax, scale_inv, out_dtype,
+def grouped_wgrad(
+    a, b, offsets=None, *, n: int | None = None, k: int | None = None, a_scales=None,
+    b_scales=None, format: str | None = None, b_format: str | None = None, alpha=None,
+    out_dtype: str = "float32",
 ):  # fmt: skip
-    options = (
-        format, recipe, scale_layout, "rowwise", None, out_dtype,
-        _is_closed(offsets, scale_offsets), False,
-    )  # fmt: skip
-    tensors = (
-        data, scales, offsets, scale_offsets, None, None, global_scale, outer_amax,
-        scale_inv,
-    )  # fmt: skip
-    return options, tensors, None, None
+    """gq.grouped_wgrad() as the operator gq::grouped_wgrad."""
+    if isinstance(a, Quantized):
+        offsets = a.offsets if offsets is None else offsets
+        format, n = format or _block_format(a), n or a.columns
+        a, a_scales = a.columnwise_data, a.columnwise_scales
+    if isinstance(b, Quantized):
+        b_format, k = b_format or _block_format(b), k or b.columns
+        b, b_scales = b.columnwise_data, b.columnwise_scales
+    for name, value in ("n", n), ("k", k):
+        if value is None:
+            raise _functions.invalid_argument(
+                f"{name}: expected it, where a and b are tensors"
+            )
+    return _wgrad_op(
+        a, b, a_scales, b_scales, offsets, alpha, format, b_format, n, k, out_dtype
+    )[0]
 
 
-_dequantize = _define(
-    "grouped_dequantize(Tensor data, Tensor offsets, Tensor? scales,"
-    " Tensor? scale_offsets, str? format, str? recipe, str? scale_layout,"
-    " Tensor? global_scale, Tensor? outer_amax, Tensor? scale_inv, str out_dtype)"
-    " -> Tensor[]",
-    _functions._dequantize_planner,
-    _prepare_dequantize,
-)
+# ---------------------------------------------------------------------------
+# The way back
+# ---------------------------------------------------------------------------
 
 
 def grouped_dequantize(
@@ -277,17 +437,35 @@ def grouped_dequantize(
     Rows in no group are zero.
     """
     if isinstance(data, Quantized):
-        format = format or data.format
+        format = format or _block_format(data)
         offsets = data.offsets if offsets is None else offsets
         scales = data.scales if scales is None else scales
         scale_offsets = data.scale_offsets if scale_offsets is None else scale_offsets
+        scale_inv = data.scale_inv if scale_inv is None else scale_inv
         data = data.data
     if recipe is None and outer_amax is not None:
         recipe = "te"
-    return _dequantize(
-        data, offsets, scales, scale_offsets, format, recipe, scale_layout,
-        global_scale, outer_amax, scale_inv, out_dtype,
+    return _dequantize_op(
+        data, scales, offsets, scale_offsets, None, None, global_scale, outer_amax,
+        scale_inv, format, recipe, scale_layout, "rowwise", None, out_dtype,
+        _is_closed(offsets, scale_offsets), False,
     )[0]  # fmt: skip
+
+
+def block_dequantize(
+    data, scales=None, format: str | None = None, *, global_scale=None,
+    out_dtype: str = "bfloat16",
+):  # fmt: skip
+    """gq.block_dequantize() as the operator gq::block_dequantize."""
+    if isinstance(data, Quantized):
+        scales = data.scales if scales is None else scales
+        data, format = data.data, format or data.format
+    return _block_dequantize_op(data, scales, global_scale, format or "nvfp4", out_dtype)[0]
+
+
+# ---------------------------------------------------------------------------
+# With gradients
+# ---------------------------------------------------------------------------
 
 
 @torch.library.custom_op("gq::fake_quantize", mutates_args=())
@@ -325,25 +503,109 @@ def fake_quantize(x, offsets, format: str = "nvfp4"):
     return _fake_quantize(x, offsets, format)
 
 
-def _prepare_amax(x, offsets, row_indices, producer, amax, row_amax, column_amax):
-    inputs, names, labels = _functions._names_of(x, _functions._AMAX_NAMES)
-    options = (len(inputs), "all", producer, amax, row_amax, column_amax)
-    return options, (*inputs, row_indices, offsets, None, None), names, labels
+def _cut(t, *shape):
+    """The beginning of a buffer as a tensor of this shape."""
+    size = 1
+    for extent in shape:
+        size *= extent
+    return t.reshape(-1)[:size].reshape(shape)
 
 
-_amax = _define(
-    "grouped_amax(Tensor[] x, Tensor offsets, Tensor? row_indices, str? producer,"
-    " bool amax, bool row_amax, bool column_amax) -> Tensor[]",
-    _functions._amax_planner,
-    _prepare_amax,
-)
+def _quantized_weights(w, f):
+    """Weights [G, N, K] in both directions: for rows of x, and for rows of dy."""
+    groups, n, k = w.shape
+    offsets = torch.arange(groups + 1, dtype=torch.int32, device=w.device) * n
+    q = grouped_block_quantize(w.reshape(-1, k), offsets, f.name, columnwise=True)
+    if f.layout == "tile128x4":
+        scales = up(n, 128), up(k // f.block_columns, 4)
+        columnwise_scales = up(k, 128), up(n // f.block_columns, 4)
+    else:
+        scales = n // f.block_rows, k // f.block_columns
+        columnwise_scales = k // f.block_rows, n // f.block_columns
+    across = (k, f.stored(n)) if f.transposes else (n, f.stored(k))
+    return (
+        q.data.reshape(groups, n, -1), _cut(q.scales, groups, *scales),
+        _cut(q.columnwise_data, groups, *across),
+        _cut(q.columnwise_scales, groups, *columnwise_scales),
+    )  # fmt: skip
 
 
-def grouped_amax(
-    x, offsets, *, amax: bool = True, row_amax: bool = False,
-    column_amax: bool = False, producer: str | None = None, row_indices=None,
-):  # fmt: skip
-    """gq.grouped_amax() as the operator gq::grouped_amax."""
-    inputs = list(x) if isinstance(x, (tuple, list)) else [x]
-    outs = _amax(inputs, offsets, row_indices, producer, amax, row_amax, column_amax)
-    return outs[0] if len(outs) == 1 else tuple(outs)
+def _name(dtype):
+    return str(dtype).removeprefix("torch.")
+
+
+class _GroupedLinear(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x, w, offsets, format, w_format):
+        f = _formats.find(w_format, "w_format")
+        q = grouped_block_quantize(x, offsets, format, columnwise=True)
+        data, scales, across, scales_across = _quantized_weights(w, f)
+        context.save_for_backward(
+            q.columnwise_data, q.columnwise_scales, across, scales_across, offsets
+        )
+        context.formats, context.shape = (format, f), w.shape
+        context.dtypes = _name(x.dtype), _name(w.dtype)
+        return grouped_mm(
+            q, data, b_scales=scales, b_format=w_format, out_dtype=_name(x.dtype)
+        )
+
+    @staticmethod
+    def backward(context, dy):
+        columns, column_scales, across, scales_across, offsets = context.saved_tensors
+        (format, f), (_, n, k) = context.formats, context.shape
+        q = grouped_block_quantize(dy.contiguous(), offsets, format, columnwise=True)
+        dx = dw = None
+        if context.needs_input_grad[0]:
+            dx = grouped_mm(
+                q, across, b_scales=scales_across, b_format=f.name,
+                b_major="k" if f.transposes else "n", out_dtype=context.dtypes[0],
+            )  # fmt: skip
+        if context.needs_input_grad[1]:
+            dw = grouped_wgrad(
+                q.columnwise_data, columns, offsets, n=n, k=k,
+                a_scales=q.columnwise_scales, b_scales=column_scales, format=format,
+                b_format=format, out_dtype=context.dtypes[1],
+            )  # fmt: skip
+        return dx, dw, None, None, None
+
+
+def grouped_linear(
+    x, w, offsets, format: str = "mxfp8_e4m3", w_format: str | None = None
+):
+    """A linear layer of experts that is quantized in training too, with gradients.
+
+    y[i] = w[e] x[i] for each row i of group e. Each of the three products
+    multiplies what is quantized along what it contracts: y rows of x and of w, dx
+    rows of dy and columns of w, dw[e] the columns of a group of dy and of x. The
+    gradients are those of the layer without quantization, of these operands.
+
+    Args:
+      x: [M, K] float32, bfloat16 or float16.
+      w: [G, N, K] of one of these types.
+      offsets: [G+1] int32 or int64: expert e has the rows offsets[e] to
+        offsets[e+1].
+      format: of x and dy, one of gq.FORMATS; N and K are multiples of its block
+        and of 32.
+      w_format: of w, with scales as `format` has; None is `format`, or
+        "fp8_e4m3_128x128" for "fp8_e4m3_1x128".
+
+    Returns:
+      [M, N] of the type of x; rows in no group are zero.
+
+    Raises:
+      gq.Error: INVALID_ARGUMENT, the message names the argument.
+    """
+    if w.dim() != 3:
+        raise _functions.invalid_argument(
+            f"w: expected [G, N, K], found shape {list(w.shape)}"
+        )
+    f = _formats.find(format)
+    if w_format is None:
+        w_format = "fp8_e4m3_128x128" if format == "fp8_e4m3_1x128" else format
+    multiple = max(f.block_columns, _formats.find(w_format, "w_format").block_columns, 32)
+    if w.shape[1] % multiple or w.shape[2] % multiple:
+        raise _functions.invalid_argument(
+            f"w: expected N and K that are multiples of {multiple}, found"
+            f" {list(w.shape)}"
+        )
+    return _GroupedLinear.apply(x, w, offsets, format, w_format)

@@ -177,12 +177,97 @@ def gradient():
 
 
 @test
+def operators_are_the_functions():
+    """Each operator of gq.torch returns the bytes of the function of its name."""
+    torch.manual_seed(0)
+    x = torch.randn(200, 128, device=WHERE).bfloat16()
+    dy = torch.randn(200, 256, device=WHERE).bfloat16()
+    w = torch.randn(2, 256, 128, device=WHERE).bfloat16()
+    offsets = torch.tensor([0, 64, 200], dtype=torch.int32, device=WHERE)
+    starts = torch.tensor([0, 128], dtype=torch.int32, device=WHERE)
+    scale = torch.tensor([3.0, 5.0], device=WHERE)
+    amax = gq.grouped_amax(x, offsets)
+
+    def calls(m, fmt="mxfp8_e4m3"):
+        """What a module gives, by name: gq or gq.torch."""
+        both = m.grouped_block_quantize(x, offsets, fmt, columnwise=True, amax=True)
+        gradient = m.grouped_block_quantize(dy, offsets, fmt, columnwise=True)
+        fp8 = m.grouped_quantize(x, offsets, scale=scale, columnwise=True, amax=True)
+        rows = m.block_quantize(x)
+        history, next_scale = torch.zeros(4, 2, device=WHERE), scale.clone()
+        return {
+            "grouped_block_quantize": [both.data, both.scales, both.columnwise_data,
+                                       both.columnwise_scales, both.amax],
+            "a direction": [m.grouped_block_quantize(
+                x, offsets, rowwise=False,
+                columnwise=gq.Direction(transform="hadamard16", signs=5), recipe="te",
+                columnwise_outer_amax=scale).columnwise_data],
+            "nv": m.nv_grouped_block_quantize(x, offsets, starts),
+            "grouped_quantize": [fp8.data, fp8.columnwise_data, fp8.amax, fp8.scale_inv],
+            "current scaling": [m.grouped_quantize(x, offsets, outer_amax=amax).data],
+            "grouped_amax": m.grouped_amax(x, offsets, row_amax=True, column_amax=True),
+            "update_scales": m.update_scales(amax, history, next_scale),
+            "grouped_mm": [m.grouped_mm(both, m.quantize_weights(w, fmt))],
+            "grouped_mm fp8": [m.grouped_mm(
+                fp8, w.to(torch.float8_e4m3fn), alpha=fp8.scale_inv)],
+            "grouped_wgrad": [m.grouped_wgrad(gradient, both)],
+            "grouped_dequantize": [m.grouped_dequantize(both)],
+            "grouped_dequantize fp8": [m.grouped_dequantize(fp8)],
+            "block_quantize": [rows.data, rows.scales],
+            "block_dequantize": [m.block_dequantize(rows)],
+            "preprocess": [m.preprocess_grouped_matmul_sf(rows.scales, offsets, starts)],
+        }  # fmt: skip
+
+    functions_, operators_ = calls(gq), calls(gq.torch)
+    for name, wanted in functions_.items():
+        for i, (a, b) in enumerate(zip(wanted, operators_[name], strict=True)):
+            assert a.shape == b.shape and a.dtype == b.dtype, (name, i)
+            a, b = stored(a), stored(b)
+            # What belongs to no group is zero, and anything for the functions.
+            assert ((a == b) | (b == 0)).all() and b.any(), (name, i)
+    exposed = {n for n in gq.torch.__all__ if hasattr(gq, n)} - {"Quantized"}
+    missing = {n for n in vars(gq) if "quantize" in n or n.startswith("grouped_")} - exposed
+    assert missing == set(), missing
+
+
+@test
+def linear_gradients():
+    """The gradients of grouped_linear are those of the layer, within what the format
+    allows; the same compiled."""
+    torch.manual_seed(0)
+    offsets = torch.tensor([0, 100, 100, 256], dtype=torch.int32, device=WHERE)
+    rows = [slice(0, 100), slice(100, 100), slice(100, 256)]
+    compiled = torch.compile(gq.torch.grouped_linear, fullgraph=True)
+    for fmt, w_fmt, bound in (
+        ("mxfp8_e4m3", None, 0.06), ("mxfp8_e4m3", "mxfp4", 0.2),
+        ("fp8_e4m3_1x128", None, 0.06), ("nvfp4", None, 0.2),
+    ):  # fmt: skip
+        x = torch.randn(256, 256, device=WHERE, requires_grad=True)
+        w = torch.randn(3, 128, 256, device=WHERE, requires_grad=True)
+        dy = torch.randn(256, 128, device=WHERE)
+        y = torch.cat([x[r] @ e.t() for r, e in zip(rows, w)])
+        wanted = [y, *torch.autograd.grad(y, (x, w), dy)]
+        y = gq.torch.grouped_linear(x, w, offsets, fmt, w_fmt)
+        found = [y, *torch.autograd.grad(y, (x, w), dy)]
+        for a, b in zip(found, wanted):
+            error = ((a - b).norm() / b.norm()).item()
+            assert a.dtype == b.dtype and error < bound, (fmt, error)
+        assert not found[2][1].any()
+        y = compiled(x, w, offsets, fmt, w_fmt)
+        for a, b in zip(found, [y, *torch.autograd.grad(y, (x, w), dy)]):
+            assert torch.equal(a, b)
+    raises(gq.Error, "w: expected N and K that are multiples of 32", gq.torch.grouped_linear,
+           x, w[:, :100], offsets)  # fmt: skip
+    raises(gq.Error, "w: expected .G, N, K.", gq.torch.grouped_linear, x, w[0], offsets)
+
+
+@test
 def operators():
     """opcheck: schema, fake, autograd, ahead-of-time dispatch, also of dynamic
     shapes."""
     x = torch.randn(128, 64, device=WHERE).bfloat16()
     offsets = torch.tensor([0, 64, 128], dtype=torch.int32, device=WHERE)
-    ops, none = torch.ops.gq, [None] * 6
+    ops = torch.ops.gq
     # The check of the schema computes with results, as torch does not with f8,
     # and copies them, as it does not f4.
     fmt = "mxfp8_e4m3"
@@ -196,21 +281,46 @@ def operators():
 
     check_operator(
         ops.grouped_block_quantize,
-        ([x], offsets, fmt, None, None, "all", "usual", "usual", None, *none, True, "float32"),
-    )
-    q = gq.grouped_block_quantize(x, offsets, fmt)
+        ([x], None, offsets, *[None] * 8, fmt, None, None, "all", "usual", "usual", None,
+         True, "float32", True, True),
+    )  # fmt: skip
+    q = gq.grouped_block_quantize(x, offsets, fmt, columnwise=True)
     w = gq.quantize_weights(x.reshape(2, 64, 64), fmt)
     check_operator(
         ops.grouped_mm,
-        (q.data, w.data, offsets, q.scales, w.scales, q.scale_offsets, fmt, fmt, "k",
-         None, None, None, None, "bfloat16"),
+        (q.data, w.data, q.scales, w.scales, offsets, q.scale_offsets, *[None] * 4, fmt,
+         fmt, "k", "bfloat16", True),
+    )  # fmt: skip
+    columns = q.columnwise_data, q.columnwise_scales
+    check_operator(
+        ops.grouped_wgrad,
+        (columns[0], columns[0], columns[1], columns[1], offsets, None, fmt, fmt, 64, 64,
+         "float32"),
     )  # fmt: skip
     check_operator(
         ops.grouped_dequantize,
-        (q.data, offsets, q.scales, q.scale_offsets, fmt, None, None, None, None, None, "bfloat16"),
+        (q.data, q.scales, offsets, q.scale_offsets, *[None] * 5, fmt, None, None,
+         "rowwise", None, "bfloat16", True, False),
+    )  # fmt: skip
+    check_operator(ops.block_quantize, (x, None, fmt))
+    rows = gq.block_quantize(x, fmt)
+    check_operator(ops.block_dequantize, (*rows, None, fmt, "float32"))
+    check_operator(
+        ops.preprocess_grouped_matmul_sf, (rows.scales, offsets, q.scale_offsets, fmt, True)
     )
+    largest = torch.tensor([4.0, 4.0], device=WHERE)
+    check_operator(
+        ops.grouped_quantize,
+        ([x], None, offsets, None, None, largest, None, "fp8_e4m3", "all", True, True,
+         None, True, None, True),
+    )  # fmt: skip
     torch.library.opcheck(
-        ops.grouped_amax.default, ([x], offsets, None, None, True, True, True)
+        ops.grouped_amax.default,
+        ([x], None, offsets, None, None, None, "all", None, None, True, False, True, True),
+    )
+    history, scale = torch.zeros(4, 2, device=WHERE), torch.ones(2, device=WHERE)
+    torch.library.opcheck(
+        ops.update_scales.default, (largest, history, scale, "fp8_e4m3", "max", 0)
     )
     grad = x.float().requires_grad_()
     torch.library.opcheck(ops.fake_quantize.default, (grad, offsets, "nvfp4"))
