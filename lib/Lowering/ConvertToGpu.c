@@ -29,6 +29,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /// What the kernels of an op have in common.
 typedef struct Launcher {
@@ -38,6 +39,8 @@ typedef struct Launcher {
   MlirValue stream;
   /// Kernels so far.
   int32_t *number;
+  /// That they are for.
+  const char *chip;
 } Launcher;
 
 //===----------------------------------------------------------------------===//
@@ -743,12 +746,15 @@ static bool launchDequantize(const Launcher *launcher,
   };
   bool divides = !mlirValueIsNull(desc->globalScale);
   bool manyScales = columnwise && desc->format == GQ_FORMAT_NVFP4;
-  return launch(launcher, GQ_KERNEL_DEQUANTIZE_TILES,
-                mlirValueIsNull(desc->offsets) ? "block_dequantize"
-                                               : "grouped_dequantize",
-                &operands, gq_dev_dequantize_tiles_bounds(manyScales, divides),
-                gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_DEQUANTIZE_TILES,
-                               &operands));
+  return launch(
+      launcher, GQ_KERNEL_DEQUANTIZE_TILES,
+      mlirValueIsNull(desc->offsets) ? "block_dequantize"
+                                     : "grouped_dequantize",
+      &operands,
+      gq_dev_dequantize_tiles_bounds(manyScales, divides,
+                                     strcmp(launcher->chip, "sm_120a") == 0),
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_DEQUANTIZE_TILES,
+                     &operands));
 }
 
 //===----------------------------------------------------------------------===//
@@ -1070,14 +1076,17 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
              : launchTiles(launcher, &desc, statusWord);
 }
 
-static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
+static bool convert(MlirOperation module, MlirOperation op, int32_t *number,
+                    const char *chip) {
   if (!gqCheckLowerable(op))
     return false;
   if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
     return gqOpError(op, "needs to be in a func.func of the module itself to "
                          "be lowered to kernels");
-  Launcher launcher = {
-      .module = module, .builder = gqBuilderBefore(op), .number = number};
+  Launcher launcher = {.module = module,
+                       .builder = gqBuilderBefore(op),
+                       .number = number,
+                       .chip = chip};
   launcher.stream =
       buildHostCall(&launcher, "gqGetStream", 0, NULL,
                     mlirLLVMPointerTypeGet(launcher.builder.context, 0));
@@ -1088,13 +1097,13 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number) {
   return true;
 }
 
-MlirLogicalResult gqConvertToGpu(MlirOperation module) {
+MlirLogicalResult gqConvertToGpu(MlirOperation module, const char *chip) {
   gqOpList ops = gqCollect(module, gqIsComputeOp);
   bool valid = ops.size == 0 || declareHostFunctions(module);
   int32_t number = 0;
   if (valid)
     for (intptr_t i = 0; i < ops.size; ++i)
-      valid &= convert(module, ops.ops[i], &number);
+      valid &= convert(module, ops.ops[i], &number, chip);
   if (ops.size)
     mlirOperationSetAttributeByName(
         module, mlirStringRefCreateFromCString("gpu.container_module"),

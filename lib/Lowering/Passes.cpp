@@ -90,8 +90,15 @@ GQ_DEFINE_PASS(GqProtectArguments, gqProtectArguments)
 GQ_DEFINE_PASS(GqExpandSmallFloats, gqExpandSmallFloats)
 GQ_DEFINE_PASS(GqFinalizeBoundary, gqFinalizeBoundary)
 GQ_DEFINE_PASS(ConvertGqToRuntime, gqConvertToRuntime)
-GQ_DEFINE_PASS(ConvertGqToGpu, gqConvertToGpu)
 GQ_DEFINE_PASS(GqDeviceMemory, gqDeviceMemory)
+struct ConvertGqToGpuPass : impl::ConvertGqToGpuBase<ConvertGqToGpuPass> {
+  using ConvertGqToGpuBase::ConvertGqToGpuBase;
+  void runOnOperation() override {
+    if (failed(unwrap(
+            gqConvertToGpu(wrap(getOperation().getOperation()), chip.c_str()))))
+      signalPassFailure();
+  }
+};
 struct GqAttachTargetPass : impl::GqAttachTargetBase<GqAttachTargetPass> {
   using GqAttachTargetBase::GqAttachTargetBase;
   void runOnOperation() override {
@@ -161,7 +168,10 @@ LogicalResult buildNvvm(OpPassManager &pm, const NvvmPipelineOptions &options,
           gqNvvmOptionsCheck(options.format.c_str(), options.opt))
     return fail(error);
   pm.addPass(createGqChooseKernels({options.chip}));
-  if (failed(append(pm, gqNvvmPipeline(options.fuse), fail)))
+  if (failed(append(pm, gqNvvmPipelineToBuffers(options.fuse), fail)))
+    return failure();
+  pm.addPass(createConvertGqToGpu({options.chip}));
+  if (failed(append(pm, gqNvvmPipelineToKernels(), fail)))
     return failure();
   pm.addPass(createGqAttachTarget({options.chip, options.opt}));
   if (failed(append(pm, gqNvvmPipelineToLlvm(), fail)))

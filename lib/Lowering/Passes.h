@@ -34,7 +34,7 @@ MlirLogicalResult gqFinalizeBoundary(MlirOperation module);
 void gqLowerDeallocations(MlirOperation root);
 MlirLogicalResult gqConvertToRuntime(MlirOperation module);
 MlirLogicalResult gqChooseKernels(MlirOperation module, const char *chip);
-MlirLogicalResult gqConvertToGpu(MlirOperation module);
+MlirLogicalResult gqConvertToGpu(MlirOperation module, const char *chip);
 void gqPrepareKernels(MlirOperation root);
 void gqCollapseLoops(MlirOperation root);
 void gqShareKernels(MlirOperation module);
@@ -47,9 +47,11 @@ MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chip,
 /// be quoted, and not everything can be.
 char *gqCpuPipeline(bool fuse);
 
-/// The same with kernels for an NVIDIA GPU: what comes before gq-attach-target,
-/// and what comes between that and gpu-module-to-binary, which end it.
-char *gqNvvmPipeline(bool fuse);
+/// The same with kernels for an NVIDIA GPU: what comes before
+/// convert-gq-to-gpu, between that and gq-attach-target, and between that and
+/// gpu-module-to-binary, which end it.
+char *gqNvvmPipelineToBuffers(bool fuse);
+char *gqNvvmPipelineToKernels(void);
 char *gqNvvmPipelineToLlvm(void);
 
 /// Says why kernels cannot be made with an image format, "fatbin", "bin" or

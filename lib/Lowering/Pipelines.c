@@ -37,7 +37,7 @@ static const char bufferization[] =
     "canonicalize,buffer-deallocation-simplification,"
     "gq-lower-deallocations,"
     "bufferization-lower-deallocations,cse,canonicalize,"
-    "convert-bufferization-to-memref,";
+    "convert-bufferization-to-memref";
 
 /// A kernel for each linalg op that is left. Loops over any number of
 /// dimensions become one, so that whatever is innermost is spread over the
@@ -97,20 +97,26 @@ char *gqCpuPipeline(bool fuse) {
   gqText text = {0};
   printFrontend(&text, fuse);
   gqTextPrintf(&text, "gq-expand-producers,%s", bufferization);
-  gqTextPrintf(&text, "convert-gq-to-runtime,");
+  gqTextPrintf(&text, ",convert-gq-to-runtime,");
   gqTextPrintf(&text, "func.func(convert-linalg-to-loops),canonicalize,%s",
                loopsToBranches);
   printToLlvm(&text, "");
   return gqTextOrAbort(&text);
 }
 
-char *gqNvvmPipeline(bool fuse) {
+char *gqNvvmPipelineToBuffers(bool fuse) {
   gqText text = {0};
   printFrontend(&text, fuse);
   if (fuse)
     gqTextPrintf(&text, "gq-fuse-producers,");
-  gqTextPrintf(&text, "%sconvert-gq-to-gpu,gq-share-kernels,%sgq-device-memory,%s",
-               bufferization, linalgToKernels, loopsToBranches);
+  gqTextPrintf(&text, "%s", bufferization);
+  return gqTextOrAbort(&text);
+}
+
+char *gqNvvmPipelineToKernels(void) {
+  gqText text = {0};
+  gqTextPrintf(&text, "gq-share-kernels,%sgq-device-memory,%s", linalgToKernels,
+               loopsToBranches);
   gqTextPrintf(&text,
                "gpu.module(gq-expand-small-floats,%s,convert-gpu-to-nvvm)",
                mathInF32);

@@ -351,21 +351,23 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
 //===----------------------------------------------------------------------===//
 
 /// For as many CTAs registers suffice. `manyScales`: of nvfp4 along columns;
-/// `divides`: by a global scale.
+/// `divides`: by a global scale; `sm120`: for that chip the assembler takes up
+/// to 95 registers for what it has 80 for on the others.
 GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(bool manyScales,
-                                                       bool divides) {
+                                                       bool divides,
+                                                       bool sm120) {
   return (gq_dev_bounds){.threads = GQ_DEV_DEQUANTIZE_TILES_THREADS,
-                         .minCtas = divides      ? 4
-                                    : manyScales ? 5
-                                                 : 6};
+                         .minCtas = divides               ? 4
+                                    : manyScales || sm120 ? 5
+                                                          : 6};
 }
 
 /// A few rounds of CTAs, which even out how long jobs take.
 GQ_INLINE gqLaunchPlan gq_dev_dequantize_tiles_plan(
     const gq_dev_dequantize_tiles_extents *x, int64_t multiprocessors) {
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
-  int64_t full =
-      gq_dev_dequantize_tiles_bounds(false, false).minCtas * multiprocessors;
+  int64_t full = gq_dev_dequantize_tiles_bounds(false, false, false).minCtas *
+                 multiprocessors;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(jobs < full        ? jobs
                                                : jobs < 24 * full ? full
                                                                   : 4 * full)};

@@ -330,8 +330,13 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
     calls a function of `runtime_kernels/kernels/Kernels.h` with the op's
     attributes and static extents as constants and, where the op has a
     `producer`, with a function made of it. `gq-attach-target` provides the
-    functions.
+    functions. `chip` decides how many CTAs a multiprocessor shall hold of some
+    kernels; they run on the others too.
   }];
+  let options = [
+    Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
+           "The chip: sm_90a, sm_100a or sm_120a">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
                            "::mlir::gpu::GPUDialect",

@@ -5,7 +5,7 @@
 //
 // Defines dequantize_NAME(DequantizeTilesOperands) for each variant. KERNEL is
 // how kernels are declared, BOUNDS what is said in one of how many CTAs of it a
-// multiprocessor shall hold.
+// multiprocessor shall hold, SM120 whether it is compiled for that chip.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,8 @@
     const bool nvfp4 = GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4;                  \
     BOUNDS(gq_dev_dequantize_tiles_bounds(                                     \
         nvfp4 && (PARTS) & GQ_DEV_COLUMNWISE,                                  \
-        nvfp4 && recipe == GQ_RECIPE_NVFUSER && outerKind != GQ_OUTER_NONE))   \
+        nvfp4 && recipe == GQ_RECIPE_NVFUSER && outerKind != GQ_OUTER_NONE,    \
+        SM120))                                                                \
     CALL(dequantize_tiles, GQ_DEQUANTIZE_TILES_OPERANDS);                      \
   }
 #include "DequantizeVariants.h"

@@ -49,10 +49,8 @@ if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
     # value or two more than there are registers.
     /stack frame/ && $1 <= 8 && $5 <= 8 && $9 <= 8 &&
       name ~ /^tiles_(mxfp8_both_dbias|mxfp8_all_f16|mxfp4_all|mxfp8_gathered_unaligned|fp8_gathered)$/ { next }
-    # Chips that have not been run: bounds of CTAs were chosen on sm_90a.
-    chip != "sm_90a" && /stack frame/ &&
-      (name ~ /^dequantize_/ ||
-       ($1 <= 8 && $5 <= 16 && name ~ /^tiles_(nvfp4_all|fp8_128x128_gathered)$/)) { next }
+    chip == "sm_120a" && /stack frame/ && $1 <= 8 && $5 <= 16 && $9 <= 8 &&
+      name ~ /^tiles_(nvfp4_all|fp8_128x128_gathered)$/ { next }
     /stack frame/ && $1 + $5 + $9 > 0 { print name, $0; bad = 1 }
     END { exit bad }' <<<"$report" >&2 || fail "a stack frame or spills"
   # Where ptxas sees a hazard it waits after each wgmma, and says so.

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #define KERNEL __attribute__((device_kernel)) void
+#define SM120 (__CUDA_ARCH__ == 1200)
 // For bounds.awk: comments, of which those in dead code are removed.
 #define BOUNDS_CTAS(N)                                                         \
   if (bounds.minCtas == N)                                                     \
