@@ -36,14 +36,15 @@ def Gq_FormatAttr : Gq_EnumAttr<Gq_Format, "format"> {
 
     * `nvfp4`: see `RecipeAttr`.
     * `mxfp4`, `mxfp8_*`: the scale S is A * (1/max) rounded up to a power of
-      two, max being the largest code; a code is that of x / S.
-    * `fp8_*`: a code is that of x * s with s = max / A, at most the largest
-      finite float32, or 1 if A is 0 or infinite; what is stored is 1 / s.
-
-    * `fp8_e4m3`, `fp8_e5m2`: formats of a whole tensor, here of each group: a
-      code is that of x * s. The scale s is an operand, or follows from one that
-      is an amax, as that of a block does from A. These are for
-      `gq.grouped_quantize`; all other ops take formats of blocks.
+      two, max being the largest code; an element x becomes the code of x / S.
+    * `fp8_*_1x128`, `fp8_*_128x128`: x becomes the code of x * s with
+      s = max / A, at most the largest finite float32, or 1 if A is 0 or
+      infinite; 1 / s is stored.
+    * `fp8_e4m3`, `fp8_e5m2`: formats with one scale for a whole tensor, here for
+      each group: x becomes the code of x * s. The scale s is an operand, or is
+      computed from an amax operand as a block's scale is from A. Only
+      `gq.grouped_quantize` and `gq.update_scales` take these; all other ops take
+      formats with blocks.
 
     NaN becomes 6 in `f4E2M1FN` and 0x7F in the others.
   }];
@@ -61,8 +62,8 @@ def Gq_RecipeAttr : Gq_EnumAttr<Gq_Recipe, "recipe"> {
     * `te`: `S = e4m3(A * (g * (1/6)))` with `g = (6 * 448)/a` for the outer
       amax a, at most the largest finite float32, or 1 if a is 0 or infinite.
 
-    With either, a code is `e2m1(x * inv)` with `inv = 1 / (S * (1/g))`; S before
-    its rounding and inv are clamped to the largest finite float32.
+    With either, a code is `e2m1(x * inv)` with `inv = 1 / (S * (1/g))`; inv, and
+    S before it is rounded, are clamped to the largest finite float32.
   }];
 }
 
@@ -78,8 +79,8 @@ def Gq_Major : Gq_Enum<"Major", "major", [
 ]>;
 def Gq_MajorAttr : Gq_EnumAttr<Gq_Major, "major"> {
   let description = [{
-    Which extent of the weights of a matmul is the innermost one in memory: the
-    one that is summed over, `k`, or the other, `n`.
+    Which extent of a matmul's weights is innermost in memory: `k`, the one that
+    is summed over, or `n`, the other one.
   }];
 }
 
@@ -89,8 +90,8 @@ def Gq_Axis : Gq_Enum<"Axis", "axis", [
 ]>;
 def Gq_AxisAttr : Gq_EnumAttr<Gq_Axis, "axis"> {
   let description = [{
-    Along what the blocks of quantized data lie, and in which form it is stored:
-    that of the `outs` of `gq.grouped_block_quantize`, or that of its
+    The direction in which data was quantized, and so the form in which it is
+    stored: that of the `outs` of `gq.grouped_block_quantize`, or that of its
     `columnwise_outs`.
   }];
 }
@@ -103,7 +104,7 @@ def Gq_RowsAttr : Gq_EnumAttr<Gq_Rows, "rows"> {
   let description = [{
     With `all`, the rowwise data of rows in no group is quantized too, as
     `gq.block_quantize` would; with `grouped` it is left alone. Scales of such
-    rows are never written, and columnwise data, amax and dbias know only rows
+    rows are never written, and columnwise data, amax and dbias cover only rows
     in groups.
   }];
 }
@@ -140,31 +141,32 @@ def Gq_FourOverSix : Gq_Enum<"FourOverSix", "four_over_six", [
 
 def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
   let mnemonic = "direction";
-  let summary = "How one direction is quantized, where it is not as usual";
+  let summary = "How one direction differs from the default";
   let description = [{
-    All parts may be left out:
+    Each part is optional:
 
     * `rounding`: how an element becomes a code: `nearest`, ties to even, or
-      `stochastic`, up or down by random bits of Philox4x32-10, 8 an element.
-      These are a pure function of `rng_state` and of the direction and the place
-      of the block, so that they depend neither on the device nor on how rows
+      `stochastic`, up or down by 8 random bits of Philox4x32-10 for each
+      element. The bits are a pure function of `rng_state`, the direction and the
+      position of the block, so they depend neither on the device nor on how rows
       are split into groups or gathered.
-    * `transform`: what becomes of the elements of a block before: `none`, or
+    * `transform`: what is applied to the elements of a block first: `none`, or
       `hadamard16`, a Hadamard transform of the 16 rows of a column, divided by 4
-      and rounded to bf16. Row i of a block changes its sign before if bit i of
-      `signs` is 1; no row does if it is left out. Rows that a block lacks count
-      0, and all 16 of its results are stored. The outer amax is that of what is
-      transformed.
-    * `block`: the rows and columns of the matrix that share a scale; those of
+      and rounded to bf16. Before it, row i of a block changes its sign if bit i
+      of `signs` is 1; without `signs` no row does. Missing rows of a block count
+      as 0, and all 16 of its results are stored. The outer amax is that of the
+      transformed elements.
+    * `block`: the rows and columns of the matrix that share a scale: those of
       the format, or `16x16`, counted from the first row of a group. Scales are
       stored as if each row had its own, and both directions have the same codes
       if both have such blocks.
-    * `outer`: what has an outer amax of its own: `group` (or all rows, with one
-      that is a scalar), `row` or `column`, which is a column of a group.
-    * `four_over_six`: with `mae` or `mse` there are two scales for a block, one
-      that maps its largest magnitude to 6 and one that maps it to 4, and that
-      of the smaller sum of errors, or of their squares, is taken. The outer
-      scale is then `6 * scale_max / a`, `scale_max` being 448, or 256.
+    * `outer`: what an outer amax applies to: a `group` (or all rows, if it is a
+      scalar), a `row`, or a `column` of a group.
+    * `four_over_six`: with `mae` or `mse` two scales are tried for each block,
+      one that maps its largest magnitude to 6 and one that maps it to 4; the one
+      with the smaller sum of absolute or squared errors is taken. The outer
+      scale is then `6 * scale_max / a`, where `scale_max` is 448 (the default)
+      or 256.
 
     ```mlir
     #gq.direction<rounding = stochastic, transform = hadamard16, signs = 0xD7E8>
@@ -198,15 +200,15 @@ def Gq_MmKernel : Gq_Enum<"MmKernel", "mm_kernel", [
 def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
   let description = [{
     The GPU kernel of `gq.grouped_mm`, and of `gq.grouped_wgrad`, which has `any`
-    and `tiles128`. All are right for any operands, and give
-    the same bits in every run; which is fast depends on the rows a group:
+    and `tiles128` only. Each gives the same bits in every run; which one is
+    fast depends on the rows per group:
 
     | kernel | made for |
     |---|---|
-    | `decode8`, `decode16` | up to as many rows a group: the weights are read once, near the memory's rate. MX formats have nothing else |
-    | `tiles32`, `tiles64`, `tiles128` | `nvfp4`, `fp8_*` and no format; up to as many rows, and more: tensor cores of sm_90a (wgmma), no workspace. With 8-bit codes tensor cores multiply these, and keep about 14 bits of a sum of 32 products; every 128 of them are added up in float32. Where that is too little, ask for `decode16` |
-    | `any` | K that is no multiple of 32, `b_major(n)`, or addresses of no alignment; other chips |
-    | `auto` | `gq-choose-kernels` replaces it |
+    | `decode8`, `decode16` | up to that many rows per group: the weights are read once, nearly at the memory's speed. Besides `any`, the only kernels for MX formats |
+    | `tiles32`, `tiles64`, `tiles128` | tiles of that many rows; `nvfp4`, `fp8_*` and no format: tensor cores of sm_90a (wgmma), no workspace. 8-bit codes are multiplied as such by tensor cores that keep about 14 bits of a sum of 32 products; sums of 128 are added up in float32. Where that is not precise enough, use `decode16` |
+    | `any` | K not a multiple of 32, `b_major(n)`, unaligned addresses, other chips |
+    | `auto` | replaced by `gq-choose-kernels` |
   }];
 }
 

@@ -20,55 +20,56 @@ def Gq_Dialect : Dialect {
     A *group* is a range of consecutive rows that belong to one expert of a
     Mixture-of-Experts layer.
 
-    All ops are in destination-passing style. On tensors each result is tied to
+    All ops are in destination-passing style. On tensors, each result is tied to
     the operand of `outs` at its position; on memrefs they have no results and
     write their `outs`.
 
-    **Effects.** On tensors the ops have no effects, though they can fail:
-    contents of offsets or row indices, or extents that are dynamic, may turn
-    out wrong where the op runs, which then leaves a status. As with a division,
-    failing is not an effect. An op whose results nobody reads is erased, and
-    its failure with it; equal ops are merged, and fail once. But no op runs
-    where the program would not run it, such as before a loop without
-    iterations, unless it cannot fail: that is `gq.block_quantize` on static
-    extents. On memrefs the ops read all operands and write their `outs`.
+    **Effects.** On tensors the ops have no effects, although they can fail: the
+    contents of offsets or row indices, or dynamic extents, may turn out to be
+    wrong when the op runs, which then leaves a status. As with a division,
+    failing is not an effect. An op whose results are unused is erased, and its
+    failure with it; equal ops are merged, and fail once. But no op runs where
+    the program would not run it, such as before a loop with no iterations,
+    unless it cannot fail, as `gq.block_quantize` on static extents cannot. On
+    memrefs the ops read all operands and write their `outs`.
 
     **Groups.** `offsets` holds G+1 row starts, the last of which bounds the
     last group, or G row starts, in which case the last group runs to the last
     row. `scale_offsets` holds, for each group, its first row in the padded
     scales. Both are `i32` or `i64`. Contents that do not describe groups are an
-    error at run time; they never cause an access outside of a buffer. On the
-    CPU nothing is written then. On a GPU, which does not wait to look at them,
-    the status says so later, and in every format, direction and layout
+    error at run time; they never cause an access out of bounds. On the CPU
+    nothing is written then. A GPU does not wait to look at them: the status
+    reports it later, and in every format, direction and layout
 
     - a group is skipped if its rows are not 0 <= begin <= end <= M, if its
       extents do not fit between its offsets (ragged groups), or if its tiles of
-      scales do not begin at a multiple of 128 or do not lie in the scales. A
-      group that does not fit into an output where groups follow each other
-      without a gap is skipped, and all later ones that have rows;
-    - of a skipped group nothing is written, also with `rows(all)`, but its
-      `amax` and `dbias`: 0. Where groups follow each other it counts as empty;
-    - all other groups and rows are written as always. Rows that decreasing
-      offsets give to more than one group, or to one and to none, and scales
-      whose tiles overlap are those of any of them; if such groups have more
-      tiles together than M rows in G groups can have, some are left out.
+      scales do not begin at a multiple of 128 or lie outside of the scales.
+      Where an output packs groups without gaps, a group that does not fit into
+      it is skipped, and so are all later groups that have rows;
+    - nothing of a skipped group is written, even with `rows(all)`, except its
+      `amax` and `dbias`, which are 0. Where groups are packed it counts as
+      empty;
+    - all other groups and rows are written as always. Where decreasing offsets
+      give a row to several groups, or tiles of scales overlap, any one of them
+      may determine what is written; if such groups together have more tiles
+      than M rows in G groups can have, some are left out.
 
-    **Memory.** What an op writes shares no byte with anything else that it
-    takes: an op may read an operand again after it has checked it. Inputs that
-    are only read may overlap, and so may the address ranges of rows that lie in
-    each other's gaps, as two ranges of columns of one matrix do. On tensors
-    bufferization sees to it; overlapping buffers are an error at run time, and
-    the op then writes nothing.
+    **Memory.** What an op writes shares no byte with any other operand: an op
+    may read an operand again after checking it. Inputs that are only read may
+    overlap, and so may the address ranges of rows that lie in each other's
+    gaps, as two ranges of columns of one matrix do. On tensors, bufferization
+    takes care of this; overlapping buffers are an error at run time, and the op
+    then writes nothing.
 
     **Packed data.** f4 data is `[M, K]` of `f4E2M1FN` or, as it is stored,
     `[M, K/2]` of `i8`: two codes a byte, the even index in the low nibble.
-    `gq-pack-subbyte` turns the first into the second.
+    `gq-pack-subbyte` turns the former into the latter.
 
     **Scale layouts.** The layout of a tensor of scales is part of its type, as
-    its encoding: none is linear, `#gq.tile128x4` is tiled. It is an attribute
-    of every op too, because memrefs have no encoding. In `tile128x4` the scale
-    of row r of a group (counted from the group's first row) and scale column c
-    is at the byte
+    its encoding: no encoding means linear, `#gq.tile128x4` means tiled. It is
+    also an attribute of every op, because memrefs have no encoding. In
+    `tile128x4` the scale of row r of a group (counted from the group's first
+    row) and scale column c is at byte
 
     ```
     scale_offsets[e]*P + (r/128)*128*P + (c/4)*512

@@ -75,7 +75,7 @@ class Gq_Op<string mnemonic, string firstInit, list<Trait> traits = []>
 
 defvar operandConstraints = [{
 
-    Constraints (an extent that one operand leaves dynamic, others may give):
+    Constraints (an extent may be static in one operand and dynamic in others):
     * (C1) Operands have the element types and ranks listed below.
     * (C2) Results are the types of `outs` where those are tensors; there are
       none where they are memrefs.
@@ -283,37 +283,37 @@ def Gq_GroupedBlockQuantizeOp
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
     ```
 
-    Everything but `ins` and `groups` is optional; there is at least one of
-    `outs` and `columnwise_outs`. The input is read once for all outputs.
+    Everything but `ins` and `groups` is optional, but at least one of `outs` and
+    `columnwise_outs` is required. The input is read once for all outputs.
 
-    **Groups.** Group e has the rows `offsets[e]` to `offsets[e+1]`; its tiles
-    of rowwise scales begin at row `scale_offsets[e]`, a multiple of 128.
-    Without `scale_offsets` groups are packed: `scale_offsets[e+1] =
-    scale_offsets[e] + (rows of e rounded up to 128)`, beginning with 0.
+    **Groups.** Group e has the rows from `offsets[e]` up to `offsets[e+1]`; its
+    tiles of rowwise scales begin at row `scale_offsets[e]`, a multiple of 128.
+    Without `scale_offsets` groups are packed: `scale_offsets[0] = 0` and
+    `scale_offsets[e+1] = scale_offsets[e] + (rows of e rounded up to 128)`.
     `scale_offsets_out` returns these.
 
-    **Scales of the recipe.** `global_scale` (recipe `nvfuser`) or `outer_amax`
-    (`te`) is one for all rows, or one a group; with one a group, rows in no
-    group are quantized without. `columnwise_outer_amax` is that of the columns,
-    if it is another. With `outer = row` of `rowwise` there is one for each row,
-    and with `outer = column` of `columnwise` for each column of each group.
+    **Scales of the recipe.** There is one `global_scale` (recipe `nvfuser`) or
+    `outer_amax` (`te`) for all rows, or one for each group; rows in no group are
+    then quantized without. `columnwise_outer_amax` is that of the columns, if
+    it differs. With `outer = row` of `rowwise` there is one for each row, and
+    with `outer = column` of `columnwise` one for each column of each group.
 
-    **Columns.** `columnwise_outs` are the data and scales of blocks of rows of a
-    column, counted from the group's first row, group after group. For a group
+    **Columns.** `columnwise_outs` are the data and scales of blocks along the
+    columns, counted from the group's first row, group after group. For a group
     of m rows, m32 is m rounded up to 32:
-    * Data of a format that transposes is flat, `[K, m32]` a group, packed along
-      m32; what is of no row is zero. Else it is as rowwise data.
-    * Scales are flat, `[K, m32/block]` a group, rounded up. In `tile128x4` K is
-      padded to 128 and the columns to 4. For blocks of 128 by 128 it is `[K/128,
-      m/128]`, rounded up.
+    * Data of a format that transposes is flat, `[K, m32]` for each group, packed
+      along m32 and padded with zeros. Other formats store it as rowwise data.
+    * Scales are flat, `[K, m32/block]` for each group, rounded up. In
+      `tile128x4` K is padded to 128 and the columns to 4. For blocks of 128 by
+      128 it is `[K/128, m/128]`, rounded up.
 
-    **Directions.** What a direction does in another way than is usual is said
-    for it alone (see `DirectionAttr`): `rowwise<...>` for `outs`,
-    `columnwise<...>` for `columnwise_outs`.
+    **Directions.** Where one direction differs from the default, its attribute
+    says so (see `DirectionAttr`): `rowwise<...>` for `outs`, `columnwise<...>`
+    for `columnwise_outs`.
 
-    `rng_state` holds seed and offset of the random bits of `rounding =
-    stochastic`, as unsigned numbers: whoever rounds twice with the same two gets
-    the same codes.
+    `rng_state` holds the seed and the offset of the random bits of `rounding =
+    stochastic`, as unsigned numbers: rounding twice with the same two gives the
+    same codes.
 
     ```mlir
     %qt, %sft = gq.grouped_block_quantize format(nvfp4) recipe(te)
@@ -327,12 +327,14 @@ def Gq_GroupedBlockQuantizeOp
     ```
 
     **Linear scales** are `[M, K/block]`; for blocks of 128 by 128, which begin
-    at a group's first row, flat: `[m/128, K/128]` a group, rounded up.
+    at a group's first row, they are flat: `[m/128, K/128]` for each group,
+    rounded up.
 
-    **Amaxes of rows.** With `outer = row` of `rowwise` and `row_amax_out` instead
-    of `outer_amax`, the op computes them itself, as `gq.grouped_amax` would:
-    those of rows that have data. `gq-fuse-row-amax` makes this of the two ops,
-    since a kernel that has a row on the chip need not read it again.
+    **Amaxes of rows.** With `outer = row` of `rowwise`, and `row_amax_out`
+    instead of `outer_amax`, the op computes the amaxes itself, as
+    `gq.grouped_amax` would, for the rows that it quantizes. `gq-fuse-row-amax`
+    fuses the two ops into this: a kernel that holds a row on the chip need not
+    read it again.
 
     ```mlir
     %q, %sf, %r = gq.grouped_block_quantize format(nvfp4) recipe(te)
@@ -345,13 +347,13 @@ def Gq_GroupedBlockQuantizeOp
            tensor<?xf32>
     ```
 
-    **No operation.** Where `noop_flag` is not 0 when the op runs, all results
-    come through from their `outs`: in a captured step weights are quantized only
-    if they have changed. Operands are checked all the same on the CPU.
+    **No operation.** If `noop_flag` is not 0 when the op runs, all results keep
+    the contents of their `outs`: in a captured step, weights are quantized only
+    if they have changed. The CPU checks the operands all the same.
 
     **Other results.** `amax[e]` is the largest magnitude of what is quantized in
-    group e, NaN dropped. `dbias[e]` are its column sums, accumulated in f32 in
-    an order that depends on nothing but the number of rows, rounded once. Both
+    group e, ignoring NaN. `dbias[e]` holds its column sums, accumulated in f32
+    in an order that depends only on the number of rows, and rounded once. Both
     are 0 for an empty group.
 
     ```mlir
@@ -371,12 +373,12 @@ def Gq_GroupedBlockQuantizeOp
            tensor<128xf32>, tensor<128x5120xf32>, tensor<128xi32>
     ```
 
-    **Ragged groups.** With `shapes`, group e is a row-major matrix
-    `[first_dims[e], last_dims[e]]` of its own extents, which begins at element
+    **Ragged groups.** With `shapes`, group e is a row-major matrix with extents
+    of its own, `[first_dims[e], last_dims[e]]`. It begins at element
     `offsets[e]` of a flat input, a multiple of 16 unless the group is empty, and
     ends at or before `offsets[e+1]`; elements in between belong to no group and
-    are left alone. The input and data are
-    flat, and so are all scales, group after group.
+    are left alone. Data is flat like the input, and so are all scales, group
+    after group.
 
     ```mlir
     %q, %sf = gq.grouped_block_quantize format(mxfp8_e4m3)
@@ -387,12 +389,11 @@ def Gq_GroupedBlockQuantizeOp
         -> tensor<?xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>
     ```
 
-    **Producer.** What is quantized may be computed from several inputs, element
-    by element, by the optional region `producer`. `maps` then says which element
-    of each input belongs to the element (m, k): the identity, a broadcast of a
-    column `(m, k) -> (m)` or of a row `(m, k) -> (k)`, or a scalar
-    `(m, k) -> ()`. The value that the region yields is quantized in the
-    precision of its type.
+    **Producer.** The optional region `producer` computes what is quantized from
+    several inputs, element by element. `maps` then says which element of each
+    input belongs to the element (m, k): the identity, a broadcast of a column
+    `(m, k) -> (m)` or of a row `(m, k) -> (k)`, or a scalar `(m, k) -> ()`. The
+    value that the region yields is quantized in the precision of its type.
 
     ```mlir
     %q, %sf = gq.grouped_block_quantize format(nvfp4)
@@ -410,13 +411,12 @@ def Gq_GroupedBlockQuantizeOp
         }
     ```
 
-    **Gather.** With `row_indices`, row m is that of another row of the input, as
-    tokens are permuted by expert: row `row_indices[m]` of `[N, K]`. The sorted
-    rows are never stored. With a `producer`, each input is read by row or by
-    index: that index is the symbol r of its map, `(m, k)[r] -> (r, k)` or
-    `(m, k)[r] -> (r)`. Every index must lie in [0, N), also those of rows in no
-    group. On the CPU another one is an error; on a GPU all gathered elements of
-    its row are zero.
+    **Gather.** With `row_indices`, row m is row `row_indices[m]` of the input
+    `[N, K]`, as when tokens are permuted by expert. The sorted rows are never
+    stored. With a `producer`, each input is read by row or by index; the index
+    is the symbol r of its map, `(m, k)[r] -> (r, k)` or `(m, k)[r] -> (r)`.
+    Every index must lie in [0, N), even that of a row in no group. On the CPU
+    any other is an error; on a GPU all gathered elements of its row are zero.
 
     ```mlir
     %q, %sf = gq.grouped_block_quantize format(nvfp4)
@@ -427,8 +427,8 @@ def Gq_GroupedBlockQuantizeOp
         -> tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN, #gq.tile128x4>
     ```
 
-    `data` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4; flat data
-    likewise.}], sharedConstraints, [{
+    `data` is `[M, K]` of the format's type or, for f4, `[M, K/2]` of i8; the same
+    holds for flat data.}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type. Without `scale_offsets`, `offsets` holds G+1.
     * (C6) `global_scale`, if of rank 1, holds G entries.
@@ -448,18 +448,18 @@ def Gq_GroupedBlockQuantizeOp
       `row_indices`, and none if not.
     * (C15) Inputs read by index have the same number N of rows.
     * (C16) `data` and `scales` come together, and so do `columnwise_data` and
-      `columnwise_scales`; there is one pair at least.
+      `columnwise_scales`; at least one of the pairs is there.
     * (C17) Data and scales are of the format's types.
     * (C18) Only `nvfp4` has the recipe `te`. It needs `outer_amax` or, without
       `outs`, `columnwise_outer_amax`, which is for `columnwise_data`, or
-      `row_amax`; no other
-      has these. Of rank 1 they hold G entries, but with `outer = row`
-      `outer_amax` is `[M]`, and with `outer = column` `columnwise_outer_amax` is
-      there and `[G, K]`. It is there, too, if rows have an `outer_amax` each.
+      `row_amax`; other recipes have none of these. Those of rank 1 hold G
+      entries, except that with `outer = row` `outer_amax` is `[M]`. With `outer
+      = column` `columnwise_outer_amax` is required and is `[G, K]`. It is also
+      required if `outer_amax` is one for each row.
     * (C19) Only `nvfp4` with the recipe `nvfuser` has a `global_scale`.
     * (C20) Scales of f32 are `linear`.
     * (C21) `scale_offsets` and `scale_offsets_out` are for rowwise scales in
-      `tile128x4` of groups of rows, and there is one of them at most.
+      `tile128x4` of groups of rows, and exclude each other.
       `scale_offsets_out` holds G entries of the type of `offsets`.
     * (C22) `columnwise_data` is flat if the format transposes, else as `data`.
     * (C23) `first_dims` and `last_dims` come together and hold G entries of the
@@ -486,7 +486,7 @@ def Gq_GroupedBlockQuantizeOp
     * (C38) `row_amax` is for `outer = row` of `rowwise` without `outer_amax`, and
       without `columnwise_outs`. It holds M entries.
 
-    With M = 0 the op folds to its `outs`, unless it has others than data and
+    With M = 0 the op folds to its `outs`, unless it has outputs besides data and
     scales.
   }]);
   let assemblyFormat = !strconcat([{
@@ -503,17 +503,17 @@ def Gq_GroupedQuantizeOp
     : Gq_GroupedQuantizeBase<"grouped_quantize", (ins
         Gq_FormatAttr:$format,
         DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows)> {
-  let summary = "Quantize groups to fp8 with a scale a group";
+  let summary = "Quantize groups to fp8 with one scale for each group";
   let description = [{
-    FP8 per tensor, group by group: a code of group e is that of `x * scale[e]`,
-    rounded to nearest even and saturated. The operands are those of
-    `gq.grouped_block_quantize`, but for scales of blocks, which these formats
-    have none of; groups, ragged groups, columns, producers, gathers, `amax`,
-    `dbias` and `rows` are as there. Columnwise data is transposed, and its
-    elements of no row are zero. With both directions an element has one code.
+    FP8 per tensor, group by group: an element x of group e becomes the code of
+    `x * scale[e]`, rounded to nearest even and saturated. The operands are those
+    of `gq.grouped_block_quantize` without block scales, which these formats do
+    not have; groups, ragged groups, columns, producers, gathers, `amax`, `dbias`
+    and `rows` work as there. Columnwise data is transposed and padded with
+    zeros. An element has the same code in both directions.
 
-    **Delayed scaling.** `scale` is what the last steps let expect. The same pass
-    returns `amax`, of which `gq.update_scales` makes the next one, and
+    **Delayed scaling.** `scale` is predicted from previous steps. The op returns
+    `amax`, from which `gq.update_scales` computes the next scale, and
     `scale_inv[e] = 1 / scale[e]`, the factor that dequantizes.
 
     ```mlir
@@ -530,7 +530,7 @@ def Gq_GroupedQuantizeOp
 
     **Current scaling.** With `outer_amax`, the amax of what is quantized, the
     scale is max/amax, at most the largest finite float32, or 1 if the amax is 0
-    or not finite. It is computed where it is needed, by no kernel of its own.
+    or not finite. Computing it takes no kernel of its own.
 
     ```mlir
     %q, %inv = gq.grouped_quantize format(fp8_e5m2)
@@ -541,21 +541,21 @@ def Gq_GroupedQuantizeOp
         -> tensor<?x2880xf8E5M2>, tensor<16xf32>
     ```
 
-    Rows in no group are quantized with a scale of 1, if there is one a group. A
-    scale may be anything: 0 * inf and the like are NaN and become 0x7F, and
+    If scales are per group, rows in no group are quantized with a scale of 1. A
+    scale may have any value: 0 * inf and the like are NaN and become 0x7F, and
     `scale_inv` is the quotient that IEEE 754 defines.
 
-    Constraints are those of `gq.grouped_block_quantize`, of the operands that
-    there are, with 16 for the format's block, and these:
+    Constraints are those of `gq.grouped_block_quantize` for the operands that
+    the op has, with 16 for the format's block, and these:
     * (C34) It has no `scales`, `columnwise_scales`, `scale_offsets`,
       `scale_offsets_out`, `global_scale`, `columnwise_outer_amax`, `rng_state`
-      or `row_amax`, and directions are as usual.
+      or `row_amax`, and no `rowwise<...>` or `columnwise<...>`.
     * (C35) `format` is `fp8_e4m3` or `fp8_e5m2`.
-    * (C36) There is one of `scale` and `outer_amax`; of rank 1, it holds G
+    * (C36) There is either `scale` or `outer_amax`; if of rank 1, it holds G
       entries.
     * (C37) `scale_inv` holds G entries.
 
-    With M = 0 the op folds to its `outs`, unless it has others than data.
+    With M = 0 the op folds to its `outs`, unless it has outputs besides data.
   }];
   let assemblyFormat = !strconcat([{
     `format` `` $format (`rows` `` $rows^)?}], groupedQuantizeAssembly);
@@ -570,19 +570,19 @@ def Gq_GroupedAmaxOp
             [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
   let summary = "The largest magnitudes of groups, of rows and of columns";
   let description = !strconcat([{
-    What an outer scale is made of, before anything is quantized: of all the
-    results that are asked for, in one pass over the input.
+    Computes what outer scales are derived from, before anything is quantized:
+    all requested results in one pass over the input.
 
-    * `amax`, `[G]`: the largest magnitude of each group; 0 of an empty one.
-    * `row_amax`, `[M]`: that of each row. That of a row in no group comes through
-      from `row_amax_out` with `rows(grouped)`.
-    * `column_amax`, `[G, K]`: that of each column of a group; 0 of an empty one.
+    * `amax`, `[G]`: the largest magnitude of each group; 0 for an empty one.
+    * `row_amax`, `[M]`: that of each row. With `rows(grouped)`, entries of rows
+      in no group keep the contents of `row_amax_out`.
+    * `column_amax`, `[G, K]`: that of each column of a group; 0 for an empty one.
     * `columnwise_amax`, `[G]`: that of each group after the transform of
-      `columnwise`, as `column_amax` is. Rows that are missing in the last block
-      of a column count as zeros that are transformed, too.
+      `columnwise`; `column_amax` is taken after that transform too. Missing rows
+      of a column's last block are transformed as zeros.
 
-    NaN is dropped: what is nothing but NaN has 0. A magnitude is exact, so that
-    the result depends on no order.
+    NaN is ignored; the amax of nothing but NaN is 0. Magnitudes are exact, so the
+    result does not depend on the order.
 
     ```mlir
     %a, %r, %c = gq.grouped_amax
@@ -602,9 +602,9 @@ def Gq_GroupedAmaxOp
         -> tensor<128xf32>, tensor<128xf32>
     ```
 
-    Inputs, `producer`, `row_indices`, groups, `shapes` and `noop_flag` are as
-    those of `gq.grouped_block_quantize`. A row whose index is out of range is zeros on a
-    GPU.
+    Inputs, `producer`, `row_indices`, groups, `shapes` and `noop_flag` are those
+    of `gq.grouped_block_quantize`. On a GPU, a row whose index is out of range
+    counts as zeros.
 
     ```mlir
     %a = gq.grouped_amax
@@ -613,7 +613,7 @@ def Gq_GroupedAmaxOp
         amax_out(%a0 : tensor<8xf32>) -> tensor<8xf32>
     ```}], operandConstraints, [{
     * (C4) K is a positive multiple of 16.
-    * (C5) There is a result at least.
+    * (C5) There is at least one result.
     * (C6) `offsets` holds G+1 entries.
     * (C7) Without `producer` there is one input, `[M, K]` or, with
       `row_indices`, `[N, K]`, and no `maps`.
@@ -636,7 +636,7 @@ def Gq_GroupedAmaxOp
       contiguous.
     * (C17) No tensor has an encoding.
     * (C18) `columnwise` is for `columnwise_amax`, which needs a transform, or
-      `column_amax`. It has nothing but a transform and its signs.
+      `column_amax`. It has only a transform and its signs.
   }]);
   let arguments = (ins
     DefaultValuedAttr<Gq_RowsAttr, "::gq::Rows::All">:$rows,
@@ -680,16 +680,16 @@ def Gq_YieldOp : Op<Gq_Dialect, "yield", [
 //===----------------------------------------------------------------------===//
 
 def Gq_UpdateScalesOp : Gq_Op<"update_scales", "history"> {
-  let summary = "Compute the next scales from the last amaxes";
+  let summary = "Compute the next scales from recent amaxes";
   let description = [{
     Delayed scaling. `history` holds the amaxes of the last H steps, the latest
-    first: `amax` goes in front of them, and the oldest one is dropped. The
-    scale of group e then follows from a, the largest amax of group e in the
-    history or the latest one, as `amax_algo` says:
+    first: `amax` is put in front of them, and the oldest one is dropped. The
+    scale of group e then follows from a, the largest or the latest amax of group
+    e in the history, as `amax_algo` says:
 
-    `scale[e] = max/a * 2^-margin` in float32, max being the largest code of
-    `format`, and at most the largest finite float32. If a is 0 or not finite,
-    the scale stays what it is.
+    `scale[e] = max/a * 2^-margin` in float32, where max is the largest code of
+    `format`, but at most the largest finite float32. If a is 0 or not finite,
+    the scale is unchanged.
 
     ```mlir
     %h, %s = gq.update_scales format(fp8_e4m3) amax_algo(most_recent)
@@ -733,10 +733,10 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     For each row i of group e,
     `out[i, n] = factor * sum_k deq(a)[i, k] * deq(b[e])[n, k] + bias[e, n]`
     with `factor = alpha[e] * row_scales[i] * column_scales[e, n]`, where deq
-    multiplies a code by its block's scale. What is absent is left out. Sums,
-    factors and bias are kept in float32 or wider, in any order, and rounded
-    once to the type of `out`; NaN and infinities propagate. Rows in no group
-    come through from `outs`.
+    multiplies a code by its block's scale. Absent operands are left out of the
+    formula. Everything is computed in float32 or wider, in any order, and rounded
+    once to the type of `out`; NaN and infinities propagate. Rows in no group keep
+    the contents of `outs`.
 
     ```mlir
     %c = gq.grouped_mm format(nvfp4)
@@ -749,9 +749,9 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
 
     `a` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4.
 
-    **Formats.** `format` is that of `a` and, unless `b_format` says another,
-    of `b`. The two have one scale rule, such as activations in blocks of 1 by
-    128 and weights in blocks of 128 by 128, or `mxfp8_e4m3` and `mxfp4`.
+    **Formats.** `format` is that of `a` and, unless there is a `b_format`, of
+    `b`. The two must have the same scale rule, such as activations in blocks of
+    1 by 128 and weights in blocks of 128 by 128, or `mxfp8_e4m3` and `mxfp4`.
 
     ```mlir
     %c = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
@@ -762,10 +762,9 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
         outs(%c0 : tensor<?x2048xbf16>) -> tensor<?x2048xbf16>
     ```
 
-    Without a format `a` and `b` are `f8E4M3FN` or `f8E5M2` without scales of
-    blocks, each as it likes. That is FP8 per tensor, whose scales are in
-    `alpha`, or per token and channel, whose scales are `row_scales` and
-    `column_scales`.
+    Without a format, `a` and `b` are each `f8E4M3FN` or `f8E5M2` without block
+    scales. That is FP8 per tensor, with its scales in `alpha`, or per token and
+    channel, with `row_scales` and `column_scales`.
 
     ```mlir
     %c = gq.grouped_mm
@@ -781,28 +780,28 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
 
     **A training step** in `nvfp4`, of tokens x `[M, K]`, weights w `[G, N, K]` and
     the gradient dy `[M, N]`; rowwise and columnwise are the directions in which
-    these were quantized, and m32 is m rounded up to 32:
+    they were quantized, and m32 is m rounded up to 32:
 
     | product | `a` and its scales | `b` and its scales | result |
     |---|---|---|---|
     | forward, y = x w^T | rowwise x: `[M, K]`, `[rows, K/16]` | rowwise w: `[G, N, K]`, `[G, N, K/16]` | `[M, N]` |
     | dgrad, dx = dy w | rowwise dy: `[M, N]`, `[rows, N/16]` | columnwise w: `[G, K, N]`, `[G, K, N/16]` | `[M, K]` |
-    | wgrad, dw = dy^T x, `gq.grouped_wgrad` | columnwise dy: flat, `[N, m32]` a group, `[N, m32/16]` | columnwise x: flat, `[K, m32]` a group, `[K, m32/16]` | `[G, N, K]` |
+    | wgrad, dw = dy^T x, `gq.grouped_wgrad` | columnwise dy: flat, `[N, m32]` for each group, `[N, m32/16]` | columnwise x: flat, `[K, m32]` for each group, `[K, m32/16]` | `[G, N, K]` |
 
-    Outer amaxes of the recipe `te` are factors of the result, a / 2688 each. With
-    one a group they are in `alpha`, (a * (1/2688)) * (b * (1/2688)). With one a
-    token and one a row of the weights, `row_scales[i]` is row_amax[i] * (1/2688)
-    and `column_scales[e, n]` is that of row n of w, in dgrad of column k of w.
-    Those of wgrad are of columns of dy and x within a group, `[G, N]` and `[G,
-    K]`.
+    Outer amaxes of the recipe `te` are factors of the result, a / 2688 each. If
+    they are per group, they go into `alpha`, (a * (1/2688)) * (b * (1/2688)). If
+    they are per token and per row of the weights, `row_scales[i]` is row_amax[i]
+    * (1/2688) and `column_scales[e, n]` is that of row n of w, in dgrad that of
+    column k of w. In wgrad they belong to columns of dy and x within a group,
+    `[G, N]` and `[G, K]`.
 
-    **Gradients.** That of the input is the same op: `a` is the gradient of the
-    output, and `b` and `b_scales` are what `columnwise_outs` of the weights hold,
-    by a `tensor.expand_shape` if it is flat.
-    Formats that transpose store them as `b` is; of others, and without a format,
-    the innermost extent of `b` is the other one, `b_major(n)`: `b` is `[G, K, N]`
-    of the format's type or `[G, K, N/2]` of i8 for f4. `b_scales` are the same.
-    The gradient of the weights is `gq.grouped_wgrad`.
+    **Gradients.** The gradient of the input is the same op: `a` is the gradient
+    of the output, and `b` and `b_scales` are the `columnwise_outs` of the
+    weights, through a `tensor.expand_shape` if they are flat. Formats that
+    transpose store them as `b` is. In other formats, and without a format, the
+    other extent of `b` is innermost, `b_major(n)`: `b` is `[G, K, N]` of the
+    format's type or `[G, K, N/2]` of i8 for f4, and `b_scales` are the same. The
+    gradient of the weights is `gq.grouped_wgrad`.
 
     ```mlir
     %dx = gq.grouped_mm format(mxfp8_e5m2) b_format(mxfp8_e4m3) b_major(n)
@@ -827,8 +826,8 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     * (C11) `out` is `[M, N]`.
     * (C12) Memrefs have an innermost stride of 1; all but `a`, `out` and linear
       `a_scales` are contiguous.
-    * (C13) `format` and `b_format` have one scale rule, and a block of `format`
-      has one row. There is no `b_format` without `format`.
+    * (C13) `format` and `b_format` have the same scale rule, and a block of
+      `format` has one row. There is no `b_format` without `format`.
     * (C14) Data and scales are of the formats' types; without a format data is
       of `f8E4M3FN` or `f8E5M2`.
     * (C15) `a_scales` and `b_scales` are there if there is a `format`, and
@@ -837,9 +836,9 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
       N]`.
     * (C17) `b_major(n)` is for a format of `b` that does not transpose, or none.
 
-    `kernel` says which kernel a GPU runs; see `MmKernelAttr`. The CPU has one
-    way, with sums in float64 in the order of k. On GPUs sums are float32:
-    docs/notes/gpu-grouped-mm.md says what that means for each format.
+    `kernel` says which kernel a GPU runs; see `MmKernelAttr`. The CPU sums in
+    float64 in the order of k, GPUs in float32: docs/notes/gpu-grouped-mm.md says
+    what that means for each format.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -890,12 +889,12 @@ def Gq_GroupedWgradOp
     For each group e, `out[e, n, k] = alpha[e] * sum_i deq(a)[i, n] * deq(b)[i,
     k]` over its rows i: the gradient of the weights, of the output's gradient
     `a`, `[M, N]`, and the input `b`, `[M, K]`. Without `alpha` the factor is 1.
-    Sums are kept in float32 or wider and rounded once to the type of `out`; that
-    of an empty group is 0. Rows in no group are not read.
+    Sums are kept in float32 or wider and rounded once to the type of `out`; an
+    empty group gives 0. Rows in no group are not read.
 
-    `a` and `b` and their scales are what the `columnwise_outs` of
-    `gq.grouped_block_quantize` over the same groups hold, since blocks lie
-    along the sum: flat where the format transposes, else `[M, N]` and `[M, K]`.
+    `a`, `b` and their scales are the `columnwise_outs` of
+    `gq.grouped_block_quantize` over the same groups, so that blocks lie along
+    the sum: flat where the format transposes, else `[M, N]` and `[M, K]`.
     What fills a group of flat data up to a multiple of 32 rows belongs to the
     sum: it is zero, or the rest of a block that was transformed. Formats are
     as in `gq.grouped_mm`; without one there are no scales.
@@ -918,16 +917,16 @@ def Gq_GroupedWgradOp
     * (C10) `alpha` holds G entries.
     * (C11) Memrefs have an innermost stride of 1; all but `a` and `b` of rank 2
       are contiguous.
-    * (C12) `format` and `b_format` have one scale rule. There is no `b_format`
-      without `format`.
+    * (C12) `format` and `b_format` have the same scale rule. There is no
+      `b_format` without `format`.
     * (C13) Data and scales are of the formats' types; without a format data is
       of `f8E4M3FN` or `f8E5M2`.
     * (C14) `a_scales` and `b_scales` are there if there is a `format`.
 
     `kernel` says which kernel a GPU runs: `tiles128` of sm_90a, by wgmma, or
-    `any`. The CPU has one way, with sums in float64 in the order of i. On GPUs
-    sums are float32, and a group that is not as it must be has the output of an
-    empty one; docs/notes/gpu-grouped-mm.md says what that means for each format.
+    `any`. The CPU sums in float64 in the order of i, GPUs in float32:
+    docs/notes/gpu-grouped-mm.md says what that means for each format. On a GPU
+    an invalid group gives what an empty one does.
   }]);
   let arguments = (ins
     OptionalAttr<Gq_FormatAttr>:$format,
@@ -960,16 +959,16 @@ def Gq_GroupedWgradOp
 //===----------------------------------------------------------------------===//
 
 defvar dequantized = [{
-    All arithmetic is float32, one rounding an operation, and the result is
-    rounded to the type of `out`, to nearest even. NaN is 0x7FFFFFFF, 0x7FFF in
+    All arithmetic is float32 with one rounding per operation, and the result is
+    rounded to nearest even to the type of `out`. NaN is 0x7FFFFFFF, or 0x7FFF in
     16 bits, on CPUs and GPUs.}];
 
 def Gq_BlockDequantizeOp : Gq_Op<"block_dequantize", "out"> {
   let summary = "The numbers that blocks of codes and their scales stand for";
   let description = !strconcat([{
-    The way back from `gq.block_quantize`: `out[i, k] = code * d` where d is what
-    the scale of the code's block stands for; with a `global_scale` g, `code * d
-    / g`.}], dequantized, [{
+    The inverse of `gq.block_quantize`: `out[i, k] = code * d`, where d is the
+    factor that the scale of the code's block stands for; with a `global_scale`
+    g, `code * d / g`. }], dequantized, [{
 
     ```mlir
     %x = gq.block_dequantize format(nvfp4)
@@ -1010,10 +1009,10 @@ def Gq_GroupedDequantizeOp
     : Gq_Op<"grouped_dequantize", "out", [AttrSizedOperandSegments]> {
   let summary = "The numbers that codes and scales of groups stand for";
   let description = !strconcat([{
-    The way back from `gq.grouped_block_quantize`, in one direction: `data` and
-    `scales` are as it wrote them, `out` is as its input was, `[M, K]` or, of
-    ragged groups, flat. Rows and elements in no group come through from
-    `outs`.
+    The inverse of `gq.grouped_block_quantize` in one direction: `data` and
+    `scales` are as it wrote them, and `out` has the shape of its input, `[M, K]`
+    or, for ragged groups, flat. Rows and elements in no group keep the contents
+    of `outs`.
 
     ```mlir
     %x = gq.grouped_dequantize format(nvfp4)
@@ -1023,9 +1022,10 @@ def Gq_GroupedDequantizeOp
         outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
     ```
 
-    An element is `code * d`, where d is what the scale of the code's block
-    stands for; with a `global_scale` g it is `code * d / g`, and in the recipe
-    `te` with an `outer_amax` a `code * (d * a * (1/2688))`.}], dequantized, [{
+    An element is `code * d`, where d is the factor that the scale of the code's
+    block stands for; with a `global_scale` g it is `code * d / g`, and in the
+    recipe `te` with an `outer_amax` a it is `code * (d * a * (1/2688))`.
+    }], dequantized, [{
 
     **Columns.** With `axis(columnwise)`, `data` and `scales` are those of
     `columnwise_outs`. Data that is transposed is transposed back.
@@ -1038,9 +1038,9 @@ def Gq_GroupedDequantizeOp
         outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
     ```
 
-    **FP8 per tensor.** Without a format there are no blocks: `data` is of
-    `f8E4M3FN` or `f8E5M2`, and an element is `code * scale_inv`, of which there
-    is one for all groups or one a group.
+    **FP8 per tensor.** Without a format there are no blocks: `data` is
+    `f8E4M3FN` or `f8E5M2`, and an element is `code * scale_inv`, where
+    `scale_inv` is one for all groups or one for each group.
 
     ```mlir
     %x = gq.grouped_dequantize
@@ -1049,7 +1049,7 @@ def Gq_GroupedDequantizeOp
         outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
     ```
 
-    **Ragged groups** are told by `shapes`, as there.}], sharedConstraints, [{
+    **Ragged groups** have `shapes`, as there.}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type. Without `scale_offsets`, `offsets` holds G+1.
     * (C6) `global_scale`, `outer_amax` and `scale_inv`, if of rank 1, hold G
@@ -1065,8 +1065,8 @@ def Gq_GroupedDequantizeOp
     * (C11) Data and scales are of the format's types; without a format data is
       of `f8E4M3FN` or `f8E5M2`.
     * (C12) `scales` are there if there is a `format`, and `scale_inv` if not.
-    * (C13) Only `nvfp4` has the recipe `te`. It needs `outer_amax`, and no other
-      has that.
+    * (C13) Only `nvfp4` has the recipe `te`, and only that recipe has an
+      `outer_amax`, which it needs.
     * (C14) Only `nvfp4` with the recipe `nvfuser` has a `global_scale`.
     * (C15) Scales of f32 are `linear`.
     * (C16) `scale_offsets` are for rowwise scales in `tile128x4` of groups of

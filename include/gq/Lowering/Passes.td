@@ -15,9 +15,9 @@ def GqFuseScaleLayout : Pass<"gq-fuse-scale-layout"> {
   let description = [{
     Replaces a `gq.block_quantize` and the `gq.preprocess_grouped_matmul_sf` of
     its scales by one `gq.grouped_block_quantize`. The bytes of both results
-    stay the same, also for rows in no group: the fused op is `rows(all)`. It
+    stay the same, even for rows in no group: the fused op is `rows(all)`. It
     becomes `rows(grouped)` where each user of the data is a `gq.grouped_mm`
-    over the same groups, which reads no other row.
+    over the same groups, which reads no other rows.
 
     A pair is left alone, and a remark of the category `gq-fuse-scale-layout`
     says why (`--remarks-filter-missed=gq-fuse-scale-layout
@@ -30,10 +30,10 @@ def GqFuseScaleLayout : Pass<"gq-fuse-scale-layout"> {
 def GqFuseRowGather : Pass<"gq-fuse-row-gather"> {
   let summary = "Gather rows where they are quantized";
   let description = [{
-    Where an input of a `gq.grouped_block_quantize` is made of rows of another
-    tensor, picked by an index tensor, the op reads those by its `row_indices`,
-    and the sorted rows are never stored. It knows `tensor.gather` of
-    `gather_dims([0])` and the usual `linalg.generic`,
+    Where an input of a `gq.grouped_block_quantize` consists of rows of another
+    tensor, selected by an index tensor, the op reads those rows through its
+    `row_indices`, and the sorted rows are never stored. The pass recognizes
+    `tensor.gather` of `gather_dims([0])` and the usual `linalg.generic`,
 
     ```mlir
     ^bb0(%i: i32, %out: bf16):
@@ -47,8 +47,8 @@ def GqFuseRowGather : Pass<"gq-fuse-row-gather"> {
     there costs nothing.
 
     A gather is left alone, and a remark of the category `gq-fuse-row-gather`
-    says why, if the op gathers by another index tensor already, if the indices
-    are not i32 or i64, or if it is not known that whole rows are gathered.
+    says why, if the op already gathers by another index tensor, if the indices
+    are not i32 or i64, or if the pass cannot tell that whole rows are gathered.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
@@ -59,52 +59,51 @@ def GqFuseDirections : Pass<"gq-fuse-directions"> {
     Replaces a `gq.grouped_block_quantize` that has `outs` and one that has
     `columnwise_outs`, both of the same input and groups, by one op with both,
     which reads the input once. The outer amax of the columns becomes
-    `columnwise_outer_amax` where it is another than that of the rows. The bytes
-    of all results stay the same.
+    `columnwise_outer_amax` where it differs from that of the rows. The bytes of
+    all results stay the same.
 
     A pair is left alone, and a remark of the category `gq-fuse-directions` says
     why, if the two ops differ in format, recipe, scale layout, groups or global
-    scale, are in different blocks, return both amax or both dbias, if one has a
-    producer (`gq-fuse-producers` comes after this pass), or if a result of one
-    is used before the operands of the other are known.
+    scale, are in different blocks, both return amax or both return dbias, if one
+    has a producer (`gq-fuse-producers` comes after this pass), or if a result of
+    one is used before the operands of the other are known.
   }];
 }
 
 def GqFuseRowAmax : Pass<"gq-fuse-row-amax"> {
   let summary = "Compute the amaxes of rows where the rows are quantized";
   let description = [{
-    Replaces a `gq.grouped_amax` that returns `row_amax` alone and the
+    Replaces a `gq.grouped_amax` that returns only `row_amax` and the
     `gq.grouped_block_quantize` of the same rows with `outer = row` by one op
     with `row_amax_out`, which reads the input once. The bytes of all results
     stay the same.
 
     A pair is left alone, and a remark of the category `gq-fuse-row-amax` says
     why, if the ops differ in input, groups, `rows` or `noop_flag`, if one has a
-    producer (`gq-fuse-producers` comes after this pass), if the op quantizes
-    columns or computes sums, too, if K is not static or a row does not fit on
-    the chip, or if the amaxes are used before.
+    producer (`gq-fuse-producers` comes after this pass), if the op also
+    quantizes columns or computes sums, if K is not static or a row does not fit
+    on the chip, or if the amaxes are used before that op.
   }];
 }
 
 def GqFuseProducers : Pass<"gq-fuse-producers"> {
-  let summary = "Compute what is quantized inside of the op";
+  let summary = "Compute what is quantized inside the op";
   let description = [{
-    Moves an element-wise `linalg.generic` that computes an input of a
-    `gq.grouped_block_quantize` into the op's `producer`, again and again, so
-    that its result is never stored. Its maps may be the identity, a broadcast
-    of a column or a row, or a scalar; `arith` and `math` on tensors take part
-    after `convert-elementwise-to-linalg`. The values that are quantized stay
-    the same to the bit.
+    Repeatedly moves an element-wise `linalg.generic` that computes an input of a
+    `gq.grouped_block_quantize` into the op's `producer`, so that its result is
+    never stored. Its maps may be the identity, a broadcast of a column or a row,
+    or a scalar; `arith` and `math` ops on tensors are fused too, after
+    `convert-elementwise-to-linalg`. The quantized values do not change by a bit.
 
-    Gathers of rows become `row_indices`, as `gq-fuse-row-gather` makes them, and
-    so do those that a `linalg.generic` computes with.
+    Gathers of rows become `row_indices`, as with `gq-fuse-row-gather`, and so do
+    gathers inside such a `linalg.generic`.
 
     A producer is left alone, and a remark of the category `gq-fuse-producers`
-    says why, if it is no element-wise function of f32, bf16 and f16 tensors, if
-    the op would have more than 8 inputs, or if something else uses its result:
-    it would be computed twice. That is free, and done, if its body does nothing
-    but pick one element of one input, by row index or not, and widen it
-    (`arith.extf`): no more is read than if the result were loaded.
+    says why, if it is not an element-wise function of f32, bf16 and f16 tensors,
+    if the op would have more than 8 inputs, or if something else uses its
+    result, which would then be computed twice. Computing it twice is free, and
+    done, if its body only picks one element of one input, by row index or not,
+    and widens it (`arith.extf`): no more is read than if the result were loaded.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
@@ -114,10 +113,10 @@ def GqExpandProducers : Pass<"gq-expand-producers"> {
   let description = [{
     The inverse of `gq-fuse-producers`, for targets whose kernels take no
     producer: a `gq.grouped_block_quantize` on tensors with a `producer` becomes
-    a `linalg.generic` and one without.
+    a `linalg.generic` and an op without one.
 
-    Inputs read by index are extracted in the `linalg.generic`, zero where the
-    index is not that of a row. For such a row the op gets the row index -1, so
+    Inputs read by index are extracted in the `linalg.generic`, as zeros where
+    the index is out of range. For such a row the op gets the row index -1, so
     that it fails and writes nothing, as it does without a producer.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -127,25 +126,26 @@ def GqExpandProducers : Pass<"gq-expand-producers"> {
 }
 
 def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
-  let summary = "Store f4 tensors as they are packed, two codes a byte";
+  let summary = "Store f4 tensors packed, two codes per byte";
   let description = [{
     Turns every `tensor<...xKxf4E2M1FN>` into `tensor<...xK/2xi8>`, function
-    signatures included. It knows the gq ops, `func`, `cf`, `scf` (`if`, `for`,
+    signatures included. It handles the gq ops, `func`, `cf`, `scf` (`if`, `for`,
     `forall`, `while`, `index_switch`, `execute_region` and their terminators),
     `arith.select`, `tensor.empty`, `tensor.cast`, `tensor.dim`,
     `tensor.expand_shape` and `tensor.collapse_shape` with static last extents,
     and `tensor.extract_slice`, `tensor.insert_slice` and
     `tensor.parallel_insert_slice` whose last offset and size are static and even,
-    such as those of whole rows; another op that touches f4 is an error, and so is
-    an odd K.
+    such as those of whole rows; any other op that touches f4 is an error, and so
+    is an odd K.
 
-    Tensors of scales in tiles, `#gq.tile128x4`, stay so: after bufferization
-    nothing would tell the layouts apart. The ops above may touch them, if they
-    keep the encoding, and so may `linalg.fill` and `arith.constant`. Slices have
-    whole tiles: all columns of rows that begin at a static multiple of 128 and
-    are as many, with unit strides. So do reshapes, from flat scales or
-    `[G * rows, columns]` to `[G, rows, columns]` and back, with static rows, a
-    multiple of 128, and columns. Another op is an error.
+    Tensors of scales in tiles, `#gq.tile128x4`, must stay in tiles: after
+    bufferization nothing would tell the layouts apart. The ops above may touch
+    them if they keep the encoding, and so may `linalg.fill` and
+    `arith.constant`. Slices must have whole tiles: all columns, of rows whose
+    first and whose number are static multiples of 128, with unit strides. So
+    must reshapes, from flat scales or `[G * rows, columns]` to
+    `[G, rows, columns]` and back, with static columns and static rows that are a
+    multiple of 128. Any other op is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
@@ -153,38 +153,42 @@ def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
 def GqCheckNames : Pass<"gq-check-names", "::mlir::ModuleOp"> {
   let summary = "Refuse names that generated code calls";
   let description = [{
-    A module's own `@erff` would become what `math.erf` is lowered to, and its
-    own `@malloc` what allocates. So a symbol of the module may not have a name
-    that upstream's lowerings or gq's call or make: functions of libm, of C's
-    and MLIR's runtime libraries and of gq's. To declare and call one is
-    allowed, but for `llvm.` names. Both pipelines begin with this pass.
+    `math.erf` would call a module's own `@erff`, and allocations its own
+    `@malloc`. So a symbol of the module may not have a name that upstream's or
+    gq's lowerings call or define: functions of libm and of C's, MLIR's and gq's
+    runtime libraries. Declaring and calling one is allowed, except for `llvm.`
+    names. Both pipelines begin with this pass.
   }];
 }
 
 def GqProtectArguments : Pass<"gq-protect-arguments", "::mlir::ModuleOp"> {
-  let summary = "Let only those arguments be written that come back";
+  let summary = "Let only arguments that are returned be written";
   let description = [{
-    Bufferization may write a tensor into the buffer of any argument that nobody
+    Bufferization may write a tensor into the buffer of any argument that nothing
     reads afterwards. This pass decides instead, on the module as its author
     wrote it: an argument of a public function may be written only if a result
     is written into it. `bufferization.writable = false` is set on all others,
-    unless the author has set it.
+    unless the author has set that attribute.
 
-    A result is written into an argument if a chain leads from one to the other
-    of which each link is the init of a destination-passing op (of gq or linalg,
-    `tensor.insert`, `tensor.insert_slice`), a `tensor.cast`, or what an
-    `scf.for` carries from one iteration to the next by such a chain in its
-    body; if nothing else uses a tensor on the way; and if all other uses of the
-    argument are reads by ops that give no alias of it. So what is written is a
-    result that `gq-finalize-boundary` finds in `sources`, or nothing is. Where
-    the function has several returns or is called in the module, and through
-    `scf.if`, `scf.while`, branches, calls and slices of an argument, there is
-    no such chain: the op works on a copy, and the result is fresh.
+    A result is written into an argument if
 
-    Fusion gives a `linalg.generic` that does not read its init a fresh one.
-    Where its result is returned and its init is an argument without another
-    use, a `bufferization.materialize_in_destination` keeps what was meant.
-    Another `linalg.generic` like that returns a fresh result.
+    - a chain leads from one to the other, each link of which is the init of a
+      destination-passing op (of gq or linalg, `tensor.insert`,
+      `tensor.insert_slice`), a `tensor.cast`, or what an `scf.for` carries from
+      one iteration to the next through such a chain in its body;
+    - nothing else uses a tensor of the chain;
+    - all other uses of the argument are reads by ops that do not alias it.
+
+    So whatever is written is a result that `gq-finalize-boundary` lists in
+    `sources`. Where the function has several returns or is called in the module,
+    and through `scf.if`, `scf.while`, branches, calls and slices of an argument,
+    there is no such chain: the op works on a copy, and the result is a new
+    buffer.
+
+    Fusion replaces the init of a `linalg.generic` that does not read it. Where
+    its result is returned and its init is an argument without another use, a
+    `bufferization.materialize_in_destination` preserves what was meant; in other
+    cases the result is a new buffer.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect",
@@ -192,7 +196,7 @@ def GqProtectArguments : Pass<"gq-protect-arguments", "::mlir::ModuleOp"> {
 }
 
 def GqFreshInits : Pass<"gq-fresh-inits"> {
-  let summary = "Give a linalg.generic that does not read its init a fresh one";
+  let summary = "Replace inits that a linalg.generic does not read";
   let description = [{
     Replaces such an init by `tensor.empty`. `convert-elementwise-to-linalg`
     takes an operand as the init, which bufferization would then overwrite;
@@ -207,26 +211,26 @@ def GqStrictFloats : Pass<"gq-strict-floats"> {
   let description = [{
     Removes `fastmath` from `arith.extf` and `arith.truncf`. Upstream's
     `arith-emulate-unsupported-floats` and `math-extend-to-supported-types`
-    compute bf16 and f16 in f32 and allow (`contract`) that the rounding between
-    two operations is left out; whether it is would depend on how they were
+    compute bf16 and f16 in f32 and allow (`contract`) the rounding between two
+    operations to be omitted; whether it is omitted would depend on how they were
     fused.
 
     In a `gpu.module`, `math.sqrt` of f32 and f64 becomes LLVM's, which rounds to
-    the nearest; that of libdevice is an approximation.
+    nearest; libdevice's is an approximation.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 def GqExpandSmallFloats : Pass<"gq-expand-small-floats"> {
-  let summary = "Convert floats of 8 bits with integers";
+  let summary = "Convert 8-bit floats by integer arithmetic";
   let description = [{
     Replaces `arith.extf` from `f8E4M3FN`, `f8E5M2` and `f8E8M0FNU`, and
     `arith.truncf` from f32, bf16 and f16 to the first two, by integer
     arithmetic on scalars. Truncation rounds to nearest even; what is too large
-    becomes inf or, in `f8E4M3FN`, NaN, as constant folding has it: that does not
-    saturate, as the ops that quantize do.
+    becomes inf or, in `f8E4M3FN`, NaN, as in constant folding. It does not
+    saturate, unlike the ops that quantize.
 
-    Any other arithmetic with floats of less than 16 bits is an error, such as
+    Any other arithmetic on floats of less than 16 bits is an error, such as
     conversions of `f4E2M1FN`, which upstream rounds wrongly.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
@@ -236,25 +240,24 @@ def GqFinalizeBoundary : Pass<"gq-finalize-boundary", "::mlir::ModuleOp"> {
   let summary = "Return no buffer that the caller passed in";
   let description = [{
     Runs on bufferized functions. A public function that returns one of its own
-    arguments stops doing so: the caller has that buffer already, and buffer
-    deallocation would copy it. What the function took and gave before is
-    recorded on it for the caller,
+    arguments stops doing so: the caller already has that buffer, and buffer
+    deallocation would copy it. What the function took and returned before is
+    recorded on it for the caller:
 
     ```mlir
     gq.boundary = {inputs = [memref<4xf32>], results = [memref<4xf32>],
                    sources = array<i32: 0>, written = array<i1: true>}
     ```
 
-    where `sources` names the argument that a result is, or -1 for a result that
-    is still returned and whose memory is the caller's, and `written` says of
-    each argument whether its memory may be written to: true unless every use of
-    it is known to read. A buffer that is
-    returned twice is cloned, also as another view or where it is not sure that
-    two results differ (what an `scf.for` or a branch yields), in private
-    functions too; so is another view of an argument, such as a
-    `memref.expand_shape`. Public functions get `llvm.emit_c_interface`.
-    Functions that the module itself calls keep their results. Functions in a
-    `gpu.module` are left alone.
+    `sources` names the argument that a result is, or is -1 for a result that is
+    still returned and whose memory the caller then owns. `written` says for each
+    argument whether its memory may be written to: true unless every use of it is
+    known to only read. A buffer that is returned twice is cloned, even as
+    another view or where two results may be the same (what an `scf.for` or a
+    branch yields), in private functions too; so is another view of an argument,
+    such as a `memref.expand_shape`. Public functions get
+    `llvm.emit_c_interface`. Functions that the module itself calls keep their
+    results. Functions in a `gpu.module` are left alone.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
@@ -265,7 +268,8 @@ def GqLowerDeallocations : Pass<"gq-lower-deallocations"> {
     Lowers a `bufferization.dealloc` of several buffers, any of which may be
     equal, to comparisons of their addresses. For these, upstream's
     `bufferization-lower-deallocations` calls a function with tables in memory,
-    which on a GPU target would be the device's. It lowers the other ones.
+    which on a GPU target would be device memory. The upstream pass lowers all
+    others.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
@@ -277,13 +281,12 @@ def ConvertGqToRuntime : Pass<"convert-gq-to-runtime", "::mlir::ModuleOp"> {
   let description = [{
     Replaces each gq op on memrefs by a call of the function that implements it
     in `gq/Runtime/Cpu.h`. The operands are passed as a table on the stack, one
-    row of nine `i64` an operand: address, element type, rank, three sizes and
-    three strides. What types tell of it is a constant, which ops of equal types
-    share; a function copies it once, at its start, and the op stores addresses
-    and dynamic extents and strides. Memrefs in another than the default memory
-    space are an error,
-    and so is a symbol of the module that has the name of such a function but is
-    not its declaration.
+    row of nine `i64` per operand: address, element type, rank, three sizes and
+    three strides. What is known from types is a constant, which ops of equal
+    types share; a function copies it once, at its start, and each op stores
+    addresses and dynamic extents and strides. Memrefs in any but the default
+    memory space are an error, and so is a symbol of the module that has the name
+    of such a function but is not its declaration.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
@@ -294,7 +297,7 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
   let summary = "Say which kernel a GPU runs for an op";
   let description = [{
     Gives each `gq.grouped_mm` that has no `kernel`, or `auto`, the one that is
-    fastest for M / G rows a group, where M and G are static:
+    fastest for M / G rows per group, where M and G are static:
 
     | M / G | `kernel` |
     |---|---|
@@ -304,17 +307,18 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     | up to 64 | `tiles64` |
     | more | `tiles128` |
 
-    MX formats have no `tiles`: above 8 it is `decode16`. Where K is no multiple of 32, with `b_major(n)`, and on other chips than sm_90a, it
-    is `any`. Where M or G is known only at the launch, it stays as it is: `convert-gq-to-gpu` then
-    makes all of these kernels but `tiles64` of it, of which each launch runs one,
-    by the same bounds (`tiles128` above 32). A remark
+    MX formats have no `tiles`: above 8 rows they get `decode16`. Where K is not
+    a multiple of 32, with `b_major(n)`, and on chips other than sm_90a, it is
+    `any`. Where M or G is only known at the launch, the op is left alone:
+    `convert-gq-to-gpu` then makes all of these kernels but `tiles64`, and each
+    launch runs one of them, by the same bounds (`tiles128` above 32). A remark
     of the category `gq-choose-kernels` says what was chosen and why
     (`--remarks-filter-passed=gq-choose-kernels --remark-format=emitRemark`).
 
     A `gq.grouped_wgrad` gets `tiles128` on sm_90a, and `any` on other chips.
 
-    A `kernel` that is written stays; one that the chip, the format or the op has
-    not is an error.
+    An explicit `kernel` is kept; one that the chip, the format or the op does
+    not have is an error.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
@@ -327,11 +331,11 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
   let description = [{
     Replaces each gq op on memrefs of device memory by an asynchronous launch, on
     the stream of `gqSetStream`, of a kernel of its own: a `gpu.module` that
-    calls a function of `runtime_kernels/kernels/Kernels.h` with the op's
+    calls a device function of `runtime_kernels/kernels/` with the op's
     attributes and static extents as constants and, where the op has a
-    `producer`, with a function made of it. `gq-attach-target` provides the
-    functions. `chip` decides how many CTAs a multiprocessor shall hold of some
-    kernels; they run on the others too.
+    `producer`, with a function made from it. `gq-attach-target` provides the
+    device functions. `chip` decides how many CTAs of some kernels each
+    multiprocessor should hold; the kernels run on other chips too.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
@@ -346,14 +350,14 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
 }
 
 def GqPrepareKernels : Pass<"gq-prepare-kernels"> {
-  let summary = "Make each op on elements one nest of parallel loops";
+  let summary = "Make each linalg op one nest of parallel loops";
   let description = [{
-    Prepares what is to become a kernel for `convert-linalg-to-parallel-loops`:
-    a `linalg.generic` on memrefs gets its parallel loops before its reductions,
-    so that these run in a kernel and not around one. In each the order is kept,
-    so no sum changes. What has no parallel loop is put into one of one
-    iteration, and so is a `memref.store`. A `memref.copy` of strided memrefs
-    becomes a `linalg.generic`.
+    Prepares ops that become kernels for `convert-linalg-to-parallel-loops`. The
+    parallel loops of a `linalg.generic` on memrefs are put before its
+    reductions, so that these run in a kernel and not around one; the order
+    within each is kept, so no sum changes. An op without a parallel loop is put
+    into one of one iteration, and so is a `memref.store`. A `memref.copy` of
+    strided memrefs becomes a `linalg.generic`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -361,36 +365,35 @@ def GqPrepareKernels : Pass<"gq-prepare-kernels"> {
 }
 
 def GqCollapseLoops : Pass<"gq-collapse-loops"> {
-  let summary = "Make an scf.parallel of several loops one loop";
+  let summary = "Collapse an scf.parallel of several loops into one loop";
   let description = [{
-    The last loop's iterations follow each other, as elements in memory do. Tiled
-    and mapped, the one loop fills blocks of threads whatever its extents were,
-    and only its length is limited by that of a grid, 2^31 - 1 blocks.
+    Iterations of the last loop stay next to each other, as elements in memory
+    are. Tiled and mapped, the single loop fills blocks of threads whatever the
+    extents were, and is limited only by the largest grid, 2^31 - 1 blocks.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
 }
 
 def GqShareKernels : Pass<"gq-share-kernels", "::mlir::ModuleOp"> {
-  let summary = "Make equal kernels one";
+  let summary = "Merge equal kernels";
   let description = [{
-    Of `gpu.module`s that hold one kernel each and are equal but for names and
-    locations, the first stays and is launched for all. So a graph of many equal
-    layers has the kernels of one, which are compiled once. Kernels differ where
-    an attribute of the op, a static extent or an operation or a constant of its
-    producer does.
+    Of `gpu.module`s that hold one kernel each and are equal except for names and
+    locations, the first is kept and launched for all. So a graph of many equal
+    layers has the kernels of one layer, which are compiled once. Kernels differ
+    if an attribute of the op, a static extent, or an operation or constant of
+    its producer differs.
   }];
 }
 
 def GqDeviceMemory : Pass<"gq-device-memory", "::mlir::ModuleOp"> {
-  let summary = "Make what the host does with memrefs right on device memory";
+  let summary = "Adapt the host's code to memrefs of device memory";
   let description = [{
-    On a GPU target every memref of the host's code is device memory. Copies
-    without gaps and launches become asynchronous, on the stream of
-    `gqSetStream`. A constant is read from a copy on the device, which
-    `gqDeviceConstant` makes at its first use and a destructor of the module
-    frees. What would read or write elements on the host, such as `memref.load`,
-    is an error.
+    On a GPU target every memref of the host's code is device memory. Contiguous
+    copies and launches become asynchronous, on the stream of `gqSetStream`. A
+    constant is read from a copy on the device, which `gqDeviceConstant` makes at
+    its first use and a destructor of the module frees. An op that would read or
+    write elements on the host, such as `memref.load`, is an error.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::func::FuncDialect",
@@ -405,7 +408,7 @@ def GqAttachTarget : Pass<"gq-attach-target", "::mlir::ModuleOp"> {
     Attaches an `#nvvm.target` for `chip` to each `gpu.module`, linked with gq's
     device functions for that chip, which are found beside `libgq.so`. A kernel
     that calls libdevice is an error where there is no CUDA toolkit, and so is
-    an operation that `convert-gpu-to-nvvm` left as it was.
+    an operation that `convert-gpu-to-nvvm` did not convert.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
