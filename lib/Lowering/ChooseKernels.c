@@ -10,6 +10,7 @@
 #include "../IR/Checks.h"
 #include "Passes.h"
 #include "Query.h"
+#include "Remarks.h"
 
 #include "runtime_kernels/kernels/Launch.h"
 
@@ -123,7 +124,8 @@ static const char *findWgradFault(gqMmKernel kernel, bool hopper) {
                                                     : NULL;
 }
 
-/// Makes it the op's, and says why.
+/// Makes it the op's, and says why. That it is none of those made for the chip
+/// is a chance that was missed.
 static void setKernel(MlirOperation op, gqMmKernel kernel, const char *reason) {
   char text[160];
   if (kernel != GQ_MM_KERNEL_AUTO)
@@ -131,7 +133,8 @@ static void setKernel(MlirOperation op, gqMmKernel kernel, const char *reason) {
         op, mlirStringRefCreateFromCString("kernel"),
         gqMmKernelAttrGet(mlirOperationGetContext(op), kernel));
   snprintf(text, sizeof(text), "kernel '%s': %s", names[kernel], reason);
-  gqRemarkPassed(mlirOperationGetLocation(op), passName, text);
+  (kernel == GQ_MM_KERNEL_ANY ? gqRemarkMissed : gqRemarkPassed)(
+      mlirOperationGetLocation(op), passName, text);
 }
 
 static bool chooseWgradKernel(MlirOperation op, bool hopper) {

@@ -26,10 +26,6 @@ typedef struct gqMmCandidates {
 /// Fewer where M and G are not static, since then all of them are made.
 gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc);
 
-/// Reports what `pass` did (Passes.cpp).
-void gqRemarkPassed(MlirLocation location, const char *pass,
-                    const char *message);
-
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,7 @@
 #include "Fusion.h"
 #include "Passes.h"
 #include "Query.h"
+#include "Remarks.h"
 
 #include "gq-c/Dialect.h"
 
@@ -217,7 +218,9 @@ static void fuseWithOneOf(gqOpList *ops, MlirOperation columnwise) {
     if (mlirOperationIsNull(op) || !isOnly(op, false) ||
         !haveSameInputs(op, columnwise))
       continue;
+    MlirLocation location = mlirOperationGetLocation(columnwise);
     if (fuse(op, columnwise, &reason)) {
+      gqRemarkPassed(location, passName, "fused with the rowwise direction");
       ops->ops[i] = (MlirOperation){NULL};
       return;
     }

@@ -10,6 +10,7 @@
 #include "Inits.h"
 #include "Passes.h"
 #include "Query.h"
+#include "Remarks.h"
 
 #include "gq-c/Dialect.h"
 
@@ -361,12 +362,16 @@ static MlirOperation fuseOne(MlirOperation op) {
                "twice";
     else
       reason = checkGeneric(generic, &rows);
+    MlirLocation location = mlirOperationGetLocation(generic);
     if (!reason) {
       MlirOperation fused = fuse(op, i, generic, rows.indices, &reason);
-      if (!mlirOperationIsNull(fused))
+      if (!mlirOperationIsNull(fused)) {
+        gqRemarkPassed(location, passName,
+                       "fused into the op that reads its result");
         return fused;
+      }
     }
-    gqRemarkMissed(mlirOperationGetLocation(generic), passName, reason);
+    gqRemarkMissed(location, passName, reason);
   }
   return (MlirOperation){NULL};
 }

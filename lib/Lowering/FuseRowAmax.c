@@ -10,6 +10,7 @@
 #include "Fusion.h"
 #include "Passes.h"
 #include "Query.h"
+#include "Remarks.h"
 
 #include "runtime_kernels/kernels/Launch.h"
 
@@ -110,10 +111,13 @@ void gqFuseRowAmax(MlirOperation root) {
                          mlirOperationGetBlock(ops.ops[i]))
             ? check(amax, ops.ops[i])
             : "the two are in different blocks";
-    if (reason)
-      gqRemarkMissed(mlirOperationGetLocation(ops.ops[i]), passName, reason);
-    else
-      fuse(amax, ops.ops[i]);
+    MlirLocation location = mlirOperationGetLocation(ops.ops[i]);
+    if (reason) {
+      gqRemarkMissed(location, passName, reason);
+      continue;
+    }
+    fuse(amax, ops.ops[i]);
+    gqRemarkPassed(location, passName, "fused with gq.grouped_amax");
   }
   gqOpListFree(&ops);
 }

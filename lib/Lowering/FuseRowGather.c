@@ -10,6 +10,7 @@
 #include "Fusion.h"
 #include "Passes.h"
 #include "Query.h"
+#include "Remarks.h"
 
 #include "gq-c/Dialect.h"
 
@@ -301,6 +302,8 @@ MlirOperation gqFuseRowGather(MlirOperation op, intptr_t input) {
     gqRemarkMissed(mlirOperationGetLocation(definition), passName, reason);
     return (MlirOperation){NULL};
   }
+  gqRemarkPassed(mlirOperationGetLocation(definition), passName,
+                 "fused into the op that reads its result, by row index");
   MlirOperation fused = readSource(op, input, &gather);
   redirectDims(definition, &gather);
   gqDestroyIfUnused(definition);

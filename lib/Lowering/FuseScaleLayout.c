@@ -9,6 +9,7 @@
 #include "Fusion.h"
 #include "Passes.h"
 #include "Query.h"
+#include "Remarks.h"
 
 #include "gq-c/Dialect.h"
 
@@ -120,16 +121,28 @@ static bool readsOnlyGroups(MlirOperation op, MlirValue data,
 /// Leaves the rows in no group alone where nobody reads their data.
 static void skipRowsInNoGroup(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-  if (!gqHasDirection(&desc.rowwise))
+  if (!gqHasDirection(&desc.rowwise) || desc.rows == GQ_ROWS_GROUPED)
     return;
   MlirValue data = gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_data);
   MlirValue scaleOffsets = desc.scaleOffsets;
   if (!mlirValueIsNull(desc.scaleOffsetsOut))
     scaleOffsets = gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets_out);
+  bool any = false, all = true;
   for (MlirOpOperand use = mlirValueGetFirstUse(data);
-       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
-    if (!readsOnlyGroups(mlirOpOperandGetOwner(use), data, &desc, scaleOffsets))
-      return;
+       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+    bool reads =
+        readsOnlyGroups(mlirOpOperandGetOwner(use), data, &desc, scaleOffsets);
+    any |= reads;
+    all &= reads;
+  }
+  MlirLocation location = mlirOperationGetLocation(op);
+  if (any && !all)
+    gqRemarkMissed(location, passName,
+                   "rows in no group are quantized too: not all that reads the "
+                   "data is a gq.grouped_mm over the same groups");
+  if (!all)
+    return;
+  gqRemarkPassed(location, passName, "rows in no group are left out");
   mlirOperationSetAttributeByName(
       op, mlirStringRefCreateFromCString("rows"),
       gqRowsAttrGet(mlirOperationGetContext(op), GQ_ROWS_GROUPED));
@@ -144,6 +157,8 @@ void gqFuseScaleLayout(MlirOperation root) {
     const char *reason = fuse(layouts.ops[i]);
     if (reason)
       gqRemarkMissed(location, passName, reason);
+    else
+      gqRemarkPassed(location, passName, "fused with gq.block_quantize");
   }
   gqOpListFree(&layouts);
 

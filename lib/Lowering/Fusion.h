@@ -30,10 +30,6 @@ MlirOperation gqReplaceGroupedBlockQuantize(MlirOperation op,
                                             MlirLocation location,
                                             const gqGroupedBlockQuantize *desc);
 
-/// Reports that `pass` left something as it was (Passes.cpp).
-void gqRemarkMissed(MlirLocation location, const char *pass,
-                    const char *message);
-
 //===----------------------------------------------------------------------===//
 // Gathers of rows (FuseRowGather.c)
 //===----------------------------------------------------------------------===//

@@ -10,10 +10,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "gq-c/Passes.h"
-#include "ChooseKernels.h"
 #include "Functions.h"
-#include "Fusion.h"
 #include "Passes.h"
+#include "Remarks.h"
 #include "Toolkit.h"
 
 #include "mlir/CAPI/IR.h"

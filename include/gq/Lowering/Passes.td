@@ -19,11 +19,11 @@ def GqFuseScaleLayout : Pass<"gq-fuse-scale-layout"> {
     becomes `rows(grouped)` where each user of the data is a `gq.grouped_mm`
     over the same groups, which reads no other rows.
 
-    A pair is left alone, and a remark of the category `gq-fuse-scale-layout`
-    says why (`--remarks-filter-missed=gq-fuse-scale-layout
+    A pair is left alone, and a missed remark of the category
+    `gq-fuse-scale-layout` says why (`--remarks-filter=gq-fuse-scale-layout
     --remark-format=emitRemark`), if the linear scales have another user, if the
     two ops are in different blocks, or if the data is used before the groups
-    are known.
+    are known. A passed remark says what was fused.
   }];
 }
 
@@ -46,9 +46,10 @@ def GqFuseRowGather : Pass<"gq-fuse-row-gather"> {
     Other users of the gathered rows do not matter: reading them here instead of
     there costs nothing.
 
-    A gather is left alone, and a remark of the category `gq-fuse-row-gather`
-    says why, if the op already gathers by another index tensor, if the indices
-    are not i32 or i64, or if the pass cannot tell that whole rows are gathered.
+    A gather is left alone, and a missed remark of the category
+    `gq-fuse-row-gather` says why, if the op already gathers by another index
+    tensor, if the indices are not i32 or i64, or if the pass cannot tell that
+    whole rows are gathered. A passed remark says what was fused.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
@@ -62,11 +63,12 @@ def GqFuseDirections : Pass<"gq-fuse-directions"> {
     `columnwise_outer_amax` where it differs from that of the rows. The bytes of
     all results stay the same.
 
-    A pair is left alone, and a remark of the category `gq-fuse-directions` says
-    why, if the two ops differ in format, recipe, scale layout, groups or global
-    scale, are in different blocks, both return amax or both return dbias, if one
-    has a producer (`gq-fuse-producers` comes after this pass), or if a result of
-    one is used before the operands of the other are known.
+    A pair is left alone, and a missed remark of the category
+    `gq-fuse-directions` says why, if the two ops differ in format, recipe,
+    scale layout, groups or global scale, are in different blocks, both return
+    amax or both return dbias, if one has a producer (`gq-fuse-producers` comes
+    after this pass), or if a result of one is used before the operands of the
+    other are known. A passed remark says what was fused.
   }];
 }
 
@@ -78,11 +80,12 @@ def GqFuseRowAmax : Pass<"gq-fuse-row-amax"> {
     with `row_amax_out`, which reads the input once. The bytes of all results
     stay the same.
 
-    A pair is left alone, and a remark of the category `gq-fuse-row-amax` says
-    why, if the ops differ in input, groups, `rows` or `noop_flag`, if one has a
-    producer (`gq-fuse-producers` comes after this pass), if the op also
+    A pair is left alone, and a missed remark of the category `gq-fuse-row-amax`
+    says why, if the ops differ in input, groups, `rows` or `noop_flag`, if one
+    has a producer (`gq-fuse-producers` comes after this pass), if the op also
     quantizes columns or computes sums, if K is not static or a row does not fit
-    on the chip, or if the amaxes are used before that op.
+    on the chip, or if the amaxes are used before that op. A passed remark says
+    what was fused.
   }];
 }
 
@@ -98,12 +101,13 @@ def GqFuseProducers : Pass<"gq-fuse-producers"> {
     Gathers of rows become `row_indices`, as with `gq-fuse-row-gather`, and so do
     gathers inside such a `linalg.generic`.
 
-    A producer is left alone, and a remark of the category `gq-fuse-producers`
-    says why, if it is not an element-wise function of f32, bf16 and f16 tensors,
-    if the op would have more than 8 inputs, or if something else uses its
-    result, which would then be computed twice. Computing it twice is free, and
-    done, if its body only picks one element of one input, by row index or not,
-    and widens it (`arith.extf`): no more is read than if the result were loaded.
+    A producer is left alone, and a missed remark of the category
+    `gq-fuse-producers` says why, if it is not an element-wise function of f32,
+    bf16 and f16 tensors, if the op would have more than 8 inputs, or if
+    something else uses its result, which would then be computed twice.
+    Computing it twice is free, and done, if its body only picks one element of
+    one input, by row index or not, and widens it (`arith.extf`): no more is
+    read than if the result were loaded. A passed remark says what was fused.
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
@@ -313,7 +317,8 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     `convert-gq-to-gpu` then makes all of these kernels but `tiles64`, and each
     launch runs one of them, by the same bounds (`tiles128` above 32). A remark
     of the category `gq-choose-kernels` says what was chosen and why
-    (`--remarks-filter-passed=gq-choose-kernels --remark-format=emitRemark`).
+    (`--remarks-filter=gq-choose-kernels --remark-format=emitRemark`); it is a
+    missed one where that is `any`.
 
     A `gq.grouped_wgrad` gets `tiles128` on sm_90a, and `any` on other chips.
 

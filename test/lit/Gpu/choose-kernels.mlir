@@ -1,12 +1,12 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels)' | FileCheck %s
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels{chip=sm_100a})' | FileCheck %s --check-prefix=OTHER
-// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels)' --remarks-filter-passed=gq-choose-kernels --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels)' --remarks-filter-passed=gq-choose-kernels --remarks-filter-missed=gq-choose-kernels --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // CHECK-LABEL: func @few_rows
 // CHECK: gq.grouped_mm format(nvfp4) kernel(decode8) ins(
 // OTHER-LABEL: func @few_rows
 // OTHER: kernel(any)
-// REMARK: kernel 'decode8': 24 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'decode8': 24 rows in 3 groups
 func.func @few_rows(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
@@ -22,7 +22,7 @@ func.func @few_rows(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(decode16) ins(
 // OTHER-LABEL: func @twice_as_many
 // OTHER: kernel(any)
-// REMARK: kernel 'decode16': 25 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'decode16': 25 rows in 3 groups
 func.func @twice_as_many(%a: memref<25x16384xi8>, %b: memref<3x256x16384xi8>,
     %sa: memref<?x2048xf8E4M3FN>, %sb: memref<3x256x2048xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<25x256xbf16>) {
@@ -38,7 +38,7 @@ func.func @twice_as_many(%a: memref<25x16384xi8>, %b: memref<3x256x16384xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(tiles32) ins(
 // OTHER-LABEL: func @some_rows
 // OTHER: kernel(any)
-// REMARK: kernel 'tiles32': 96 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'tiles32': 96 rows in 3 groups
 func.func @some_rows(%a: memref<96x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<96x256xbf16>) {
@@ -54,7 +54,7 @@ func.func @some_rows(%a: memref<96x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(tiles64) ins(
 // OTHER-LABEL: func @more_rows
 // OTHER: kernel(any)
-// REMARK: kernel 'tiles64': 97 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'tiles64': 97 rows in 3 groups
 func.func @more_rows(%a: memref<97x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<97x256xbf16>) {
@@ -70,7 +70,7 @@ func.func @more_rows(%a: memref<97x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(tiles128) ins(
 // OTHER-LABEL: func @many_rows
 // OTHER: kernel(any)
-// REMARK: kernel 'tiles128': 4096 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'tiles128': 4096 rows in 3 groups
 func.func @many_rows(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<4096x256xbf16>) {
@@ -86,7 +86,7 @@ func.func @many_rows(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) ins(
 // OTHER-LABEL: func @unknown_rows
 // OTHER: kernel(any)
-// REMARK: kernel 'auto': M and G are known at the launch, which takes one of several
+// REMARK: [Passed]{{.*}}kernel 'auto': M and G are known at the launch, which takes one of several
 func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x256xbf16>) {
@@ -102,7 +102,7 @@ func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(any) ins(
 // OTHER-LABEL: func @odd_blocks
 // OTHER: kernel(any)
-// REMARK: kernel 'any': K = 48 is no multiple of 32
+// REMARK: [Missed]{{.*}}kernel 'any': K = 48 is no multiple of 32
 func.func @odd_blocks(%a: memref<24x24xi8>, %b: memref<3x256x24xi8>,
     %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x256x4xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
@@ -118,7 +118,7 @@ func.func @odd_blocks(%a: memref<24x24xi8>, %b: memref<3x256x24xi8>,
 // CHECK: gq.grouped_mm format(mxfp8_e4m3) kernel(decode16) ins(
 // OTHER-LABEL: func @other_format
 // OTHER: kernel(any)
-// REMARK: kernel 'decode16': 64 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'decode16': 64 rows in 3 groups
 func.func @other_format(%a: memref<64x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
     %sa: memref<?x4xf8E8M0FNU>, %sb: memref<3x128x4xf8E8M0FNU>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<64x32xbf16>) {
@@ -134,7 +134,7 @@ func.func @other_format(%a: memref<64x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>
 // CHECK: gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear) kernel(tiles64) ins(
 // OTHER-LABEL: func @fp8
 // OTHER: kernel(any)
-// REMARK: kernel 'tiles64': 160 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'tiles64': 160 rows in 3 groups
 func.func @fp8(%a: memref<160x256xf8E4M3FN>, %b: memref<3x256x256xf8E4M3FN>,
     %sa: memref<160x2xf32>, %sb: memref<3x2x2xf32>, %o: memref<4xi32>,
     %c: memref<160x256xbf16>) {
@@ -150,7 +150,7 @@ func.func @fp8(%a: memref<160x256xf8E4M3FN>, %b: memref<3x256x256xf8E4M3FN>,
 // CHECK: gq.grouped_mm kernel(tiles128) ins(
 // OTHER-LABEL: func @plain
 // OTHER: kernel(any)
-// REMARK: kernel 'tiles128': 2048 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'tiles128': 2048 rows in 3 groups
 func.func @plain(%a: memref<2048x64xf8E4M3FN>, %b: memref<3x32x64xf8E5M2>,
     %o: memref<4xi32>, %c: memref<2048x32xbf16>) {
   gq.grouped_mm
@@ -163,7 +163,7 @@ func.func @plain(%a: memref<2048x64xf8E4M3FN>, %b: memref<3x32x64xf8E5M2>,
 // CHECK: kernel(any)
 // OTHER-LABEL: func @n_innermost
 // OTHER: kernel(any)
-// REMARK: kernel 'any': the other kernels want K innermost in the weights
+// REMARK: [Missed]{{.*}}kernel 'any': the other kernels want K innermost in the weights
 func.func @n_innermost(%a: memref<24x64xf8E4M3FN>, %b: memref<3x64x32xf8E4M3FN>,
     %sa: memref<?x4xf8E8M0FNU>, %sb: memref<3x128x4xf8E8M0FNU>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x32xbf16>) {

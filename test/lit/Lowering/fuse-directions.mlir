@@ -1,5 +1,6 @@
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-directions)' | FileCheck %s
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-directions)' -verify-diagnostics --remarks-filter-missed=gq-fuse-directions --remark-format=emitRemark
+// RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-directions)' --remarks-filter-passed=gq-fuse-directions --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=PASSED
 
 !x = tensor<?x128xbf16>
 !q = tensor<?x128xf4E2M1FN>
@@ -22,6 +23,7 @@ func.func @te(%x: !x, %o: tensor<4xi32>, %a: tensor<3xf32>, %b: tensor<3xf32>,
   // CHECK-SAME: dbias_out(%[[D]] :
   // CHECK-SAME: scale_offsets_out(%[[SO]] :
   // CHECK-NEXT: return %[[R]]#0, %[[R]]#1, %[[R]]#2, %[[R]]#3, %[[R]]#4, %[[R]]#5, %[[R]]#6
+  // PASSED: :[[#@LINE+1]]:{{.*}}fused with the rowwise direction
   %qt, %tt, %am = gq.grouped_block_quantize format(nvfp4) recipe(te)
       columnwise<rounding = nearest> ins(%x : !x) groups(%o : tensor<4xi32>) outer_amax(%b : tensor<3xf32>)
       columnwise_outs(%qt0, %tt0 : !qt, !tt) amax_out(%am0 : tensor<3xf32>)

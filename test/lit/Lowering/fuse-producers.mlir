@@ -1,6 +1,7 @@
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-producers)' | FileCheck %s
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-producers)' -verify-diagnostics --remarks-filter-missed=gq-fuse-producers --remark-format=emitRemark
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-producers,gq-expand-producers)' | FileCheck %s --check-prefix=EXPAND
+// RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-producers)' --remarks-filter-passed=gq-fuse-producers --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=PASSED
 
 !x = tensor<?x64xbf16>
 !q = tensor<?x64xf4E2M1FN>
@@ -43,6 +44,7 @@ func.func @chain(%a: !x, %b: tensor<64xf32>, %c: tensor<?xf32>, %d: tensor<f32>,
     %h = arith.mulf %g, %cst : f32
     linalg.yield %h : f32
   } -> tensor<?x64xf32>
+  // PASSED: :[[#@LINE+1]]:{{.*}}fused into the op that reads its result
   %z = linalg.generic {indexing_maps = [#id, #column, #scalar, #id, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%y, %c, %d, %a : tensor<?x64xf32>, tensor<?xf32>, tensor<f32>, !x)

@@ -1,6 +1,7 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-row-amax)' | FileCheck %s
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-row-amax)' \
-// RUN:   --remark-format=emitRemark --remarks-filter-missed='gq.*' 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN:   --remark-format=emitRemark --remarks-filter-missed='gq.*' \
+// RUN:   --remarks-filter-passed='gq.*' 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // CHECK-LABEL: func.func @fused
 // CHECK-NOT: gq.grouped_amax
@@ -8,6 +9,7 @@
 // CHECK-NOT: outer_amax
 // CHECK-SAME: row_amax_out(%{{.*}} : tensor<?xf32>)
 // CHECK: return %[[Q]]#0, %[[Q]]#2
+// REMARK: [Passed]{{.*}}fused with gq.grouped_amax
 func.func @fused(%x: tensor<?x512xbf16>, %o: tensor<4xi32>, %r0: tensor<?xf32>,
     %q0: tensor<?x512xf4E2M1FN>, %s0: tensor<?x32xf8E4M3FN, #gq.tile128x4>)
     -> (tensor<?x512xf4E2M1FN>, tensor<?xf32>) {
@@ -22,7 +24,7 @@ func.func @fused(%x: tensor<?x512xbf16>, %o: tensor<4xi32>, %r0: tensor<?xf32>,
 
 // CHECK-LABEL: func.func @long_rows
 // CHECK: gq.grouped_amax
-// REMARK: a row does not fit on the chip, or K is not static
+// REMARK: [Missed]{{.*}}a row does not fit on the chip, or K is not static
 func.func @long_rows(%x: tensor<?x65536xbf16>, %o: tensor<4xi32>, %r0: tensor<?xf32>,
     %q0: tensor<?x65536xf4E2M1FN>, %s0: tensor<?x4096xf8E4M3FN, #gq.tile128x4>) -> tensor<?x65536xf4E2M1FN> {
   %r = gq.grouped_amax ins(%x : tensor<?x65536xbf16>) groups(%o : tensor<4xi32>)
@@ -36,7 +38,7 @@ func.func @long_rows(%x: tensor<?x65536xbf16>, %o: tensor<4xi32>, %r0: tensor<?x
 
 // CHECK-LABEL: func.func @other_rows
 // CHECK: gq.grouped_amax
-// REMARK: the amaxes are those of other rows
+// REMARK: [Missed]{{.*}}the amaxes are those of other rows
 func.func @other_rows(%x: tensor<?x512xbf16>, %y: tensor<?x512xbf16>, %o: tensor<4xi32>, %r0: tensor<?xf32>,
     %q0: tensor<?x512xf4E2M1FN>, %s0: tensor<?x32xf8E4M3FN, #gq.tile128x4>) -> tensor<?x512xf4E2M1FN> {
   %r = gq.grouped_amax ins(%y : tensor<?x512xbf16>) groups(%o : tensor<4xi32>)
@@ -50,7 +52,7 @@ func.func @other_rows(%x: tensor<?x512xbf16>, %y: tensor<?x512xbf16>, %o: tensor
 
 // CHECK-LABEL: func.func @both_wanted
 // CHECK: gq.grouped_amax
-// REMARK: gq.grouped_amax has other results, for which it reads the input
+// REMARK: [Missed]{{.*}}gq.grouped_amax has other results, for which it reads the input
 func.func @both_wanted(%x: tensor<?x512xbf16>, %o: tensor<4xi32>, %a0: tensor<3xf32>, %r0: tensor<?xf32>,
     %q0: tensor<?x512xf4E2M1FN>, %s0: tensor<?x32xf8E4M3FN, #gq.tile128x4>)
     -> (tensor<?x512xf4E2M1FN>, tensor<3xf32>) {

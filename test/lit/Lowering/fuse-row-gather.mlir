@@ -1,6 +1,7 @@
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-row-gather)' | FileCheck %s
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-row-gather)' -verify-diagnostics --remarks-filter-missed=gq-fuse-row-gather --remark-format=emitRemark
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-producers)' | FileCheck %s
+// RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-row-gather)' --remarks-filter-passed=gq-fuse-row-gather --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=PASSED
 
 !x = tensor<?x64xbf16>
 !q = tensor<?x64xf4E2M1FN>
@@ -14,6 +15,7 @@
 // CHECK: gq.grouped_block_quantize format(nvfp4) ins(%[[X]] : tensor<?x64xbf16>) row_indices(%[[C]] : tensor<?xi32>) groups(
 func.func @tensor_gather(%x: !x, %i: tensor<?x1xi32>, %o: !o, %so: !o,
     %q0: !q, %t0: !t) -> (!q, !t) {
+  // PASSED: :[[#@LINE+1]]:{{.*}}fused into the op that reads its result, by row index
   %g = tensor.gather %x[%i] gather_dims([0]) : (!x, tensor<?x1xi32>) -> !x
   %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%g : !x)
       groups(%o, %so : !o, !o) outs(%q0, %t0 : !q, !t) -> !q, !t

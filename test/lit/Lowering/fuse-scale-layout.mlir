@@ -1,5 +1,6 @@
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-scale-layout)' | FileCheck %s
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-scale-layout)' -verify-diagnostics --remarks-filter-missed=gq-fuse-scale-layout --remark-format=emitRemark
+// RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-scale-layout)' --remarks-filter-passed=gq-fuse-scale-layout --remark-format=emitRemark 2>&1 >/dev/null | FileCheck %s --check-prefix=PASSED
 
 !x = tensor<?x64xbf16>
 !q = tensor<?x64xf4E2M1FN>
@@ -17,6 +18,7 @@ func.func @fuse(%x: !x, %g: tensor<f32>, %o: tensor<4xi32>, %so: tensor<3xi32>,
   // CHECK-NEXT: return %[[R]]#0, %[[R]]#1
   %q, %s = gq.block_quantize format(nvfp4) ins(%x : !x)
       global_scale(%g : tensor<f32>) outs(%q0, %s0 : !q, !s) -> !q, !s
+  // PASSED: :[[#@LINE+1]]:{{.*}}fused with gq.block_quantize
   %t = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%s : !s)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>) outs(%t0 : !t) -> !t
   return %q, %t : !q, !t
@@ -36,6 +38,7 @@ func.func @rows_grouped(%x: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %b: tensor<3x32x64xf4E2M1FN>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %q0: !q, %s0: !s, %t0: !t, %c0: tensor<?x32xf32>) -> tensor<?x32xf32> {
   // CHECK: gq.grouped_block_quantize format(nvfp4) rows(grouped)
+  // PASSED: :[[#@LINE+1]]:{{.*}}rows in no group are left out
   %q, %s = gq.block_quantize format(nvfp4) ins(%x : !x)
       outs(%q0, %s0 : !q, !s) -> !q, !s
   %t = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%s : !s)
@@ -69,6 +72,7 @@ func.func @rows_all(%x: !x, %o: tensor<4xi32>, %o2: tensor<4xi32>,
       groups(%o2, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
   // CHECK: %[[B:.*]]:2 = gq.grouped_block_quantize format(nvfp4) ins(
+  // expected-remark @+1 {{rows in no group are quantized too}}
   %qb, %tb = gq.grouped_block_quantize format(nvfp4) ins(%x : !x)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%qa, %t0 : !q, !t) -> !q, !t
