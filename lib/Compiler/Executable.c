@@ -239,9 +239,7 @@ static gqStatus failFunction(const gqExecutable *executable, const char *name) {
   gqText text = {0};
   if (name)
     gqTextPrintf(&text, "no function '%s'; ", name);
-  if (executable->signatures.count == 0)
-    gqTextPrintf(&text, "the module has no public function");
-  else if (name)
+  if (name)
     gqTextPrintf(&text, "the module has");
   else
     gqTextPrintf(&text, "name one of the module's functions:");

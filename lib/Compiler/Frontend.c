@@ -189,6 +189,8 @@ static gqStatus writeSignatures(MlirModule module, gqText *signatures) {
   gqTextFree(&functions);
   if (status == GQ_OK && signatures->failed)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  if (status == GQ_OK && count == 0)
+    return gqFail(GQ_COMPILE_ERROR, "the module has no public function");
   return status;
 }
 

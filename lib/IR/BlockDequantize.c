@@ -11,8 +11,6 @@
 GQ_DEFINE_OP_OF_ROWS(BlockDequantize)
 
 MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op) {
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqBlockDequantize desc = gqBlockDequantizeGet(op);
   int64_t rows = gqDim(desc.out, 0), columns = gqDim(desc.out, 1);
   gqUnify(&rows, gqDim(desc.data, 0));

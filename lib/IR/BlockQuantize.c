@@ -11,8 +11,6 @@
 GQ_DEFINE_OP_OF_ROWS(BlockQuantize)
 
 MlirLogicalResult gqBlockQuantizeVerify(MlirOperation op) {
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqBlockQuantize desc = gqBlockQuantizeGet(op);
   int64_t rows = gqDim(desc.input, 0), columns = gqDim(desc.input, 1);
   gqUnify(&rows, gqDim(desc.data, 0));

@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 //===----------------------------------------------------------------------===//
 // Shapes
@@ -90,6 +91,26 @@ bool gqOpError(MlirOperation op, const char *format, ...) {
   return false;
 }
 
+typedef struct TypeText {
+  char text[160];
+  size_t length;
+} TypeText;
+
+/// Appends to a TypeText, as far as it goes.
+static void appendText(MlirStringRef string, void *data) {
+  TypeText *text = data;
+  for (size_t i = 0; i < string.length && text->length + 1 < sizeof(text->text);
+       ++i)
+    text->text[text->length++] = string.data[i];
+}
+
+/// A type as it is written.
+static TypeText printType(MlirType type) {
+  TypeText text = {{0}, 0};
+  mlirTypePrint(type, appendText, &text);
+  return text;
+}
+
 /// The static extents of a shaped type multiply to no more than
 /// GQ_MAX_ELEMENTS, those of an empty one too.
 static bool hasBoundedSize(MlirType type) {
@@ -105,7 +126,17 @@ static bool hasBoundedSize(MlirType type) {
   return true;
 }
 
-bool gqCheckUniform(MlirOperation op) {
+/// The name of operand `number` of an operation.
+static const char *nameOfOperand(MlirOperation op, intptr_t number) {
+  intptr_t position = 0, end = gqNumOperandsAt(op, 0);
+  while (end <= number)
+    end += gqNumOperandsAt(op, ++position);
+  return gqOpInfoOf(op)->operands[position].name;
+}
+
+/// All operands are tensors, or all are memrefs, and none has more than
+/// GQ_MAX_ELEMENTS.
+static bool checkUniform(MlirOperation op) {
   bool tensor = false, memref = false;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
     MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
@@ -115,11 +146,56 @@ bool gqCheckUniform(MlirOperation op) {
     if (!hasBoundedSize(type))
       return gqOpError(op,
                        "requires static extents of at most 2^48 elements; "
-                       "operand %d has more",
-                       (int)i);
+                       "'%s' has more",
+                       nameOfOperand(op, i));
   }
   return !(tensor && memref) ||
          gqOpError(op, "requires all operands to be tensors or all memrefs");
+}
+
+/// There is a result for each of `numInits` tensors that are written, of the
+/// type of `inits`, which are called `names`.
+static bool checkResults(MlirOperation op, intptr_t numInits,
+                         const char *const *names, const MlirValue *inits) {
+  intptr_t numResults = mlirOperationGetNumResults(op);
+  if (numResults != numInits)
+    return gqOpError(op,
+                     "requires a result for each tensor that it writes, %d in "
+                     "all, but has %d",
+                     (int)numInits, (int)numResults);
+  for (intptr_t i = 0; i < numInits; ++i) {
+    MlirType type = mlirValueGetType(inits[i]);
+    MlirType found = mlirValueGetType(mlirOperationGetResult(op, i));
+    if (!mlirTypeEqual(type, found))
+      return gqOpError(op,
+                       "requires the result of '%s' to be of its type %s, but "
+                       "got %s",
+                       names[i], printType(type).text, printType(found).text);
+  }
+  return true;
+}
+
+bool gqCheckOperandTypes(MlirOperation op, const gqOperandType *types) {
+  const gqOpInfo *info = gqOpInfoOf(op);
+  const char *names[GQ_MAX_OPERANDS];
+  MlirValue inits[GQ_MAX_OPERANDS];
+  intptr_t numInits = 0, next = 0;
+  for (intptr_t i = 0; i < info->numOperands; ++i) {
+    const char *name = info->operands[i].name;
+    intptr_t end = next + gqNumOperandsAt(op, i);
+    for (; next < end; ++next) {
+      MlirValue value = mlirOperationGetOperand(op, next);
+      MlirType type = mlirValueGetType(value);
+      if (!types[i].matches(type))
+        return gqOpError(op, "requires '%s' to be a %s, but got %s", name,
+                         types[i].summary, printType(type).text);
+      if (info->operands[i].role == GQ_IN || mlirTypeIsAMemRef(type))
+        continue;
+      names[numInits] = name;
+      inits[numInits++] = value;
+    }
+  }
+  return checkUniform(op) && checkResults(op, numInits, names, inits);
 }
 
 bool gqCheckBlocksOf(MlirOperation op, const char *name, gqFormat format,
@@ -175,8 +251,19 @@ static bool checkExtents(MlirOperation op, const char *name, MlirValue value,
 
 bool gqCheckData(MlirOperation op, const char *name, MlirValue data,
                  const int64_t *extents) {
-  return checkExtents(op, name, data, gqDataColumns(data), extents,
-                      " elements");
+  MlirType type = mlirValueGetType(data);
+  intptr_t last = mlirShapedTypeGetRank(type) - 1;
+  if (!mlirTypeIsAInteger(mlirShapedTypeGetElementType(type)))
+    return gqCheckExtents(op, name, data, extents);
+  if (extents[last] != GQ_DYNAMIC && extents[last] % 2)
+    return checkExtents(op, name, data, gqDataColumns(data), extents,
+                        " codes, two an i8");
+  int64_t packed[GQ_OPERAND_RANK];
+  memcpy(packed, extents, sizeof(*packed) * (size_t)(last + 1));
+  if (packed[last] != GQ_DYNAMIC)
+    packed[last] /= 2;
+  return checkExtents(op, name, data, gqDim(data, last), packed,
+                      " of i8, two codes each");
 }
 
 bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
@@ -188,8 +275,40 @@ bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
   return checkExtents(op, name, value, columns, extents, "");
 }
 
+/// Whether the operand of that name is only read.
+static bool isRead(MlirOperation op, const char *name) {
+  const gqOpInfo *info = gqOpInfoOf(op);
+  intptr_t position = 0;
+  while (strcmp(info->operands[position].name, name))
+    ++position;
+  return info->operands[position].role == GQ_IN;
+}
+
+static bool checkEncoding(MlirOperation op, const char *name, MlirType type,
+                          gqScaleLayout layout) {
+  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
+  if (layout == GQ_SCALE_LAYOUT_LINEAR)
+    return mlirAttributeIsNull(encoding) ||
+           gqOpError(op,
+                     "requires '%s' to have no encoding; only tiled scales "
+                     "have one",
+                     name);
+  return gqAttributeIsATile128x4(encoding) ||
+         gqOpError(op, "requires '%s' to have the encoding #gq.tile128x4%s",
+                   name,
+                   isRead(op, name)
+                       ? "; gq.preprocess_grouped_matmul_sf lays linear scales "
+                         "out so"
+                       : " for scale_layout(tile128x4)");
+}
+
 bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
                         const int64_t *extents) {
+  // Linear scales have other extents, too, which are not what is wrong.
+  MlirType type = mlirValueGetType(scales);
+  if (mlirTypeIsARankedTensor(type) &&
+      !checkEncoding(op, name, type, GQ_SCALE_LAYOUT_TILE128X4))
+    return false;
   intptr_t columnDim = mlirShapedTypeGetRank(mlirValueGetType(scales)) - 1;
   intptr_t rowDim = columnDim - 1;
   int64_t rows = gqDim(scales, rowDim), columns = gqDim(scales, columnDim);
@@ -265,9 +384,12 @@ static bool isOfType(MlirValue value, gqElementType type) {
 static bool checkType(MlirOperation op, const char *name, MlirValue value,
                       gqElementType type, gqFormat format) {
   return mlirValueIsNull(value) || isOfType(value, type) ||
-         gqOpError(op, "requires '%s' to be of %s%s for format(%s)", name,
-                   type == GQ_I8 ? "f4E2M1FN or " : "",
-                   gqElementTypeMnemonic(type), gqFormatGetTraits(format).name);
+         gqOpError(
+             op, "requires '%s' to be of %s%s for format(%s), not %s", name,
+             type == GQ_I8 ? "f4E2M1FN or " : "", gqElementTypeMnemonic(type),
+             gqFormatGetTraits(format).name,
+             printType(mlirShapedTypeGetElementType(mlirValueGetType(value)))
+                 .text);
 }
 
 bool gqCheckDataType(MlirOperation op, const char *name, MlirValue data,
@@ -356,20 +478,18 @@ bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
                    groups, groups + 1, groups, entries);
 }
 
-static bool checkEncoding(MlirOperation op, const char *name, MlirType type,
-                          gqScaleLayout layout) {
-  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
+bool gqCheckScaleOffsets(MlirOperation op, const char *name,
+                         gqScaleLayout layout, bool ragged,
+                         const char *otherwise) {
   if (layout == GQ_SCALE_LAYOUT_LINEAR)
-    return mlirAttributeIsNull(encoding) ||
-           gqOpError(op,
-                     "requires '%s' to have no encoding; only tiled scales "
-                     "have one",
-                     name);
-  return gqAttributeIsATile128x4(encoding) ||
-         gqOpError(op,
-                   "requires '%s' to have the encoding #gq.tile128x4; "
-                   "gq.preprocess_grouped_matmul_sf lays linear scales out so",
-                   name);
+    return gqOpError(
+        op,
+        "requires no '%s' for scale_layout(linear): they say where "
+        "the tiles of a group begin",
+        name);
+  if (ragged)
+    return gqOpError(op, "requires no '%s' where it has 'shapes'", name);
+  return !otherwise || gqOpError(op, "requires no '%s' %s", name, otherwise);
 }
 
 static bool checkStrides(MlirOperation op, const char *name, MlirValue value,

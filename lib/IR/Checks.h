@@ -10,6 +10,10 @@
 
 #include "OpInfo.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//
@@ -57,9 +61,19 @@ int64_t gqElementColumns(gqFormat format, int64_t scaleColumns);
 bool gqOpError(MlirOperation op, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/// All operands are tensors, or all are memrefs, and none has more than
-/// GQ_MAX_ELEMENTS. To be checked before anything is computed from extents.
-bool gqCheckUniform(MlirOperation op);
+/// The type of an operand: its test, and what it is in words.
+typedef struct gqOperandType {
+  bool (*matches)(MlirType type);
+  const char *summary;
+} gqOperandType;
+
+/// Operands are of `types`, which has a row for each position in the op's list
+/// (C1); all are tensors, or all are memrefs, and none has more than
+/// GQ_MAX_ELEMENTS (C3); on tensors there is a result for each operand that is
+/// written, of its type, on memrefs there is none (C2). A trait of all ops,
+/// which is verified before the op's own function computes anything from
+/// extents.
+bool gqCheckOperandTypes(MlirOperation op, const gqOperandType *types);
 
 /// `format` is one of blocks.
 bool gqCheckBlockFormat(MlirOperation op, gqFormat format);
@@ -135,11 +149,21 @@ bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,
 bool gqCheckGroups(MlirOperation op, MlirValue offsets, MlirValue scaleOffsets,
                    int64_t groups);
 
+/// There can be offsets of tiles, called `name`: scales are in tiles, and
+/// groups have no shapes of their own. `otherwise` is null, or says why not.
+bool gqCheckScaleOffsets(MlirOperation op, const char *name,
+                         gqScaleLayout layout, bool ragged,
+                         const char *otherwise);
+
 /// A tensor has the encoding of `layout`: all but tiled scales have none. The
 /// innermost stride of a memref is 1; if `contiguous`, all its strides are
 /// those of a row-major array. Dynamic strides pass, the runtime checks them. A
 /// null value passes.
 bool gqCheckStorage(MlirOperation op, const char *name, MlirValue value,
                     gqScaleLayout layout, bool contiguous);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif // GQ_LIB_IR_CHECKS_H

@@ -11,7 +11,7 @@
 
 #include "gq/IR/Gq.h"
 
-#include "OpInfo.h"
+#include "Checks.h"
 #include "Ops.h"
 #include "gq-c/Dialect.h"
 
@@ -24,6 +24,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
 
@@ -32,6 +33,39 @@ using namespace mlir::bufferization;
 
 #include "gq/IR/GqDialect.cpp.inc"
 #include "gq/IR/GqEnums.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Assembly of attributes
+//===----------------------------------------------------------------------===//
+
+/// One of `keywords`, which an editor completes and an error lists.
+static ParseResult parseOneOf(AsmParser &parser, ArrayRef<StringRef> keywords,
+                              StringRef &keyword) {
+  SMLoc location = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword(&keyword, keywords)))
+    return success();
+  return parser.emitError(location, "expected one of ")
+         << llvm::join(keywords, ", ");
+}
+
+template <typename Enum>
+static ParseResult parseKeyword(AsmParser &parser, Enum &value) {
+  SmallVector<StringRef> keywords;
+  static_assert(gq::getMaxEnumValForFormat() < 128);
+  for (uint32_t i = 0; i < 128; ++i)
+    if (StringRef name = stringifyEnum(static_cast<Enum>(i)); !name.empty())
+      keywords.push_back(name);
+  StringRef keyword;
+  if (parseOneOf(parser, keywords, keyword))
+    return failure();
+  value = *gq::symbolizeEnum<Enum>(keyword);
+  return success();
+}
+
+template <typename Enum>
+static void printKeyword(AsmPrinter &printer, Enum value) {
+  printer << stringifyEnum(value);
+}
 
 /// Rows and columns, such as 1x16.
 static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &block) {
@@ -45,22 +79,70 @@ static ParseResult parseBlock(AsmParser &parser, SmallVector<int64_t> &block) {
                    location, "expected the rows and columns of a block"));
 }
 
-static void printBlock(AsmPrinter &printer, ArrayRef<int64_t> block) {
-  printer.printDimensionList(block);
-}
-
-/// A mask, in hexadecimal.
-static ParseResult parseSigns(AsmParser &parser,
-                              std::optional<uint32_t> &signs) {
-  return parser.parseInteger(signs.emplace());
-}
-
-static void printSigns(AsmPrinter &printer, std::optional<uint32_t> signs) {
-  printer << llvm::format_hex(*signs, 6, /*Upper=*/true);
-}
-
 #define GET_ATTRDEF_CLASSES
 #include "gq/IR/GqAttrs.cpp.inc"
+
+/// Such as <rounding = stochastic, block = 16x16>, each part once.
+Attribute gq::DirectionAttr::parse(AsmParser &parser, Type) {
+  std::optional<Rounding> rounding;
+  std::optional<Transform> transform;
+  std::optional<uint32_t> signs, scaleMax;
+  SmallVector<int64_t> block;
+  std::optional<Outer> outer;
+  std::optional<FourOverSix> fourOverSix;
+  using Part = std::pair<StringRef, std::function<ParseResult()>>;
+  SmallVector<Part> left = {
+      {"rounding", [&] { return parseKeyword(parser, rounding.emplace()); }},
+      {"transform", [&] { return parseKeyword(parser, transform.emplace()); }},
+      {"signs", [&] { return parser.parseInteger(signs.emplace()); }},
+      {"block", [&] { return parseBlock(parser, block); }},
+      {"outer", [&] { return parseKeyword(parser, outer.emplace()); }},
+      {"four_over_six",
+       [&] { return parseKeyword(parser, fourOverSix.emplace()); }},
+      {"scale_max", [&] { return parser.parseInteger(scaleMax.emplace()); }}};
+  auto parsePart = [&] {
+    StringRef name;
+    if (parseOneOf(parser, llvm::to_vector(llvm::make_first_range(left)),
+                   name) ||
+        parser.parseEqual())
+      return failure();
+    Part *part = llvm::find_if(left, [&](Part &p) { return p.first == name; });
+    ParseResult result = part->second();
+    left.erase(part);
+    return LogicalResult(result);
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parsePart))
+    return {};
+  return get(parser.getContext(), rounding, transform, signs, block, outer,
+             fourOverSix, scaleMax);
+}
+
+void gq::DirectionAttr::print(AsmPrinter &printer) const {
+  raw_ostream &os = printer.getStream();
+  llvm::ListSeparator separator;
+  os << '<';
+  if (getRounding())
+    os << separator << "rounding = " << stringifyEnum(*getRounding());
+  if (getTransform())
+    os << separator << "transform = " << stringifyEnum(*getTransform());
+  if (getSigns())
+    os << separator
+       << "signs = " << llvm::format_hex(*getSigns(), 6, /*Upper=*/true);
+  if (!getBlock().empty())
+    os << separator << "block = " << getBlock()[0] << 'x' << getBlock()[1];
+  if (getOuter())
+    os << separator << "outer = " << stringifyEnum(*getOuter());
+  if (getFourOverSix())
+    os << separator << "four_over_six = " << stringifyEnum(*getFourOverSix());
+  if (getScaleMax())
+    os << separator << "scale_max = " << *getScaleMax();
+  os << '>';
+}
+
+namespace gq {
+#include "gq/IR/GqTypeConstraints.cpp.inc"
+} // namespace gq
 
 #define GET_OP_CLASSES
 #include "gq/IR/GqOps.cpp.inc"
@@ -160,6 +242,11 @@ getMemRefEffects(DestinationStyleOpInterface op,
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
+
+LogicalResult gq::verifyOperandTypes(Operation *op,
+                                     const gqOperandType *types) {
+  return success(gqCheckOperandTypes(wrap(op), types));
+}
 
 #define GQ_OP(OP, MNEMONIC)                                                    \
   LogicalResult gq::OP##Op::verify() {                                         \

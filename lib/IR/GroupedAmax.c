@@ -94,8 +94,7 @@ static bool checkStorage(MlirOperation op) {
 MlirLogicalResult gqGroupedAmaxVerify(MlirOperation op) {
   gqGroupedAmax desc = gqGroupedAmaxGet(op);
   int64_t extents[2];
-  if (!gqCheckUniform(op) || // (C3)
-      !checkPresences(op, &desc) || !checkColumnwise(op, &desc))
+  if (!checkPresences(op, &desc) || !checkColumnwise(op, &desc))
     return mlirLogicalResultFailure();
   gqGroupedBlockQuantizeExtents(&desc, extents);
   bool valid = gqCheckGroupInputs(op, &desc, extents) && // (C7) to (C12), (C15)

@@ -100,9 +100,32 @@ gqGroupedBlockQuantizeRebuild(MlirOperation op, MlirLocation location,
 // Inputs
 //===----------------------------------------------------------------------===//
 
-static bool checkInput(MlirOperation op, MlirValue input,
-                       const int64_t *extents) {
-  return gqCheckExtents(op, "inputs", input, extents) &&
+/// K as `data` gives it is that of an input, but twice where i8 holds a code
+/// and not two: then the data is wrong, not the input.
+static bool checkPacking(MlirOperation op, const char *name, MlirValue data,
+                         MlirValue input, int64_t columns) {
+  if (mlirValueIsNull(data))
+    return true;
+  intptr_t last = mlirShapedTypeGetRank(mlirValueGetType(data)) - 1;
+  intptr_t lastOfInput = mlirShapedTypeGetRank(mlirValueGetType(input)) - 1;
+  int64_t stored = gqDim(data, last);
+  return stored <= 0 || stored == gqDataColumns(data) ||
+         gqDataColumns(data) != columns || lastOfInput != last ||
+         gqDim(input, last) != stored ||
+         gqOpError(op,
+                   "requires %" PRId64 " columns of '%s' for K = %" PRId64
+                   ", since i8 holds two codes, but got %" PRId64,
+                   stored / 2, name, stored, stored);
+}
+
+static bool checkInput(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                       MlirValue input, const int64_t *extents) {
+  intptr_t rank = mlirShapedTypeGetRank(mlirValueGetType(input));
+  int64_t columns = rank ? extents[rank - 1] : GQ_DYNAMIC;
+  return checkPacking(op, "data", desc->rowwise.data, input, columns) &&
+         checkPacking(op, "columnwise_data", desc->columnwise.data, input,
+                      columns) &&
+         gqCheckExtents(op, "inputs", input, extents) &&
          gqCheckStorage(op, "inputs", input, GQ_SCALE_LAYOUT_LINEAR, false);
 }
 
@@ -122,8 +145,9 @@ static intptr_t dimensionOf(MlirAffineExpr expr, bool gathered) {
 
 /// An input has the extents that its map asks for: a subset of (m, k) in order,
 /// or of (r, k) with r in it. `extents` are M and K, `numRows` is N.
-static bool checkMap(MlirOperation op, MlirValue input, MlirAffineMap map,
-                     int64_t *extents, int64_t *numRows) {
+static bool checkMap(MlirOperation op, const gqGroupedBlockQuantize *desc,
+                     MlirValue input, MlirAffineMap map, int64_t *extents,
+                     int64_t *numRows) {
   intptr_t rank = mlirShapedTypeGetRank(mlirValueGetType(input));
   if (mlirAffineMapGetNumDims(map) != 2 ||
       mlirAffineMapGetNumSymbols(map) > 1 ||
@@ -147,7 +171,7 @@ static bool checkMap(MlirOperation op, MlirValue input, MlirAffineMap map,
   if (!valid || (gathered && !hasRow))
     return gqOpError(op, "requires each of 'maps' to be (m, k) -> (m, k), (m), "
                          "(k) or (), or (m, k)[r] -> (r, k) or (r)");
-  return checkInput(op, input, required);
+  return checkInput(op, desc, input, required);
 }
 
 /// The producer's arguments are elements of the inputs.
@@ -183,7 +207,7 @@ static bool checkOnlyInput(MlirOperation op, const gqGroupedBlockQuantize *desc,
                      "where it has no 'producer'",
                      (int)rank);
   bool gathers = !mlirValueIsNull(desc->rowIndices);
-  return checkInput(op, desc->inputs[0],
+  return checkInput(op, desc, desc->inputs[0],
                     (int64_t[]){gathers ? GQ_DYNAMIC : extents[0], extents[1]});
 }
 
@@ -203,7 +227,7 @@ static bool checkProducer(MlirOperation op, const gqGroupedBlockQuantize *desc,
                          "'producer'");
   for (intptr_t i = 0; i < desc->numInputs; ++i)
     if (!checkMap(
-            op, desc->inputs[i],
+            op, desc, desc->inputs[i],
             mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(desc->maps, i)),
             extents, &numRows)) // (C15)
       return false;
@@ -423,11 +447,11 @@ static bool checkGroupKind(MlirOperation op,
     return gqOpError(op, "requires no 'scale_offsets' where it has "
                          "'scale_offsets_out'");
   if ((isPresent(desc->scaleOffsets) || derives) &&
-      (!gqHasDirection(&desc->rowwise) || !isTiled(desc) || gqIsRagged(desc)))
-    return gqOpError(op,
-                     "requires 'outs' with scale_layout(tile128x4) and no "
-                     "'shapes' for '%s'",
-                     derives ? "scale_offsets_out" : "scale_offsets");
+      !gqCheckScaleOffsets(op, derives ? "scale_offsets_out" : "scale_offsets",
+                           desc->scaleLayout, gqIsRagged(desc),
+                           gqHasDirection(&desc->rowwise) ? NULL
+                                                          : "without 'outs'"))
+    return false;
   return gqCheckShapes(op, desc, // (C23)
                        !mlirRegionIsNull(desc->producer) ||
                            isPresent(desc->rowIndices) ||
@@ -680,8 +704,6 @@ bool gqCheckAbsent(MlirOperation op, intptr_t count,
 MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op) {
   static const intptr_t absent[] = {GQ_GROUPED_BLOCK_QUANTIZE_scale,
                                     GQ_GROUPED_BLOCK_QUANTIZE_scale_inv};
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   bool valid = gqCheckBlockFormat(op, desc.format) && // (C4)
                gqCheckAbsent(op, 2, absent) &&        // (C34)

@@ -60,9 +60,12 @@ static bool checkPresence(MlirOperation op, const gqGroupedDequantize *desc) {
     return gqOpError(op, "requires format(nvfp4) and recipe(nvfuser) for "
                          "'global_scale'");
   if (isPresent(desc->scaleOffsets) && // (C16)
-      (isColumnwise(desc) || !isTiled(desc) || isRagged(desc) || !scaled))
-    return gqOpError(op, "requires rowwise scales with scale_layout(tile128x4) "
-                         "and no 'shapes' for 'scale_offsets'");
+      !gqCheckScaleOffsets(op, "scale_offsets", desc->scaleLayout,
+                           isRagged(desc),
+                           !scaled              ? "without 'format'"
+                           : isColumnwise(desc) ? "for axis(columnwise)"
+                                                : NULL))
+    return false;
   if (isPresent(desc->firstDims) != isPresent(desc->lastDims)) // (C17)
     return gqOpError(op, "requires both 'first_dims' and 'last_dims'");
   return !isColumnwise(desc) || scaled || // (C18)
@@ -136,8 +139,6 @@ static bool checkStorage(MlirOperation op, const gqGroupedDequantize *desc) {
 }
 
 MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op) {
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqGroupedDequantize desc = gqGroupedDequantizeGet(op);
   if (!checkPresence(op, &desc) || // (C12) to (C14), (C16) to (C18)
       !gqCheckRank(op, "out", desc.out, isRagged(&desc) ? 1 : 2)) // (C17)

@@ -128,8 +128,6 @@ static bool checkStorages(MlirOperation op, const gqGroupedMm *desc) {
 }
 
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqGroupedMm desc = gqGroupedMmGet(op);
   if (!checkFormats(op, &desc) ||   // (C13)
       !checkTypes(op, &desc) ||     // (C14)

@@ -18,8 +18,6 @@ MlirLogicalResult gqGroupedQuantizeVerify(MlirOperation op) {
                                     GQ_GROUPED_QUANTIZE_columnwise_outer_amax,
                                     GQ_GROUPED_QUANTIZE_rng_state,
                                     GQ_GROUPED_QUANTIZE_row_amax};
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqGroupedQuantize desc = gqGroupedQuantizeGet(op);
   bool valid =
       gqCheckTensorFormat(op, desc.format) &&                        // (C35)

@@ -48,8 +48,6 @@ static bool checkStorages(MlirOperation op, const gqGroupedWgrad *desc) {
 }
 
 MlirLogicalResult gqGroupedWgradVerify(MlirOperation op) {
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqGroupedWgrad desc = gqGroupedWgradGet(op);
   bool scaled = desc.format != GQ_FORMAT_NONE;
   if (!gqCheckFormats(op, desc.format, desc.bFormat) || // (C12)

@@ -11,8 +11,6 @@
 GQ_DEFINE_OP_OF_ROWS(PreprocessGroupedMatmulSf)
 
 MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqPreprocessGroupedMatmulSf desc = gqPreprocessGroupedMatmulSfGet(op);
   int64_t scaleColumns = gqDim(desc.input, 1);
   int64_t columns = gqElementColumns(desc.format, scaleColumns);
@@ -24,8 +22,8 @@ MlirLogicalResult gqPreprocessGroupedMatmulSfVerify(MlirOperation op) {
       gqCheckBlockFormat(op, desc.format) && // (C4)
       gqCheckBlocks(op, desc.format, columns) &&
       gqCheckGroups(op, desc.offsets, desc.scaleOffsets, groups) &&  // (C5)
-      gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) && // (C6)
       gqCheckScaleLayout(op, desc.scaleLayout, tiled) &&             // (C7)
+      gqCheckTiledScales(op, "scales", desc.scales, scaleExtents) && // (C6)
       gqCheckTileable(op, desc.format, tiled) &&                     // (C9)
       gqCheckScaleType(op, "input", desc.input, desc.format) &&
       gqCheckScaleType(op, "scales", desc.scales, desc.format) &&

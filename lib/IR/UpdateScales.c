@@ -11,8 +11,6 @@
 GQ_DEFINE_OP_OF_ROWS(UpdateScales)
 
 MlirLogicalResult gqUpdateScalesVerify(MlirOperation op) {
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqUpdateScales desc = gqUpdateScalesGet(op);
   int64_t steps = gqDim(desc.history, 0), groups = gqDim(desc.amax, 0);
   gqUnify(&groups, gqDim(desc.history, 1));

@@ -219,7 +219,8 @@ def compile(mlir_text, target="cpu", fusion=True, cache_dir=None) -> Executable:
       An Executable.
 
     Raises:
-      Error: COMPILE_ERROR with the compiler's diagnostics as the message;
+      Error: COMPILE_ERROR with the compiler's diagnostics as the message, also where
+          there is no public function;
         INVALID_ARGUMENT for an unknown target.
     """
     text = mlir_text.encode() if isinstance(mlir_text, str) else mlir_text

@@ -343,12 +343,13 @@ static void testUnknownFunction(void **state) {
   assert_int_equal(gqInvoke(executable, "h", NULL, 0, NULL, 0),
                    GQ_INVALID_ARGUMENT);
   gqExecutableDestroy(executable);
-  executable = compile("");
-  assert_int_equal(gqExecutableGetSignature(executable, NULL, &signature),
-                   GQ_INVALID_ARGUMENT);
-  assert_string_equal(gqGetLastErrorMessage(),
-                      "the module has no public function");
-  gqExecutableDestroy(executable);
+}
+
+static void testNoFunction(void **state) {
+  (void)state;
+  refuseCompilation("", "the module has no public function");
+  refuseCompilation("func.func private @f() {\n  return\n}\n",
+                    "the module has no public function");
 }
 
 //===----------------------------------------------------------------------===//
@@ -483,6 +484,7 @@ int main(void) {
       cmocka_unit_test(testBackendError),
       cmocka_unit_test(testUnknownTarget),
       cmocka_unit_test(testUnknownFunction),
+      cmocka_unit_test(testNoFunction),
       cmocka_unit_test(testArgumentTypes),
       cmocka_unit_test(testArgumentMemory),
       cmocka_unit_test(testSecondArgument),

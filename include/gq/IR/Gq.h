@@ -18,6 +18,27 @@
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+/// What an operand must be: verification of the dialect knows more of it.
+struct gqOperandType;
+
+namespace gq {
+/// Verifies types and number of the operands and results of an op of the
+/// dialect; `types` has a row for each position in its list of
+/// gq/Runtime/Ops.def.
+::llvm::LogicalResult verifyOperandTypes(::mlir::Operation *op,
+                                         const gqOperandType *types);
+
+/// The trait of ops that do so.
+template <typename ConcreteOp>
+class OperandTypes
+    : public ::mlir::OpTrait::TraitBase<ConcreteOp, OperandTypes> {
+public:
+  static ::llvm::LogicalResult verifyTrait(::mlir::Operation *op) {
+    return verifyOperandTypes(op, ConcreteOp::getOperandTypes());
+  }
+};
+} // namespace gq
+
 #include "gq/IR/GqDialect.h.inc"
 #include "gq/IR/GqEnums.h.inc"
 

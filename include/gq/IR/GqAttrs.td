@@ -24,7 +24,7 @@ class Gq_Enum<string name, string summary, list<I32EnumAttrCase> cases>
 /// Printed with its parentheses, so that an op can write `format(nvfp4)`.
 class Gq_EnumAttr<Gq_Enum enumInfo, string mnemonic>
     : EnumAttr<Gq_Dialect, enumInfo, mnemonic> {
-  let assemblyFormat = "`(` $value `)`";
+  let assemblyFormat = "`(` custom<Keyword>($value) `)`";
 }
 
 def Gq_Format : Gq_Enum<"Format", "format", Gq_FormatCases>;
@@ -182,10 +182,7 @@ def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
     OptionalParameter<"std::optional<::gq::Outer>">:$outer,
     OptionalParameter<"std::optional<::gq::FourOverSix>">:$four_over_six,
     OptionalParameter<"std::optional<uint32_t>">:$scale_max);
-  let assemblyFormat = [{
-    `<` struct($rounding, $transform, custom<Signs>($signs),
-               custom<Block>($block), $outer, $four_over_six, $scale_max) `>`
-  }];
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Gq_MmKernel : Gq_Enum<"MmKernel", "mm_kernel", [

@@ -21,15 +21,47 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Operand types
 //===----------------------------------------------------------------------===//
 
-/// A ranked tensor or memref of one of `elements` with one of `ranks`.
-class Gq_Shaped<list<Type> elements, list<int> ranks>
-    : AnyTypeOf<[TensorRankOf<elements, ranks>, MemRefRankOf<elements, ranks>]>;
+/// An element type and its name in MLIR.
+class Gq_Element<Type elementType, string typeName> {
+  Type type = elementType;
+  string name = typeName;
+}
+def Gq_F32 : Gq_Element<F32, "f32">;
+def Gq_BF16 : Gq_Element<BF16, "bf16">;
+def Gq_F16 : Gq_Element<F16, "f16">;
+def Gq_F4E2M1FN : Gq_Element<F4E2M1FN, "f4E2M1FN">;
+def Gq_F8E4M3FN : Gq_Element<F8E4M3FN, "f8E4M3FN">;
+def Gq_F8E5M2 : Gq_Element<F8E5M2, "f8E5M2">;
+def Gq_F8E8M0FNU : Gq_Element<F8E8M0FNU, "f8E8M0FNU">;
+def Gq_I8 : Gq_Element<I8, "i8">;
+def Gq_I32 : Gq_Element<I32, "i32">;
+def Gq_I64 : Gq_Element<I64, "i64">;
 
-def Gq_Float2D : Gq_Shaped<[F32, BF16, F16], [2]>;
-def Gq_Input : Gq_Shaped<[F32, BF16, F16], [0, 1, 2]>;
+/// Such as "a, b or c".
+class Gq_Or<list<string> words> {
+  string text = !foldl("", !range(!size(words)), joined, i, joined #
+      !cond(!eq(i, 0): "",
+            !eq(i, !sub(!size(words), 1)): " or ",
+            true: ", ") # words[i]);
+}
+
+/// A ranked tensor or memref of one of `elements` with one of `ranks`. A C++
+/// function of the constraint's name tells, `gq::isScales` of `Gq_Scales`.
+class Gq_Shaped<list<Gq_Element> elements, list<int> ranks>
+    : Type<AnyTypeOf<[
+             TensorRankOf<!foreach(e, elements, e.type), ranks>,
+             MemRefRankOf<!foreach(e, elements, e.type), ranks>]>.predicate,
+           Gq_Or<!foreach(rank, ranks, rank # "D")>.text #
+           " tensor or memref of " # Gq_Or<!foreach(e, elements, e.name)>.text> {
+  let cppFunctionName = "is" # !subst("Gq_", "", NAME);
+}
+
+defvar floatTypes = [Gq_F32, Gq_BF16, Gq_F16];
 /// i8 stands for two codes of f4.
-defvar dataTypes = [F4E2M1FN, I8, F8E4M3FN, F8E5M2];
-defvar scaleTypes = [F8E4M3FN, F8E8M0FNU, F32];
+defvar dataTypes = [Gq_F4E2M1FN, Gq_I8, Gq_F8E4M3FN, Gq_F8E5M2];
+defvar scaleTypes = [Gq_F8E4M3FN, Gq_F8E8M0FNU, Gq_F32];
+def Gq_Float2D : Gq_Shaped<floatTypes, [2]>;
+def Gq_Input : Gq_Shaped<floatTypes, [0, 1, 2]>;
 def Gq_Data : Gq_Shaped<dataTypes, [1, 2]>;
 def Gq_Data2D : Gq_Shaped<dataTypes, [2]>;
 def Gq_Data3D : Gq_Shaped<dataTypes, [3]>;
@@ -37,20 +69,44 @@ def Gq_Scales : Gq_Shaped<scaleTypes, [1, 2]>;
 def Gq_Scales1D : Gq_Shaped<scaleTypes, [1]>;
 def Gq_Scales2D : Gq_Shaped<scaleTypes, [2]>;
 def Gq_Scales3D : Gq_Shaped<scaleTypes, [3]>;
-def Gq_Indices : Gq_Shaped<[I32, I64], [1]>;
-def Gq_F32Scalar : Gq_Shaped<[F32], [0]>;
-def Gq_F32ScalarOr1D : Gq_Shaped<[F32], [0, 1]>;
-def Gq_F32UpTo2D : Gq_Shaped<[F32], [0, 1, 2]>;
-def Gq_RngState : Gq_Shaped<[I64], [1]>;
-def Gq_I32Scalar : Gq_Shaped<[I32], [0]>;
-def Gq_F32_1D : Gq_Shaped<[F32], [1]>;
-def Gq_F32_2D : Gq_Shaped<[F32], [2]>;
-def Gq_Float1DOr2D : Gq_Shaped<[F32, BF16, F16], [1, 2]>;
-def Gq_Float3D : Gq_Shaped<[F32, BF16, F16], [3]>;
+def Gq_Indices : Gq_Shaped<[Gq_I32, Gq_I64], [1]>;
+def Gq_F32Scalar : Gq_Shaped<[Gq_F32], [0]>;
+def Gq_F32ScalarOr1D : Gq_Shaped<[Gq_F32], [0, 1]>;
+def Gq_F32UpTo2D : Gq_Shaped<[Gq_F32], [0, 1, 2]>;
+def Gq_RngState : Gq_Shaped<[Gq_I64], [1]>;
+def Gq_I32Scalar : Gq_Shaped<[Gq_I32], [0]>;
+def Gq_F32_1D : Gq_Shaped<[Gq_F32], [1]>;
+def Gq_F32_2D : Gq_Shaped<[Gq_F32], [2]>;
+def Gq_Float1DOr2D : Gq_Shaped<floatTypes, [1, 2]>;
+def Gq_Float3D : Gq_Shaped<floatTypes, [3]>;
 
 //===----------------------------------------------------------------------===//
 // Base class
 //===----------------------------------------------------------------------===//
+
+/// Operands are verified before anything else is, with messages that name them,
+/// which those that ODS generates do not.
+def Gq_OperandTypes : NativeOpTrait<"OperandTypes">, StructuralOpTrait {
+  let cppNamespace = "::gq";
+}
+
+/// The row of an operand in a table of gqOperandType: the function and the words
+/// of its Gq_Shaped, that of each if there may be none or several.
+class Gq_OperandRow<TypeConstraint operand> {
+  defvar shaped = !cond(
+      !isa<Optional>(operand): !cast<Optional>(operand).baseType,
+      !isa<Variadic>(operand): !cast<Variadic>(operand).baseType,
+      true: operand);
+  string row = "{[](MlirType type) { return ::gq::" # shaped.cppFunctionName #
+               "(unwrap(type)); }, \"" # shaped.summary # "\"},\n";
+}
+
+/// The rows of the operands among `arguments`.
+class Gq_OperandRows<dag arguments> {
+  string rows = !foldl("", !range(!size(arguments)), table, i, table #
+      !if(!isa<TypeConstraint>(!getdagarg<Constraint>(arguments, i)),
+          Gq_OperandRow<!getdagarg<TypeConstraint>(arguments, i)>.row, ""));
+}
 
 /// A destination-passing op; its outs are the operands from `firstInit` on. Its
 /// operands are those of gq/Runtime/Ops.def, in that order.
@@ -59,16 +115,26 @@ class Gq_Op<string mnemonic, string firstInit, list<Trait> traits = []>
          !listconcat([DestinationStyleOpInterface,
                       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
                       DeclareOpInterfaceMethods<ConditionallySpeculatable>],
-                     traits)> {
+                     traits, [Gq_OperandTypes])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
+    /// By position.
+    static const gqOperandType *getOperandTypes();
     ::mlir::MutableOperandRange getDpsInitsMutable() {
       unsigned first =
           getODSOperandIndexAndLength(odsIndex_}] # firstInit # [{).first;
       return ::mlir::MutableOperandRange(getOperation(), first,
                                          getNumOperands() - first);
+    }
+  }];
+  let extraClassDefinition = [{
+    const gqOperandType *$cppClass::getOperandTypes() {
+      static const gqOperandType types[] = {
+        }] # Gq_OperandRows<arguments>.rows # [{
+      };
+      return types;
     }
   }];
 }

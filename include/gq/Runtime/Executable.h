@@ -84,7 +84,8 @@ typedef struct gqSignature {
 /// trusts it). Names that generated code calls, such as those of libm's
 /// functions, are reserved: the module may declare such a function, not define
 /// one. `options` may be null. On success `*executable` is owned by the caller.
-/// Errors: GQ_COMPILE_ERROR with the compiler's diagnostics as the message;
+/// Errors: GQ_COMPILE_ERROR with the compiler's diagnostics as the message,
+/// also where the module has no public function;
 /// GQ_INVALID_ARGUMENT for an unknown target; those of gqDeviceChip() where it
 /// is asked for the chip.
 GQ_EXPORT gqStatus gqCompile(const char *mlir, size_t length,

@@ -4,7 +4,7 @@
 
 func.func @block_dequantize_c1(%q: memref<?x64xf4E2M1FN>, %s: memref<?x4xf8E4M3FN>,
     %x: memref<?x64xi32>) {
-  // expected-error @+1 {{op operand #2 must be 2D tensor of 32-bit float or bfloat16 type or 16-bit float values or 2D memref of 32-bit float or bfloat16 type or 16-bit float values, but got 'memref<?x64xi32>'}}
+  // expected-error @+1 {{requires 'out' to be a 2D tensor or memref of f32, bf16 or f16, but got memref<?x64xi32>}}
   gq.block_dequantize format(nvfp4)
       ins(%q, %s : memref<?x64xf4E2M1FN>, memref<?x4xf8E4M3FN>)
       outs(%x : memref<?x64xi32>)
@@ -15,7 +15,7 @@ func.func @block_dequantize_c1(%q: memref<?x64xf4E2M1FN>, %s: memref<?x4xf8E4M3F
 
 func.func @block_dequantize_c2(%q: tensor<?x64xf4E2M1FN>,
     %s: tensor<?x4xf8E4M3FN>, %x: tensor<?x64xbf16>) {
-  // expected-error @+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
+  // expected-error @+1 {{requires a result for each tensor that it writes, 1 in all, but has 0}}
   gq.block_dequantize format(nvfp4)
       ins(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>)
       outs(%x : tensor<?x64xbf16>)
@@ -48,7 +48,7 @@ func.func @block_dequantize_c4(%q: memref<?x24xi8>, %s: memref<?x1xf8E8M0FNU>,
 
 func.func @block_dequantize_c5(%q: memref<?x16xi8>, %s: memref<?x4xf8E4M3FN>,
     %x: memref<?x64xbf16>) {
-  // expected-error @+1 {{requires 'data' to be ?x64 elements, but got ?x32}}
+  // expected-error @+1 {{requires 'data' to be ?x32 of i8, two codes each, but got ?x16}}
   gq.block_dequantize format(nvfp4)
       ins(%q, %s : memref<?x16xi8>, memref<?x4xf8E4M3FN>)
       outs(%x : memref<?x64xbf16>)
@@ -124,7 +124,7 @@ func.func @block_dequantize_c9(%q: memref<?x32xi8>, %s: memref<?x2xf8E8M0FNU>, %
 // -----
 
 func.func @grouped_dequantize_c1(%q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %x: memref<?x64xf64>) {
-  // expected-error @+1 {{op operand #3 must be 1D/2D tensor of 32-bit float or bfloat16 type or 16-bit float values or 1D/2D memref of 32-bit float or bfloat16 type or 16-bit float values, but got 'memref<?x64xf64>'}}
+  // expected-error @+1 {{requires 'out' to be a 1D or 2D tensor or memref of f32, bf16 or f16, but got memref<?x64xf64>}}
   gq.grouped_dequantize format(nvfp4)
       ins(%q : memref<?x32xi8>) scales(%s : memref<?x4xf8E4M3FN>) 
       groups(%o : memref<4xi32>)
@@ -135,7 +135,7 @@ func.func @grouped_dequantize_c1(%q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, 
 // -----
 
 func.func @grouped_dequantize_c2(%q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %x: tensor<?x64xbf16>) {
-  // expected-error @+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
+  // expected-error @+1 {{requires a result for each tensor that it writes, 1 in all, but has 0}}
   gq.grouped_dequantize format(nvfp4)
       ins(%q : tensor<?x64xf4E2M1FN>) scales(%s : tensor<?x4xf8E4M3FN, #gq.tile128x4>) 
       groups(%o : tensor<4xi32>)
@@ -212,7 +212,7 @@ func.func @grouped_dequantize_c6_inv(%q: memref<?x64xf8E5M2>, %o: memref<4xi32>,
 // -----
 
 func.func @grouped_dequantize_c7(%q: memref<8x32xi8>, %s: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %x: memref<9x64xbf16>) {
-  // expected-error @+1 {{requires 'data' to be 9x64 elements, but got 8x64}}
+  // expected-error @+1 {{requires 'data' to be 9x32 of i8, two codes each, but got 8x32}}
   gq.grouped_dequantize format(nvfp4)
       ins(%q : memref<8x32xi8>) scales(%s : memref<?x4xf8E4M3FN>) 
       groups(%o : memref<4xi32>)
@@ -432,7 +432,7 @@ func.func @grouped_dequantize_c15(%q: memref<?x256xf8E4M3FN>, %s: memref<?x2xf32
 // -----
 
 func.func @grouped_dequantize_c16(%q: memref<?xi8>, %s: memref<?xf8E4M3FN>, %o: memref<4xi32>, %so: memref<3xi32>, %x: memref<?x64xbf16>) {
-  // expected-error @+1 {{requires rowwise scales with scale_layout(tile128x4) and no 'shapes' for 'scale_offsets'}}
+  // expected-error @+1 {{requires no 'scale_offsets' for axis(columnwise)}}
   gq.grouped_dequantize format(nvfp4) axis(columnwise)
       ins(%q : memref<?xi8>) scales(%s : memref<?xf8E4M3FN>) 
       groups(%o, %so : memref<4xi32>, memref<3xi32>)

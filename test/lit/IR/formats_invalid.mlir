@@ -426,7 +426,7 @@ func.func @grouped_block_quantize_c20(
 func.func @grouped_block_quantize_c21_linear(
     %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x8xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'outs' with scale_layout(tile128x4) and no 'shapes' for 'scale_offsets'}}
+  // expected-error @+1 {{requires no 'scale_offsets' for scale_layout(linear): they say where the tiles of a group begin}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
       ins(%x : tensor<?x128xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -440,7 +440,7 @@ func.func @grouped_block_quantize_c21_linear(
 func.func @grouped_block_quantize_c21_columnwise(
     %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %cq: tensor<?xf4E2M1FN>,
     %cs: tensor<?xf8E4M3FN, #gq.tile128x4>, %p: tensor<3xi32>) {
-  // expected-error @+1 {{requires 'outs' with scale_layout(tile128x4) and no 'shapes' for 'scale_offsets_out'}}
+  // expected-error @+1 {{requires no 'scale_offsets_out' without 'outs'}}
   %r:3 = gq.grouped_block_quantize format(nvfp4)
       ins(%x : tensor<?x128xbf16>)
       groups(%o : tensor<4xi32>)
@@ -457,7 +457,7 @@ func.func @grouped_block_quantize_c21_ragged(
     %x: tensor<?xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %m: tensor<3xi32>, %k: tensor<3xi32>, %q: tensor<?xf4E2M1FN>,
     %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'outs' with scale_layout(tile128x4) and no 'shapes' for 'scale_offsets'}}
+  // expected-error @+1 {{requires no 'scale_offsets' where it has 'shapes'}}
   %r:2 = gq.grouped_block_quantize format(nvfp4)
       ins(%x : tensor<?xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -563,7 +563,7 @@ func.func @grouped_block_quantize_c22_extents(
     %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf8E5M2>,
     %s: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %cq: tensor<?x256xf8E5M2>,
     %cs: tensor<?xf8E8M0FNU, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'columnwise_data' to be ?x128 elements, but got ?x256}}
+  // expected-error @+1 {{requires 'columnwise_data' to be ?x128, but got ?x256}}
   %r:4 = gq.grouped_block_quantize format(mxfp8_e5m2)
       ins(%x : tensor<?x128xbf16>)
       groups(%o : tensor<4xi32>)
@@ -921,7 +921,7 @@ func.func private @direction_block() attributes {my.x = #gq.direction<block = 1x
 
 func.func @grouped_mm_c1_row_scales(
     %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %r: tensor<?xbf16>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{operand #6 must be}}
+  // expected-error @+1 {{requires 'row_scales' to be a 1D tensor or memref of f32, but got tensor<?xbf16>}}
   %0 = gq.grouped_mm format(mxfp8_e4m3)
       ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
       scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
@@ -935,7 +935,7 @@ func.func @grouped_mm_c1_row_scales(
 
 func.func @grouped_mm_c1_column_scales(
     %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %n: tensor<32xf32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{operand #6 must be}}
+  // expected-error @+1 {{requires 'column_scales' to be a 2D tensor or memref of f32, but got tensor<32xf32>}}
   %0 = gq.grouped_mm format(mxfp8_e4m3)
       ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
       scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
@@ -949,7 +949,7 @@ func.func @grouped_mm_c1_column_scales(
 
 func.func @grouped_mm_c1_bias(
     %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %bias: tensor<32xbf16>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{operand #6 must be}}
+  // expected-error @+1 {{requires 'bias' to be a 2D tensor or memref of f32, bf16 or f16, but got tensor<32xbf16>}}
   %0 = gq.grouped_mm format(mxfp8_e4m3)
       ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
       scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
@@ -988,7 +988,7 @@ func.func @grouped_mm_c4_plain(
 
 func.func @grouped_mm_c5_fp8(
     %a: tensor<?x256xf8E4M3FN>, %b: tensor<3x160x128xf8E4M3FN>, %sa: tensor<?x2xf32>, %sb: tensor<3x2x2xf32>, %o: tensor<4xi32>, %c: tensor<?x160xf32>) {
-  // expected-error @+1 {{requires 'b' to be 3x160x256 elements, but got 3x160x128}}
+  // expected-error @+1 {{requires 'b' to be 3x160x256, but got 3x160x128}}
   %0 = gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128) scale_layout(linear)
       ins(%a, %b : tensor<?x256xf8E4M3FN>, tensor<3x160x128xf8E4M3FN>)
       scales(%sa, %sb : tensor<?x2xf32>, tensor<3x2x2xf32>)
@@ -1001,7 +1001,7 @@ func.func @grouped_mm_c5_fp8(
 
 func.func @grouped_mm_c5_plain(
     %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x65xf8E5M2>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'b' to be 3x32x64 elements, but got 3x32x65}}
+  // expected-error @+1 {{requires 'b' to be 3x32x64, but got 3x32x65}}
   %0 = gq.grouped_mm
       ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x65xf8E5M2>)
       groups(%o : tensor<4xi32>)
@@ -1454,7 +1454,7 @@ func.func @grouped_mm_c16_bias(
 
 func.func @grouped_wgrad_c1_a(
     %a: tensor<?xbf16>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
-  // expected-error @+1 {{operand #0 must be}}
+  // expected-error @+1 {{requires 'a' to be a 1D or 2D tensor or memref of f4E2M1FN, i8, f8E4M3FN or f8E5M2, but got tensor<?xbf16>}}
   %0 = gq.grouped_wgrad format(nvfp4)
       ins(%a, %b : tensor<?xbf16>, tensor<?xf4E2M1FN>)
       scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
@@ -1467,7 +1467,7 @@ func.func @grouped_wgrad_c1_a(
 
 func.func @grouped_wgrad_c1_scales(
     %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
-  // expected-error @+1 {{operand #2 must be}}
+  // expected-error @+1 {{requires 'a_scales' to be a 1D tensor or memref of f8E4M3FN, f8E8M0FNU or f32, but got tensor<?x4xf8E4M3FN, #gq.tile128x4>}}
   %0 = gq.grouped_wgrad format(nvfp4)
       ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
@@ -1480,7 +1480,7 @@ func.func @grouped_wgrad_c1_scales(
 
 func.func @grouped_wgrad_c1_alpha(
     %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %alpha: tensor<f32>, %c: tensor<3x32x64xf32>) {
-  // expected-error @+1 {{operand #5 must be}}
+  // expected-error @+1 {{requires 'alpha' to be a 1D tensor or memref of f32, but got tensor<f32>}}
   %0 = gq.grouped_wgrad format(nvfp4)
       ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
       scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
@@ -1493,7 +1493,7 @@ func.func @grouped_wgrad_c1_alpha(
 
 func.func @grouped_wgrad_c1_out(
     %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<32x64xf32>) {
-  // expected-error @+1 {{operand #5 must be}}
+  // expected-error @+1 {{requires 'out' to be a 3D tensor or memref of f32, bf16 or f16, but got tensor<32x64xf32>}}
   %0 = gq.grouped_wgrad format(nvfp4)
       ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
       scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
@@ -1506,7 +1506,7 @@ func.func @grouped_wgrad_c1_out(
 
 func.func @grouped_wgrad_c2(
     %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
-  // expected-error @+1 {{expected type of operand #5}}
+  // expected-error @+1 {{requires the result of 'out' to be of its type tensor<3x32x64xf32>, but got tensor<3x32x65xf32>}}
   %0 = gq.grouped_wgrad format(nvfp4)
       ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
       scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
@@ -1584,7 +1584,7 @@ func.func @grouped_wgrad_c6_b(
 
 func.func @grouped_wgrad_c6_rows(
     %a: tensor<8x32xf8E4M3FN>, %b: tensor<9x64xf8E4M3FN>, %sa: tensor<?xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<?xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
-  // expected-error @+1 {{requires 'b' to be 8x64 elements, but got 9x64}}
+  // expected-error @+1 {{requires 'b' to be 8x64, but got 9x64}}
   %0 = gq.grouped_wgrad format(mxfp8_e4m3)
       ins(%a, %b : tensor<8x32xf8E4M3FN>, tensor<9x64xf8E4M3FN>)
       scales(%sa, %sb : tensor<?xf8E8M0FNU, #gq.tile128x4>, tensor<?xf8E8M0FNU, #gq.tile128x4>)
@@ -1958,7 +1958,7 @@ func.func @grouped_wgrad_c14_plain(
 
 func.func @grouped_mm_c5_major(
     %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'b' to be 3x64x64 elements, but got 3x32x64}}
+  // expected-error @+1 {{requires 'b' to be 3x64x64, but got 3x32x64}}
   %0 = gq.grouped_mm b_major(n) ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
       groups(%o : tensor<4xi32>) outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
   return

@@ -3,7 +3,7 @@
 // One chunk a constraint, named after the op and the constraint's number.
 
 func.func @grouped_quantize_c1(%x: memref<?x64xbf16>, %o: memref<4xi32>, %s: memref<3xf16>, %q: memref<?x64xf8E4M3FN>) {
-  // expected-error @+1 {{operand #2 must be}}
+  // expected-error @+1 {{requires 'scale' to be a 0D or 1D tensor or memref of f32, but got memref<3xf16>}}
   gq.grouped_quantize format(fp8_e4m3) ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
       scale(%s : memref<3xf16>) outs(%q : memref<?x64xf8E4M3FN>)
   return
@@ -12,7 +12,7 @@ func.func @grouped_quantize_c1(%x: memref<?x64xbf16>, %o: memref<4xi32>, %s: mem
 // -----
 
 func.func @grouped_quantize_c2(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %s: tensor<3xf32>, %q: tensor<?x64xf8E4M3FN>) {
-  // expected-error @+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
+  // expected-error @+1 {{requires a result for each tensor that it writes, 1 in all, but has 0}}
   gq.grouped_quantize format(fp8_e4m3) ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
       scale(%s : tensor<3xf32>) outs(%q : tensor<?x64xf8E4M3FN>)
   return
@@ -183,7 +183,7 @@ func.func @block_quantize_c4_format(%x: memref<?x64xbf16>, %q: memref<?x64xf8E4M
 // -----
 
 func.func @update_scales_c1(%a: memref<3xf32>, %h: memref<12xf32>, %s: memref<3xf32>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'history' to be a 2D tensor or memref of f32, but got memref<12xf32>}}
   gq.update_scales format(fp8_e4m3) ins(%a : memref<3xf32>)
       outs(%h, %s : memref<12xf32>, memref<3xf32>)
   return

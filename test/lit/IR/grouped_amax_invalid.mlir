@@ -3,7 +3,7 @@
 // One chunk a constraint, named after the op and the constraint's number.
 
 func.func @grouped_amax_c1_input(%x: tensor<?x64xf64>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
-  // expected-error @+1 {{operand #0 must be}}
+  // expected-error @+1 {{requires 'inputs' to be a 0D, 1D or 2D tensor or memref of f32, bf16 or f16, but got tensor<?x64xf64>}}
   %0 = gq.grouped_amax ins(%x : tensor<?x64xf64>) groups(%o : tensor<4xi32>)
       amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
   return
@@ -12,7 +12,7 @@ func.func @grouped_amax_c1_input(%x: tensor<?x64xf64>, %o: tensor<4xi32>, %a: te
 // -----
 
 func.func @grouped_amax_c1_amax(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xbf16>) {
-  // expected-error @+1 {{operand #2 must be}}
+  // expected-error @+1 {{requires 'amax' to be a 1D tensor or memref of f32, but got tensor<3xbf16>}}
   %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
       amax_out(%a : tensor<3xbf16>) -> tensor<3xbf16>
   return
@@ -21,7 +21,7 @@ func.func @grouped_amax_c1_amax(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: te
 // -----
 
 func.func @grouped_amax_c2(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
-  // expected-error @+1 {{to match type of corresponding result}}
+  // expected-error @+1 {{requires the result of 'amax' to be of its type tensor<3xf32>, but got tensor<?xf32>}}
   %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
       amax_out(%a : tensor<3xf32>) -> tensor<?xf32>
   return
@@ -74,7 +74,7 @@ func.func @grouped_amax_c6(%x: tensor<?x64xbf16>, %o: tensor<0xi32>, %a: tensor<
 // -----
 
 func.func @grouped_amax_c6_type(%x: tensor<?x64xbf16>, %o: tensor<4xi16>, %a: tensor<3xf32>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'offsets' to be a 1D tensor or memref of i32 or i64, but got tensor<4xi16>}}
   %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi16>)
       amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
   return
@@ -279,7 +279,7 @@ func.func @grouped_amax_c18_entries(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a
 // -----
 
 func.func @grouped_amax_c1_noop_flag(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %f: tensor<f32>, %a: tensor<3xf32>) {
-  // expected-error @+1 {{operand #2 must be}}
+  // expected-error @+1 {{requires 'noop_flag' to be a 0D tensor or memref of i32, but got tensor<f32>}}
   %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
       noop_flag(%f : tensor<f32>) amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
   return

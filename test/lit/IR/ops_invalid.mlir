@@ -4,7 +4,7 @@
 
 func.func @block_quantize_c1_input(
     %x: tensor<?x64xf64>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{operand #0 must be}}
+  // expected-error @+1 {{requires 'input' to be a 2D tensor or memref of f32, bf16 or f16, but got tensor<?x64xf64>}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xf64>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return
@@ -14,7 +14,7 @@ func.func @block_quantize_c1_input(
 
 func.func @block_quantize_c1_rank(
     %x: tensor<2x?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{operand #0 must be}}
+  // expected-error @+1 {{requires 'input' to be a 2D tensor or memref of f32, bf16 or f16, but got tensor<2x?x64xbf16>}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<2x?x64xbf16>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return
@@ -24,7 +24,7 @@ func.func @block_quantize_c1_rank(
 
 func.func @block_quantize_c1_data(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xf16>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'data' to be a 2D tensor or memref of f4E2M1FN, i8, f8E4M3FN or f8E5M2, but got tensor<?x64xf16>}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x64xf16>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf16>, tensor<?x4xf8E4M3FN>
   return
@@ -34,7 +34,7 @@ func.func @block_quantize_c1_data(
 
 func.func @block_quantize_c1_scales(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E5M2>) {
-  // expected-error @+1 {{operand #2 must be}}
+  // expected-error @+1 {{requires 'scales' to be a 2D tensor or memref of f8E4M3FN, f8E8M0FNU or f32, but got tensor<?x4xf8E5M2>}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E5M2>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E5M2>
   return
@@ -44,7 +44,7 @@ func.func @block_quantize_c1_scales(
 
 func.func @block_quantize_c1_global_scale(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>, %g: tensor<1xf32>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'global_scale' to be a 0D tensor or memref of f32, but got tensor<1xf32>}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       global_scale(%g : tensor<1xf32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
@@ -55,7 +55,7 @@ func.func @block_quantize_c1_global_scale(
 
 func.func @block_quantize_c2(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{expected type of operand #1 ('tensor<?x64xf4E2M1FN>') to match type of corresponding result}}
+  // expected-error @+1 {{requires the result of 'data' to be of its type tensor<?x64xf4E2M1FN>, but got tensor<8x64xf4E2M1FN>}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<8x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return
@@ -115,7 +115,7 @@ func.func @block_quantize_c4_scales(
 
 func.func @block_quantize_c5(
     %x: tensor<?x64xbf16>, %q: tensor<?x128xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'data' to be ?x64 elements, but got ?x128}}
+  // expected-error @+1 {{requires 'data' to be ?x64, but got ?x128}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x128xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x128xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return
@@ -125,7 +125,7 @@ func.func @block_quantize_c5(
 
 func.func @block_quantize_c5_packed(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xi8>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'data' to be ?x64 elements, but got ?x128}}
+  // expected-error @+1 {{requires 'data' to be ?x32 of i8, two codes each, but got ?x64}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x64xi8>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xi8>, tensor<?x4xf8E4M3FN>
   return
@@ -135,7 +135,7 @@ func.func @block_quantize_c5_packed(
 
 func.func @block_quantize_c5_rows(
     %x: tensor<8x64xbf16>, %q: tensor<9x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'data' to be 8x64 elements, but got 9x64}}
+  // expected-error @+1 {{requires 'data' to be 8x64, but got 9x64}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<8x64xbf16>)
       outs(%q, %s : tensor<9x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<9x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return
@@ -256,8 +256,7 @@ func.func @block_quantize_c8_scales(
 
 func.func @block_quantize_format(
     %x: tensor<?x64xbf16>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
-  // expected-error @+2 {{custom op 'gq.block_quantize' expected ::gq::Format to be one of: nvfp4}}
-  // expected-error @+1 {{custom op 'gq.block_quantize' failed to parse Gq_FormatAttr parameter 'value'}}
+  // expected-error @+1 {{custom op 'gq.block_quantize' expected one of nvfp4, mxfp4, mxfp8_e4m3}}
   %0:2 = gq.block_quantize format(nvfp8) ins(%x : tensor<?x64xbf16>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>
   return
@@ -268,7 +267,7 @@ func.func @block_quantize_format(
 func.func @preprocess_grouped_matmul_sf_c1_input(
     %x: tensor<?x4xi8>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{operand #0 must be}}
+  // expected-error @+1 {{requires 'input' to be a 2D tensor or memref of f8E4M3FN, f8E8M0FNU or f32, but got tensor<?x4xi8>}}
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xi8>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
@@ -280,7 +279,7 @@ func.func @preprocess_grouped_matmul_sf_c1_input(
 func.func @preprocess_grouped_matmul_sf_c1_offsets(
     %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi16>, %so: tensor<3xi32>,
     %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'offsets' to be a 1D tensor or memref of i32 or i64, but got tensor<4xi16>}}
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
       groups(%o, %so : tensor<4xi16>, tensor<3xi32>)
       outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
@@ -292,7 +291,7 @@ func.func @preprocess_grouped_matmul_sf_c1_offsets(
 func.func @preprocess_grouped_matmul_sf_c1_offsets_rank(
     %x: tensor<?x4xf8E4M3FN>, %o: tensor<4x1xi32>, %so: tensor<3xi32>,
     %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'offsets' to be a 1D tensor or memref of i32 or i64, but got tensor<4x1xi32>}}
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
       groups(%o, %so : tensor<4x1xi32>, tensor<3xi32>)
       outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
@@ -304,7 +303,7 @@ func.func @preprocess_grouped_matmul_sf_c1_offsets_rank(
 func.func @preprocess_grouped_matmul_sf_c2(
     %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{expected type of operand #3}}
+  // expected-error @+1 {{requires the result of 'scales' to be of its type tensor<?x4xf8E4M3FN, #gq.tile128x4>, but got tensor<128x4xf8E4M3FN, #gq.tile128x4>}}
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<128x4xf8E4M3FN, #gq.tile128x4>
@@ -520,7 +519,7 @@ func.func @preprocess_grouped_matmul_sf_c8_scales(
 func.func @grouped_block_quantize_c1_input(
     %x: tensor<?x64xi8>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{operand #0 must be}}
+  // expected-error @+1 {{requires 'inputs' to be a 0D, 1D or 2D tensor or memref of f32, bf16 or f16, but got tensor<?x64xi8>}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xi8>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
@@ -533,7 +532,7 @@ func.func @grouped_block_quantize_c1_input(
 func.func @grouped_block_quantize_c1_row_indices(
     %x: tensor<?x64xbf16>, %i: tensor<?xi16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'row_indices' to be a 1D tensor or memref of i32 or i64, but got tensor<?xi16>}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       row_indices(%i : tensor<?xi16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -547,7 +546,7 @@ func.func @grouped_block_quantize_c1_row_indices(
 func.func @grouped_block_quantize_c1_offsets(
     %x: tensor<?x64xbf16>, %o: tensor<4xf32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'offsets' to be a 1D tensor or memref of i32 or i64, but got tensor<4xf32>}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xf32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
@@ -560,7 +559,7 @@ func.func @grouped_block_quantize_c1_offsets(
 func.func @grouped_block_quantize_c1_scale_offsets(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3x1xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{operand #2 must be}}
+  // expected-error @+1 {{requires 'scale_offsets' to be a 1D tensor or memref of i32 or i64, but got tensor<3x1xi32>}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3x1xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
@@ -573,7 +572,7 @@ func.func @grouped_block_quantize_c1_scale_offsets(
 func.func @grouped_block_quantize_c1_global_scale(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %g: tensor<3xf64>) {
-  // expected-error @+1 {{operand #3 must be}}
+  // expected-error @+1 {{requires 'global_scale' to be a 0D or 1D tensor or memref of f32, but got tensor<3xf64>}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       global_scale(%g : tensor<3xf64>)
@@ -587,7 +586,7 @@ func.func @grouped_block_quantize_c1_global_scale(
 func.func @grouped_block_quantize_c1_scales(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xi8>) {
-  // expected-error @+1 {{operand #4 must be}}
+  // expected-error @+1 {{requires 'scales' to be a 1D or 2D tensor or memref of f8E4M3FN, f8E8M0FNU or f32, but got tensor<?x4xi8>}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xi8>)
@@ -600,7 +599,7 @@ func.func @grouped_block_quantize_c1_scales(
 func.func @grouped_block_quantize_c2(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{expected type of operand #3}}
+  // expected-error @+1 {{requires the result of 'data' to be of its type tensor<?x64xf4E2M1FN>, but got tensor<8x64xf4E2M1FN>}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
@@ -1416,7 +1415,7 @@ func.func @grouped_mm_c1_a(
     %a: tensor<?x64xbf16>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{operand #0 must be}}
+  // expected-error @+1 {{requires 'a' to be a 2D tensor or memref of f4E2M1FN, i8, f8E4M3FN or f8E5M2, but got tensor<?x64xbf16>}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xbf16>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -1430,7 +1429,7 @@ func.func @grouped_mm_c1_b(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{operand #1 must be}}
+  // expected-error @+1 {{requires 'b' to be a 3D tensor or memref of f4E2M1FN, i8, f8E4M3FN or f8E5M2, but got tensor<32x64xf4E2M1FN>}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -1444,7 +1443,7 @@ func.func @grouped_mm_c1_alpha(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>, %alpha: tensor<f32>) {
-  // expected-error @+1 {{operand #6 must be}}
+  // expected-error @+1 {{requires 'alpha' to be a 1D tensor or memref of f32, but got tensor<f32>}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -1459,7 +1458,7 @@ func.func @grouped_mm_c1_out(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xi32>) {
-  // expected-error @+1 {{operand #6 must be}}
+  // expected-error @+1 {{requires 'out' to be a 2D tensor or memref of f32, bf16 or f16, but got tensor<?x32xi32>}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -1473,7 +1472,7 @@ func.func @grouped_mm_c2(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{expected type of operand #6}}
+  // expected-error @+1 {{requires the result of 'out' to be of its type tensor<?x32xf32>, but got tensor<8x32xf32>}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -1529,7 +1528,7 @@ func.func @grouped_mm_c5(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x128xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'b' to be 3x32x64 elements, but got 3x32x128}}
+  // expected-error @+1 {{requires 'b' to be 3x32x64, but got 3x32x128}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x128xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -2054,7 +2053,7 @@ func.func @grouped_block_quantize_c12_yield(
 // Extents that would not fit in 64 bits, rounded up or times a block.
 func.func @block_quantize_c3_size(%x: memref<9223372036854775807x128xbf16>,
     %q: memref<9223372036854775807x128xf8E4M3FN>, %s: memref<?x1xf32>) {
-  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 0 has more}}
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; 'input' has more}}
   gq.block_quantize format(fp8_e4m3_128x128) ins(%x : memref<9223372036854775807x128xbf16>)
       outs(%q, %s : memref<9223372036854775807x128xf8E4M3FN>, memref<?x1xf32>)
   return
@@ -2065,7 +2064,7 @@ func.func @block_quantize_c3_size(%x: memref<9223372036854775807x128xbf16>,
 // Twice as many elements would be as many as a dynamic extent's.
 func.func @block_quantize_c3_size_of_data(%x: memref<4x64xbf16>,
     %q: memref<4x4611686018427387904xi8>, %s: memref<4x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 1 has more}}
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; 'data' has more}}
   gq.block_quantize format(nvfp4) ins(%x : memref<4x64xbf16>)
       outs(%q, %s : memref<4x4611686018427387904xi8>, memref<4x4xf8E4M3FN>)
   return
@@ -2076,7 +2075,7 @@ func.func @block_quantize_c3_size_of_data(%x: memref<4x64xbf16>,
 // Also while another extent is 0.
 func.func @preprocess_c3_size(%x: memref<0x1152921504606846980xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %t: memref<?x1152921504606846980xf8E4M3FN>) {
-  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 0 has more}}
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; 'input' has more}}
   gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : memref<0x1152921504606846980xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>) outs(%t : memref<?x1152921504606846980xf8E4M3FN>)
   return
@@ -2087,7 +2086,7 @@ func.func @preprocess_c3_size(%x: memref<0x1152921504606846980xf8E4M3FN>,
 func.func @grouped_block_quantize_c3_size(%x: memref<?x64xbf16>,
     %o: memref<9223372036854775807xi32>, %so: memref<9223372036854775807xi32>,
     %d: memref<?x32xi8>, %s: memref<128x4xf8E4M3FN>) {
-  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 1 has more}}
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; 'offsets' has more}}
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
       groups(%o, %so : memref<9223372036854775807xi32>, memref<9223372036854775807xi32>)
       outs(%d, %s : memref<?x32xi8>, memref<128x4xf8E4M3FN>)
@@ -2099,7 +2098,7 @@ func.func @grouped_block_quantize_c3_size(%x: memref<?x64xbf16>,
 func.func @grouped_mm_c3_size(%a: memref<?x4611686018427387904xi8>, %b: memref<3x32x4611686018427387904xi8>,
     %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x32xbf16>) {
-  // expected-error @+1 {{requires static extents of at most 2^48 elements; operand 0 has more}}
+  // expected-error @+1 {{requires static extents of at most 2^48 elements; 'a' has more}}
   gq.grouped_mm format(nvfp4) ins(%a, %b : memref<?x4611686018427387904xi8>, memref<3x32x4611686018427387904xi8>)
       scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)

@@ -6,6 +6,8 @@
 // RUN:   | FileCheck %t/parse.mlir --check-prefix=STDIN
 // RUN: not gq-run %t/verify.mlir --out %t/out 2>&1 | FileCheck %t/verify.mlir
 // RUN: not gq-run %t/symbol.mlir --out %t/out 2>&1 | FileCheck %t/symbol.mlir
+// RUN: not gq-run /dev/null --out %t/out 2>&1 | FileCheck %s --check-prefix=EMPTY
+// EMPTY: gq-run: the module has no public function
 // RUN: not ls %t/out
 
 //--- parse.mlir
