@@ -142,6 +142,28 @@ class Problem:
         self.out.check_surroundings()
 
 
+class Golden:
+    """FP8 per tensor of the golden data, as a Problem."""
+
+    attributes = Attributes("f8E4M3FN", "nvfuser", "linear", "rowwise")
+
+    def __init__(self, folder):
+        names = "data", "offsets", "scale_inv", "dequantized"
+        stored = {n: np.load(folder / "fp8_e4m3_per_tensor" / f"{n}.npy") for n in names}
+        self.expected = stored["dequantized"]
+        self.out = cases.Poisoned(self.expected.shape, np.float32)
+        self.operands = {
+            "data": cases.Operand(stored["data"], "f8E4M3FN"),
+            "offsets": cases.Operand(
+                stored["offsets"], f"i{8 * stored['offsets'].itemsize}"
+            ),
+            "scale_inv": cases.Operand(stored["scale_inv"], "f32"),
+            "out": cases.Operand(self.out.array, "f32"),
+        }
+
+    check = Problem.check
+
+
 def types_of(problem, static=False):
     return {n: formats.memref(o, static) for n, o in problem.operands.items()}
 
@@ -163,13 +185,13 @@ def op_text(types, attributes):
 
 
 def function(problem, static=False):
-    """MLIR of dequantize(operands)."""
+    """MLIR of main(operands), which gives back its output."""
     types = types_of(problem, static)
     parameters = ", ".join(f"%{name} : {type}" for name, type in types.items())
     return f"""
-      func.func @dequantize({parameters}) {{
+      func.func @main({parameters}) -> {types["out"]} {{
         {op_text(types, problem.attributes)}
-        return
+        return %out : {types["out"]}
       }}"""
 
 

@@ -17,6 +17,7 @@ import tempfile
 
 import activations
 import amaxes
+import dequantize
 import formats
 import hostile
 import numpy as np
@@ -137,6 +138,26 @@ def test_golden():
             code, error, results = run(text, arrays, "cuda", *options)
             problem = differences(results, [a["data"], a["scales"]])
             report(f"golden {name} fused={fused} {options}", error if code else problem)
+
+
+def check_dequantized(name, problem):
+    arrays = [operand.array for operand in problem.operands.values()]
+    code, error, results = run(dequantize.function(problem), arrays, arguments.target)
+    wrong = differences(results, [problem.expected])
+    report(f"dequantized {name}", error if code else wrong)
+
+
+def test_dequantize(keys):
+    """Of formats, recipes, layouts and axes with their numbers, some of what the
+    device functions are tested with by themselves."""
+    for i, key in keys:
+        out = list(ELEMENTS)[i % 3]
+        for problem in list(dequantize.problems(*key, out))[i % 10 :: 10]:
+            check_dequantized(" ".join((*key, out)), problem)
+
+
+def test_dequantize_golden():
+    check_dequantized("golden fp8_e4m3_per_tensor", dequantize.Golden(golden))
 
 
 def values(rng, m, k, element):
@@ -818,10 +839,12 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
             test_producers, test_moe,
             test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
             test_grouped_mm_golden, test_grouped_wgrad, test_training, test_activations, test_amax,
-            test_golden, test_fused_silu,
+            test_golden, test_dequantize_golden, test_fused_silu,
             test_hostile_offsets, test_example,
         ):  # fmt: skip
             done.append(pool.submit(reports_of, test))
+        keys = list(enumerate(dequantize.listed()))
+        done += [pool.submit(reports_of, test_dequantize, keys[i::7]) for i in range(7)]
     done += [pool.submit(reports_of, test_batch, name) for name in batches]
     problems = [problem for future in done for _, problem in future.result()]
 failed = sum(problem is not None for problem in problems)

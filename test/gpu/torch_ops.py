@@ -231,6 +231,27 @@ def operators_are_the_functions():
 
 
 @test
+def per_tensor_golden():
+    """FP8 per tensor there and back by functions and operators; amax a thousand
+    times, whose parts are put together in any order."""
+    g = golden.load("fp8_e4m3_per_tensor")
+    x = tensor(g["input"].view(np.uint16), "bf16")
+    offsets, scale = tensor(g["offsets"]), tensor(g["scale"])
+    for m in gq, gq.torch:
+        q = m.grouped_quantize(x, offsets, "fp8_e4m3", scale=scale, amax=True)
+        for name in "data", "amax", "scale_inv":
+            assert (stored(getattr(q, name)) == g[name].view(stored(getattr(q, name)).dtype)).all(), name
+        y = m.grouped_dequantize(q, out_dtype="float32")
+        assert (stored(y) == g["dequantized"].view(np.int32)).all()
+    runs = 1000 if CUDA else 10
+    amaxes = [
+        gq.grouped_quantize(x, offsets, "fp8_e4m3", scale=scale, amax=True).amax
+        for _ in range(runs)
+    ]
+    assert (stored(torch.stack(amaxes)) == g["amax"].view(np.int32)).all()
+
+
+@test
 def linear_gradients():
     """The gradients of grouped_linear are those of the layer, within what the format
     allows; the same compiled."""

@@ -36,12 +36,18 @@ OPERATORS = {
     "mxfp8-bf16-both": 2 + 2 * MXFP8,
     "mxfp8-bf16-both-dbias": 2 + 2 * MXFP8,
     "dgelu-mxfp8-bf16-both-dbias": 4 + 2 * MXFP8,
+    "delayed-e4m3-bf16": 2 + 1,
+    "delayed-e4m3-bf16-both": 2 + 2,
+    # The input twice: its scale is known when all of it has been read.
+    "current-e4m3-bf16": 4 + 1,
+    "current-e4m3-bf16-both": 4 + 2,
     "dequantize-nvfp4": 2 + NVFP4,
     "dequantize-nvfp4-columns": 2 + NVFP4,
     "dequantize-mxfp4": 2 + 0.5 + 1 / 32,
     "dequantize-mxfp8": 2 + MXFP8,
     "dequantize-mxfp8-columns": 2 + MXFP8,
     "dequantize-fp8": 2 + 1 + 4 / 128,
+    "dequantize-e4m3": 2 + 1,
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
     "wgrad-nvfp4-n1536": NVFP4,

@@ -95,18 +95,7 @@ def test_random(data, key, seed):
 
 
 def test_golden_fp8_per_tensor():
-    g = golden.load("fp8_e4m3_per_tensor")
-    poisoned = cases.Poisoned(g["dequantized"].shape, np.float32)
-    operands = {
-        "data": cases.Operand(g["data"], "f8E4M3FN"),
-        "offsets": cases.Operand(g["offsets"], f"i{8 * g['offsets'].itemsize}"),
-        "scale_inv": cases.Operand(g["scale_inv"], "f32"),
-        "out": cases.Operand(poisoned.array, "f32"),
-    }
-    attributes = dequantize.Attributes("f8E4M3FN", "nvfuser", "linear", "rowwise")
-    runtime.grouped_dequantize(operands, attributes)
-    cases.check_bits(poisoned.array, g["dequantized"], "dequantized")
-    poisoned.check_surroundings()
+    run(dequantize.Golden(golden.DIR))
 
 
 @pytest.mark.parametrize("element", list(oracle.PLAIN))

@@ -26,7 +26,8 @@ static void check(gqStatus status) {
 }
 
 /// Compiles an operator in one of its forms, and counts what a call launches.
-/// A dbias is summed up by a kernel of its own, in memory of its own.
+/// A dbias, and an amax beside codes, is put together by a kernel of its own,
+/// in memory of its own.
 static void checkLaunches(const Operator *op, bool isSeparate, int expected) {
   gqCompileOptions options = {.target = "cuda",
                               .noFusion = isSeparate,
@@ -43,16 +44,16 @@ static void checkLaunches(const Operator *op, bool isSeparate, int expected) {
   check(gqCompile(graph.text, strlen(graph.text), &options, &path.executable));
   check(problemCreate((DLDevice){kDLCUDA, 0}, &shape, &all, 1, &problem));
   check(pathInvoke(&path, 0));
-  bool hasDbias = op->parts & HAS_DBIAS;
+  bool reduces = op->parts & (HAS_DBIAS | HAS_DELAYED_SCALE);
   int launches = fakeCudaCalls("cuLaunchKernelEx");
   int copies = fakeCudaCalls("cuMemcpyAsync");
   int allocations = fakeCudaCalls("cuMemAllocFromPoolAsync");
   check(pathInvoke(&path, 0));
   assert_int_equal(fakeCudaCalls("cuLaunchKernelEx"),
-                   launches + expected + hasDbias);
+                   launches + expected + reduces);
   assert_int_equal(fakeCudaCalls("cuMemcpyAsync"), copies);
   assert_int_equal(fakeCudaCalls("cuMemAllocFromPoolAsync"),
-                   allocations + hasDbias);
+                   allocations + reduces);
   problemFree(&problem);
   gqExecutableDestroy(path.executable);
   graphFree(&graph);
@@ -80,10 +81,16 @@ static void testGroups(void **state) {
   }
 }
 
+/// Amaxes are cleared and raised before a current scale is known.
+static int amaxLaunches(const Operator *op) {
+  return op->parts & HAS_CURRENT_SCALE ? 2 : 0;
+}
+
 static void testFused(void **state) {
   (void)state;
   for (size_t i = 0; i < numOperators; ++i)
-    checkLaunches(&operators[i], /*isSeparate=*/false, 1);
+    checkLaunches(&operators[i], /*isSeparate=*/false,
+                  1 + amaxLaunches(&operators[i]));
 }
 
 /// A fill and a loop sum up padded rows; rows by themselves are quantized and
@@ -93,6 +100,8 @@ static int separateLaunches(const Operator *op) {
   if (op->parts & (HAS_PRODUCT | HAS_GRADIENT | IS_DEQUANTIZED))
     return 1;
   int activation = op->producer || op->parts & HAS_GATHER;
+  if (op->parts & (HAS_DELAYED_SCALE | HAS_CURRENT_SCALE))
+    return amaxLaunches(op) + ((op->parts & HAS_BOTH) == HAS_BOTH ? 2 : 1);
   switch (op->parts & (HAS_BOTH | HAS_PACKED_SCALES | HAS_DBIAS)) {
   case HAS_ROWS:
     return activation + 2;

@@ -89,6 +89,14 @@ const Operator operators[] = {
     {"mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS, NULL, 0},
     {"dgelu-mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS,
      &dgelu, 0},
+    {"delayed-e4m3-bf16", GQ_BF16, GQ_FORMAT_FP8_E4M3,
+     HAS_ROWS | HAS_DELAYED_SCALE, NULL, 0},
+    {"delayed-e4m3-bf16-both", GQ_BF16, GQ_FORMAT_FP8_E4M3,
+     HAS_BOTH | HAS_DELAYED_SCALE, NULL, 0},
+    {"current-e4m3-bf16", GQ_BF16, GQ_FORMAT_FP8_E4M3,
+     HAS_ROWS | HAS_CURRENT_SCALE, NULL, 0},
+    {"current-e4m3-bf16-both", GQ_BF16, GQ_FORMAT_FP8_E4M3,
+     HAS_BOTH | HAS_CURRENT_SCALE, NULL, 0},
     {"dequantize-nvfp4", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-nvfp4-columns", GQ_BF16, NVFP4, HAS_COLUMNS | IS_DEQUANTIZED,
      NULL, 0},
@@ -99,6 +107,8 @@ const Operator operators[] = {
      NULL, 0},
     {"dequantize-fp8", GQ_BF16, GQ_FORMAT_FP8_E4M3_1X128,
      HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
+    {"dequantize-e4m3", GQ_BF16, GQ_FORMAT_FP8_E4M3, HAS_ROWS | IS_DEQUANTIZED,
+     NULL, 0},
     // N of Llama 4 Maverick (K 5120, 128 experts), DeepSeek-V3 (7168, 256) and
     // Qwen3-235B (4096, 128).
     {"mm-nvfp4-n8192", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 8192},
@@ -110,6 +120,12 @@ const Operator operators[] = {
     {"wgrad-nvfp4-n1536", GQ_BF16, NVFP4, HAS_GRADIENT, NULL, 1536},
     {"wgrad-mxfp8-n2048", GQ_BF16, MXFP8, HAS_GRADIENT, NULL, 2048},
 };
+
+/// Whether the format has one scale a group, which is not stored.
+static bool hasOneScale(gqFormatTraits traits) {
+  return traits.scaleRule == GQ_SCALE_RULE_GIVEN;
+}
+
 const size_t numOperators = sizeof(operators) / sizeof(operators[0]);
 
 const Operator *operatorFind(const char *name) {
@@ -124,9 +140,10 @@ double operatorBytes(const Operator *op, const Shape *shape) {
   double columns = (double)shape->columns;
   double input = (double)gqElementTypeSize(op->element) *
                  (op->producer ? op->producer->numInputs : 1);
-  double direction =
-      (double)traits.dataBits / 8 +
-      (double)gqElementTypeSize(traits.scaleType) / (double)traits.blockColumns;
+  double direction = (double)traits.dataBits / 8;
+  if (!hasOneScale(traits))
+    direction += (double)gqElementTypeSize(traits.scaleType) /
+                 (double)traits.blockColumns;
   double rows = (double)shape->rows;
   if (op->parts & HAS_PRODUCT) {
     int64_t used = 0;
@@ -145,7 +162,8 @@ double operatorBytes(const Operator *op, const Shape *shape) {
   if (op->parts & IS_DEQUANTIZED)
     return rows * columns * (direction + input);
   int directions = !!(op->parts & HAS_ROWS) + !!(op->parts & HAS_COLUMNS);
-  double bytes = rows * columns * (input + directions * direction);
+  int readings = op->parts & HAS_CURRENT_SCALE ? 2 : 1;
+  double bytes = rows * columns * (readings * input + directions * direction);
   if (op->parts & HAS_DBIAS)
     bytes += 2 * (double)shape->groups * columns;
   return bytes;
@@ -188,10 +206,10 @@ bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
   shape->offsets = calloc(count + 1, sizeof(int32_t));
   shape->scaleOffsets = calloc(count, sizeof(int32_t));
   shape->rowIndices = calloc((size_t)rows, sizeof(int32_t));
-  shape->outerAmax = calloc(count, sizeof(float));
+  shape->perGroup = calloc(count, sizeof(float));
   int64_t *parts = calloc(count, sizeof(int64_t));
   bool allocated = shape->offsets && shape->scaleOffsets && shape->rowIndices &&
-                   shape->outerAmax && parts;
+                   shape->perGroup && parts;
   if (allocated) {
     uint32_t state = 1;
     int64_t sum = 0;
@@ -201,7 +219,7 @@ bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
     shuffleRows(shape, &state);
     for (int64_t e = 0; e < groups; ++e)
       // Values are below 4.
-      shape->outerAmax[e] = 4 + (float)valuesRandom(&state) * 0x1p-24f;
+      shape->perGroup[e] = 4 + (float)valuesRandom(&state) * 0x1p-24f;
   } else {
     shapeFree(shape);
   }
@@ -213,7 +231,7 @@ void shapeFree(Shape *shape) {
   free(shape->offsets);
   free(shape->scaleOffsets);
   free(shape->rowIndices);
-  free(shape->outerAmax);
+  free(shape->perGroup);
   *shape = (Shape){0};
 }
 
@@ -237,6 +255,8 @@ typedef struct Builder {
   char input[TYPE_SIZE], offsets[TYPE_SIZE], scaleOffsets[TYPE_SIZE];
   char data[TYPE_SIZE], linear[TYPE_SIZE], tiled[TYPE_SIZE];
   char columnData[TYPE_SIZE], columnTiled[TYPE_SIZE], dbias[TYPE_SIZE];
+  /// A float a group.
+  char perGroup[TYPE_SIZE];
   char weights[TYPE_SIZE], weightScales[TYPE_SIZE], product[TYPE_SIZE],
       gradientData[TYPE_SIZE], gradient[TYPE_SIZE];
   /// What stands in groups() of rows and of columns.
@@ -261,7 +281,8 @@ static bool hasLinear(const Builder *b) {
 }
 
 static bool hasScaleOffsets(const Builder *b) {
-  return !has(b, HAS_PACKED_SCALES) || b->isSeparate;
+  return !hasOneScale(b->traits) &&
+         (!has(b, HAS_PACKED_SCALES) || b->isSeparate);
 }
 
 static int64_t roundUp(int64_t value, int64_t multiple) {
@@ -349,6 +370,7 @@ static void nameTypes(Builder *b) {
            elementName(b->op->element));
   snprintf(b->offsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups + 1);
   snprintf(b->scaleOffsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups);
+  snprintf(b->perGroup, TYPE_SIZE, "tensor<%" PRId64 "xf32>", groups);
   snprintf(b->columnGroups, sizeof(b->columnGroups), "%%o : %s", b->offsets);
   if (hasScaleOffsets(b))
     snprintf(b->groups, sizeof(b->groups), "%%o, %%so : %s, %s", b->offsets,
@@ -358,8 +380,11 @@ static void nameTypes(Builder *b) {
   if (has(b, HAS_GLOBAL_SCALE))
     snprintf(b->outer, TYPE_SIZE, "global_scale(%%g : tensor<f32>)");
   if (has(b, HAS_OUTER_AMAX))
-    snprintf(b->outer, TYPE_SIZE, "outer_amax(%%g : tensor<%" PRId64 "xf32>)",
-             groups);
+    snprintf(b->outer, TYPE_SIZE, "outer_amax(%%g : %.48s)", b->perGroup);
+  if (has(b, HAS_DELAYED_SCALE))
+    snprintf(b->outer, TYPE_SIZE, "scale(%%g : %.48s)", b->perGroup);
+  if (has(b, HAS_CURRENT_SCALE))
+    snprintf(b->outer, TYPE_SIZE, "outer_amax(%%m : %.48s)", b->perGroup);
 }
 
 //===----------------------------------------------------------------------===//
@@ -396,18 +421,15 @@ static void addInputs(Builder *b) {
                 (Argument){ROLE_ROW_INDICES, GQ_I32, 1, {s->rows}});
   addArgument(b, "o", b->offsets,
               (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
-  if (!has(b, HAS_PACKED_SCALES))
+  if (!has(b, HAS_PACKED_SCALES) && !hasOneScale(b->traits))
     addArgument(b, "so", b->scaleOffsets,
                 (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
   if (has(b, HAS_GLOBAL_SCALE))
     addArgument(b, "g", "tensor<f32>",
                 (Argument){ROLE_GLOBAL_SCALE, GQ_F32, 0, {0}});
-  if (has(b, HAS_OUTER_AMAX)) {
-    char type[TYPE_SIZE];
-    snprintf(type, TYPE_SIZE, "tensor<%" PRId64 "xf32>", s->groups);
-    addArgument(b, "g", type,
-                (Argument){ROLE_OUTER_AMAX, GQ_F32, 1, {s->groups}});
-  }
+  if (has(b, HAS_OUTER_AMAX) || has(b, HAS_DELAYED_SCALE))
+    addArgument(b, "g", b->perGroup,
+                (Argument){ROLE_PER_GROUP, GQ_F32, 1, {s->groups}});
   if (has(b, HAS_STOCHASTIC))
     addArgument(b, "rng", "tensor<2xi64>",
                 (Argument){ROLE_RNG_STATE, GQ_I64, 1, {2}});
@@ -493,7 +515,11 @@ static void addDequantizeArguments(Builder *b) {
                            traits.dataType,
                            2,
                            {s->rows, s->columns * traits.dataBits / 8}});
-    addArgument(b, "t", linear ? b->linear : b->tiled, scales);
+    if (hasOneScale(traits))
+      addArgument(b, "g", b->perGroup,
+                  (Argument){ROLE_PER_GROUP, GQ_F32, 1, {s->groups}});
+    else
+      addArgument(b, "t", linear ? b->linear : b->tiled, scales);
   }
   addArgument(b, "o", b->offsets,
               (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
@@ -530,10 +556,12 @@ static void addOutputs(Builder *b) {
                    {s->rows, s->columns * traits.dataBits / 8}};
   if (has(b, HAS_ROWS)) {
     addArgument(b, "q0", b->data, data);
-    addArgument(
-        b, "t0", b->tiled,
-        (Argument){
-            ROLE_OUTPUT, traits.scaleType, 2, {s->scaleRows, tiledColumns(b)}});
+    if (!hasOneScale(traits))
+      addArgument(b, "t0", b->tiled,
+                  (Argument){ROLE_OUTPUT,
+                             traits.scaleType,
+                             2,
+                             {s->scaleRows, tiledColumns(b)}});
   }
   if (has(b, HAS_COLUMNS)) {
     int64_t elements = s->columns * transposedColumns(b, /*ofScales=*/false);
@@ -546,12 +574,18 @@ static void addOutputs(Builder *b) {
                              {elements * traits.dataBits / 8}});
     else
       addArgument(b, "cq0", b->data, data);
-    addArgument(b, "ct0", b->columnTiled,
-                (Argument){ROLE_OUTPUT, traits.scaleType, 1, {scales}});
+    if (!hasOneScale(traits))
+      addArgument(b, "ct0", b->columnTiled,
+                  (Argument){ROLE_OUTPUT, traits.scaleType, 1, {scales}});
   }
   if (has(b, HAS_DBIAS))
     addArgument(b, "b0", b->dbias,
                 (Argument){ROLE_OUTPUT, GQ_BF16, 2, {s->groups, s->columns}});
+  if (hasOneScale(traits)) {
+    Argument perGroup = {ROLE_OUTPUT, GQ_F32, 1, {s->groups}};
+    addArgument(b, "m0", b->perGroup, perGroup);
+    addArgument(b, "i0", b->perGroup, perGroup);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -562,12 +596,12 @@ static void addOutputs(Builder *b) {
 static void printEmpties(Builder *b) {
   fprintf(b->text,
           "  %%c0 = arith.constant 0 : index\n"
-          "  %%m = tensor.dim %%x, %%c0 : %s\n",
+          "  %%rows = tensor.dim %%x, %%c0 : %s\n",
           b->input);
   if (hasActivation(b))
-    fprintf(b->text, "  %%a0 = tensor.empty(%%m) : %s\n", b->input);
+    fprintf(b->text, "  %%a0 = tensor.empty(%%rows) : %s\n", b->input);
   if (hasLinear(b))
-    fprintf(b->text, "  %%l0 = tensor.empty(%%m) : %s\n", b->linear);
+    fprintf(b->text, "  %%l0 = tensor.empty(%%rows) : %s\n", b->linear);
 }
 
 static void printProducer(Builder *b) {
@@ -685,6 +719,40 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
           hasDbias ? b->dbias : "");
 }
 
+/// Of a format of a whole tensor, by an op of rows, or columns. Amax and
+/// inverse scale are of that of rows.
+static void printScaledOp(Builder *b, const char *input, bool columnwise) {
+  FILE *text = b->text;
+  bool delayed = has(b, HAS_DELAYED_SCALE);
+  fprintf(text, "  %s = gq.grouped_quantize format(%s)\n",
+          columnwise ? "%cq"
+          : delayed  ? "%q, %m, %i"
+                     : "%q, %i",
+          b->traits.name);
+  fprintf(text, "      ins(%s : %s) groups(%s) %s\n", input, b->input,
+          b->columnGroups, b->outer);
+  if (columnwise) {
+    fprintf(text, "      columnwise_outs(%%cq0 : %s) -> %s\n", b->columnData,
+            b->columnData);
+    return;
+  }
+  fprintf(text, "      outs(%%q0 : %s)", b->data);
+  if (delayed)
+    fprintf(text, " amax_out(%%m0 : %s)", b->perGroup);
+  fprintf(text, " scale_inv_out(%%i0 : %s)\n      -> %s, ", b->perGroup,
+          b->data);
+  if (delayed)
+    fprintf(text, "%s, ", b->perGroup);
+  fprintf(text, "%s\n", b->perGroup);
+}
+
+static void printAmax(Builder *b) {
+  fprintf(b->text,
+          "  %%m = gq.grouped_amax ins(%%x : %s) groups(%s)\n"
+          "      amax_out(%%m0 : %s) -> %s\n",
+          b->input, b->columnGroups, b->perGroup, b->perGroup);
+}
+
 static void printProduct(Builder *b) {
   fprintf(b->text,
           "  %%p = gq.grouped_mm format(%s) ins(%%x, %%w : %s, %s)\n"
@@ -706,6 +774,13 @@ static void printGradient(Builder *b) {
 }
 
 static void printDequantize(Builder *b) {
+  if (hasOneScale(b->traits)) {
+    fprintf(b->text,
+            "  %%p = gq.grouped_dequantize ins(%%q : %s) groups(%%o : %s)\n"
+            "      scale_inv(%%g : %s) outs(%%p0 : %s) -> %s\n",
+            b->data, b->offsets, b->perGroup, b->input, b->input);
+    return;
+  }
   bool columns = has(b, HAS_COLUMNS), linear = b->traits.scaleType == GQ_F32;
   fprintf(b->text,
           "  %%p = gq.grouped_dequantize format(%s)%s%s ins(%%q : %s)\n"
@@ -746,10 +821,14 @@ static void printBody(Builder *b) {
     printTwoOps(b, input);
     return;
   }
+  if (has(b, HAS_CURRENT_SCALE))
+    printAmax(b);
+  void (*print)(Builder *, const char *, bool) =
+      hasOneScale(b->traits) ? printScaledOp : printGroupedOp;
   if (has(b, HAS_ROWS))
-    printGroupedOp(b, input, /*columnwise=*/false);
+    print(b, input, /*columnwise=*/false);
   if (has(b, HAS_COLUMNS))
-    printGroupedOp(b, input, /*columnwise=*/true);
+    print(b, input, /*columnwise=*/true);
 }
 
 static void printFunction(Builder *b) {

@@ -45,6 +45,11 @@ enum {
   /// It is the way back from what one direction is; the result is `element`.
   /// Scales of f32 are linear.
   IS_DEQUANTIZED = 1 << 12,
+  /// Of a format of a whole tensor: the scale of each group is given, and its
+  /// amax is found in the same pass.
+  HAS_DELAYED_SCALE = 1 << 13,
+  /// Of such a format: the scale follows from the amax, found by an op before.
+  HAS_CURRENT_SCALE = 1 << 14,
 };
 
 /// An element-wise op of bf16 before the quantization.
@@ -89,8 +94,8 @@ typedef struct Shape {
   int64_t scaleRows;
   /// [rows], owned: all rows in random order.
   int32_t *rowIndices;
-  /// [groups], owned.
-  float *outerAmax;
+  /// [groups], owned; from 4 to 5.
+  float *perGroup;
 } Shape;
 
 /// Draws the groups, the same ones each time. `columns` is a multiple of 32,
@@ -110,7 +115,8 @@ typedef enum Role {
   ROLE_SCALE_OFFSETS,
   ROLE_ROW_INDICES,
   ROLE_GLOBAL_SCALE,
-  ROLE_OUTER_AMAX,
+  /// A float of each group, from 4 to 5: an outer amax or a scale.
+  ROLE_PER_GROUP,
   ROLE_RNG_STATE,
   /// What separate ops hand to each other.
   ROLE_INTERMEDIATE,
@@ -143,8 +149,8 @@ typedef struct Graph {
 /// kernel's workspace is allocated when they stay separate, and packed scale
 /// offsets are computed by a linalg.generic; without it the graph becomes one
 /// kernel. The other arguments are the same and in the same order. A product is
-/// one op in either case, and so is a dequantization. False if there is no
-/// memory.
+/// one op in either case, and so is a dequantization; a current scale has its
+/// grouped_amax in either. False if there is no memory.
 bool graphCreate(const Operator *op, const Shape *shape, bool isSeparate,
                  Graph *graph);
 void graphFree(Graph *graph);
@@ -153,7 +159,8 @@ size_t argumentSize(const Argument *argument);
 
 /// The bytes that must be read and written once, whatever the kernels do:
 /// inputs, data, scales and columns without padding, dbias; of a product
-/// tokens, weights and result. Offsets and indices are not worth counting.
+/// tokens, weights and result; the input of a current scale twice. Offsets,
+/// indices, scales and amaxes of groups are not worth counting.
 double operatorBytes(const Operator *op, const Shape *shape);
 
 #endif // GQ_TOOLS_GQBENCH_GRAPH_H

@@ -44,8 +44,8 @@ static gqStatus fillArgument(DLDevice device, const Shape *shape,
     return deviceWrite(device, memory, shape->scaleOffsets, size);
   case ROLE_ROW_INDICES:
     return deviceWrite(device, memory, shape->rowIndices, size);
-  case ROLE_OUTER_AMAX:
-    return deviceWrite(device, memory, shape->outerAmax, size);
+  case ROLE_PER_GROUP:
+    return deviceWrite(device, memory, shape->perGroup, size);
   case ROLE_GLOBAL_SCALE:
     return deviceWrite(device, memory, &globalScale, size);
   case ROLE_RNG_STATE:

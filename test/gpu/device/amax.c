@@ -70,6 +70,8 @@ typedef struct Problem {
   int64_t *rowIndices;
   uint8_t *input;
   uint32_t status;
+  /// How often the kernels run.
+  int runs;
   Result amax, columnwiseAmax, rowAmax, columnAmax;
 } Problem;
 
@@ -314,7 +316,8 @@ static void run(Problem *p) {
                                          v->parts, v->type};
   const int64_t grids[] = {0, 1, 7};
   bool right = true;
-  for (size_t i = emulated; i < sizeof(grids) / sizeof(*grids); ++i) {
+  for (int i = emulated; i < p->runs; ++i) {
+    int64_t grid = grids[i % 3];
     Result *results[] = {&p->amax, &p->rowAmax, &p->columnAmax,
                          &p->columnwiseAmax};
     for (int r = 0; r < 4; ++r)
@@ -323,15 +326,14 @@ static void run(Problem *p) {
     CU(MemsetD8(memory[5], 0, 4));
     launchKernel(
         clearKernel,
-        grids[i] ? grids[i]
-                 : gq_dev_clear_amax_plan(&clearExtents, kernel.multiprocessors)
-                       .grid,
+        grid ? grid
+             : gq_dev_clear_amax_plan(&clearExtents, kernel.multiprocessors)
+                   .grid,
         GQ_DEV_CLEAR_AMAX_THREADS, &clear, NULL);
     launchKernel(
         kernel,
-        grids[i]
-            ? grids[i]
-            : gq_dev_grouped_amax_plan(&extents, kernel.multiprocessors).grid,
+        grid ? grid
+             : gq_dev_grouped_amax_plan(&extents, kernel.multiprocessors).grid,
         GQ_DEV_GROUPED_AMAX_THREADS, &operands, NULL);
     CU(CtxSynchronize());
     uint32_t status;
@@ -370,6 +372,7 @@ static Problem *problemOf(const char *name, const Variant *v) {
   memset(&p, 0, sizeof(p));
   p.name = name;
   p.variant = v;
+  p.runs = 3;
   return &p;
 }
 
@@ -393,6 +396,20 @@ static void testRows(const char *name, const Variant *v, int64_t columns,
                            ? (i % 2 ? -1 : p->sourceRows)
                            : (int64_t)(randomBits() % (uint32_t)p->sourceRows);
   fillInput(p, (v->indexBits ? p->sourceRows : p->rows) * p->stride);
+  run(p);
+}
+
+/// The same bits each time: warps raise what is in memory in any order. Uneven
+/// groups of up to 40 tiles of rows.
+static void testRepeated(const Variant *v, int runs) {
+  Problem *p = problemOf("again and again", v);
+  p->runs = runs;
+  p->columns = p->stride = 272;
+  p->groups = 24;
+  for (int e = 0; e < p->groups; ++e)
+    p->offsets[e + 1] = p->offsets[e] + (e % 8 ? 37 * e : 3 + 200 * e);
+  p->rows = p->offsets[p->groups];
+  fillInput(p, p->rows * p->stride);
   run(p);
 }
 
@@ -642,6 +659,9 @@ int runAmaxTests(Handle kernels, int ordinal, int argc, char **argv) {
       testRows("large", v, 1040, 5, (int64_t[]){1000, 2000, 3, 700, 1500}, 130,
                0);
   }
+  for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); ++i)
+    if (strcmp(variants[i].name, "bf16") == 0)
+      testRepeated(&variants[i], emulated ? 4 : 1000);
   for (size_t i = 0; i < sizeof(wholeVariants) / sizeof(*wholeVariants); ++i) {
     const WholeVariant *v = &wholeVariants[i];
     testWholeRows(v, 16, 1, (int64_t[]){1}, 0);
