@@ -38,13 +38,28 @@ done
 cd "$work"
 unset PYTHONPATH GQ_LIBRARY
 export GQ_CACHE_DIR=$work/cache
-"$work/env/bin/python" - "$root/examples/moe_layer.ipynb" <<'PYTHON'
+"$work/env/bin/python" - "$root/README.md" "$root/examples/moe_layer.ipynb" <<'PYTHON'
+import importlib.metadata
 import json
+import pathlib
+import re
 import sys
 
+readme, notebook = map(pathlib.Path, sys.argv[1:])
 names = {}
-for cell in json.load(open(sys.argv[1]))["cells"]:
+example = re.search(r"^```python\n(import gq.*?)^```", readme.read_text(), re.S | re.M)
+exec(example[1], names)
+assert names["y"].shape == (300, 128) and names["h"].scales.any()
+names = {}
+for cell in json.loads(notebook.read_text())["cells"]:
     if cell["cell_type"] == "code":
         exec("".join(cell["source"]), names)
-assert names["gq"].__file__.startswith(sys.prefix)
+gq = names["gq"]
+assert gq.__file__.startswith(sys.prefix) and "ml_dtypes" not in sys.modules
+assert gq.__version__ == importlib.metadata.version("gq-mlir")
+extras = importlib.metadata.metadata("gq-mlir").get_all("Provides-Extra")
+assert set(extras) == {"cuda", "ml-dtypes"}, extras
 PYTHON
+
+# The library of the wheel beside others, in every order.
+PYTHONPATH=$work/wheel "$build/venv/bin/python" "$root/test/import_order.py"

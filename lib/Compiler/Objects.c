@@ -12,6 +12,7 @@
 
 #include "gq/Runtime/Cuda.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 //===----------------------------------------------------------------------===//
@@ -72,6 +73,62 @@ size_t gqReadObjects(const gqObjectReader *reader, void *tuple, size_t count,
     length = append(&tensor, i, key, length);
   }
   return length;
+}
+
+//===----------------------------------------------------------------------===//
+// Exports
+//===----------------------------------------------------------------------===//
+
+/// A tensor that others hold.
+typedef struct Export {
+  DLManagedTensor managed;
+  void *owner;
+  int64_t sizes[GQ_MAX_RANK];
+  int64_t strides[GQ_MAX_RANK];
+} Export;
+
+/// Set by the first export.
+static const gqInterpreter *interpreterOfExports = NULL;
+
+/// The interpreter is gone when a process ends, and its objects with it.
+static void deleteExport(DLManagedTensor *tensor) {
+  const gqInterpreter *interpreter = interpreterOfExports;
+  Export *export = tensor->manager_ctx;
+  if (interpreter->isInitialized()) {
+    int state = interpreter->ensure();
+    interpreter->decRef(export->owner);
+    interpreter->release(state);
+  }
+  free(export);
+}
+
+DLManagedTensor *gqExport(const gqInterpreter *interpreter, void *owner,
+                          const DLTensor *tensor) {
+  Export *export = calloc(1, sizeof(Export));
+  if (!export || tensor->ndim > GQ_MAX_RANK) {
+    free(export);
+    return NULL;
+  }
+  interpreterOfExports = interpreter;
+  interpreter->incRef(owner);
+  export->owner = owner;
+  export->managed = (DLManagedTensor){*tensor, export, deleteExport};
+  size_t size = (size_t)tensor->ndim * sizeof(int64_t);
+  memcpy(export->sizes, tensor->shape, size);
+  export->managed.dl_tensor.shape = export->sizes;
+  if (tensor->strides) {
+    memcpy(export->strides, tensor->strides, size);
+    export->managed.dl_tensor.strides = export->strides;
+  }
+  return &export->managed;
+}
+
+void gqExportDestroy(void *capsule) {
+  static const char name[] = "dltensor";
+  if (!interpreterOfExports->isCapsule(capsule, name))
+    return;
+  DLManagedTensor *tensor = interpreterOfExports->capsulePointer(capsule, name);
+  tensor->deleter(tensor);
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,7 +18,7 @@ import weakref
 import numpy as np
 
 from . import _formats
-from ._library import DLManagedTensor, check, invalid_argument, lib
+from ._library import DLManagedTensor, DLTensor, check, invalid_argument, lib
 
 try:
     import ml_dtypes
@@ -171,10 +171,9 @@ def _reader(exchange):
     table = _Exchange.from_address(_capsule_pointer(exchange, name))
     if table.major != 1 or not table.tensor_from_object:
         return None
-    address = lambda f: ctypes.cast(f, ctypes.c_void_p).value  # noqa: E731
     reader = _Reader(
-        address(_api.PyTuple_GetItem),
-        address(_api.PyErr_Clear),
+        _function("PyTuple_GetItem"),
+        _function("PyErr_Clear"),
         table.tensor_from_object,
         id(None),
     )
@@ -296,7 +295,7 @@ class Array:
         self._pointer, self._owner, self._writable = pointer, owner, writable
         # The CUDA stream in which its contents are ready.
         self._stream = stream
-        self._description = None
+        self._description = self._layout = None
 
     def __repr__(self):
         where = "cpu" if self.device[0] == CPU else f"cuda:{self.device[1]}"
@@ -373,7 +372,7 @@ class Arrays:
                 if a is None:
                     key.append(None)
                     continue
-                key += a.dtype, a.shape, a.device, a._writable
+                key += a.dtype, a.shape, a.device, a._writable, a._layout
                 addresses[at] = a._pointer
                 at += 1
         except (AttributeError, TypeError):
@@ -404,14 +403,19 @@ class Arrays:
         return lib.gqGetStream() or 0 if device[0] == CUDA else None
 
 
+_ALIGNMENT = 64
+
+
 def allocate(shape, element, device):
     """A new Array; on a CUDA device in order with the thread's stream."""
     size = _formats.BY_MLIR[element].size
     for extent in shape:
         size *= extent
     if device[0] == CPU:
-        owner = np.empty(max(size, 1), np.uint8)
-        return Array(shape, element, device, owner.ctypes.data, owner)
+        # Aligned as JAX wants it, which copies else.
+        owner = np.empty(size + _ALIGNMENT, np.uint8)
+        address = owner.ctypes.data
+        return Array(shape, element, device, address + -address % _ALIGNMENT, owner)
     memory, stream = ctypes.c_void_p(), lib.gqGetStream()
     check(lib.gqDeviceAlloc(size, ctypes.byref(memory)))
     array = Array(shape, element, device, memory.value or 0, None, stream=stream or 0)
@@ -478,9 +482,8 @@ _read_objects = ctypes.PYFUNCTYPE(
     ctypes.c_size_t, ctypes.c_void_p, ctypes.py_object, ctypes.c_size_t,
     ctypes.c_void_p, ctypes.c_void_p,
 )(("gqReadObjects", lib))  # fmt: skip
-_DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _capsule_new = ctypes.PYFUNCTYPE(
-    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, _DESTRUCTOR
+    ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
 )(("PyCapsule_New", _api))
 _capsule_pointer = ctypes.PYFUNCTYPE(
     ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p
@@ -488,42 +491,40 @@ _capsule_pointer = ctypes.PYFUNCTYPE(
 _capsule_valid = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_IsValid", _api)
 )
-_capsule_is = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_char_p)(
-    ("PyCapsule_IsValid", _api)
-)
-_capsule_address = ctypes.PYFUNCTYPE(
-    ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p
-)(("PyCapsule_GetPointer", _api))
-
-# What consumers of capsules still hold, by address of the DLManagedTensor.
-_exported: dict[int, tuple] = {}
 
 
-@type(DLManagedTensor().deleter)
-def _delete(managed):
-    _exported.pop(ctypes.addressof(managed.contents), None)
+def _function(name):
+    """The address of a function of CPython."""
+    return ctypes.cast(getattr(_api, name), ctypes.c_void_p).value
 
 
-@_DESTRUCTOR
-def _destroy_capsule(capsule):
-    # A capsule that nobody consumed; a consumed one has another name.
-    if _capsule_is(capsule, b"dltensor"):
-        _exported.pop(_capsule_address(capsule, b"dltensor"), None)
+# gqInterpreter.
+_interpreter = (ctypes.c_void_p * 7)(
+    _function("Py_IsInitialized"), _function("PyGILState_Ensure"),
+    _function("PyGILState_Release"), _function("Py_IncRef"), _function("Py_DecRef"),
+    _function("PyCapsule_IsValid"), _function("PyCapsule_GetPointer"),
+)  # fmt: skip
+_new_export = ctypes.PYFUNCTYPE(
+    ctypes.c_void_p, ctypes.c_void_p, ctypes.py_object, ctypes.POINTER(DLTensor)
+)(("gqExport", lib))
+_destroy_export = ctypes.cast(lib.gqExportDestroy, ctypes.c_void_p).value
 
 
-def _export(array, dlpack=None):
+def _export(array, dlpack=None, strides=None):
     """A capsule of an Array, with another data type of DLPack if one is given."""
-    managed = DLManagedTensor()
-    shape = (ctypes.c_int64 * len(array.shape))(*array.shape)
-    tensor = managed.dl_tensor
-    tensor.data, tensor.ndim, tensor.shape = array._pointer, len(shape), shape
+    rank = len(array.shape)
+    tensor = DLTensor()
+    tensor.data, tensor.ndim = array._pointer, rank
+    tensor.shape = (ctypes.c_int64 * rank)(*array.shape)
+    if strides is not None:
+        tensor.strides = (ctypes.c_int64 * rank)(*strides)
     tensor.device_type, tensor.device_id = array.device
     dlpack = dlpack or _formats.BY_MLIR[array.dtype].dlpack
     tensor.code, tensor.bits, tensor.lanes = dlpack
-    managed.deleter = _delete
-    address = ctypes.addressof(managed)
-    _exported[address] = managed, shape, array
-    return _capsule_new(address, b"dltensor", _destroy_capsule)
+    address = _new_export(ctypes.addressof(_interpreter), array, ctypes.byref(tensor))
+    if not address:
+        raise MemoryError
+    return _capsule_new(address, b"dltensor", _destroy_export)
 
 
 def from_managed(managed):
@@ -584,8 +585,10 @@ def from_dlpack(x, stream=None):
         (capsule, x),
         stream=stream or 0,
     )
+    is_contiguous = _is_contiguous(shape, strides)
+    array._layout = name, is_contiguous
     array._description = Description(
-        shape, name, elements, array.device, _is_contiguous(shape, strides)
+        shape, name, elements, array.device, is_contiguous
     )
     return array
 

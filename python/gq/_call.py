@@ -295,14 +295,22 @@ class Planner:
       plan: called with a Problem and the options, returns a Spec.
       names: the arguments that are arrays, in the order that run() takes them.
       zeroes: whether new results are zero where the op does not write.
+      written: what the function calls its results, where they are arguments.
     """
 
     # Of more shapes than anybody uses at a time.
     _LIMIT = 8192
 
-    def __init__(self, names, plan, zeroes=False):
+    def __init__(self, names, plan, zeroes=False, written=None):
         self._names, self._plan, self._plans = names, plan, {}
-        self._zeroes = zeroes
+        self._zeroes, self._written = zeroes, written
+
+    def _name_of_out(self, i, count, name=None):
+        """What messages call a result that is given."""
+        if self._written is not None:
+            return self._written[i]
+        shown = f"out[{i}]" if count > 1 else "out"
+        return f"{shown} ({name})" if name is not None and count > 1 else shown
 
     def run(self, options, arrays, out=None, stream=None, names=None, labels=None):
         """Plans and runs a call.
@@ -340,12 +348,9 @@ class Planner:
         kind, arrays = _as_one_kind(arrays, shown, stream)
         returned = out
         if out is not None:
-            outs = [f"out[{i}]" if len(out) > 1 else "out" for i in range(len(out))]
+            outs = [self._name_of_out(i, len(out)) for i in range(len(out))]
             if kind is _arrays.Arrays:
-                out = [
-                    a if isinstance(a, _arrays.Array) else _as_array(a, n, stream)
-                    for a, n in zip(out, outs)
-                ]
+                out = [_as_array(a, n, stream) for a, n in zip(out, outs)]
             for a, n in zip(out, outs):
                 if _arrays.kind_of(a) is not kind:
                     raise TypeError(f"{n}: expected an array like {shown[0]}, found"
@@ -399,7 +404,7 @@ class Planner:
                     )
             shapes = [o.shape for o in outputs]
         else:
-            shapes = _check_out(kind, out, outputs, device)
+            shapes = _check_out(kind, out, outputs, device, self._name_of_out)
         descriptions += [
             (o.use.element, shape, device) for o, shape in zip(outputs, shapes)
         ]
@@ -422,12 +427,18 @@ def _in_order(operands, given):
 
 
 def _as_array(x, name, stream):
+    """The Array of what is one or has __dlpack__."""
+    if isinstance(x, _arrays.Array) or not hasattr(x, "__dlpack__"):
+        return x
     try:
         return _arrays.from_dlpack(x, stream)
     except Error as error:
         raise Error(error.status, f"{name}: {error.message}") from None
-    except (BufferError, RuntimeError, ValueError) as error:
-        raise invalid_argument(f"{name}: {error}") from error
+    except Exception as error:
+        # Whatever an array raises that was deleted: a TypeError of JAX.
+        raise invalid_argument(
+            f"{name}: expected an array with data, found {error}"
+        ) from error
 
 
 def _as_one_kind(arrays, names, stream):
@@ -452,9 +463,7 @@ def _as_one_kind(arrays, names, stream):
                 )
         return first, arrays
     return first, [
-        a
-        if a is None or isinstance(a, _arrays.Array)
-        else _as_array(a, n, stream)
+        None if a is None else _as_array(a, n, stream)
         for a, n in zip(arrays, names)
     ]
 
@@ -467,7 +476,8 @@ def _describe(kind, array, name):
 
 
 def _where(device):
-    return "the CPU" if device[0] == CPU else f"CUDA device {device[1]}"
+    names = {CPU: "the CPU", CUDA: f"CUDA device {device[1]}"}
+    return names.get(device[0], f"DLPack device type {device[0]}")
 
 
 def _common_device(given, labels):
@@ -489,7 +499,7 @@ def _common_device(given, labels):
     return d.device
 
 
-def _check_out(kind, out, outputs, device):
+def _check_out(kind, out, outputs, device, name_of):
     """The shapes of `out`, which is what the outputs need."""
     if len(out) != len(outputs):
         listed = ", ".join(o.use.name for o in outputs)
@@ -498,7 +508,7 @@ def _check_out(kind, out, outputs, device):
         )
     shapes = []
     for i, (a, o) in enumerate(zip(out, outputs)):
-        name = f"out[{i}] ({o.use.name})" if len(out) > 1 else "out"
+        name = name_of(i, len(out), o.use.name)
         d = _describe(kind, a, name)
         if d.device != device:
             raise invalid_argument(

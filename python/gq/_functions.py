@@ -113,6 +113,14 @@ def _groups(p, closed):
     return use, n - 1 if closed else n
 
 
+def is_closed(offsets, scale_offsets):
+    """Whether offsets are G+1, as far as can be seen: no more than G otherwise."""
+    if scale_offsets is None:
+        return True
+    shape = getattr(offsets, "shape", None)
+    return shape is None or shape != getattr(scale_offsets, "shape", None)
+
+
 def _optional(p, name, elements, shape):
     """The uses of an argument that may be absent."""
     if name not in p:
@@ -417,9 +425,7 @@ def grouped_block_quantize(
     if recipe is None and (outer_amax is not None or columnwise_outer_amax is not None):
         recipe = "te"
     out = _listed(out)
-    closed = True
-    if scale_offsets is not None and hasattr(offsets, "shape"):
-        closed = offsets.shape != scale_offsets.shape
+    closed = is_closed(offsets, scale_offsets)
     wanted = 2 * bool(rowwise) + 2 * bool(columnwise) + bool(amax) + bool(dbias)
     if not (rowwise or columnwise):
         raise invalid_argument("rowwise: expected it or columnwise, found neither")
@@ -473,7 +479,7 @@ def nv_grouped_block_quantize(
     Raises: as grouped_block_quantize().
     """
     check_nvfuser(block_size, dtype)
-    closed = getattr(input_offsets, "shape", None) != getattr(output_offsets, "shape", 0)
+    closed = is_closed(input_offsets, output_offsets)
     options = (
         1, "nvfp4", "nvfuser", "tile128x4", "all", True, False, None, False, False,
         closed, False,
@@ -611,7 +617,7 @@ def _plan_update(p, format, amax_algo, margin):
     )
 
 
-_update_planner = Planner(("amax",), _plan_update)
+_update_planner = Planner(("amax",), _plan_update, written=("history", "scale"))
 
 
 def update_scales(
@@ -828,9 +834,7 @@ def grouped_dequantize(
     if recipe is None and outer_amax is not None:
         recipe = "te"
     first_dims, last_dims = shapes or (None, None)
-    closed = scale_offsets is None or getattr(offsets, "shape", None) != getattr(
-        scale_offsets, "shape", None
-    )
+    closed = is_closed(offsets, scale_offsets)
     if out is not None:
         out_dtype = getattr(out, "dtype", None)
     options = (
@@ -987,7 +991,7 @@ def preprocess_grouped_matmul_sf(
 
     Raises: as grouped_block_quantize().
     """
-    closed = getattr(offsets, "shape", None) != getattr(scale_offsets, "shape", None)
+    closed = is_closed(offsets, scale_offsets)
     out = _listed(out)
     arrays = scales, offsets, scale_offsets
     return _preprocess_planner.run((format, closed), arrays, out, stream)
@@ -1152,9 +1156,7 @@ def grouped_mm(
         b_format = b_format or _block_format(b)
         b_scales = b.scales if b_scales is None else b_scales
         b = b.data
-    closed = scale_offsets is None or getattr(offsets, "shape", None) != getattr(
-        scale_offsets, "shape", None
-    )
+    closed = is_closed(offsets, scale_offsets)
     if out is not None:
         out, out_dtype = (out,), getattr(out, "dtype", None)
     arrays = (

@@ -213,10 +213,6 @@ _preprocess_op = _define(
 )
 
 
-def _is_closed(offsets, scale_offsets):
-    return scale_offsets is None or offsets.shape != scale_offsets.shape
-
-
 def _listed(x):
     return list(x) if isinstance(x, (tuple, list)) else [x]
 
@@ -259,7 +255,7 @@ def grouped_block_quantize(
         inputs, row_indices, offsets, scale_offsets, None, None, global_scale,
         outer_amax, columnwise_outer_amax, rng_state, noop_flag, format, recipe,
         scale_layout, rows, _encode(rowwise), _encode(columnwise), producer, amax,
-        dbias, _is_closed(offsets, scale_offsets), True,
+        dbias, _functions.is_closed(offsets, scale_offsets), True,
     )  # fmt: skip
     found, rest = _taken(
         outs, data=rowwise, scales=rowwise, columnwise_data=columnwise,
@@ -282,7 +278,7 @@ def nv_grouped_block_quantize(
     outs = _quantize_op(
         [input], None, input_offsets, output_offsets, None, None, global_scale, None,
         None, None, None, "nvfp4", "nvfuser", "tile128x4", "all", "usual", "", None,
-        False, None, _is_closed(input_offsets, output_offsets), False,
+        False, None, _functions.is_closed(input_offsets, output_offsets), False,
     )  # fmt: skip
     return outs[0], outs[1]
 
@@ -316,7 +312,7 @@ def block_quantize(x, format: str = "nvfp4", *, global_scale=None) -> Quantized:
 
 def preprocess_grouped_matmul_sf(scales, offsets, scale_offsets, format: str = "nvfp4"):
     """gq.preprocess_grouped_matmul_sf() as gq::preprocess_grouped_matmul_sf."""
-    closed = _is_closed(offsets, scale_offsets)
+    closed = _functions.is_closed(offsets, scale_offsets)
     return _preprocess_op(scales, offsets, scale_offsets, format, closed)[0]
 
 
@@ -395,7 +391,7 @@ def grouped_mm(
     return _mm_op(
         a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
         column_scales, bias, format, b_format, b_major, out_dtype,
-        _is_closed(offsets, scale_offsets),
+        _functions.is_closed(offsets, scale_offsets),
     )[0]  # fmt: skip
 
 
@@ -448,7 +444,7 @@ def grouped_dequantize(
     return _dequantize_op(
         data, scales, offsets, scale_offsets, None, None, global_scale, outer_amax,
         scale_inv, format, recipe, scale_layout, "rowwise", None, out_dtype,
-        _is_closed(offsets, scale_offsets), False,
+        _functions.is_closed(offsets, scale_offsets), False,
     )[0]  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 """The functions of the package, on NumPy arrays and what else has DLPack."""
 
 import gc
+import os
 import threading
 
 import cases
@@ -494,17 +495,71 @@ def test_exports_are_released():
     assert alive() is not None
     del taken
     gc.collect()
-    assert alive() is None and not gq._arrays._exported
+    assert alive() is None
+
+
+def jax():
+    """JAX, which says that it is slow without a GPU."""
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    return pytest.importorskip("jax")
 
 
 def test_jax():
-    jax = pytest.importorskip("jax")
+    """In and out by DLPack, in the types that both have, without a copy."""
     x, element, offsets, scale_offsets = functions.arguments("nvfuser")
     wanted = functions.expected(x, offsets, scale_offsets, element)
-    q = gq.grouped_block_quantize(jax.numpy.asarray(typed(x, element)), jax.numpy.asarray(offsets))
+    of_jax = [jax().numpy.asarray(a) for a in (typed(x, element), offsets)]
+    q = gq.grouped_block_quantize(*of_jax)
+    assert all(isinstance(a, gq.Array) for a in q)
     functions.check(np.asarray(q.data), np.asarray(q.scales).view(np.uint8), wanted)
-    back = jax.dlpack.from_dlpack(q.scale_offsets)
+    back = jax().dlpack.from_dlpack(q.scale_offsets)
     np.testing.assert_array_equal(np.asarray(back), scale_offsets)
+    assert back.unsafe_buffer_pointer() == q.scale_offsets._pointer
+    scales = jax().dlpack.from_dlpack(q.scales)
+    assert scales.dtype == ml_dtypes.float8_e4m3fn
+    np.testing.assert_array_equal(np.asarray(scales), np.asarray(q.scales))
+
+
+def test_jax_layer():
+    """Each function on arrays of JAX gives what it gives on those of NumPy."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((70, 64), np.float32)
+    w = gq.quantize_weights(rng.standard_normal((3, 32, 64), np.float32), "mxfp8_e4m3")
+    offsets, scale = np.int32([0, 3, 3, 70]), np.float32([3, 5, 7])
+
+    def layer(of):
+        q = gq.grouped_block_quantize(of(x), of(offsets), "mxfp8_e4m3", producer="gelu")
+        y = gq.grouped_mm(q, of(w.data), b_scales=of(w.scales), b_format="mxfp8_e4m3",
+                          out_dtype="float32")  # fmt: skip
+        fp8 = gq.grouped_quantize(of(x), of(offsets), scale=of(scale))
+        both = gq.grouped_block_quantize(
+            of(x), of(offsets), "mxfp8_e4m3", rowwise=False, columnwise=True
+        )
+        return (
+            y, fp8.data, gq.grouped_wgrad(both, both), gq.grouped_amax(of(x), of(offsets)),
+            gq.grouped_dequantize(q, out_dtype="float32"), *gq.block_quantize(of(x)),
+        )  # fmt: skip
+
+    for found, wanted in zip(layer(jax().numpy.asarray), layer(np.asarray)):
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+def test_jax_arguments():
+    """Arrays of JAX are refused by name too; they are read-only where results go."""
+    x, offsets = (jax().numpy.asarray(a) for a in (X, O))
+    for change, message in [
+        (dict(x=x.astype("int32")), "x: expected float32"),
+        (dict(x=x[:, :60]), "x: expected a multiple of 16"),
+        (dict(offsets=offsets.astype("float32")), "offsets: expected int32 or int64"),
+        (dict(global_scale=x), r"global_scale: expected float32 \[2\]|global_scale: exp"),
+    ]:
+        with pytest.raises(gq.Error, match=message):
+            gq.grouped_block_quantize(**{**dict(x=x, offsets=offsets), **change})
+    gone = jax().numpy.asarray(X) + 1
+    gone.delete()
+    for change in dict(x=gone), dict(offsets=gone):
+        with pytest.raises(gq.Error, match=f"{[*change][0]}: expected an array with data"):
+            gq.grouped_block_quantize(**{**dict(x=x, offsets=offsets), **change})
 
 
 # ---------------------------------------------------------------------------
@@ -589,8 +644,8 @@ def test_bad_arguments_of_others():
     """Devices, and memory that is gone."""
     foreign = gq._arrays.from_dlpack
     for change, message in [
-        (dict(x=Elsewhere()), "x: it was deleted"),
-        (dict(x=foreign(X), offsets=Elsewhere()), "offsets: it was deleted"),
+        (dict(x=Elsewhere()), "x: expected an array with data, found it was deleted"),
+        (dict(x=foreign(X), offsets=Elsewhere()), "offsets: .*it was deleted"),
     ]:
         with pytest.raises(gq.Error, match=message):
             gq.grouped_block_quantize(**{**GOOD, **change})

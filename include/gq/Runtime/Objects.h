@@ -53,6 +53,29 @@ typedef struct gqObjectReader {
 GQ_EXPORT size_t gqReadObjects(const gqObjectReader *reader, void *tuple,
                                size_t count, void **data, int64_t *key);
 
+/// What gqExport() needs of an interpreter, here CPython's own functions.
+typedef struct gqInterpreter {
+  int (*isInitialized)(void); ///< Py_IsInitialized
+  int (*ensure)(void);        ///< PyGILState_Ensure
+  void (*release)(int state); ///< PyGILState_Release
+  void (*incRef)(void *object);
+  void (*decRef)(void *object);
+  int (*isCapsule)(void *object, const char *name); ///< PyCapsule_IsValid
+  void *(*capsulePointer)(void *object, const char *name); ///< .._GetPointer
+} gqInterpreter;
+
+/// A tensor for others that is `tensor`, whose extents and strides are copied,
+/// and that holds a reference to the object `owner` until its deleter is
+/// called, by any thread, at any time, also while an error is being raised.
+/// Null if memory runs out. `interpreter` stays where it is, the same in all
+/// calls.
+GQ_EXPORT DLManagedTensor *gqExport(const gqInterpreter *interpreter,
+                                    void *owner, const DLTensor *tensor);
+
+/// The destructor of a capsule of gqExport(): deletes what nobody took, which
+/// is still called "dltensor".
+GQ_EXPORT void gqExportDestroy(void *capsule);
+
 /// Runs the only public function of a module, which has no fresh results, on
 /// tensors that are what those at `like` are, which have no byte offset, but at
 /// the addresses `data`. For "cuda", all tensors are on one device, which is

@@ -1,0 +1,228 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Each array of each function with each defect: refused by name, and nothing runs.
+
+On the CPU, and on a CUDA device of the fake driver, which notes launches.
+test/gpu/torch_ops.py has a few of them with tensors of torch.
+"""
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+
+import gq
+import numpy as np
+import pytest
+from gq import _arrays
+
+CPU, GPU, ANOTHER, ELSEWHERE = (1, 0), (2, 0), (2, 1), (10, 0)
+
+
+class Tensor:
+    """What has nothing but __dlpack__: the real memory of an Array."""
+
+    def __init__(self, shape, element, device, strides=None, is_freed=False):
+        self.shape, self.element, self.device = shape, element, device
+        self.strides, self.is_freed = strides, is_freed
+        # Twice as much as strides of 2 need; memory of the fake driver is the host's.
+        on = GPU if device == GPU and "GQ_CUDA_DRIVER" in os.environ else CPU
+        size = 2 * int(np.prod(shape, dtype=np.int64)) + 1
+        self.memory = _arrays.allocate((size,), element, on)
+
+    def __dlpack_device__(self):
+        return self.device
+
+    def __dlpack__(self, **_):
+        pointer = 0 if self.is_freed else self.memory._pointer
+        array = _arrays.Array(self.shape, self.element, self.device, pointer, self)
+        return _arrays._export(array, strides=self.strides)
+
+
+class Deleted(Tensor):
+    def __dlpack__(self, **_):
+        raise RuntimeError("Array has been deleted")
+
+
+M, N, K, G = 8, 128, 128, 2
+F8, SCALE8 = "f8E4M3FN", "f8E8M0FNU"
+X, OFFSETS, STARTS = ((M, K), "f32"), ((G + 1,), "i32"), ((G,), "i32")
+PER_GROUP = (G,), "f32"
+# Of mxfp8_e4m3, whose scales stand in tiles.
+CODES, SCALES = ((M, K), F8), ((256, 4), SCALE8)
+COLUMNS = ((1024, N), F8), ((4096,), SCALE8)
+
+#: Name: the function, its arrays (shape and element type) and the other arguments.
+#: Of arrays in `out`, the name stands for the place.
+FUNCTIONS = {
+    "grouped_block_quantize": (
+        gq.grouped_block_quantize,
+        dict(x=X, offsets=OFFSETS, scale_offsets=STARTS, row_indices=((M,), "i32"),
+             global_scale=((), "f32")),
+        {},
+    ),
+    "te": (
+        gq.grouped_block_quantize,
+        dict(x=X, offsets=OFFSETS, outer_amax=PER_GROUP, columnwise_outer_amax=PER_GROUP,
+             rng_state=((2,), "i64"), noop_flag=((), "i32")),
+        dict(columnwise=True, rowwise=gq.Direction(rounding="stochastic"),
+             out=[((M, K // 2), "i8"), ((256, 8), F8), ((K * 64,), "i8"),
+                  ((128 * 8 * 2,), F8)]),
+    ),
+    "nv_grouped_block_quantize": (
+        gq.nv_grouped_block_quantize,
+        dict(input=X, input_offsets=OFFSETS, output_offsets=STARTS, global_scale=((), "f32")),
+        {},
+    ),
+    "grouped_quantize": (
+        gq.grouped_quantize, dict(x=X, offsets=OFFSETS, scale=PER_GROUP), {},
+    ),
+    "current scaling": (
+        gq.grouped_quantize, dict(x=X, offsets=OFFSETS, outer_amax=PER_GROUP), {},
+    ),
+    "update_scales": (
+        gq.update_scales, dict(amax=PER_GROUP, history=((4, G), "f32"), scale=PER_GROUP), {},
+    ),
+    "grouped_amax": (
+        gq.grouped_amax, dict(x=X, offsets=OFFSETS, row_indices=((M,), "i64")), {},
+    ),
+    "grouped_mm": (
+        gq.grouped_mm,
+        dict(a=CODES, b=((G, N, K), F8), offsets=OFFSETS, a_scales=SCALES,
+             b_scales=((G, N, 4), SCALE8), scale_offsets=STARTS, alpha=PER_GROUP,
+             row_scales=((M,), "f32"), column_scales=((G, N), "f32"), bias=((G, N), "bf16")),
+        dict(format="mxfp8_e4m3"),
+    ),
+    "grouped_wgrad": (
+        gq.grouped_wgrad,
+        dict(a=COLUMNS[0], b=COLUMNS[0], a_scales=COLUMNS[1], b_scales=COLUMNS[1],
+             offsets=OFFSETS, alpha=PER_GROUP),
+        dict(format="mxfp8_e4m3", n=N, k=K),
+    ),
+    "grouped_dequantize": (
+        gq.grouped_dequantize,
+        dict(data=((M, K // 2), "i8"), offsets=OFFSETS, scales=((256, 8), F8),
+             scale_offsets=STARTS, global_scale=((), "f32")),
+        dict(format="nvfp4"),
+    ),
+    "dequantize fp8": (
+        gq.grouped_dequantize,
+        dict(data=((M, K), F8), offsets=OFFSETS, scale_inv=PER_GROUP), {},
+    ),
+    "block_quantize": (gq.block_quantize, dict(x=X, global_scale=((), "f32")), {}),
+    "block_dequantize": (
+        gq.block_dequantize,
+        dict(data=((M, K // 2), "i8"), scales=((M, 8), F8), global_scale=((), "f32")), {},
+    ),
+    "preprocess_grouped_matmul_sf": (
+        gq.preprocess_grouped_matmul_sf,
+        dict(scales=((M, 8), F8), offsets=OFFSETS, scale_offsets=STARTS), {},
+    ),
+}  # fmt: skip
+
+#: Defect: what becomes of an array of a shape and a type on a device.
+DEFECTS = {
+    "another kind of device": lambda s, e, d: Tensor(s, e, ELSEWHERE),
+    "the host, or a device": lambda s, e, d: Tensor(s, e, CPU if d == GPU else GPU),
+    "another device": lambda s, e, d: Tensor(s, e, ANOTHER),
+    "dtype": lambda s, e, d: Tensor(s, "f64", d),
+    "another dtype": lambda s, e, d: Tensor(s, "i1" if e != "i8" else "f16", d),
+    "rank": lambda s, e, d: Tensor((*s, 1), e, d),
+    "a stride of 2": lambda s, e, d: Tensor(s, e, d, strides(s)) if s else None,
+    "freed": lambda s, e, d: Tensor(s, e, d, is_freed=True),
+    "deleted": lambda s, e, d: Deleted(s, e, d),
+    "no array": lambda s, e, d: [1.0],
+}
+
+
+def strides(shape):
+    """Of elements that stand two apart."""
+    result = [2]
+    for extent in reversed(shape[1:]):
+        result.insert(0, result[0] * extent)
+    return result
+
+
+def message(name, defect, first):
+    """What the error says; an argument on another device than the first is named,
+    whichever of the two is wrong."""
+    if "device" in defect and name == first and defect != "another kind of device":
+        return r"^(\w+: )?\w+: expected .*, (where|found)"
+    return rf"^(\w+: )?{name}: expected "
+
+
+def arguments(function, device):
+    """The function, its arrays and its other arguments, all as they should be."""
+    call, arrays, options = FUNCTIONS[function]
+    made, options = {n: Tensor(*a, device) for n, a in arrays.items()}, dict(options)
+    if "out" in options:
+        options["out"] = [_arrays.allocate(*a, device) for a in options["out"]]
+    return call, made, options
+
+
+def refuse(function, name, defect, device):
+    """Calls a function with an array that has a defect; what is wrong, or None."""
+    arrays = FUNCTIONS[function][1]
+    call, made, options = arguments(function, device)
+    made[name] = DEFECTS[defect](*arrays[name], device)
+    if made[name] is None:
+        return None
+    first, before = next(iter(arrays)), launched()
+    try:
+        call(**made, **options)
+    except (gq.Error, TypeError) as error:
+        if not re.search(message(name, defect, first), str(error)):
+            return f"{function}, {name}, {defect}: {error}"
+        if isinstance(error, TypeError) != (defect == "no array"):
+            return f"{function}, {name}, {defect}: {error!r}"
+        if launched() != before:
+            return f"{function}, {name}, {defect}: something ran"
+        return None
+    return f"{function}, {name}, {defect}: no error"
+
+
+def launched():
+    """How many kernels the fake driver was given."""
+    if "GQ_CUDA_DRIVER" not in os.environ:
+        return 0
+    calls = ctypes.CDLL(os.environ["GQ_CUDA_DRIVER"]).fakeCudaCalls
+    return calls(b"cuLaunchKernel") + calls(b"cuLaunchKernelEx")
+
+
+def all_of(function, device):
+    """All that is wrong; on a device also that good arguments launch something."""
+    arrays = FUNCTIONS[function][1]
+    wrong = [
+        refuse(function, name, defect, device) for name in arrays for defect in DEFECTS
+    ]
+    if device == GPU:
+        before, (call, made, options) = launched(), arguments(function, device)
+        call(**made, **options)
+        if launched() == before:
+            wrong.append(f"{function}: nothing was launched")
+    return [w for w in wrong if w]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_on_the_cpu(function):
+    assert all_of(function, CPU) == []
+
+
+def test_on_a_device():
+    fake = os.environ.get("GQ_CUDA_FAKE")
+    if fake is None:
+        pytest.skip("$GQ_CUDA_FAKE names no driver")
+    done = subprocess.run(
+        [sys.executable, __file__],
+        env={**os.environ, "GQ_CUDA_DRIVER": fake},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr
+
+
+if __name__ == "__main__":
+    failures = [w for function in FUNCTIONS for w in all_of(function, GPU)]
+    print(*failures, sep="\n", end="" if not failures else "\n")
+    sys.exit(bool(failures))
