@@ -14,16 +14,25 @@ import dataclasses
 import functools
 import sys
 import weakref
+from typing import Any
 
 import numpy as np
 
 from . import _formats
 from ._library import DLManagedTensor, DLTensor, check, invalid_argument, lib
 
+ml_dtypes: Any
 try:
     import ml_dtypes
 except ImportError:
     ml_dtypes = None
+
+
+#: What functions take: an array of NumPy, a tensor of torch, an Array, or what else has
+#: __dlpack__ and __dlpack_device__, such as an array of JAX. No type says that: the
+#: frameworks annotate these methods differently.
+AnyArray = Any
+
 
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 

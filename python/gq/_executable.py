@@ -11,7 +11,7 @@ import weakref
 
 from . import _arrays, _tensors
 from ._library import DLManagedTensor, DLTensor, GqCompileOptions
-from ._library import check, lib, signature
+from ._library import Error, check, lib, signature
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +27,11 @@ class Type:
 
     dtype: str
     shape: tuple[int | None, ...] | None
+
+    def __str__(self):
+        if self.shape is None:
+            return self.dtype
+        return f"{self.dtype}[{', '.join('?' if s is None else str(s) for s in self.shape)}]"
 
     @classmethod
     def _of(cls, c):
@@ -54,6 +59,10 @@ class Signature:
     sources: tuple[int | None, ...]
     written: tuple[bool, ...]
 
+    def __str__(self):
+        inputs, results = (", ".join(map(str, t)) for t in (self.inputs, self.results))
+        return f"{self.name}({inputs}) -> ({results})"
+
 
 class Executable:
     """A compiled module; made by gq.compile(). Threads may share one."""
@@ -61,6 +70,18 @@ class Executable:
     def __init__(self, handle, target="cpu"):
         self._handle, self._target = handle, target
         weakref.finalize(self, lib.gqExecutableDestroy, handle).atexit = False
+
+    def __repr__(self):
+        functions = ", ".join(map(str, self._signatures()))
+        where = "" if self._target == "cpu" else f" on {self._target}"
+        return f"gq.Executable({functions}{where})"
+
+    def _signatures(self):
+        """Of the only public function; none if there are more."""
+        try:
+            return [self.signature()]
+        except Error:
+            return []
 
     def __call__(self, *arrays, entry=None, stream=None):
         """Runs the only public function, or `entry`; see invoke()."""
@@ -200,7 +221,12 @@ class Executable:
         )
 
 
-def compile(mlir_text, target="cpu", fusion=True, cache_dir=None) -> Executable:
+def compile(
+    mlir_text: str | bytes,
+    target: str = "cpu",
+    fusion: bool = True,
+    cache_dir: str | os.PathLike | None = None,
+) -> Executable:
     """Compiles a module.
 
     Args:

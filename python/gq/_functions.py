@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from operator import itemgetter
+from typing import Any
 
 from . import _arrays, _formats, producers
+from ._arrays import AnyArray
 from ._call import FLOATS, INDICES, Output, Planner, Spec, Use, enumerations
 from ._library import invalid_argument
 from .layout import buffer_extents, padded, up
@@ -64,9 +67,17 @@ class Quantized(tuple):
     """
 
     names: tuple[str, ...] = ()
-    format = offsets = scale_offsets = columns = None
-    data = scales = columnwise_data = columnwise_scales = None
-    amax = dbias = scale_inv = None
+    format: str | None = None
+    columns: int | None = None
+    offsets: Any = None
+    scale_offsets: Any = None
+    data: Any = None
+    scales: Any = None
+    columnwise_data: Any = None
+    columnwise_scales: Any = None
+    amax: Any = None
+    dbias: Any = None
+    scale_inv: Any = None
 
     def __repr__(self):
         parts = ", ".join(
@@ -113,7 +124,7 @@ def _groups(p, closed):
     return use, n - 1 if closed else n
 
 
-def is_closed(offsets, scale_offsets):
+def is_closed(offsets: AnyArray, scale_offsets: AnyArray):
     """Whether offsets are G+1, as far as can be seen: no more than G otherwise."""
     if scale_offsets is None:
         return True
@@ -348,8 +359,8 @@ _quantize_planner = Planner(("x", *_QUANTIZE_NAMES), _plan_quantize)
 
 
 def grouped_block_quantize(
-    x,
-    offsets,
+    x: AnyArray | Sequence[AnyArray],
+    offsets: AnyArray,
     format: str = "nvfp4",
     *,
     recipe: str | None = None,
@@ -357,19 +368,19 @@ def grouped_block_quantize(
     rows: str = "all",
     rowwise: bool | Direction = True,
     columnwise: bool | Direction = False,
-    producer=None,
-    row_indices=None,
-    scale_offsets=None,
-    shapes=None,
-    global_scale=None,
-    outer_amax=None,
-    columnwise_outer_amax=None,
-    rng_state=None,
-    noop_flag=None,
+    producer: str | Callable | None = None,
+    row_indices: AnyArray | None = None,
+    scale_offsets: AnyArray | None = None,
+    shapes: tuple[AnyArray, AnyArray] | None = None,
+    global_scale: AnyArray | None = None,
+    outer_amax: AnyArray | None = None,
+    columnwise_outer_amax: AnyArray | None = None,
+    rng_state: AnyArray | None = None,
+    noop_flag: AnyArray | None = None,
     amax: bool = False,
-    dbias=False,
-    out=None,
-    stream=None,
+    dbias: Any = False,
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
 ) -> Quantized:
     """Quantizes the rows of groups and lays out their scales for a grouped matmul.
 
@@ -448,7 +459,7 @@ def grouped_block_quantize(
     return result
 
 
-def check_nvfuser(block_size, dtype):
+def check_nvfuser(block_size: Any, dtype: Any):
     """Refuses what nvFuser's op has and gq's has not."""
     if block_size != 16:
         raise invalid_argument(f"block_size: expected 16, found {block_size}")
@@ -457,9 +468,16 @@ def check_nvfuser(block_size, dtype):
 
 
 def nv_grouped_block_quantize(
-    input, input_offsets, output_offsets, global_scale=None, block_size: int = 16,
-    dtype="float4_e2m1fn", *, out=None, stream=None,
-):  # fmt: skip
+    input: AnyArray,
+    input_offsets: AnyArray,
+    output_offsets: AnyArray,
+    global_scale: AnyArray | None = None,
+    block_size: int = 16,
+    dtype: Any = "float4_e2m1fn",
+    *,
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> tuple:
     """nvFuser's op: NVFP4 of groups whose offsets are all given.
 
     Args:
@@ -471,6 +489,7 @@ def nv_grouped_block_quantize(
       global_scale: [] float32; None is none.
       block_size: 16.
       dtype: of the codes, float4_e2m1fn.
+      out, stream: as of grouped_block_quantize().
 
     Returns:
       (data, scales): [M, K/2] packed codes, and scales in tiles [M rounded up to
@@ -559,11 +578,24 @@ _scaled_planner = Planner(("x", *_SCALED_NAMES), _plan_scaled)
 
 
 def grouped_quantize(
-    x, offsets, format: str = "fp8_e4m3", *, scale=None, outer_amax=None,
-    rows: str = "all", rowwise: bool = True, columnwise: bool = False, producer=None,
-    row_indices=None, shapes=None, amax: bool = False, dbias=False,
-    scale_inv: bool = True, out=None, stream=None,
-) -> Quantized:  # fmt: skip
+    x: AnyArray | Sequence[AnyArray],
+    offsets: AnyArray,
+    format: str = "fp8_e4m3",
+    *,
+    scale: AnyArray | None = None,
+    outer_amax: AnyArray | None = None,
+    rows: str = "all",
+    rowwise: bool = True,
+    columnwise: bool = False,
+    producer: str | Callable | None = None,
+    row_indices: AnyArray | None = None,
+    shapes: tuple[AnyArray, AnyArray] | None = None,
+    amax: bool = False,
+    dbias: Any = False,
+    scale_inv: bool = True,
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> Quantized:
     """Quantizes groups to FP8 with a scale a group.
 
     Args:
@@ -621,9 +653,15 @@ _update_planner = Planner(("amax",), _plan_update, written=("history", "scale"))
 
 
 def update_scales(
-    amax, history, scale, format: str = "fp8_e4m3", *, amax_algo: str = "max",
-    margin: int = 0, stream=None,
-):  # fmt: skip
+    amax: AnyArray,
+    history: AnyArray,
+    scale: AnyArray,
+    format: str = "fp8_e4m3",
+    *,
+    amax_algo: str = "max",
+    margin: int = 0,
+    stream: Any = None,
+) -> tuple:
     """The next scales of delayed scaling, in place.
 
     `amax` goes in front of the history, whose oldest entry is dropped; scale[e] is
@@ -692,11 +730,22 @@ _amax_planner = Planner(("x", *_AMAX_NAMES), _plan_amax)
 
 
 def grouped_amax(
-    x, offsets, *, amax: bool = True, row_amax: bool = False,
-    column_amax: bool = False, columnwise_amax: bool = False,
-    columnwise: Direction | None = None, rows: str = "all", producer=None,
-    row_indices=None, shapes=None, noop_flag=None, out=None, stream=None,
-):  # fmt: skip
+    x: AnyArray | Sequence[AnyArray],
+    offsets: AnyArray,
+    *,
+    amax: bool = True,
+    row_amax: bool = False,
+    column_amax: bool = False,
+    columnwise_amax: bool = False,
+    columnwise: Direction | None = None,
+    rows: str = "all",
+    producer: str | Callable | None = None,
+    row_indices: AnyArray | None = None,
+    shapes: tuple[AnyArray, AnyArray] | None = None,
+    noop_flag: AnyArray | None = None,
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> Any:
     """The largest magnitudes of groups, of rows and of columns; NaN is dropped.
 
     Args:
@@ -792,11 +841,24 @@ _dequantize_planner = Planner(
 
 
 def grouped_dequantize(
-    data, offsets=None, *, scales=None, scale_offsets=None, format: str | None = None,
-    recipe: str | None = None, scale_layout: str | None = None, axis: str = "rowwise",
-    columns: int | None = None, shapes=None, global_scale=None, outer_amax=None,
-    scale_inv=None, out_dtype="bfloat16", out=None, stream=None,
-):  # fmt: skip
+    data: Quantized | AnyArray,
+    offsets: AnyArray | None = None,
+    *,
+    scales: AnyArray | None = None,
+    scale_offsets: AnyArray | None = None,
+    format: str | None = None,
+    recipe: str | None = None,
+    scale_layout: str | None = None,
+    axis: str = "rowwise",
+    columns: int | None = None,
+    shapes: tuple[AnyArray, AnyArray] | None = None,
+    global_scale: AnyArray | None = None,
+    outer_amax: AnyArray | None = None,
+    scale_inv: AnyArray | None = None,
+    out_dtype: Any = "bfloat16",
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> Any:
     """The numbers that codes and scales of groups stand for.
 
     Args:
@@ -870,9 +932,15 @@ _block_dequantize_planner = Planner(
 
 
 def block_dequantize(
-    data, scales=None, format: str | None = None, *, global_scale=None,
-    out_dtype="bfloat16", out=None, stream=None,
-):  # fmt: skip
+    data: Quantized | AnyArray,
+    scales: AnyArray | None = None,
+    format: str | None = None,
+    *,
+    global_scale: AnyArray | None = None,
+    out_dtype: Any = "bfloat16",
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> Any:
     """The numbers that codes and linear scales stand for.
 
     Args:
@@ -925,7 +993,12 @@ _block_quantize_planner = Planner(("x", "global_scale"), _plan_block_quantize)
 
 
 def block_quantize(
-    x, format: str = "nvfp4", *, global_scale=None, out=None, stream=None
+    x: AnyArray,
+    format: str = "nvfp4",
+    *,
+    global_scale: AnyArray | None = None,
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
 ) -> Quantized:
     """Quantizes rows; scales are linear.
 
@@ -973,8 +1046,14 @@ _preprocess_planner = Planner(("scales", "offsets", "scale_offsets"), _plan_prep
 
 
 def preprocess_grouped_matmul_sf(
-    scales, offsets, scale_offsets, format: str = "nvfp4", *, out=None, stream=None
-):
+    scales: AnyArray,
+    offsets: AnyArray,
+    scale_offsets: AnyArray,
+    format: str = "nvfp4",
+    *,
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> Any:
     """Lays out the linear scales of groups as a grouped matmul reads them.
 
     Args:
@@ -1095,24 +1174,24 @@ _mm_planner = Planner(
 
 
 def grouped_mm(
-    a,
-    b,
-    offsets=None,
+    a: Quantized | AnyArray,
+    b: Quantized | AnyArray,
+    offsets: AnyArray | None = None,
     *,
-    a_scales=None,
-    b_scales=None,
-    scale_offsets=None,
+    a_scales: AnyArray | None = None,
+    b_scales: AnyArray | None = None,
+    scale_offsets: AnyArray | None = None,
     format: str | None = None,
     b_format: str | None = None,
     b_major: str = "k",
-    alpha=None,
-    row_scales=None,
-    column_scales=None,
-    bias=None,
-    out_dtype="bfloat16",
-    out=None,
-    stream=None,
-):
+    alpha: AnyArray | None = None,
+    row_scales: AnyArray | None = None,
+    column_scales: AnyArray | None = None,
+    bias: AnyArray | None = None,
+    out_dtype: Any = "bfloat16",
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> Any:
     """Multiplies the rows of each group by the weights of its own.
 
     out[i, n] = factor * sum_k a[i, k] * b[e, n, k] + bias[e, n] for each row i of
@@ -1204,10 +1283,21 @@ _wgrad_planner = Planner(
 
 
 def grouped_wgrad(
-    a, b, offsets=None, *, n: int | None = None, k: int | None = None, a_scales=None,
-    b_scales=None, format: str | None = None, b_format: str | None = None, alpha=None,
-    out_dtype="float32", out=None, stream=None,
-):  # fmt: skip
+    a: Quantized | AnyArray,
+    b: Quantized | AnyArray,
+    offsets: AnyArray | None = None,
+    *,
+    n: int | None = None,
+    k: int | None = None,
+    a_scales: AnyArray | None = None,
+    b_scales: AnyArray | None = None,
+    format: str | None = None,
+    b_format: str | None = None,
+    alpha: AnyArray | None = None,
+    out_dtype: Any = "float32",
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> Any:
     """The gradient of weights: multiplies along the rows of each group.
 
     out[e, n, k] = alpha[e] * sum_i a[i, n] * b[i, k] over the rows i of group e.
@@ -1250,9 +1340,14 @@ def grouped_wgrad(
 
 
 def quantize_weights(
-    w, format: str = "nvfp4", *, recipe: str | None = None, global_scale=None,
-    outer_amax=None, stream=None,
-) -> Quantized:  # fmt: skip
+    w: AnyArray,
+    format: str = "nvfp4",
+    *,
+    recipe: str | None = None,
+    global_scale: AnyArray | None = None,
+    outer_amax: AnyArray | None = None,
+    stream: Any = None,
+) -> Quantized:
     """Quantizes the weights of experts as grouped_mm() takes them.
 
     Args:
@@ -1275,6 +1370,7 @@ def quantize_weights(
         raise invalid_argument(f"w: expected [G, N, K], found shape {list(w.shape)}")
     f = _formats.find(format)
     groups, n, k = w.shape
+    scales: tuple[int, ...]
     device = kind.describe(w).device
     if f.layout == "tile128x4":
         scales = (groups * up(n, 128), up(k // f.block_columns, 4))
@@ -1307,7 +1403,7 @@ def _uniform(w, groups, n):
     return torch.arange(groups + 1, dtype=torch.int32, device=w.device) * n
 
 
-def check_stream(stream=None) -> None:
+def check_stream(stream: Any = None) -> None:
     """Waits for a CUDA stream and raises what its kernels found wrong with data.
 
     Args:

@@ -4,12 +4,14 @@
 
 import ctypes
 import weakref
+from typing import Any
 
 import numpy as np
 
 from . import _arrays, _formats
 from ._library import DLManagedTensor, DLTensor, Error, invalid_argument
 
+ml_dtypes: Any
 try:
     import ml_dtypes
 except ImportError:

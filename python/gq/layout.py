@@ -13,9 +13,10 @@ import dataclasses
 import numpy as np
 
 from . import _formats
-from ._arrays import kind_of
+from ._arrays import AnyArray
 from ._arrays import NumPy as _NumPy
-from ._library import invalid_argument
+from ._arrays import kind_of as _kind_of
+from ._library import invalid_argument as _invalid_argument
 
 
 def up(x: int, unit: int) -> int:
@@ -52,17 +53,21 @@ def buffer_extents(
 ) -> Extents:
     """The Extents for `groups` groups in `m` rows of `k` columns.
 
+    `format` is one of gq.FORMATS, `scale_layout` "tile128x4" or "linear"; None is what
+    grouped_mm() takes.
+
     Raises:
       Error: INVALID_ARGUMENT for an unknown format, or a `k` that is no multiple
         of its block.
     """
     f = _formats.find(format)
     if k <= 0 or k % f.block_columns:
-        raise invalid_argument(
+        raise _invalid_argument(
             f"k: expected a positive multiple of {f.block_columns}, the block of"
             f" {format}, found {k}"
         )
     block = f.block_columns
+    scales: tuple[int, ...]
     tiled = (scale_layout or f.layout) == "tile128x4"
     if tiled:
         scales = padded(m, groups, 128), up(k // block, 4)
@@ -78,7 +83,7 @@ def buffer_extents(
     return Extents(data, scales, (flat,) if f.transposes else data, (columns,))
 
 
-def scale_offsets(offsets):
+def scale_offsets(offsets: AnyArray) -> AnyArray:
     """Where the tiles of packed groups begin in the scales, in rows.
 
     Args:
@@ -96,7 +101,7 @@ def scale_offsets(offsets):
     ).to(offsets.dtype)
 
 
-def offsets_of(counts):
+def offsets_of(counts: AnyArray) -> AnyArray:
     """[G+1] offsets, int32, of [G] counts of rows."""
     if _is_numpy(counts):
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
@@ -105,7 +110,7 @@ def offsets_of(counts):
     return result
 
 
-def tile(scales):
+def tile(scales: AnyArray) -> AnyArray:
     """Linear scales [rows, columns] of one group in tiles of 128 by 4.
 
     Returns:
@@ -120,8 +125,10 @@ def tile(scales):
     return _like(_permute(cut, (0, 3, 2, 1, 4)), scales).reshape(r, c)
 
 
-def untile(scales, rows: int | None = None, columns: int | None = None):
-    """Scales in tiles [R, P] of one group in linear order.
+def untile(
+    scales: AnyArray, rows: int | None = None, columns: int | None = None
+) -> AnyArray:
+    """The scales in tiles [R, P] of one group in linear order.
 
     Args:
       rows, columns: those that are kept; None is all, the padding too.
@@ -132,7 +139,9 @@ def untile(scales, rows: int | None = None, columns: int | None = None):
     return linear[:rows, :columns]
 
 
-def untile_groups(scales, offsets, columns: int, starts=None):
+def untile_groups(
+    scales: AnyArray, offsets: AnyArray, columns: int, starts: AnyArray | None = None
+) -> AnyArray:
     """Rowwise scales in tiles of all groups as linear scales [M, columns].
 
     Waits for `offsets` if they are on a device: it is for looking at results.
@@ -151,8 +160,8 @@ def untile_groups(scales, offsets, columns: int, starts=None):
     return result
 
 
-def unpack(data):
-    """The codes of packed f4 [..., K/2], one a byte: uint8 [..., K]."""
+def unpack(data: AnyArray) -> AnyArray:
+    """The codes of packed f4 data [..., K/2], one a byte: uint8 [..., K]."""
     data = _bytes(data)
     pairs = (data & 15, data >> 4)
     if _is_numpy(data):
@@ -163,7 +172,7 @@ def unpack(data):
 
 
 def _is_numpy(x):
-    return kind_of(x) is _NumPy
+    return _kind_of(x) is _NumPy
 
 
 def _int32(x):

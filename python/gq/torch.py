@@ -19,6 +19,7 @@ Errors are those of the functions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -237,13 +238,26 @@ def _columns(x, producer):
 
 
 def grouped_block_quantize(
-    x, offsets, format: str = "nvfp4", *, recipe: str | None = None,
-    scale_layout: str | None = None, rows: str = "all", rowwise=True,
-    columnwise=False, producer: str | None = None, row_indices=None,
-    scale_offsets=None, global_scale=None, outer_amax=None,
-    columnwise_outer_amax=None, rng_state=None, noop_flag=None, amax: bool = False,
+    x: torch.Tensor | Sequence[torch.Tensor],
+    offsets: torch.Tensor,
+    format: str = "nvfp4",
+    *,
+    recipe: str | None = None,
+    scale_layout: str | None = None,
+    rows: str = "all",
+    rowwise: bool | Direction = True,
+    columnwise: bool | Direction = False,
+    producer: str | None = None,
+    row_indices: torch.Tensor | None = None,
+    scale_offsets: torch.Tensor | None = None,
+    global_scale: torch.Tensor | None = None,
+    outer_amax: torch.Tensor | None = None,
+    columnwise_outer_amax: torch.Tensor | None = None,
+    rng_state: torch.Tensor | None = None,
+    noop_flag: torch.Tensor | None = None,
+    amax: bool = False,
     dbias: str | None = None,
-) -> Quantized:  # fmt: skip
+) -> Quantized:
     """gq.grouped_block_quantize() as the operator gq::grouped_block_quantize.
 
     `dbias` is the name of a type, such as "float32".
@@ -270,9 +284,13 @@ def grouped_block_quantize(
 
 
 def nv_grouped_block_quantize(
-    input, input_offsets, output_offsets, global_scale=None, block_size: int = 16,
+    input: torch.Tensor,
+    input_offsets: torch.Tensor,
+    output_offsets: torch.Tensor,
+    global_scale: torch.Tensor | None = None,
+    block_size: int = 16,
     dtype: str = "float4_e2m1fn",
-):  # fmt: skip
+) -> tuple[torch.Tensor, torch.Tensor]:
     """gq.nv_grouped_block_quantize() by the operator gq::grouped_block_quantize."""
     _functions.check_nvfuser(block_size, dtype)
     outs = _quantize_op(
@@ -284,11 +302,21 @@ def nv_grouped_block_quantize(
 
 
 def grouped_quantize(
-    x, offsets, format: str = "fp8_e4m3", *, scale=None, outer_amax=None,
-    rows: str = "all", rowwise: bool = True, columnwise: bool = False,
-    producer: str | None = None, row_indices=None, amax: bool = False,
-    dbias: str | None = None, scale_inv: bool = True,
-) -> Quantized:  # fmt: skip
+    x: torch.Tensor | Sequence[torch.Tensor],
+    offsets: torch.Tensor,
+    format: str = "fp8_e4m3",
+    *,
+    scale: torch.Tensor | None = None,
+    outer_amax: torch.Tensor | None = None,
+    rows: str = "all",
+    rowwise: bool = True,
+    columnwise: bool = False,
+    producer: str | None = None,
+    row_indices: torch.Tensor | None = None,
+    amax: bool = False,
+    dbias: str | None = None,
+    scale_inv: bool = True,
+) -> Quantized:
     """gq.grouped_quantize() as the operator gq::grouped_quantize."""
     inputs = _listed(x)
     outs = _scaled_op(
@@ -304,30 +332,48 @@ def grouped_quantize(
     )
 
 
-def block_quantize(x, format: str = "nvfp4", *, global_scale=None) -> Quantized:
+def block_quantize(
+    x: torch.Tensor,
+    format: str = "nvfp4",
+    *,
+    global_scale: torch.Tensor | None = None,
+) -> Quantized:
     """gq.block_quantize() as the operator gq::block_quantize."""
     data, scales = _block_quantize_op(x, global_scale, format)
     return Quantized(data, scales, format=format, columns=x.shape[1])
 
 
-def preprocess_grouped_matmul_sf(scales, offsets, scale_offsets, format: str = "nvfp4"):
+def preprocess_grouped_matmul_sf(
+    scales: torch.Tensor,
+    offsets: torch.Tensor,
+    scale_offsets: torch.Tensor,
+    format: str = "nvfp4",
+) -> torch.Tensor:
     """gq.preprocess_grouped_matmul_sf() as gq::preprocess_grouped_matmul_sf."""
     closed = _functions.is_closed(offsets, scale_offsets)
     return _preprocess_op(scales, offsets, scale_offsets, format, closed)[0]
 
 
-def quantize_weights(w, format: str = "nvfp4", **options) -> Quantized:
+def quantize_weights(w: torch.Tensor, format: str = "nvfp4", **options) -> Quantized:
     """gq.quantize_weights(); not an operator."""
     q = _functions.quantize_weights(w, format, **options)
     return Quantized(q.data, q.scales, format=format, columns=q.columns)
 
 
 def grouped_amax(
-    x, offsets, *, amax: bool = True, row_amax: bool = False,
-    column_amax: bool = False, columnwise_amax: bool = False,
-    columnwise: Direction | None = None, rows: str = "all",
-    producer: str | None = None, row_indices=None, noop_flag=None,
-):  # fmt: skip
+    x: torch.Tensor | Sequence[torch.Tensor],
+    offsets: torch.Tensor,
+    *,
+    amax: bool = True,
+    row_amax: bool = False,
+    column_amax: bool = False,
+    columnwise_amax: bool = False,
+    columnwise: Direction | None = None,
+    rows: str = "all",
+    producer: str | None = None,
+    row_indices: torch.Tensor | None = None,
+    noop_flag: torch.Tensor | None = None,
+) -> torch.Tensor | tuple[torch.Tensor, ...]:
     """gq.grouped_amax() as the operator gq::grouped_amax."""
     encoded = None if columnwise is None else _encode(columnwise)
     outs = _amax_op(
@@ -353,9 +399,14 @@ def _(amax, history, scale, format, amax_algo, margin):
 
 
 def update_scales(
-    amax, history, scale, format: str = "fp8_e4m3", *, amax_algo: str = "max",
+    amax: torch.Tensor,
+    history: torch.Tensor,
+    scale: torch.Tensor,
+    format: str = "fp8_e4m3",
+    *,
+    amax_algo: str = "max",
     margin: int = 0,
-):  # fmt: skip
+) -> tuple[torch.Tensor, torch.Tensor]:
     """gq.update_scales() as the operator gq::update_scales."""
     _update_scales(amax, history, scale, format, amax_algo, margin)
     return history, scale
@@ -372,11 +423,22 @@ def _block_format(q):
 
 
 def grouped_mm(
-    a, b, offsets=None, *, a_scales=None, b_scales=None, scale_offsets=None,
-    format: str | None = None, b_format: str | None = None, b_major: str = "k",
-    alpha=None, row_scales=None, column_scales=None, bias=None,
+    a: Quantized | torch.Tensor,
+    b: Quantized | torch.Tensor,
+    offsets: torch.Tensor | None = None,
+    *,
+    a_scales: torch.Tensor | None = None,
+    b_scales: torch.Tensor | None = None,
+    scale_offsets: torch.Tensor | None = None,
+    format: str | None = None,
+    b_format: str | None = None,
+    b_major: str = "k",
+    alpha: torch.Tensor | None = None,
+    row_scales: torch.Tensor | None = None,
+    column_scales: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
     out_dtype: str = "bfloat16",
-):  # fmt: skip
+) -> torch.Tensor:
     """gq.grouped_mm() as the operator gq::grouped_mm; `out_dtype` is a name."""
     if isinstance(a, Quantized):
         format = format or _block_format(a)
@@ -396,18 +458,27 @@ def grouped_mm(
 
 
 def grouped_wgrad(
-    a, b, offsets=None, *, n: int | None = None, k: int | None = None, a_scales=None,
-    b_scales=None, format: str | None = None, b_format: str | None = None, alpha=None,
+    a: Quantized | torch.Tensor,
+    b: Quantized | torch.Tensor,
+    offsets: torch.Tensor | None = None,
+    *,
+    n: int | None = None,
+    k: int | None = None,
+    a_scales: torch.Tensor | None = None,
+    b_scales: torch.Tensor | None = None,
+    format: str | None = None,
+    b_format: str | None = None,
+    alpha: torch.Tensor | None = None,
     out_dtype: str = "float32",
-):  # fmt: skip
+) -> torch.Tensor:
     """gq.grouped_wgrad() as the operator gq::grouped_wgrad."""
     if isinstance(a, Quantized):
         offsets = a.offsets if offsets is None else offsets
         format, n = format or _block_format(a), n or a.columns
-        a, a_scales = a.columnwise_data, a.columnwise_scales
+        a_scales, a = a.columnwise_scales, a.columnwise_data
     if isinstance(b, Quantized):
         b_format, k = b_format or _block_format(b), k or b.columns
-        b, b_scales = b.columnwise_data, b.columnwise_scales
+        b_scales, b = b.columnwise_scales, b.columnwise_data
     for name, value in ("n", n), ("k", k):
         if value is None:
             raise _functions.invalid_argument(
@@ -424,10 +495,19 @@ def grouped_wgrad(
 
 
 def grouped_dequantize(
-    data, offsets=None, *, scales=None, scale_offsets=None, format: str | None = None,
-    recipe: str | None = None, scale_layout: str | None = None, global_scale=None,
-    outer_amax=None, scale_inv=None, out_dtype: str = "bfloat16",
-):  # fmt: skip
+    data: Quantized | torch.Tensor,
+    offsets: torch.Tensor | None = None,
+    *,
+    scales: torch.Tensor | None = None,
+    scale_offsets: torch.Tensor | None = None,
+    format: str | None = None,
+    recipe: str | None = None,
+    scale_layout: str | None = None,
+    global_scale: torch.Tensor | None = None,
+    outer_amax: torch.Tensor | None = None,
+    scale_inv: torch.Tensor | None = None,
+    out_dtype: str = "bfloat16",
+) -> torch.Tensor:
     """gq.grouped_dequantize() of rows as the operator gq::grouped_dequantize.
 
     Rows in no group are zero.
@@ -449,13 +529,17 @@ def grouped_dequantize(
 
 
 def block_dequantize(
-    data, scales=None, format: str | None = None, *, global_scale=None,
+    data: Quantized | torch.Tensor,
+    scales: torch.Tensor | None = None,
+    format: str | None = None,
+    *,
+    global_scale: torch.Tensor | None = None,
     out_dtype: str = "bfloat16",
-):  # fmt: skip
+) -> torch.Tensor:
     """gq.block_dequantize() as the operator gq::block_dequantize."""
     if isinstance(data, Quantized):
         scales = data.scales if scales is None else scales
-        data, format = data.data, format or data.format
+        format, data = format or data.format, data.data
     return _block_dequantize_op(data, scales, global_scale, format or "nvfp4", out_dtype)[0]
 
 
@@ -482,7 +566,7 @@ _fake_quantize.register_autograd(
 )
 
 
-def fake_quantize(x, offsets, format: str = "nvfp4"):
+def fake_quantize(x: torch.Tensor, offsets: torch.Tensor, format: str = "nvfp4") -> torch.Tensor:
     """What is left of x after quantization, the operator gq::fake_quantize.
 
     Its gradient is that of the identity (straight-through). Rows in no group are
@@ -566,8 +650,12 @@ class _GroupedLinear(torch.autograd.Function):
 
 
 def grouped_linear(
-    x, w, offsets, format: str = "mxfp8_e4m3", w_format: str | None = None
-):
+    x: torch.Tensor,
+    w: torch.Tensor,
+    offsets: torch.Tensor,
+    format: str = "mxfp8_e4m3",
+    w_format: str | None = None,
+) -> torch.Tensor:
     """A linear layer of experts that is quantized in training too, with gradients.
 
     y[i] = w[e] x[i] for each row i of group e. Each of the three products
