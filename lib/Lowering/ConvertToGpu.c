@@ -455,6 +455,7 @@ static bool isUnusual(const gqDirection *direction) {
   gqDirectionTraits traits = gqDirectionGetTraits(direction);
   return traits.rounding != GQ_ROUNDING_NEAREST ||
          traits.transform != GQ_TRANSFORM_NONE ||
+         traits.fourOverSix != GQ_FOUR_OVER_SIX_NONE ||
          traits.outer != GQ_OUTER_OF_GROUP;
 }
 
@@ -1007,17 +1008,6 @@ static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
            desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4));
 }
 
-/// Whether there is a kernel for both directions.
-static bool isOnGpus(const gqGroupedBlockQuantize *desc) {
-  const gqDirectionTraits directions[] = {
-      gqDirectionGetTraits(&desc->rowwise),
-      gqDirectionGetTraits(&desc->columnwise)};
-  for (int i = 0; i < 2; ++i)
-    if (directions[i].fourOverSix != GQ_FOUR_OVER_SIX_NONE)
-      return false;
-  return true;
-}
-
 /// gq.block_quantize as an op on one group of all rows.
 static gqGroupedBlockQuantize groupOfAllRows(const gqBlockQuantize *desc) {
   return (gqGroupedBlockQuantize){
@@ -1068,9 +1058,6 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   if (!mlirValueIsNull(desc.rowAmax))
     return launchWholeRows(launcher, op, &desc, statusWord);
-  if (!isOnGpus(&desc))
-    return gqOpError(op, "has no GPU kernel yet for 'four_over_six'; a CPU "
-                         "computes it");
   return hasOnlyRows(&desc)
              ? launchGroupedBlockQuantize(launcher, &desc, statusWord)
              : launchTiles(launcher, &desc, statusWord);

@@ -176,8 +176,9 @@ enum {
   GQ_DEV_SCALE_OFFSETS = 32,
   /// Groups have their own number of columns.
   GQ_DEV_RAGGED = 64,
-  /// A direction is rounded stochastically, transformed, or has outer scales of
-  /// rows or columns. Blocks are not distinguished by how usual they are.
+  /// A direction is rounded stochastically, transformed, has the better of two
+  /// scales, or outer scales of rows or columns. Blocks are not distinguished
+  /// by how usual they are.
   GQ_DEV_UNUSUAL = 128,
   /// It returns the inverses of scales that are given.
   GQ_DEV_SCALE_INVERSES = 256,

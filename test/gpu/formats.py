@@ -132,10 +132,6 @@ GOLDEN = [
 ]  # fmt: skip
 
 
-# Batches that no GPU has kernels for yet.
-CPU_ALONE = [f"golden {name}" for name in GOLDEN if "over_six" in name]
-
-
 class Golden:
     """A golden case as a Case."""
 

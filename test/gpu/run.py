@@ -828,8 +828,6 @@ def reports_of(test, *arguments):
 
 
 batches = [name for name in BATCHES if (arguments.only or "") in name]
-if arguments.target == "cuda":
-    batches = [name for name in batches if name not in formats.CPU_ALONE]
 with concurrent.futures.ProcessPoolExecutor() as pool:
     done = []
     if arguments.only is None:

@@ -26,6 +26,7 @@ OPERATORS = {
     "te-bf16-both": 2 + 2 * NVFP4,
     "te-bf16-both-dbias": 2 + 2 * NVFP4,
     "te-bf16-both-16x16": 2 + 2 * NVFP4,
+    "te-bf16-both-four-over-six": 2 + 2 * NVFP4,
     "te-bf16-columns": 2 + NVFP4,
     "te-bf16-columns-hadamard": 2 + NVFP4,
     "te-bf16-columns-gradient": 2 + NVFP4,

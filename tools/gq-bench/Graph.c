@@ -76,6 +76,8 @@ const Operator operators[] = {
      HAS_BOTH | HAS_OUTER_AMAX | HAS_DBIAS, NULL, 0},
     {"te-bf16-both-16x16", GQ_BF16, NVFP4,
      HAS_BOTH | HAS_OUTER_AMAX | HAS_SQUARES, NULL, 0},
+    {"te-bf16-both-four-over-six", GQ_BF16, NVFP4,
+     HAS_BOTH | HAS_OUTER_AMAX | HAS_FOUR_OVER_SIX, NULL, 0},
     {"te-bf16-columns", GQ_BF16, NVFP4, HAS_COLUMNS | HAS_OUTER_AMAX, NULL, 0},
     {"te-bf16-columns-hadamard", GQ_BF16, NVFP4,
      HAS_COLUMNS | HAS_OUTER_AMAX | HAS_HADAMARD, NULL, 0},
@@ -686,6 +688,9 @@ static const char *directionOf(Builder *b, bool columnwise) {
   if (has(b, HAS_SQUARES))
     return columnwise ? " columnwise<block = 16x16>"
                       : " rowwise<block = 16x16>";
+  if (has(b, HAS_FOUR_OVER_SIX))
+    return columnwise ? " columnwise<four_over_six = mae, scale_max = 256>"
+                      : " rowwise<four_over_six = mae, scale_max = 256>";
   if (!columnwise || !has(b, HAS_HADAMARD))
     return "";
   return has(b, HAS_STOCHASTIC)

@@ -50,6 +50,8 @@ enum {
   HAS_DELAYED_SCALE = 1 << 13,
   /// Of such a format: the scale follows from the amax, found by an op before.
   HAS_CURRENT_SCALE = 1 << 14,
+  /// Of two scales for a block the better one is taken, in both directions.
+  HAS_FOUR_OVER_SIX = 1 << 15,
 };
 
 /// An element-wise op of bf16 before the quantization.

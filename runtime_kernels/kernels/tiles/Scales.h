@@ -11,7 +11,7 @@
 #ifndef GQ_KERNELS_KERNELS_TILES_SCALES_H
 #define GQ_KERNELS_KERNELS_TILES_SCALES_H
 
-#include "runtime_kernels/kernels/tiles/Transform.h"
+#include "runtime_kernels/kernels/tiles/FourOverSix.h"
 
 /// Of two words of two elements each, both elements' larger magnitudes.
 GQ_DEV uint32_t maxOfPairs(gqElementType type, uint32_t a, uint32_t b) {
@@ -188,22 +188,11 @@ GQ_DEV void spreadSquare(const Op *o, const Direction *d, const Held *held,
 /// The outer scale of a job's row or column number `index`, given the job's.
 GQ_DEV gq_dev_outer outerOf(const Direction *d, const Job GQ_SHARED *job,
                             gq_dev_outer ofJob, uint32_t index) {
-  switch (d->outerKind) {
-  case GQ_OUTER_NONE:
-  case GQ_OUTER_ONE:
-  case GQ_OUTER_PER_GROUP:
+  if (d->outerKind != GQ_OUTER_PER_ROW && d->outerKind != GQ_OUTER_PER_COLUMN)
     return ofJob;
-  case GQ_OUTER_PER_ROW:
-    if (index >= job->rows)
-      return gq_dev_no_outer(d->scaler);
-    return gq_dev_outer_from(d->scaler, d->outer[job->inputRow + index]);
-  case GQ_OUTER_PER_COLUMN:
-    if (index >= job->columns)
-      return gq_dev_no_outer(d->scaler);
-    return gq_dev_outer_from(
-        d->scaler,
-        d->outer[job->group * job->columnsOfGroup + job->inputColumn + index]);
-  }
+  if (!hasOuterAmax(d, job, index))
+    return gq_dev_no_outer(d->scaler);
+  return gq_dev_outer_from(d->scaler, outerAmax(d, job, index));
 }
 
 /// The scale of a block, of any one if the op is unusual.
@@ -263,19 +252,23 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
   if (o->hasAmax)
     collectAmax(amax, ownRows(o), parity);
   spreadSquare(o, d, held, amax);
+  gq_dev_block_scale block = {0};
+  if (choosesScales(d) && gqDirectionHasSquares(&d->how))
+    block = chosenOfSquare(o, d, job, place, held, amax[0]);
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < ownRows(o)) {
-      gq_dev_block_scale block =
-          blockScale(o, d, amax[r], outerOf(d, job, outer, row + r));
+      if (!choosesScales(d))
+        block = blockScale(o, d, amax[r], outerOf(d, job, outer, row + r));
+      else if (!gqDirectionHasSquares(&d->how))
+        block = chosenOfRow(o, job, place, row, held, r, amax[r]);
       gq_dev_extend_range(&range, amax[r]);
       factors[r] = block.factor;
       // Missing rows of a square block have no scale.
-      if ((o->unusual || gqDirectionHasSquares(&d->how)) &&
-          (row + r >= job->rows || place.column >= job->columns))
-        block.bits = 0;
+      bool none = (o->unusual || gqDirectionHasSquares(&d->how)) &&
+                  (row + r >= job->rows || place.column >= job->columns);
       if (hasRowScales(o, place))
-        scales[r * scalePitch(d)] = (uint8_t)block.bits;
+        scales[r * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
     }
   if (sharesRows(o))
     *rowFactorsAt(place, row) =
@@ -313,16 +306,25 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
       measureSquare(o, parity, input);
   }
   spreadSquare(o, d, held, amax);
+  gq_dev_block_scale block = {0}, chosen[2];
+  if (choosesScales(d) && gqDirectionHasSquares(&d->how))
+    block = chosenOfSquare(o, d, job, place, held, amax[0]);
+  uint32_t perWord = gq_dev_elements_per_word(d->heldType);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o)) {
-      gq_dev_block_scale block =
-          blockScale(o, d, amax[i], outerOf(d, job, outer, column + i));
+      if (!choosesScales(d)) {
+        block = blockScale(o, d, amax[i], outerOf(d, job, outer, column + i));
+      } else if (!gqDirectionHasSquares(&d->how)) {
+        if (i % perWord == 0)
+          chosenOfColumns(o, job, place, column, held, i / perWord, &amax[i],
+                          chosen);
+        block = chosen[i % perWord];
+      }
       gq_dev_extend_range(&range, amax[i]);
-      if (o->unusual &&
-          (place.row >= job->paddedRows || column + i >= job->columns))
-        block.bits = 0;
-      scales[i * scalePitch(d)] = (uint8_t)block.bits;
+      bool none = o->unusual &&
+                  (place.row >= job->paddedRows || column + i >= job->columns);
+      scales[i * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
       pair[i % 2] = block.factor;
       if (i % 2 == 1)
         *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =

@@ -35,6 +35,9 @@
 #define SQUARES (1 << 7)
 #define OF_ROW (1 << 8)
 #define OF_COLUMN (2 << 8)
+#define MAE (1 << 4)
+#define MSE (2 << 4)
+#define MAX256 (1 << 6)
 
 #define R GQ_DEV_ROWWISE
 #define C GQ_DEV_COLUMNWISE
@@ -203,6 +206,8 @@ UNUSUAL(te_gradient, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 32, PER_GROUP,
         PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
 UNUSUAL(te_tokens, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 32, PER_ROW,
         PER_COLUMN, OF_ROW, OF_COLUMN)
+UNUSUAL(te_four_over_six, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, MAE | MAX256, MAE | MAX256)
 UNUSUAL(te_tokens_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
         PER_ROW, PER_COLUMN, OF_ROW, OF_COLUMN)
 UNUSUAL(te_hadamard_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
@@ -233,6 +238,28 @@ UNUSUAL(nvfp4_row_stochastic_f32, F32, f32, R | A, NVFUSER, LINEAR, ALL, 32,
         NONE, NONE, STOCHASTIC, 0)
 UNUSUAL(te_gradient_unaligned, BF16, bf16_unaligned, R | C, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
+UNUSUAL(te_four_over_six_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
+        PER_GROUP, PER_GROUP, MAE | MAX256, MAE | MAX256)
+UNUSUAL(te_four_over_six_mse_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED,
+        64, PER_GROUP, PER_GROUP, MSE, MSE)
+UNUSUAL(te_four_over_six_squares, BF16, bf16, R | C | A, TE, TILE128X4, GROUPED,
+        32, PER_GROUP, PER_GROUP, MAE | SQUARES, MAE | SQUARES)
+UNUSUAL(te_four_over_six_squares_f32, F32, f32, R | C, TE, TILE128X4, ALL, 32,
+        ONE, PER_GROUP, MSE | MAX256 | SQUARES, MAE | SQUARES)
+UNUSUAL(te_four_over_six_f32, F32, f32, R | C | B, TE, TILE128X4, ALL, 32,
+        PER_ROW, PER_COLUMN, MSE | OF_ROW, MAE | MAX256 | HADAMARD | OF_COLUMN)
+UNUSUAL(te_four_over_six_tokens_f16, F16, f16, R | C | I, TE, TILE128X4, ALL,
+        32, PER_ROW, PER_COLUMN, MAE | MAX256 | OF_ROW, MSE | OF_COLUMN)
+UNUSUAL(te_four_over_six_gradient, BF16, bf16, R | C, TE, TILE128X4, GROUPED,
+        32, PER_GROUP, NONE, STOCHASTIC, MAE | MAX256 | HADAMARD)
+UNUSUAL(te_four_over_six_ragged, BF16, bf16, R | C | G, TE, LINEAR, GROUPED, 32,
+        PER_GROUP, PER_GROUP, MAE, MAE | MAX256)
+UNUSUAL(te_row_four_over_six, BF16, bf16, R | B, TE, TILE128X4, ALL, 32,
+        PER_ROW, NONE, MAE | MAX256 | OF_ROW, 0)
+UNUSUAL(te_row_four_over_six_squares, F16, f16, R, TE, TILE128X4, ALL, 32, NONE,
+        NONE, MSE | SQUARES, 0)
+UNUSUAL(te_column_four_over_six_f16, F16, f16, C, TE, TILE128X4, GROUPED, 32,
+        NONE, ONE, 0, MSE | MAX256 | HADAMARD)
 #endif
 
 #undef VARIANT
@@ -242,6 +269,9 @@ UNUSUAL(te_gradient_unaligned, BF16, bf16_unaligned, R | C, TE, TILE128X4,
 #undef SQUARES
 #undef OF_ROW
 #undef OF_COLUMN
+#undef MAE
+#undef MSE
+#undef MAX256
 #undef R
 #undef C
 #undef A

@@ -61,7 +61,7 @@ if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
   most=168
   [[ $(basename "$ptx") != wgrad_* ]] || most=255
   awk -v most=$most '
-       /Compiling entry/ { two = /te_(gradient|squares)_f32|nvfp4_row_stochastic_f32/ }
+       /Compiling entry/ { two = /te_(gradient|squares|four_over_six|four_over_six_squares)_f32|nvfp4_row_stochastic_f32/ }
        /Used/ && !two { for (i = 1; i < NF; i++) if ($i == "Used" && $(i + 1) > most) bad = 1 }
        END { exit bad }' <<<"$report" || fail "too many registers"
 fi

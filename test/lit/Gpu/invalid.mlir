@@ -124,16 +124,3 @@ module {
   }
 }
 func.func @beside_the_copy() { return }
-
-// -----
-
-func.func @four_over_six(%x: memref<?x64xbf16>, %o: memref<4xi32>,
-    %a: memref<3xf32>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // expected-error @+1 {{has no GPU kernel yet for 'four_over_six'; a CPU computes it}}
-  gq.grouped_block_quantize format(nvfp4) recipe(te)
-      rowwise<four_over_six = mae>
-      ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
-      outer_amax(%a : memref<3xf32>)
-      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
-  return
-}

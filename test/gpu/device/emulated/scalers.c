@@ -11,15 +11,20 @@
 // nvfp4 by either recipe without and with an outer scale. Almost all blocks of
 // nvfp4 whose scale is a normal e4m3 are regular.
 //
+// Of four over six the quotients of all mantissas, and candidates and errors of
+// random blocks, near to 1 or not.
+//
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/scalers/Block.h"
+#include "runtime_kernels/scalers/FourOverSix.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 static uint64_t numNormal, numRegular, numBlocks, numWrong;
+static int numNear;
 
 static bool same(float a, float b) {
   return gq_dev_f32_bits(a) == gq_dev_f32_bits(b);
@@ -93,7 +98,85 @@ static void test(gqFormat format, gqRecipe recipe, bool hasOuter, float x,
         "regular", scaler, x, amax, block, expected);
 }
 
+/// Quotients by either `most`: scaling a quotient that is normal is exact.
+static void testShares(void) {
+  for (int32_t scaleMax = 256; scaleMax <= 448; scaleMax += 448 - 256)
+    for (uint32_t mantissa = 0; mantissa < 1 << 23; ++mantissa) {
+      float x = gq_dev_f32_from_bits(0x3f800000 | mantissa);
+      float most = gq_dev_four_over_six_most(scaleMax);
+      ++numBlocks;
+      if (!same(gq_dev_four_over_six_share(x, most), x / most) &&
+          numWrong++ < 10)
+        printf("%a / %a\n", (double)x, (double)most);
+    }
+}
+
+static uint32_t randomBits(void) {
+  static uint64_t state = 1;
+  state = state * 6364136223846793005 + 1442695040888963407;
+  return (uint32_t)(state >> 32);
+}
+
+/// 2 to a power between -range and range, times something in [1, 2).
+static float randomFloat(int range) {
+  int exponent = (int)(randomBits() % (uint32_t)(2 * range + 1)) - range;
+  return ldexpf(1.0f + (float)(randomBits() >> 9) * 0x1p-23f, exponent);
+}
+
+/// Candidates and sums of a block whose largest magnitude and outer amax are
+/// about 2 to a power up to `range` apart from 1, `ratio` apart from each
+/// other.
+static void testFourOverSix(int range, int ratio) {
+  const float hard[] = {0.0f, 0x1p-149f, INFINITY, NAN, -3.0f, 3e38f};
+  const int32_t maxima[] = {0, 256, 448};
+  gqFourOverSix error =
+      randomBits() % 2 ? GQ_FOUR_OVER_SIX_MAE : GQ_FOUR_OVER_SIX_MSE;
+  float outer = randomFloat(range);
+  float amax = outer * randomFloat(ratio);
+  if (randomBits() % 8 == 0)
+    outer = hard[randomBits() % 6];
+  const gq_dev_four_over_six f =
+      gq_dev_four_over_six_from(error, maxima[randomBits() % 3], outer);
+  float x[GQ_DEV_NVFP4_BLOCK], most = 0.0f;
+  for (int i = 0; i < GQ_DEV_NVFP4_BLOCK; ++i) {
+    float part = (float)(randomBits() >> 8) * 0x1p-24f;
+    x[i] = (i == 3 ? amax : amax * part) * (randomBits() % 2 ? 1.0f : -1.0f);
+    if (randomBits() % 256 == 0)
+      x[i] = hard[randomBits() % 6];
+    most = fmaxf(most, fabsf(x[i]));
+  }
+  const gq_dev_choices choices = gq_dev_choices_of(f, most);
+  float sums[GQ_DEV_CANDIDATES], expected[GQ_DEV_CANDIDATES];
+  gq_dev_errors_of(&choices, x, sums);
+  for (int k = 0; k < GQ_DEV_CANDIDATES; ++k) {
+    gq_dev_candidate found = choices.choices[k].candidate;
+    gq_dev_candidate right =
+        gq_dev_four_over_six_candidate(&f, k == GQ_DEV_FOUR, most);
+    expected[k] =
+        gq_dev_four_over_six_errors(&f, right, x, GQ_DEV_NVFP4_BLOCK, 0.0f);
+    ++numBlocks;
+    bool equal =
+        found.bits == right.bits && same(found.decoded, right.decoded) &&
+        same(found.factor, right.factor) &&
+        (same(sums[k], expected[k]) || (isnan(sums[k]) && isnan(expected[k])));
+    if (!equal && numWrong++ < 10)
+      printf("candidate %d, outer amax %a, largest magnitude %a: scale %" PRIx32
+             ", %a and errors %a, expected %" PRIx32 ", %a and %a\n",
+             k, (double)outer, (double)most, found.bits, (double)found.factor,
+             (double)sums[k], right.bits, (double)right.factor,
+             (double)expected[k]);
+  }
+  numNear += choices.near;
+}
+
 int main(void) {
+  testShares();
+  for (int i = 0; i < 1 << 18; ++i)
+    testFourOverSix(i % 2 ? 8 : i % 4 ? 102 : 126, i % 16 ? 6 : 30);
+  if (numNear < 1 << 17 || numNear > 7 << 15) {
+    printf("%d blocks of four over six are near\n", numNear);
+    return 1;
+  }
   const float outers[] = {1.0f, 0.37f, 3.0e5f, 0x1p-30f};
   for (uint32_t high = 0; high <= 0x7f800000 >> 12; ++high)
     for (uint32_t i = 0; i < 3; ++i) {
