@@ -517,7 +517,9 @@ def test_jax():
     assert back.unsafe_buffer_pointer() == q.scale_offsets._pointer
     scales = jax().dlpack.from_dlpack(q.scales)
     assert scales.dtype == ml_dtypes.float8_e4m3fn
-    np.testing.assert_array_equal(np.asarray(scales), np.asarray(q.scales))
+    # As bytes: what belongs to no group may be a NaN.
+    found, kept = (np.asarray(a).view(np.uint8) for a in (scales, q.scales))
+    np.testing.assert_array_equal(found, kept)
 
 
 def test_jax_layer():
