@@ -13,7 +13,7 @@ for preset in gcc gcc-debug clang clang-debug; do
   cmake --preset "$preset" -DBUILD_TESTING=OFF >/dev/null
   ninja -C "build-$preset" gq gq_runtime gq-run gq-bench gq-opt
 done
-echo "== clang-tidy"
+echo "== clang-tidy" # Which reads what is asserted.
 git ls-files 'lib/*.c' 'tools/*.c' |
   grep -v 'tools/common/multicall.c' |
-  xargs -P "$(nproc)" -n 4 clang-tidy-22 -p build-clang --quiet
+  xargs -P "$(nproc)" -n 4 clang-tidy-22 -p build-clang-debug --quiet

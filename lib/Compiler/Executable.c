@@ -235,32 +235,34 @@ void gqExecutableDestroy(gqExecutable *executable) {
 // Signatures
 //===----------------------------------------------------------------------===//
 
-static gqStatus failFunction(const gqExecutable *executable, const char *name) {
-  gqText text = {0};
+/// Says that there is no function `name`, and which there are.
+static void describeFunctions(const gqSignatures *all, const char *name,
+                              gqText *text) {
   if (name)
-    gqTextPrintf(&text, "no function '%s'; ", name);
+    gqTextPrintf(text, "no function '%s'; ", name);
   if (name)
-    gqTextPrintf(&text, "the module has");
+    gqTextPrintf(text, "the module has");
   else
-    gqTextPrintf(&text, "name one of the module's functions:");
-  for (int32_t i = 0; i < executable->signatures.count; ++i)
-    gqTextPrintf(&text, "%s '%s'", i ? "," : "",
-                 executable->signatures.functions[i].name);
-  gqStatus status = gqFail(GQ_INVALID_ARGUMENT, "%s", gqTextString(&text));
-  gqTextFree(&text);
-  return status;
+    gqTextPrintf(text, "name one of the module's functions:");
+  for (int32_t i = 0; i < all->count; ++i)
+    gqTextPrintf(text, "%s '%s'", i ? "," : "", all->functions[i].name);
 }
 
 gqStatus gqExecutableGetSignature(gqExecutable *executable, const char *name,
                                   const gqSignature **signature) {
   const gqSignatures *all = &executable->signatures;
-  *signature = NULL;
-  if (!name && all->count == 1)
-    *signature = all->functions;
+  int32_t found = !name && all->count == 1 ? 0 : -1;
   for (int32_t i = 0; name && i < all->count; ++i)
     if (strcmp(all->functions[i].name, name) == 0)
-      *signature = &all->functions[i];
-  return *signature ? GQ_OK : failFunction(executable, name);
+      found = i;
+  *signature = found < 0 ? NULL : &all->functions[found];
+  if (found >= 0)
+    return GQ_OK;
+  gqText text = {0};
+  describeFunctions(all, name, &text);
+  gqStatus status = gqFail(GQ_INVALID_ARGUMENT, "%s", gqTextString(&text));
+  gqTextFree(&text);
+  return status;
 }
 
 //===----------------------------------------------------------------------===//

@@ -311,6 +311,7 @@ bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
     return false;
   intptr_t columnDim = mlirShapedTypeGetRank(mlirValueGetType(scales)) - 1;
   intptr_t rowDim = columnDim - 1;
+  assert(rowDim >= 0 && columnDim < GQ_OPERAND_RANK && "as ODS has it");
   int64_t rows = gqDim(scales, rowDim), columns = gqDim(scales, columnDim);
   int64_t required[GQ_OPERAND_RANK];
   for (intptr_t i = 0; i <= columnDim; ++i)

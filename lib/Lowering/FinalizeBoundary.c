@@ -201,7 +201,7 @@ static void finalize(MlirOperation function, const gqOpList *returns,
   bool canDrop = returns->size == 1 && !keepResults;
   intptr_t numResults = mlirFunctionTypeGetNumResults(
       mlirTypeAttrGetValue(gqGetAttribute(function, "function_type")));
-  int32_t *sources = malloc(((size_t)numResults + 1) * sizeof(int32_t));
+  int32_t *sources = calloc((size_t)numResults + 1, sizeof(int32_t));
   if (!sources)
     gqOutOfMemory();
   for (intptr_t i = 0; i < numResults; ++i)

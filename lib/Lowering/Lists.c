@@ -16,10 +16,10 @@ static void *grow(void *array, intptr_t size, intptr_t *capacity,
   if (size < *capacity)
     return array;
   *capacity = *capacity ? 2 * *capacity : 16;
-  array = realloc(array, (size_t)*capacity * elementSize);
-  if (!array)
+  void *larger = realloc(array, (size_t)*capacity * elementSize);
+  if (!larger)
     gqOutOfMemory();
-  return array;
+  return larger;
 }
 
 void gqOpListAdd(gqOpList *list, MlirOperation op) {

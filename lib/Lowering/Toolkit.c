@@ -79,8 +79,8 @@ bool gqIsBitcodeCurrent(const char *path) {
   if (!file)
     return false;
   long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-  rewind(file);
-  char *bytes = size > 0 ? malloc((size_t)size) : NULL;
+  bool isRead = size > 0 && fseek(file, 0, SEEK_SET) == 0;
+  char *bytes = isRead ? malloc((size_t)size) : NULL;
   bool current = bytes && fread(bytes, (size_t)size, 1, file) == 1 &&
                  memmem(bytes, (size_t)size, symbol, sizeof(symbol) - 1);
   free(bytes);

@@ -453,6 +453,7 @@ bool gqCpuCheckGroups(gqCpuOp *op, const gqBuffer *offsets,
       .shape = hasScaleOffsets ? "[G + 1] or [G]" : "[G + 1]"};
   if (!gqCpuCheckOperand(op, &offsetsRequirement))
     return false;
+  assert(offsets->type >= 0 && "an index type");
   const gqRequirement scaleOffsetsRequirement = {.name = "scale_offsets",
                                                  .buffer = scaleOffsets,
                                                  .types = 1 << offsets->type,

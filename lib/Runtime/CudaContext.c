@@ -196,7 +196,7 @@ static gqStatus getCapability(const gqCudaDriver *driver, int *major,
 
 gqStatus gqDeviceChip(char name[GQ_CHIP_SIZE]) {
   const gqCudaDriver *driver;
-  int major, minor;
+  int major = 0, minor = 0;
   gqStatus status = gqCudaGetDriver(&driver);
   if (status == GQ_OK)
     status = getCapability(driver, &major, &minor);
@@ -267,9 +267,10 @@ void gqCudaPend(gqStatus status) {
     return;
   pending = status;
   const char *message = gqGetLastErrorMessage();
-  pendingMessage = malloc(strlen(message) + 1);
+  size_t size = strlen(message) + 1;
+  pendingMessage = malloc(size);
   if (pendingMessage)
-    strcpy(pendingMessage, message);
+    memcpy(pendingMessage, message, size);
 }
 
 gqStatus gqCudaStatus(void) {

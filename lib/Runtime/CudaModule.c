@@ -121,14 +121,14 @@ void mgpuModuleUnload(void *handle) {
 /// Whether PTX is for a later chip than `chip`, or for just one other: the
 /// driver calls either invalid.
 static bool isForOtherChip(const char *ptx, const char *chip) {
-  int wanted = 0, found = 0;
-  char suffix = '\0';
-  const char *directive = strstr(ptx, ".target");
-  if (!directive ||
-      sscanf(directive, ".target sm_%d%c", &wanted, &suffix) < 1 ||
-      sscanf(chip, "sm_%d", &found) < 1)
+  static const char target[] = ".target sm_", prefix[] = "sm_";
+  const char *directive = strstr(ptx, target);
+  if (!directive || strncmp(chip, prefix, strlen(prefix)) != 0)
     return false;
-  return wanted > found || (wanted != found && suffix == 'a');
+  char *suffix;
+  long wanted = strtol(directive + strlen(target), &suffix, 10);
+  long found = strtol(chip + strlen(prefix), NULL, 10);
+  return wanted > found || (wanted != found && *suffix == 'a');
 }
 
 static gqStatus explainLoad(const Module *module, CUresult result,

@@ -7,6 +7,8 @@
 
 #include "Overlap.h"
 
+#include <assert.h>
+
 /// Holds any row number times any stride, next to any address.
 __extension__ typedef __int128 Wide;
 
@@ -57,6 +59,7 @@ static Wide endOf(const Runs *runs) {
 /// Whether one of the runs meets the bytes from `begin` to `end`. Looks at the
 /// first that ends behind `begin`.
 static bool meets(const Runs *runs, Wide begin, Wide end) {
+  assert(runs->stride > 0 && "as runsOf() leaves it");
   Wide before = begin - runs->width - runs->begin;
   Wide row = before < 0 ? 0 : before / runs->stride + 1;
   return row < runs->rows && runs->begin + row * runs->stride < end;

@@ -50,7 +50,7 @@ const char *gqStatusName(gqStatus status) {
 
 const char *gqGetLastErrorMessage(void) { return message; }
 
-gqStatus gqFail(gqStatus status, const char *format, ...) {
+gqStatus(gqFail)(gqStatus status, const char *format, ...) {
   // Formatted aside, so that the last message may be an argument of the next.
   char text[MESSAGE_SIZE];
   va_list arguments;

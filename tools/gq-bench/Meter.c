@@ -185,7 +185,7 @@ gqStatus meterWarmUp(Meter *meter) {
   double spent = 0;
   gqStatus status = GQ_OK;
   while (spent < meter->plan.warmUpSeconds * 1e6 && status == GQ_OK) {
-    double microseconds;
+    double microseconds = 0;
     status = replay(meter, /*graph=*/NULL, &launches, &microseconds);
     spent += microseconds;
   }

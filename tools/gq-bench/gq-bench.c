@@ -72,14 +72,24 @@ typedef struct Options {
   size_t numOperators, numShapes;
 } Options;
 
+/// Takes a number from 1 to `most`, and `end` behind it, off the text.
+static bool parseNumber(const char **text, char end, int64_t most,
+                        int64_t *number) {
+  char *rest;
+  *number = strtoll(*text, &rest, 10);
+  if (rest == *text || *rest != end || *number < 1 || *number > most)
+    return false;
+  *text = rest + 1;
+  return true;
+}
+
 /// Rows and padded scale rows are i32 in the graphs' offsets.
 static bool parseShape(const char *text, Extents *shape) {
-  int end = 0;
-  if (sscanf(text, "%" SCNd64 "x%" SCNd64 "x%" SCNd64 "%n", &shape->rows,
-             &shape->columns, &shape->groups, &end) == 3 &&
-      !text[end] && shape->rows > 0 && shape->rows < 1 << 30 &&
-      shape->columns > 0 && shape->columns % 32 == 0 &&
-      shape->columns < 1 << 30 && shape->groups > 0 && shape->groups < 1 << 20)
+  const char *rest = text;
+  if (parseNumber(&rest, 'x', (1 << 30) - 1, &shape->rows) &&
+      parseNumber(&rest, 'x', (1 << 30) - 1, &shape->columns) &&
+      parseNumber(&rest, '\0', (1 << 20) - 1, &shape->groups) &&
+      shape->columns % 32 == 0)
     return true;
   fprintf(stderr,
           "gq-bench: --shape=%s: expected MxKxG, K a multiple of 32, such as "
@@ -89,9 +99,8 @@ static bool parseShape(const char *text, Extents *shape) {
 }
 
 static bool parseGroupMultiple(const char *text, int64_t *multiple) {
-  int end = 0;
-  if (sscanf(text, "%" SCNd64 "%n", multiple, &end) == 1 && !text[end] &&
-      *multiple > 0 && *multiple < 1 << 30)
+  const char *rest = text;
+  if (parseNumber(&rest, '\0', (1 << 30) - 1, multiple))
     return true;
   fprintf(stderr,
           "gq-bench: --group-multiple=%s: expected a number of rows, such as "

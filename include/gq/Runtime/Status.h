@@ -63,6 +63,11 @@ GQ_EXPORT gqStatus gqCpuStatus(void);
 GQ_EXPORT gqStatus gqFail(gqStatus status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+#ifdef __clang_analyzer__
+// What it returns, for the static analyzer, which sees one file at a time.
+#define gqFail(status, ...) (gqFail(status, __VA_ARGS__), (status))
+#endif
+
 #ifdef __cplusplus
 }
 #endif
