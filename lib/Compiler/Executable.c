@@ -239,9 +239,7 @@ void gqExecutableDestroy(gqExecutable *executable) {
 static void describeFunctions(const gqSignatures *all, const char *name,
                               gqText *text) {
   if (name)
-    gqTextPrintf(text, "no function '%s'; ", name);
-  if (name)
-    gqTextPrintf(text, "the module has");
+    gqTextPrintf(text, "no function '%s'; the module has", name);
   else
     gqTextPrintf(text, "name one of the module's functions:");
   for (int32_t i = 0; i < all->count; ++i)
