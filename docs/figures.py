@@ -149,7 +149,7 @@ F16_PEAK = 989  # TFLOP/s, dense, of NVIDIA's data sheet of the H200
 
 def roofline():
     n, k = 8192, 5120
-    weights = n * k * 4.5 / 8  # bytes a group: codes and scales
+    weights = n * k * 4.5 / 8  # bytes per group: codes and scales
     left, top, width, height = 80, 56, 620, 330
     low, high = 1.5, 13.0  # log2 of FLOP a byte of weights
     floor, ceiling = 1.0, 10.6  # log2 of TFLOP/s

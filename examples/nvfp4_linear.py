@@ -30,7 +30,7 @@ class Recipe:
     Attributes:
       per_token: an outer amax for each row, and for each column of a group; else
         one for each group.
-      square_weights: blocks of 16 by 16 of weights, with one amax an expert.
+      square_weights: blocks of 16 by 16 of weights, with one amax per expert.
       four_over_six: of two scales for a block the better one is taken.
       hadamard: what wgrad contracts is transformed before.
       stochastic: gradients are rounded stochastically.

@@ -3,11 +3,11 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The dialect's handle, attributes and ops. An op is described by a struct
-// with the op's attributes and operands: gq<Op>Get reads it off an operation,
-// gq<Op>Create makes an operation from it. An absent optional operand is a
-// null value. gq/Runtime/Ops.def lists the attributes and operands of each op
-// and says what they hold; data of 4 bits may also be of f4E2M1FN here, [M, K].
+// The dialect's handle, attributes and ops. An op is described by a struct with
+// the op's attributes and operands: gq<Op>Get reads it from an operation,
+// gq<Op>Create makes an operation from it. An absent optional operand is a null
+// value. gq/Runtime/Ops.def lists the attributes and operands of each op and
+// says what they hold; here 4-bit data may also be f4E2M1FN, [M, K].
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,14 +58,14 @@ MLIR_CAPI_EXPORTED MlirAttribute gqAmaxAlgoAttrGet(MlirContext context,
                                                    gqAmaxAlgo amaxAlgo);
 MLIR_CAPI_EXPORTED gqAmaxAlgo gqAmaxAlgoAttrGetValue(MlirAttribute attribute);
 
-/// A margin, an attribute i32.
+/// A margin, an i32 attribute.
 MLIR_CAPI_EXPORTED MlirAttribute gqMarginAttrGet(MlirContext context,
                                                  gqMargin margin);
 MLIR_CAPI_EXPORTED gqMargin gqMarginAttrGetValue(MlirAttribute attribute);
 
-/// `#gq.direction<...>`: what one direction of an op has of its own
-/// (gq/Runtime/Directions.h). What is not written is 0.
-/// Writes rounding and transform, and the others unless they are 0.
+/// `#gq.direction<...>`: how one direction of an op differs from the default
+/// (gq/Runtime/Directions.h). Parts that are left out are 0. Get writes
+/// rounding and transform, and the others unless they are 0.
 MLIR_CAPI_EXPORTED MlirAttribute
 gqDirectionAttrGet(MlirContext context, const gqDirectionTraits *traits);
 MLIR_CAPI_EXPORTED gqDirectionTraits
@@ -125,14 +125,13 @@ enum {
 
 /// A direction of an op that quantizes groups.
 typedef struct gqDirection {
-  /// `#gq.direction`, or null where all is as usual.
+  /// `#gq.direction`, or null for the default.
   MlirAttribute attribute;
-  /// What is written: an op without has not this direction. Scales are those of
-  /// formats of blocks, which have both or none.
+  /// The outputs; an op without them does not have this direction. Formats with
+  /// block scales have both or neither, others only data.
   MlirValue data, scales;
-  /// The outer amax of the recipe te, or that from which a scale follows. Where
-  /// the columnwise direction has none of its own, that of the rowwise one is
-  /// for both.
+  /// The outer amax of the recipe te, or that from which a scale is computed.
+  /// If the columnwise direction has none, that of the rowwise one is for both.
   MlirValue outerAmax;
 } gqDirection;
 
@@ -141,11 +140,11 @@ typedef struct gqGroupedBlockQuantize {
 #define GQ_GROUPED_BLOCK_QUANTIZE_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE)       \
   gq##ENUM FIELD;
 #include "gq/Runtime/Ops.def"
-  /// One, or with a producer up to GQ_MAX_INPUTS.
+  /// 1, or with a producer up to GQ_MAX_INPUTS.
   intptr_t numInputs;
   MlirValue inputs[GQ_MAX_INPUTS];
   /// An array of affine maps (m, k) -> ... or, for an input that is read by
-  /// index, (m, k)[r] -> ..., one an input; null without a producer.
+  /// index, (m, k)[r] -> ..., one per input; null without a producer.
   MlirAttribute maps;
   /// Computes an element from those of the inputs; null if there is none. Get
   /// returns the operation's own region. Create takes its body and leaves it
@@ -157,13 +156,13 @@ typedef struct gqGroupedBlockQuantize {
   /// For ragged groups.
   MlirValue firstDims, lastDims;
   MlirValue globalScale;
-  /// Of stochastic rounding.
+  /// For stochastic rounding.
   MlirValue rngState;
-  /// Of formats of a whole tensor.
+  /// For formats with a single scale.
   MlirValue scale, scaleInv;
   MlirValue noopFlag;
   MlirValue amax, rowAmax, dbias;
-  /// Of gq.grouped_amax.
+  /// For gq.grouped_amax.
   MlirValue columnwiseAmax, columnAmax;
 } gqGroupedBlockQuantize;
 
@@ -174,9 +173,8 @@ gqGroupedBlockQuantizeGet(MlirOperation op);
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedBlockQuantizeCreate(
     MlirLocation location, const gqGroupedBlockQuantize *desc);
 
-/// gq.grouped_amax: what it has of the members above, `rows`, inputs, groups,
-/// the attribute of `columnwise`, `noopFlag` and the amaxes; the others are
-/// null.
+/// gq.grouped_amax. Of the members above it has `rows`, inputs, groups, the
+/// attribute of `columnwise`, `noopFlag` and the amaxes; the others are null.
 typedef gqGroupedBlockQuantize gqGroupedAmax;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedAmax(MlirOperation op);
@@ -185,8 +183,8 @@ MLIR_CAPI_EXPORTED gqGroupedAmax gqGroupedAmaxGet(MlirOperation op);
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedAmaxCreate(MlirLocation location,
                                                      const gqGroupedAmax *desc);
 
-/// gq.grouped_quantize: the same operands, of which those for blocks are
-/// absent, with the attributes `format` and `rows`; others are not looked at.
+/// gq.grouped_quantize: the same operands, with those for blocks absent, and
+/// the attributes `format` and `rows`; other attributes are ignored.
 typedef gqGroupedBlockQuantize gqGroupedQuantize;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedQuantize(MlirOperation op);
@@ -219,8 +217,8 @@ typedef struct gqGroupedMm {
 } gqGroupedMm;
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedMm(MlirOperation op);
-/// The attribute `kernel` of this op or of gq.grouped_wgrad, which is about
-/// GPUs alone; auto where it is left out.
+/// The attribute `kernel` of this op or of gq.grouped_wgrad, which only
+/// concerns GPUs; auto if it is absent.
 MLIR_CAPI_EXPORTED gqMmKernel gqMmGetKernel(MlirOperation op);
 MLIR_CAPI_EXPORTED gqGroupedMm gqGroupedMmGet(MlirOperation op);
 /// As gqBlockQuantizeCreate.

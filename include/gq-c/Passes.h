@@ -14,10 +14,10 @@
 extern "C" {
 #endif
 
-/// Registers the gq passes and the `gq-to-cpu` pipeline with MLIR's global
-/// registry, so that mlirParsePassPipeline and mlirOpPassManagerAddPipeline
-/// know them. The pipeline is made of upstream passes too: a program that uses
-/// it calls mlirRegisterAllPasses() first.
+/// Registers the gq passes and the pipelines `gq-to-cpu` and `gq-to-nvvm` with
+/// MLIR's global registry, so that mlirParsePassPipeline and
+/// mlirOpPassManagerAddPipeline find them. The pipelines contain upstream
+/// passes: a program that uses one calls mlirRegisterAllPasses() first.
 MLIR_CAPI_EXPORTED void gqRegisterPasses(void);
 
 #ifdef __cplusplus

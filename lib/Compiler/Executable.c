@@ -338,7 +338,7 @@ static DLManagedTensor *takeScalar(gqElementType type, const void *value) {
   return gqTensorCreate(gqTensorDtype(type), 0, NULL, memory, &owner);
 }
 
-/// Takes over what the function left in the slot of a fresh result. The layout
+/// Takes over what the function left in the slot of a new result. The layout
 /// of a result's type is the identity, so its offset is 0.
 static DLManagedTensor *takeResult(const gqType *type, const void *slot,
                                    DLDevice device) {

@@ -28,7 +28,7 @@ enum {
 static const DLDataType uint8 = {kDLUInt, 8, 1};
 static const DLDataType int8 = {kDLInt, 8, 1};
 static const DLDataType uint16 = {kDLUInt, 16, 1};
-/// Two codes a byte.
+/// Two codes per byte.
 static const DLDataType packedFloat4 = {DL_FLOAT4_E2M1FN, 4, 2};
 
 /// What a gqElementType is outside. `alternatives` are the other data types

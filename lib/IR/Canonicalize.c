@@ -46,7 +46,7 @@ MlirLogicalResult gqCanonicalizeZeroRows(MlirOperation op,
                                          MlirPatternRewriter rewriter) {
   if (describesGroups(op) || numRows(op) != 0)
     return mlirLogicalResultFailure();
-  // Inits come last, one a result; memrefs have none.
+  // Inits come last, one per result; memrefs have none.
   intptr_t numResults = mlirOperationGetNumResults(op);
   intptr_t firstInit = mlirOperationGetNumOperands(op) - numResults;
   MlirValue inits[GQ_MAX_OPERANDS];

@@ -333,7 +333,7 @@ bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,
 
 bool gqCheckBlockFormat(MlirOperation op, gqFormat format) {
   return gqFormatHasBlockScales(format) ||
-         gqOpError(op, "requires a format of blocks, not %s",
+         gqOpError(op, "requires a format with blocks, not %s",
                    gqFormatGetTraits(format).name);
 }
 
@@ -408,14 +408,15 @@ bool gqCheckFormats(MlirOperation op, gqFormat format, gqFormat bFormat) {
   gqFormatTraits a = gqFormatGetTraits(format), b = gqFormatGetTraits(bFormat);
   if (format == GQ_FORMAT_NONE)
     return bFormat == GQ_FORMAT_NONE ||
-           gqOpError(op, "requires 'format' where it has 'b_format'");
+           gqOpError(op, "requires 'format' for 'b_format'");
   if (!gqCheckBlockFormat(op, format) || !gqCheckBlockFormat(op, bFormat))
     return false;
   return (a.scaleRule == b.scaleRule && a.blockColumns == b.blockColumns) ||
-         gqOpError(op,
-                   "requires 'format' and 'b_format' to have one scale rule, "
-                   "not %s and %s",
-                   a.name, b.name);
+         gqOpError(
+             op,
+             "requires 'format' and 'b_format' to have the same scale rule, "
+             "not %s and %s",
+             a.name, b.name);
 }
 
 bool gqCheckFactor(MlirOperation op, const char *name, MlirValue data,
@@ -452,7 +453,7 @@ bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,
   return mlirValueIsNull(value) ||
          mlirTypeEqual(mlirShapedTypeGetElementType(mlirValueGetType(value)),
                        mlirShapedTypeGetElementType(mlirValueGetType(other))) ||
-         gqOpError(op, "requires '%s' and '%s' to have one element type",
+         gqOpError(op, "requires '%s' and '%s' to have the same element type",
                    otherName, name);
 }
 

@@ -125,7 +125,7 @@ bool gqCheckScaleType(MlirOperation op, const char *name, MlirValue scales,
                       gqFormat format);
 
 /// `format` and `bFormat` are of operands that can be multiplied: they are of
-/// blocks and have one scale rule, or there are none.
+/// blocks and have the same scale rule, or there are none.
 bool gqCheckFormats(MlirOperation op, gqFormat format, gqFormat bFormat);
 
 /// `data` and `scales` are of the format's element types; without a format,

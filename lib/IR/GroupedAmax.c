@@ -28,7 +28,7 @@ static bool checkColumnwise(MlirOperation op, const gqGroupedAmax *desc) {
                                   .signs = traits.signs};
   if (gqDirectionPack(&traits) != gqDirectionPack(&only) || traits.blockRows ||
       traits.scaleMax)
-    return gqOpError(op, "requires 'columnwise' to have nothing but a "
+    return gqOpError(op, "requires 'columnwise' to have only a "
                          "transform and its signs");
   const char *lacks =
       gqDirectionLacks(&traits, GQ_FORMAT_NVFP4, GQ_RECIPE_TE, true, false);
@@ -36,7 +36,7 @@ static bool checkColumnwise(MlirOperation op, const gqGroupedAmax *desc) {
     return gqOpError(op, "requires %s", lacks);
   return transforms || !isPresent(desc->columnwiseAmax) ||
          gqOpError(op, "requires a transform of 'columnwise' for "
-                       "'columnwise_amax', which is 'amax' without");
+                       "'columnwise_amax'; without one it is 'amax'");
 }
 
 /// (C5), (C13)
@@ -62,7 +62,7 @@ static bool checkColumns(MlirOperation op, int64_t columns) {
                    columns);
 }
 
-/// What there is one of for each group, row or column (C6), (C13), (C14).
+/// The operands with one entry per group, row or column (C6), (C13), (C14).
 static bool checkExtents(MlirOperation op, const gqGroupedAmax *desc,
                          const int64_t *extents) {
   int64_t groups =

@@ -406,16 +406,16 @@ static bool checkOuterAmaxes(MlirOperation op,
     return gqOpError(op, "requires 'outer_amax' for recipe(te)");
   if (gqHasDirection(&desc->columnwise) && (ofRow || ofColumn) && !own)
     return gqOpError(op, "requires 'columnwise_outer_amax', since the outer "
-                         "amax is one a row or a column");
+                         "amax is per row or per column");
   if (isPresent(outer) && ofRow &&
       mlirShapedTypeGetRank(mlirValueGetType(outer)) != 1)
-    return gqOpError(op, "requires 'outer_amax' of rank 1 for one a row");
+    return gqOpError(op, "requires 'outer_amax' of rank 1 for one per row");
   int64_t rank =
       own ? mlirShapedTypeGetRank(mlirValueGetType(desc->columnwise.outerAmax))
           : 0;
   return (rank == 2) == ofColumn ||
          gqOpError(op, "requires 'columnwise_outer_amax' of rank 2 if and only "
-                       "if there is one a column");
+                       "if there is one per column");
 }
 
 /// The recipe and its operands (C18), (C19).
@@ -515,7 +515,7 @@ bool gqCheckGroupIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
          gqCheckExtents(op, name, indices, &groups);
 }
 
-/// What there is one of for each group, or each row or column of a group.
+/// The operands with one entry per group, or each row or column of a group.
 /// `extents` are M and K.
 static bool checkPerGroup(MlirOperation op, const gqGroupedBlockQuantize *desc,
                           const int64_t *extents) {

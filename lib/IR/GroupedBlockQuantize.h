@@ -44,8 +44,8 @@ bool gqCheckAbsent(MlirOperation op, intptr_t count, const intptr_t *positions);
 bool gqHasDirection(const gqDirection *direction);
 
 /// The scale over those of the blocks in a direction of `desc`: the global
-/// scale or the outer amax of its own or of both. Of formats of a whole tensor
-/// the scale or the amax that it follows from. Null if there is none.
+/// scale or the outer amax of its own or of both. Of formats with a single
+/// scale the scale or the amax that it follows from. Null if there is none.
 MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,
                        const gqDirection *direction);
 
@@ -79,12 +79,12 @@ void gqGroupedBlockQuantizeExtents(const gqGroupedBlockQuantize *desc,
 bool gqCheckGroupInputs(MlirOperation op, const gqGroupedBlockQuantize *desc,
                         int64_t extents[2]);
 
-/// Checks that `first_dims` and `last_dims` are there both or none, and if they
+/// Checks that `first_dims` and `last_dims` come together, and that if they
 /// are, that none of the others is: `names` says what these are called.
 bool gqCheckShapes(MlirOperation op, const gqGroupedBlockQuantize *desc,
                    bool others, const char *names);
 
-/// Checks that `indices`, unless null, hold an entry a group, of the type of
+/// Checks that `indices`, unless null, hold an entry per group, of the type of
 /// `offsets`.
 bool gqCheckGroupIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
                          const char *name, MlirValue indices, int64_t groups);

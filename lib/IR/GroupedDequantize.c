@@ -97,7 +97,7 @@ static bool checkScales(MlirOperation op, const gqGroupedDequantize *desc,
                        : gqCheckExtents(op, "scales", desc->scales, linear);
 }
 
-/// What there is one of for each group (C5), (C6), (C17).
+/// The operands with one entry per group (C5), (C6), (C17).
 static bool checkPerGroup(MlirOperation op, const gqGroupedDequantize *desc) {
   int64_t groups = gqDim(desc->scaleOffsets, 0);
   if (!isPresent(desc->scaleOffsets) && gqDim(desc->offsets, 0) > 0)

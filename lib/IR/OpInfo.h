@@ -89,7 +89,7 @@ GQ_DECLARE_ENUM_ATTR(Margin)
 #define GQ_OP(OP, MNEMONIC) extern const gqOpInfo gq##OP##Info;
 #include "gq/Runtime/Ops.def"
 
-/// That of `op`; null if it is no gq op with a list.
+/// That of `op`; null if it is not a gq op with a list.
 const gqOpInfo *gqOpInfoOf(MlirOperation op);
 
 //===----------------------------------------------------------------------===//

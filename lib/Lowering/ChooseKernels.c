@@ -81,7 +81,7 @@ static const char *findFault(gqMmKernel kernel, const gqGroupedMm *desc,
   if (kernel >= GQ_MM_KERNEL_DECODE8 && desc->bMajor == GQ_MAJOR_N)
     return "is for weights with K innermost";
   if (kernel >= GQ_MM_KERNEL_TILES32 && !hasTiles(desc))
-    return "is no kernel of mx formats";
+    return "is not a kernel for mx formats";
   return NULL;
 }
 
@@ -94,16 +94,17 @@ static gqMmKernel choose(const gqGroupedMm *desc, bool hopper, char *reason,
     return GQ_MM_KERNEL_ANY;
   }
   if (desc->bMajor == GQ_MAJOR_N) {
-    snprintf(reason, size, "the other kernels want K innermost in the weights");
+    snprintf(reason, size, "the other kernels need K innermost in the weights");
     return GQ_MM_KERNEL_ANY;
   }
   if (extents.k != GQ_DYNAMIC && extents.k % 32 != 0) {
-    snprintf(reason, size, "K = %" PRId64 " is no multiple of 32", extents.k);
+    snprintf(reason, size, "K = %" PRId64 " is not a multiple of 32",
+             extents.k);
     return GQ_MM_KERNEL_ANY;
   }
   if (!hasStaticRows(extents)) {
     snprintf(reason, size,
-             "M and G are known at the launch, which takes one of several");
+             "M and G are known at the launch, which picks one of several");
     return GQ_MM_KERNEL_AUTO;
   }
   gqMmCandidates candidates = gqMmKernelCandidates(desc);

@@ -351,9 +351,10 @@ static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
   gqDirectionTraits traits = gqDirectionGetTraits(&desc->rowwise);
   if (!mlirValueIsNull(desc->amax) || !mlirValueIsNull(desc->dbias) ||
       !gqDirectionIsUsual(&traits))
-    return gqOpError(op, "has no GPU kernel for 'row_amax' beside 'amax', "
-                         "'dbias' or what 'rowwise' asks for; gq.grouped_amax "
-                         "computes it");
+    return gqOpError(op,
+                     "has no GPU kernel for 'row_amax' with 'amax', "
+                     "'dbias' or the attributes of 'rowwise'; gq.grouped_amax "
+                     "computes it");
   if (columns == GQ_DYNAMIC || !gq_dev_whole_rows_fit(columns))
     return gqOpError(op,
                      "requires a static K of at most %d bytes of elements for "
@@ -779,7 +780,7 @@ static gqExtent buildRowStride(const Launcher *launcher, MlirValue matrix,
 }
 
 /// Launches one of its kernels for more than `moreThan` and at most `atMost`
-/// rows a group.
+/// rows per group.
 static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
                            gqGpuAddress statusWord, gqMmKernel kernel,
                            int32_t moreThan, int32_t atMost) {
@@ -857,7 +858,7 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
                 gqGpuBuildPlan(&launcher->builder, family, &operands));
 }
 
-/// Without a kernel, several that share all numbers of rows a group.
+/// Without a kernel, several that share all numbers of rows per group.
 static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
                             gqGpuAddress statusWord) {
   gqGroupedMm desc = gqGroupedMmGet(op);

@@ -269,8 +269,8 @@ static bool convertConstant(MlirOperation module, Constants *constants,
   MlirValue host = mlirOperationGetResult(getGlobal, 0);
   MlirType type = mlirValueGetType(host);
   if (number < 0)
-    return gqOpError(getGlobal, "is memory of the host; of the globals, only "
-                                "constants have a copy on the device");
+    return gqOpError(getGlobal, "is host memory; only constant globals are "
+                                "copied to the device");
   if (!elementSize(mlirShapedTypeGetElementType(type)))
     return gqOpError(getGlobal,
                      "has elements of a type that is not stored in bytes");

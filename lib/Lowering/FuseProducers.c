@@ -113,7 +113,7 @@ static const char *checkBody(MlirOperation generic, intptr_t numInputs,
     if (!scalar || mlirOperationGetNumRegions(op))
       return "the producer has an op that is not one of arith or math";
     if (!usesOnly(op, body))
-      return "the producer uses a value from outside that is no constant";
+      return "the producer uses a value from outside that is not constant";
   }
   return NULL;
 }
@@ -139,9 +139,10 @@ static const char *checkGeneric(MlirOperation generic, gqGatheredRows *rows) {
       continue;
     if (!gqIsProducerInput(
             mlirValueGetType(mlirOperationGetOperand(generic, i))))
-      return "the producer has an input that is no tensor of f32, bf16 or f16";
+      return "the producer has an input that is not a tensor of f32, bf16 or "
+             "f16";
     if (!isBroadcast(gqIndexingMap(generic, i)))
-      return "the producer has a map that is no identity or broadcast";
+      return "the producer has a map that is neither identity nor broadcast";
   }
   return checkBody(generic, numOperands - 1, rows);
 }
@@ -358,7 +359,7 @@ static MlirOperation fuseOne(MlirOperation op) {
     if (!isIdentityInput(&desc, i))
       reason = "the producer's result is broadcast or gathered";
     else if (!gqHasOneUse(desc.inputs[i]) && !isFree(generic))
-      reason = "the producer's result has another user, it would be computed "
+      reason = "the producer's result has another user and would be computed "
                "twice";
     else
       reason = checkGeneric(generic, &rows);

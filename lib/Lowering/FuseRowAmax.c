@@ -59,18 +59,18 @@ static const char *check(MlirOperation amax, MlirOperation quantize) {
   if (!mlirRegionIsNull(a.producer) || !mlirRegionIsNull(q.producer))
     return "one of the two has a producer; fuse amaxes before producers";
   if (!haveSameRows(amax, quantize))
-    return "the amaxes are those of other rows";
+    return "the amaxes are of other rows";
   if (mlirOperationGetNumResults(amax) != 1)
     return "gq.grouped_amax has other results, for which it reads the input";
   if (gqHasDirection(&q.columnwise))
-    return "columns are quantized, too";
+    return "columns are quantized too";
   if (!mlirValueIsNull(q.amax) || !mlirValueIsNull(q.dbias) ||
       !mlirValueIsNull(q.rngState))
-    return "the op computes more than the kernel that has whole rows";
+    return "the op computes more than the kernel of whole rows can";
   if (!fits(&q))
     return "a row does not fit on the chip, or K is not static";
   return isUsedBefore(mlirOperationGetResult(amax, 0), quantize)
-             ? "the amaxes are used before"
+             ? "the amaxes are used before the quantization"
              : NULL;
 }
 
@@ -105,8 +105,7 @@ void gqFuseRowAmax(MlirOperation root) {
       continue;
     const char *reason =
         !gqDirectionIsUsual(&rowwise)
-            ? "rows are quantized in another way than the kernel that has "
-              "whole rows does"
+            ? "the kernel of whole rows cannot quantize rows in this way"
         : mlirBlockEqual(mlirOperationGetBlock(amax),
                          mlirOperationGetBlock(ops.ops[i]))
             ? check(amax, ops.ops[i])

@@ -84,23 +84,23 @@ const char *gqMatchRowExtract(MlirOperation generic, MlirOperation extract,
                               gqRowGather *gather) {
   gather->source = mlirOperationGetOperand(extract, 0);
   if (!isSource(gather->source))
-    return "what is gathered is no tensor of f32, bf16 or f16";
+    return "what is gathered is not a tensor of f32, bf16 or f16";
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
   if (gqIsDefinedIn(gather->source, body))
-    return "what is gathered is computed for each element";
+    return "the gathered tensor is computed for each element";
   intptr_t rank = rankOf(gather->source);
   gather->indices = indicesOf(generic, mlirOperationGetOperand(extract, 1));
   if (mlirValueIsNull(gather->indices))
-    return "the row is not given by a tensor of i32 or i64, one a row";
+    return "the rows are not given by a tensor of i32 or i64";
   if (rank == 1)
     return NULL;
   if (!isColumn(mlirOperationGetOperand(extract, 2)))
-    return "what is gathered are not whole rows";
+    return "only parts of rows are gathered";
   MlirValue out = mlirOperationGetResult(generic, 0);
   int64_t columns = gqDim(gather->source, 1);
   return columns != GQ_DYNAMIC && columns == gqDim(out, 1)
              ? NULL
-             : "it is not known that the gathered rows are read in full";
+             : "the gathered rows may not be read in full";
 }
 
 /// A linalg.generic that does nothing but gather: its yield is a
@@ -128,14 +128,14 @@ static const char *matchGatherOp(MlirOperation op, gqRowGather *gather) {
   gather->indices = mlirOperationGetOperand(op, 1);
   MlirAttribute dims = gqGetAttribute(op, "gather_dims");
   if (!isSource(gather->source))
-    return "what is gathered is no tensor of f32, bf16 or f16";
+    return "what is gathered is not a tensor of f32, bf16 or f16";
   if (mlirDenseArrayGetNumElements(dims) != 1 ||
       mlirDenseI64ArrayGetElement(dims, 0) != 0 ||
       rankOf(mlirOperationGetResult(op, 0)) != rankOf(gather->source) ||
       rankOf(gather->indices) != 2)
-    return "what is gathered are not whole rows";
+    return "only parts of rows are gathered";
   if (!isIndexTensor(mlirValueGetType(gather->indices)))
-    return "the row is not given by a tensor of i32 or i64, one a row";
+    return "the rows are not given by a tensor of i32 or i64";
   return NULL;
 }
 
@@ -192,12 +192,12 @@ const char *gqJoinGather(gqGatheredRows *rows, const gqRowGather *gather) {
     rows->indices = gather->indices;
   if (!mlirValueEqual(withoutReshape(rows->indices),
                       withoutReshape(gather->indices)))
-    return "the op gathers by another index tensor";
+    return "the op already gathers by another index tensor";
   int64_t count = gqDim(gather->source, 0);
   gqUnify(&rows->count, count);
   return count == GQ_DYNAMIC || count == rows->count
              ? NULL
-             : "the op gathers from another number of rows";
+             : "the op already gathers from another number of rows";
 }
 
 MlirAttribute gqGatherMap(MlirContext context, intptr_t rank) {

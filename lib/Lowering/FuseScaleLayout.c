@@ -63,7 +63,7 @@ static const char *fuse(MlirOperation layout) {
     return "gq.block_quantize is in another block";
 
   if (!haveSameAttributes(quantize, layout))
-    return "gq.block_quantize has another value of an attribute";
+    return "the two ops differ in an attribute";
 
   // The fused op can stand where the second op is, unless the data is needed
   // earlier; then where the first one is, if the groups are known there.

@@ -40,7 +40,7 @@ typedef struct gqRowGather {
   MlirValue source, indices;
 } gqRowGather;
 
-/// Whether input `input` of a linalg.generic is one row index a row.
+/// Whether input `input` of a linalg.generic is one row index per row.
 bool gqIsRowIndexInput(MlirOperation generic, intptr_t input);
 
 /// Matches a tensor.extract in the body of `generic`, a linalg.generic over

@@ -236,17 +236,18 @@ static bool checkTiled(MlirOperation op) {
   if ((gqIsOfDialect(op, "tensor.") || gqIsOneOf(op, filled)) &&
       anyType(op, isUntiled))
     return gqOpError(op, "changes the encoding #gq.tile128x4 of a tensor of "
-                         "scales; their bytes would be read in another layout "
-                         "than they are in");
+                         "scales; their bytes would be read in the wrong "
+                         "layout");
   if (isSlice(op))
     return slicesWholeTiles(op, wholeOfSlice(op)) ||
-           gqOpError(op, "cuts tiles of #gq.tile128x4; a slice has all columns "
-                         "of rows that begin at a static multiple of 128 and "
-                         "are as many, with unit strides");
+           gqOpError(
+               op, "cuts tiles of #gq.tile128x4; a slice must have all columns "
+                   "of rows whose first and whose number are static "
+                   "multiples of 128, with unit strides");
   if (isReshape(op))
     return reshapesWholeTiles(op) ||
-           gqOpError(op, "cuts tiles of #gq.tile128x4; a reshape leaves the "
-                         "columns and splits or joins rows, a static multiple "
+           gqOpError(op, "cuts tiles of #gq.tile128x4; a reshape must keep the "
+                         "columns and split or join rows, a static multiple "
                          "of 128 each");
   return isKnown(op) || gqIsOneOf(op, filled) ||
          gqOpError(op, "uses a tensor with the encoding #gq.tile128x4 but may "

@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One C function a pass, called by Passes.cpp.
+// One C function per pass, called by Passes.cpp.
 //
 //===----------------------------------------------------------------------===//
 

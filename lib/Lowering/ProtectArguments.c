@@ -127,7 +127,7 @@ static MlirValue argumentOf(MlirValue value, MlirBlock block) {
 // Results of linalg.generic
 //===----------------------------------------------------------------------===//
 
-/// Fusion gives a linalg.generic that does not read its init a fresh one. If
+/// Fusion gives a linalg.generic that does not read its init a new one. If
 /// its result is returned and the init is an argument that has no other use,
 /// says so in a way that survives.
 static void keepDestination(MlirOperation ret, intptr_t operand) {

@@ -254,8 +254,7 @@ bool gqCpuCheckTensorFormat(gqCpuOp *op, int32_t format) {
   return (gqFormatFind(format, &traits) &&
           traits.scaleRule == GQ_SCALE_RULE_GIVEN) ||
          gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                   "format %" PRId32
-                   " is none of a whole tensor, expected %d or %d",
+                   "format %" PRId32 " has no single scale, expected %d or %d",
                    format, GQ_FORMAT_FP8_E4M3, GQ_FORMAT_FP8_E5M2);
 }
 

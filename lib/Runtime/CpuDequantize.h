@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// gq.block_dequantize is one matrix, gq.grouped_dequantize one a group.
+// gq.block_dequantize is one matrix, gq.grouped_dequantize one per group.
 //
 //===----------------------------------------------------------------------===//
 

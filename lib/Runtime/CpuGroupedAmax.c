@@ -48,7 +48,7 @@ static bool checkPresence(gqCpuOp *op, Problem *p) {
     return gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected %s", lacks);
   if (p->ragged == gqBufferIsAbsent(&operands->lastDims))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "expected both first_dims and last_dims or none of them");
+                     "expected both first_dims and last_dims or neither");
   return !p->ragged || (!p->gathers && !ofRows) ||
          gqCpuFail(op, GQ_INVALID_ARGUMENT,
                    "%s needs rows of the same number of columns, there must be "

@@ -112,7 +112,7 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
 static bool checkBoth(gqCpuOp *op, const char *names, const gqBuffer *a,
                       const gqBuffer *b) {
   return gqBufferIsAbsent(a) == gqBufferIsAbsent(b) ||
-         gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected both %s or none of them",
+         gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected both %s or neither",
                    names);
 }
 
@@ -176,7 +176,7 @@ static bool checkDirections(gqCpuOp *op, const Problem *p) {
          gqCpuCheckFlat(op, "rng_state", GQ_READ, state, 1 << GQ_I64, 2, "[2]");
 }
 
-/// An outer amax, one a row, a column of a group, or as a factor.
+/// An outer amax, one per row, a column of a group, or as a factor.
 static bool checkOuterAmax(gqCpuOp *op, const Problem *p, const char *name,
                            const gqBuffer *amax, gqOuter outer) {
   if (outer == GQ_OUTER_OF_GROUP)
@@ -219,7 +219,7 @@ static bool checkOuter(gqCpuOp *op, const Problem *p) {
     return gqCpuFail(op, GQ_INVALID_ARGUMENT, "recipe te needs outer_amax");
   if (te && p->columnwise && !ofGroup && !own)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "with an outer amax a row or a column, columnwise_data "
+                     "with an outer amax per row or column, columnwise_data "
                      "needs columnwise_outer_amax");
   if (!te && !gqBufferIsAbsent(&operands->outerAmax))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,

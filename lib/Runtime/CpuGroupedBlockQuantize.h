@@ -22,7 +22,7 @@ bool gqCpuCheckAbsent(gqCpuOp *op,
                       const gqGroupedBlockQuantizeOperands *operands,
                       size_t count, const size_t *offsets);
 
-/// Checks the operands and does it. Of a format of a whole tensor, the recipe
+/// Checks the operands and does it. Of a format with a single scale, the recipe
 /// says whether `outerAmax` is given rather than `scale`. `directions` are the
 /// rowwise and the columnwise one.
 void gqCpuQuantizeGroups(gqCpuOp *op,

@@ -155,7 +155,7 @@ bool gqCpuMmCheckFormats(gqCpuOp *op, int32_t format, int32_t bFormat,
   return (a.traits.scaleRule == b.traits.scaleRule &&
           a.traits.blockColumns == b.traits.blockColumns) ||
          gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                   "formats %s and %s have not the same scale rule",
+                   "formats %s and %s do not have the same scale rule",
                    a.traits.name, b.traits.name);
 }
 

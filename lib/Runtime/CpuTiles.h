@@ -45,7 +45,7 @@ typedef struct gqCpuTile {
 void gqCpuLoadTile(const gqBuffer *input, const gqBuffer *rowIndices,
                    int64_t row, int64_t column, gqCpuTile *tile);
 
-/// The largest magnitude, NaN dropped.
+/// The largest magnitude, ignoring NaN.
 float gqCpuTileAmax(const gqCpuTile *tile);
 
 /// Transforms the columns of the tile in blocks of 16 rows, to which zeros are
@@ -53,7 +53,7 @@ float gqCpuTileAmax(const gqCpuTile *tile);
 void gqCpuTransformTile(gqCpuTile *tile, uint32_t signs);
 
 /// Raises each of `rows` to the largest magnitude of its row of the tile, and
-/// each of `columns` to that of its column, NaN dropped.
+/// each of `columns` to that of its column, ignoring NaN.
 void gqCpuRaiseToTileRows(const gqCpuTile *tile, float *rows);
 void gqCpuRaiseToTileColumns(const gqCpuTile *tile, float *columns);
 
@@ -82,8 +82,8 @@ typedef struct gqCpuTileDirection {
   /// six the outer amax, NULL for none.
   float outer;
   const float *outerAmax;
-  /// With an outer amax a row or column: those of the rows or columns from the
-  /// first on. Null otherwise.
+  /// With an outer amax per row or column: those of the rows or columns from
+  /// the first on. Null otherwise.
   const float *outerAmaxes;
   /// Of stochastic rounding: the state, the index of the first element in what
   /// is quantized, and how far the next row is.
@@ -98,7 +98,7 @@ void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
                        const gqCpuTileDirection *direction, uint8_t *data,
                        int64_t stride, gqCpuTileScales *scales);
 
-/// Codes of a tile, one a byte.
+/// Codes of a tile, one per byte.
 typedef uint8_t gqCpuTileCodes[GQ_CPU_TILE][GQ_CPU_TILE];
 
 /// The codes and scales of a tile of nvfp4 in a direction of any kind

@@ -63,7 +63,7 @@ static gqStatus checkAllocation(const gqCudaContext *context, CUresult result,
   gqStatus status = gqCudaCheckCall(context, result, call);
   if (status == GQ_OK)
     return status;
-  return gqFail(status, "%s (%zu bytes asked for)", gqGetLastErrorMessage(),
+  return gqFail(status, "%s (%zu bytes requested)", gqGetLastErrorMessage(),
                 size);
 }
 

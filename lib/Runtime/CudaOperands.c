@@ -66,7 +66,7 @@ void gqLaunchExtent(int64_t op, int64_t operand, int64_t dim, int64_t found,
            __builtin_mul_overflow(quotient(quotient(extent, divisor), multiple),
                                   multiple, &expected))
     gqCudaPend(gqFail(GQ_INVALID_ARGUMENT,
-                      "%s: an extent of %" PRId64 " is none", ops[op].name,
+                      "%s: an extent of %" PRId64 " is invalid", ops[op].name,
                       extent));
   else if (found != expected)
     gqCudaPend(gqFail(GQ_INVALID_ARGUMENT,

@@ -316,7 +316,7 @@ class Planner:
         """Plans and runs a call.
 
         Args:
-          options: hashable; what is no array.
+          options: hashable; what is not an array.
           arrays: in the order of the names, None where there is none.
           out: None or a list of arrays for the results.
           names: for the arrays, if they are not those of the planner.

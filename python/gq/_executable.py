@@ -22,7 +22,7 @@ class Type:
       dtype: the element type as MLIR writes it, such as "f8E4M3FN". Packed f4
         is "i8", and its last extent is half of the tensor's.
       shape: a tuple with None where an extent is dynamic, or None for a scalar
-        that is no tensor.
+        that is not a tensor.
     """
 
     dtype: str
@@ -96,7 +96,7 @@ class Executable:
             contiguous; a scalar argument is an array of rank 0. bf16 is
             ml_dtypes.bfloat16 or uint16; f8 is the ml_dtypes type, uint8 or
             int8; f4 of shape [..., K] is uint8 or int8 of shape [..., K/2],
-            two codes a byte, the even index in the low nibble. They are
+            two codes per byte, the even index in the low nibble. They are
             borrowed for the call. One that may be written
             (signature().written) shares no memory with another.
             For the target "cuda" they are tensors of torch or objects with
@@ -112,7 +112,7 @@ class Executable:
           one owns its memory. i8, packed f4 included, comes as uint8; bf16 and
           f8 as the ml_dtypes type, or as uint16 and uint8 without ml_dtypes.
           For "cuda" a result that was written into an argument is that argument,
-          and a fresh one a tensor of torch, if one was passed, or else an Array.
+          and a new one per tensor of torch, if one was passed, or else an Array.
 
         Raises:
           Error: INVALID_ARGUMENT if the arrays do not fit the function, or one
@@ -123,7 +123,7 @@ class Executable:
             that writes nothing and gq's ops after it do not run, but what
             other ops wrote into arguments stays; OUT_OF_MEMORY if the extents
             that follow from the arguments are more than memory holds.
-          TypeError: something is no array at all.
+          TypeError: something is not an array at all.
         """
         c = signature(self._handle, entry)
         if self._target == "cuda":

@@ -98,10 +98,10 @@ def _formats(first):
 _BY_NAME = {f.name: f for f in _formats(0)}
 _TENSOR_BY_NAME = {f.name: f for f in _formats(64)}
 
-#: The names of the formats of blocks, such as "nvfp4".
+#: The names of the formats with block scales, such as "nvfp4".
 FORMATS: tuple[str, ...] = tuple(_BY_NAME)
 
-#: Those of the formats of a whole tensor, such as "fp8_e4m3".
+#: Those of the formats with a single scale, such as "fp8_e4m3".
 TENSOR_FORMATS: tuple[str, ...] = tuple(_TENSOR_BY_NAME)
 
 

@@ -410,7 +410,7 @@ def grouped_block_quantize(
         extents, and offsets are those of elements. Takes `out`.
       global_scale: [] or [G] float32.
       outer_amax, columnwise_outer_amax: [] or [G] float32; with an `outer` of the
-        direction [M], one a row, and [G, K], one a column of a group.
+        direction [M], one per row, and [G, K], one per column of a group.
       rng_state: [2] int64, the seed and the offset of stochastic rounding.
       noop_flag: [] int32; if it is not 0, out stays as it is.
       amax: whether the largest magnitudes [G] float32 are returned.
@@ -429,7 +429,7 @@ def grouped_block_quantize(
     Raises:
       Error: INVALID_ARGUMENT, the message names the argument, and nothing ran;
         on the CPU INVALID_OFFSETS and INVALID_ROW_INDICES too.
-      TypeError: an argument is no array, or one of another kind.
+      TypeError: an argument is not an array, or one of another kind.
     """
     x, names, labels = _names_of(x, _QUANTIZE_NAMES)
     first_dims, last_dims = shapes or (None, None)

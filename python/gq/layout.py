@@ -57,7 +57,7 @@ def buffer_extents(
     grouped_mm() takes.
 
     Raises:
-      Error: INVALID_ARGUMENT for an unknown format, or a `k` that is no multiple
+      Error: INVALID_ARGUMENT for an unknown format, or a `k` that is not a multiple
         of its block.
     """
     f = _formats.find(format)

@@ -140,7 +140,7 @@ GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
 // Float32 and float64
 //===----------------------------------------------------------------------===//
 
-/// min(|a|, |b|), NaN dropped, with the product of the signs.
+/// min(|a|, |b|), ignoring NaN, with the product of the signs.
 GQ_DEV float gq_dev_min_magnitude(float a, float b) {
   return __nvvm_fmin_xorsign_abs_f(a, b);
 }
@@ -150,7 +150,7 @@ GQ_DEV float gq_dev_max_magnitude(float a, float b) {
   return __nvvm_fmax_xorsign_abs_f(a, b);
 }
 
-/// max(a, b), NaN dropped.
+/// max(a, b), ignoring NaN.
 GQ_DEV float gq_dev_max_number(float a, float b) { return __nvvm_fmax_f(a, b); }
 
 /// a * b + c, rounded once.

@@ -140,7 +140,7 @@ GQ_DEV uint32_t gq_dev_e2m1x8_spaced(const float y[8]) {
   uint32_t pairs[4];
   for (int i = 0; i < 4; ++i)
     pairs[i] = gq_dev_e2m1_of_f16_pair(y[i], y[i + 4]);
-  // A byte an element: the sign, three zeros, the magnitude, and a rest.
+  // A byte per element: the sign, three zeros, the magnitude, and a rest.
   uint32_t even = gq_dev_permute(pairs[0], pairs[2], 0x7351);
   uint32_t odd = gq_dev_permute(pairs[1], pairs[3], 0x7351);
   even = gq_dev_select_bits(0x08080808, even >> 4, even >> 1);

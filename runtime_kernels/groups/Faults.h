@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Offsets stay on the device and are never trusted. All kernels do the same
-// with those that are not as they must be:
+// with those that are invalid:
 //
 //   A group is skipped if its rows are not 0 <= begin <= end <= all rows, if
 //   its extents do not fit between its offsets (ragged groups), or if its tiles
@@ -59,7 +59,7 @@ GQ_DEV gq_dev_group gq_dev_load_group(const gq_dev_groups *groups, uint32_t e) {
   return group;
 }
 
-/// Rows of no group: those before the first group, and those from this one on.
+/// Rows in no group: those before the first group, and those from this one on.
 GQ_DEV int64_t gq_dev_rows_before(const gq_dev_groups *groups) {
   int64_t first = gq_dev_group_begin(*groups, 0);
   return first < 0 ? 0 : first < groups->numRows ? first : groups->numRows;

@@ -36,7 +36,7 @@ typedef struct gq_dev_row_groups {
 //===----------------------------------------------------------------------===//
 
 enum {
-  /// The numbers of rows of no group, and of rows of a group that is skipped.
+  /// The numbers of rows in no group, and of rows of a group that is skipped.
   GQ_DEV_NO_GROUP = -1,
   GQ_DEV_SKIPPED_GROUP = -2,
 };

@@ -64,7 +64,7 @@ GQ_DEV void gq_dev_store_index(void GQ_GLOBAL *indices, bool wide, int64_t i,
 }
 
 /// The first row of group e. For e = numGroups the row after the last group;
-/// that is also the first row of no group if there are no groups at all.
+/// that is also the first row in no group if there are no groups at all.
 GQ_DEV int64_t gq_dev_group_begin(gq_dev_groups groups, int64_t e) {
   return e < groups.numOffsets
              ? gq_dev_load_index(groups.offsets, groups.wide, e)

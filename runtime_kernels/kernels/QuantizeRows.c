@@ -547,7 +547,7 @@ GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
   }
 }
 
-/// nvfp4 with the recipe te and an outer amax a row, which it computes.
+/// nvfp4 with the recipe te and an outer amax per row, which it computes.
 GQ_DEV_KERNEL void
 gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))

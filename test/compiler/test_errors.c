@@ -214,7 +214,7 @@ static void testUnsupportedTypes(void **state) {
 
 static void testMissingSymbol(void **state) {
   (void)state;
-  // Declared and not called is no error.
+  // Declared and not called is not an error.
   refuseCompilation("func.func private @gq_test_nowhere(i64)\n"
                     "func.func private @gq_test_unused(i64)\n"
                     "func.func @main(%a: i64) {\n"

@@ -16,7 +16,7 @@
 // Results
 //===----------------------------------------------------------------------===//
 
-/// A result in an argument, a fresh one and a scalar, in this order; extents
+/// A result in an argument, a new one and a scalar, in this order; extents
 /// are known at run time only. The generic op reads its init: upstream's fusion
 /// would give it another one otherwise.
 static const char threeResults[] =

@@ -196,7 +196,7 @@ static const char quantizeText[] =
     "  return\n"
     "}\n";
 
-/// Calls @main of addText: a fresh result, one in an argument, and a scalar.
+/// Calls @main of addText: a new result, one in an argument, and a scalar.
 static const char *callAdd(gqExecutable *executable, bool isCuda) {
   float x[4] = {1, 2, 3, 4}, y[4] = {0};
   int64_t size = 4;

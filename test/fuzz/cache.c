@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The input says what happens to the files of a cache between a store and a
-// load: cut, changed, swapped, replaced by what is no file, or stored by
+// load: cut, changed, swapped, replaced by what is not a file, or stored by
 // another thread at the same time. A load gives what was stored under its key,
 // or nothing.
 //

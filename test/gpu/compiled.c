@@ -163,7 +163,7 @@ static gqStatus compare(const Call *call, const Call *expected) {
 //===----------------------------------------------------------------------===//
 
 /// What all tests use. Cases are on the CPU, with their right outputs; calls
-/// are on the GPU, one a stream.
+/// are on the GPU, one per stream.
 typedef struct Fixture {
   gqExecutable *cpu, *cuda;
   Call cases[CASES], hostile, calls[STREAMS];

@@ -106,12 +106,12 @@ class Case:
       closed: with scale offsets, whether the offsets say where the last group
         ends.
       outer: global scales or, for te, outer amaxes: None, a scalar or [G]. Of a
-        format of a whole tensor the scales or, for te, the amaxes of which they
+        format with a single scale the scales or, for te, the amaxes of which they
         follow.
       columnwise_outer: the outer amaxes of columns, likewise.
       spare: elements that flat outputs have more than they need.
-      rowwise, columnwise: the directions. With an outer amax a row, `outer` has
-        that of each row of the input; with one a column, `columnwise_outer` is
+      rowwise, columnwise: the directions. With an outer amax per row, `outer` has
+        that of each row of the input; with one per column, `columnwise_outer` is
         [G, K].
       rng: seed and offset of stochastic rounding.
       gather: a generator; the rows of the input are shuffled, and row indices

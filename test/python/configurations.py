@@ -58,7 +58,7 @@ class Argument:
         """An op that makes it, with the array in it."""
         data = np.ascontiguousarray(self.array).tobytes().hex().upper()
         value = f'dense<"0x{data}">' if data else "dense<>"
-        # Two codes a byte, as nothing but i8 is written in hexadecimal.
+        # Two codes per byte, as nothing but i8 is written in hexadecimal.
         type = dataclasses.replace(self, packed=True, memref=False).type(True)
         return f"%{self.name} = arith.constant {value} : {type}"
 

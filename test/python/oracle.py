@@ -515,7 +515,7 @@ def grouped_block_quantize(
 
     `global_scale` is None, a scalar or [G]. rows="grouped" leaves the data of
     rows in no group alone; with "all" they are quantized too, without a global
-    scale if there is one a group.
+    scale if there is one per group.
     """
     m = len(x)
     ranges = group_ranges(m, offsets, scale_offsets)

@@ -15,7 +15,7 @@ _ELEMENTS = [
 _LAYOUTS = ["linear", "tile128x4"]
 _RECIPES = ["nvfuser", "te"]
 _ROWS = ["all", "grouped"]
-# The first format of a whole tensor.
+# The first format with a single scale.
 _TENSOR = 64
 
 

@@ -22,7 +22,7 @@ from gq import _library, _tensors
 
 K = 64
 TEXT = modules.block_quantize(modules.Types(K, "bf16"))
-# A result that is no argument: the codes come from a tensor of its own.
+# A result that is not an argument: the codes come from a tensor of its own.
 FRESH = """
   func.func @main(%x : tensor<?x64xbf16>, %s0 : tensor<?x4xf8E4M3FN>)
       -> (tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN>) {

@@ -319,7 +319,7 @@ def test_refuses(name):
     ((5, 5), 0, 0, "format fp8_e4m3_128x128 has blocks of several rows"),
     ((4, 5), 1, 0, "scale_layout 1 is not supported, expected linear"),
     ((3, 2), 0, 0, "scale_layout 0 is not supported, expected tile128x4"),
-    ((0, 2), 1, 0, "formats nvfp4 and mxfp8_e4m3 have not the same scale rule"),
+    ((0, 2), 1, 0, "formats nvfp4 and mxfp8_e4m3 do not have the same scale rule"),
     ((0, 0), 1, 1, "format nvfp4 has K innermost in b, b_major must be k"),
     ((2, 2), 1, 2, "b_major 2 is unknown"),
 ])  # fmt: skip

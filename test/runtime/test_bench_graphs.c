@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The two sides of gq-bench's comparison are what they are said to be: one
-// kernel against one an op, and nothing else in either, but the sum of dbias.
+// kernel against one per op, and nothing else in either, but the sum of dbias.
 //
 //===----------------------------------------------------------------------===//
 

@@ -450,14 +450,12 @@ static void testDirectionsRefuse(void **state) {
           "data and columnwise_data are absent, expected one of them");
 
   o->scales = absent;
-  refuses(&r, GQ_INVALID_ARGUMENT,
-          "expected both data and scales or none of them");
+  refuses(&r, GQ_INVALID_ARGUMENT, "expected both data and scales or neither");
 
   makeBothDirections(p);
   o->columnwiseScales = absent;
   refuses(&r, GQ_INVALID_ARGUMENT,
-          "expected both columnwise_data and columnwise_scales or none of "
-          "them");
+          "expected both columnwise_data and columnwise_scales or neither");
 
   makeBothDirections(p);
   o->columnwiseData = matrix(p->out.bytes, GQ_I8, M, K / 2);
@@ -640,7 +638,7 @@ static void testFormatsRefuse(void **state) {
   assert_int_equal(gqCpuStatus(), GQ_INVALID_ARGUMENT);
   assert_string_equal(
       gqGetLastErrorMessage(),
-      "grouped_mm: formats nvfp4 and mxfp4 have not the same scale rule");
+      "grouped_mm: formats nvfp4 and mxfp4 do not have the same scale rule");
 
   problemFree(&r.sound);
 }
@@ -673,7 +671,7 @@ static void testRaggedRefuses(void **state) {
   makeRagged(p, &g);
   o->lastDims = scalar(NULL, GQ_I64);
   refuses(&r, GQ_INVALID_ARGUMENT,
-          "expected both first_dims and last_dims or none of them");
+          "expected both first_dims and last_dims or neither");
 
   makeRagged(p, &g);
   o->dbias = matrix(p->out.bytes, GQ_F32, 2, 64);

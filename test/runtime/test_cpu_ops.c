@@ -407,8 +407,8 @@ static void testOwnership(void **state) {
   forEachProblem(checkOwnership);
 }
 
-/// One scale for all groups is that of the linear op; one a group is that of a
-/// linear op with this group's scale, and rows in no group have none.
+/// One scale for all groups is that of the linear op; one per group is that of
+/// a linear op with this group's scale, and rows in no group have none.
 static void checkGlobalScale(Problem *p, gqElementType type, uint8_t poison) {
   uint8_t *data = malloc(M * K / 2), *scales = malloc(M * C);
   for (int64_t e = -1; e < G; ++e) {

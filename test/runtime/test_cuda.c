@@ -847,7 +847,7 @@ static void testOutOfMemory(void **state) {
   (void)state;
   static const char message[] =
       "cuMemAllocFromPoolAsync: CUDA_ERROR_OUT_OF_MEMORY (2): as the test "
-      "demands (4096 bytes asked for)";
+      "demands (4096 bytes requested)";
   failNext("cuMemAllocFromPoolAsync", CUDA_ERROR_OUT_OF_MEMORY);
   assert_null(mgpuMemAlloc(4096, NULL, false));
   assertFailure(gqCudaStatus(), GQ_OUT_OF_MEMORY, message);
@@ -971,7 +971,7 @@ static void testGenericFunctions(void **state) {
   assert_int_equal(gqCudaStatus(), GQ_OK);
 }
 
-/// One copy a context, which is waited for, and none after the release.
+/// One copy per context, which is waited for, and none after the release.
 static void testConstants(void **state) {
   (void)state;
   static const uint32_t data[] = {1, 2, 3};

@@ -142,7 +142,7 @@ static void testResults(void **state) {
   assert_int_equal(fakeCudaCalls("cuStreamSynchronize"), 0);
 }
 
-/// A fresh result is freed on its device, in order with the stream of the call.
+/// A new result is freed on its device, in order with the stream of the call.
 static void testFreshResult(void **state) {
   (void)state;
   gqExecutable *executable =
@@ -237,7 +237,7 @@ static void testFailures(void **state) {
   (void)state;
   static const char message[] =
       "cuMemAllocFromPoolAsync: CUDA_ERROR_LAUNCH_FAILED (719): as the test "
-      "demands (16 bytes asked for)";
+      "demands (16 bytes requested)";
   gqExecutable *executable =
       compile("func.func private @mgpuMemAlloc(i64, !llvm.ptr, i8) "
               "-> !llvm.ptr\n"

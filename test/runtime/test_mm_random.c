@@ -53,7 +53,7 @@ static gqBuffer bufferNew(gqElementType type, int64_t rank, int64_t a,
                      : cube(data, type, a, b, c);
 }
 
-/// A pair of formats of one scale rule, or none.
+/// A pair of formats of the same scale rule, or none.
 typedef struct Pair {
   int32_t formats[2];
   bool scaled, tiled;

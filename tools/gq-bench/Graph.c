@@ -724,7 +724,7 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
           hasDbias ? b->dbias : "");
 }
 
-/// Of a format of a whole tensor, by an op of rows, or columns. Amax and
+/// Of a format with a single scale, by an op of rows, or columns. Amax and
 /// inverse scale are of that of rows.
 static void printScaledOp(Builder *b, const char *input, bool columnwise) {
   FILE *text = b->text;

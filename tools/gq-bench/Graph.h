@@ -45,7 +45,7 @@ enum {
   /// It is the way back from what one direction is; the result is `element`.
   /// Scales of f32 are linear.
   IS_DEQUANTIZED = 1 << 12,
-  /// Of a format of a whole tensor: the scale of each group is given, and its
+  /// Of a format with a single scale: the scale of each group is given, and its
   /// amax is found in the same pass.
   HAS_DELAYED_SCALE = 1 << 13,
   /// Of such a format: the scale follows from the amax, found by an op before.

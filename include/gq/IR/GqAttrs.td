@@ -31,7 +31,7 @@ def Gq_Format : Gq_Enum<"Format", "format", Gq_FormatCases>;
 def Gq_FormatAttr : Gq_EnumAttr<Gq_Format, "format"> {
   let description = Gq_FormatTable # [{
 
-    For a block with the largest magnitude A (NaN dropped), in float32 with one
+    For a block with the largest magnitude A (ignoring NaN), in float32 with one
     rounding per operation, and codes rounded to nearest even and saturated:
 
     * `nvfp4`: see `RecipeAttr`.

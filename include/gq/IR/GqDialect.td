@@ -62,7 +62,7 @@ def Gq_Dialect : Dialect {
     then writes nothing.
 
     **Packed data.** f4 data is `[M, K]` of `f4E2M1FN` or, as it is stored,
-    `[M, K/2]` of `i8`: two codes a byte, the even index in the low nibble.
+    `[M, K/2]` of `i8`: two codes per byte, the even index in the low nibble.
     `gq-pack-subbyte` turns the former into the latter.
 
     **Scale layouts.** The layout of a tensor of scales is part of its type, as

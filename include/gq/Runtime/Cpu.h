@@ -3,18 +3,18 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What `convert-gq-to-runtime` calls, one function an op. The operands come as
-// an array of gqBuffer in the order of the op's ODS arguments, which the
-// structs below name; the attributes follow as integers.
+// What `convert-gq-to-runtime` calls, one function per op. The operands are an
+// array of gqBuffer in the order of the op's ODS arguments, which the structs
+// below name; the attributes follow as integers.
 //
 // A function checks everything before it writes anything: extents that were
 // dynamic in the IR, contiguity, overlap, the contents of offsets and row
-// indices. On a failure it writes nothing and leaves a status for
-// gqCpuStatus(). While a failure is pending it does nothing.
+// indices. On failure it writes nothing and leaves a status for gqCpuStatus().
+// While a failure is pending it does nothing.
 //
-// What an op writes shares no byte with another of its operands; those that it
-// only reads may overlap. Rows that lie in the gaps between those of another
-// operand, as two ranges of columns of one matrix do, are apart.
+// What an op writes must not share a byte with any other of its operands; those
+// that it only reads may overlap. Rows that lie in the gaps between those of
+// another operand, as two ranges of columns of one matrix do, do not overlap.
 //
 // Offsets: `offsets` holds G+1 row starts (the last bounds the last group) or
 // G starts (the last group runs to M). `scale_offsets` holds G row starts in
@@ -40,7 +40,7 @@
 extern "C" {
 #endif
 
-// gq<Op>Operands: the operands of each op, one gqBuffer a row of
+// gq<Op>Operands: the operands of each op, one gqBuffer for each row of
 // gq/Runtime/Ops.def, which says what they hold.
 #define GQ_BEGIN_OPERANDS(OP, UPPER) typedef struct gq##OP##Operands {
 #define GQ_OPERAND(OP, UPPER, NAME, FIELD, MEMBER, PRESENCE, ROLE)             \
@@ -63,43 +63,43 @@ GQ_EXPORT void gqCpuPreprocessGroupedMatmulSf(
 
 /// Quantizes each group rowwise, columnwise or both, and lays out its scales.
 /// `recipe` is a gqRecipe. `rows` is a gqRows: whether the rowwise data of rows
-/// in no group is quantized too (not of ragged groups). With an outer scale or
-/// amax a group, rows in no group are quantized without. `rowwise` and
-/// `columnwise` are what gqDirectionPack (gq/Runtime/Directions.h) makes of how
-/// a direction is quantized, 0 if as usual.
+/// in no group is quantized too (not with ragged groups). With an outer scale
+/// or amax per group, rows in no group are quantized without. `rowwise` and
+/// `columnwise` are the results of gqDirectionPack() (gq/Runtime/Directions.h),
+/// 0 for the default.
 GQ_EXPORT void
 gqCpuGroupedBlockQuantize(const gqGroupedBlockQuantizeOperands *operands,
                           int32_t format, int32_t recipe, int32_t scaleLayout,
                           int32_t rows, int32_t rowwise, int32_t columnwise);
 
 /// The largest magnitudes of groups, rows and columns. `rows` is a gqRows:
-/// whether rows in no group have one too. `columnwise` is what gqDirectionPack
-/// makes of the transform of columns, 0 if there is none.
+/// whether rows in no group have one too. `columnwise` is the result of
+/// gqDirectionPack() for the transform of columns, 0 if there is none.
 GQ_EXPORT void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands,
                                 int32_t rows, int32_t columnwise);
 
 /// Quantizes each group with its scale, rowwise, columnwise or both. `format`
-/// is one of a whole tensor, `rows` a gqRows; rows in no group have the scale 1
-/// if there is one a group. Of the operands there are none for blocks, and one
-/// of `scale` and `outerAmax`.
+/// is one with a single scale, `rows` a gqRows; rows in no group have the scale
+/// 1 if scales are per group. Operands for blocks are absent, and so is either
+/// `scale` or `outerAmax`.
 GQ_EXPORT void gqCpuGroupedQuantize(const gqGroupedQuantizeOperands *operands,
                                     int32_t format, int32_t rows);
 
 /// history = [amax, all but the last of history]; scale[e] = max/a * 2^-margin,
 /// at most the largest finite float32, where a, the largest of history[:, e] or
 /// amax[e] as `amaxAlgo`, a gqAmaxAlgo, says, is positive and finite. `format`
-/// is one of a whole tensor, `margin` lies in [0, 126].
+/// is one with a single scale, `margin` lies in [0, 126].
 GQ_EXPORT void gqCpuUpdateScales(const gqUpdateScalesOperands *operands,
                                  int32_t format, int32_t amaxAlgo,
                                  int32_t margin);
 
 /// out[i, n] = factor * sum_k deq(a)[i, k] * deq(b[e])[n, k] + bias[e, n] with
 /// factor = alpha[e] * row_scales[i] * column_scales[e, n] for the rows i of
-/// each group e; what is absent is left out. Computed in float64, in the order
-/// of k, and rounded once to the type of `out`. Rows in no group are left
-/// alone. `format` is that of `a` and `bFormat` that of `b`, of one scale rule,
-/// or both are GQ_FORMAT_NONE: then there are no scales. Where those are f32,
-/// `scaleLayout` must be GQ_SCALE_LAYOUT_LINEAR, else
+/// each group e; absent operands are left out. Computed in float64, in the
+/// order of k, and rounded once to the type of `out`. Rows in no group are left
+/// alone. `format` is that of `a` and `bFormat` that of `b`, with one scale
+/// rule, or both are GQ_FORMAT_NONE: then there are no scales. Where those are
+/// f32, `scaleLayout` must be GQ_SCALE_LAYOUT_LINEAR, else
 /// GQ_SCALE_LAYOUT_TILE128X4. `bMajor` is a gqMajor; GQ_MAJOR_N is for a
 /// `bFormat` that does not transpose.
 GQ_EXPORT void gqCpuGroupedMm(const gqGroupedMmOperands *operands,
@@ -109,15 +109,15 @@ GQ_EXPORT void gqCpuGroupedMm(const gqGroupedMmOperands *operands,
 /// out[e, n, k] = alpha[e] * sum_i deq(a)[i, n] * deq(b)[i, k] over the rows i
 /// of each group e, 0 for an empty one; without `alpha` the factor is 1.
 /// Computed in float64, in the order of i, and rounded once to the type of
-/// `out`. The attributes are as those of gqCpuGroupedMm.
+/// `out`. The attributes are those of gqCpuGroupedMm().
 GQ_EXPORT void gqCpuGroupedWgrad(const gqGroupedWgradOperands *operands,
                                  int32_t format, int32_t bFormat,
                                  int32_t scaleLayout);
 
 /// out = code * d, in float32: d is what the scale of the code's block stands
-/// for. With a global scale g that is divided by g. Rounded to the type of
-/// `out`; NaN is 0x7FFFFFFF, 0x7FFF in 16 bits, as on GPUs. `scaleLayout` must
-/// be GQ_SCALE_LAYOUT_LINEAR.
+/// for. With a global scale g, the product is divided by g. Rounded to the type
+/// of `out`; NaN is 0x7FFFFFFF, 0x7FFF in 16 bits, as on GPUs. `scaleLayout`
+/// must be GQ_SCALE_LAYOUT_LINEAR.
 GQ_EXPORT void gqCpuBlockDequantize(const gqBlockDequantizeOperands *operands,
                                     int32_t format, int32_t scaleLayout);
 

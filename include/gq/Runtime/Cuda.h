@@ -9,15 +9,15 @@
 //
 // Every function works in the calling thread's current CUDA context. If there
 // is none, the primary context of device 0 becomes the current one. What the
-// runtime keeps for a context (loaded kernels, a memory pool, status words) it
-// makes at its first use and keeps: a context that was used must not be
+// runtime needs for a context (loaded kernels, a memory pool, status words) is
+// made at its first use and kept: a context that was used must not be
 // destroyed. A primary context that the runtime made current is never released.
 //
 // Errors of all functions that return a status: GQ_NO_DRIVER, GQ_NO_DEVICE, and
 // GQ_CUDA_ERROR with the driver call and what it returned, such as
 // "cuLaunchKernelEx: CUDA_ERROR_INVALID_VALUE (1): invalid argument".
 //
-// Kernels run behind the host: a failure of one shows in a later call.
+// Kernels run asynchronously: the failure of one is reported by a later call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ GQ_EXPORT gqStatus gqGetDevice(int32_t *device);
 GQ_EXPORT gqStatus gqSetDevice(int32_t device);
 
 /// The chip of the thread's device as compilers name it: "sm_90a", "sm_100a",
-/// "sm_120a", for other compute capabilities without the "a". Makes no context.
+/// "sm_120a"; without the "a" for other compute capabilities. Makes no context.
 GQ_EXPORT gqStatus gqDeviceChip(char name[GQ_CHIP_SIZE]);
 
 /// What the thread's device is, for reports.
@@ -72,8 +72,8 @@ GQ_EXPORT gqStatus gqGetDeviceInfo(gqDeviceInfo *info);
 // Streams
 //===----------------------------------------------------------------------===//
 
-/// Creates a stream of the thread's device, to be destroyed, that waits for no
-/// other; null after a failure. Any CUstream serves as well.
+/// Creates a stream of the thread's device that waits for no other, to be
+/// destroyed by the caller; null after a failure. Any CUstream will do as well.
 GQ_EXPORT gqStatus gqStreamCreate(void **stream);
 
 /// Destroys a stream once its work is done. Null is allowed.
@@ -90,13 +90,13 @@ GQ_EXPORT void *gqGetStream(void);
 /// Waits for the stream of this thread.
 GQ_EXPORT gqStatus gqSynchronize(void);
 
-/// Waits for `stream`, returns and clears what its kernels found wrong with
-/// their data. Errors: GQ_INVALID_OFFSETS, the message says which offsets; the
-/// rows that they would have put elsewhere were dropped.
-/// GQ_INVALID_ROW_INDICES; what they would have gathered was taken as zeros.
+/// Waits for `stream`, and returns and clears what its kernels found wrong with
+/// their data. Errors: GQ_INVALID_OFFSETS, the message says which offsets; rows
+/// that they put out of range were dropped. GQ_INVALID_ROW_INDICES; zeros were
+/// used for the rows that do not exist.
 GQ_EXPORT gqStatus gqStreamStatus(void *stream);
 
-/// Creates an event, to be destroyed, that measures time.
+/// Creates an event that measures time, to be destroyed by the caller.
 GQ_EXPORT gqStatus gqEventCreate(void **event);
 GQ_EXPORT gqStatus gqEventDestroy(void *event);
 
@@ -110,18 +110,19 @@ GQ_EXPORT gqStatus gqEventElapsed(void *start, void *end, double *microseconds);
 // Graphs
 //===----------------------------------------------------------------------===//
 
-// What calls put into a stream, as a graph that is launched at once. It works
-// on the addresses that were captured: a replay reads what they hold by then.
+// The work that calls put into a stream, as a graph that is launched as a
+// whole. It uses the captured addresses: a replay reads what they hold at that
+// time.
 
-/// Begins to capture what is put into the stream of this thread: until
-/// gqGraphEnd() it is recorded instead of run. gqInvoke can be captured once it
-/// was called on the device (see gq/Runtime/Executable.h). Errors:
+/// Begins to capture the work that is put into the stream of this thread: until
+/// gqGraphEnd() it is recorded instead of run. gqInvoke can be captured after a
+/// first call on the device (see gq/Runtime/Executable.h). Errors:
 /// GQ_INVALID_ARGUMENT on the legacy default stream, which cannot be captured.
 GQ_EXPORT gqStatus gqGraphBegin(void);
 
-/// Ends the capture, also after a failure in between. `*graph`, null after a
-/// failure, is to be destroyed. What was captured must stay as long: arguments,
-/// executables, status words' streams.
+/// Ends the capture, even after a failure in between. `*graph`, null after a
+/// failure, is to be destroyed by the caller. What was captured must outlive
+/// it: arguments, executables, and streams, whose status words it uses.
 GQ_EXPORT gqStatus gqGraphEnd(void **graph);
 
 /// Launches a graph in the stream of this thread, any number of times. Launches
@@ -135,21 +136,21 @@ GQ_EXPORT gqStatus gqGraphDestroy(void *graph);
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Allocates `size` bytes of the thread's device, in order with its stream,
-/// from a pool of the runtime that keeps what is freed. Owned by the caller.
-/// Null for no bytes. Errors: GQ_OUT_OF_MEMORY.
+/// Allocates `size` bytes on the thread's device, in stream order, from a pool
+/// of the runtime that keeps freed memory. Owned by the caller. Null for 0
+/// bytes. Errors: GQ_OUT_OF_MEMORY.
 GQ_EXPORT gqStatus gqDeviceAlloc(size_t size, void **memory);
 
 /// Frees what gqDeviceAlloc or generated code allocated on the thread's device,
-/// once its stream has come this far. Null is allowed.
+/// in stream order. Null is allowed.
 GQ_EXPORT gqStatus gqDeviceFree(void *memory);
 
-/// The same in order with `stream` of `device`, in any thread and whatever its
-/// device. For deleters, which cannot return a status: a failure is left for
-/// gqCudaStatus().
+/// The same in the order of `stream` of `device`, in any thread and whatever
+/// its current device. For deleters, which cannot return a status: a failure is
+/// left for gqCudaStatus().
 GQ_EXPORT void gqDeviceRelease(int32_t device, void *stream, void *memory);
 
-/// Copy `size` bytes in order with the stream of this thread, and wait for it.
+/// Copy `size` bytes in the order of this thread's stream, and wait for it.
 GQ_EXPORT gqStatus gqCopyToDevice(void *target, const void *source,
                                   size_t size);
 GQ_EXPORT gqStatus gqCopyToHost(void *target, const void *source, size_t size);
@@ -163,23 +164,24 @@ GQ_EXPORT gqStatus gqCopyToHost(void *target, const void *source, size_t size);
 /// allocate and copy nothing. gqInvoke calls this itself.
 GQ_EXPORT gqStatus gqCudaStatus(void);
 
-/// The device address of the word that kernels on `stream` OR what they find
-/// wrong into: bit 0 for offsets, bit 1 for scale_offsets. Null after a
-/// failure. The word is allocated at the first call for a stream and kept as
-/// long as the context. The first call in a context must not be captured, nor
-/// the first of more than 64 streams.
+/// The device address of the word into which kernels on `stream` OR what they
+/// find wrong: 1 for offsets, 2 for scale_offsets, 4 for row_indices, 8 for an
+/// output that is smaller than the groups need. Null after a failure. The word
+/// is allocated at the first call for a stream and kept as long as the context.
+/// The first call in a context must not be captured; after it, up to 64 streams
+/// may be used for the first time in captures.
 GQ_EXPORT uint32_t *gqStreamStatusWord(void *stream);
 
-/// The number of multiprocessors of the thread's device, for the size of a
-/// grid. 1 after a failure, so that it can be divided by.
+/// The number of multiprocessors of the thread's device, for sizing grids. 1
+/// after a failure, so that dividing by it is safe.
 GQ_EXPORT int64_t gqDeviceMultiprocessorCount(void);
 
 /// How to launch a kernel of a gqKernelFamily on the thread's device. The
-/// extents are what that depends on: of the family's list of operands, in
-/// runtime_kernels/kernels/, the EXTENT and LAUNCH_CONSTANT ones, in its order;
-/// those that it has not are not looked at. An unknown family, of newer code
-/// than this runtime, is a failure and gets a grid of none; so are extents that
-/// are negative or that no device has room for.
+/// extents are the EXTENT and LAUNCH_CONSTANT rows of the family's list of
+/// operands in runtime_kernels/kernels/, in its order; surplus ones are
+/// ignored. An unknown family, from code newer than this runtime, is a failure
+/// and gets an empty grid; so are extents that are negative or that no device
+/// has room for.
 GQ_EXPORT gqLaunchPlan gqPlanLaunch(int64_t family, int64_t extent0,
                                     int64_t extent1, int64_t extent2,
                                     int64_t extent3, int64_t extent4,
@@ -195,28 +197,29 @@ GQ_EXPORT void gqLaunchExtent(int64_t op, int64_t operand, int64_t dim,
                               int64_t found, int64_t extent, int64_t divisor,
                               int64_t multiple);
 
-/// Says of an op whose kernels are about to be launched where operand number
-/// `operand`, in the order of gq/Runtime/Ops.def, is: `rows`
-/// runs of `width` bytes from `address` on, `stride` bytes apart. Several
-/// inputs have one number.
+/// Tells where operand number `operand`, in the order of gq/Runtime/Ops.def, of
+/// an op whose kernels are about to be launched is in memory: `rows` runs of
+/// `width` bytes from `address` on, `stride` bytes apart. Several inputs have
+/// the same number.
 GQ_EXPORT void gqLaunchOperand(int64_t operand, int64_t address, int64_t rows,
                                int64_t width, int64_t stride);
 
-/// Checks that no operand which the op, number `op` of gq/Runtime/Ops.def,
-/// writes shares a byte with another one, as gq/Runtime/Cpu.h asks for, and
+/// Checks that no operand that the op, number `op` of gq/Runtime/Ops.def,
+/// writes shares a byte with another one, as gq/Runtime/Cpu.h requires, and
 /// forgets them. Otherwise GQ_INVALID_ARGUMENT is pending for gqCudaStatus(),
 /// and nothing is launched.
 GQ_EXPORT void gqLaunchCheck(int64_t op);
 
 /// The copy of a constant, `size` bytes at `data`, in the current context. It
 /// is made at the first use there, which waits and must not be captured, and
-/// kept in `*word`: null at first, then the runtime's. Null for no bytes and
-/// after a failure.
+/// kept in
+/// `*word`, which is null at first and then owned by the runtime. Null for 0
+/// bytes and after a failure.
 GQ_EXPORT void *gqDeviceConstant(void **word, const void *data, size_t size);
 
-/// Frees the copies in all contexts, and makes `*word` null. For the destructor
-/// of the code that the constant is part of: no kernel that reads a copy may be
-/// running or be part of a graph that will be launched.
+/// Frees the copies in all contexts and sets `*word` to null. For the
+/// destructor of the code that owns the constant: no kernel that reads a copy
+/// may be running or be part of a graph that will be launched.
 GQ_EXPORT void gqDeviceConstantRelease(void **word);
 
 // What memref.alloc and memref.dealloc are lowered to where memrefs are device
@@ -228,22 +231,22 @@ GQ_EXPORT void *_mlir_memref_to_llvm_aligned_alloc(int64_t alignment,
                                                    int64_t size);
 GQ_EXPORT void _mlir_memref_to_llvm_free(void *memory);
 
-// The functions that MLIR's gpu dialect is lowered to. Where they differ from
-// upstream's: nothing is printed, nothing synchronizes with the host but
-// mgpuEventSynchronize, all use the current context, and memory comes from the
-// pool above, so that it can be allocated and freed in a captured graph.
+// The functions that MLIR's gpu dialect is lowered to. Unlike upstream's, they
+// print nothing; only mgpuEventSynchronize synchronizes with the host; all use
+// the current context; and memory comes from the pool above, so that it can be
+// allocated and freed in a captured graph.
 
-/// Records an image (cubin, fatbin or PTX) that must stay where it is until it
-/// is unloaded. Called by constructors, needs no driver: the image is loaded at
-/// its first use in each context, which must not be captured.
+/// Records an image (cubin, fatbin or PTX), which must stay in place until it
+/// is unloaded. Called by constructors, and needs no driver: the image is
+/// loaded at its first use in each context, which must not be captured.
 GQ_EXPORT void *mgpuModuleLoad(void *image, size_t size);
 
 /// The same for PTX that ends in a null character, which the driver compiles
 /// at optimization level 0 to 4.
 GQ_EXPORT void *mgpuModuleLoadJIT(void *image, int optimizationLevel);
 
-/// Unloads the image everywhere. No kernel of it may be running or be part of
-/// a graph that will be launched.
+/// Unloads the image everywhere. No kernel of it may be running or be part of a
+/// graph that will be launched.
 GQ_EXPORT void mgpuModuleUnload(void *module);
 
 /// Finds a kernel in the current context. `name` must live as long as
@@ -251,7 +254,7 @@ GQ_EXPORT void mgpuModuleUnload(void *module);
 GQ_EXPORT void *mgpuModuleGetFunction(void *module, const char *name);
 
 /// Launches a kernel of mgpuModuleGetFunction. An empty grid launches nothing.
-/// `sharedSize` is in bytes; `extra` and `numParameters` are not needed.
+/// `sharedSize` is in bytes; `extra` and `numParameters` are ignored.
 GQ_EXPORT void mgpuLaunchKernel(void *function, intptr_t gridX, intptr_t gridY,
                                 intptr_t gridZ, intptr_t blockX,
                                 intptr_t blockY, intptr_t blockZ,
@@ -265,8 +268,8 @@ mgpuLaunchClusterKernel(void *function, intptr_t clusterX, intptr_t clusterY,
                         intptr_t blockZ, int32_t sharedSize, void *stream,
                         void **parameters, void **extra, size_t numParameters);
 
-/// The stream of this thread, which the caller owns: neither destroyed nor
-/// waited for.
+/// The stream of this thread, which its owner keeps: it is neither destroyed
+/// nor waited for.
 GQ_EXPORT void *mgpuStreamCreate(void);
 GQ_EXPORT void mgpuStreamDestroy(void *stream);
 GQ_EXPORT void mgpuStreamSynchronize(void *stream);
@@ -277,7 +280,7 @@ GQ_EXPORT void mgpuEventDestroy(void *event);
 GQ_EXPORT void mgpuEventSynchronize(void *event);
 GQ_EXPORT void mgpuEventRecord(void *event, void *stream);
 
-/// Host-shared memory is managed memory, and not from the pool.
+/// Host-shared memory is managed memory and does not come from the pool.
 GQ_EXPORT void *mgpuMemAlloc(uint64_t size, void *stream, bool isHostShared);
 GQ_EXPORT void mgpuMemFree(void *memory, void *stream);
 GQ_EXPORT void mgpuMemcpy(void *target, void *source, size_t size,

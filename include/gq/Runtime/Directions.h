@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What `#gq.direction` says of a direction of an op, as the dialect, the CPU
-// runtime and the device functions have it; and what goes together.
+// What `#gq.direction` says about a direction of an op, for the dialect, the
+// CPU runtime and the device functions; and which settings go together.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,19 +13,19 @@
 
 #include "gq/Runtime/Types.h"
 
-/// All zeros is a direction as usual.
+/// All zeros is the default direction.
 typedef struct gqDirectionTraits {
   gqRounding rounding;
   gqTransform transform;
-  /// Of the transform: bit i is set if row i of a block changes its sign.
+  /// For the transform: bit i is set if row i of a block changes its sign.
   uint32_t signs;
   gqOuter outer;
   gqFourOverSix fourOverSix;
-  /// The largest scale that two scales are chosen from, 256 or 448; 0 stands
-  /// for 448.
+  /// Four over six: the largest scale of a block, 256 or 448; 0 stands for
+  /// 448.
   int32_t scaleMax;
-  /// Rows and columns of the matrix that share a scale; 0 for those of the
-  /// format, else those or 16 and 16.
+  /// Rows and columns of the matrix that share a scale: 0 for those of the
+  /// format, or these explicitly, or 16 and 16.
   int64_t blockRows, blockColumns;
 } gqDirectionTraits;
 
@@ -35,14 +35,14 @@ enum {
   GQ_SQUARE_BLOCK = 16,
 };
 
-/// Whether blocks are of 16 by 16: their scales are stored as if each row of a
-/// block, or column of the columnwise direction, had its own.
+/// Whether blocks are 16 by 16: their scales are stored as if each row of a
+/// block (or column, in the columnwise direction) had its own.
 GQ_INLINE bool gqDirectionHasSquares(const gqDirectionTraits *traits) {
   return traits->blockRows == GQ_SQUARE_BLOCK &&
          traits->blockColumns == GQ_SQUARE_BLOCK;
 }
 
-/// The traits as a number, in generated code.
+/// The traits as one number, for generated code.
 GQ_INLINE int32_t gqDirectionPack(const gqDirectionTraits *traits) {
   return (int32_t)((uint32_t)traits->rounding |
                    (uint32_t)traits->transform << 2 |
@@ -52,8 +52,8 @@ GQ_INLINE int32_t gqDirectionPack(const gqDirectionTraits *traits) {
                    (uint32_t)traits->outer << 8 | traits->signs << 16);
 }
 
-/// The traits of a number. Blocks of the format are 0 by 0. Bits that no
-/// direction has become enumerators that there are not.
+/// The inverse of gqDirectionPack(). Blocks of the format are 0 by 0. Invalid
+/// bits become values outside of the enumerations.
 GQ_INLINE gqDirectionTraits gqDirectionUnpack(int32_t packed) {
   uint32_t bits = (uint32_t)packed;
   int64_t block = bits >> 7 & 1 ? GQ_SQUARE_BLOCK : 0;
@@ -69,7 +69,7 @@ GQ_INLINE gqDirectionTraits gqDirectionUnpack(int32_t packed) {
   };
 }
 
-/// Whether a direction differs from what is usual in more than its outer scale.
+/// Whether a direction differs from the default in at most its outer scale.
 GQ_INLINE bool gqDirectionIsUsual(const gqDirectionTraits *traits) {
   return traits->rounding == GQ_ROUNDING_NEAREST &&
          traits->transform == GQ_TRANSFORM_NONE &&
@@ -96,12 +96,12 @@ GQ_INLINE const char *gqDirectionLacks(const gqDirectionTraits *d,
            "16x16 or four over six";
   if (d->outer != GQ_OUTER_OF_GROUP && // (C29)
       (recipe != GQ_RECIPE_TE || format != GQ_FORMAT_NVFP4))
-    return "recipe(te) for an outer amax a row or a column";
+    return "recipe(te) for an outer amax per row or column";
   if (d->outer == (columnwise ? GQ_OUTER_OF_ROW : GQ_OUTER_OF_COLUMN))
     return columnwise ? "'outer' of 'columnwise' to be group or column"
                       : "'outer' of 'rowwise' to be group or row";
   if (d->outer != GQ_OUTER_OF_GROUP && ragged)
-    return "no 'shapes' for an outer amax a row or a column";
+    return "no 'shapes' for an outer amax per row or column";
   if (d->transform != GQ_TRANSFORM_NONE && !columnwise) // (C30)
     return "a transform to be of 'columnwise'";
   if (d->signs > (d->transform != GQ_TRANSFORM_NONE ? 0xffffu : 0u))

@@ -25,26 +25,26 @@ extern "C" {
 typedef struct gqExecutable gqExecutable;
 
 typedef struct gqCompileOptions {
-  /// Where the module runs: "cpu" or "cuda". Null means "cpu". For "cuda",
-  /// ptxas and fatbinary of the toolkit get files in $TMPDIR from MLIR, some of
-  /// whose names others can guess: where others can write to it, name another
-  /// folder.
+  /// Where the module runs: "cpu" or "cuda". Null means "cpu". For "cuda", MLIR
+  /// passes files to the toolkit's ptxas and fatbinary in $TMPDIR, and some of
+  /// their names can be guessed: if others can write to that folder, set
+  /// another one.
   const char *target;
-  /// Leave the graph's ops as they are instead of fusing them. Same bytes.
+  /// Do not fuse the graph's ops. The resulting bytes are the same.
   bool noFusion;
   /// The folder of compiled modules; null means $GQ_CACHE_DIR, else
   /// $XDG_CACHE_HOME/gq, else $HOME/.cache/gq. "" compiles without a cache.
-  /// What it holds is run, so the folder and its files must belong to this user
-  /// and be writable by no other; the folder is made with the mode 0700 and is
-  /// no symbolic link. Otherwise, or if it cannot be written, the module is
-  /// compiled each time, which is no error.
+  /// Its contents are executed, so the folder and its files must belong to this
+  /// user and be writable by no other; the folder is made with the mode 0700
+  /// and must not be a symbolic link. Otherwise, or if it cannot be written,
+  /// the module is compiled each time, which is not an error.
   const char *cacheDir;
   /// What to call the text in diagnostics, such as its file name; null means
   /// "<mlir>".
   const char *sourceName;
   /// For "cuda": the chip to compile for, such as "sm_90a"; null means that of
-  /// the thread's device. With a chip, compilation needs neither device nor
-  /// driver.
+  /// the thread's device. If a chip is given, compilation needs neither device
+  /// nor driver.
   const char *chip;
 } gqCompileOptions;
 
@@ -56,7 +56,7 @@ enum {
 /// The type of a function's argument or result.
 typedef struct gqType {
   gqElementType type;
-  /// -1 for a scalar that is no tensor.
+  /// -1 for a scalar that is not a tensor.
   int32_t rank;
   /// -1 where dynamic.
   int64_t sizes[GQ_MAX_RANK];
@@ -71,11 +71,11 @@ typedef struct gqSignature {
   const gqType *inputs;
   const gqType *results;
   /// For each result, the argument that it was written into, or -1 if it is a
-  /// fresh buffer.
+  /// new buffer.
   const int32_t *sources;
   /// For each argument, whether the function may write to its memory: true for
-  /// those that results are written into, and for a memref unless nothing but
-  /// reads of it are found. It overlaps no other argument.
+  /// those that results are written into, and for a memref unless it is only
+  /// read. Such an argument must not overlap any other.
   const bool *written;
 } gqSignature;
 
@@ -115,35 +115,35 @@ GQ_EXPORT gqStatus gqTypeCheck(const gqType *type, const DLTensor *tensor);
 /// extents and dtype (f8 and packed f4 also as uint8 or int8, bf16 also as
 /// uint16, bool also as uint8 of any value), and be row-major, contiguous and
 /// aligned to their elements; a scalar argument is a tensor of rank 0.
-/// `outputs` receives one DLManagedTensor a result, to be released through its
-/// own deleter: a result that was written into an argument is a view of that
-/// argument's memory, which the caller keeps alive, with the dtype it came in;
-/// a fresh one owns its memory. With no `outputs` none are returned, for a
-/// caller that has them all in its arguments.
+/// `outputs` receives one DLManagedTensor per result, to be released through
+/// its own deleter: a result that was written into an argument is a view of
+/// that argument's memory, which the caller keeps alive, with the argument's
+/// dtype; a new one owns its memory. If there are no `outputs`, none are
+/// returned, for a caller that has them all among its arguments.
 ///
-/// An argument that may be written (gqSignature.written) shares no byte with
-/// another argument: a function may check one and read it again later. Those
-/// that are only read may overlap. The same holds for the operands of each gq
-/// op, which may be parts of an argument: what it writes shares no byte with
-/// anything else that it takes.
+/// An argument that may be written (gqSignature.written) must not share a byte
+/// with another argument: a function may check one and read it again later.
+/// Those that are only read may overlap. The same holds for the operands of
+/// each gq op, which may be parts of an argument: what it writes must not share
+/// a byte with any other operand.
 ///
 /// On failure all `outputs` are null and the message names what is wrong.
-/// Arguments, also that they do not overlap, are checked before anything runs.
-/// A gq op that finds its operands wrong, such as the contents of offsets,
-/// writes nothing, and the gq ops after it do nothing; but other ops may have
-/// written into arguments that results are written into. GQ_OUT_OF_MEMORY: a
-/// tensor has extents, computed from the arguments, that memory does not hold;
-/// the call ends there.
+/// Arguments, and that they do not overlap, are checked before anything runs. A
+/// gq op that finds its operands invalid, such as the contents of offsets,
+/// writes nothing, and the gq ops after it do nothing; but other ops may
+/// already have written into arguments that results are written into.
+/// GQ_OUT_OF_MEMORY: the extents of a tensor, computed from the arguments, are
+/// too large for memory; the call ends there.
 ///
 /// For "cuda": tensors are on the thread's device (see gqGetDevice), scalars
 /// and scalar results on the CPU. The call only puts work into the thread's
-/// stream (see gqSetStream); results are ready when the stream is. A fresh one
-/// is freed in order with that stream, which must outlive it. The first call on
-/// a device loads the kernels and must not be captured in a CUDA
-/// graph; an executable must outlive the graphs that captured it. What kernels
-/// find wrong with their data is asked for with gqStreamStatus. Errors: those
-/// of gq/Runtime/Cuda.h too; a failure that an earlier release of a result left
-/// in this thread comes first.
+/// stream (see gqSetStream); results are ready when that work is done. A new
+/// one is freed in the order of that stream, which must outlive it. The first
+/// call on a device loads the kernels and must not be captured in a CUDA graph;
+/// an executable must outlive the graphs that captured it. gqStreamStatus
+/// reports what kernels find wrong with their data. Errors: also those of
+/// gq/Runtime/Cuda.h; a failure that an earlier release of a result left in
+/// this thread comes first.
 GQ_EXPORT gqStatus gqInvoke(gqExecutable *executable, const char *function,
                             DLTensor *const *inputs, size_t numInputs,
                             DLManagedTensor **outputs, size_t numOutputs);

@@ -48,8 +48,8 @@ typedef struct gqObjectReader {
 /// tuples have the same key exactly if the same of their items are there, with
 /// the same dtypes, shapes and devices. Both are the caller's, of
 /// GQ_MAX_OBJECTS and GQ_MAX_KEY words. Returns the number of words of the key,
-/// or 0 if there are too many objects or one of them is no tensor that can be
-/// described or is not contiguous; then both hold anything.
+/// or 0 if there are too many objects or one of them is not a tensor that can
+/// be described or is not contiguous; then both hold anything.
 GQ_EXPORT size_t gqReadObjects(const gqObjectReader *reader, void *tuple,
                                size_t count, void **data, int64_t *key);
 

@@ -29,7 +29,7 @@ typedef enum gqStatus {
   GQ_OUT_OF_MEMORY = 4,
   /// A file could not be read or written.
   GQ_IO_ERROR = 5,
-  /// There is no CUDA driver, or not one that the runtime can use.
+  /// There is no CUDA driver that the runtime can use.
   GQ_NO_DRIVER = 6,
   /// There is a CUDA driver and no device.
   GQ_NO_DEVICE = 7,
@@ -37,7 +37,7 @@ typedef enum gqStatus {
   GQ_CUDA_ERROR = 8,
   /// The kernels were not compiled for the chip of the device.
   GQ_UNSUPPORTED_CHIP = 9,
-  /// `row_indices` holds a number that is not one of a row.
+  /// `row_indices` holds a number that is out of range.
   GQ_INVALID_ROW_INDICES = 10,
 } gqStatus;
 

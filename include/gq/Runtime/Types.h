@@ -16,20 +16,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Marks what the shared library exports; everything else in it is hidden.
+/// Marks symbols that the shared library exports; all others are hidden.
 #define GQ_EXPORT __attribute__((visibility("default")))
 
-/// Declares a function of a header. Always inlined: device functions are
-/// specialized by constants, which must reach all that they call.
+/// Declares a function in a header. Always inlined: device functions are
+/// specialized by constants, which must reach every function that they call.
 #define GQ_INLINE static inline __attribute__((always_inline))
 
-/// The GPU kernels of gq.grouped_mm and, any and tiles128, of gq.grouped_wgrad.
+/// The GPU kernels of gq.grouped_mm; gq.grouped_wgrad has ANY and TILES128.
 typedef enum gqMmKernel {
-  /// Chosen by shape and rows a group.
+  /// Chosen by shape and rows per group.
   GQ_MM_KERNEL_AUTO = 0,
-  /// Of any format and alignment; slow.
+  /// For any format and alignment; slow.
   GQ_MM_KERNEL_ANY = 1,
-  /// For up to 8 or 16 rows a group, by mma.sync.
+  /// For up to 8 or 16 rows per group, by mma.sync.
   GQ_MM_KERNEL_DECODE8 = 2,
   GQ_MM_KERNEL_DECODE16 = 3,
   /// Tiles of 32, 64 or 128 rows, by wgmma: sm_90a.
@@ -43,7 +43,7 @@ typedef enum gqMmKernel {
 //===----------------------------------------------------------------------===//
 
 /// The element types that a buffer at a function's boundary can have. Packed
-/// f4E2M1FN is GQ_I8, two codes a byte, the even index in the low nibble.
+/// f4E2M1FN is GQ_I8, two codes per byte, the even index in the low nibble.
 typedef enum gqElementType {
   GQ_I1 = 0,
   GQ_I8,
@@ -59,8 +59,8 @@ typedef enum gqElementType {
   GQ_F8E8M0FNU,
 } gqElementType;
 
-/// The size in bytes of one element of `type`; 0 if `type` is none of the
-/// enumerators.
+/// The size in bytes of one element of `type`; 0 if `type` is not an
+/// enumerator.
 GQ_INLINE int64_t gqElementTypeSize(gqElementType type) {
   switch (type) {
   case GQ_I1:
@@ -118,18 +118,18 @@ GQ_INLINE const char *gqElementTypeMnemonic(int64_t type) {
 // Formats
 //===----------------------------------------------------------------------===//
 
-/// What a block is quantized to; gqFormatGetTraits says what each is made of.
-/// The values are those of the dialect's enumeration of the same name.
+/// What a block is quantized to; see gqFormatGetTraits(). The values are those
+/// of the dialect's enumeration of the same name.
 typedef enum gqFormat {
-  /// Elements without blocks and scales: what an operation has that says no
-  /// format, where it need not.
+  /// Elements without blocks and scales: what an operation has if it states no
+  /// format, where that is allowed.
   GQ_FORMAT_NONE = -1,
 #define GQ_FORMAT(VALUE, NAME, ...) GQ_FORMAT_##NAME = VALUE,
   GQ_ALL_FORMATS(GQ_FORMAT)
 #undef GQ_FORMAT
 } gqFormat;
 
-/// Formats of blocks.
+/// Formats with block scales.
 enum {
 #define GQ_ONE(...) +1
   GQ_NUM_FORMATS = GQ_FORMATS(GQ_ONE),
@@ -151,8 +151,8 @@ typedef enum gqCode {
 #undef GQ_CODE
 } gqCode;
 
-/// Of each code the bits, the gqElementType in memory and the largest
-/// magnitude: GQ_E2M1_BITS, GQ_E2M1_TYPE, GQ_E2M1_MAX, and so on.
+/// The bits, the gqElementType in memory and the largest magnitude of each
+/// code: GQ_E2M1_BITS, GQ_E2M1_TYPE, GQ_E2M1_MAX, and so on.
 enum {
 #define GQ_CODE(NAME, BITS, TYPE, MLIR_TYPE, MAX)                              \
   GQ_##NAME##_BITS = BITS, GQ_##NAME##_TYPE = TYPE, GQ_##NAME##_MAX = MAX,
@@ -160,7 +160,7 @@ enum {
 #undef GQ_CODE
 };
 
-/// How the scale of a block comes from its largest magnitude.
+/// How the scale of a block is computed from its largest magnitude.
 typedef enum gqScaleRule {
 #define GQ_SCALE_RULE(NAME, ...) GQ_SCALE_RULE_##NAME,
   GQ_SCALE_RULES(GQ_SCALE_RULE)
@@ -178,18 +178,20 @@ enum {
 typedef struct gqFormatTraits {
   /// As the dialect writes it.
   const char *name;
-  /// The extents of a block of the rowwise direction. A block of the columnwise
-  /// direction is `blockColumns` rows high and `blockRows` columns wide.
+  /// The extents of a block in the rowwise direction. In the columnwise
+  /// direction a block is `blockColumns` rows high and `blockRows` columns
+  /// wide.
   int64_t blockRows, blockColumns;
   gqCode code;
-  /// Bits of a code: two of 4 share a byte, the even index in the low nibble.
+  /// Bits of a code. Two 4-bit codes share a byte, the even index in the low
+  /// nibble.
   int64_t dataBits;
   /// In memory; GQ_I8 stands for two codes of f4E2M1FN.
   gqElementType dataType;
   /// The largest magnitude that a code stands for.
   float dataMax;
   gqScaleRule scaleRule;
-  /// A byte or GQ_F32; the latter have no tile128x4 layout.
+  /// A one-byte type or GQ_F32; scales of the latter have no tile128x4 layout.
   gqElementType scaleType;
   /// Whether the columnwise direction stores its codes transposed.
   bool transposes;
@@ -227,8 +229,8 @@ GQ_INLINE gqFormatTraits gqFormatGetTraits(gqFormat format) {
                           .transposes = false};
 }
 
-/// Whether a format has a scale a block, which is computed and stored. If not,
-/// an operand has one a group.
+/// Whether a format has one scale per block, which is computed and stored. If
+/// not, an operand holds one per group.
 GQ_INLINE bool gqFormatHasBlockScales(gqFormat format) {
   return gqFormatGetTraits(format).scaleRule != GQ_SCALE_RULE_GIVEN;
 }
@@ -238,7 +240,7 @@ extern "C" {
 #endif
 
 // For languages that do not read the headers. Strings have static lifetime, and
-// are null where there is no such number.
+// are null for an unknown number.
 
 /// gqFormatGetTraits(); returns whether there is such a format.
 GQ_EXPORT bool gqFormatFind(int32_t format, gqFormatTraits *traits);
@@ -246,7 +248,7 @@ GQ_EXPORT bool gqFormatFind(int32_t format, gqFormatTraits *traits);
 /// The name of op number `op` of gq/Runtime/Ops.def.
 GQ_EXPORT const char *gqOpName(int32_t op);
 
-/// Its rows, a line each: "attribute <name> <Enum> <presence>", then
+/// Its rows, one line each: "attribute <name> <Enum> <presence>", then
 /// "operand <name> <presence> <role>".
 GQ_EXPORT const char *gqOpRows(int32_t op);
 
@@ -258,8 +260,8 @@ GQ_EXPORT const char *gqOpRows(int32_t op);
 // Attributes of ops
 //===----------------------------------------------------------------------===//
 
-/// How the scale of a block comes from the block's largest magnitude by
-/// GQ_SCALE_RULE_NVFP4. MX and FP8 have one way each; of GQ_SCALE_RULE_GIVEN it
+/// How GQ_SCALE_RULE_NVFP4 computes the scale of a block from its largest
+/// magnitude. MX and FP8 have no choice; for GQ_SCALE_RULE_GIVEN the recipe
 /// says what is given.
 typedef enum gqRecipe {
   /// nvFuser's, with an optional global scale. GIVEN: the scale.
@@ -273,12 +275,12 @@ typedef enum gqRecipe {
 typedef enum gqRounding {
   /// To the nearest, ties to even.
   GQ_ROUNDING_NEAREST = 0,
-  /// Up or down by random bits that come from a state and from where the
-  /// element is (runtime_kernels/transforms/Philox.h).
+  /// Up or down by random bits that depend on a state and on the element's
+  /// position (runtime_kernels/transforms/Philox.h).
   GQ_ROUNDING_STOCHASTIC = 1,
 } gqRounding;
 
-/// What becomes of the elements of a block before it is quantized.
+/// What is applied to the elements of a block before it is quantized.
 typedef enum gqTransform {
   GQ_TRANSFORM_NONE = 0,
   /// Signs, then a Hadamard transform of 16 rows of a column
@@ -286,17 +288,17 @@ typedef enum gqTransform {
   GQ_TRANSFORM_HADAMARD16 = 1,
 } gqTransform;
 
-/// What has an outer amax of its own.
+/// What each outer amax applies to.
 typedef enum gqOuter {
-  /// A group, or there is one for all rows.
+  /// A group, or all rows.
   GQ_OUTER_OF_GROUP = 0,
-  /// A row: of the rowwise direction.
+  /// A row; in the rowwise direction.
   GQ_OUTER_OF_ROW = 1,
-  /// A column of a group: of the columnwise direction.
+  /// A column of a group; in the columnwise direction.
   GQ_OUTER_OF_COLUMN = 2,
 } gqOuter;
 
-/// By which error the better of two scales of a block is found, one that maps
+/// The error by which one of two scales is chosen for a block, one that maps
 /// its largest magnitude to 6 and one that maps it to 4
 /// (runtime_kernels/scalers/FourOverSix.h).
 typedef enum gqFourOverSix {
@@ -308,18 +310,18 @@ typedef enum gqFourOverSix {
   GQ_FOUR_OVER_SIX_MSE = 2,
 } gqFourOverSix;
 
-/// What there is one of the outer scale for: the scale over those of the
-/// blocks, a global scale of the recipe nvfuser or an outer amax of te; or the
-/// one that is given.
+/// What there is one outer scale for. An outer scale is the scale above those
+/// of the blocks: a global scale of the recipe nvfuser, an outer amax of te, or
+/// the scale that is given.
 typedef enum gqOuterKind {
   GQ_OUTER_NONE = 0,
   /// One for all rows.
   GQ_OUTER_ONE = 1,
-  /// One a group; rows in no group are quantized without.
+  /// One per group; rows in no group are quantized without.
   GQ_OUTER_PER_GROUP = 2,
-  /// One a row.
+  /// One per row.
   GQ_OUTER_PER_ROW = 3,
-  /// One a column of each group.
+  /// One per column of each group.
   GQ_OUTER_PER_COLUMN = 4,
 } gqOuterKind;
 
@@ -333,7 +335,7 @@ typedef enum gqScaleLayout {
   GQ_SCALE_LAYOUT_TILE128X4 = 1,
 } gqScaleLayout;
 
-/// Which extent of the weights [G, N, K] of a matmul is the innermost one.
+/// Which extent of a matmul's weights is innermost.
 typedef enum gqMajor {
   /// K: [G, N, K], as rows are quantized.
   GQ_MAJOR_K = 0,
@@ -341,7 +343,7 @@ typedef enum gqMajor {
   GQ_MAJOR_N = 1,
 } gqMajor;
 
-/// Along what the blocks of quantized data lie, and in which form it is stored.
+/// The direction in which data was quantized, and so the form it is stored in.
 typedef enum gqAxis {
   /// As gq.grouped_block_quantize writes its `outs`.
   GQ_AXIS_ROWWISE = 0,
@@ -355,11 +357,11 @@ typedef enum gqRows {
   GQ_ROWS_GROUPED = 1,
 } gqRows;
 
-/// Which of the last amaxes of a tensor its next scale follows from.
+/// Which of a tensor's recent amaxes its next scale is computed from.
 typedef enum gqAmaxAlgo {
   /// The largest one.
   GQ_AMAX_ALGO_MAX = 0,
-  /// The one before the next.
+  /// The latest one.
   GQ_AMAX_ALGO_MOST_RECENT = 1,
 } gqAmaxAlgo;
 
@@ -376,7 +378,7 @@ enum {
 //===----------------------------------------------------------------------===//
 
 enum {
-  /// Elements that the start of a ragged group is a multiple of: a GPU loads 16
+  /// A ragged group begins at a multiple of this many elements: a GPU loads 16
   /// at a time.
   GQ_RAGGED_ALIGNMENT = 16,
 };
@@ -408,7 +410,7 @@ typedef struct gqLaunchPlan {
 } gqLaunchPlan;
 
 enum {
-  /// The most numbers that the launch of a kernel depends on.
+  /// How many numbers the launch of a kernel depends on at most.
   GQ_LAUNCH_EXTENTS = 8,
 };
 
@@ -437,7 +439,7 @@ GQ_INLINE bool gqBufferIsAbsent(const gqBuffer *buffer) {
   return !buffer->data && buffer->rank == 0;
 }
 
-/// What an operand that is [] or [G] is one of, if it is there.
+/// The kind of an optional operand that is [] or [G].
 static inline gqOuterKind gqBufferOuterKind(const gqBuffer *buffer) {
   if (gqBufferIsAbsent(buffer))
     return GQ_OUTER_NONE;

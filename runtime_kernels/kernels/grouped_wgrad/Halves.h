@@ -5,8 +5,8 @@
 //
 // In a step of 64 rows, 128 lines of a side are copied to shared memory and
 // from there, by the thread that copied them, stored as matrix units take them:
-// 128 bytes a line, of which the 16 bytes number c are at c ^ line % 8. A line
-// is a row or column of the output.
+// 128 bytes per line, of which the 16 bytes number c are at c ^ line % 8. A
+// line is a row or column of the output.
 //
 // Codes that are flat are lines already. A thread has half a step of a line: 32
 // codes. Of others a warp has 8 rows and a lane 4 columns of them, which it

@@ -39,7 +39,7 @@ typedef struct Problem {
   gq_dev_groups all;
 } Problem;
 
-/// Of one scale rule are formats that transpose, and none that do not.
+/// Of the same scale rule are formats that transpose, and none that do not.
 GQ_DEV bool isFlat(gqFormat format) {
   return gqFormatGetTraits(format).transposes;
 }

@@ -37,7 +37,7 @@ typedef struct Job {
   int64_t inputRow, inputColumn;
   int64_t columnsOfGroup;
   JobOutput rowwise, columnwise;
-  /// -1 for rows of no group, which have data only.
+  /// -1 for rows in no group, which have data only.
   int32_t group;
   /// That the tile has, and the rows of columnwise data, a multiple of 32.
   uint32_t rows, columns, paddedRows;

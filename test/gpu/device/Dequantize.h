@@ -5,8 +5,8 @@
 //
 // Random problems of every format, direction, layout and type, of any bytes,
 // against the CPU's op, which is compared with an oracle elsewhere
-// (test_dequantize.py). Then offsets that are not as they must be: then only
-// that nothing outside of the operands is touched, and no row of no group.
+// (test_dequantize.py). Then offsets that are invalid: then only
+// that nothing outside of the operands is touched, and no row in no group.
 //
 //===----------------------------------------------------------------------===//
 

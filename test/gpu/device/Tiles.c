@@ -171,8 +171,8 @@ static bool hasScales(const TilesVariant *v) {
   return v->format != GQ_FORMAT_FP8_E4M3 && v->format != GQ_FORMAT_FP8_E5M2;
 }
 
-/// The scale of a format of a whole tensor, given that or, to the recipe te, an
-/// amax.
+/// The scale of a format with a single scale, given that or, to the recipe te,
+/// an amax.
 static float givenScale(const TilesVariant *v, float given) {
   float max = v->format == GQ_FORMAT_FP8_E4M3 ? 448.0f : 57344.0f;
   if (v->recipe == GQ_RECIPE_NVFUSER)

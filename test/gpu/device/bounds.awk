@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # awk -f bounds.awk KERNELS.ptx...: gives kernels the bounds that the lowering
-# gives them and C cannot express: threads and CTAs a multiprocessor, where
+# gives them and C cannot express: threads and CTAs per multiprocessor, where
 # comments in the kernel say so. Of several files it makes one: what is outside of
 # kernels, declarations of one line each, is the same in all and kept once.
 

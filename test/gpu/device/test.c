@@ -120,7 +120,7 @@ typedef struct Problem {
   gqRecipe recipe;
   /// Scales are linear, not in tiles, or tiles of groups without gaps.
   bool linear, packed;
-  /// 0: no outer scale, 1: one, 2: one a group.
+  /// 0: no outer scale, 1: one, 2: one per group.
   int kind;
   /// i64 offsets, and rows = grouped.
   bool wide;
@@ -480,7 +480,7 @@ static void testGolden(const char *directory) {
     gqElementType type;
     gqFormat format;
     gqRecipe recipe;
-    /// The file of outer scales, one of all or one a group.
+    /// The file of outer scales, one of all or one per group.
     const char *outer;
   } cases[] = {
       {"nvfp4_f32_four_groups", GQ_F32, GQ_FORMAT_NVFP4, 0, NULL},

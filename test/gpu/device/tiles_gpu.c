@@ -242,7 +242,7 @@ int runTilesBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
   device = ordinal;
   const Shape shapes[] = {{32768, 8192, 8}, {8192, 5120, 128}};
   Bench b = benchOpen(ordinal);
-  // An argument that is no number: the one of that name.
+  // An argument that is not a number: the one of that name.
   const char *only = argc && !isdigit(argv[0][0]) ? argv[0] : NULL;
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
     for (int j = 0; j < numTilesVariants; ++j)

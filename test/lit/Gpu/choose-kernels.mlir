@@ -86,7 +86,7 @@ func.func @many_rows(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) ins(
 // OTHER-LABEL: func @unknown_rows
 // OTHER: kernel(any)
-// REMARK: [Passed]{{.*}}kernel 'auto': M and G are known at the launch, which takes one of several
+// REMARK: [Passed]{{.*}}kernel 'auto': M and G are known at the launch, which picks one of several
 func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<?x256xbf16>) {
@@ -102,7 +102,7 @@ func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(any) ins(
 // OTHER-LABEL: func @odd_blocks
 // OTHER: kernel(any)
-// REMARK: [Missed]{{.*}}kernel 'any': K = 48 is no multiple of 32
+// REMARK: [Missed]{{.*}}kernel 'any': K = 48 is not a multiple of 32
 func.func @odd_blocks(%a: memref<24x24xi8>, %b: memref<3x256x24xi8>,
     %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x256x4xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
@@ -163,7 +163,7 @@ func.func @plain(%a: memref<2048x64xf8E4M3FN>, %b: memref<3x32x64xf8E5M2>,
 // CHECK: kernel(any)
 // OTHER-LABEL: func @n_innermost
 // OTHER: kernel(any)
-// REMARK: [Missed]{{.*}}kernel 'any': the other kernels want K innermost in the weights
+// REMARK: [Missed]{{.*}}kernel 'any': the other kernels need K innermost in the weights
 func.func @n_innermost(%a: memref<24x64xf8E4M3FN>, %b: memref<3x64x32xf8E4M3FN>,
     %sa: memref<?x4xf8E8M0FNU>, %sb: memref<3x128x4xf8E8M0FNU>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x32xbf16>) {

@@ -1,5 +1,5 @@
 // Each launch runs one of several kernels if rows are known only then: family,
-// groups, rows, n, k, tokens of a tile, and how many rows a group it is for.
+// groups, rows, n, k, tokens of a tile, and how many rows per group it is for.
 //
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-choose-kernels,convert-gq-to-gpu)' | FileCheck %s
 

@@ -47,7 +47,7 @@ func.func @host_memory() {
 
 memref.global "private" @variable : memref<4xf32> = dense<0.0>
 func.func @variable_of_the_host() -> memref<4xf32> {
-  // expected-error @+1 {{is memory of the host; of the globals, only constants have a copy on the device}}
+  // expected-error @+1 {{is host memory; only constant globals are copied to the device}}
   %r = memref.get_global @variable : memref<4xf32>
   return %r : memref<4xf32>
 }

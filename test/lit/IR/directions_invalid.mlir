@@ -4,7 +4,7 @@ func.func @grouped_block_quantize_c18_row_rank(%x: tensor<?x64xbf16>,
     %o: tensor<4xi32>, %a: tensor<f32>, %rng: tensor<2xi64>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>,
     %qt: tensor<?xf4E2M1FN>, %st: tensor<?xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'outer_amax' of rank 1 for one a row}}
+  // expected-error @+1 {{requires 'outer_amax' of rank 1 for one per row}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
       scale_layout(linear) rowwise<outer = row>
       ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
@@ -20,7 +20,7 @@ func.func @grouped_block_quantize_c18_column_missing(%x: tensor<?x64xbf16>,
     %o: tensor<4xi32>, %a: tensor<3xf32>, %rng: tensor<2xi64>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>,
     %qt: tensor<?xf4E2M1FN>, %st: tensor<?xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'columnwise_outer_amax', since the outer amax is one a row or a column}}
+  // expected-error @+1 {{requires 'columnwise_outer_amax', since the outer amax is per row or per column}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
       scale_layout(linear) columnwise<outer = column>
       ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
@@ -36,7 +36,7 @@ func.func @grouped_block_quantize_c18_column_rank(%x: tensor<?x64xbf16>,
     %o: tensor<4xi32>, %a: tensor<3xf32>, %rng: tensor<2xi64>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>,
     %qt: tensor<?xf4E2M1FN>, %st: tensor<?xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'columnwise_outer_amax' of rank 2 if and only if there is one a column}}
+  // expected-error @+1 {{requires 'columnwise_outer_amax' of rank 2 if and only if there is one per column}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
       scale_layout(linear) columnwise<outer = column>
       ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
@@ -52,7 +52,7 @@ func.func @grouped_block_quantize_c18_group_rank(%x: tensor<?x64xbf16>,
     %o: tensor<4xi32>, %a: tensor<3x64xf32>, %rng: tensor<2xi64>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>,
     %qt: tensor<?xf4E2M1FN>, %st: tensor<?xf8E4M3FN>) {
-  // expected-error @+1 {{requires 'columnwise_outer_amax' of rank 2 if and only if there is one a column}}
+  // expected-error @+1 {{requires 'columnwise_outer_amax' of rank 2 if and only if there is one per column}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
       scale_layout(linear) 
       ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
@@ -115,7 +115,7 @@ func.func @grouped_block_quantize_c29_recipe(%x: tensor<?x64xbf16>,
     %o: tensor<4xi32>, %a: tensor<3xf32>, %rng: tensor<2xi64>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>,
     %qt: tensor<?xf4E2M1FN>, %st: tensor<?xf8E4M3FN>) {
-  // expected-error @+1 {{requires recipe(te) for an outer amax a row or a column}}
+  // expected-error @+1 {{requires recipe(te) for an outer amax per row or column}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(nvfuser)
       scale_layout(linear) rowwise<outer = row>
       ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
@@ -372,7 +372,7 @@ func.func @grouped_block_quantize_c33_extent(%x: tensor<?x64xbf16>,
 func.func @grouped_block_quantize_c29_ragged(%x: tensor<?xbf16>,
     %o: tensor<4xi32>, %m: tensor<3xi32>, %k: tensor<3xi32>, %a: tensor<?xf32>,
     %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN>) {
-  // expected-error @+1 {{requires no 'shapes' for an outer amax a row or a column}}
+  // expected-error @+1 {{requires no 'shapes' for an outer amax per row or column}}
   %r:2 = gq.grouped_block_quantize format(nvfp4) recipe(te)
       scale_layout(linear) rowwise<outer = row>
       ins(%x : tensor<?xbf16>) groups(%o : tensor<4xi32>)

@@ -488,7 +488,7 @@ func.func @grouped_block_quantize_c21_both(
 func.func @grouped_block_quantize_c21_type(
     %x: tensor<?x128xbf16>, %o: tensor<4xi32>, %q: tensor<?x128xf4E2M1FN>,
     %s: tensor<?x8xf8E4M3FN, #gq.tile128x4>, %p: tensor<3xi64>) {
-  // expected-error @+1 {{requires 'offsets' and 'scale_offsets_out' to have one element type}}
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets_out' to have the same element type}}
   %r:3 = gq.grouped_block_quantize format(nvfp4)
       ins(%x : tensor<?x128xbf16>)
       groups(%o : tensor<4xi32>)
@@ -579,7 +579,7 @@ func.func @grouped_block_quantize_c22_extents(
 func.func @grouped_block_quantize_c23_type(
     %x: tensor<?xbf16>, %o: tensor<4xi32>, %m: tensor<3xi32>, %k: tensor<3xi64>,
     %q: tensor<?xf4E2M1FN>, %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'offsets' and 'last_dims' to have one element type}}
+  // expected-error @+1 {{requires 'offsets' and 'last_dims' to have the same element type}}
   %r:2 = gq.grouped_block_quantize format(nvfp4)
       ins(%x : tensor<?xbf16>)
       groups(%o : tensor<4xi32>)
@@ -1247,7 +1247,7 @@ func.func @grouped_mm_c12_bias(
 
 func.func @grouped_mm_c13(
     %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %sa: tensor<?x4xf8E8M0FNU, #gq.tile128x4>, %sb: tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'format' and 'b_format' to have one scale rule, not mxfp8_e4m3 and nvfp4}}
+  // expected-error @+1 {{requires 'format' and 'b_format' to have the same scale rule, not mxfp8_e4m3 and nvfp4}}
   %0 = gq.grouped_mm format(mxfp8_e4m3) b_format(nvfp4)
       ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
       scales(%sa, %sb : tensor<?x4xf8E8M0FNU, #gq.tile128x4>, tensor<3x128x4xf8E8M0FNU, #gq.tile128x4>)
@@ -1273,7 +1273,7 @@ func.func @grouped_mm_c13_rows(
 
 func.func @grouped_mm_c13_b(
     %a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'format' where it has 'b_format'}}
+  // expected-error @+1 {{requires 'format' for 'b_format'}}
   %0 = gq.grouped_mm b_format(mxfp4)
       ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
       groups(%o : tensor<4xi32>)
@@ -1857,7 +1857,7 @@ func.func @grouped_wgrad_c11_out(
 
 func.func @grouped_wgrad_c12(
     %a: tensor<?xf4E2M1FN>, %b: tensor<?xf4E2M1FN>, %sa: tensor<?xf8E4M3FN, #gq.tile128x4>, %sb: tensor<?xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
-  // expected-error @+1 {{requires 'format' and 'b_format' to have one scale rule, not nvfp4 and mxfp4}}
+  // expected-error @+1 {{requires 'format' and 'b_format' to have the same scale rule, not nvfp4 and mxfp4}}
   %0 = gq.grouped_wgrad format(nvfp4) b_format(mxfp4)
       ins(%a, %b : tensor<?xf4E2M1FN>, tensor<?xf4E2M1FN>)
       scales(%sa, %sb : tensor<?xf8E4M3FN, #gq.tile128x4>, tensor<?xf8E4M3FN, #gq.tile128x4>)
@@ -1870,7 +1870,7 @@ func.func @grouped_wgrad_c12(
 
 func.func @grouped_wgrad_c12_b(
     %a: tensor<?x32xf8E4M3FN>, %b: tensor<?x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<3x32x64xf32>) {
-  // expected-error @+1 {{requires 'format' where it has 'b_format'}}
+  // expected-error @+1 {{requires 'format' for 'b_format'}}
   %0 = gq.grouped_wgrad b_format(mxfp4)
       ins(%a, %b : tensor<?x32xf8E4M3FN>, tensor<?x64xf8E4M3FN>)
       groups(%o : tensor<4xi32>)

@@ -156,7 +156,7 @@ func.func @grouped_quantize_c37(%x: memref<?x64xbf16>, %o: memref<4xi32>, %s: me
 // -----
 
 func.func @grouped_block_quantize_c4_format(%x: memref<?x64xbf16>, %o: memref<4xi32>, %s: memref<3xf32>, %q: memref<?x64xf8E4M3FN>, %t: memref<?x4xf32>) {
-  // expected-error @+1 {{requires a format of blocks, not fp8_e4m3}}
+  // expected-error @+1 {{requires a format with blocks, not fp8_e4m3}}
   gq.grouped_block_quantize format(fp8_e4m3) ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
        outs(%q, %t : memref<?x64xf8E4M3FN>, memref<?x4xf32>)
   return
@@ -174,7 +174,7 @@ func.func @grouped_block_quantize_c34(%x: memref<?x64xbf16>, %o: memref<4xi32>, 
 // -----
 
 func.func @block_quantize_c4_format(%x: memref<?x64xbf16>, %q: memref<?x64xf8E4M3FN>, %t: memref<?x4xf32>) {
-  // expected-error @+1 {{requires a format of blocks, not fp8_e4m3}}
+  // expected-error @+1 {{requires a format with blocks, not fp8_e4m3}}
   gq.block_quantize format(fp8_e4m3) ins(%x : memref<?x64xbf16>)
       outs(%q, %t : memref<?x64xf8E4M3FN>, memref<?x4xf32>)
   return
@@ -256,7 +256,7 @@ func.func @update_scales_c7(%a: memref<3xf32>, %h: memref<4x3xf32, strided<[8, 1
 
 func.func @grouped_quantize_c34_direction(%x: memref<?x64xbf16>, %o: memref<4xi32>,
     %a: memref<?xf32>, %q: memref<?x64xf8E4M3FN>) {
-  // expected-error @+1 {{requires recipe(te) for an outer amax a row or a column}}
+  // expected-error @+1 {{requires recipe(te) for an outer amax per row or column}}
   gq.grouped_quantize format(fp8_e4m3) rowwise<outer = row> ins(%x : memref<?x64xbf16>)
       groups(%o : memref<4xi32>) outer_amax(%a : memref<?xf32>)
       outs(%q : memref<?x64xf8E4M3FN>)

@@ -168,7 +168,7 @@ func.func @grouped_amax_c13_entries(%x: tensor<?xbf16>, %o: tensor<4xi32>, %m: t
 // -----
 
 func.func @grouped_amax_c13_type(%x: tensor<?xbf16>, %o: tensor<4xi32>, %m: tensor<3xi64>, %k: tensor<3xi32>, %a: tensor<3xf32>) {
-  // expected-error @+1 {{requires 'offsets' and 'first_dims' to have one element type}}
+  // expected-error @+1 {{requires 'offsets' and 'first_dims' to have the same element type}}
   %0 = gq.grouped_amax ins(%x : tensor<?xbf16>) groups(%o : tensor<4xi32>)
       shapes(%m, %k : tensor<3xi64>, tensor<3xi32>) amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
   return
@@ -252,7 +252,7 @@ func.func @grouped_amax_c18(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor
 // -----
 
 func.func @grouped_amax_c18_transform(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
-  // expected-error @+1 {{requires a transform of 'columnwise' for 'columnwise_amax', which is 'amax' without}}
+  // expected-error @+1 {{requires a transform of 'columnwise' for 'columnwise_amax'; without one it is 'amax'}}
   %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
       columnwise_amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
   return
@@ -261,7 +261,7 @@ func.func @grouped_amax_c18_transform(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, 
 // -----
 
 func.func @grouped_amax_c18_other(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
-  // expected-error @+1 {{requires 'columnwise' to have nothing but a transform and its signs}}
+  // expected-error @+1 {{requires 'columnwise' to have only a transform and its signs}}
   %0 = gq.grouped_amax columnwise<rounding = stochastic, transform = hadamard16> ins(%x : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
       columnwise_amax_out(%a : tensor<3xf32>) -> tensor<3xf32>
   return

@@ -351,7 +351,7 @@ func.func @preprocess_grouped_matmul_sf_c5(
 func.func @preprocess_grouped_matmul_sf_c5_type(
     %x: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi64>,
     %t: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have one element type}}
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have the same element type}}
   %0 = gq.preprocess_grouped_matmul_sf format(nvfp4) ins(%x : tensor<?x4xf8E4M3FN>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi64>)
       outs(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x4xf8E4M3FN, #gq.tile128x4>
@@ -664,7 +664,7 @@ func.func @grouped_block_quantize_c5(
 func.func @grouped_block_quantize_c5_type(
     %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi64>,
     %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
-  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have one element type}}
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have the same element type}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi64>)
       outs(%q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
@@ -1696,7 +1696,7 @@ func.func @grouped_mm_c8_a_scales(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'a_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf lays linear scales out so}}
+  // expected-error @+1 {{requires 'a_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf makes it of linear scales}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -1823,7 +1823,7 @@ func.func @grouped_mm_c9_type(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi64>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have one element type}}
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have the same element type}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi64>, tensor<3xi32>)

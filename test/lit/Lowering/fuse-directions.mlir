@@ -292,7 +292,7 @@ func.func @unknown_attributes(%x: !x, %y: !x, %z: !x, %o: tensor<4xi32>,
 !qt = tensor<?xf4E2M1FN>
 !tt = tensor<?xf8E4M3FN, #gq.tile128x4>
 
-// An outer amax a row is not that of the columns; the random bits are those of
+// An outer amax per row is not that of the columns; the random bits are those of
 // the direction that has them.
 // CHECK-LABEL: func @own_ways
 // CHECK: gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row> columnwise<rounding = stochastic, outer = column>

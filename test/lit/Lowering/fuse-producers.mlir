@@ -74,7 +74,7 @@ func.func @chain(%a: !x, %b: tensor<64xf32>, %c: tensor<?xf32>, %d: tensor<f32>,
 // CHECK-NOT: producer
 func.func @another_user(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %e0: !x, %q0: !q, %t0: !t) -> (!x, !q, !t) {
-  // expected-remark @+1 {{the producer's result has another user, it would be computed twice}}
+  // expected-remark @+1 {{the producer's result has another user and would be computed twice}}
   %y = linalg.generic {indexing_maps = [#id, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%a : !x) outs(%e0 : !x) {
@@ -126,7 +126,7 @@ func.func @reads_outs(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
 // CHECK-NOT: producer
 func.func @captures(%a: !x, %v: f32, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %e0: !x, %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{the producer uses a value from outside that is no constant}}
+  // expected-remark @+1 {{the producer uses a value from outside that is not constant}}
   %y = linalg.generic {indexing_maps = [#id, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%a : !x) outs(%e0 : !x) {
@@ -182,7 +182,7 @@ func.func @index(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
 // CHECK-NOT: producer
 func.func @transposed(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %e0: !x, %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{the producer has a map that is no identity or broadcast}}
+  // expected-remark @+1 {{the producer has a map that is neither identity nor broadcast}}
   %y = linalg.generic {indexing_maps = [#transposed, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%a : !x) outs(%e0 : !x) {
@@ -207,7 +207,7 @@ func.func @transposed(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
 // CHECK-NOT: producer
 func.func @integers(%a: tensor<8x64xi8>, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %e0: !x, %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{the producer has an input that is no tensor of f32, bf16 or f16}}
+  // expected-remark @+1 {{the producer has an input that is not a tensor of f32, bf16 or f16}}
   %y = linalg.generic {indexing_maps = [#id, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<8x64xi8>) outs(%e0 : !x) {
@@ -325,7 +325,7 @@ func.func @free(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
 // CHECK-NOT: producer
 func.func @narrowed(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %e0: !y, %q0: !q, %t0: !t) -> (!y, !q, !t) {
-  // expected-remark @+1 {{the producer's result has another user, it would be computed twice}}
+  // expected-remark @+1 {{the producer's result has another user and would be computed twice}}
   %y = linalg.generic {indexing_maps = [#id, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%a : !x) outs(%e0 : !y) {
@@ -461,7 +461,7 @@ func.func @before_gather(%x: !x, %i: tensor<?x1xi64>, %e: !x,
 func.func @two_index_tensors(%x: !x, %i: tensor<?xi64>, %j: tensor<?xi64>,
     %e: !y, %o: tensor<4xi32>, %so: tensor<3xi32>, %q0: !q, %t0: !t)
     -> (!q, !t) {
-  // expected-remark @+1 {{the op gathers by another index tensor}}
+  // expected-remark @+1 {{the op already gathers by another index tensor}}
   %y = linalg.generic {indexing_maps = [#column, #column, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%i, %j : tensor<?xi64>, tensor<?xi64>) outs(%e : !y) {

@@ -38,7 +38,7 @@ func.func @long_rows(%x: tensor<?x65536xbf16>, %o: tensor<4xi32>, %r0: tensor<?x
 
 // CHECK-LABEL: func.func @other_rows
 // CHECK: gq.grouped_amax
-// REMARK: [Missed]{{.*}}the amaxes are those of other rows
+// REMARK: [Missed]{{.*}}the amaxes are of other rows
 func.func @other_rows(%x: tensor<?x512xbf16>, %y: tensor<?x512xbf16>, %o: tensor<4xi32>, %r0: tensor<?xf32>,
     %q0: tensor<?x512xf4E2M1FN>, %s0: tensor<?x32xf8E4M3FN, #gq.tile128x4>) -> tensor<?x512xf4E2M1FN> {
   %r = gq.grouped_amax ins(%y : tensor<?x512xbf16>) groups(%o : tensor<4xi32>)

@@ -110,7 +110,7 @@ func.func @producer(%x: !x, %s: tensor<?xf32>, %i: tensor<?x1xi32>,
   %g = tensor.gather %x[%i] gather_dims([0]) : (!x, tensor<?x1xi32>) -> !x
   %v = tensor.gather %s[%i] gather_dims([0])
       : (tensor<?xf32>, tensor<?x1xi32>) -> tensor<?xf32>
-  // expected-remark @+1 {{the op gathers by another index tensor}}
+  // expected-remark @+1 {{the op already gathers by another index tensor}}
   %w = tensor.gather %s[%j] gather_dims([0])
       : (tensor<?xf32>, tensor<?x1xi32>) -> tensor<?xf32>
   %q, %t = gq.grouped_block_quantize format(nvfp4)
@@ -142,7 +142,7 @@ func.func @numbers_of_rows(%x: !x, %s: tensor<9xf32>, %i: tensor<?x1xi32>,
     %o: !o, %so: !o, %q0: !q, %t0: !t) -> (!q, !t) {
   %g = tensor.gather %x[%i] gather_dims([0])
       : (!x, tensor<?x1xi32>) -> tensor<?x64xbf16>
-  // expected-remark @+1 {{the op gathers from another number of rows}}
+  // expected-remark @+1 {{the op already gathers from another number of rows}}
   %v = tensor.gather %s[%i] gather_dims([0])
       : (tensor<9xf32>, tensor<?x1xi32>) -> tensor<?xf32>
   %q, %t = gq.grouped_block_quantize format(nvfp4)
@@ -168,7 +168,7 @@ func.func @numbers_of_rows(%x: !x, %s: tensor<9xf32>, %i: tensor<?x1xi32>,
 // CHECK-NOT: row_indices
 func.func @index_type(%x: !x, %i: tensor<?x1xindex>, %o: !o, %so: !o,
     %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{the row is not given by a tensor of i32 or i64, one a row}}
+  // expected-remark @+1 {{the rows are not given by a tensor of i32 or i64}}
   %g = tensor.gather %x[%i] gather_dims([0]) : (!x, tensor<?x1xindex>) -> !x
   %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%g : !x)
       groups(%o, %so : !o, !o) outs(%q0, %t0 : !q, !t) -> !q, !t
@@ -187,7 +187,7 @@ func.func @index_type(%x: !x, %i: tensor<?x1xindex>, %o: !o, %so: !o,
 // CHECK-NOT: row_indices
 func.func @columns(%x: !x, %i: tensor<64x1xi32>, %o: !o, %so: !o,
     %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{what is gathered are not whole rows}}
+  // expected-remark @+1 {{only parts of rows are gathered}}
   %g = tensor.gather %x[%i] gather_dims([1]) : (!x, tensor<64x1xi32>) -> !x
   %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%g : !x)
       groups(%o, %so : !o, !o) outs(%q0, %t0 : !q, !t) -> !q, !t
@@ -208,7 +208,7 @@ func.func @columns(%x: !x, %i: tensor<64x1xi32>, %o: !o, %so: !o,
 // CHECK-NOT: row_indices
 func.func @part_of_rows(%x: tensor<?x128xbf16>, %i: tensor<?xi32>, %e: !x,
     %o: !o, %so: !o, %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{it is not known that the gathered rows are read in full}}
+  // expected-remark @+1 {{the gathered rows may not be read in full}}
   %g = linalg.generic {indexing_maps = [#column, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%i : tensor<?xi32>) outs(%e : !x) {
@@ -237,7 +237,7 @@ func.func @part_of_rows(%x: tensor<?x128xbf16>, %i: tensor<?xi32>, %e: !x,
 // CHECK-NOT: row_indices
 func.func @transposed(%x: !x, %i: tensor<64xi32>, %e: !x, %o: !o, %so: !o,
     %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{what is gathered are not whole rows}}
+  // expected-remark @+1 {{only parts of rows are gathered}}
   %g = linalg.generic {indexing_maps = [#column, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%i : tensor<64xi32>) outs(%e : !x) {

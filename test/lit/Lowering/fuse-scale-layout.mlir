@@ -270,7 +270,7 @@ func.func @unknown_attributes(%x: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
   // CHECK-NEXT: gq.preprocess_grouped_matmul_sf
   %r, %u = gq.block_quantize format(nvfp4) {my.layer = 3} ins(%x : !x)
       outs(%q0, %s0 : !q, !s) -> !q, !s
-  // expected-remark @+1 {{gq.block_quantize has another value of an attribute}}
+  // expected-remark @+1 {{the two ops differ in an attribute}}
   %v = gq.preprocess_grouped_matmul_sf format(nvfp4) {my.layer = 4}
       ins(%u : !s) groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       outs(%t0 : !t) -> !t
