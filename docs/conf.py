@@ -92,7 +92,7 @@ def _read(app, name, source):
     text = _links(source[0], page, page)
     source[0] = INCLUDE.sub(include, HEADER.sub(_header, text))
     if name == "notes/README":
-        source[0] += "\n```{toctree}\n:glob:\n:hidden:\n\n*\n```\n"
+        source[0] += "\n```{toctree}\n:glob:\n:hidden:\n\n*\nlog/*\n```\n"
 
 
 def setup(app):

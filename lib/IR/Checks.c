@@ -294,12 +294,11 @@ static bool checkEncoding(MlirOperation op, const char *name, MlirType type,
                      "have one",
                      name);
   return gqAttributeIsATile128x4(encoding) ||
-         gqOpError(op, "requires '%s' to have the encoding #gq.tile128x4%s",
-                   name,
-                   isRead(op, name)
-                       ? "; gq.preprocess_grouped_matmul_sf lays linear scales "
-                         "out so"
-                       : " for scale_layout(tile128x4)");
+         gqOpError(
+             op, "requires '%s' to have the encoding #gq.tile128x4%s", name,
+             isRead(op, name) ? "; gq.preprocess_grouped_matmul_sf converts "
+                                "linear scales"
+                              : " for scale_layout(tile128x4)");
 }
 
 bool gqCheckTiledScales(MlirOperation op, const char *name, MlirValue scales,

@@ -278,7 +278,7 @@ func.func @grouped_dequantize_c8_columnwise(%q: memref<?xi8>, %s: memref<?x4xf8E
 // -----
 
 func.func @grouped_dequantize_c9(%q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>, %o: tensor<4xi32>, %x: tensor<?x64xbf16>) {
-  // expected-error @+1 {{requires 'scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf makes it of linear scales}}
+  // expected-error @+1 {{requires 'scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf converts linear scales}}
   %r = gq.grouped_dequantize format(nvfp4)
       ins(%q : tensor<?x64xf4E2M1FN>) scales(%s : tensor<?x4xf8E4M3FN>) 
       groups(%o : tensor<4xi32>)

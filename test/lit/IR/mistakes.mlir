@@ -189,7 +189,7 @@ func.func @linear_offsets(%x: tensor<8x64xbf16>, %o: tensor<4xi32>, %so: tensor<
 // 18. Weights whose scales are still linear.
 func.func @linear_b_scales(%a: tensor<8x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>, %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
     %sb: tensor<3x32x4xf8E4M3FN>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<8x32xbf16>) {
-  // expected-error @+1 {{'gq.grouped_mm' op requires 'b_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf makes it of linear scales}}
+  // expected-error @+1 {{'gq.grouped_mm' op requires 'b_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf converts linear scales}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<8x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN, #gq.tile128x4>, tensor<3x32x4xf8E4M3FN>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
@@ -201,7 +201,7 @@ func.func @linear_b_scales(%a: tensor<8x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1F
 // 19. Activations whose scales are.
 func.func @linear_a_scales(%a: tensor<8x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>, %sa: tensor<8x4xf8E4M3FN>,
     %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<8x32xbf16>) {
-  // expected-error @+1 {{'gq.grouped_mm' op requires 'a_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf makes it of linear scales}}
+  // expected-error @+1 {{'gq.grouped_mm' op requires 'a_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf converts linear scales}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<8x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<8x4xf8E4M3FN>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)

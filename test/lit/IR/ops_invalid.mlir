@@ -1696,7 +1696,7 @@ func.func @grouped_mm_c8_a_scales(
     %a: tensor<?x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<?x4xf8E4M3FN>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
     %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<?x32xf32>) {
-  // expected-error @+1 {{requires 'a_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf makes it of linear scales}}
+  // expected-error @+1 {{requires 'a_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf converts linear scales}}
   %0 = gq.grouped_mm format(nvfp4) ins(%a, %b : tensor<?x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<?x4xf8E4M3FN>, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
