@@ -85,7 +85,7 @@ char *gqCacheFolder(const char *cacheDir) {
   return NULL;
 }
 
-/// Makes a folder and those above it. What fails shows when it is opened.
+/// Makes a folder and those above it. A failure shows when it is opened.
 static void makeFolders(char *path) {
   for (char *at = path + 1; *at; ++at) {
     if (*at != '/')
@@ -104,8 +104,8 @@ static bool isOwn(int descriptor, mode_t type, struct stat *file) {
          file->st_uid == geteuid() && !(file->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/// Opens the folder; -1 if it is not one to trust. With `make` it is made if
-/// there is none.
+/// Opens the folder; -1 if it cannot be trusted. With `make` it is created if
+/// it does not exist.
 static int openFolder(const char *folder, bool make) {
   char *path = strdup(folder);
   if (!path)

@@ -13,8 +13,8 @@
 // kind, or one of more than 256 MiB, is a miss too. What a process that was
 // killed has left half-written is removed by a later one after an hour.
 //
-// Nothing here is an error: what cannot be read is compiled, what cannot be
-// written is compiled again.
+// Nothing here is an error: what cannot be read is compiled, and what cannot be
+// written is compiled again next time.
 //
 //===----------------------------------------------------------------------===//
 

@@ -32,7 +32,7 @@ typedef struct Compilation {
 /// What a module's object depends on.
 typedef struct Key {
   gqText text;
-  /// A file could not be described: the key would be that of any state of it.
+  /// A file could not be described: the key would not depend on its state.
   bool incomplete;
 } Key;
 

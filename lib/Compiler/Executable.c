@@ -50,8 +50,8 @@ static void reportLinkError(void *text, LLVMErrorRef error) {
   LLVMDisposeErrorMessage(message);
 }
 
-/// Says in the user's terms that functions are missing, which the linker lists
-/// as "Symbols not found: [ f, g ]".
+/// Reports missing functions, which the linker lists as "Symbols not found:
+/// [ f, g ]", in the user's terms.
 static gqStatus failSymbols(const char *report) {
   static const char before[] = "Symbols not found: [ ";
   const char *names = strstr(report, before);

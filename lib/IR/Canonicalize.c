@@ -21,8 +21,8 @@ static int64_t numRows(MlirOperation op) {
   return extents[0];
 }
 
-/// Whether results say something about groups, even if those have no rows: all
-/// but data and scales may.
+/// Whether there are results that describe groups even if those have no rows:
+/// any besides data and scales.
 static bool describesGroups(MlirOperation op) {
   if (gqOperationIsAGroupedWgrad(op))
     return true;

@@ -28,8 +28,8 @@ static const int64_t GQ_MAX_ELEMENTS = (int64_t)1 << 48;
 /// null or has no such dimension.
 int64_t gqDim(MlirValue value, intptr_t dim);
 
-/// Completes an extent that several operands share: where none of those before
-/// gave it, `other` does. The checks then find the operands that contradict.
+/// Completes an extent that several operands share: `other` gives it if none
+/// before did. The checks then find operands that contradict it.
 void gqUnify(int64_t *extent, int64_t other);
 
 /// `value` rounded up to a multiple of `multiple`; GQ_DYNAMIC stays.
@@ -133,7 +133,7 @@ bool gqCheckFormats(MlirOperation op, gqFormat format, gqFormat bFormat);
 bool gqCheckFactor(MlirOperation op, const char *name, MlirValue data,
                    const char *scalesName, MlirValue scales, gqFormat format);
 
-/// Both scales are there if `scaled`, else none of them.
+/// Both scales are present if `scaled`, else neither.
 bool gqCheckScalePresence(MlirOperation op, MlirValue aScales,
                           MlirValue bScales, bool scaled);
 

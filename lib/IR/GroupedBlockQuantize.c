@@ -26,7 +26,7 @@ bool gqReadsGroups(MlirOperation op) {
   return gqQuantizesGroups(op) || gqOperationIsAGroupedAmax(op);
 }
 
-// What is read by position is at the same one in all of them.
+// Operands read by position have the same position in all of them.
 static_assert((int)GQ_GROUPED_AMAX_inputs == GQ_GROUPED_BLOCK_QUANTIZE_inputs &&
                   (int)GQ_GROUPED_AMAX_row_indices ==
                       GQ_GROUPED_BLOCK_QUANTIZE_row_indices,
@@ -330,7 +330,7 @@ static Directions directionsOf(const gqGroupedBlockQuantize *desc) {
         "columnwise_outs", traits.blockColumns, traits.blockRows}}};
 }
 
-/// What comes together, comes together (C16).
+/// Operands that must come together do (C16).
 static bool checkPairs(MlirOperation op, const gqGroupedBlockQuantize *desc) {
   Directions directions = directionsOf(desc);
   bool hasScales = gqFormatHasBlockScales(desc->format);
@@ -354,7 +354,7 @@ bool gqCheckShapes(MlirOperation op, const gqGroupedBlockQuantize *desc,
          gqOpError(op, "requires no %s where it has 'shapes'", names);
 }
 
-/// What the directions have of their own (C26) to (C33).
+/// The attributes of the directions (C26) to (C33).
 static bool checkDirections(MlirOperation op,
                             const gqGroupedBlockQuantize *desc) {
   Directions directions = directionsOf(desc);
@@ -439,7 +439,7 @@ static bool checkRecipe(MlirOperation op, const gqGroupedBlockQuantize *desc) {
                        "'global_scale'");
 }
 
-/// What goes with groups of which kind (C21), (C23).
+/// Operands that are only for some kinds of groups (C21), (C23).
 static bool checkGroupKind(MlirOperation op,
                            const gqGroupedBlockQuantize *desc) {
   bool derives = isPresent(desc->scaleOffsetsOut);

@@ -25,9 +25,9 @@ bool gqQuantizesGroups(MlirOperation op);
 /// gq.grouped_amax too. All of them have one description.
 bool gqReadsGroups(MlirOperation op);
 
-/// Creates an op as `desc` says, of the kind of `op` if that reads groups,
-/// with the attributes of `op` that are not in a description, so that what
-/// nobody here knows survives. `op` stays.
+/// Creates an op from `desc`, of the kind of `op` if that reads groups, with
+/// the attributes of `op` that descriptions do not cover, so that unknown ones
+/// survive. `op` is kept.
 MlirOperation gqGroupedBlockQuantizeRebuild(MlirOperation op,
                                             MlirLocation location,
                                             const gqGroupedBlockQuantize *desc);
@@ -49,13 +49,13 @@ bool gqHasDirection(const gqDirection *direction);
 MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,
                        const gqDirection *direction);
 
-/// What there is one of `outer` for, which is [], [G] or null.
+/// The kind of the outer scale `outer`, which is [], [G] or null.
 gqOuterKind gqOuterKindOf(MlirValue outer);
 
-/// What the attribute of a direction says, or that all is as usual.
+/// The traits of a direction's attribute, or the default ones.
 gqDirectionTraits gqDirectionGetTraits(const gqDirection *direction);
 
-/// What there is one of the outer scale of a direction for.
+/// The kind of a direction's outer scale.
 gqOuterKind gqOuterKindOfDirection(const gqGroupedBlockQuantize *desc,
                                    const gqDirection *direction);
 
@@ -90,7 +90,8 @@ bool gqCheckGroupIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
                          const char *name, MlirValue indices, int64_t groups);
 
 /// An operand that has the extent M (`dim` 0) or K (1) of groups of rows, in
-/// its own dimension `*position`; null if only the inside of groups tells.
+/// its own dimension `*position`; null if only operands inside of groups have
+/// it.
 MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
                                            intptr_t dim, intptr_t *position);
 

@@ -126,7 +126,7 @@ void gqOpRead(MlirOperation op, void *desc, intptr_t maxVariadic);
 // Building
 //===----------------------------------------------------------------------===//
 
-/// What an operation is made of besides the rows of its list.
+/// What an operation has besides the rows of its list.
 typedef struct gqOpExtras {
   /// How many values the variadic operand has.
   intptr_t numVariadic;

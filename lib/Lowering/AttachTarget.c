@@ -66,7 +66,7 @@ static bool checkLibdevice(MlirOperation gpuModule) {
   return resolved;
 }
 
-/// Something that convert-gpu-to-nvvm has left as it was.
+/// An operation that convert-gpu-to-nvvm did not convert.
 static bool isUnlowered(MlirOperation op) {
   static const char *const lowered[] = {"llvm.", "nvvm.", "gpu.", "builtin."};
   for (size_t i = 0; i < sizeof(lowered) / sizeof(lowered[0]); ++i)

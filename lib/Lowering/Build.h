@@ -18,8 +18,8 @@
 extern "C" {
 #endif
 
-/// Appends copies of the operations of `from` to `to`, but its terminator and
-/// those of which the map has the result already.
+/// Appends copies of the operations of `from` to `to`, except its terminator
+/// and those whose result is already in the map.
 void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map);
 
 /// Where new operations go: before `before`, at its location.
@@ -70,7 +70,7 @@ bool gqDeclareFunction(MlirOperation module, const char *name, MlirType type);
 void gqBuildParallelLoop(const gqBuilder *builder, MlirValue count,
                          MlirRegion body);
 
-/// What is known of a memref where it is used; values are i64.
+/// What is known about a memref where it is used; values are i64.
 typedef struct gqBufferValues {
   gqElementType type;
   intptr_t rank;

@@ -41,8 +41,8 @@ static bool isMathFunction(MlirStringRef name) {
   return gqIsStringOneOf(name, names);
 }
 
-/// Names that the lowering gives a meaning: it would take a module's own symbol
-/// for the function that it calls, or that it makes.
+/// Names that the lowering uses: it would take a module's own symbol of that
+/// name for the function that it calls or makes.
 static bool isReserved(MlirStringRef name) {
   static const char *const names[] = {
       "abort",     "aligned_alloc", "free",       "malloc",
@@ -64,15 +64,14 @@ static bool isReserved(MlirStringRef name) {
   return gqIsStringOneOf(name, names) || isMathFunction(name);
 }
 
-/// A function without a body, which somebody else defines.
+/// A function without a body, which is defined elsewhere.
 static bool isDeclaration(MlirOperation op) {
   return (gqIsNamed(op, "func.func") || gqIsNamed(op, "llvm.func")) &&
          mlirBlockIsNull(
              mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)));
 }
 
-/// Whether the C interface of one of the module's own functions is called like
-/// this.
+/// Whether the C interface of one of the module's own functions has this name.
 static bool isNameOfCInterface(MlirSymbolTable symbols, MlirStringRef name) {
   static const char prefix[] = "_mlir_ciface_";
   size_t length = sizeof(prefix) - 1;

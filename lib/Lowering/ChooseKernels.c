@@ -73,7 +73,7 @@ gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
   return candidates;
 }
 
-/// Why a kernel that was asked for cannot be; null if it can.
+/// Why a requested kernel cannot be used; null if it can.
 static const char *findFault(gqMmKernel kernel, const gqGroupedMm *desc,
                              bool hopper) {
   if (kernel >= GQ_MM_KERNEL_DECODE8 && !hopper)
@@ -85,7 +85,7 @@ static const char *findFault(gqMmKernel kernel, const gqGroupedMm *desc,
   return NULL;
 }
 
-/// The kernel, and why, in `reason`. Auto if it is to be found at each launch.
+/// The kernel, and the reason in `reason`. Auto if each launch is to choose.
 static gqMmKernel choose(const gqGroupedMm *desc, bool hopper, char *reason,
                          size_t size) {
   Extents extents = extentsOf(desc);
@@ -125,8 +125,8 @@ static const char *findWgradFault(gqMmKernel kernel, bool hopper) {
                                                     : NULL;
 }
 
-/// Makes it the op's, and says why. That it is none of those made for the chip
-/// is a chance that was missed.
+/// Makes it the op's kernel and says why, as a missed remark if the kernel was
+/// not made for the chip.
 static void setKernel(MlirOperation op, gqMmKernel kernel, const char *reason) {
   char text[160];
   if (kernel != GQ_MM_KERNEL_AUTO)

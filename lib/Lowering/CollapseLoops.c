@@ -28,8 +28,8 @@ static intptr_t numLoops(MlirOperation parallel) {
       gqGetAttribute(parallel, "operandSegmentSizes"), 0);
 }
 
-/// Replaces the induction variables by what the only one of the new loop, the
-/// block's last argument, says. `counts` are the numbers of iterations.
+/// Computes the induction variables from that of the new loop, the block's last
+/// argument. `counts` are the numbers of iterations.
 static void replaceVariables(MlirOperation parallel, MlirBlock body,
                              const MlirValue *counts) {
   intptr_t size = numLoops(parallel);

@@ -31,7 +31,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/// What the kernels of an op have in common.
+/// What the kernels of an op share.
 typedef struct Launcher {
   MlirOperation module;
   gqBuilder builder;
@@ -39,7 +39,7 @@ typedef struct Launcher {
   MlirValue stream;
   /// Kernels so far.
   int32_t *number;
-  /// That they are for.
+  /// The op that they are for.
   const char *chip;
 } Launcher;
 
@@ -159,7 +159,7 @@ static gqExtent buildGroups(const Launcher *launcher, MlirValue offsets,
                     GQ_DYNAMIC};
 }
 
-/// The width of the integers of a buffer, of none that of any.
+/// The width of a buffer's integers; any width if there is no buffer.
 static int32_t integerBits(MlirValue buffer) {
   if (mlirValueIsNull(buffer))
     return 32;
@@ -173,7 +173,7 @@ static gqElementType elementType(MlirType element) {
                                    : GQ_F32;
 }
 
-/// Of the elements of an optional buffer; if it is absent, any.
+/// The element type of an optional buffer; any type if it is absent.
 static gqElementType elementTypeOf(MlirValue buffer) {
   gqElementType type = GQ_F32;
   if (!mlirValueIsNull(buffer))
@@ -210,8 +210,7 @@ static gqExtent buildProduct(const Launcher *launcher, MlirValue a,
                     GQ_DYNAMIC};
 }
 
-/// The bytes from one row to the next of an optional operand; 0 of one that is
-/// flat.
+/// The bytes from one row of an optional operand to the next; 0 if it is flat.
 static gqExtent buildStride(const Launcher *launcher, MlirValue buffer) {
   if (mlirValueIsNull(buffer) ||
       mlirShapedTypeGetRank(mlirValueGetType(buffer)) == 1)
@@ -258,7 +257,7 @@ static gqGpuConstant constant(int32_t value) {
   return (gqGpuConstant){true, value};
 }
 
-/// The width of the row indices, 0 if there are none.
+/// The width of the row indices; 0 without any.
 static int32_t rowIndexBits(const gqGroupedBlockQuantize *desc) {
   return mlirValueIsNull(desc->rowIndices) ? 0 : integerBits(desc->rowIndices);
 }
@@ -343,7 +342,7 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
       gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
 }
 
-/// Rows whose amaxes the op computes, which a CTA can have on the chip.
+/// Rows whose amaxes the op computes and which a CTA can hold on the chip.
 static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
                             const gqGroupedBlockQuantize *desc,
                             gqGpuAddress statusWord) {
@@ -445,13 +444,13 @@ launchPreprocessGroupedMatmulSf(const Launcher *launcher,
 // The kernel of tiles
 //===----------------------------------------------------------------------===//
 
-/// What is said of a direction, as kernels have it.
+/// The attribute of a direction as the kernels take it.
 static int32_t packedTraits(const gqDirection *direction) {
   gqDirectionTraits traits = gqDirectionGetTraits(direction);
   return gqDirectionPack(&traits);
 }
 
-/// Whether GQ_DEV_UNUSUAL is said of it: square blocks are regular, or not.
+/// Whether it needs GQ_DEV_UNUSUAL; square blocks may be regular.
 static bool isUnusual(const gqDirection *direction) {
   gqDirectionTraits traits = gqDirectionGetTraits(direction);
   return traits.rounding != GQ_ROUNDING_NEAREST ||
@@ -500,7 +499,7 @@ static MlirValue buildAlloc(const gqBuilder *builder, MlirValue bytes) {
       gqBuild(builder, "memref.alloc", 1, &size, 1, &type, 1, &attribute), 0);
 }
 
-/// What amax and dbias are made of, the kernel of tiles has left.
+/// Computes amax and dbias from what the kernel of tiles has stored for them.
 static bool launchReduceTiles(const Launcher *launcher,
                               const gqGroupedBlockQuantize *desc,
                               const gqQuantizeTilesOperands *tiles) {
@@ -902,7 +901,7 @@ static gqExtent buildQuotient(const Launcher *launcher, gqExtent a,
                          b.fixed > 0 ? a.fixed / b.fixed : 0);
 }
 
-/// An extent that a launch has asked to be positive, but that may be none.
+/// An extent that must be positive for the launch, but may be 0.
 static gqExtent buildPositive(const Launcher *launcher, gqExtent extent) {
   return buildArithmetic(launcher, "arith.maxsi", extent,
                          fixedExtent(launcher, 1),
@@ -916,7 +915,7 @@ typedef struct WgradSide {
   gqExtent extent;
 } WgradSide;
 
-/// M; of flat data the rows that it has room for.
+/// M; for flat data, the rows that it has room for.
 static gqExtent buildRows(const Launcher *launcher, const WgradSide *side) {
   if (!gqFormatGetTraits(side->format).transposes)
     return buildExtent(launcher, side->data, 0, 1);

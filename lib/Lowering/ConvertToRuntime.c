@@ -230,7 +230,7 @@ static MlirType callType(MlirContext context, intptr_t numAttributes) {
   return mlirFunctionTypeGet(context, 1 + numAttributes, inputs, 0, NULL);
 }
 
-/// What the function gets besides the table.
+/// What is passed to the function besides the table.
 typedef struct Attributes {
   intptr_t size;
   int32_t values[MAX_ATTRIBUTES];

@@ -262,7 +262,7 @@ static MlirValue buildWord(const gqBuilder *builder, Constants *constants,
       0);
 }
 
-/// Replaces what is on the host by its copy on the device.
+/// Replaces a constant of the host by its copy on the device.
 static bool convertConstant(MlirOperation module, Constants *constants,
                             MlirOperation getGlobal) {
   intptr_t number = findConstant(constants, getGlobal);
@@ -388,8 +388,8 @@ static bool hasMemref(MlirOperation op) {
   return false;
 }
 
-/// Whether an operation that has memrefs leaves their elements alone, or does
-/// on the device what it does with them.
+/// Whether an operation on memrefs does not touch their elements, or touches
+/// them on the device.
 static bool isForDevice(MlirOperation op) {
   static const char *const names[] = {
       "arith.select",
@@ -416,7 +416,7 @@ static bool isForDevice(MlirOperation op) {
          gqIsOfDialect(op, "func.") || gqIsOfDialect(op, "scf.");
 }
 
-/// On the host it would access memory that is none of the host's.
+/// On the host it would access device memory.
 static bool isHostAccess(MlirOperation op) {
   if (!gqIsOnHost(op))
     return false;

@@ -199,8 +199,8 @@ static MlirValue buildExtract(const gqBuilder *builder, MlirValue input,
   return mlirOperationGetResult(branch, 0);
 }
 
-/// Lets the producer's block take the row index and extract the elements that
-/// it took of inputs read by index.
+/// Makes the producer's block take the row index and extract the elements of
+/// inputs read by index, which it took as arguments.
 static void extractInBody(const gqGroupedBlockQuantize *desc, MlirBlock block,
                           MlirValue numRows) {
   gqBuilder builder = gqBuilderBefore(mlirBlockGetFirstOperation(block));
@@ -254,8 +254,8 @@ static MlirValue buildComputedRowIndices(const gqBuilder *builder,
 // Expansion
 //===----------------------------------------------------------------------===//
 
-/// Moves the producer's block into a region for linalg.generic: an argument
-/// more, for 'outs', and another terminator.
+/// Moves the producer's block into a region for linalg.generic, with one more
+/// argument, for 'outs', and a different terminator.
 static MlirRegion takeBody(const gqBuilder *builder, MlirRegion producer,
                            MlirType element) {
   MlirRegion body = mlirRegionCreate();

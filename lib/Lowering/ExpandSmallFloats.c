@@ -3,9 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Upstream leaves conversions of f8E4M3FN as they are, which no later pass
-// minds, and expands those of f4E2M1FN wrongly. Conversions are computed from
-// and to float32; other arithmetic on such types is an error.
+// Upstream does not expand conversions of f8E4M3FN, which no later pass lowers,
+// and expands those of f4E2M1FN incorrectly. Conversions are computed from and
+// to float32; other arithmetic on such types is an error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,11 @@
 /// What a type of 8 bits with a sign is made of.
 typedef struct SmallFloat {
   int mantissaBits, bias;
-  /// The code of the largest magnitude, of what is beyond it, and of NaN.
+  /// The codes of the largest magnitude, of anything larger, and of NaN.
   int largest, beyond, nan;
 } SmallFloat;
 
-/// Of what is beyond it, e4m3 has nothing but NaN.
+/// For anything larger, e4m3 has only NaN.
 static const SmallFloat e4m3 = {3, 7, 0x7e, 0x7f, 0x7f};
 static const SmallFloat e5m2 = {2, 15, 0x7b, 0x7c, 0x7e};
 
@@ -150,7 +150,7 @@ static MlirValue buildTruncated(const gqBuilder *b, const SmallFloat *type,
   int64_t smallest = (int64_t)(127 + 1 - type->bias) << 23;
   MlirValue code =
       select(b, compare(b, LESS, magnitude, smallest), denormal, normal);
-  // Compared unsigned, so that what is beyond a code is, too.
+  // Compared unsigned, so that values too large for a code are too.
   code = select(b, compare(b, GREATER, code, type->largest),
                 number(b, type->beyond), code);
   code = select(b, compare(b, GREATER, magnitude, 0x7f800000),

@@ -62,9 +62,9 @@ static MlirValue rootOf(MlirValue value) {
   return value;
 }
 
-/// Whether `root` is the only value of its function, but views of it, that is
-/// in its buffer: an allocation, an argument, or what another function returns,
-/// which it does not return twice.
+/// Whether `root` and its views are the only values of the function in that
+/// buffer: an allocation, an argument, or what another function returns, which
+/// never returns a buffer twice.
 static bool isUnique(MlirValue root, MlirBlock entry) {
   MlirOperation op = gqDefiningOp(root);
   if (mlirOperationIsNull(op))
@@ -73,7 +73,7 @@ static bool isUnique(MlirValue root, MlirBlock entry) {
          gqIsNamed(op, "bufferization.clone");
 }
 
-/// Whether two values can be in one buffer.
+/// Whether two values may share a buffer.
 static bool mayShare(MlirValue a, MlirValue b, MlirBlock entry) {
   a = rootOf(a);
   b = rootOf(b);
@@ -88,9 +88,9 @@ static void cloneResult(MlirOperation ret, intptr_t i) {
                                        &value, mlirValueGetType(value)));
 }
 
-/// Two results may not share a buffer, of which each is freed: what is another
-/// view of an argument is cloned, and from the second on what is already
-/// returned.
+/// Results must not share a buffer, since each is freed: another view of an
+/// argument is cloned, and so is, from the second time on, a buffer that is
+/// returned more than once.
 static void cloneSharedResults(MlirOperation ret, MlirBlock entry) {
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(ret); ++i) {
     MlirValue value = mlirOperationGetOperand(ret, i);
@@ -125,7 +125,7 @@ static MlirAttribute typeArray(MlirContext context, intptr_t count,
   return array;
 }
 
-/// Lets `ret` return the values that are no argument alone, and changes the
+/// Makes `ret` return only the values that are not arguments, and changes the
 /// type of its function accordingly.
 static void dropResults(MlirOperation function, MlirOperation ret,
                         const int32_t *sources) {
@@ -170,8 +170,8 @@ static MlirAttribute writtenArguments(MlirOperation function) {
   return attribute;
 }
 
-/// Records what the function takes and gives, which arguments it writes to and
-/// where each result comes from.
+/// Records what the function takes and returns, which arguments it writes to
+/// and where each result comes from.
 static void recordBoundary(MlirOperation function, const int32_t *sources) {
   MlirContext context = mlirOperationGetContext(function);
   gqSignature signature = gqSignatureOf(function);
@@ -214,8 +214,8 @@ static void finalize(MlirOperation function, const gqOpList *returns,
   free(sources);
 }
 
-/// Why no caller can pass or get this, as upstream's conversion would find out
-/// by ending the process where it makes the C interface; null if one can.
+/// Why no caller can pass or get a value of this type; null if one can.
+/// Upstream's conversion would end the process when it makes the C interface.
 static const char *findUnpassable(MlirType type) {
   if (mlirTypeIsAUnrankedMemRef(type))
     return "a memref without a rank";
@@ -225,7 +225,7 @@ static const char *findUnpassable(MlirType type) {
   return NULL;
 }
 
-/// The same of all that `function` takes and returns.
+/// The same for everything that `function` takes and returns.
 static const char *findUnpassableOf(MlirOperation function) {
   gqSignature signature = gqSignatureOf(function);
   const char *found = NULL;
@@ -238,8 +238,8 @@ static const char *findUnpassableOf(MlirOperation function) {
 
 static bool isFunction(MlirOperation op) { return gqIsNamed(op, "func.func"); }
 
-/// Functions with callers outside of the module take and return what those can
-/// have.
+/// Functions with callers outside of the module take and return only what those
+/// can have.
 static bool checkInterfaces(MlirOperation module) {
   gqOpList functions = gqCollectDirectly(module, isFunction);
   bool valid = true;

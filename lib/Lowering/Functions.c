@@ -135,8 +135,8 @@ static MlirBlock calleeOf(MlirOperation call, MlirOperation module) {
   return entry;
 }
 
-/// Whether `op` hands its operands on to somewhere that its results do not
-/// show: another block, or an integer that is used as an address.
+/// Whether `op` passes its operands on other than by its results: to another
+/// block, or as an integer that is used as an address.
 static bool isEscape(MlirOperation op) {
   if (gqIsNamed(op, "func.return"))
     return false;

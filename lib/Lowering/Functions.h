@@ -28,7 +28,7 @@ MlirOperation gqEnclosingFunction(MlirOperation op, MlirOperation module);
 gqOpList gqCollectFunctions(MlirOperation module);
 gqOpList gqCollectCalls(MlirOperation module);
 
-/// What a function takes and gives. Freed with gqSignatureFree.
+/// The types that a function takes and returns. Freed with gqSignatureFree.
 typedef struct gqSignature {
   /// The inputs, and after them the results.
   MlirType *types;

@@ -19,7 +19,7 @@
 
 static const char passName[] = "gq-fuse-directions";
 
-/// Why two ops cannot be one; empty if they can.
+/// Why two ops cannot be fused; empty if they can.
 typedef struct Reason {
   char text[160];
 } Reason;
@@ -35,7 +35,7 @@ static bool refuse(Reason *reason, const char *format, ...) {
   return false;
 }
 
-/// Whether `op`, on tensors, quantizes in one direction alone: rowwise or
+/// Whether `op`, on tensors, quantizes in one direction only: rowwise or
 /// columnwise.
 static bool isOnly(MlirOperation op, bool columnwise) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
@@ -44,8 +44,8 @@ static bool isOnly(MlirOperation op, bool columnwise) {
          gqHasDirection(&desc.rowwise) != columnwise;
 }
 
-/// Whether both ops, of one kind, quantize the same matrix, so that it is worth
-/// a remark if they cannot be one.
+/// Whether both ops, of one kind, quantize the same matrix, so that a remark is
+/// due if they cannot be fused.
 static bool haveSameInputs(MlirOperation a, MlirOperation b) {
   return gqOpInfoOf(a) == gqOpInfoOf(b) &&
          gqHaveSameOperand(a, b, GQ_GROUPED_BLOCK_QUANTIZE_inputs) &&
@@ -84,8 +84,8 @@ static bool checkAttributes(MlirOperation a, MlirOperation b, Reason *reason) {
   return true;
 }
 
-/// Whether an operand belongs to one direction alone. Without scales of blocks,
-/// both directions have one scale.
+/// Whether an operand belongs to one direction only. Without block scales, both
+/// directions share a scale.
 static bool isOperandOfOneDirection(MlirOperation op, intptr_t position) {
   gqFormat format = gqGroupedBlockQuantizeGet(op).format;
   return position == GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets ||
@@ -94,8 +94,8 @@ static bool isOperandOfOneDirection(MlirOperation op, intptr_t position) {
            position == GQ_GROUPED_BLOCK_QUANTIZE_columnwise_outer_amax));
 }
 
-/// Operands that are read are the same but for those of one direction; what is
-/// written, only one of the two has.
+/// Operands that are read must be the same, except those of one direction; of
+/// operands that are written, only one of the ops has each.
 static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
                           Reason *reason) {
   const gqOpInfo *info = gqOpInfoOf(rowwise);
@@ -106,7 +106,7 @@ static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
         return refuse(reason, "both directions return '%s'", name);
       continue;
     }
-    // One that does not round stochastically looks at no state.
+    // An op that does not round stochastically reads no state.
     bool ofOneDirection =
         isOperandOfOneDirection(rowwise, i) ||
         (i == GQ_GROUPED_BLOCK_QUANTIZE_rng_state &&
@@ -117,8 +117,8 @@ static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
   return true;
 }
 
-/// Columns have one group fewer than there are offsets; rows that have scale
-/// offsets may have one an offset.
+/// Columns have one group fewer than offsets; rows with scale offsets may have
+/// one group per offset.
 static bool haveSameNumberOfGroups(MlirOperation rowwise) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(rowwise);
   int64_t groups = gqDim(desc.scaleOffsets, 0);
@@ -126,7 +126,7 @@ static bool haveSameNumberOfGroups(MlirOperation rowwise) {
          (groups != GQ_DYNAMIC && gqDim(desc.offsets, 0) == groups + 1);
 }
 
-/// Whether the two ops, of the same inputs, can be one.
+/// Whether the two ops, of the same inputs, can be fused.
 static bool checkPair(MlirOperation rowwise, MlirOperation columnwise,
                       Reason *reason) {
   if (!mlirBlockEqual(mlirOperationGetBlock(rowwise),
@@ -165,7 +165,7 @@ static MlirOperation findPosition(MlirOperation first, MlirOperation second) {
   return first;
 }
 
-/// The op that is both.
+/// The fused op.
 static gqGroupedBlockQuantize join(MlirOperation rowwise,
                                    MlirOperation columnwise) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(rowwise);
@@ -178,7 +178,7 @@ static gqGroupedBlockQuantize join(MlirOperation rowwise,
   desc.columnwise.outerAmax = isShared ? (MlirValue){NULL} : outer;
   if (mlirValueIsNull(desc.rngState))
     desc.rngState = c.rngState;
-  // What else one of them writes.
+  // What only one of them writes.
   const gqOpInfo *info = gqOpInfoOf(rowwise);
   for (intptr_t i = 0; i < info->numOperands; ++i)
     if (info->operands[i].role == GQ_OUT && gqNumOperandsAt(columnwise, i))
@@ -186,7 +186,7 @@ static gqGroupedBlockQuantize join(MlirOperation rowwise,
   return desc;
 }
 
-/// Makes one op of the two, unless there is a reason not to.
+/// Fuses the two, unless there is a reason not to.
 static bool fuse(MlirOperation rowwise, MlirOperation columnwise,
                  Reason *reason) {
   if (!checkPair(rowwise, columnwise, reason))
@@ -210,7 +210,7 @@ static bool fuse(MlirOperation rowwise, MlirOperation columnwise,
   return true;
 }
 
-/// Fuses `columnwise` with one of `ops`, which then is null.
+/// Fuses `columnwise` with one of `ops`, which is then set to null.
 static void fuseWithOneOf(gqOpList *ops, MlirOperation columnwise) {
   Reason reason = {""};
   for (intptr_t i = 0; i < ops->size; ++i) {

@@ -64,7 +64,7 @@ static bool isExtract(MlirOperation op) {
   return gqIsNamed(op, "tensor.extract");
 }
 
-/// Whether `op` gives an index, which has no place in a producer.
+/// Whether `op` yields an index, which a producer cannot contain.
 static bool givesIndex(MlirOperation op) {
   return mlirOperationGetNumResults(op) == 1 &&
          mlirTypeIsAIndex(mlirValueGetType(mlirOperationGetResult(op, 0)));

@@ -52,7 +52,7 @@ static bool isUsedBefore(MlirValue value, MlirOperation op) {
   return false;
 }
 
-/// Returns why the two cannot be one, or null if they can.
+/// Returns why the two cannot be fused, or null if they can.
 static const char *check(MlirOperation amax, MlirOperation quantize) {
   gqGroupedAmax a = gqGroupedAmaxGet(amax);
   gqGroupedBlockQuantize q = gqGroupedBlockQuantizeGet(quantize);
@@ -74,7 +74,7 @@ static const char *check(MlirOperation amax, MlirOperation quantize) {
              : NULL;
 }
 
-/// Makes one op of the two.
+/// Fuses the two.
 static void fuse(MlirOperation amax, MlirOperation quantize) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(quantize);
   desc.rowAmax = gqOperandAt(amax, GQ_GROUPED_AMAX_row_amax);

@@ -15,13 +15,13 @@
 
 static const char passName[] = "gq-fuse-scale-layout";
 
-/// The layout is what the two ops differ in.
+/// The two ops differ in the layout.
 static bool isScaleLayout(MlirStringRef name) {
   return mlirStringRefEqual(name,
                             mlirStringRefCreateFromCString("scale_layout"));
 }
 
-/// Whether what both ops have an attribute of is the same for both.
+/// Whether attributes that both ops have are equal.
 static bool haveSameAttributes(MlirOperation quantize, MlirOperation layout) {
   for (intptr_t i = 0; i < mlirOperationGetNumAttributes(quantize); ++i) {
     MlirNamedAttribute attribute = mlirOperationGetAttribute(quantize, i);
@@ -44,7 +44,7 @@ static void addAttributes(MlirOperation layout, MlirOperation fused) {
   }
 }
 
-// `fuse` passes on each operand by name: one that is new must not be lost.
+// `fuse` passes each operand on by name: a new one must not be lost.
 _Static_assert(GQ_BLOCK_QUANTIZE_NUM_OPERANDS == 4 &&
                    GQ_PREPROCESS_GROUPED_MATMUL_SF_NUM_OPERANDS == 4,
                "an operand that fuse() does not know");
@@ -118,7 +118,7 @@ static bool readsOnlyGroups(MlirOperation op, MlirValue data,
          mlirValueEqual(mm.scaleOffsets, scaleOffsets);
 }
 
-/// Leaves the rows in no group alone where nobody reads their data.
+/// Leaves rows in no group alone where nothing reads their data.
 static void skipRowsInNoGroup(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   if (!gqHasDirection(&desc.rowwise) || desc.rows == GQ_ROWS_GROUPED)

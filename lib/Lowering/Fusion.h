@@ -17,7 +17,7 @@ extern "C" {
 /// Whether a tensor of this type can be an input of an op with a producer.
 bool gqIsProducerInput(MlirType type);
 
-/// Where an op that is both stands in the source.
+/// The location of a fused op.
 MlirLocation gqFusedLocation(MlirOperation a, MlirOperation b);
 
 /// Replaces the results of `op` by those of `fused`, an op of the same kind,
@@ -44,8 +44,8 @@ typedef struct gqRowGather {
 bool gqIsRowIndexInput(MlirOperation generic, intptr_t input);
 
 /// Matches a tensor.extract in the body of `generic`, a linalg.generic over
-/// (m, k) or (m), that reads the element of a gathered row. Returns why it is
-/// none, or null.
+/// (m, k) or (m), that reads the element of a gathered row. Returns null, or
+/// why it does not.
 const char *gqMatchRowExtract(MlirOperation generic, MlirOperation extract,
                               gqRowGather *gather);
 
@@ -58,7 +58,7 @@ typedef struct gqGatheredRows {
 
 gqGatheredRows gqGatheredRowsOf(const gqGroupedBlockQuantize *desc);
 
-/// Adds a gather to those of an op. Returns why it cannot be, or null.
+/// Adds a gather to those of an op. Returns null, or why that is impossible.
 const char *gqJoinGather(gqGatheredRows *rows, const gqRowGather *gather);
 
 /// (m, k)[r] -> (r, k) for rank 2, (r) for rank 1.
@@ -67,8 +67,9 @@ MlirAttribute gqGatherMap(MlirContext context, intptr_t rank);
 /// Whether `op`, which may be null, does nothing but gather.
 bool gqIsRowGather(MlirOperation op);
 
-/// Lets the op read input `input`, which comes from such a gather, by row
-/// index. Returns the new op; null, and a remark says why, if that cannot be.
+/// Makes the op read input `input`, which comes from such a gather, by row
+/// index. Returns the new op, or null after a remark that says why that is
+/// impossible.
 MlirOperation gqFuseRowGather(MlirOperation op, intptr_t input);
 
 #ifdef __cplusplus

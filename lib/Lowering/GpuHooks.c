@@ -49,8 +49,8 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map) {
 /// gq_dev_matrix
 static const char matrixType[] = "!llvm.struct<(ptr<1>, i64)>";
 
-/// The function that computes an element from those of the inputs; its body is
-/// the op's producer, which `fillElement` puts there.
+/// The function that computes an element from those of the inputs;
+/// `fillElement` gives it the op's producer as its body.
 static void printElement(gqText *text, const gqGpuInput *inputs,
                          intptr_t numInputs) {
   gqTextPrintf(text, "llvm.func internal @element(");
@@ -223,7 +223,7 @@ void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
   }
 }
 
-/// What hooks call that gather.
+/// What gathering hooks call.
 static void printGatherDeclarations(gqText *text) {
   gqTextPrintf(
       text, "llvm.func @gq_dev_source_row(!llvm.ptr<1>, i32, i64, i64) -> i64\n"

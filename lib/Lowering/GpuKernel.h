@@ -8,10 +8,10 @@
 // constants; inlining makes it the kernel for just this op. It is a gpu.module
 // of its own.
 //
-// The list of the family's operands makes the struct that the lowering fills by
-// name, and from that, in the order of the list, the declaration, the call and
-// the launch. Both the kernel and the launch work on LLVM pointers and
-// integers: memref descriptors would become parameters that nobody reads.
+// From the list of the family's operands come the struct that the lowering
+// fills by name and, in the order of the list, the declaration, the call and
+// the launch. Kernel and launch use LLVM pointers and integers: memref
+// descriptors would become parameters that nothing reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@
 // Operands
 //===----------------------------------------------------------------------===//
 
-// The value of an operand, by its role. One of zeros has not been given.
+// The value of an operand, by its role. All zeros means not given.
 
 /// HOOK: what is read, and how.
 typedef struct gqGpuHook {

@@ -61,8 +61,8 @@ static MlirValue buildExtent(const Check *c, Extent extent) {
              : buildBinary(c, "arith.muli", value, extent.factor);
 }
 
-/// Asks that dimension `dim` of an operand is `extent`, an i64, over `divisor`,
-/// both times rounded up, to a multiple of `multiple`.
+/// Requires dimension `dim` of an operand to be `extent`, an i64, divided by
+/// `divisor` and rounded up, and then rounded up to a multiple of `multiple`.
 static void buildCheck(const Check *c, int64_t operand, MlirValue buffer,
                        intptr_t dim, MlirValue extent, int64_t divisor,
                        int64_t multiple) {
@@ -76,8 +76,8 @@ static void buildCheck(const Check *c, int64_t operand, MlirValue buffer,
   gqBuildCall(c->builder, "gqLaunchExtent", 7, arguments, 0, NULL);
 }
 
-/// The same where the verifier could not see it. Absent operands and
-/// dimensions are fine.
+/// The same if the verifier could not check it. Absent operands and dimensions
+/// pass.
 static void askRounded(const Check *c, int64_t operand, MlirValue buffer,
                        intptr_t dim, Extent extent, int64_t divisor,
                        int64_t multiple) {
@@ -104,8 +104,8 @@ static int64_t operandOf(const Check *c, MlirValue value) {
   return 0;
 }
 
-/// Asks that the dimension which says how many columns there are is positive,
-/// and a multiple of what its entries are of a block.
+/// Requires the dimension that gives the number of columns to be positive and a
+/// multiple of the entries of a block.
 static void askBlocks(const Check *c, Extent columns, int64_t block) {
   if (gqDim(columns.source, columns.dim) != GQ_DYNAMIC)
     return;
@@ -115,7 +115,7 @@ static void askBlocks(const Check *c, Extent columns, int64_t block) {
              block / columns.factor);
 }
 
-/// Asks that scales in tiles have whole ones.
+/// Requires scales in tiles to be whole tiles.
 static void askTiles(const Check *c, int64_t operand, MlirValue scales,
                      Extent columns, int64_t block) {
   if (gqDim(scales, 0) == GQ_DYNAMIC)
@@ -351,7 +351,7 @@ static void askOfGroupedAmax(const Check *c, MlirOperation op) {
   ask(c, GQ_GROUPED_AMAX_column_amax, desc.columnAmax, 1, columns);
 }
 
-/// `a` or `b` of a gradient: flat data is asked for by the kernel.
+/// `a` or `b` of a gradient; the kernel checks flat data.
 static void askWgradSide(const Check *c, int64_t operand, MlirValue data,
                          gqFormat format, Extent rows, Extent columns) {
   askBlocks(c, columns, gqFormatGetTraits(format).blockColumns);
@@ -383,7 +383,8 @@ static void askOfBlockDequantize(const Check *c, MlirOperation op) {
              traits.blockColumns, 1);
 }
 
-/// What is flat and packed has a group's own extents, which the kernel checks.
+/// The extents of flat packed operands are per group, and the kernel checks
+/// them.
 static void askOfGroupedDequantize(const Check *c, MlirOperation op) {
   static const intptr_t perGroup[] = {
       GQ_GROUPED_DEQUANTIZE_first_dims,   GQ_GROUPED_DEQUANTIZE_last_dims,

@@ -10,10 +10,10 @@
 
 #include "Build.h"
 
-/// Builds calls of the runtime that check the operands of `op`, which has
-/// verified: that extents which were dynamic are those that the op asks for,
-/// and that what it writes overlaps nothing else. What is in memory the kernels
-/// look at. False after an error.
+/// Builds calls of the runtime that check the operands of `op`, which has been
+/// verified: that dynamic extents are what the op requires, and that what it
+/// writes overlaps nothing else. Kernels check the contents of memory. False
+/// after an error.
 bool gqBuildOperandChecks(const gqBuilder *builder, MlirOperation module,
                           MlirOperation op);
 

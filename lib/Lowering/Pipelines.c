@@ -21,8 +21,8 @@ static const char fusion[] =
     "gq-fuse-row-amax,";
 
 /// From tensors to buffers that are freed. Loops may yield another buffer than
-/// they got, as one over layers does. A forall is a loop on the host, since what
-/// it launches is parallel itself; buffer deallocation crashes on one.
+/// they got, as one over layers does. A forall is a loop on the host, since
+/// what it launches is parallel itself; buffer deallocation crashes on one.
 static const char bufferization[] =
     "gq-pack-subbyte,"
     "func.func(convert-elementwise-to-linalg,gq-fresh-inits),"
@@ -62,8 +62,8 @@ static const char mathInF32[] =
     "math-extend-to-supported-types{extra-types=f32,f64 target-type=f32},"
     "gq-strict-floats";
 
-/// What is done with elements on the CPU, arithmetic of bf16 and f16 in f32 as
-/// well; %s is mathInF32.
+/// The lowering of element-wise ops on the CPU, with bf16 and f16 arithmetic in
+/// f32; %s is mathInF32.
 static const char scalars[] =
     "gq-expand-small-floats,"
     "arith-emulate-unsupported-floats{source-types=bf16,f16 target-type=f32},"
@@ -80,7 +80,7 @@ static const char toLlvm[] =
     "convert-index-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,"
     "canonicalize,cse,reconcile-unrealized-casts";
 
-/// What both pipelines begin with. The first passes look at the module as its
+/// The beginning of both pipelines. The first passes look at the module as its
 /// author wrote it.
 static void printFrontend(gqText *text, bool fuse) {
   gqTextPrintf(text, "gq-check-names,gq-protect-arguments,");

@@ -26,14 +26,14 @@ static MlirAttribute parallelAttribute(MlirContext context) {
 // Iterators
 //===----------------------------------------------------------------------===//
 
-/// What the loops of a linalg.generic are renamed to.
+/// The new order of a linalg.generic's loops.
 typedef struct Order {
   intptr_t size, numParallel;
   /// The new number of each.
   intptr_t *position;
 } Order;
 
-/// The parallel loops first, otherwise in the order that they have.
+/// The parallel loops come first; otherwise the order is kept.
 static Order parallelFirst(MlirOperation generic) {
   MlirAttribute types = gqGetAttribute(generic, "iterator_types");
   MlirAttribute parallel = parallelAttribute(mlirOperationGetContext(generic));

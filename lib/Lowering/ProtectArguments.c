@@ -3,10 +3,10 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a caller may see written is what comes back as a view: `sources` of
-// gq-finalize-boundary. So an argument is writable only if it is sure that
-// bufferization either leaves it alone or makes a result of it. Where that is
-// not sure, a copy is made; nothing here depends on how likely it is.
+// A caller may only see writes to what is returned as a view: `sources` of
+// gq-finalize-boundary. So an argument is writable only if bufferization is
+// known to either leave it alone or return it as a result. Where that is not
+// known, a copy is made.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,7 +65,7 @@ static Tie tieOf(MlirValue value) {
   return (Tie){0};
 }
 
-/// Whether `use` reads the tensor and can give no alias of it.
+/// Whether `use` reads the tensor and cannot alias it.
 static bool isRead(MlirOpOperand use) {
   MlirOperation op = mlirOpOperandGetOwner(use);
   if (hasTrailingInits(op))
@@ -111,8 +111,9 @@ static MlirValue argumentOf(MlirValue value, MlirBlock block) {
           mlirBlockArgumentGetArgNumber(carried) != 1 + number)
         return (MlirValue){0};
     }
-    // Were a tensor on the way also read, what precedes it could be in place
-    // and what follows in a copy. A read of the argument makes all a copy.
+    // If a tensor on the way were also read, what precedes it could be in place
+    // and what follows in a copy. A read of the argument makes all of it a
+    // copy.
     MlirValue into = mlirOperationGetOperand(tie.owner, tie.operand);
     if (!isOnlyWrittenBy(into, tie, !mlirValueIsABlockArgument(into)))
       return (MlirValue){0};

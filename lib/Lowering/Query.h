@@ -48,8 +48,8 @@ MlirAffineMap gqIndexingMap(MlirOperation generic, intptr_t operand);
 /// Whether `op` is a gq op that computes, not a terminator.
 bool gqIsComputeOp(MlirOperation op);
 
-/// What both lowerings of gq ops ask for: memrefs, and packed data. Emits an
-/// error and returns false otherwise.
+/// Checks what both lowerings of gq ops require: memrefs, and packed data.
+/// Emits an error and returns false otherwise.
 bool gqCheckLowerable(MlirOperation op);
 
 /// Whether a string is one of `strings`, which a null pointer ends.
@@ -64,8 +64,8 @@ bool gqIsOneOf(MlirOperation op, const char *const *names);
 /// Whether the name of `op` starts with `prefix`, such as "linalg.".
 bool gqIsOfDialect(MlirOperation op, const char *prefix);
 
-/// Whether `op` runs on the host where parallel loops run on a device: it is in
-/// no scf.parallel, linalg op or gpu.module.
+/// Whether `op` runs on the host if parallel loops run on a device: it is not
+/// in an scf.parallel, linalg op or gpu.module.
 bool gqIsOnHost(MlirOperation op);
 
 /// Whether `op` is a memref.copy between memrefs without gaps, as far as their

@@ -23,7 +23,7 @@ extern "C" {
 void gqRemarkPassed(MlirLocation location, const char *pass,
                     const char *message);
 
-/// Reports that `pass` left something as it was, and why.
+/// Reports that `pass` left something alone, and why.
 void gqRemarkMissed(MlirLocation location, const char *pass,
                     const char *message);
 

@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A gpu.module holds one kernel, and says all of it: constants of the op and
-// the body of its producer. So two that are equal but for their names are the
+// A gpu.module holds one kernel and everything about it: constants of the op
+// and the body of its producer. So two that are equal except for names are the
 // same kernel.
 //
 //===----------------------------------------------------------------------===//
@@ -70,7 +70,7 @@ static Module moduleOf(MlirOperation op, MlirOperation kernel) {
       0};
 }
 
-/// Finds of each module the first that is equal, with the names out of the way.
+/// Finds the first module that is equal to each module, ignoring names.
 static void findEqual(Module *modules, intptr_t size) {
   for (intptr_t i = 0; i < size; ++i) {
     setName(modules[i].op, modules[0].name);

@@ -48,13 +48,13 @@ const char *gqCudaToolkit(void) {
 }
 
 bool gqThisFile(char path[PATH_MAX]) {
-  // What is here, not a function: that may be a stub elsewhere.
+  // An object of this library, not a function: that may be a stub elsewhere.
   static const char here = 0;
   Dl_info info;
   struct link_map *map = NULL;
   if (!dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
     return false;
-  // The program has no name there, and the one it was called by may lack a
+  // The program has no path there, and the name it was called by may lack a
   // folder.
   return realpath(*map->l_name ? map->l_name : "/proc/self/exe", path);
 }
@@ -73,7 +73,7 @@ bool gqDeviceBitcode(const char *chip, char *path, size_t size) {
 #define NAME_OF(SYMBOL) NAME_OF_(SYMBOL)
 
 bool gqIsBitcodeCurrent(const char *path) {
-  // Bitcode has the names of symbols as they are, behind each other.
+  // Bitcode holds the names of symbols verbatim, one after the other.
   static const char symbol[] = NAME_OF(GQ_KERNEL_INTERFACE);
   FILE *file = fopen(path, "rb");
   if (!file)

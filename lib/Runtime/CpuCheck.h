@@ -12,9 +12,9 @@
 //     run(operands);
 //   gqCpuEnd(&op);
 //
-// The checks below return whether all is well. On a failure they record the
+// The checks below return whether they passed. On failure they record the
 // status in `op` and leave a message that names the op, the operand, what was
-// found and what is expected; nothing more may then be done.
+// found and what was expected; nothing more may be done then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -132,10 +132,10 @@ enum {
   GQ_LAYOUTS_TILE128X4 = 1 << GQ_SCALE_LAYOUT_TILE128X4,
 };
 
-/// Checks that there is this format, of blocks.
+/// Checks that the format exists and has block scales.
 bool gqCpuCheckFormat(gqCpuOp *op, int32_t format);
 
-/// Checks that there is this format, of a whole tensor.
+/// Checks that the format exists and has a single scale.
 bool gqCpuCheckTensorFormat(gqCpuOp *op, int32_t format);
 
 /// Checks that there is this format and that the op has this layout of its

@@ -26,7 +26,7 @@ typedef struct Problem {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// Which optional operands there are.
+/// Which optional operands are present.
 static bool checkPresence(gqCpuOp *op, Problem *p) {
   const gqGroupedAmaxOperands *operands = p->operands;
   bool ofRows = !gqBufferIsAbsent(&operands->rowAmax) ||

@@ -108,7 +108,7 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
   return gqCpuCheckRows(op, rows);
 }
 
-/// Of two operands, called `names`, both are there or none is.
+/// Two operands, called `names`, are both present or both absent.
 static bool checkBoth(gqCpuOp *op, const char *names, const gqBuffer *a,
                       const gqBuffer *b) {
   return gqBufferIsAbsent(a) == gqBufferIsAbsent(b) ||
@@ -116,7 +116,7 @@ static bool checkBoth(gqCpuOp *op, const char *names, const gqBuffer *a,
                    names);
 }
 
-/// Which optional operands there are.
+/// Which optional operands are present.
 static bool checkPresence(gqCpuOp *op, Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   p->gathers = !gqBufferIsAbsent(&operands->rowIndices);
@@ -156,7 +156,7 @@ static bool checkPresence(gqCpuOp *op, Problem *p) {
   return true;
 }
 
-/// Of the directions, what they ask for and the state that they need.
+/// The settings of the directions, and the state that they need.
 static bool checkDirections(gqCpuOp *op, const Problem *p) {
   const gqBuffer *state = &p->operands->rngState;
   bool stochastic = false;
@@ -338,7 +338,7 @@ static bool checkInput(gqCpuOp *op, Problem *p) {
                              &operands->offsets, &p->groups);
 }
 
-/// What only the contents of the offsets tell.
+/// What only the contents of the offsets can show.
 static bool checkGroups(gqCpuOp *op, const Problem *p) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   gqCpuGrouping grouping = groupingOf(p);

@@ -70,7 +70,7 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
          gqCpuFail(op, GQ_INVALID_ARGUMENT, "axis columnwise needs a format");
 }
 
-/// An operand is there if it is `required`, else not.
+/// An operand is present if and only if it is `required`.
 static bool checkPresence(gqCpuOp *op, const char *name, const gqBuffer *buffer,
                           bool required, const char *condition) {
   return gqBufferIsAbsent(buffer) != required ||
@@ -177,7 +177,7 @@ static bool checkOuter(gqCpuOp *op, const Problem *p) {
          gqCpuCheckFactor(op, "scale_inv", &operands->scaleInv, numGroups);
 }
 
-/// What only the contents of the offsets tell.
+/// What only the contents of the offsets can show.
 static bool checkGroups(gqCpuOp *op, const Problem *p) {
   const gqGroupedDequantizeOperands *operands = p->operands;
   gqCpuGroup group = gqCpuBeforeFirstGroup;

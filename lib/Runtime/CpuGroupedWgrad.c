@@ -54,7 +54,7 @@ static int64_t numScales(const Operand *o, int64_t rows) {
          scaleStride(o, rows);
 }
 
-/// Goes on to the next group, behind one of so many rows.
+/// Goes on to the next group, after one of so many rows.
 static Part behind(const Operand *o, Part part, int64_t rows) {
   return (Part){part.data + o->columns * paddedRows(rows),
                 part.scales + numScales(o, rows)};
@@ -151,7 +151,7 @@ static bool check(gqCpuOp *op, const gqGroupedWgradOperands *operands,
       !gqCpuCheckOperand(op, &out) || !checkOperand(op, a, &m) ||
       !checkOperand(op, b, &m))
     return false;
-  // Of flat data each group tells whether there are so many rows.
+  // For flat data, each group's check shows whether there are that many rows.
   int64_t most = m == GQ_ANY_EXTENT ? (int64_t)1 << 56 : m;
   if (!gqCpuCheckGroups(op, &operands->offsets, &noScaleOffsets, "row", most,
                         groups))
@@ -228,7 +228,7 @@ static void run(const gqGroupedWgradOperands *operands, const Operand *a,
     int64_t begin = gq_dev_group_begin(groups, e), rows = rowsOf(groups, e);
     gqCpuMmMatrix aMatrix = matrixOf(a, aPart, begin, rows);
     gqCpuMmMatrix bMatrix = matrixOf(b, bPart, begin, rows);
-    // What pads flat data is zero, or the rest of a block that was transformed.
+    // The padding of flat data is zero, or the rest of a transformed block.
     runGroup(operands, e, &aMatrix, &bMatrix,
              isFlat(a) && isFlat(b) ? paddedRows(rows) : rows, tile);
     aPart = behind(a, aPart, rows);

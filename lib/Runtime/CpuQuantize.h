@@ -26,7 +26,7 @@ typedef struct gqCpuDirection {
   gqCpuTileDirection how;
 } gqCpuDirection;
 
-/// What is done with a matrix.
+/// How a matrix is quantized, and its outputs.
 typedef struct gqCpuQuantization {
   gqCpuMethod method;
   int64_t rows;

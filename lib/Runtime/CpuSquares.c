@@ -3,9 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Stochastic rounding, transforms, blocks of 16 by 16, four over six, outer
-// amaxes of rows and columns. All of these are about squares of 16 by 16, which
-// have whole blocks of either direction.
+// Stochastic rounding, transforms, blocks of 16 by 16, four over six, and outer
+// amaxes of rows and columns. All of these work on squares of 16 by 16, which
+// hold whole blocks of either direction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +21,8 @@
 
 enum { SIZE = GQ_SQUARE_BLOCK };
 
-/// The elements of a square in lines: a line is a block of the direction. What
-/// is of no row of the tile is 0.
+/// The elements of a square in lines: a line is a block of the direction. Rows
+/// beyond the tile are 0.
 typedef struct Square {
   float x[SIZE][SIZE];
   /// Of the tile.

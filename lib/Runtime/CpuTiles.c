@@ -256,7 +256,7 @@ GQ_DEV void quantize(const gqCpuTile *tile, gqFormat format, gqRecipe recipe,
     quantizeRows(tile, format, recipe, outer, data, stride, scales);
 }
 
-/// By squares, which have any direction of nvfp4.
+/// By squares, for directions of nvfp4 that differ from the default.
 static void quantizeBySquares(const gqCpuTile *tile, gqRecipe recipe,
                               const gqCpuTileDirection *direction,
                               uint8_t *data, int64_t stride,

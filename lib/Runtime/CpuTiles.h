@@ -20,8 +20,8 @@ enum {
   GQ_CPU_TILE = 128,
   /// The most blocks of a row or column of a tile.
   GQ_CPU_TILE_BLOCKS = 8,
-  /// Columnwise data that is stored transposed has a multiple of so many
-  /// columns; those of no row are zero.
+  /// Columnwise data that is stored transposed has a multiple of this many
+  /// columns, padded with zeros.
   GQ_CPU_TRANSPOSED_UNIT = 32,
 };
 

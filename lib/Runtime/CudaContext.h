@@ -45,9 +45,9 @@ gqStatus gqCudaEnter(gqCudaContext **context);
 /// Finds the primary context of a device, without making it current.
 gqStatus gqCudaGetPrimary(int32_t ordinal, gqCudaContext **context);
 
-/// Makes `context` current until gqCudaPop(). Returns false where that fails,
-/// and where the driver has gone with all that it had, as it may have when
-/// destructors run: then `*status` is GQ_OK.
+/// Makes `context` current until gqCudaPop(). Returns false if that fails, and
+/// also if the driver is already shut down, as it may be when destructors run:
+/// then `*status` is GQ_OK.
 bool gqCudaPush(const gqCudaContext *context, gqStatus *status);
 void gqCudaPop(const gqCudaContext *context);
 
@@ -79,7 +79,8 @@ gqStatus gqCudaRefuseCapture(const gqCudaContext *context, CUstream stream,
 /// is pending in this thread, or if there is one now.
 gqCudaContext *gqCudaBegin(void);
 
-/// Makes a failure pending for gqCudaStatus(), unless one is. GQ_OK is none.
+/// Makes a failure pending for gqCudaStatus(), unless one is already. GQ_OK is
+/// not a failure.
 void gqCudaPend(gqStatus status);
 
 #endif // GQ_LIB_RUNTIME_CUDACONTEXT_H

@@ -117,7 +117,7 @@ typedef struct gqCudaDriver {
 /// same, or fail in the same words.
 gqStatus gqCudaGetDriver(const gqCudaDriver **driver);
 
-/// What `result` of the driver function `call` means; GQ_OK for success.
+/// The status for `result` of the driver function `call`; GQ_OK for success.
 gqStatus gqCudaCheck(const gqCudaDriver *driver, CUresult result,
                      const char *call);
 

@@ -15,9 +15,9 @@
 // Pool
 //===----------------------------------------------------------------------===//
 
-/// A pool of our own, because it keeps what is freed: with the default, every
-/// synchronization gives memory back to the system, and the next allocation
-/// maps it again. The device's default pool is not ours to configure.
+/// A pool of our own, which keeps freed memory: with the default settings,
+/// every synchronization returns memory to the system and the next allocation
+/// maps it again, and the device's default pool is not ours to configure.
 static gqStatus createPool(gqCudaContext *context) {
   const gqCudaDriver *driver = context->driver;
   CUmemPoolProps properties = {
@@ -154,7 +154,7 @@ void *mgpuMemAlloc(uint64_t size, void *stream, bool isHostShared) {
   return memory;
 }
 
-/// Even while a failure is pending: nobody else will.
+/// Even while a failure is pending: nothing else will do it.
 void mgpuMemFree(void *memory, void *stream) {
   gqCudaContext *context;
   if (!memory)
@@ -315,7 +315,7 @@ static gqStatus freeCopy(const Copy *copy) {
   return status;
 }
 
-/// Even while a failure is pending: nobody else will.
+/// Even while a failure is pending: nothing else will do it.
 void gqDeviceConstantRelease(void **word) {
   for (Copy *copy = *word, *next; copy; copy = next) {
     next = copy->next;
@@ -336,7 +336,7 @@ void mgpuMemHostRegister(void *memory, uint64_t size) {
         GQ_CUDA_CALL(context, cuMemHostRegister, memory, size, /*flags=*/0));
 }
 
-/// Even while a failure is pending: nobody else will.
+/// Even while a failure is pending: nothing else will do it.
 void mgpuMemHostUnregister(void *memory) {
   gqCudaContext *context;
   gqStatus status = gqCudaEnter(&context);

@@ -149,7 +149,7 @@ static gqStatus explainLoad(const Module *module, CUresult result,
   return result == CUDA_ERROR_OUT_OF_MEMORY ? GQ_OUT_OF_MEMORY : GQ_CUDA_ERROR;
 }
 
-/// `log` is what the driver's compiler has to say, possibly nothing.
+/// `log` is the output of the driver's compiler, possibly empty.
 static gqStatus failLoad(const Module *module, const gqCudaContext *context,
                          CUresult result, char *log) {
   char chip[GQ_CHIP_SIZE];
@@ -300,7 +300,7 @@ static gqStatus checkExtents(const Kernel *kernel, const char *what,
                 kernel->name, what, extents.x, extents.y, extents.z);
 }
 
-/// More than the default must be asked for, once.
+/// More than the default must be requested, once.
 static gqStatus allowShared(Kernel *kernel, int32_t size) {
   gqStatus status = GQ_OK;
   pthread_mutex_lock(&kernel->module->lock);
@@ -328,8 +328,8 @@ static void setCluster(CUlaunchConfig *config, CUlaunchAttribute *attribute,
   config->numAttrs = 1;
 }
 
-/// Launches what was checked, with its configuration in the message if the
-/// driver has something against it.
+/// Launches what was checked; if the driver refuses, the message has the
+/// configuration.
 static gqStatus launchConfig(Kernel *kernel, const CUlaunchConfig *config,
                              void **parameters) {
   gqStatus status = GQ_OK;

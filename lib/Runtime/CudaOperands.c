@@ -39,7 +39,7 @@ static const struct {
 #include "gq/Runtime/Ops.def"
 };
 
-/// Whether generated code and this have the same lists.
+/// Whether generated code was made from the same lists.
 static bool isKnown(int64_t op, int64_t operand) {
   return op >= 0 && op < (int64_t)(sizeof(ops) / sizeof(*ops)) &&
          operand >= 0 && operand < ops[op].numOperands;

@@ -126,7 +126,7 @@ void *mgpuEventCreate(void) {
   return event;
 }
 
-/// Even while a failure is pending: nobody else will.
+/// Even while a failure is pending: nothing else will do it.
 void mgpuEventDestroy(void *event) {
   if (event)
     gqCudaPend(gqEventDestroy(event));

@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An op may read what it writes elsewhere: offsets that were checked, say. So
-// what is written overlaps nothing else.
+// An op may read an operand again after checking it, such as offsets. So what
+// it writes must not overlap anything else.
 //
 //===----------------------------------------------------------------------===//
 

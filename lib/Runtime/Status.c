@@ -51,7 +51,8 @@ const char *gqStatusName(gqStatus status) {
 const char *gqGetLastErrorMessage(void) { return message; }
 
 gqStatus(gqFail)(gqStatus status, const char *format, ...) {
-  // Formatted aside, so that the last message may be an argument of the next.
+  // Formatted into a copy, so that the last message may be an argument of the
+  // next.
   char text[MESSAGE_SIZE];
   va_list arguments;
   va_start(arguments, format);
