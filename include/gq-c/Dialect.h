@@ -208,6 +208,19 @@ MLIR_CAPI_EXPORTED gqUpdateScales gqUpdateScalesGet(MlirOperation op);
 MLIR_CAPI_EXPORTED MlirOperation
 gqUpdateScalesCreate(MlirLocation location, const gqUpdateScales *desc);
 
+/// gq.group_offsets.
+typedef struct gqGroupOffsets {
+#define GQ_GROUP_OFFSETS_OPERAND(NAME, FIELD, MEMBER, PRESENCE, ROLE)          \
+  MlirValue MEMBER;
+#include "gq/Runtime/Ops.def"
+} gqGroupOffsets;
+
+MLIR_CAPI_EXPORTED bool gqOperationIsAGroupOffsets(MlirOperation op);
+MLIR_CAPI_EXPORTED gqGroupOffsets gqGroupOffsetsGet(MlirOperation op);
+/// As gqBlockQuantizeCreate.
+MLIR_CAPI_EXPORTED MlirOperation
+gqGroupOffsetsCreate(MlirLocation location, const gqGroupOffsets *desc);
+
 /// gq.grouped_mm.
 typedef struct gqGroupedMm {
 #define GQ_GROUPED_MM_ATTRIBUTE(NAME, FIELD, ENUM, PRESENCE) gq##ENUM FIELD;

@@ -86,6 +86,7 @@ static const RuntimeFunction cpuFunctions[] = {
     GQ_FUNCTION(gqCpuGroupedAmax),
     GQ_FUNCTION(gqCpuGroupedQuantize),
     GQ_FUNCTION(gqCpuUpdateScales),
+    GQ_FUNCTION(gqCpuGroupOffsets),
     GQ_FUNCTION(gqCpuGroupedMm),
     GQ_FUNCTION(gqCpuGroupedWgrad),
     GQ_FUNCTION(gqCpuBlockDequantize),

@@ -24,7 +24,7 @@ static int64_t numRows(MlirOperation op) {
 /// Whether there are results that describe groups even if those have no rows:
 /// any besides data and scales.
 static bool describesGroups(MlirOperation op) {
-  if (gqOperationIsAGroupedWgrad(op))
+  if (gqOperationIsAGroupedWgrad(op) || gqOperationIsAGroupOffsets(op))
     return true;
   if (!gqReadsGroups(op))
     return false;

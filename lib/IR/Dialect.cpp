@@ -288,6 +288,9 @@ static_assert(sizeof(gq::GroupedQuantizeOp::Properties::operandSegmentSizes) ==
               GQ_GROUPED_QUANTIZE_NUM_OPERANDS * sizeof(int32_t));
 static_assert(gq::UpdateScalesOp::hasTrait<
               OpTrait::NOperands<GQ_UPDATE_SCALES_NUM_OPERANDS>::Impl>());
+static_assert(
+    gq::GroupOffsetsOp::hasTrait<
+        OpTrait::AtLeastNOperands<GQ_GROUP_OFFSETS_NUM_OPERANDS - 1>::Impl>());
 static_assert(sizeof(gq::GroupedMmOp::Properties::operandSegmentSizes) ==
               GQ_GROUPED_MM_NUM_OPERANDS * sizeof(int32_t));
 static_assert(sizeof(gq::GroupedWgradOp::Properties::operandSegmentSizes) ==

@@ -22,6 +22,9 @@ static const char segmentsName[] = "operandSegmentSizes";
   {#NAME, offsetof(gq##OP, FIELD), gqGet##ENUM, gqGet##ENUM##Value,            \
    GQ_##PRESENCE},
 #define GQ_END_ATTRIBUTES(OP)                                                  \
+  {                                                                            \
+    NULL, 0, NULL, NULL, GQ_REQUIRED                                           \
+  } /* Some have none. */                                                      \
   }                                                                            \
   ;
 #define GQ_BEGIN_OPERANDS(OP, UPPER)                                           \
@@ -37,7 +40,7 @@ static const char segmentsName[] = "operandSegmentSizes";
   const gqOpInfo gq##OP##Info = {                                              \
       "gq." #MNEMONIC,                                                         \
       "gqCpu" #OP,                                                             \
-      sizeof(attributesOf##OP) / sizeof(gqAttributeInfo),                      \
+      sizeof(attributesOf##OP) / sizeof(gqAttributeInfo) - 1,                  \
       sizeof(operandsOf##OP) / sizeof(gqOperandInfo),                          \
       attributesOf##OP,                                                        \
       operandsOf##OP};

@@ -23,6 +23,7 @@ MlirLogicalResult gqGroupedBlockQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqGroupedAmaxVerify(MlirOperation op);
 MlirLogicalResult gqGroupedQuantizeVerify(MlirOperation op);
 MlirLogicalResult gqUpdateScalesVerify(MlirOperation op);
+MlirLogicalResult gqGroupOffsetsVerify(MlirOperation op);
 MlirLogicalResult gqGroupedMmVerify(MlirOperation op);
 MlirLogicalResult gqGroupedWgradVerify(MlirOperation op);
 MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op);

@@ -618,6 +618,29 @@ static bool launchUpdateScales(const Launcher *launcher,
 }
 
 //===----------------------------------------------------------------------===//
+// Offsets
+//===----------------------------------------------------------------------===//
+
+static bool launchGroupOffsets(const Launcher *launcher,
+                               const gqGroupOffsets *desc,
+                               gqGpuAddress statusWord) {
+  gqGroupOffsetsOperands operands = {
+      .counts = buildAddress(launcher, desc->counts),
+      .offsets = buildAddress(launcher, desc->offsets),
+      .scaleOffsets = buildAddress(launcher, desc->scaleOffsets),
+      .groups = buildExtent(launcher, desc->counts, 0, 1),
+      .numOffsets = buildExtent(launcher, desc->offsets, 0, 1),
+      .status = statusWord,
+      .countBits = constant(integerBits(desc->counts)),
+      .offsetBits = constant(integerBits(desc->offsets)),
+  };
+  return launch(
+      launcher, GQ_KERNEL_GROUP_OFFSETS, "group_offsets", &operands,
+      (gq_dev_bounds){.threads = GQ_DEV_GROUP_OFFSETS_THREADS},
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_GROUP_OFFSETS, &operands));
+}
+
+//===----------------------------------------------------------------------===//
 // Amaxes
 //===----------------------------------------------------------------------===//
 
@@ -1039,6 +1062,10 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   if (gqOperationIsAUpdateScales(op)) {
     gqUpdateScales desc = gqUpdateScalesGet(op);
     return launchUpdateScales(launcher, &desc);
+  }
+  if (gqOperationIsAGroupOffsets(op)) {
+    gqGroupOffsets desc = gqGroupOffsetsGet(op);
+    return launchGroupOffsets(launcher, &desc, statusWord);
   }
   if (gqOperationIsAGroupedAmax(op)) {
     gqGroupedAmax desc = gqGroupedAmaxGet(op);

@@ -427,9 +427,29 @@ static void askOfUpdateScales(const Check *c, MlirOperation op) {
   ask(c, GQ_UPDATE_SCALES_scale, desc.scale, 0, groups);
 }
 
+static void askOfGroupOffsets(const Check *c, MlirOperation op) {
+  gqGroupOffsets desc = gqGroupOffsetsGet(op);
+  ask(c, GQ_GROUP_OFFSETS_scale_offsets, desc.scaleOffsets, 0,
+      (Extent){desc.counts, 0, 1, 0});
+  if (gqDim(desc.offsets, 0) != GQ_DYNAMIC &&
+      gqDim(desc.counts, 0) != GQ_DYNAMIC)
+    return;
+  // G or G + 1 entries: the nearer one of the two.
+  MlirValue groups = buildDim(c, desc.counts, 0);
+  MlirType i64 = mlirValueGetType(groups);
+  MlirValue atLeast[] = {buildDim(c, desc.offsets, 0), groups};
+  MlirValue atMost[] = {
+      gqBuildValue(c->builder, "arith.maxsi", 2, atLeast, i64),
+      buildBinary(c, "arith.addi", groups, 1)};
+  buildCheck(c, GQ_GROUP_OFFSETS_offsets, desc.offsets, 0,
+             gqBuildValue(c->builder, "arith.minsi", 2, atMost, i64), 1, 1);
+}
+
 static void buildExtentChecks(const Check *c, MlirOperation op) {
   if (gqOperationIsAUpdateScales(op))
     askOfUpdateScales(c, op);
+  else if (gqOperationIsAGroupOffsets(op))
+    askOfGroupOffsets(c, op);
   else if (gqOperationIsABlockQuantize(op))
     askOfBlockQuantize(c, op);
   else if (gqOperationIsAPreprocessGroupedMatmulSf(op))

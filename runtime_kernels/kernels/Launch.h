@@ -280,6 +280,13 @@ GQ_INLINE gqLaunchPlan gq_dev_update_scales_plan(
   return (gqLaunchPlan){.grid = ctas ? gq_dev_grid_of(ctas) : 0};
 }
 
+/// One warp has all groups.
+GQ_INLINE gqLaunchPlan gq_dev_group_offsets_plan(
+    const gq_dev_group_offsets_extents *x, int64_t multiprocessors) {
+  (void)multiprocessors;
+  return (gqLaunchPlan){.grid = x->numOffsets > 0};
+}
+
 /// The warps of gq_dev_reduce_tiles that share a column of a group: all of a
 /// CTA, or one if groups have no more tiles than that on average. Not of
 /// influence on the sum.

@@ -32,6 +32,7 @@
 #define GQ_KERNELS_KERNELS_OPERANDS_H
 
 #include "runtime_kernels/kernels/DequantizeTiles.def"
+#include "runtime_kernels/kernels/GroupOffsets.def"
 #include "runtime_kernels/kernels/GroupedAmax.def"
 #include "runtime_kernels/kernels/GroupedMm.def"
 #include "runtime_kernels/kernels/GroupedWgrad.def"
@@ -58,7 +59,8 @@
   X(GROUPED_WGRAD_TILES, GroupedWgradTiles, grouped_wgrad_tiles, 256)          \
   X(GROUPED_WGRAD_ANY, GroupedWgradAny, grouped_wgrad_any, 256)                \
   X(DEQUANTIZE_TILES, DequantizeTiles, dequantize_tiles, 128)                  \
-  X(UPDATE_SCALES, UpdateScales, update_scales, 128)
+  X(UPDATE_SCALES, UpdateScales, update_scales, 128)                           \
+  X(GROUP_OFFSETS, GroupOffsets, group_offsets, 32)
 
 /// What follows the first comma.
 #define GQ_AFTER_COMMA(...) GQ_AFTER_COMMA_(__VA_ARGS__)

@@ -790,6 +790,49 @@ def Gq_UpdateScalesOp : Gq_Op<"update_scales", "history"> {
 }
 
 //===----------------------------------------------------------------------===//
+// group_offsets
+//===----------------------------------------------------------------------===//
+
+def Gq_GroupOffsetsOp : Gq_Op<"group_offsets", "offsets"> {
+  let summary = "Where groups begin, from how many rows they have";
+  let description = [{
+    The sums that the `groups` of the other ops are: for groups of `counts` rows,
+    one after the other,
+
+    `offsets[0] = 0`, `offsets[e+1] = offsets[e] + counts[e]`,
+    `scale_offsets[0] = 0`,
+    `scale_offsets[e+1] = scale_offsets[e] + (counts[e] rounded up to 128)`.
+
+    ```mlir
+    %o, %so = gq.group_offsets ins(%counts : tensor<128xi64>)
+        outs(%o0, %so0 : tensor<129xi32>, tensor<128xi32>)
+        -> tensor<129xi32>, tensor<128xi32>
+    ```
+
+    A count that is negative, and a sum that the type cannot hold, are an error at
+    run time. On a GPU a negative count is 0, and a sum is at most what the type
+    holds (of scale offsets its largest multiple of 128), so that an op that gets
+    them skips the groups from there on; the status says so.
+
+    Constraints:
+    * (C1), (C2), (C3) are those of `gq.block_quantize`.
+    * (C4) `counts` and `scale_offsets` hold G entries, `offsets` G or G+1.
+    * (C5) `scale_offsets` are of the type of `offsets`.
+    * (C6) No tensor has an encoding; memrefs are contiguous.
+  }];
+  let arguments = (ins
+    Gq_Indices:$counts,
+    Gq_Indices:$offsets,
+    Optional<Gq_Indices>:$scale_offsets);
+  let assemblyFormat = [{
+    attr-dict `ins` `(` $counts `:` type($counts) `)`
+    `outs` `(` $offsets (`,` $scale_offsets^)? `:`
+               type($offsets) (`,` type($scale_offsets)^)? `)`
+    (`->` type($results)^)?
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // grouped_mm
 //===----------------------------------------------------------------------===//
 

@@ -93,6 +93,11 @@ GQ_EXPORT void gqCpuUpdateScales(const gqUpdateScalesOperands *operands,
                                  int32_t format, int32_t amaxAlgo,
                                  int32_t margin);
 
+/// offsets[e] = counts[0] + ... + counts[e-1], and scaleOffsets[e] likewise, of
+/// counts rounded up to 128. A negative count and a sum that does not fit its
+/// type are GQ_INVALID_OFFSETS.
+GQ_EXPORT void gqCpuGroupOffsets(const gqGroupOffsetsOperands *operands);
+
 /// out[i, n] = factor * sum_k deq(a)[i, k] * deq(b[e])[n, k] + bias[e, n] with
 /// factor = alpha[e] * row_scales[i] * column_scales[e, n] for the rows i of
 /// each group e; absent operands are left out. Computed in float64, in the

@@ -399,6 +399,7 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_DEQUANTIZE_TILES = 11,
   GQ_KERNEL_QUANTIZE_WHOLE_ROWS = 12,
   GQ_KERNEL_UPDATE_SCALES = 13,
+  GQ_KERNEL_GROUP_OFFSETS = 14,
 } gqKernelFamily;
 
 /// How a kernel is launched.

@@ -349,3 +349,12 @@ func.func @same(%x: memref<?x64xf16, strided<[128, 1], offset: ?>>,
       outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
   return
 }
+
+// An op without attributes; what is absent is zeros.
+// CHECK-LABEL: func @group_offsets
+func.func @group_offsets(%c: memref<3xi64>, %o: memref<?xi32>) {
+  // CHECK: memref.alloca() : memref<3x9xi64>
+  // CHECK: call @gqCpuGroupOffsets(%{{.*}}) : (index) -> ()
+  gq.group_offsets ins(%c : memref<3xi64>) outs(%o : memref<?xi32>)
+  return
+}
