@@ -426,8 +426,13 @@ static bool isHostAccess(MlirOperation op) {
 static bool checkAccesses(MlirOperation module) {
   gqOpList accesses = gqCollect(module, isHostAccess);
   for (intptr_t i = 0; i < accesses.size; ++i)
-    gqOpError(accesses.ops[i], "would run on the host, on device memory; it "
-                               "has no GPU lowering");
+    gqOpError(accesses.ops[i],
+              "would run on the host, on device memory; it has no GPU "
+              "lowering%s",
+              gqIsNamed(accesses.ops[i], "memref.load") // tensor.extract
+                  ? "; gq.group_offsets makes offsets of counts, and a "
+                    "linalg.generic computes with other elements"
+                  : "");
   bool valid = !accesses.size;
   gqOpListFree(&accesses);
   return valid;

@@ -150,12 +150,13 @@ class Spec:
             counts = ", ".join(map(str, segments))
             attributes["operandSegmentSizes"] = f"array<i32: {counts}>"
         listed = ", ".join(f"{n} = {a}" for n, a in sorted(attributes.items()))
+        properties = f" <{{{listed}}}>" if attributes else ""
         operands, operand_types = zip(*values)
         results = ", ".join(f"%r{i}" for i in range(len(outs)))
         body = "\n  ".join(
             [
                 *lines,
-                f'{results} = "gq.{self.op}"({", ".join(operands)}) <{{{listed}}}>'
+                f'{results} = "gq.{self.op}"({", ".join(operands)}){properties}'
                 f" {self.region} : ({', '.join(operand_types)}) -> ({', '.join(types)})",
                 f"return {results} : {', '.join(types)}",
             ]

@@ -687,6 +687,61 @@ def update_scales(
 
 
 # ---------------------------------------------------------------------------
+# group_offsets
+# ---------------------------------------------------------------------------
+
+
+def _plan_offsets(p, dtype, closed, scale_offsets):
+    if dtype not in ("int32", "int64"):
+        raise invalid_argument(f"dtype: expected 'int32' or 'int64', found {dtype!r}")
+    index = dtype.replace("int", "i")
+    (groups,) = p.take("counts", INDICES, [None])
+    outputs = {"offsets": groups + bool(closed)}
+    if scale_offsets:
+        outputs["scale_offsets"] = groups
+    return Spec(
+        "group_offsets",
+        {"counts": [Use("counts", p.elements["counts"], (groups,))]},
+        {n: Output(Use(n, index, (g,)), (g,), False, False) for n, g in outputs.items()},
+        {},
+        wrap=_several,
+    )
+
+
+_offsets_planner = Planner(("counts",), _plan_offsets)
+
+
+def group_offsets(
+    counts, *, dtype: str = "int32", closed: bool = True, scale_offsets: bool = True,
+    out=None, stream=None,
+):  # fmt: skip
+    """Where groups begin, from how many rows each has: what other functions take.
+
+    offsets[e] is the sum of the counts before e, and scale_offsets[e] that of the
+    counts rounded up to 128. Nothing waits for the counts of a GPU: there a negative
+    one is 0, and a sum stops at what the type holds; check_stream() then raises.
+
+    Args:
+      counts: [G] int32 or int64, such as torch.bincount() returns.
+      dtype: of what is returned, "int32" or "int64".
+      closed: whether offsets have the end of the last group too.
+      scale_offsets: whether they are wanted.
+      out: arrays for the results.
+      stream: as of grouped_block_quantize().
+
+    Returns:
+      offsets [G+1] ([G] if not closed), or (offsets, scale_offsets), of which the
+      latter are [G].
+
+    Raises:
+      gq.Error: on the CPU if a count is negative or a sum is more than the type
+        holds, and as grouped_block_quantize().
+    """
+    options = (dtype, closed, scale_offsets)
+    return _offsets_planner.run(options, (counts,), _listed(out), stream)
+
+
+# ---------------------------------------------------------------------------
 # grouped_amax
 # ---------------------------------------------------------------------------
 

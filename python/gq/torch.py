@@ -179,6 +179,11 @@ _amax_op = _define(
     ),
     several=True,
 )  # fmt: skip
+_offsets_op = _define(
+    "group_offsets",
+    _functions._offsets_planner,
+    ("str dtype", "bool closed", "bool scale_offsets"),
+)
 _mm_op = _define(
     "grouped_mm",
     _functions._mm_planner,
@@ -380,6 +385,14 @@ def grouped_amax(
         _listed(x), row_indices, offsets, None, None, noop_flag, rows, encoded,
         producer, amax, columnwise_amax, row_amax, column_amax,
     )  # fmt: skip
+    return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+def group_offsets(
+    counts, *, dtype: str = "int32", closed: bool = True, scale_offsets: bool = True
+):
+    """gq.group_offsets() as the operator gq::group_offsets."""
+    outs = _offsets_op(counts, dtype, closed, scale_offsets)
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 

@@ -454,6 +454,28 @@ def test_control_flow():
     compare("control flow", mlir("control_flow"), [x, np.int64(1)])
 
 
+def test_group_offsets():
+    """What the CPU computes; of hostile counts, what is not more than i32 holds."""
+    text = """
+    func.func @main(%c: tensor<?xi64>, %o0: tensor<?xi32>, %s0: tensor<?xi32>)
+        -> (tensor<?xi32>, tensor<?xi32>) {
+      %o, %s = gq.group_offsets ins(%c : tensor<?xi64>)
+          outs(%o0, %s0 : tensor<?xi32>, tensor<?xi32>) -> tensor<?xi32>, tensor<?xi32>
+      return %o, %s : tensor<?xi32>, tensor<?xi32>
+    }"""
+    rng = np.random.default_rng(5)
+    for groups in (0, 1, 31, 32, 33, 128, 4096):
+        for closed in (0, 1):
+            out = np.full(groups + closed, 77, np.int32), np.full(groups, 77, np.int32)
+            counts = rng.integers(0, 500, groups)
+            compare(f"group offsets {groups} {closed}", text, [counts, *out])
+    counts = np.array([3, -1, 130, 2**40, 5, -(2**63)])
+    outs = np.zeros(7, np.int32), np.zeros(6, np.int32)
+    code, error, _ = run(text, [counts, *outs], "cuda")
+    found = code != 0 and "INVALID_OFFSETS" in error
+    report("group offsets hostile", None if found else f"{code}: {error}")
+
+
 def test_moe():
     """Normalization, gelu, gather and quantization: tanh differs."""
     rng = np.random.default_rng(23)
@@ -833,7 +855,7 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
     if arguments.only is None:
         # The long ones first.
         for test in (
-            test_leftovers, test_control_flow, test_random, test_blocks, test_gather,
+            test_leftovers, test_control_flow, test_group_offsets, test_random, test_blocks, test_gather,
             test_producers, test_moe,
             test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
             test_grouped_mm_golden, test_grouped_wgrad, test_training, test_activations, test_amax,

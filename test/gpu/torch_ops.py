@@ -207,6 +207,9 @@ def operators_are_the_functions():
             "current scaling": [m.grouped_quantize(x, offsets, outer_amax=amax).data],
             "grouped_amax": m.grouped_amax(x, offsets, row_amax=True, column_amax=True),
             "update_scales": m.update_scales(amax, history, next_scale),
+            "group_offsets": m.group_offsets(offsets.diff().long()),
+            "group_offsets alone": [m.group_offsets(
+                offsets.diff(), dtype="int64", closed=False, scale_offsets=False)],
             "grouped_mm": [m.grouped_mm(both, m.quantize_weights(w, fmt))],
             "grouped_mm fp8": [m.grouped_mm(
                 fp8, w.to(torch.float8_e4m3fn), alpha=fp8.scale_inv)],
@@ -312,6 +315,7 @@ def operators():
         (q.data, w.data, q.scales, w.scales, offsets, q.scale_offsets, *[None] * 4, fmt,
          fmt, "k", "bfloat16", True),
     )  # fmt: skip
+    check_operator(ops.group_offsets, (offsets.diff(), "int32", True, True))
     columns = q.columnwise_data, q.columnwise_scales
     check_operator(
         ops.grouped_wgrad,

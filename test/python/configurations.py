@@ -432,6 +432,56 @@ class UpdateScales:
         return Problem(arguments, ["history", "scale"], body, equal(wanted, stored))
 
 
+class GroupOffsets:
+    OPTIONS = {
+        "counts": ["i32", "i64"],
+        "index": ["i32", "i64"],
+        "closed": [True, False],
+        "scales": [True, False],
+        "memref": [False, True],
+    }
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def repair(c):
+        pass
+
+    @staticmethod
+    def problem(rng, c):
+        return {
+            "groups": pick(rng, [0, 31, 32, 33, 4096, *GROUPS]),
+            "largest": pick(rng, [1, 300, 1 << 18]),
+        }
+
+    @staticmethod
+    def build(c):
+        rng = np.random.default_rng(c["seed"])
+        dtypes = {"i32": np.int32, "i64": np.int64}
+        counts = rng.integers(0, c["largest"], c["groups"]).astype(dtypes[c["counts"]])
+        counts[rng.random(c["groups"]) < 0.3] = 0
+        wanted = oracle.group_offsets(counts, dtypes[c["index"]], c["closed"])
+        names = ["offsets", "scale_offsets"] if c["scales"] else ["offsets"]
+        stored = [cases.Poisoned(x.shape, x.dtype) for x, _ in zip(wanted, names)]
+        arguments = [Argument("counts", counts, c["counts"])]
+        arguments += [Argument(n, s.array, c["index"]) for n, s in zip(names, stored)]
+        for a in arguments:
+            a.memref = c["memref"]
+
+        def body(t):
+            op = f"""gq.group_offsets {formats.clause("ins", t, "counts")}
+                {formats.clause("outs", t, *names)}"""
+            if c["memref"]:
+                return op, [f"%{n}" for n in names]
+            results = [f"%{n}_result" for n in names]
+            types = ", ".join(t[n] for n in names)
+            return f"{', '.join(results)} = {op} -> {types}", results
+
+        return Problem(arguments, names, body, equal(wanted[: len(names)], stored))
+
+
 def groups_of(c):
     """values.Groups of a configuration with "groups" [m, gap]."""
     gaps = [gap for _, gap in c["groups"]] + [0]
@@ -814,6 +864,7 @@ OPS = {
     "grouped_block_quantize": GroupedBlockQuantize,
     "grouped_quantize": GroupedQuantize,
     "update_scales": UpdateScales,
+    "group_offsets": GroupOffsets,
     "grouped_amax": GroupedAmax,
     "grouped_mm": GroupedMm,
     "grouped_wgrad": GroupedWgrad,

@@ -195,6 +195,14 @@ def update_scales(fmt, amax, history, scale, algo="max", margin=0):
     return history, np.where(np.isfinite(a) & (a > 0), new, scale)
 
 
+def group_offsets(counts, dtype=np.int32, closed=True):
+    """counts [G] -> offsets [G+1], or [G], and scale offsets [G]."""
+    counts = [int(c) for c in counts]
+    offsets = [sum(counts[:e]) for e in range(len(counts) + closed)]
+    scales = [sum(-(-c // 128) * 128 for c in counts[:e]) for e in range(len(counts))]
+    return np.array(offsets, dtype), np.array(scales, dtype)
+
+
 def block_scales(amax, fmt, recipe, outer):
     """The stored scales of blocks, and the factors of their elements. Formats of
     a whole tensor have the outer scale, or that of an outer amax, as the factor.

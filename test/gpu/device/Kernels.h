@@ -42,6 +42,10 @@ void launchSwizzle(Kernel kernel, const QuantizeRowsOperands *o,
 void launchTwoOps(Kernel block, Kernel swizzle, const QuantizeRowsOperands *o,
                   uint64_t linear, int64_t scaleColumns, Handle stream);
 
+/// Tests of gq.group_offsets, a part of runTests; calls `report` for each.
+void testOffsets(Handle module, int device,
+                 void (*report)(bool ok, const char *name, const char *what));
+
 /// What the commands of main.c do with the arguments after KERNELS. Of tests
 /// these are the folder of golden files and perhaps "quick".
 int runTests(Handle module, int device, int argc, char **argv);

@@ -6,6 +6,7 @@
 // QUANTIZE(name, what to load, format, recipe, layout, packed, rows, offset
 //          bits, kind of outer scale, bits of row indices)
 // SWIZZLE(name, format, offset bits)
+// OFFSETS(name, bits of counts, offset bits)
 //
 // A new format in gq/Runtime/Formats.def has the kernels of OF_FORMAT.
 //
@@ -89,6 +90,11 @@ PLAIN(fp8_e5m2_1x128_f32_linear_i64, f32, FP8_E5M2_1X128, LINEAR, GROUPED, 64)
 GQ_FORMATS(BLOCK_OF_FORMAT)
 
 SWIZZLE(preprocess, NVFP4, 32)
+
+OFFSETS(offsets_i32, 32, 32)
+OFFSETS(offsets_i64, 64, 64)
+OFFSETS(offsets_i32_of_i64, 64, 32)
+OFFSETS(offsets_i64_of_i32, 32, 64)
 
 #undef PLAIN
 #undef PACKED

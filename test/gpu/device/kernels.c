@@ -37,4 +37,11 @@
     CALL(swizzle_scales, GQ_SWIZZLE_SCALES_OPERANDS);                          \
   }
 
+#define OFFSETS(NAME, COUNT_BITS, BITS)                                        \
+  KERNEL NAME(GroupOffsetsOperands o) {                                        \
+    const int32_t countBits = COUNT_BITS;                                      \
+    const int32_t offsetBits = BITS;                                           \
+    CALL(group_offsets, GQ_GROUP_OFFSETS_OPERANDS);                            \
+  }
+
 #include "Variants.h"

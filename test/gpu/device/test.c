@@ -1267,6 +1267,7 @@ int runTests(Handle kernels, int ordinal, int argc, char **argv) {
   testFormats(quick);
   testTwoOps();
   testHostile();
+  testOffsets(module, device, report);
   testGraph();
   if (!quick) {
     testHuge(GQ_FORMAT_NVFP4);

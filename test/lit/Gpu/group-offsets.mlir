@@ -9,11 +9,13 @@
 // PTX-NOT: call
 // PTX: atom.{{.*}}or.b32
 // CHECK: llvm.func @offsets
+// G scale offsets, and G or G + 1 offsets: the nearer one.
 // CHECK: llvm.call @gqLaunchExtent(
-// G or G + 1 entries.
-// CHECK: llvm.intr.smax
-// CHECK: llvm.intr.smin
-// CHECK: llvm.call @gqLaunchExtent(
+// CHECK: %[[MORE:.*]] = llvm.icmp "sgt"
+// CHECK-NEXT: %[[MOST:.*]] = llvm.select %[[MORE]]
+// CHECK: %[[LESS:.*]] = llvm.icmp "slt" %[[MOST]]
+// CHECK-NEXT: %[[NEAR:.*]] = llvm.select %[[LESS]]
+// CHECK: llvm.call @gqLaunchExtent(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[NEAR]],
 // CHECK: gpu.launch_func <{{.*}}> @gq_kernels_0::@group_offsets
 // CHECK-NOT: gpu.launch_func
 func.func @offsets(%c: tensor<?xi64>, %o0: tensor<?xi32>, %s0: tensor<?xi32>)

@@ -25,6 +25,26 @@ func.func @no_loops(%x: tensor<?x8xf32>, %y0: tensor<?x8xf32>) -> tensor<?x8xf32
 
 // -----
 
+// As a frontend may sum up counts.
+func.func @loop_over_offsets(%counts: tensor<8xi32>, %o0: tensor<9xi32>) -> tensor<9xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %o = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %o0) -> tensor<9xi32> {
+    // expected-error @+1 {{'memref.load' op would run on the host, on device memory; it has no GPU lowering; gq.group_offsets makes offsets of counts, and a linalg.generic computes with other elements}}
+    %n = tensor.extract %counts[%i] : tensor<8xi32>
+    // expected-error @+1 {{'memref.load' op would run on the host}}
+    %s = tensor.extract %a[%i] : tensor<9xi32>
+    %next = arith.addi %s, %n : i32
+    %j = arith.addi %i, %c1 : index
+    %b = tensor.insert %next into %a[%j] : tensor<9xi32>
+    scf.yield %b : tensor<9xi32>
+  }
+  return %o : tensor<9xi32>
+}
+
+// -----
+
 func.func @scalar_of_a_tensor(%x: tensor<4xi32>, %i: index) -> i32 {
   // expected-error @+1 {{'memref.load' op would run on the host, on device memory; it has no GPU lowering}}
   %r = tensor.extract %x[%i] : tensor<4xi32>

@@ -14,6 +14,7 @@
 
 #define QUANTIZE(NAME, ...) KERNEL(NAME, QuantizeRowsOperands)
 #define SWIZZLE(NAME, ...) KERNEL(NAME, SwizzleScalesOperands)
+#define OFFSETS(NAME, ...) KERNEL(NAME, GroupOffsetsOperands)
 
 #define KERNEL(NAME, TYPE)                                                     \
   void NAME(TYPE o);                                                           \
