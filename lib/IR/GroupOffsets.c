@@ -13,8 +13,6 @@
 GQ_DEFINE_OP_OF_ROWS(GroupOffsets)
 
 MlirLogicalResult gqGroupOffsetsVerify(MlirOperation op) {
-  if (!gqCheckUniform(op)) // (C3)
-    return mlirLogicalResultFailure();
   gqGroupOffsets desc = gqGroupOffsetsGet(op);
   int64_t groups = gqDim(desc.counts, 0), entries = gqDim(desc.offsets, 0);
   gqUnify(&groups, gqDim(desc.scaleOffsets, 0));

@@ -712,9 +712,14 @@ _offsets_planner = Planner(("counts",), _plan_offsets)
 
 
 def group_offsets(
-    counts, *, dtype: str = "int32", closed: bool = True, scale_offsets: bool = True,
-    out=None, stream=None,
-):  # fmt: skip
+    counts: AnyArray,
+    *,
+    dtype: str = "int32",
+    closed: bool = True,
+    scale_offsets: bool = True,
+    out: AnyArray | Sequence[AnyArray] | None = None,
+    stream: Any = None,
+) -> Any:
     """Where groups begin, from how many rows each has: what other functions take.
 
     offsets[e] is the sum of the counts before e, and scale_offsets[e] that of the

@@ -34,6 +34,7 @@ __all__ = [
     "block_dequantize",
     "block_quantize",
     "fake_quantize",
+    "group_offsets",
     "grouped_amax",
     "grouped_block_quantize",
     "grouped_dequantize",
@@ -389,8 +390,12 @@ def grouped_amax(
 
 
 def group_offsets(
-    counts, *, dtype: str = "int32", closed: bool = True, scale_offsets: bool = True
-):
+    counts: torch.Tensor,
+    *,
+    dtype: str = "int32",
+    closed: bool = True,
+    scale_offsets: bool = True,
+) -> torch.Tensor | tuple[torch.Tensor, ...]:
     """gq.group_offsets() as the operator gq::group_offsets."""
     outs = _offsets_op(counts, dtype, closed, scale_offsets)
     return outs[0] if len(outs) == 1 else tuple(outs)

@@ -84,6 +84,10 @@ FUNCTIONS = {
     "update_scales": (
         gq.update_scales, dict(amax=PER_GROUP, history=((4, G), "f32"), scale=PER_GROUP), {},
     ),
+    "group_offsets": (
+        gq.group_offsets, dict(counts=((G,), "i64")),
+        dict(out=[((G + 1,), "i32"), ((G,), "i32")]),
+    ),
     "grouped_amax": (
         gq.grouped_amax, dict(x=X, offsets=OFFSETS, row_indices=((M,), "i64")), {},
     ),
@@ -148,7 +152,8 @@ def message(name, defect, first):
     """What the error says; an argument on another device than the first is named,
     whichever of the two is wrong."""
     if "device" in defect and name == first and defect != "another kind of device":
-        return r"^(\w+: )?\w+: expected .*, (where|found)"
+        # A place of `out` is named with what belongs there.
+        return r"^(\w+: )?\w+(\[\d\] \(\w+\))?: expected .*(, where|, found)"
     return rf"^(\w+: )?{name}: expected "
 
 

@@ -3,7 +3,7 @@
 // One chunk a constraint, named after the op and the constraint's number.
 
 func.func @group_offsets_c1(%c: memref<3xi16>, %o: memref<4xi32>) {
-  // expected-error @+1 {{must be}}
+  // expected-error @+1 {{requires 'counts' to be a 1D tensor or memref of i32 or i64, but got memref<3xi16>}}
   gq.group_offsets ins(%c : memref<3xi16>) outs(%o : memref<4xi32>)
   return
 }
@@ -11,7 +11,7 @@ func.func @group_offsets_c1(%c: memref<3xi16>, %o: memref<4xi32>) {
 // -----
 
 func.func @group_offsets_c2(%c: tensor<3xi32>, %o: tensor<4xi32>) {
-  // expected-error @+1 {{expected the number of tensor results (0) to be equal to the number of output tensors (1)}}
+  // expected-error @+1 {{requires a result for each tensor that it writes, 1 in all, but has 0}}
   gq.group_offsets ins(%c : tensor<3xi32>) outs(%o : tensor<4xi32>)
   return
 }
