@@ -24,10 +24,10 @@
 /// the caller then specialize it.
 #define GQ_DEV static inline __attribute__((always_inline))
 
-/// GQ_DEV_CHIP is defined where the chip's instructions are there
-/// (arch/Nvptx.h), also as the tests emulate them: then a header has, besides
-/// its reference forms, the fast ones. GQ_GLOBAL marks what a pointer points to
-/// as the global memory of a GPU.
+/// GQ_DEV_CHIP is defined where the chip's instructions are available
+/// (arch/Nvptx.h), or emulated by the tests: then a header has its fast forms
+/// besides its reference forms. GQ_GLOBAL marks what a pointer points to as the
+/// global memory of a GPU.
 #ifdef __NVPTX__
 #define GQ_DEV_CHIP
 #define GQ_GLOBAL __attribute__((address_space(1)))

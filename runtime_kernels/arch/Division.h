@@ -24,8 +24,8 @@ GQ_DEV double gq_dev_quotient64(float a, float b) {
   return quotient < 0.0 || quotient > 0.0 ? quotient : a * approx;
 }
 
-/// a / b rounded. The division of the compiler is a call where operands are
-/// unusual, and its registers cost more than they are worth here.
+/// a / b rounded. The compiler's division is a call for unusual operands, and
+/// the registers of that call cost more than it is worth here.
 ///
 /// The quotient of two floats is the middle between two others or 2^-49 of it
 /// away, which an error of the last place of a float64 cannot bridge.

@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What matrix products need on every chip, one function an instruction.
+// What matrix products need on every chip, one function per instruction.
 // Addresses of shared memory are 32 bits.
 //
 //===----------------------------------------------------------------------===//
@@ -72,8 +72,8 @@ GQ_DEV void gq_dev_store_shared4(uint32_t address, uint32_t x) {
   __asm__ volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(x) : "memory");
 }
 
-/// Begin to copy 16 bytes around L1, or 4, at multiples of that; zeros of a
-/// source that is missing, which is not read.
+/// Begin to copy 16 bytes past L1, or 4, both aligned to their size; a missing
+/// source is not read and gives zeros.
 GQ_DEV void gq_dev_begin_copy16_l2(bool exists, uint32_t to,
                                    const void GQ_GLOBAL *from) {
   __asm__ volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
@@ -87,7 +87,7 @@ GQ_DEV void gq_dev_begin_copy4(bool exists, uint32_t to,
                    : "memory");
 }
 
-/// Copies that this thread began since the last commit become a group.
+/// Makes a group of the copies that this thread began since the last commit.
 GQ_DEV void gq_dev_commit_copies(void) {
   __asm__ volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -100,8 +100,8 @@ GQ_DEV void gq_dev_commit_copies(void) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-/// 16 and 2 bytes at multiples of that that are read once and pass L1 by; zeros
-/// if they do not exist.
+/// 16 and 2 aligned bytes that are read once, past L1; zeros if they do not
+/// exist.
 GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists,
                                            const void GQ_GLOBAL *p) {
   gq_dev_u32x4 x = {0, 0, 0, 0};

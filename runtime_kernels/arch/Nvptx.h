@@ -41,8 +41,8 @@ GQ_DEV uint32_t gq_dev_thread(void) {
   return (uint32_t)__nvvm_read_ptx_sreg_tid_x();
 }
 
-/// x, of which the compiler knows no more: what follows from it is computed
-/// where it is needed, and not before a loop and kept.
+/// x, but unknown to the compiler: what depends on it is computed where it is
+/// needed, instead of ahead of a loop and kept.
 GQ_DEV uint32_t gq_dev_here(uint32_t x) {
   __asm__ volatile("" : "+r"(x));
   return x;
@@ -74,7 +74,7 @@ GQ_DEV uint32_t gq_dev_num_ctas(void) {
 /// All threads of the CTA wait for each other; what they wrote is seen.
 GQ_DEV void gq_dev_barrier(void) { __nvvm_bar_sync(0); }
 
-/// The same of the lanes of a warp.
+/// The same for the lanes of a warp.
 GQ_DEV void gq_dev_warp_barrier(void) { __nvvm_bar_warp_sync((unsigned)-1); }
 
 //===----------------------------------------------------------------------===//
@@ -100,7 +100,8 @@ GQ_DEV float gq_dev_shuffle_f32(float x, uint32_t lane) {
   return gq_dev_f32_from_bits(gq_dev_shuffle(gq_dev_f32_bits(x), lane));
 }
 
-/// The value of the lane whose number differs in the bits of `mask`.
+/// The value of the lane whose number differs in the bits of `mask` from this
+/// one's.
 GQ_DEV uint32_t gq_dev_shuffle_xor(uint32_t x, uint32_t mask) {
   return (uint32_t)__nvvm_shfl_sync_bfly_i32(-1, (int)x, (int)mask, 31);
 }
@@ -421,9 +422,10 @@ GQ_DEV void gq_dev_store16_if(bool condition, void GQ_GLOBAL *p,
                    : "memory");
 }
 
-/// Begins to copy 16 bytes to shared memory, both at multiples of 16; of a
-/// missing source, which is not read, zeros. gq_dev_wait_for_copies is when
-/// they are there. By way of L1: around it, each sector came twice from L2.
+/// Begins to copy 16 bytes to shared memory, both aligned to 16; a missing
+/// source is not read and gives zeros. They have arrived after
+/// gq_dev_wait_for_copies. By way of L1: past it, each sector came twice from
+/// L2.
 GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 GQ_SHARED *to,
                                 const void GQ_GLOBAL *from) {
   __nvvm_cp_async_ca_shared_global_16(to, from);

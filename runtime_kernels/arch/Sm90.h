@@ -17,9 +17,9 @@
 #include "runtime_kernels/arch/Mma.h"
 
 /// Gives registers of this warpgroup's threads back, or takes some, until each
-/// has `n`, a constant multiple of 8. What is taken must have been given back,
-/// else the taker waits for ever: the sum over all threads of the CTA stays at
-/// most that at entry.
+/// has `n`, a constant multiple of 8. What is taken must have been given back
+/// before, or the taker waits forever: the sum over all threads of the CTA
+/// never exceeds that at entry.
 #define GQ_DEV_GIVE_REGISTERS(n)                                               \
   __asm__ volatile("setmaxnreg.dec.sync.aligned.u32 " #n ";")
 #define GQ_DEV_TAKE_REGISTERS(n)                                               \
@@ -40,7 +40,7 @@ GQ_DEV void gq_dev_fence_barriers(void) {
   __asm__ volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/// What this thread wrote before is seen by those that wait for the phase.
+/// Those that wait for the phase see what this thread wrote before.
 GQ_DEV void gq_dev_mbarrier_arrive(uint32_t barrier) {
   __asm__ volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier)
                    : "memory");

@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Takes elements that have been multiplied by their block's factor. `format` is
-// a constant in the callers.
+// Elements have been multiplied by their block's factor. `format` is a constant
+// in the callers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ GQ_DEV uint8_t gq_dev_code_from_f32(gqFormat format, float x) {
   }
 }
 
-/// What a code stands for: that in the low four bits if it has four.
+/// What a code stands for; a 4-bit code is in the low four bits.
 GQ_DEV float gq_dev_f32_from_code(gqCode code, uint8_t byte) {
   switch (code) {
   case GQ_CODE_E2M1:

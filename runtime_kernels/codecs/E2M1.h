@@ -115,7 +115,7 @@ GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_in_steps(void) {
 #endif
 }
 
-/// What 1 comes as, a power of two.
+/// What 1 is passed as, a power of two.
 GQ_DEV float gq_dev_e2m1_one(gq_dev_e2m1_way way) {
   return way == GQ_DEV_E2M1_SPACED    ? 0x1p-14f
          : way == GQ_DEV_E2M1_ROUNDED ? 0x1p-6f

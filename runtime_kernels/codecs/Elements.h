@@ -55,8 +55,9 @@ GQ_DEV uint32_t gq_dev_max_word(gqElementType type, uint32_t a, uint32_t b) {
 
 /// The same of the first `count` of 16 words, a power of two.
 ///
-/// Here and elsewhere a loop goes as far as it ever does and skips what there
-/// is not, so that it is unrolled before its bound is known to be constant.
+/// Here and elsewhere a loop always runs to its largest bound and skips what
+/// does not exist, so that it is unrolled before its bound is known to be
+/// constant.
 GQ_DEV uint32_t gq_dev_max_words(gqElementType type,
                                  const uint32_t words[GQ_DEV_UNIT],
                                  uint32_t count) {

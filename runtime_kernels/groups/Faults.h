@@ -10,24 +10,24 @@
 //   its extents do not fit between its offsets (ragged groups), or if its tiles
 //   of scales do not begin at a multiple of 128 or do not lie in the buffer
 //   (given scale offsets). In outputs where groups follow each other without a
-//   gap, it stands as if it had no rows. A group that does not fit into one of
-//   those outputs is skipped, too, and with it all later groups that have rows.
+//   gap, it counts as having no rows. A group that does not fit into one of
+//   those outputs is skipped too, and so are all later groups that have rows.
 //
-//   Of a skipped group nothing is written, but its sums and its largest
-//   magnitude: 0. Its rows are not rows of no group. All else is written as
-//   always.
+//   Nothing of a skipped group is written except its sums and its largest
+//   magnitude, which are 0. Its rows do not count as rows in no group.
+//   Everything else is written as always.
 //
-//   Where offsets decrease, rows may be in several groups, or in one and in
-//   none; where tiles of scales overlap, bytes are those of two groups. Which
-//   of them counts is not specified; nor is, if rows of several groups make
-//   more work than M rows in G groups can, which groups are left out of it.
+//   If offsets decrease, rows may be in several groups, or both in a group and
+//   in none; if tiles of scales overlap, bytes belong to two groups. It is not
+//   specified which one wins, nor, if the rows of several groups make more work
+//   than M rows in G groups can, which groups are left out.
 //
 // The status word has a bit for each kind of fault that a group has, and
 // nothing outside of the outputs is touched.
 //
-// So whether a group is skipped depends on its own offsets and on the sum of
-// those before it, which a kernel computes anyway, and ordinary offsets cost
-// nothing but the question.
+// So whether a group is skipped depends only on its own offsets and on the sum
+// of those before it, which a kernel computes anyway; valid offsets cost only
+// the check.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@
 #include "runtime_kernels/kernels/Launch.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 
-/// A group, of extents that may be wrong.
+/// A group, whose extents may be invalid.
 typedef struct gq_dev_group {
   /// Its first row or, if ragged, element, and the one after it.
   int64_t begin, end;
@@ -88,7 +88,7 @@ GQ_DEV bool gq_dev_group_fits(const gq_dev_groups *groups, gq_dev_group group) {
           group.begin % GQ_RAGGED_ALIGNMENT == 0);
 }
 
-/// Whether the tiles of scales of group e, were it of so many rows, lie in the
+/// Whether the tiles of scales of group e, if it had so many rows, lie in the
 /// buffer, given scale offsets.
 GQ_DEV bool gq_dev_group_scales_fit(const gq_dev_groups *groups, uint32_t e,
                                     int64_t rows) {
@@ -100,8 +100,8 @@ GQ_DEV bool gq_dev_group_scales_fit(const gq_dev_groups *groups, uint32_t e,
          gq_dev_up(rows, GQ_DEV_TILE_ROWS) <= groups->scaleRows - begin;
 }
 
-/// Of group e the GQ_DEV_STATUS_ bits for which it is skipped by itself; makes
-/// it one of no rows then.
+/// The GQ_DEV_STATUS_ bits for which group e itself is skipped; if there are
+/// any, the group is left with no rows.
 GQ_DEV uint32_t gq_dev_check_group(const gq_dev_groups *groups, uint32_t e,
                                    gq_dev_group *group) {
   bool fits = gq_dev_group_fits(groups, *group);

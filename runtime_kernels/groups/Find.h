@@ -149,11 +149,11 @@ GQ_DEV bool gq_dev_pivot_at_most(const gq_dev_row_groups *groups, uint32_t lane,
   return (int32_t)gq_dev_shuffle(pivot, lane) <= gq_dev_narrow(row);
 }
 
-/// The group of each lane's row, one that starts at or before it and ends after
-/// it; if there is none, one of number GQ_DEV_NO_GROUP and any rows. Five
-/// steps are made between the lanes, the next by bisection, and the last four
-/// offsets are loaded at once: with 128 groups nothing waits for memory twice.
-/// All lanes take part.
+/// The group of each lane's row, which starts at or before the row and ends
+/// after it; if there is none, its number is GQ_DEV_NO_GROUP and its rows are
+/// arbitrary. The first five steps are made between the lanes, the next by
+/// bisection, and the last four offsets are loaded at once: with 128 groups
+/// nothing waits for memory twice. All lanes take part.
 GQ_DEV gq_dev_placed_group gq_dev_find_group(const gq_dev_row_groups *groups,
                                              int64_t row) {
   const uint32_t last = 4;

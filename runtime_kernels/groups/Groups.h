@@ -9,8 +9,8 @@
 // belong to no group. Empty groups are ordinary. Ragged groups are ranges of
 // elements, each a matrix of its own.
 //
-// On the CPU offsets are checked before anything is done. On a GPU they are
-// used as they are: Faults.h.
+// The CPU checks offsets before it does anything. A GPU uses them as they are:
+// Faults.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// As the operands give them. What is constant on a GPU is so marked.
+/// As the operands give them. What is constant on a GPU is marked so.
 typedef struct gq_dev_groups {
   /// [numOffsets] i32 or i64.
   const void GQ_GLOBAL *offsets;

@@ -14,8 +14,8 @@ GQ_DEV void clear(uint32_t GQ_GLOBAL *p, int64_t count, int64_t first,
     p[i] = 0;
 }
 
-/// Rows of skipped groups are left alone, as are those of none that are not
-/// wanted.
+/// Rows of skipped groups are left alone, and so are rows in no group unless
+/// they are wanted.
 GQ_DEV_KERNEL void
 gq_dev_clear_amax(GQ_DEV_PARAMETERS(GQ_CLEAR_AMAX_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))

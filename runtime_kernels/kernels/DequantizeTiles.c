@@ -42,7 +42,7 @@ typedef struct Dequantization {
   gqFormatTraits traits;
   gq_dev_dequantizer dequantizer;
   bool columnwise, tiled, transposed;
-  /// Of addresses and strides; scales at a multiple of 16.
+  /// Alignment of addresses and strides; scales are at a multiple of 16.
   bool dataAligned, scalesAligned, outAligned;
 } Dequantization;
 
@@ -95,7 +95,7 @@ typedef struct Source {
   int64_t dataPitch, scalesPitch;
   uint8_t GQ_GLOBAL *out;
   int64_t outPitch;
-  /// Of the job, and of the lane's columns those that exist.
+  /// In the job: the lane's columns, and how many of them exist.
   uint32_t rows, columns, paddedRows, count;
   /// Of the job along the blocks.
   uint32_t scaleColumns;
@@ -215,10 +215,10 @@ typedef struct Factor {
 
 /// Those of a lane's elements.
 typedef struct Factors {
-  /// One for all of them, or one each.
+  /// One for all of them, or one for each.
   Factor of[LANE_ELEMENTS];
   bool shared;
-  /// Some quotients could be denormal or overflow.
+  /// Whether some quotients could be denormal or overflow.
   bool rare;
 } Factors;
 
@@ -269,7 +269,7 @@ GQ_DEV float dequantizedRare(const Dequantization *q, float value,
                              uint32_t bits, float outer) {
   double quotient = gq_dev_quotient64(factorWithout(q, bits, outer), outer);
   float x = (float)((double)value * quotient);
-  // A float64 keeps another NaN than the chip's of float32.
+  // The NaN of a float64 would differ from the chip's float32 NaN.
   return x == x ? x : gq_dev_f32_from_bits(0x7fffffff);
 }
 

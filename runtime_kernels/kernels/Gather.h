@@ -4,9 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // With row indices, row m of an input is row indices[m] of a source of N rows.
-// The indices are not known to be right: for one that is not in [0, N) nothing
-// of the source is read, not even if it has no row at all, and the elements are
-// zero.
+// Indices may be invalid: for one that is not in [0, N) nothing of the source
+// is read, which may have no rows at all, and the elements are zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +14,8 @@
 
 #include "runtime_kernels/kernels/Inputs.h"
 
-/// The row of the source that row `row` is read from, -1 if its index is wrong.
-/// `indices` are of constant width `index_bits`, 32 or 64.
+/// The row of the source that row `row` is read from; -1 if its index is
+/// invalid. `indices` are of constant width `index_bits`, 32 or 64.
 int64_t gq_dev_source_row(const void GQ_GLOBAL *indices, int32_t index_bits,
                           int64_t source_rows, int64_t row);
 
@@ -29,8 +28,8 @@ void gq_dev_load16_gathered(gq_load16 *load, const void *matrix,
 const void GQ_GLOBAL *gq_dev_gathered_element(const void *matrix,
                                               int64_t source_row, int64_t size);
 
-/// Sets a bit of the status word if one of the indices of the [rows] is wrong.
-/// All threads of the grid take part.
+/// Sets a bit of the status word if one of the indices of the [rows] is
+/// invalid. All threads of the grid take part.
 void gq_dev_check_row_indices(const void GQ_GLOBAL *indices, int32_t index_bits,
                               int64_t source_rows, int64_t rows,
                               uint32_t GQ_GLOBAL *status);

@@ -3,10 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The jobs of the kernel of tiles, and how their elements are loaded, with
-// nothing to be quantized: lanes measure rows and columns as if all of a job's
-// were a block, thread i puts together row i and column i, and raises what is
-// in memory.
+// The jobs of the kernel of tiles, loaded as there, but nothing is quantized:
+// lanes measure rows and columns as if each row and column of a job were a
+// block, and thread i combines row i and column i and raises what is in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -150,7 +149,7 @@ GQ_DEV void raiseResults(const Op *o, const Results *results,
   }
 }
 
-/// A direction of blocks as long as a job, which goes nowhere.
+/// A direction with blocks as long as a job, and without outputs.
 GQ_DEV Direction measuredDirection(bool exists, gqElementType heldType) {
   return (Direction){
       .exists = exists,

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Bitcode that was compiled with other operands than the lowering passes would
-// link all the same and compute wrong bytes, so gq-attach-target looks for this
+// link anyway and compute wrong bytes, so gq-attach-target looks for this
 // symbol.
 //
 //===----------------------------------------------------------------------===//

@@ -8,8 +8,8 @@
 // parameters and constants; inlining specializes it. It is compiled to LLVM
 // bitcode, one file per chip, for the lowering to link.
 //
-// Launch: a one-dimensional grid of CTAs all of whose threads call the
-// function, once. Any grid gives the same bytes; Launch.h has a fast one.
+// Launch: a one-dimensional grid of CTAs; every thread calls the function once.
+// Any grid gives the same bytes; Launch.h chooses a fast one.
 //
 // Offsets stay on the device and are never trusted: see groups/Faults.h.
 //

@@ -22,8 +22,9 @@
 enum {
   /// Row starts are negative, decrease, or lie beyond the last row.
   GQ_DEV_STATUS_OFFSETS = 1,
-  /// Scale offsets are no multiples of 128, decrease, overlap the padded rows
-  /// of the group before, or leave too few rows for the group.
+  /// Scale offsets are not multiples of 128, decrease, overlap the padded rows
+  /// of
+  /// the group before, or leave too few rows for the group.
   GQ_DEV_STATUS_SCALE_OFFSETS = 2,
   /// A row index is not the number of a row of the gathered inputs.
   GQ_DEV_STATUS_ROW_INDICES = 4,
@@ -39,8 +40,8 @@ enum {
 typedef struct gq_dev_bounds {
   /// Threads of a CTA, exactly.
   int32_t threads;
-  /// CTAs that the registers of a multiprocessor must suffice for, 0 for as
-  /// many as the assembler sees fit.
+  /// CTAs for which the registers of a multiprocessor must suffice; 0 leaves it
+  /// to the assembler.
   int32_t minCtas;
   /// Bytes of dynamic shared memory of a CTA.
   int32_t sharedMemory;
@@ -57,7 +58,7 @@ typedef struct gq_dev_bounds {
   } gq_dev_##FUNCTION##_extents;
 GQ_KERNEL_FAMILIES(GQ_DEV_DECLARE_EXTENTS)
 
-/// A grid of so many CTAs, as far as there can be such.
+/// A grid of that many CTAs, within the limits of a grid.
 GQ_INLINE uint32_t gq_dev_grid_of(int64_t ctas) {
   return (uint32_t)(ctas < 1 ? 1 : ctas < INT32_MAX ? ctas : INT32_MAX);
 }
@@ -72,8 +73,9 @@ enum {
 };
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices
-/// or a producer. For so many CTAs registers then suffice; without this the
-/// assembler may spill to have more. Others take more registers.
+/// or a producer. Registers then suffice for this many CTAs; without it the
+/// assembler may spill in order to have more. Other kernels need more
+/// registers.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
                                                     bool hasOuter,
                                                     bool packed) {
@@ -130,8 +132,8 @@ GQ_INLINE bool gq_dev_whole_rows_fit(int64_t columns) {
   return gq_dev_whole_rows_memory(columns) <= GQ_DEV_WHOLE_ROWS_MEMORY;
 }
 
-/// `onlyLoads`: elements of two bytes are read as they are. Others take more
-/// registers.
+/// `onlyLoads`: elements of two bytes are read as they are. Other kernels need
+/// more registers.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
                                                           bool onlyLoads) {
   int64_t memory = gq_dev_whole_rows_memory(columns);
@@ -170,15 +172,15 @@ enum {
   GQ_DEV_COLUMNWISE = 2,
   GQ_DEV_AMAX = 4,
   GQ_DEV_DBIAS = 8,
-  /// It returns the scale offsets that it derived.
+  /// It returns the derived scale offsets.
   GQ_DEV_SCALE_OFFSETS_OUT = 16,
   /// It is given scale offsets.
   GQ_DEV_SCALE_OFFSETS = 32,
   /// Groups have their own number of columns.
   GQ_DEV_RAGGED = 64,
   /// A direction is rounded stochastically, transformed, has the better of two
-  /// scales, or outer scales of rows or columns. Blocks are not distinguished
-  /// by how usual they are.
+  /// scales, or outer scales of rows or columns. All blocks are then treated as
+  /// rare.
   GQ_DEV_UNUSUAL = 128,
   /// It returns the inverses of scales that are given.
   GQ_DEV_SCALE_INVERSES = 256,
@@ -268,7 +270,7 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
 }
 
 //===----------------------------------------------------------------------===//
-// What follows it
+// After the kernel of tiles
 //===----------------------------------------------------------------------===//
 
 /// A thread has a group.
@@ -288,8 +290,8 @@ GQ_INLINE gqLaunchPlan gq_dev_group_offsets_plan(
 }
 
 /// The warps of gq_dev_reduce_tiles that share a column of a group: all of a
-/// CTA, or one if groups have no more tiles than that on average. Not of
-/// influence on the sum.
+/// CTA, or one if groups have no more tiles than that on average. The sum does
+/// not depend on it.
 GQ_INLINE uint32_t gq_dev_reduce_tiles_warps(int64_t rows, int64_t groups) {
   const uint32_t warps = GQ_DEV_REDUCE_TILES_THREADS / 32;
   return rows > groups * warps * 128 ? warps : 1;
@@ -358,9 +360,9 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
 // The kernel of dequantization
 //===----------------------------------------------------------------------===//
 
-/// For as many CTAs registers suffice. `manyScales`: of nvfp4 along columns;
+/// The CTAs for which registers suffice. `manyScales`: nvfp4 along columns;
 /// `divides`: by a global scale; `sm120`: for that chip the assembler takes up
-/// to 95 registers for what it has 80 for on the others.
+/// to 95 registers for what takes 80 on the others.
 GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(bool manyScales,
                                                        bool divides,
                                                        bool sm120) {
@@ -557,7 +559,7 @@ static inline gq_dev_bounds gq_dev_grouped_wgrad_bounds(gqFormat format,
   };
 }
 
-/// A CTA a multiprocessor, or as many as there are tiles.
+/// One CTA per multiprocessor, or as many as there are tiles.
 static inline gqLaunchPlan gq_dev_grouped_wgrad_plan(int64_t groups, int64_t n,
                                                      int64_t k, int64_t width,
                                                      int64_t multiprocessors) {
@@ -588,10 +590,10 @@ gq_dev_grouped_wgrad_any_plan(const gq_dev_grouped_wgrad_any_extents *x,
 // Any family
 //===----------------------------------------------------------------------===//
 
-/// Whether there can be as much: an extent that is neither negative nor more
-/// than `most`, and whose product with the largest so far, which it may become,
-/// is at most 2^48. No product and no sum of the plans above overflows then;
-/// more elements than that no device has room for.
+/// Whether an extent is possible: not negative, at most `most`, and with a
+/// product of at most 2^48 with the largest one so far, which it may become.
+/// Then no product and no sum in the plans above overflows; no device has room
+/// for more elements.
 GQ_INLINE bool gq_dev_is_extent(int64_t extent, int64_t most,
                                 int64_t *largest) {
   int64_t product;
@@ -604,12 +606,12 @@ GQ_INLINE bool gq_dev_is_extent(int64_t extent, int64_t most,
   return true;
 }
 
-/// What comes of planning a launch.
+/// The result of planning a launch.
 typedef enum gq_dev_planned {
   GQ_DEV_PLANNED,
   /// There is no such family.
   GQ_DEV_UNKNOWN_FAMILY,
-  /// It has no such extents.
+  /// The extents are impossible.
   GQ_DEV_BAD_EXTENTS,
 } gq_dev_planned;
 

@@ -3,15 +3,15 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The operands of a kernel family are said once, in a .def file, as a macro
+// The operands of a kernel family are listed once, in a .def file, as a macro
 //
 //   #define GQ_SOME_FAMILY_OPERANDS(X) X(ROLE, type, name) ...
 //
-// From that list are made the parameters of the device function and the fields
-// that it keeps them in (Kernels.h), what a launch depends on (Launch.h), the
-// struct that the lowering fills and the call that it emits
+// The list defines the parameters of the device function and the fields that it
+// keeps them in (Kernels.h), what a launch depends on (Launch.h), the struct
+// that the lowering fills and the call that it emits
 // (lib/Lowering/GpuKernel.h), and what tests pass. So a new operand is one
-// line, and none can be in another's place.
+// line, and none can be in the wrong place.
 //
 // Roles:
 //   HOOK             two parameters: the function through which elements are

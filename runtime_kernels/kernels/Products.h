@@ -21,13 +21,14 @@ GQ_DEV bool hasTiledScales(gqFormat format) {
          gqFormatGetTraits(format).scaleType != GQ_F32;
 }
 
-/// Two codes of 8 bits in the low half of a word as f16; f16 has all of them.
+/// Two 8-bit codes in the low half of a word as f16, which has all their
+/// values.
 GQ_DEV uint32_t halvesOfPair(gqElementType type, uint32_t codes) {
   return type == GQ_F8E4M3FN ? gq_dev_f16x2_from_e4m3x2(codes)
                              : gq_dev_permute(codes, 0, 0x1404);
 }
 
-/// What an output of f32, bf16 or f16 takes.
+/// The bytes of an output of f32, bf16 or f16.
 GQ_DEV uint32_t sizeOfFloat(gqElementType type) {
   return type == GQ_F32 ? 4 : 2;
 }

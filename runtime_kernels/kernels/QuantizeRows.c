@@ -162,9 +162,9 @@ typedef struct Held {
   uint32_t words[GQ_DEV_UNIT];
 } Held;
 
-/// Loads unit i, or where there is none unit (0, 0): without a branch the loads
-/// are issued together. Packing undoes the hook's unpacking, so that what the
-/// loads gave is held as it is.
+/// Loads unit i, or unit (0, 0) where it does not exist: without a branch,
+/// loads are issued together. Packing undoes the hook's unpacking, so that
+/// registers hold what was loaded.
 GQ_DEV Held loadUnit(const Quantization *q, Units units, uint32_t i) {
   bool inside = i < units.count;
   float x[GQ_DEV_UNIT];
@@ -186,8 +186,8 @@ GQ_DEV Held loadUnit(const Quantization *q, Units units, uint32_t i) {
   return held;
 }
 
-/// Loads a lane's units. Where all lanes have all of theirs, which they mostly
-/// have, no address depends on it.
+/// Loads a lane's units. Where all lanes have all of theirs, as almost always,
+/// no address depends on whether they do.
 GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
   if (gq_dev_ballot(units.count < UNROLL) == 0) {
     units.count = UNROLL;
@@ -227,9 +227,9 @@ GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
   return scale.block.bits;
 }
 
-/// What the groups of a lane's rows make of them. Of the four words of scales
-/// that four lanes side by side have, a lane stores one: its number in the four
-/// says of which row.
+/// What follows from the groups of a lane's rows. Of the four words of scales
+/// that four neighbouring lanes have, a lane stores one: its number among the
+/// four says which row's.
 typedef struct RowPlan {
   /// Of scales in tiles.
   TiledStore store;
@@ -238,7 +238,7 @@ typedef struct RowPlan {
   gq_dev_outer outer;
 } RowPlan;
 
-/// `count` is that of the units whose data may be wanted.
+/// `count` is the number of units whose data may be wanted.
 GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
                         uint32_t count) {
   RowPlan plan = {.hasScales = row < q->rows,
@@ -282,7 +282,7 @@ GQ_DEV gq_dev_outer outerOf(const Quantization *q, const RowPlan *plan,
 /// bytes of one row, as RowPlan says.
 GQ_DEV uint32_t wordOfRow(const Quantization *q, uint32_t scales) {
   uint32_t lane = gq_dev_lane();
-  // Of blocks that two lanes have, each four lanes side by side take four.
+  // If two lanes share a block, four neighbouring lanes take four blocks.
   if (lanesPerBlock(q) == 2)
     scales = gq_dev_shuffle(scales, (lane & ~7u) + lane % 4 * 2);
   return transposeBytes(scales);
@@ -294,7 +294,7 @@ GQ_DEV uint32_t wordOfRow(const Quantization *q, uint32_t scales) {
 /// run the warp's next one would be.
 GQ_DEV uint32_t quantize(const Quantization *q) {
   uint32_t numUnits = (uint32_t)(q->columns / GQ_DEV_UNIT);
-  // In bytes, as all columns of scales here.
+  // In bytes, like all columns of scales here.
   uint32_t numScales = scaleBytesPerRow(q);
   uint32_t width = (uint32_t)gq_dev_up(numScales, GQ_DEV_TILE_COLUMNS);
   // Lanes side by side whose scales are a word.
@@ -307,8 +307,8 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       hasTiledScales(q)
           ? ((uint64_t)q->scales & 15) == 0
           : (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;
-  // What a hook loads can be held for later; a fused producer would take up
-  // registers for 16 results a unit, which cost more warps than loading ahead
+  // What a hook loads can be held for later; a fused producer would need
+  // registers for 16 results per unit, which cost more warps than loading ahead
   // gains.
   bool ahead = gq_dev_only_loads(q->load);
 
@@ -355,7 +355,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
           scales |= scale << 8 * j;
         else if (j == laneInWord)
           scales = scale;
-        // A producer asks for the count anyway, and has no register to spare.
+        // A producer needs the count anyway, and has no register to spare.
         if (wanted >> j & 1 && (ahead || j < here.count))
           storeCodes(data, codes, dataBytes, dataAligned);
         data += ROW_STEP * q->dataStride;
@@ -390,7 +390,8 @@ gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
   };
   if (!offsetBits) {
-    // Constants before a kernel is specialized: it has less to fold then.
+    // Constants even before a kernel is specialized, so that less has to be
+    // folded.
     quantization.gathers = false;
     quantization.scaleLayout = GQ_SCALE_LAYOUT_LINEAR;
     quantization.rowsMode = GQ_ROWS_ALL;
@@ -489,7 +490,7 @@ GQ_DEV void keepRows(const Quantization *q, int64_t first, uint32_t pieces,
     for (uint32_t i = 0; i < UNROLL; ++i) {
       uint32_t most = gq_dev_max_words(
           type, held[i].words, GQ_DEV_UNIT / gq_dev_elements_per_word(type));
-      // What is not there was loaded from elsewhere.
+      // Missing units were loaded from elsewhere.
       if (i < units.count)
         max[i] = gq_dev_max_word(type, max[i], most);
       keepUnit(q, piece, i, held[i]);
@@ -504,7 +505,7 @@ GQ_DEV void keepRows(const Quantization *q, int64_t first, uint32_t pieces,
   }
 }
 
-/// Quantizes what a warp has kept.
+/// Quantizes the units that a warp has kept.
 GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
                          int64_t first, uint32_t pieces, uint32_t warp,
                          uint32_t warps) {

@@ -19,12 +19,13 @@
 // barrier: scales, which leave in whole tiles, and transposed codes of 4 bits.
 //
 // Where these are collected, there is no room to copy elements ahead, and most
-// is arithmetic. There a lane has 8 columns of 8 rows and shares the rows with
-// the one beside it, in two passes: half the code, which fits into the cache of
-// instructions, and registers for four CTAs. Rows of 4-bit codes alone are not
-// copied ahead either: four CTAs that load directly are faster than three.
+// of the work is arithmetic. There a lane has 8 columns of 8 rows and shares
+// the rows with its neighbour, in two passes: half the code, which fits into
+// the instruction cache, and registers for four CTAs. Rows of 4-bit codes alone
+// are not copied ahead either: four CTAs that load directly are faster than
+// three.
 //
-// Of blocks of 128, warps have parts only: between two barriers the CTA agrees
+// Warps have only parts of blocks of 128: between two barriers the CTA agrees
 // on their scales.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +33,7 @@
 #include "runtime_kernels/kernels/tiles/LongBlocks.h"
 #include "runtime_kernels/kernels/tiles/Loop.h"
 
-/// Where what is left to be added up goes. As what is kept of the loop.
+/// Where partial sums go. Kept like what the loop keeps.
 static volatile GQ_SHARED struct {
   float GQ_GLOBAL *amax, *sums;
 } partial GQ_UNINITIALIZED;
@@ -76,7 +77,7 @@ GQ_DEV void quantizeJob(const Op *o, const Job GQ_SHARED *job, uint32_t n) {
   }
 }
 
-/// The same of blocks as long as a job. What a lane does not hold is loaded
+/// The same for blocks as long as a job. What a lane does not hold is loaded
 /// twice.
 GQ_DEV void quantizeLongBlocks(const Op *o, const Job GQ_SHARED *job,
                                uint32_t n) {
@@ -133,7 +134,7 @@ GQ_DEV void publishInverses(const Op *o) {
     o->scaleInv[e] = loadOuter(&o->rowwise, (int32_t)e).inverse;
 }
 
-/// Direction `exists`, its addresses and sizes yet to come.
+/// Direction `exists`; its addresses and sizes are set later.
 GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
                              gqScaleLayout layout, gqOuterKind outerKind,
                              int32_t traits, gqElementType heldType) {

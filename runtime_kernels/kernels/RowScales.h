@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// For kernels that go through rows, whatever groups these are of: lanes have
-// words of four scales, of rows 32 apart.
+// For kernels that go through rows, whichever groups these belong to: lanes
+// have words of four scales, of rows 32 apart.
 //
 //===----------------------------------------------------------------------===//
 

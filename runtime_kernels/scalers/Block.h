@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Chooses among the scale rules (Scaler.h) and scales a block's elements. What
-// a scaler holds is constant in the callers.
+// Chooses among the scale rules (Scaler.h) and scales a block's elements. The
+// fields of a scaler are constants in the callers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,7 +57,7 @@ GQ_DEV gq_dev_outer gq_dev_no_outer(gq_dev_scaler scaler) {
              : gq_dev_given_no_outer();
 }
 
-/// `outer` if the scaler looks at one.
+/// `outer` if the scaler uses one.
 GQ_DEV gq_dev_outer gq_dev_used_outer(gq_dev_scaler scaler,
                                       gq_dev_outer outer) {
   return scaler.hasOuter ? outer : gq_dev_no_outer(scaler);
@@ -108,7 +108,7 @@ GQ_DEV gq_dev_block_scale gq_dev_any_block(gq_dev_scaler scaler, float amax,
   }
 }
 
-/// Any block, those that are rare in a branch. Its elements are for
+/// Any block, with a branch for rare ones. Its elements are for
 /// gq_dev_scale_unit.
 GQ_DEV gq_dev_any_scale gq_dev_either_block(gq_dev_scaler scaler, float amax,
                                             gq_dev_outer outer) {

@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The way back of each rule of scales. A code of a block is multiplied by one
+// The inverse of each scale rule. A code of a block is multiplied by one
 // factor; only the recipe nvfuser with a global scale g divides after that,
 // because code * d / g is not code * (d / g).
 //
@@ -40,7 +40,7 @@ typedef struct gq_dev_dequantizer {
   bool hasOuter;
 } gq_dev_dequantizer;
 
-/// Whether what code and factor multiply to is divided by the outer scale.
+/// Whether the product of code and factor is divided by the outer scale.
 GQ_DEV bool gq_dev_dequantize_divides(gq_dev_dequantizer d) {
   return d.hasOuter && d.format != GQ_FORMAT_NONE &&
          d.recipe == GQ_RECIPE_NVFUSER;

@@ -3,13 +3,13 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Of nvfp4 with the recipe te: the largest magnitude of a block becomes 6, or
-// 4, which leaves its neighbours, 6 and 3, closer. A block is quantized with
-// either scale, and that of the smaller error is stored. Errors are summed up
-// in the order of a block's elements; those of 16 rows of a square block are
-// added as a tree.
+// For nvfp4 with the recipe te: the largest magnitude of a block becomes 6, or
+// 4, whose neighbours, 6 and 3, are closer. A block is quantized with both
+// scales, and the one with the smaller error is kept. Errors are summed in the
+// order of a block's elements; those of 16 rows of a square block are added as
+// a tree.
 //
-// First the formulas, then what the chip makes of them.
+// First the formulas, then the chip's forms.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // 128 or 128 * 128 codes of e4m3 or e5m2. The scale maps the largest magnitude
-// to that of the code; what is stored is its reciprocal, the factor that
-// dequantizes.
+// to the largest code; its reciprocal, the factor that dequantizes, is stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +34,7 @@ GQ_DEV gq_dev_block_scale gq_dev_fp8_block_reference(gq_dev_scaler scaler,
 // On the chip
 //===----------------------------------------------------------------------===//
 
-// There are so few of these blocks that all take a branch.
+// There are so few of these blocks that each may take a branch.
 
 #ifdef GQ_DEV_CHIP
 

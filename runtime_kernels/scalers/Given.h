@@ -3,10 +3,10 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Codes of fp8 whose scale is one of the whole tensor, or of a group: it does
-// not depend on a block, and none is stored. It is an operand, or follows from
-// one that is the largest magnitude of all as that of a block does
-// (Fp8Block.h). It may be anything: 0, infinite or NaN.
+// Codes of fp8 with one scale for the whole tensor or a group: it does not
+// depend on blocks, and none is stored. It is an operand, or is computed from
+// an operand, the largest magnitude, as in Fp8Block.h. It may have any value:
+// 0, infinite or NaN.
 //
 //===----------------------------------------------------------------------===//
 

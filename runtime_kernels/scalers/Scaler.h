@@ -3,10 +3,10 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A scale rule makes of the largest magnitude of a block and of an outer scale
-// the block's scale and the factor that its elements are multiplied by before
-// they are rounded to codes. A rule is a file here; Block.h chooses among them.
-// In each, NAME being that of the rule:
+// A scale rule computes, from the largest magnitude of a block and an outer
+// scale, the block's scale and the factor that its elements are multiplied by
+// before they are rounded to codes. Each rule is a file here; Block.h chooses
+// among them. In each, NAME being that of the rule:
 //
 //   gq_dev_NAME_reference(scaler, amax, outer)  the formula
 //
@@ -19,9 +19,9 @@
 //   gq_dev_NAME_either(scaler, amax, outer)     of any block, with a branch for
 //                                               those that are rare
 //
-// A rule that wants more of a block than its largest magnitude, such as one
-// that tries two scales, gives more than one of these scales; Block.h is where
-// its caller would hand it the elements.
+// A rule that needs more of a block than its largest magnitude, such as one
+// that tries two scales, returns more than one of these scales; its caller in
+// Block.h would pass it the elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,11 +58,11 @@ GQ_DEV float gq_dev_code_max(gqFormat format) {
 
 #ifdef GQ_DEV_CHIP
 
-/// An outer scale, as rules want it.
+/// An outer scale, as rules take it.
 typedef struct gq_dev_outer {
   /// What the largest magnitude of a block is multiplied by.
   float factor;
-  /// 1 / the scale.
+  /// 1 / scale.
   float inverse;
 } gq_dev_outer;
 

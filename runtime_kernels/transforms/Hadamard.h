@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Spreads an outlier over the 16 elements of a block. Some elements change
-// their signs, then sums and differences are formed of those that are 1, 2, 4
-// and 8 apart, in this order; a quarter of that, rounded to bf16, is quantized.
+// their signs, then sums and differences are formed of elements 1, 2, 4 and 8
+// apart, in this order; a quarter of the result, rounded to bf16, is quantized.
 //
 //===----------------------------------------------------------------------===//
 

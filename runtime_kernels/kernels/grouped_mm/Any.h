@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Of any alignment, too. A warp has 16 rows of weights by 8 tokens and goes
+// For any alignment too. A warp has 16 rows of weights by 8 tokens and goes
 // through k block by block, 16 at a time. f16 has all codes, so products are
 // exact; the sum of a block is multiplied by the two scales in float32. Lane l
 // holds codes 4 * (l % 4) to that + 3 of its rows: which k are multiplied when

@@ -87,7 +87,7 @@ GQ_DEV void multiplyNvfp4(const Product *p, uint32_t stage, uint32_t quad,
   UNROLL for (uint32_t i = 0; i < 4; ++i) {
     x[i / 2].codes[i % 2] = gq_dev_load_shared16(rows + i * 8 * ROW);
     uint32_t pair = gq_dev_load_shared2(scales + i * 8 * 16);
-    // Padding may be anything, and what was not copied, too.
+    // Padding may hold anything, and so may what was not copied.
     x[i / 2].scales[i % 2] = whole || k + q * 32 < p->k ? pair : 0;
   }
   UNROLL for (uint32_t half = 0; half < 2; ++half) {

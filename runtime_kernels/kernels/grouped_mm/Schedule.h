@@ -105,7 +105,7 @@ GQ_DEV uint8_t GQ_GLOBAL *outAt(const Product *p, int64_t row,
   return p->out + row * p->outStride + (int64_t)column * outSize(p);
 }
 
-/// Whether what is not `any` can run: constant but for the addresses.
+/// Whether kernels other than `any` can run: constant except for the addresses.
 GQ_DEV bool isAligned(const Product *p) {
   uint64_t codes = (uint64_t)(uintptr_t)p->a | (uint64_t)(uintptr_t)p->b |
                    (uint64_t)p->aStride;
@@ -149,7 +149,7 @@ GQ_DEV uint32_t addTiles(uint32_t a, uint64_t b) {
   return sum < MAX_TILES ? (uint32_t)sum : MAX_TILES;
 }
 
-/// Tiles beside each other in the tokens of a group, and all of it.
+/// The tiles of a group: side by side along its tokens, and in total.
 GQ_DEV uint64_t tilesAlong(const Schedule *s, gq_dev_group group) {
   return ((uint64_t)group.rows + s->tokens - 1) / s->tokens;
 }

@@ -65,10 +65,11 @@ GQ_DEV bool storesPieces(const Product *p) {
          (uint64_t)(uintptr_t)p->out % 16 == 0;
 }
 
-/// Stores what a consumer computed of a tile by way of shared memory, `part`
-/// tokens at a time: of each half of its rows, tokens of 128 bytes, swizzled. A
-/// token leaves in pieces of 256 bytes. Sums are multiplied by the constant
-/// `unit` first; `rest` says if an output is more than that and alpha.
+/// Stores a consumer's part of a tile by way of shared memory, `part` tokens at
+/// a time: for each half of its rows, tokens of 128 bytes, swizzled. A token
+/// leaves in pieces of 256 bytes. Sums are first multiplied by the constant
+/// `unit`; `rest` says whether an output has more factors or terms than that
+/// and alpha.
 GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
                         uint32_t staging, float *const d[2], uint32_t tokens,
                         uint32_t part, float unit, bool rest) {

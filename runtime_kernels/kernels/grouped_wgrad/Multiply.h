@@ -24,11 +24,11 @@
 enum {
   WARPGROUP = 128,
   WGMMA_HEIGHT = 64,
-  /// Of a thread, with 256 columns.
+  /// Per thread, with 256 columns.
   MAX_SUMS = 128,
 };
 
-/// What differs between the kernels: constants.
+/// The constants that differ between the kernels.
 typedef struct Shape {
   /// Columns of a tile.
   uint32_t width;

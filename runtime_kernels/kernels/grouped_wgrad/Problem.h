@@ -39,7 +39,7 @@ typedef struct Problem {
   gq_dev_groups all;
 } Problem;
 
-/// Of the same scale rule are formats that transpose, and none that do not.
+/// In formats of the same scale rule either all transpose or none does.
 GQ_DEV bool isFlat(gqFormat format) {
   return gqFormatGetTraits(format).transposes;
 }
@@ -60,8 +60,8 @@ GQ_DEV bool isFlat(gqFormat format) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// a or b. All but what is computed from addresses is constant in a kernel, if
-/// extents are.
+/// a or b. Everything that does not depend on addresses is constant in a kernel
+/// if extents are.
 typedef struct Side {
   const uint8_t GQ_GLOBAL *codes, *scales;
   /// Bytes from row to row of codes that are not flat.

@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Converts what a lane holds, four rows by four columns at a time, in both
-// directions. Codes of rows are stored from where they are; transposed ones as
-// Columns4Bit.h and Columns8Bit.h say.
+// directions. Codes of rows are stored directly; transposed ones as
+// Columns4Bit.h and Columns8Bit.h describe.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,7 @@ GQ_DEV uint32_t halfOfCodes(const Direction *d, uint32_t codes) {
 /// An element as codesOf takes it, 0 if it is not `there`.
 GQ_DEV float scaledElement(const Direction *d, bool clamps, bool there, float x,
                            float factor) {
-  // What is not there is 0, but may not be so times its factor.
+  // A missing element is 0, but its product with the factor may not be.
   if (clamps && !there)
     return 0.0f;
   return d->how.rounding == GQ_ROUNDING_STOCHASTIC
@@ -365,8 +365,8 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
-/// Scales row number r of a lane, whose block can be any and is outside of the
-/// tile if not `there`; `square` is the largest magnitude of a square one.
+/// Scales row number r of a lane, for any kind of block; it is outside of the
+/// tile if not `there`. `square` is the largest magnitude of a square block.
 /// Returns the factor. All lanes take part.
 GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
                          uint32_t parity, uint32_t r, bool there, float square,
@@ -386,7 +386,7 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
   return block.factor;
 }
 
-/// Does the same with any blocks and any outputs, and scales the rows again.
+/// Does the same for any blocks and any outputs, and scales the rows again.
 /// This is rare: it goes through the rows one after the other and loads them
 /// once more. All lanes take part.
 GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
@@ -449,7 +449,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
         job->group >= 0)
       storeBytes(same + r * toColumns->dataPitch, sameCodes, bytes, bytes,
                  atOnce);
-    // Missing rows are 0, also times an infinite factor.
+    // Missing rows are 0, even times an infinite factor.
     if (columnwise->transposes) {
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
@@ -475,7 +475,8 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
       collectColumn(o, place, parity, i, columns[i]);
 }
 
-/// Converts a lane's elements as fits their blocks and the outputs.
+/// Converts a lane's elements in the way that suits their blocks and the
+/// outputs.
 GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
                         uint32_t parity, const Held *held,
                         const float rowFactors[ROWS], bool regular,
@@ -556,7 +557,7 @@ GQ_DEV bool hasElements(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
          firstColumnOfWarp(warp) < job->columns;
 }
 
-/// Leaves what a lane without elements leaves. All lanes take part.
+/// Leaves the results of a lane without elements. All lanes take part.
 GQ_DEV void skipLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
                      uint32_t parity) {
   Place place = placeOfLane(o, job, pass);

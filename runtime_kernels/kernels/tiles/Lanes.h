@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a job is shared among warps and lanes, all of which follows from the
-// constants, and what its warps share.
+// How a job is divided among warps and lanes, which follows from constants, and
+// what its warps share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 enum {
   /// Rows and columns of a warp's part of a job.
-  QUARTER = TILE / 2,
+  HALF_TILE = TILE / 2,
   /// The most lanes of a warp one below the other, rows of a lane, and words of
   /// a row of it.
   LANES_DOWN = 8,
@@ -23,11 +23,11 @@ enum {
   WORDS = GQ_DEV_UNIT,
 };
 
-_Static_assert(WARPS * QUARTER * QUARTER == TILE * TILE, "four warps");
+_Static_assert(WARPS * HALF_TILE * HALF_TILE == TILE * TILE, "four warps");
 
-/// Whether transposed codes are collected, a constant: of 4 bits, a warp has
+/// Whether transposed codes are collected, a constant. With 4 bits, a warp has
 /// only a sector of a column, and half of the columns may begin in the middle
-/// of one. Of all four warps they leave 64 bytes at a time.
+/// of one; collected from all four warps they leave 64 bytes at a time.
 GQ_DEV bool collectsColumns(const Op *o) {
   return gq_dev_tiles_collects_columns(o->format, o->columnwise.exists);
 }
@@ -48,12 +48,14 @@ GQ_DEV uint32_t wordsOfLane(const Op *o) {
 }
 
 /// Lanes of a warp side by side, and one below the other.
-GQ_DEV uint32_t lanesAcross(const Op *o) { return QUARTER / columnsOfLane(o); }
+GQ_DEV uint32_t lanesAcross(const Op *o) {
+  return HALF_TILE / columnsOfLane(o);
+}
 GQ_DEV uint32_t lanesDown(const Op *o) { return GQ_DEV_WARP / lanesAcross(o); }
 
 /// Rows of a warp in a pass, and passes.
 GQ_DEV uint32_t rowsOfWarp(const Op *o) { return lanesDown(o) * rowsOfLane(o); }
-GQ_DEV uint32_t numPasses(const Op *o) { return QUARTER / rowsOfWarp(o); }
+GQ_DEV uint32_t numPasses(const Op *o) { return HALF_TILE / rowsOfWarp(o); }
 
 /// Whether blocks are as long as a job: their scales are floats.
 GQ_DEV bool hasLongBlocks(const Op *o) {
@@ -92,7 +94,7 @@ static GQ_SHARED float columnSums[2][2][TILE] GQ_UNINITIALIZED;
 /// The largest magnitude.
 static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
 /// Of each warp, the factors of its blocks along columns: 64 by at most 4.
-static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][QUARTER] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][HALF_TILE] GQ_UNINITIALIZED;
 /// Of each warp, those of its blocks along rows, if two lanes share them: 32
 /// rows by 4.
 static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
@@ -106,7 +108,7 @@ static GQ_SHARED gq_dev_u32x4 staged[WARPS][16 * GQ_DEV_WARP] GQ_UNINITIALIZED;
 
 /// The largest magnitudes of each row, in either half of the columns, and of
 /// each column, in the rows that warps have in a pass.
-static GQ_SHARED float rowAmax[TILE / QUARTER][TILE] GQ_UNINITIALIZED;
+static GQ_SHARED float rowAmax[TILE / HALF_TILE][TILE] GQ_UNINITIALIZED;
 static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
 /// The factors of the rows.
 static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;

@@ -19,11 +19,13 @@
 /// rows and there are two passes, the lower half of that.
 GQ_DEV uint32_t firstRowOfWarp(const Op *o, const Job GQ_SHARED *job,
                                uint32_t warp, uint32_t pass) {
-  bool isLow = numPasses(o) > 1 && job->rows <= QUARTER;
-  return isLow ? warp / 2 * rowsOfWarp(o) + pass * QUARTER
-               : warp / 2 * QUARTER + pass * rowsOfWarp(o);
+  bool isLow = numPasses(o) > 1 && job->rows <= HALF_TILE;
+  return isLow ? warp / 2 * rowsOfWarp(o) + pass * HALF_TILE
+               : warp / 2 * HALF_TILE + pass * rowsOfWarp(o);
 }
-GQ_DEV uint32_t firstColumnOfWarp(uint32_t warp) { return warp % 2 * QUARTER; }
+GQ_DEV uint32_t firstColumnOfWarp(uint32_t warp) {
+  return warp % 2 * HALF_TILE;
+}
 
 /// Where a lane's rows and columns begin in the tile.
 typedef struct Place {
@@ -53,8 +55,9 @@ GQ_DEV bool isSecond(const Op *o, Place place) {
 
 /// A lane's elements as they were loaded.
 ///
-/// Here and elsewhere a loop goes as far as it ever does and skips what there
-/// is not, so that it is unrolled before its bound is known to be constant.
+/// Here and elsewhere a loop always runs to its largest bound and skips what
+/// does not exist, so that it is unrolled before its bound is known to be
+/// constant.
 typedef struct Held {
   uint32_t words[ROWS][WORDS];
 } Held;
@@ -110,9 +113,9 @@ GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
          (job->inputColumn + column) * gqElementTypeSize(o->heldType);
 }
 
-/// Whether elements are copied ahead: a constant. What a producer makes is not,
-/// nor what is loaded twice, nor if columns take the room, nor if four CTAs
-/// have loads under way.
+/// Whether elements are copied ahead, a constant: not if a producer makes them,
+/// if they are loaded twice, if columns take the room, or if four CTAs have
+/// loads under way.
 GQ_DEV bool stages(const Op *o) {
   return gq_dev_only_loads(o->load) && !collectsColumns(o) &&
          !gq_dev_tiles_only_short_rows(o->format, o->columnwise.exists) &&
@@ -177,7 +180,7 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
 /// Takes what has been copied. All lanes take part.
 GQ_DEV Held takeStaged(const Op *o, Place place) {
   uint32_t warp = place.thread / GQ_DEV_WARP;
-  uint32_t across = place.column % QUARTER / GQ_DEV_UNIT;
+  uint32_t across = place.column % HALF_TILE / GQ_DEV_UNIT;
   Held held;
   gq_dev_wait_for_copies();
   gq_dev_warp_barrier();
@@ -250,7 +253,7 @@ GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   for (uint32_t r = 0; r < ROWS; ++r) {
     if (r >= rowsOfLane(o) || r % step)
       continue;
-    // Of two rows that are shared, a lane loads one, and both exchange halves.
+    // Of two shared rows, each lane loads one, and both exchange halves.
     uint32_t words[WORDS];
     float x[GQ_DEV_UNIT];
     loadRow(o, job, place, place.row + r + second, x);

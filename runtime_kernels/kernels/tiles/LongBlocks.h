@@ -27,10 +27,10 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   }
   if (o->rowwise.exists) {
     rowMagnitudes(o, held, place, amax);
-    float GQ_SHARED *rows = &rowAmax[place.column / QUARTER][place.row];
+    float GQ_SHARED *rows = &rowAmax[place.column / HALF_TILE][place.row];
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
-      if (r < rowsOfLane(o) && place.column % QUARTER == 0)
+      if (r < rowsOfLane(o) && place.column % HALF_TILE == 0)
         rows[r] = amax[r];
     if (o->hasAmax)
       collectAmax(amax, rowsOfLane(o), parity);
@@ -81,7 +81,7 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < WARPS; i += 2)
       ((float GQ_SHARED *)
-           columnFactors[i + thread / QUARTER])[thread % QUARTER] =
+           columnFactors[i + thread / HALF_TILE])[thread % HALF_TILE] =
           block.factor;
     gq_dev_store4_if(job->group >= 0 && thread < numScaleRows(d, job->columns),
                      to->scales + thread * to->scalesPitch, block.bits);

@@ -10,8 +10,8 @@
 
 #include "runtime_kernels/kernels/tiles/Load.h"
 
-/// What is known before jobs are done and needed between them, out of the way
-/// of what they hold. Volatile, or it would be read again ahead of them.
+/// What is known before jobs are done and needed between them, kept out of
+/// their registers. Volatile, or it would be read ahead of them again.
 static volatile GQ_SHARED struct {
   Plan plan;
   uint32_t numCtas;

@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a kernel computes: a direction or two, as values, and what they have in
-// common. All else in this folder follows from these.
+// What a kernel computes: one or two directions, as values, and what they
+// share. Everything else in this folder follows from these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,8 +67,8 @@ typedef struct Op {
   gq_dev_groups allGroups;
   bool hasAmax, hasDbias, ragged, givesScaleOffsets, givesScaleInverses,
       allRows;
-  /// Whether a direction is not as usual: then no block is regular, and codes
-  /// are made with care for any.
+  /// Whether a direction differs from the default: then no block is regular,
+  /// and codes are made with care for any block.
   bool unusual;
 } Op;
 

@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The lanes of a block agree on its largest magnitude; each scales the blocks
-// of its own rows and columns.
+// The lanes that share a block agree on its largest magnitude; each scales the
+// blocks of its own rows and columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -226,14 +226,14 @@ GQ_DEV uint8_t GQ_SHARED *columnScalesAt(const Op *o, Place place,
 GQ_DEV float GQ_SHARED *factorsAt(const Op *o, Place place, uint32_t column) {
   float GQ_SHARED *warp =
       (float GQ_SHARED *)columnFactors[place.thread / GQ_DEV_WARP];
-  return warp + place.down / lanesOfBlock(o) * QUARTER + column % QUARTER;
+  return warp + place.down / lanesOfBlock(o) * HALF_TILE + column % HALF_TILE;
 }
 
 /// Where those of a block's rows are, if two lanes share them.
 GQ_DEV gq_dev_f32x4 GQ_SHARED *rowFactorsAt(Place place, uint32_t row) {
   gq_dev_f32x4 GQ_SHARED *warp =
       (gq_dev_f32x4 GQ_SHARED *)rowFactors[place.thread / GQ_DEV_WARP];
-  return warp + place.column % QUARTER / GQ_DEV_UNIT * (GQ_DEV_WARP / 4) +
+  return warp + place.column % HALF_TILE / GQ_DEV_UNIT * (GQ_DEV_WARP / 4) +
          row % GQ_DEV_WARP / 4;
 }
 

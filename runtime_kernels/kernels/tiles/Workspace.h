@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the kernel of tiles leaves for the one that reduces it.
+// What the kernel of tiles leaves for the kernel that reduces it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ GQ_DEV int64_t numOf(int64_t elements, int64_t size) {
 
 GQ_DEV int64_t numTiles(int64_t extent) { return numOf(extent, TILE); }
 
-/// What the kernel leaves for the one that adds it up.
+/// What the kernel leaves for the one that reduces it.
 typedef struct Workspace {
   /// [groups + 1], the number of the first job of a group.
   uint32_t GQ_GLOBAL *firstJobs;
