@@ -76,6 +76,10 @@ MLIR_CAPI_EXPORTED MlirAttribute gqMmKernelAttrGet(MlirContext context,
                                                    gqMmKernel kernel);
 MLIR_CAPI_EXPORTED gqMmKernel gqMmKernelAttrGetValue(MlirAttribute attribute);
 
+MLIR_CAPI_EXPORTED MlirAttribute gqPairsAttrGet(MlirContext context,
+                                                gqPairs pairs);
+MLIR_CAPI_EXPORTED gqPairs gqPairsAttrGetValue(MlirAttribute attribute);
+
 /// `#gq.tile128x4`, the encoding of a tensor of tiled scales.
 MLIR_CAPI_EXPORTED MlirAttribute gqTile128x4AttrGet(MlirContext context);
 MLIR_CAPI_EXPORTED bool gqAttributeIsATile128x4(MlirAttribute attribute);
@@ -233,8 +237,12 @@ MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedMm(MlirOperation op);
 /// The attribute `kernel` of this op or of gq.grouped_wgrad, which only
 /// concerns GPUs; auto if it is absent.
 MLIR_CAPI_EXPORTED gqMmKernel gqMmGetKernel(MlirOperation op);
+/// The attribute `pairs`, and the region `epilogue`, null if there is none: the
+/// description has neither.
+MLIR_CAPI_EXPORTED gqPairs gqGroupedMmGetPairs(MlirOperation op);
+MLIR_CAPI_EXPORTED MlirRegion gqGroupedMmGetEpilogue(MlirOperation op);
 MLIR_CAPI_EXPORTED gqGroupedMm gqGroupedMmGet(MlirOperation op);
-/// As gqBlockQuantizeCreate.
+/// As gqBlockQuantizeCreate; without an epilogue.
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedMmCreate(MlirLocation location,
                                                    const gqGroupedMm *desc);
 

@@ -168,6 +168,9 @@ static_assert(int(gq::Major::K) == GQ_MAJOR_K);
 static_assert(int(gq::Major::N) == GQ_MAJOR_N);
 static_assert(int(gq::Rows::All) == GQ_ROWS_ALL);
 static_assert(int(gq::Rows::Grouped) == GQ_ROWS_GROUPED);
+static_assert(int(gq::Pairs::None) == GQ_PAIRS_NONE);
+static_assert(int(gq::Pairs::Interleaved) == GQ_PAIRS_INTERLEAVED);
+static_assert(int(gq::Pairs::Halves) == GQ_PAIRS_HALVES);
 static_assert(int(gq::Axis::Rowwise) == GQ_AXIS_ROWWISE);
 static_assert(int(gq::Axis::Columnwise) == GQ_AXIS_COLUMNWISE);
 static_assert(int(gq::AmaxAlgo::Max) == GQ_AMAX_ALGO_MAX);
@@ -343,6 +346,7 @@ GQ_DEFINE_ENUM_ATTR(Rows)
 GQ_DEFINE_ENUM_ATTR(Axis)
 GQ_DEFINE_ENUM_ATTR(AmaxAlgo)
 GQ_DEFINE_ENUM_ATTR(MmKernel)
+GQ_DEFINE_ENUM_ATTR(Pairs)
 
 /// `value` unless it is 0.
 template <typename T, typename From>

@@ -8,12 +8,62 @@
 #include "Checks.h"
 #include "Ops.h"
 
+#include "mlir-c/BuiltinTypes.h"
+
 GQ_DEFINE_OP_OF_ROWS(GroupedMm)
 
 gqMmKernel gqMmGetKernel(MlirOperation op) {
   MlirAttribute kernel = gqGetAttribute(op, "kernel");
   return mlirAttributeIsNull(kernel) ? GQ_MM_KERNEL_AUTO
                                      : gqMmKernelAttrGetValue(kernel);
+}
+
+gqPairs gqGroupedMmGetPairs(MlirOperation op) {
+  MlirAttribute pairs = gqGetAttribute(op, "pairs");
+  return mlirAttributeIsNull(pairs) ? GQ_PAIRS_NONE
+                                    : gqPairsAttrGetValue(pairs);
+}
+
+MlirRegion gqGroupedMmGetEpilogue(MlirOperation op) {
+  return mlirOperationGetNumRegions(op) ? mlirOperationGetRegion(op, 0)
+                                        : (MlirRegion){NULL};
+}
+
+/// Whether the op stores one element of two columns.
+static bool hasPairs(MlirOperation op) {
+  return gqGroupedMmGetPairs(op) != GQ_PAIRS_NONE;
+}
+
+static bool isFloat(MlirType type) {
+  return mlirTypeIsAF32(type) || mlirTypeIsABF16(type) || mlirTypeIsAF16(type);
+}
+
+/// (C18), (C19)
+static bool checkEpilogue(MlirOperation op, const gqGroupedMm *desc) {
+  if (mlirOperationGetNumRegions(op) == 0)
+    return !hasPairs(op) ||
+           gqOpError(op, "requires an 'epilogue' for 'pairs'"); // (C19)
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+  intptr_t expected = hasPairs(op) ? 2 : 1;
+  bool takes = mlirOperationGetNumRegions(op) == 1 &&
+               mlirBlockGetNumArguments(body) == expected;
+  for (intptr_t i = 0; takes && i < expected; ++i) {
+    MlirType type = mlirValueGetType(mlirBlockGetArgument(body, i));
+    takes =
+        isFloat(type) &&
+        mlirTypeEqual(type, mlirValueGetType(mlirBlockGetArgument(body, 0)));
+  }
+  if (!takes)
+    return gqOpError(op,
+                     "requires 'epilogue' to take %s of f32, bf16 or f16 %s "
+                     "'pairs'",
+                     hasPairs(op) ? "two elements of one type" : "one element",
+                     hasPairs(op) ? "with" : "without");
+  MlirOperation yield = mlirBlockGetTerminator(body);
+  MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(desc->out));
+  return mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(yield, 0)),
+                       element) ||
+         gqOpError(op, "requires 'epilogue' to yield an element of 'out'");
 }
 
 /// (C13)
@@ -67,14 +117,17 @@ typedef struct Extents {
   int64_t rows, columns, k, groups;
 } Extents;
 
-static Extents extentsOf(const gqGroupedMm *desc) {
+static Extents extentsOf(MlirOperation op, const gqGroupedMm *desc) {
   bool majorN = isMajorN(desc);
+  int64_t outColumns = gqDim(desc->out, 1);
   int64_t inner = gqDataColumns(desc->b), outer = gqDim(desc->b, 1);
   Extents x = {gqDim(desc->a, 0), majorN ? inner : outer,
                gqDataColumns(desc->a), gqDim(desc->b, 0)};
   gqUnify(&x.rows, gqDim(desc->out, 0));
   gqUnify(&x.rows, gqDim(desc->rowScales, 0));
-  gqUnify(&x.columns, gqDim(desc->out, 1));
+  gqUnify(&x.columns, outColumns == GQ_DYNAMIC || !hasPairs(op)
+                          ? outColumns
+                          : 2 * outColumns);
   gqUnify(&x.columns, gqDim(desc->columnScales, 1));
   gqUnify(&x.columns, gqDim(desc->bias, 1));
   gqUnify(&x.k, majorN ? outer : inner);
@@ -132,13 +185,15 @@ MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
   if (!checkFormats(op, &desc) ||   // (C13)
       !checkTypes(op, &desc) ||     // (C14)
       !checkPresences(op, &desc) || // (C15)
-      !checkMajor(op, &desc))       // (C17)
+      !checkMajor(op, &desc) ||     // (C17)
+      !checkEpilogue(op, &desc))    // (C18, 19)
     return mlirLogicalResultFailure();
-  Extents x = extentsOf(&desc);
+  Extents x = extentsOf(op, &desc);
   int64_t bExtents[] = {x.groups, isMajorN(&desc) ? x.k : x.columns,
                         isMajorN(&desc) ? x.columns : x.k};
   int64_t columnExtents[] = {x.groups, x.columns};
-  int64_t outExtents[] = {x.rows, x.columns};
+  bool pairs = hasPairs(op) && x.columns != GQ_DYNAMIC;
+  int64_t outExtents[] = {x.rows, pairs ? x.columns / 2 : x.columns};
   bool valid =
       gqCheckBlocks(op, desc.format, x.k) &&    // (C4)
       gqCheckData(op, "b", desc.b, bExtents) && // (C5)
@@ -150,6 +205,8 @@ MlirLogicalResult gqGroupedMmVerify(MlirOperation op) {
       gqCheckExtents(op, "row_scales", desc.rowScales, &x.rows) &&    // (C16)
       gqCheckExtents(op, "column_scales", desc.columnScales, columnExtents) &&
       gqCheckExtents(op, "bias", desc.bias, columnExtents) &&
+      (!pairs || x.columns % 2 == 0 ||
+       gqOpError(op, "requires an even N for 'pairs'")) &&
       gqCheckExtents(op, "out", desc.out, outExtents) && // (C11)
       checkStorages(op, &desc);                          // (C8), (C12)
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();

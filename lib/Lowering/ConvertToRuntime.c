@@ -283,6 +283,10 @@ static bool convert(Tables *tables, MlirOperation op) {
     return gqOpError(op, "needs its producer as an op of its own to be lowered "
                          "to the runtime; run gq-expand-producers before "
                          "bufferization");
+  if (gqOperationIsAGroupedMm(op) && mlirOperationGetNumRegions(op))
+    return gqOpError(op, "needs its epilogue as an op of its own to be lowered "
+                         "to the runtime; run gq-expand-epilogues before "
+                         "bufferization");
   MlirOperation function = gqEnclosingFunction(op, module);
   if (mlirOperationIsNull(function))
     return gqOpError(op, "needs to be in a func.func of the module itself to "

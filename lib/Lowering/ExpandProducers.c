@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Build.h"
+#include "BuildTensor.h"
 #include "Fusion.h"
 #include "Passes.h"
 #include "Query.h"
@@ -16,14 +17,6 @@
 #include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
-
-/// tensor.dim
-static MlirValue buildDim(const gqBuilder *builder, MlirValue tensor,
-                          int64_t dim) {
-  MlirType index = mlirIndexTypeGet(builder->context);
-  MlirValue operands[] = {tensor, gqBuildConstant(builder, index, dim)};
-  return gqBuildValue(builder, "tensor.dim", 2, operands, index);
-}
 
 /// tensor.empty of [M, K] elements, the extents being those of operands, of
 /// which i8 holds two elements each.
@@ -45,7 +38,7 @@ static MlirValue buildEmpty(const gqBuilder *builder,
       shape[i] *= packed ? 2 : 1;
       continue;
     }
-    sizes[numSizes] = buildDim(builder, operand, position);
+    sizes[numSizes] = gqBuildDim(builder, operand, position);
     if (packed) {
       MlirValue factors[] = {sizes[numSizes],
                              gqBuildConstant(builder, index, 2)};
@@ -56,69 +49,6 @@ static MlirValue buildEmpty(const gqBuilder *builder,
   return gqBuildValue(
       builder, "tensor.empty", numSizes, sizes,
       mlirRankedTensorTypeGet(2, shape, element, mlirAttributeGetNull()));
-}
-
-//===----------------------------------------------------------------------===//
-// linalg.generic
-//===----------------------------------------------------------------------===//
-
-static void appendYield(const gqBuilder *builder, const char *name,
-                        MlirValue value) {
-  gqBuild(builder, name, 1, &value, 0, NULL, 0, NULL);
-}
-
-/// Appends to an empty or unterminated block.
-static gqBuilder builderAtEnd(const gqBuilder *builder, MlirBlock block) {
-  gqBuilder inside = *builder;
-  inside.block = block;
-  inside.before = (MlirOperation){NULL};
-  return inside;
-}
-
-/// linalg.generic, element-wise over the extents of `out`. Takes over `body`.
-static MlirValue buildGeneric(const gqBuilder *builder, intptr_t numInputs,
-                              const MlirValue *inputs,
-                              const MlirAttribute *inputMaps, MlirValue out,
-                              MlirRegion body) {
-  MlirType type = mlirValueGetType(out);
-  intptr_t rank = mlirShapedTypeGetRank(type);
-  MlirAttribute maps[GQ_MAX_INPUTS + 2];
-  for (intptr_t i = 0; i < numInputs; ++i)
-    maps[i] = inputMaps[i];
-  maps[numInputs] = mlirAffineMapAttrGet(
-      mlirAffineMapMultiDimIdentityGet(builder->context, rank));
-  MlirAttribute parallel = mlirAttributeParseGet(
-      builder->context,
-      mlirStringRefCreateFromCString("#linalg.iterator_type<parallel>"));
-  MlirAttribute iterators[] = {parallel, parallel};
-  int32_t segments[] = {(int32_t)numInputs, 1};
-  MlirNamedAttribute attributes[] = {
-      gqAttribute(builder->context, "indexing_maps",
-                  mlirArrayAttrGet(builder->context, numInputs + 1, maps)),
-      gqAttribute(builder->context, "iterator_types",
-                  mlirArrayAttrGet(builder->context, rank, iterators)),
-      gqAttribute(builder->context, "operandSegmentSizes",
-                  mlirDenseI32ArrayGet(builder->context, 2, segments)),
-  };
-  MlirOperationState state = mlirOperationStateGet(
-      mlirStringRefCreateFromCString("linalg.generic"), builder->location);
-  mlirOperationStateAddAttributes(&state, 3, attributes);
-  mlirOperationStateAddOperands(&state, numInputs, inputs);
-  mlirOperationStateAddOperands(&state, 1, &out);
-  mlirOperationStateAddResults(&state, 1, &type);
-  mlirOperationStateAddOwnedRegions(&state, 1, &body);
-  MlirOperation generic = mlirOperationCreate(&state);
-  gqInsert(builder, generic);
-  return mlirOperationGetResult(generic, 0);
-}
-
-static MlirValue buildLinalgIndex(const gqBuilder *builder, int64_t dim) {
-  MlirType index = mlirIndexTypeGet(builder->context);
-  MlirNamedAttribute attribute = gqAttribute(
-      builder->context, "dim",
-      mlirIntegerAttrGet(mlirIntegerTypeGet(builder->context, 64), dim));
-  return mlirOperationGetResult(
-      gqBuild(builder, "linalg.index", 0, NULL, 1, &index, 1, &attribute), 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,7 +66,7 @@ static MlirValue buildNumRows(const gqBuilder *builder,
   for (intptr_t i = 0; i < desc->numInputs; ++i) {
     if (!gqIsGatherMap(mapOf(desc, i)))
       continue;
-    MlirValue both[] = {rows, buildDim(builder, desc->inputs[i], 0)};
+    MlirValue both[] = {rows, gqBuildDim(builder, desc->inputs[i], 0)};
     rows = mlirValueIsNull(rows)
                ? both[1]
                : gqBuildValue(builder, "arith.minui", 2, both,
@@ -154,14 +84,7 @@ static Row buildRow(const gqBuilder *builder, MlirValue element,
                     MlirValue numRows) {
   Row row = {.index = gqBuildValue(builder, "arith.index_cast", 1, &element,
                                    mlirIndexTypeGet(builder->context))};
-  MlirValue operands[] = {row.index, numRows};
-  MlirType i1 = mlirIntegerTypeGet(builder->context, 1);
-  const int64_t ult = 6;
-  MlirNamedAttribute predicate = gqAttribute(
-      builder->context, "predicate",
-      mlirIntegerAttrGet(mlirIntegerTypeGet(builder->context, 64), ult));
-  row.isValid = mlirOperationGetResult(
-      gqBuild(builder, "arith.cmpi", 2, operands, 1, &i1, 1, &predicate), 0);
+  row.isValid = gqBuildCompare(builder, GQ_CMPI_ULT, row.index, numRows);
   return row;
 }
 
@@ -170,33 +93,23 @@ static Row buildRow(const gqBuilder *builder, MlirValue element,
 static MlirValue buildExtract(const gqBuilder *builder, MlirValue input,
                               Row row, MlirValue column) {
   MlirType type = mlirShapedTypeGetElementType(mlirValueGetType(input));
-  MlirRegion regions[] = {mlirRegionCreate(), mlirRegionCreate()};
   gqBuilder branches[2];
-  for (int i = 0; i < 2; ++i) {
-    MlirBlock block = mlirBlockCreate(0, NULL, NULL);
-    mlirRegionAppendOwnedBlock(regions[i], block);
-    branches[i] = builderAtEnd(builder, block);
-  }
+  MlirValue extracted = gqBuildIf(builder, row.isValid, type, branches);
   MlirValue operands[] = {input, row.index, column};
-  appendYield(&branches[0], "scf.yield",
-              gqBuildValue(&branches[0], "tensor.extract",
-                           1 + mlirShapedTypeGetRank(mlirValueGetType(input)),
-                           operands, type));
+  gqBuildTerminator(
+      &branches[0], "scf.yield",
+      gqBuildValue(&branches[0], "tensor.extract",
+                   1 + mlirShapedTypeGetRank(mlirValueGetType(input)), operands,
+                   type));
   MlirNamedAttribute zero =
       gqAttribute(builder->context, "value",
                   mlirFloatAttrDoubleGet(builder->context, type, 0.0));
-  appendYield(&branches[1], "scf.yield",
-              mlirOperationGetResult(gqBuild(&branches[1], "arith.constant", 0,
-                                             NULL, 1, &type, 1, &zero),
-                                     0));
-  MlirOperationState state = mlirOperationStateGet(
-      mlirStringRefCreateFromCString("scf.if"), builder->location);
-  mlirOperationStateAddOperands(&state, 1, &row.isValid);
-  mlirOperationStateAddResults(&state, 1, &type);
-  mlirOperationStateAddOwnedRegions(&state, 2, regions);
-  MlirOperation branch = mlirOperationCreate(&state);
-  gqInsert(builder, branch);
-  return mlirOperationGetResult(branch, 0);
+  gqBuildTerminator(
+      &branches[1], "scf.yield",
+      mlirOperationGetResult(
+          gqBuild(&branches[1], "arith.constant", 0, NULL, 1, &type, 1, &zero),
+          0));
+  return extracted;
 }
 
 /// Makes the producer's block take the row index and extract the elements of
@@ -208,7 +121,7 @@ static void extractInBody(const gqGroupedBlockQuantize *desc, MlirBlock block,
       block, mlirShapedTypeGetElementType(mlirValueGetType(desc->rowIndices)),
       builder.location);
   Row row = buildRow(&builder, element, numRows);
-  MlirValue column = buildLinalgIndex(&builder, 1);
+  MlirValue column = gqBuildLinalgIndex(&builder, 1);
   for (intptr_t i = desc->numInputs - 1; i >= 0; --i) {
     if (!gqIsGatherMap(mapOf(desc, i)))
       continue;
@@ -229,7 +142,7 @@ static MlirValue buildComputedRowIndices(const gqBuilder *builder,
   MlirValue size = {NULL};
   bool dynamic = mlirShapedTypeIsDynamicDim(type, 0);
   if (dynamic)
-    size = buildDim(builder, rowIndices, 0);
+    size = gqBuildDim(builder, rowIndices, 0);
   MlirValue out = gqBuildValue(builder, "tensor.empty", dynamic, &size, type);
 
   MlirType types[] = {element, element};
@@ -237,17 +150,18 @@ static MlirValue buildComputedRowIndices(const gqBuilder *builder,
   MlirBlock block = mlirBlockCreate(2, types, locations);
   MlirRegion body = mlirRegionCreate();
   mlirRegionAppendOwnedBlock(body, block);
-  gqBuilder inside = builderAtEnd(builder, block);
+  gqBuilder inside = gqBuilderAtEnd(builder, block);
   Row row = buildRow(&inside, mlirBlockGetArgument(block, 0), numRows);
-  MlirValue m = buildLinalgIndex(&inside, 0);
+  MlirValue m = gqBuildLinalgIndex(&inside, 0);
   MlirValue operands[] = {
       row.isValid, gqBuildValue(&inside, "arith.index_cast", 1, &m, element),
       gqBuildConstant(&inside, element, -1)};
-  appendYield(&inside, "linalg.yield",
-              gqBuildValue(&inside, "arith.select", 3, operands, element));
+  gqBuildTerminator(
+      &inside, "linalg.yield",
+      gqBuildValue(&inside, "arith.select", 3, operands, element));
   MlirAttribute map = mlirAffineMapAttrGet(
       mlirAffineMapMultiDimIdentityGet(builder->context, 1));
-  return buildGeneric(builder, 1, &rowIndices, &map, out, body);
+  return gqBuildGeneric(builder, 1, &rowIndices, &map, out, body);
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,7 +179,7 @@ static MlirRegion takeBody(const gqBuilder *builder, MlirRegion producer,
   MlirOperation yield = mlirBlockGetTerminator(block);
   MlirValue value = mlirOperationGetOperand(yield, 0);
   gqBuilder inside = gqBuilderBefore(yield);
-  appendYield(&inside, "linalg.yield", value);
+  gqBuildTerminator(&inside, "linalg.yield", value);
   mlirOperationDestroy(yield);
   return body;
 }
@@ -296,8 +210,8 @@ static MlirValue buildProducer(const gqBuilder *builder,
         mlirAffineMapAttrGet(mlirAffineMapGet(builder->context, 2, 0, 1, &m));
     inputs[numInputs++] = desc->rowIndices;
   }
-  return buildGeneric(builder, numInputs, inputs, maps, out,
-                      takeBody(builder, desc->producer, element));
+  return gqBuildGeneric(builder, numInputs, inputs, maps, out,
+                        takeBody(builder, desc->producer, element));
 }
 
 static void expand(MlirOperation op) {

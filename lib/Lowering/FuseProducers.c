@@ -44,22 +44,6 @@ static bool isBroadcast(MlirAffineMap map) {
   return true;
 }
 
-static bool isConstant(MlirValue value) {
-  MlirOperation op = gqDefiningOp(value);
-  return !mlirOperationIsNull(op) && gqIsNamed(op, "arith.constant");
-}
-
-/// Whether `op`, in the body `block`, uses only values of the body and
-/// constants.
-static bool usesOnly(MlirOperation op, MlirBlock block) {
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
-    MlirValue operand = mlirOperationGetOperand(op, i);
-    if (!gqIsDefinedIn(operand, block) && !isConstant(operand))
-      return false;
-  }
-  return true;
-}
-
 static bool isExtract(MlirOperation op) {
   return gqIsNamed(op, "tensor.extract");
 }
@@ -108,12 +92,9 @@ static const char *checkBody(MlirOperation generic, intptr_t numInputs,
         return reason;
       continue;
     }
-    bool scalar = gqIsOfDialect(op, "arith.") || gqIsOfDialect(op, "math.") ||
-                  gqIsNamed(op, "linalg.yield");
-    if (!scalar || mlirOperationGetNumRegions(op))
-      return "the producer has an op that is not one of arith or math";
-    if (!usesOnly(op, body))
-      return "the producer uses a value from outside that is not constant";
+    const char *reason = gqCheckScalar(op, body);
+    if (reason)
+      return reason;
   }
   return NULL;
 }
@@ -216,23 +197,6 @@ static bool addGathers(MlirOperation generic, Inputs *inputs, gqValueMap *map) {
   return true;
 }
 
-/// Constants from outside of the body of `generic` move into the copy.
-static void cloneConstants(MlirOperation generic, MlirBlock to,
-                           gqValueMap *map) {
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(generic, 0));
-  for (MlirOperation op = mlirBlockGetFirstOperation(body);
-       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
-    for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
-      MlirValue operand = mlirOperationGetOperand(op, i);
-      if (isExtract(op) || gqIsDefinedIn(operand, body) ||
-          gqValueMapHas(map, operand))
-        continue;
-      MlirOperation clone = mlirOperationClone(gqDefiningOp(operand));
-      mlirBlockAppendOwnedOperation(to, clone);
-      gqValueMapAdd(map, operand, mlirOperationGetResult(clone, 0));
-    }
-}
-
 /// Copies `generic` into the new body and returns what it yields there; null if
 /// there are too many inputs.
 static MlirValue inlineGeneric(MlirOperation generic, Inputs *inputs) {
@@ -251,7 +215,7 @@ static MlirValue inlineGeneric(MlirOperation generic, Inputs *inputs) {
   }
   fits = fits && addGathers(generic, inputs, &map);
   if (fits) {
-    cloneConstants(generic, inputs->body, &map);
+    gqCloneConstants(body, inputs->body, &map);
     gqCloneBody(body, inputs->body, &map);
     yielded = gqValueMapGet(
         &map, mlirOperationGetOperand(mlirBlockGetTerminator(body), 0));
@@ -260,21 +224,13 @@ static MlirValue inlineGeneric(MlirOperation generic, Inputs *inputs) {
   return yielded;
 }
 
-static void appendYield(MlirBlock body, MlirValue value,
-                        MlirLocation location) {
-  MlirOperationState state = mlirOperationStateGet(
-      mlirStringRefCreateFromCString("gq.yield"), location);
-  mlirOperationStateAddOperands(&state, 1, &value);
-  mlirBlockAppendOwnedOperation(body, mlirOperationCreate(&state));
-}
-
 /// Copies the op's own producer, if any, into the new body, its argument
 /// `replaced` being `value`. Returns whether all inputs fit.
 static bool inlineProducer(const gqGroupedBlockQuantize *desc,
                            intptr_t replaced, MlirValue value, Inputs *inputs,
                            MlirLocation location) {
   if (mlirRegionIsNull(desc->producer)) {
-    appendYield(inputs->body, value, location);
+    gqAppendYield(inputs->body, value, location);
     return true;
   }
   MlirBlock body = mlirRegionGetFirstBlock(desc->producer);
@@ -290,10 +246,10 @@ static bool inlineProducer(const gqGroupedBlockQuantize *desc,
   }
   if (fits) {
     gqCloneBody(body, inputs->body, &map);
-    appendYield(inputs->body,
-                gqValueMapGet(&map, mlirOperationGetOperand(
-                                        mlirBlockGetTerminator(body), 0)),
-                location);
+    gqAppendYield(inputs->body,
+                  gqValueMapGet(&map, mlirOperationGetOperand(
+                                          mlirBlockGetTerminator(body), 0)),
+                  location);
   }
   gqValueMapFree(&map);
   return fits;

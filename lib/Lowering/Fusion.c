@@ -8,6 +8,7 @@
 #include "Fusion.h"
 
 #include "Build.h"
+#include "Query.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
@@ -48,4 +49,57 @@ gqReplaceGroupedBlockQuantize(MlirOperation op, MlirLocation location,
   gqReplaceResults(op, replacement);
   mlirOperationDestroy(op);
   return replacement;
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+static bool isConstant(MlirValue value) {
+  MlirOperation op = gqDefiningOp(value);
+  return !mlirOperationIsNull(op) && gqIsNamed(op, "arith.constant");
+}
+
+const char *gqCheckScalar(MlirOperation op, MlirBlock body) {
+  bool scalar = gqIsOfDialect(op, "arith.") || gqIsOfDialect(op, "math.") ||
+                gqIsNamed(op, "linalg.yield");
+  if (!scalar || mlirOperationGetNumRegions(op))
+    return "an op that is not one of arith or math computes an element";
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    MlirValue operand = mlirOperationGetOperand(op, i);
+    if (!gqIsDefinedIn(operand, body) && !isConstant(operand))
+      return "an element is computed with a value from outside that is not "
+             "constant";
+  }
+  return NULL;
+}
+
+const char *gqCheckScalars(MlirBlock body) {
+  const char *reason = NULL;
+  for (MlirOperation op = mlirBlockGetFirstOperation(body);
+       !reason && !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    reason = gqCheckScalar(op, body);
+  return reason;
+}
+
+void gqCloneConstants(MlirBlock body, MlirBlock to, gqValueMap *map) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(body);
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+      MlirValue operand = mlirOperationGetOperand(op, i);
+      if (gqIsNamed(op, "tensor.extract") || gqIsDefinedIn(operand, body) ||
+          gqValueMapHas(map, operand))
+        continue;
+      MlirOperation clone = mlirOperationClone(gqDefiningOp(operand));
+      mlirBlockAppendOwnedOperation(to, clone);
+      gqValueMapAdd(map, operand, mlirOperationGetResult(clone, 0));
+    }
+}
+
+void gqAppendYield(MlirBlock body, MlirValue value, MlirLocation location) {
+  MlirOperationState state = mlirOperationStateGet(
+      mlirStringRefCreateFromCString("gq.yield"), location);
+  mlirOperationStateAddOperands(&state, 1, &value);
+  mlirBlockAppendOwnedOperation(body, mlirOperationCreate(&state));
 }

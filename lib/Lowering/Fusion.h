@@ -9,6 +9,7 @@
 #define GQ_LIB_LOWERING_FUSION_H
 
 #include "../IR/GroupedBlockQuantize.h"
+#include "Lists.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,6 +30,21 @@ void gqReplaceResults(MlirOperation op, MlirOperation fused);
 MlirOperation gqReplaceGroupedBlockQuantize(MlirOperation op,
                                             MlirLocation location,
                                             const gqGroupedBlockQuantize *desc);
+
+/// Returns why an op of `body`, one of linalg.generic, cannot become one of a
+/// producer or an epilogue, or null if it can: all are of arith and math and
+/// use nothing from outside but constants.
+const char *gqCheckScalar(MlirOperation op, MlirBlock body);
+
+/// The same of all ops of a body.
+const char *gqCheckScalars(MlirBlock body);
+
+/// Appends copies of the constants from outside that `body` uses to `to`, but
+/// of those that the map has already and of what a tensor.extract takes.
+void gqCloneConstants(MlirBlock body, MlirBlock to, gqValueMap *map);
+
+/// gq.yield, at the end of `body`.
+void gqAppendYield(MlirBlock body, MlirValue value, MlirLocation location);
 
 //===----------------------------------------------------------------------===//
 // Gathers of rows (FuseRowGather.c)

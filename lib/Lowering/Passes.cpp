@@ -65,6 +65,8 @@ namespace gq {
 #define GEN_PASS_DEF_GQFUSEROWAMAX
 #define GEN_PASS_DEF_GQFUSEROWGATHER
 #define GEN_PASS_DEF_GQEXPANDPRODUCERS
+#define GEN_PASS_DEF_GQEXPANDEPILOGUES
+#define GEN_PASS_DEF_GQFUSEEPILOGUES
 #define GEN_PASS_DEF_GQPROTECTARGUMENTS
 #define GEN_PASS_DEF_GQFRESHINITS
 #define GEN_PASS_DEF_GQSTRICTFLOATS
@@ -120,6 +122,14 @@ GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowAmax, gqFuseRowAmax)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowGather, gqFuseRowGathers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)
+GQ_DEFINE_INFALLIBLE_PASS(GqFuseEpilogues, gqFuseEpilogues)
+struct GqExpandEpiloguesPass
+    : impl::GqExpandEpiloguesBase<GqExpandEpiloguesPass> {
+  using GqExpandEpiloguesBase::GqExpandEpiloguesBase;
+  void runOnOperation() override {
+    gqExpandEpilogues(wrap(getOperation()), onlyHalves);
+  }
+};
 GQ_DEFINE_INFALLIBLE_PASS(GqFreshInits, gqFreshInits)
 GQ_DEFINE_INFALLIBLE_PASS(GqStrictFloats, gqStrictFloats)
 GQ_DEFINE_INFALLIBLE_PASS(GqLowerDeallocations, gqLowerDeallocations)

@@ -12,6 +12,7 @@
 
 #include "mlir-c/IR.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -25,6 +26,8 @@ void gqFuseRowAmax(MlirOperation root);
 void gqFuseRowGathers(MlirOperation root);
 void gqFuseProducers(MlirOperation root);
 void gqExpandProducers(MlirOperation root);
+void gqFuseEpilogues(MlirOperation root);
+void gqExpandEpilogues(MlirOperation root, bool onlyHalves);
 MlirLogicalResult gqProtectArguments(MlirOperation module);
 void gqFreshInits(MlirOperation root);
 void gqStrictFloats(MlirOperation root);

@@ -96,7 +96,8 @@ static void printToLlvm(gqText *text, const char *memrefOptions) {
 char *gqCpuPipeline(bool fuse) {
   gqText text = {0};
   printFrontend(&text, fuse);
-  gqTextPrintf(&text, "gq-expand-producers,%s", bufferization);
+  gqTextPrintf(&text, "gq-expand-producers,gq-expand-epilogues,%s",
+               bufferization);
   gqTextPrintf(&text, ",convert-gq-to-runtime,");
   gqTextPrintf(&text, "func.func(convert-linalg-to-loops),canonicalize,%s",
                loopsToBranches);
@@ -109,7 +110,7 @@ char *gqNvvmPipelineToBuffers(bool fuse) {
   printFrontend(&text, fuse);
   if (fuse)
     gqTextPrintf(&text, "gq-fuse-producers,");
-  gqTextPrintf(&text, "%s", bufferization);
+  gqTextPrintf(&text, "gq-expand-epilogues,%s", bufferization);
   return gqTextOrAbort(&text);
 }
 

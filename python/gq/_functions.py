@@ -1171,7 +1171,27 @@ def _pair(p, format, b_format):
     return f, g
 
 
-def _plan_mm(p, format, b_format, b_major, out_dtype, closed):
+def _epilogue(epilogue, pairs, element, attributes):
+    """The region of an epilogue; `pairs` becomes an attribute."""
+    if epilogue is None:
+        if pairs is not None:
+            raise invalid_argument("pairs: expected an epilogue")
+        return ""
+    take = producers.count_inputs(epilogue)
+    if take != (1 if pairs is None else 2):
+        raise invalid_argument(
+            f"epilogue: expected a function of {'one value' if pairs is None else 'two values with pairs'}, found one of {take}"
+        )
+    if pairs is not None:
+        if pairs not in ("interleaved", "halves"):
+            raise invalid_argument(
+                f"pairs: expected 'interleaved' or 'halves', found {pairs!r}"
+            )
+        attributes["pairs"] = f"#gq<pairs({pairs})>"
+    return producers.region(epilogue, [element] * take)
+
+
+def _plan_mm(p, format, b_format, b_major, out_dtype, closed, epilogue, pairs):
     f, g = _pair(p, format, b_format)
     element = _element(out_dtype, "out_dtype")
     m, stored_k = p.take("a", (f.data,) if f else _PLAIN, [None, None])
@@ -1213,7 +1233,10 @@ def _plan_mm(p, format, b_format, b_major, out_dtype, closed):
     operands["row_scales"] = _dynamic_rows(_optional(p, "row_scales", ("f32",), [m]))
     operands["column_scales"] = _optional(p, "column_scales", ("f32",), [groups, n])
     operands["bias"] = _optional(p, "bias", FLOATS, [groups, n])
-    outputs = {"out": Output(Use("out", element, (None, n)), (m, n))}
+    if pairs is not None and n % 2:
+        p.refuse("b", f"expected an even N for pairs, found {n}")
+    columns = n if pairs is None else n // 2
+    outputs = {"out": Output(Use("out", element, (None, columns)), (m, columns))}
     attributes = enumerations(
         "grouped_mm",
         format=format,
@@ -1221,7 +1244,8 @@ def _plan_mm(p, format, b_format, b_major, out_dtype, closed):
         scale_layout=layout,
         b_major=b_major,
     )
-    return Spec("grouped_mm", operands, outputs, attributes, wrap=_only)
+    region = _epilogue(epilogue, pairs, element, attributes)
+    return Spec("grouped_mm", operands, outputs, attributes, region, _only)
 
 
 _mm_planner = Planner(
@@ -1248,6 +1272,8 @@ def grouped_mm(
     row_scales: AnyArray | None = None,
     column_scales: AnyArray | None = None,
     bias: AnyArray | None = None,
+    epilogue: str | Callable | None = None,
+    pairs: str | None = None,
     out_dtype: Any = "bfloat16",
     out: AnyArray | Sequence[AnyArray] | None = None,
     stream: Any = None,
@@ -1274,12 +1300,18 @@ def grouped_mm(
       row_scales: [M] float32.
       column_scales: [G, N] float32.
       bias: [G, N] float32, bfloat16 or float16.
+      epilogue: computes the elements that are stored from what `out` would be
+        without it, rounded to out_dtype: a name of producers.NAMES or a function
+        of one value, with pairs of two, that is traced; see producers.
+      pairs: which two columns the epilogue takes, such as gate and up:
+        "interleaved", 2j and 2j+1, or "halves", j and j + N/2.
       out_dtype: bfloat16, float16 or float32, of the result.
-      out: [M, N] for the result.
+      out: [M, N], with pairs [M, N/2], for the result.
       stream: as of grouped_block_quantize().
 
     Returns:
-      [M, N]; what of a new one belongs to no group holds anything.
+      [M, N], with pairs [M, N/2]; what of a new one belongs to no group holds
+      anything.
 
     Raises: as grouped_block_quantize().
     """
@@ -1302,7 +1334,7 @@ def grouped_mm(
         a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
         column_scales, bias,
     )  # fmt: skip
-    options = (format, b_format, b_major, out_dtype, closed)
+    options = (format, b_format, b_major, out_dtype, closed, epilogue, pairs)
     return _mm_planner.run(options, arrays, out, stream)
 
 

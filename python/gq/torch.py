@@ -190,6 +190,7 @@ _mm_op = _define(
     _functions._mm_planner,
     (
         "str? format", "str? b_format", "str b_major", "str out_dtype", "bool closed",
+        "str? epilogue", "str? pairs",
     ),
 )  # fmt: skip
 _wgrad_op = _define(
@@ -455,6 +456,8 @@ def grouped_mm(
     row_scales: torch.Tensor | None = None,
     column_scales: torch.Tensor | None = None,
     bias: torch.Tensor | None = None,
+    epilogue: str | None = None,
+    pairs: str | None = None,
     out_dtype: str = "bfloat16",
 ) -> torch.Tensor:
     """gq.grouped_mm() as the operator gq::grouped_mm; `out_dtype` is a name."""
@@ -471,7 +474,7 @@ def grouped_mm(
     return _mm_op(
         a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
         column_scales, bias, format, b_format, b_major, out_dtype,
-        _functions.is_closed(offsets, scale_offsets),
+        _functions.is_closed(offsets, scale_offsets), epilogue, pairs,
     )[0]  # fmt: skip
 
 

@@ -640,6 +640,8 @@ class GroupedMm(Product):
         "column_scales": [False, True],
         "bias": [None, None, *formats.ELEMENTS],
         "major": ["k", "k", "n"],
+        "pairs": [None, "interleaved", "halves"],
+        "product": [None, None, *formats.ELEMENTS],
         "index": ["int32", "int64"],
         "closed": [True, False],
         "packed": [True, False],
@@ -662,11 +664,13 @@ class GroupedMm(Product):
     @staticmethod
     def build(c):
         block = test_grouped_wgrad.block_of(c["pair"][0])
-        n = oracle.up(c["n"], 2) if c["major"] == "n" else c["n"]
+        epilogue = c["product"] and test_grouped_mm.Epilogue(c["pairs"], c["product"])
+        even = c["major"] == "n" or (epilogue and c["pairs"])
+        n = oracle.up(c["n"], 2) if even else c["n"]
         p = test_grouped_mm.problem(
             np.random.default_rng(c["seed"]), c["pair"], groups_of(c), n, c["k"] * block,
             c["out"], [f for f in test_grouped_mm.FACTORS if c[f]], c["bias"], c["wide"],
-            c["major"],
+            c["major"], epilogue,
         )  # fmt: skip
         return Product.of(c, p)
 

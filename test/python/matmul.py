@@ -60,8 +60,8 @@ class Problem:
     """Operands by name, those that are absent left out, and the formats.
 
     `out` is the operand of that name, `attributes` are further ones as MLIR
-    writes them. A subclass names the op, and the clauses
-    that it is written with: a word and the operands in it.
+    writes them, `region` is what stands before `outs`. A subclass names the op, and
+    the clauses that it is written with: a word and the operands in it.
     """
 
     fmt: str
@@ -69,6 +69,7 @@ class Problem:
     operands: dict[str, np.ndarray]
     out: cases.Poisoned
     attributes: str = ""
+    region: str = ""
 
     OP, CLAUSES = "", {}
 
@@ -128,6 +129,7 @@ class Problem:
             names = [n for n in names if n in types]
             values = ", ".join(f"%{n}" for n in names)
             of = ", ".join(types[n] for n in names)
+            clauses += [self.region] if word == "outs" else []
             clauses += [f"{word}({values} : {of})"] if names else []
         return f"{self.OP} {self._attributes()} {' '.join(clauses)} -> {types['out']}"
 

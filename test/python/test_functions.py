@@ -329,6 +329,24 @@ def test_layers(fmt, b_fmt):
         assert (np.abs(y[rows] - expected) <= size * 1e-6).all()
 
 
+@pytest.mark.parametrize("pairs", ["interleaved", "halves"])
+def test_epilogue_of_a_matmul(pairs):
+    """As the activation of the product that the op without one gives."""
+    rng = np.random.default_rng(0)
+    offsets = np.int32([0, 3, 3, 133])
+    x = rng.standard_normal((133, 256), np.float32)
+    q = gq.grouped_block_quantize(x, offsets, "nvfp4")
+    w = gq.quantize_weights(rng.standard_normal((3, 96, 256), np.float32))
+    c = gq.grouped_mm(q, w, out_dtype="float32")
+    gate, up = (c[:, ::2], c[:, 1::2]) if pairs == "interleaved" else np.split(c, 2, 1)
+    y = gq.grouped_mm(q, w, epilogue="silu_and_mul", pairs=pairs, out_dtype="float32")
+    np.testing.assert_allclose(y, gate / (1 + np.exp(-gate)) * up, 1e-5, 1e-6)
+    y = gq.grouped_mm(q, w, epilogue=lambda g, u: g - u, pairs=pairs, out_dtype="float32")
+    np.testing.assert_array_equal(y, gate - up)
+    y = gq.grouped_mm(q, w, epilogue=lambda v: v * 2, out_dtype="float32")
+    np.testing.assert_array_equal(y, c * 2)
+
+
 @pytest.mark.parametrize("fmt", oracle.FORMATS)
 def test_gradient_of_weights(fmt):
     rng = np.random.default_rng(0)

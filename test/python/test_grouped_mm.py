@@ -22,7 +22,71 @@ PAIRS = matmul.pairs(one_row=True)
 FACTORS = ["alpha", "row_scales", "column_scales"]
 
 
+@dataclasses.dataclass
+class Epilogue:
+    """x / 2 + 1, of pairs max(gate, 0) * up, of products rounded to `product`."""
+
+    pairs: str | None
+    product: str
+
+    def region(self, out):
+        """As MLIR writes it, for elements of `out`."""
+        gate, up = ("%e0", "%e1") if self.product == "f32" else ("%x0", "%x1")
+        names = [gate, up] if self.pairs else [gate]
+        lines = []
+        if self.product != "f32":
+            lines = [
+                f"{x} = arith.extf %e{i} : {self.product} to f32"
+                for i, x in enumerate(names)
+            ]
+        if self.pairs:
+            lines += ["%zero = arith.constant 0.0 : f32",
+                      f"%relu = arith.maximumf {gate}, %zero : f32",
+                      f"%y = arith.mulf %relu, {up} : f32"]  # fmt: skip
+        else:
+            lines += ["%half = arith.constant 0.5 : f32", "%one = arith.constant 1.0 : f32",
+                      f"%x = arith.mulf {gate}, %half : f32",
+                      "%y = arith.addf %x, %one : f32"]  # fmt: skip
+        if out != "f32":
+            lines.append(f"%r = arith.truncf %y : f32 to {out}")
+        lines.append(f"gq.yield {'%y' if out == 'f32' else '%r'} : {out}")
+        arguments = ", ".join(f"%e{i} : {self.product}" for i in range(len(names)))
+        return "epilogue {\n^bb0(" + arguments + "):\n  " + "\n  ".join(lines) + "\n}"
+
+    def columns(self, c):
+        """The columns of gate and of up."""
+        half = c.shape[1] // 2
+        if self.pairs == "interleaved":
+            return c[:, ::2], c[:, 1::2]
+        return c[:, :half], c[:, half:]
+
+    def apply(self, *columns):
+        """In float32."""
+        x = [c.astype(np.float32) for c in columns]
+        with np.errstate(all="ignore"):
+            if self.pairs:
+                return np.maximum(x[0], np.float32(0)) * x[1]
+            return x[0] * np.float32(0.5) + np.float32(1)
+
+    def bounds(self, low, high, dtype):
+        """The least and the largest results, where products have these bounds."""
+        if not self.pairs:
+            corners = [self.apply(x) for x in (low, high)]
+        else:
+            (gl, ul), (gh, uh) = self.columns(low), self.columns(high)
+            corners = [self.apply(g, u) for g in (gl, gh) for u in (ul, uh)]
+        with np.errstate(over="ignore"):
+            corners = np.stack(corners).astype(dtype).astype(np.float64)
+        # Infinity times 0: where one bound is NaN and another is not, all is right.
+        some = np.isnan(corners).any(0) & ~np.isnan(corners).all(0)
+        least, most = corners.min(0), corners.max(0)
+        return np.where(some, -np.inf, least), np.where(some, np.inf, most), some
+
+
+@dataclasses.dataclass
 class Problem(matmul.Problem):
+    epilogue: Epilogue | None = None
+
     OP = "gq.grouped_mm"
     CLAUSES = {
         "ins": ["a", "b"],
@@ -36,13 +100,20 @@ class Problem(matmul.Problem):
         """The least and the largest right results."""
         o = {name: self.operands.get(name) for name in runtime.MM_OPERANDS}
         options = {n: o[n] for n in ("row_scales", "column_scales", "bias")}
+        product = self.out.array
+        if self.epilogue:
+            n = product.shape[1] * (2 if self.epilogue.pairs else 1)
+            product = np.zeros((len(product), n), modules.ELEMENTS[self.epilogue.product])
         return oracle.grouped_mm_bounds(
-            *(o[n] for n in runtime.MM_OPERANDS[:7]), self.out.array, **options,
-            fmt=self.fmt, b_format=self.b_format, b_major="n" if self.attributes else "k",
+            *(o[n] for n in runtime.MM_OPERANDS[:7]), product, **options,
+            fmt=self.fmt, b_format=self.b_format, b_major="n" if self._is_major_n() else "k",
         )  # fmt: skip
 
+    def _is_major_n(self):
+        return "b_major(n)" in self.attributes
+
     def numbers(self):
-        return *super().numbers(), int(bool(self.attributes))
+        return *super().numbers(), int(self._is_major_n())
 
     def check(self, actual):
         """`actual` is right, to the bit where no rounding of sums shows."""
@@ -52,7 +123,13 @@ class Problem(matmul.Problem):
             len(actual), self.operands["offsets"], self.operands.get("scale_offsets")
         ):
             grouped[begin:end] = True
-        assert matmul.is_right(actual, *self.expected())[grouped].all()
+        low, high = self.expected()
+        if self.epilogue:
+            low, high, any_value = self.epilogue.bounds(low, high, actual.dtype)
+            right = matmul.is_right(actual, low, high) | any_value
+        else:
+            right = matmul.is_right(actual, low, high)
+        assert right[grouped].all()
         assert (stored_bytes(actual[~grouped]) == cases.POISON).all()
 
 
@@ -66,8 +143,9 @@ def has_major(fmt):
 
 
 def problem(
-    rng, pair, g, n, k, out="f32", factors=(), bias=None, wide=False, major="k"
-):
+    rng, pair, g, n, k, out="f32", factors=(), bias=None, wide=False, major="k",
+    epilogue=None,
+):  # fmt: skip
     """A problem of random operands over the groups `g`."""
     fmt, b_format = pair
     count, operands = len(g.sizes), {}
@@ -106,11 +184,14 @@ def problem(
         operands["bias"] = (rng.standard_normal((count, n)) * 64).astype(
             modules.ELEMENTS[bias]
         )
-    result = cases.Poisoned((g.m, n), modules.ELEMENTS[out])
+    pairs = epilogue and epilogue.pairs
+    result = cases.Poisoned((g.m, n // 2 if pairs else n), modules.ELEMENTS[out])
     operands["out"] = result.array
     operands = {n: operands[n] for n in runtime.MM_OPERANDS if n in operands}
     attributes = "b_major(n)" if major == "n" else ""
-    return Problem(fmt, b_format, operands, result, attributes)
+    attributes += f" pairs({pairs})" if pairs else ""
+    region = epilogue.region(out) if epilogue else ""
+    return Problem(fmt, b_format, operands, result, attributes, region, epilogue)
 
 
 def groups(sizes, **options):
@@ -140,6 +221,35 @@ def test_major(pair, packed):
     p.check(p.run(packed=packed, static=packed))
 
 
+EPILOGUES = [
+    Epilogue(pairs, product)
+    for pairs in (None, "interleaved", "halves")
+    for product in modules.ELEMENTS
+]
+
+
+@pytest.mark.parametrize("epilogue", EPILOGUES, ids=lambda e: f"{e.pairs}-{e.product}")
+@pytest.mark.parametrize("out", modules.ELEMENTS)
+@pytest.mark.parametrize("static", [True, False])
+def test_epilogue(epilogue, out, static):
+    """The bytes of two ops: one that multiplies, and one that computes the rest."""
+    rng = np.random.default_rng(0)
+    g = groups([70, 0, 1, 130])
+    options = {"n": 150, "k": 64, "factors": FACTORS, "bias": "bf16"}
+    p = problem(rng, ("nvfp4", "nvfp4"), g, out=out, epilogue=epilogue, **options)
+    actual = p.run(static=static)
+    p.check(actual)
+    product = cases.Poisoned((g.m, 150), modules.ELEMENTS[epilogue.product])
+    plain = Problem("nvfp4", "nvfp4", p.operands | {"out": product.array}, product)
+    c = plain.run()
+    plain.check(c)
+    columns = epilogue.columns(c) if epilogue.pairs else (c,)
+    with np.errstate(over="ignore"):
+        expected = epilogue.apply(*columns).astype(actual.dtype)
+    actual, expected = (x[2:-3].astype(np.float32) for x in (actual, expected))
+    np.testing.assert_array_equal(actual, expected)
+
+
 @st.composite
 def drawn_groups(draw):
     sizes = st.one_of(st.just(0), st.sampled_from([1, 64, 65, 128, 129]), st.integers(0, 90))
@@ -167,11 +277,13 @@ ELEMENT = st.sampled_from(list(modules.ELEMENTS))
     packed=st.booleans(),
     static=st.booleans(),
     major=st.sampled_from("kn"),
+    epilogue=st.none() | st.sampled_from(EPILOGUES),
     seed=st.integers(0, 2**32),
 )
 def test_random(
-    pair, g, n, blocks, extra, out, factors, bias, wide, packed, static, major, seed
-):
+    pair, g, n, blocks, extra, out, factors, bias, wide, packed, static, major,
+    epilogue, seed,
+):  # fmt: skip
     f = oracle.FORMATS.get(pair[0])
     k = f.block[1] * blocks if f else 16 * blocks - extra
     rng = np.random.default_rng(seed)
@@ -180,7 +292,9 @@ def test_random(
         major = "k"
     elif major == "n" and pair[1] == "mxfp4":
         n += n % 2
-    p = problem(rng, pair, g, n, k, out, factors, bias, wide, major)
+    if epilogue and epilogue.pairs:
+        n += n % 2
+    p = problem(rng, pair, g, n, k, out, factors, bias, wide, major, epilogue)
     p.check(p.run(packed=packed, static=static))
 
 

@@ -84,6 +84,19 @@ def Gq_MajorAttr : Gq_EnumAttr<Gq_Major, "major"> {
   }];
 }
 
+def Gq_Pairs : Gq_Enum<"Pairs", "pairs", [
+  I32EnumAttrCase<"None", 0, "none">,
+  I32EnumAttrCase<"Interleaved", 1, "interleaved">,
+  I32EnumAttrCase<"Halves", 2, "halves">
+]>;
+def Gq_PairsAttr : Gq_EnumAttr<Gq_Pairs, "pairs"> {
+  let description = [{
+    Which two columns of a product the `epilogue` of `gq.grouped_mm` takes
+    together, such as gate and up: 2j and 2j+1 (`interleaved`), or j and j + N/2
+    (`halves`).
+  }];
+}
+
 def Gq_Axis : Gq_Enum<"Axis", "axis", [
   I32EnumAttrCase<"Rowwise", 0, "rowwise">,
   I32EnumAttrCase<"Columnwise", 1, "columnwise">

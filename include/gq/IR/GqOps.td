@@ -735,8 +735,8 @@ def Gq_GroupedAmaxOp
 def Gq_YieldOp : Op<Gq_Dialect, "yield", [
     Pure, Terminator, ReturnLike,
     ParentOneOf<["GroupedBlockQuantizeOp", "GroupedQuantizeOp",
-                 "GroupedAmaxOp"]>]> {
-  let summary = "The element that a producer computes";
+                 "GroupedAmaxOp", "GroupedMmOp"]>]> {
+  let summary = "The element that a producer or an epilogue computes";
   let arguments = (ins AnyTypeOf<[F32, BF16, F16]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
@@ -836,7 +836,9 @@ def Gq_GroupOffsetsOp : Gq_Op<"group_offsets", "offsets"> {
 // grouped_mm
 //===----------------------------------------------------------------------===//
 
-def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
+def Gq_GroupedMmOp
+    : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments, IsolatedFromAbove,
+                                  SingleBlock]> {
   let summary = "Multiply the rows of each group by its own weights";
   let description = !strconcat([{
     For each row i of group e,
@@ -887,6 +889,31 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
 
     **Bias** is `[G, N]`, because each group is a layer of its own.
 
+    **Epilogue.** With the region `epilogue`, `c[i, n]`, which is what `out[i, n]`
+    would be without, is rounded once to the type of the region's arguments, and
+    `out[i, n] = f(c[i, n])`, f being the region. With `pairs(interleaved)` it is
+    `out[i, j] = f(c[i, 2j], c[i, 2j+1])` and with `pairs(halves)`
+    `out[i, j] = f(c[i, j], c[i, j + N/2])`, so that `out` is `[M, N/2]`: gate and
+    up projection are one matmul with one activation. The bytes are those of two
+    ops, the second of which computes f.
+
+    ```mlir
+    %h = gq.grouped_mm format(nvfp4) pairs(interleaved)
+        ins(%a, %b : tensor<?x5120xf4E2M1FN>, tensor<128x8192x5120xf4E2M1FN>)
+        scales(%sa, %sb : tensor<?x320xf8E4M3FN, #gq.tile128x4>,
+                          tensor<128x8192x320xf8E4M3FN, #gq.tile128x4>)
+        groups(%offsets, %sf_offsets : tensor<129xi32>, tensor<128xi32>)
+        epilogue {
+        ^bb0(%gate: f32, %up: f32):
+          %zero = arith.constant 0.0 : f32
+          %relu = arith.maximumf %gate, %zero : f32
+          %product = arith.mulf %relu, %up : f32
+          %rounded = arith.truncf %product : f32 to bf16
+          gq.yield %rounded : bf16
+        }
+        outs(%h0 : tensor<?x4096xbf16>) -> tensor<?x4096xbf16>
+    ```
+
     **A training step** in `nvfp4`, of tokens x `[M, K]`, weights w `[G, N, K]` and
     the gradient dy `[M, N]`; rowwise and columnwise are the directions in which
     they were quantized, and m32 is m rounded up to 32:
@@ -932,7 +959,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     * (C9) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type. Without `scale_offsets`, `offsets` holds G+1.
     * (C10) `alpha` holds G entries.
-    * (C11) `out` is `[M, N]`.
+    * (C11) `out` is `[M, N]`, with `pairs` `[M, N/2]` of an even N.
     * (C12) Memrefs have an innermost stride of 1; all but `a`, `out` and linear
       `a_scales` are contiguous.
     * (C13) `format` and `b_format` have the same scale rule, and a block of
@@ -944,6 +971,9 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     * (C16) `row_scales` holds M entries; `column_scales` and `bias` are `[G,
       N]`.
     * (C17) `b_major(n)` is for a format of `b` that does not transpose, or none.
+    * (C18) `epilogue` takes one element, with `pairs` two, of one type, `f32`,
+      `bf16` or `f16`, and yields one of the type of `out`.
+    * (C19) `pairs` is for an `epilogue`.
 
     `kernel` says which kernel a GPU runs; see `MmKernelAttr`. The CPU sums in
     float64 in the order of k, GPUs in float32: docs/notes/gpu-grouped-mm.md says
@@ -958,6 +988,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
       :$scale_layout,
     DefaultValuedAttr<Gq_MajorAttr, "::gq::Major::K">:$b_major,
     OptionalAttr<Gq_MmKernelAttr>:$kernel,
+    DefaultValuedAttr<Gq_PairsAttr, "::gq::Pairs::None">:$pairs,
     Gq_Data2D:$a,
     Gq_Data3D:$b,
     Optional<Gq_Scales2D>:$a_scales,
@@ -969,10 +1000,11 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     Optional<Gq_F32_2D>:$column_scales,
     Optional<Gq_Float2D>:$bias,
     Gq_Float2D:$out);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$epilogue);
   let assemblyFormat = [{
     (`format` `` $format^)? (`b_format` `` $b_format^)?
     (`scale_layout` `` $scale_layout^)? (`b_major` `` $b_major^)?
-    (`kernel` `` $kernel^)? attr-dict
+    (`kernel` `` $kernel^)? (`pairs` `` $pairs^)? attr-dict
     `ins` `(` $a `,` $b `:` type($a) `,` type($b) `)`
     (`scales` `(` $a_scales^ `,` $b_scales `:`
                   type($a_scales) `,` type($b_scales) `)`)?
@@ -982,6 +1014,7 @@ def Gq_GroupedMmOp : Gq_Op<"grouped_mm", "out", [AttrSizedOperandSegments]> {
     (`row_scales` `(` $row_scales^ `:` type($row_scales) `)`)?
     (`column_scales` `(` $column_scales^ `:` type($column_scales) `)`)?
     (`bias` `(` $bias^ `:` type($bias) `)`)?
+    (`epilogue` $epilogue^)?
     `outs` `(` $out `:` type($out) `)`
     (`->` type($results)^)?
   }];

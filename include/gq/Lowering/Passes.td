@@ -129,6 +129,43 @@ def GqExpandProducers : Pass<"gq-expand-producers"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def GqFuseEpilogues : Pass<"gq-fuse-epilogues"> {
+  let summary = "Compute what follows a matmul where that stores it";
+  let description = [{
+    Moves the body of a `linalg.generic` that is element-wise over the result of a
+    `gq.grouped_mm`, such as an activation, into its `epilogue`, so that the
+    product is never stored. Of pairs of columns, such as gate and up, the op reads
+    two `tensor.extract_slice`: all rows of columns 2j and 2j+1 (of stride 2), or
+    of the first and the last N/2 columns. The bytes of rows of groups stay the
+    same.
+
+    The pipelines do not run it: `gq-fuse-producers` moves the same op into the
+    quantization behind it, and which is faster has not been measured.
+
+    A pair is left alone, and a remark of the category `gq-fuse-epilogues` says
+    why, if something else uses the product, if rows of no group have values (the
+    `outs` of the `gq.grouped_mm` are no `tensor.empty`), if the op behind has
+    other inputs or is not of `arith` and `math` alone, or if N is not static.
+  }];
+}
+
+def GqExpandEpilogues : Pass<"gq-expand-epilogues"> {
+  let summary = "Compute what follows a matmul in an op of its own";
+  let description = [{
+    The inverse of `gq-fuse-epilogues`, for targets whose kernels take no epilogue:
+    a `gq.grouped_mm` on tensors with an `epilogue` becomes one without and a
+    `linalg.generic`, which leaves rows of no group as they are.
+  }];
+  let options = [
+    Option<"onlyHalves", "only-halves", "bool", /*default=*/"false",
+           "Just those of pairs(halves), which GPU kernels do not take">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def GqPackSubbyte : Pass<"gq-pack-subbyte", "::mlir::ModuleOp"> {
   let summary = "Store f4 tensors packed, two codes per byte";
   let description = [{

@@ -343,6 +343,16 @@ typedef enum gqMajor {
   GQ_MAJOR_N = 1,
 } gqMajor;
 
+/// Which two columns of a product the epilogue of a matmul takes together.
+typedef enum gqPairs {
+  /// It takes one.
+  GQ_PAIRS_NONE = 0,
+  /// 2 * j and the one after.
+  GQ_PAIRS_INTERLEAVED = 1,
+  /// j and j + N / 2.
+  GQ_PAIRS_HALVES = 2,
+} gqPairs;
+
 /// The direction in which data was quantized, and so the form it is stored in.
 typedef enum gqAxis {
   /// As gq.grouped_block_quantize writes its `outs`.

@@ -275,3 +275,36 @@ func.func @grouped_mm_major(%a: tensor<?x64xf8E5M2>, %b: tensor<3x64x160xf4E2M1F
       outs(%c0 : tensor<?x160xbf16>) -> tensor<?x160xbf16>
   return %c, %d : tensor<?x160xbf16>, tensor<?x160xbf16>
 }
+
+// What is computed of a product before it is stored.
+// CHECK-LABEL: func @grouped_mm_epilogue
+func.func @grouped_mm_epilogue(%a: tensor<?x64xf8E5M2>, %b: tensor<3x160x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %c0: tensor<?x160xbf16>, %h0: tensor<?x80xf16>)
+    -> (tensor<?x160xbf16>, tensor<?x80xf16>) {
+  // CHECK: gq.grouped_mm ins(
+  // CHECK-SAME: epilogue {
+  // CHECK: ^bb0(%{{.*}}: bf16):
+  // CHECK: gq.yield %{{.*}} : bf16
+  // CHECK: } outs(
+  %c = gq.grouped_mm
+      ins(%a, %b : tensor<?x64xf8E5M2>, tensor<3x160x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: bf16):
+        %y = arith.negf %x : bf16
+        gq.yield %y : bf16
+      }
+      outs(%c0 : tensor<?x160xbf16>) -> tensor<?x160xbf16>
+  // CHECK: gq.grouped_mm pairs(halves) ins(
+  %h = gq.grouped_mm pairs(halves)
+      ins(%a, %b : tensor<?x64xf8E5M2>, tensor<3x160x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.mulf %x, %y : f32
+        %r = arith.truncf %z : f32 to f16
+        gq.yield %r : f16
+      }
+      outs(%h0 : tensor<?x80xf16>) -> tensor<?x80xf16>
+  return %c, %h : tensor<?x160xbf16>, tensor<?x80xf16>
+}

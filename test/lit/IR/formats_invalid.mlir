@@ -1975,3 +1975,120 @@ func.func @grouped_mm_c17(
       groups(%o, %so : memref<4xi32>, memref<3xi32>) outs(%c : memref<?x32xf32>)
   return
 }
+
+// -----
+
+func.func @grouped_mm_c11_pairs(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'out' to be ?x16, but got ?x32}}
+  %0 = gq.grouped_mm pairs(interleaved) ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32, %y: f32):
+        gq.yield %x : f32
+      }
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c11_odd(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x33x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x?xf32>) {
+  // expected-error @+1 {{requires an even N for 'pairs'}}
+  %0 = gq.grouped_mm pairs(halves) ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x33x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32, %y: f32):
+        gq.yield %x : f32
+      }
+      outs(%c : tensor<?x?xf32>) -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c18_one(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'epilogue' to take one element of f32, bf16 or f16 without 'pairs'}}
+  %0 = gq.grouped_mm ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32, %y: f32):
+        gq.yield %x : f32
+      }
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c18_two(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x16xf32>) {
+  // expected-error @+1 {{requires 'epilogue' to take two elements of one type of f32, bf16 or f16 with 'pairs'}}
+  %0 = gq.grouped_mm pairs(halves) ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32):
+        gq.yield %x : f32
+      }
+      outs(%c : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c18_types(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x16xf32>) {
+  // expected-error @+1 {{requires 'epilogue' to take two elements of one type of f32, bf16 or f16 with 'pairs'}}
+  %0 = gq.grouped_mm pairs(halves) ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32, %y: bf16):
+        gq.yield %x : f32
+      }
+      outs(%c : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c18_element(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'epilogue' to take one element of f32, bf16 or f16 without 'pairs'}}
+  %0 = gq.grouped_mm ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f64):
+        %y = arith.truncf %x : f64 to f32
+        gq.yield %y : f32
+      }
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c18_yield(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xbf16>) {
+  // expected-error @+1 {{requires 'epilogue' to yield an element of 'out'}}
+  %0 = gq.grouped_mm ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32):
+        gq.yield %x : f32
+      }
+      outs(%c : tensor<?x32xbf16>) -> tensor<?x32xbf16>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c19(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x16xf32>) {
+  // expected-error @+1 {{requires an 'epilogue' for 'pairs'}}
+  %0 = gq.grouped_mm pairs(halves) ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      outs(%c : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return
+}

@@ -126,7 +126,7 @@ func.func @reads_outs(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
 // CHECK-NOT: producer
 func.func @captures(%a: !x, %v: f32, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %e0: !x, %q0: !q, %t0: !t) -> (!q, !t) {
-  // expected-remark @+1 {{the producer uses a value from outside that is not constant}}
+  // expected-remark @+1 {{an element is computed with a value from outside that is not constant}}
   %y = linalg.generic {indexing_maps = [#id, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%a : !x) outs(%e0 : !x) {
@@ -263,7 +263,7 @@ func.func @too_many(%a: !x, %b: !x, %c: !x, %d: !x, %e: !x, %f: !x, %g: !x,
 func.func @other_op(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %e0: !x, %q0: !q, %t0: !t) -> (!q, !t) {
   %zero = arith.constant 0.0 : f32
-  // expected-remark @+1 {{the producer has an op that is not one of arith or math}}
+  // expected-remark @+1 {{an op that is not one of arith or math computes an element}}
   %y = linalg.generic {indexing_maps = [#id, #id],
                        iterator_types = ["parallel", "parallel"]}
       ins(%a : !x) outs(%e0 : !x) {

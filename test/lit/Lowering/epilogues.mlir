@@ -1,0 +1,200 @@
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues)' | FileCheck %s
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues)' \
+// RUN:   --remark-format=emitRemark --remarks-filter-missed='gq.*' 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues,gq-expand-epilogues,canonicalize,cse)' | FileCheck %s --check-prefix=EXPAND
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues,gq-expand-epilogues{only-halves},canonicalize,cse)' | FileCheck %s --check-prefix=HALVES
+
+#map = affine_map<(m, n) -> (m, n)>
+
+// CHECK-LABEL: func.func @one
+// CHECK-NOT: linalg.generic
+// CHECK: %[[C:.*]] = gq.grouped_mm kernel(any) ins(
+// CHECK-SAME: epilogue {
+// CHECK: ^bb0(%[[X:.*]]: bf16):
+// CHECK: %[[TWO:.*]] = arith.constant 2.0
+// CHECK: arith.mulf %[[X]], %[[TWO]] : bf16
+// CHECK: gq.yield
+// CHECK: return %[[C]]
+// EXPAND-LABEL: func.func @one
+// EXPAND: %[[P:.*]] = gq.grouped_mm kernel(any) ins(
+// EXPAND-NOT: epilogue
+// EXPAND: %[[R:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<?x32xbf16>)
+// EXPAND: ^bb0(%[[X:.*]]: bf16, %[[BEFORE:.*]]: bf16):
+// EXPAND: %[[Y:.*]] = arith.mulf %[[X]]
+// EXPAND: %[[ROW:.*]] = linalg.index 0
+// EXPAND: arith.cmpi sle, %{{.*}}, %[[ROW]]
+// EXPAND: arith.cmpi slt, %[[ROW]], %{{.*}}
+// EXPAND: arith.bitcast %[[Y]] : bf16 to i16
+// EXPAND: arith.bitcast %[[BEFORE]] : bf16 to i16
+// EXPAND: arith.select
+// EXPAND: return %[[R]]
+// HALVES-LABEL: func.func @one
+// HALVES: epilogue
+func.func @one(%a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %m: index, %r0: tensor<?x32xbf16>) -> tensor<?x32xbf16> {
+  %two = arith.constant 2.0 : bf16
+  %c0 = tensor.empty(%m) : tensor<?x32xbf16>
+  %c = gq.grouped_mm kernel(any) ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<?x32xbf16>) -> tensor<?x32xbf16>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<?x32xbf16>) outs(%r0 : tensor<?x32xbf16>) {
+  ^bb0(%x: bf16, %out: bf16):
+    %y = arith.mulf %x, %two : bf16
+    linalg.yield %y : bf16
+  } -> tensor<?x32xbf16>
+  return %r : tensor<?x32xbf16>
+}
+
+// Columns 2j and 2j + 1; the second one comes first in the linalg.generic.
+// CHECK-LABEL: func.func @interleaved
+// CHECK-NOT: tensor.extract_slice
+// CHECK: gq.grouped_mm pairs(interleaved) ins(
+// CHECK: ^bb0(%[[GATE:.*]]: f32, %[[UP:.*]]: f32):
+// CHECK: arith.divf %[[UP]], %[[GATE]] : f32
+// CHECK: gq.yield %{{.*}} : f16
+// CHECK: outs(%{{.*}} : tensor<?x16xf16>) -> tensor<?x16xf16>
+// EXPAND-LABEL: func.func @interleaved
+// EXPAND: %[[P:.*]] = gq.grouped_mm ins(
+// EXPAND: %[[GATE:.*]] = tensor.extract_slice %[[P]][0, 0] [%{{.*}}, 16] [1, 2]
+// EXPAND: %[[UP:.*]] = tensor.extract_slice %[[P]][0, 1] [%{{.*}}, 16] [1, 2]
+// EXPAND: linalg.generic {{.*}} ins(%[[GATE]], %[[UP]] :
+// HALVES-LABEL: func.func @interleaved
+// HALVES: pairs(interleaved)
+func.func @interleaved(%a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %m: index, %r0: tensor<?x16xf16>) -> tensor<?x16xf16> {
+  %c0 = tensor.empty(%m) : tensor<?x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %gate = tensor.extract_slice %c[0, 0] [%m, 16] [1, 2] : tensor<?x32xf32> to tensor<?x16xf32>
+  %up = tensor.extract_slice %c[0, 1] [%m, 16] [1, 2] : tensor<?x32xf32> to tensor<?x16xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%up, %gate : tensor<?x16xf32>, tensor<?x16xf32>) outs(%r0 : tensor<?x16xf16>) {
+  ^bb0(%u: f32, %g: f32, %out: f16):
+    %y = arith.divf %u, %g : f32
+    %z = arith.truncf %y : f32 to f16
+    linalg.yield %z : f16
+  } -> tensor<?x16xf16>
+  return %r : tensor<?x16xf16>
+}
+
+// CHECK-LABEL: func.func @halves
+// CHECK: gq.grouped_mm pairs(halves) ins(
+// EXPAND-LABEL: func.func @halves
+// EXPAND: tensor.extract_slice %{{.*}}[0, 0] [8, 16] [1, 1]
+// EXPAND: tensor.extract_slice %{{.*}}[0, 16] [8, 16] [1, 1]
+// HALVES-LABEL: func.func @halves
+// HALVES-NOT: epilogue
+// HALVES: linalg.generic
+func.func @halves(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %r0: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %c0 = tensor.empty() : tensor<8x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %gate = tensor.extract_slice %c[0, 0] [8, 16] [1, 1] : tensor<8x32xf32> to tensor<8x16xf32>
+  %up = tensor.extract_slice %c[0, 16] [8, 16] [1, 1] : tensor<8x32xf32> to tensor<8x16xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%gate, %up : tensor<8x16xf32>, tensor<8x16xf32>) outs(%r0 : tensor<8x16xf32>) {
+  ^bb0(%g: f32, %u: f32, %out: f32):
+    %y = arith.mulf %u, %g : f32
+    linalg.yield %y : f32
+  } -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}
+
+// CHECK-LABEL: func.func @init
+// CHECK-NOT: epilogue
+// REMARK: rows of no group come from the 'outs' of the product
+func.func @init(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %c0: tensor<8x32xf32>, %r0: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<8x32xf32>) outs(%r0 : tensor<8x32xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<8x32xf32>
+  return %r : tensor<8x32xf32>
+}
+
+// CHECK-LABEL: func.func @other_input
+// CHECK-NOT: epilogue
+// REMARK: the op behind has another input
+func.func @other_input(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %r0: tensor<8x32xf32>, %w: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %c0 = tensor.empty() : tensor<8x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c, %w : tensor<8x32xf32>, tensor<8x32xf32>) outs(%r0 : tensor<8x32xf32>) {
+  ^bb0(%x: f32, %y: f32, %out: f32):
+    %z = arith.mulf %x, %y : f32
+    linalg.yield %z : f32
+  } -> tensor<8x32xf32>
+  return %r : tensor<8x32xf32>
+}
+
+// CHECK-LABEL: func.func @reads_outs
+// CHECK-NOT: epilogue
+// REMARK: the op behind reads its 'outs'
+func.func @reads_outs(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %r0: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %c0 = tensor.empty() : tensor<8x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<8x32xf32>) outs(%r0 : tensor<8x32xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %z = arith.addf %x, %out : f32
+    linalg.yield %z : f32
+  } -> tensor<8x32xf32>
+  return %r : tensor<8x32xf32>
+}
+
+// CHECK-LABEL: func.func @used_twice
+// CHECK-NOT: epilogue
+// REMARK: the product has another user
+func.func @used_twice(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %r0: tensor<8x32xf32>) -> (tensor<8x32xf32>, tensor<8x32xf32>) {
+  %c0 = tensor.empty() : tensor<8x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<8x32xf32>) outs(%r0 : tensor<8x32xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<8x32xf32>
+  return %r, %c : tensor<8x32xf32>, tensor<8x32xf32>
+}
+
+// CHECK-LABEL: func.func @some_columns
+// CHECK-NOT: epilogue
+// REMARK: the product has another user
+func.func @some_columns(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %r0: tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %c0 = tensor.empty() : tensor<8x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %x = tensor.extract_slice %c[0, 0] [8, 8] [1, 2] : tensor<8x32xf32> to tensor<8x8xf32>
+  %y = tensor.extract_slice %c[0, 1] [8, 8] [1, 2] : tensor<8x32xf32> to tensor<8x8xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %y : tensor<8x8xf32>, tensor<8x8xf32>) outs(%r0 : tensor<8x8xf32>) {
+  ^bb0(%g: f32, %u: f32, %out: f32):
+    %z = arith.mulf %g, %u : f32
+    linalg.yield %z : f32
+  } -> tensor<8x8xf32>
+  return %r : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: func.func @one_half
+// CHECK-NOT: epilogue
+// REMARK: just one column of each pair is used
+func.func @one_half(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>) -> tensor<8x16xf32> {
+  %c0 = tensor.empty() : tensor<8x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %x = tensor.extract_slice %c[0, 0] [8, 16] [1, 1] : tensor<8x32xf32> to tensor<8x16xf32>
+  return %x : tensor<8x16xf32>
+}
