@@ -95,6 +95,13 @@ def _read(app, name, source):
         source[0] += "\n```{toctree}\n:glob:\n:hidden:\n\n*\nlog/*\n```\n"
 
 
+# Each public header has a page.
+pages = "".join(p.read_text() for p in (root / "docs" / "reference").glob("*.md"))
+for header in root.glob("include/gq*/**/*.h"):
+    name = str(header.relative_to(root / "include"))
+    assert name == "gq/IR/Gq.h" or f"header: {name} " in pages, f"{name} has no page"
+
+
 def setup(app):
     app.add_lexer("mlir", mlir_lexer.MlirLexer)
     app.connect("source-read", _read)

@@ -18,16 +18,16 @@ from .layout import buffer_extents, padded, up
 
 @dataclasses.dataclass(frozen=True)
 class Direction:
-    """How one direction is quantized, where it is not as usual.
+    """How one direction differs from the default; see `DirectionAttr` of the dialect.
 
-    Attributes: see `DirectionAttr` in docs/Dialect.md; None is as usual.
+    Attributes:
       rounding: "nearest" or "stochastic", which takes a `rng_state`.
-      transform: "none" or "hadamard16", of columns.
+      transform: "none" or "hadamard16", for columns.
       signs: the rows of a transform that change their sign, as bits.
       block: the (rows, columns) that share a scale, such as (16, 16).
-      outer: what has an outer amax of its own: "group", "row" or "column".
+      outer: what each outer amax applies to: "group", "row" or "column".
       four_over_six: "none", "mae" or "mse".
-      scale_max: 256 or 448, of four_over_six.
+      scale_max: 256 or 448, for four_over_six.
     """
 
     rounding: str | None = None
@@ -384,52 +384,52 @@ def grouped_block_quantize(
 ) -> Quantized:
     """Quantizes the rows of groups and lays out their scales for a grouped matmul.
 
-    Group e has the rows offsets[e] to offsets[e+1] of `x`. Arrays are of NumPy, of
-    torch, or have __dlpack__; all are of one kind and on one device, contiguous.
-    On a CUDA device nothing waits: the work is put into the stream, and what is
-    wrong with the contents of offsets shows in check_stream().
+    Group e has rows offsets[e] up to offsets[e+1] of `x`. Arrays are NumPy's, torch's,
+    or have __dlpack__; all are of the same kind, on the same device and contiguous.
+    On a CUDA device nothing waits: the work is put into the stream, and
+    check_stream() reports what is wrong with the contents of offsets.
 
     Args:
       x: [M, K] float32, bfloat16 or float16, K a multiple of the format's block;
         [N, K] with row_indices; flat [N] with shapes. With a producer a tuple of
-        its inputs, each [M, K], a row [K] or a scalar []; or one array in which
-        they stand side by side, such as [M, 2 * K] for "silu_and_mul".
+        its inputs, each [M, K], a row [K] or a scalar []; or one array that holds
+        them side by side, such as [M, 2 * K] for "silu_and_mul".
       offsets: [G+1] int32 or int64; with scale_offsets also [G].
       format: one of FORMATS.
-      recipe: of nvfp4, "nvfuser" (with an optional global_scale) or "te" (with an
+      recipe: for nvfp4, "nvfuser" (with an optional global_scale) or "te" (with an
         outer_amax); None is "te" if there is an outer_amax.
       scale_layout: "tile128x4" or "linear"; None is what grouped_mm() takes.
-      rows: "all" quantizes the data of rows in no group too, "grouped" leaves it.
-      rowwise, columnwise: whether that direction is wanted; a Direction says how.
+      rows: "all" quantizes the data of rows in no group too, "grouped" leaves it alone.
+      rowwise, columnwise: whether that direction is wanted, or a Direction.
       producer: computes the elements: a name of producers.NAMES or a function
         that is traced; see producers.
       row_indices: [M] int32 or int64: row m is row row_indices[m] of x.
       scale_offsets: [G] of the type of offsets: where the tiles of groups begin in
         the scales. If absent, groups are packed.
-      shapes: (first_dims, last_dims), [G] each: groups are matrices of their own
-        extents, and offsets are those of elements. Takes `out`.
+      shapes: (first_dims, last_dims), [G] each: groups are matrices with their own
+        extents, and offsets count elements. Requires `out`.
       global_scale: [] or [G] float32.
       outer_amax, columnwise_outer_amax: [] or [G] float32; with an `outer` of the
         direction [M], one per row, and [G, K], one per column of a group.
       rng_state: [2] int64, the seed and the offset of stochastic rounding.
-      noop_flag: [] int32; if it is not 0, out stays as it is.
+      noop_flag: [] int32; if it is not 0, out is left alone.
       amax: whether the largest magnitudes [G] float32 are returned.
-      dbias: whether the sums of columns [G, K] are; True is of the type of x.
-      out: arrays for all that is returned, and for the scale offsets if they are
-        to be there; may be longer than needed where groups decide.
-      stream: a CUDA stream or its address; None is torch's current one, for
-        others that of the thread.
+      dbias: whether the sums of columns [G, K] are, or their type; True is that of x.
+      out: arrays for everything that is returned, and for the scale offsets if they
+        are wanted; may be longer than needed where the size depends on groups.
+      stream: a CUDA stream or its address; None is torch's current one for torch
+        tensors, the thread's for others.
 
     Returns:
-      A Quantized: data, scales, columnwise_data, columnwise_scales, amax, dbias,
-      those that were asked for, in this order. Codes of 4 bits are packed, two a
-      byte: float4_e2m1fn_x2 in torch, uint8 in NumPy. What of a new buffer
-      belongs to no group holds anything.
+      A Quantized: those of data, scales, columnwise_data, columnwise_scales, amax and
+      dbias that were requested, in this order. 4-bit codes are packed, two per byte:
+      float4_e2m1fn_x2 in torch, uint8 in NumPy. Parts of a new buffer that belong to
+      no group are not initialized.
 
     Raises:
-      Error: INVALID_ARGUMENT, the message names the argument, and nothing ran;
-        on the CPU INVALID_OFFSETS and INVALID_ROW_INDICES too.
-      TypeError: an argument is not an array, or one of another kind.
+      Error: INVALID_ARGUMENT, with the argument's name in the message; nothing ran.
+        On the CPU also INVALID_OFFSETS and INVALID_ROW_INDICES.
+      TypeError: an argument is not an array, or is one of another kind.
     """
     x, names, labels = _names_of(x, _QUANTIZE_NAMES)
     first_dims, last_dims = shapes or (None, None)
@@ -489,7 +489,7 @@ def nv_grouped_block_quantize(
       global_scale: [] float32; None is none.
       block_size: 16.
       dtype: of the codes, float4_e2m1fn.
-      out, stream: as of grouped_block_quantize().
+      out, stream: as for grouped_block_quantize().
 
     Returns:
       (data, scales): [M, K/2] packed codes, and scales in tiles [M rounded up to
@@ -596,7 +596,7 @@ def grouped_quantize(
     out: AnyArray | Sequence[AnyArray] | None = None,
     stream: Any = None,
 ) -> Quantized:
-    """Quantizes groups to FP8 with a scale a group.
+    """Quantizes groups to FP8 with one scale for each group.
 
     Args:
       x, offsets, rows, rowwise, columnwise, producer, row_indices, shapes:
@@ -675,7 +675,7 @@ def update_scales(
       format: "fp8_e4m3" or "fp8_e5m2".
       amax_algo: "max" or "most_recent".
       margin: 0 to 126.
-      stream: as of grouped_block_quantize().
+      stream: as for grouped_block_quantize().
 
     Returns:
       (history, scale).
@@ -732,7 +732,7 @@ def group_offsets(
       closed: whether offsets have the end of the last group too.
       scale_offsets: whether they are wanted.
       out: arrays for the results.
-      stream: as of grouped_block_quantize().
+      stream: as for grouped_block_quantize().
 
     Returns:
       offsets [G+1] ([G] if not closed), or (offsets, scale_offsets), of which the
@@ -806,21 +806,21 @@ def grouped_amax(
     out: AnyArray | Sequence[AnyArray] | None = None,
     stream: Any = None,
 ) -> Any:
-    """The largest magnitudes of groups, of rows and of columns; NaN is dropped.
+    """The largest magnitudes of groups, of rows and of columns, ignoring NaN.
 
     Args:
-      x, offsets, producer, row_indices, shapes, stream: as of
+      x, offsets, producer, row_indices, shapes, stream: as for
         grouped_block_quantize(); K is a multiple of 16, and offsets hold G+1.
       amax, columnwise_amax, row_amax, column_amax: which are wanted.
       columnwise: a Direction with a transform of columns: column_amax is then that
         of what is transformed, and columnwise_amax that of each group.
-      noop_flag: [] int32; if it is not 0, out stays as it is.
+      noop_flag: [] int32; if it is not 0, out is left alone.
       rows: with "grouped", row_amax of rows in no group is left as it is in out.
       out: arrays for what is wanted.
 
     Returns:
-      float32 [G], [M] and [G, K], those that are wanted in this order: one array,
-      or a tuple.
+      float32 [G], [M] and [G, K], those that are wanted, in this order: one array or
+      a tuple.
 
     Raises: as grouped_block_quantize().
     """
@@ -1066,7 +1066,7 @@ def block_quantize(
       x: [M, K] float32, bfloat16 or float16, K a multiple of the block.
       format: one of FORMATS.
       global_scale: [] float32, of nvfp4.
-      out, stream: as of grouped_block_quantize().
+      out, stream: as for grouped_block_quantize().
 
     Returns:
       A Quantized: data, and scales [M, K/block] or, for blocks of 128 by 128,
@@ -1122,7 +1122,7 @@ def preprocess_grouped_matmul_sf(
       scale_offsets: [G] of the same type; see layout.scale_offsets().
       format: one of FORMATS.
       out: [R, K/block rounded up to 4], R a multiple of 128.
-      stream: as of grouped_block_quantize().
+      stream: as for grouped_block_quantize().
 
     Returns:
       [M rounded up to 128, and 128 more for each further group, K/block rounded
@@ -1286,15 +1286,16 @@ def grouped_mm(
 
     Args:
       a: a Quantized of grouped_block_quantize(), which brings its scales, offsets
-        and format, or of grouped_quantize(), whose scale_inv is for alpha; or codes [M, K], 4 bits packed [M, K/2].
+        and format, or of grouped_quantize(), whose scale_inv is for alpha; or codes
+        [M, K], 4-bit codes packed [M, K/2].
       b: a Quantized of quantize_weights(), or codes [G, N, K]; with b_major "n"
         [G, K, N].
       offsets: [G+1] int32 or int64, with scale_offsets also [G].
       a_scales, b_scales: as grouped_block_quantize() and quantize_weights() make
         them; none without a format.
       scale_offsets: [G]: where groups begin in a_scales in tiles.
-      format, b_format: of a and b; without, a and b are float8_e4m3fn or
-        float8_e5m2 without scales of blocks.
+      format, b_format: of a and b; without it, a and b are float8_e4m3fn
+        or float8_e5m2 without block scales.
       b_major: "k" or "n", the innermost extent of b.
       alpha: [G] float32.
       row_scales: [M] float32.
@@ -1307,7 +1308,7 @@ def grouped_mm(
         "interleaved", 2j and 2j+1, or "halves", j and j + N/2.
       out_dtype: bfloat16, float16 or float32, of the result.
       out: [M, N], with pairs [M, N/2], for the result.
-      stream: as of grouped_block_quantize().
+      stream: as for grouped_block_quantize().
 
     Returns:
       [M, N], with pairs [M, N/2]; what of a new one belongs to no group holds
@@ -1399,8 +1400,8 @@ def grouped_wgrad(
         data, which bring their scales, offsets, formats, N and K; or columnwise
         data as it is.
       offsets: [G+1] int32 or int64.
-      n, k: the extents, if a and b are no Quantized.
-      a_scales, b_scales, format, b_format, alpha, out_dtype, out, stream: as of
+      n, k: the extents, if a and b are not Quantized.
+      a_scales, b_scales, format, b_format, alpha, out_dtype, out, stream: as for
         grouped_mm(); the scales are columnwise ones.
 
     Returns:
@@ -1444,7 +1445,7 @@ def quantize_weights(
 
     Args:
       w: [G, N, K] float32, bfloat16 or float16 of NumPy or torch.
-      format, recipe, global_scale, outer_amax, stream: as of
+      format, recipe, global_scale, outer_amax, stream: as for
         grouped_block_quantize().
 
     Returns:

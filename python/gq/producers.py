@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What computes the elements that are quantized, in the same kernel.
 
-A producer is a name of `NAMES` or a function of gq values:
+A producer is a name of `NAMES` or a function of gq values::
 
     gq.grouped_block_quantize((gate, up), offsets, producer="silu_and_mul")
     gq.grouped_block_quantize((x, bias), offsets, producer=lambda x, b: relu(x + b))
 
-The function is called once a signature, with a Value for each input, and what
-it does to them becomes the kernel. Values are float32; what it returns is
+The function is called once for each signature, with a Value for each input; what
+it does to them becomes part of the kernel. Values are float32; the result is
 rounded once to the type of the inputs, or to float32 if those differ. Python's
-`if` cannot look at a Value: use where().
+`if` cannot test a Value: use where().
 """
 
 from __future__ import annotations

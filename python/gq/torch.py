@@ -7,11 +7,11 @@
     q = gq.torch.grouped_block_quantize(x, offsets)
     y = gq.torch.grouped_mm(q, w)
 
-For torch.compile and torch.export, which see one operator each: no graph break,
-and shapes without a run. They take what the functions of the same names in gq
-take, but arrays are tensors, a producer is a name, a type is a name, there is no
-`out`, no `stream` and no `shapes`, and what of a buffer belongs to no group is zero.
-Results are the same bytes; an operator takes the host longer than the function.
+For torch.compile and torch.export, which see a single operator: no graph break, and
+shapes without running it. They take the arguments of gq's functions of the same
+names, but arrays are tensors, producers and types are names, there is no `out`, no
+`stream` and no `shapes`, and parts of a buffer that belong to no group are zero.
+The resulting bytes are the same; an operator takes more host time than the function.
 grouped_linear() and fake_quantize() have gradients.
 
 Errors are those of the functions.
