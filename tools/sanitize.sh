@@ -20,7 +20,7 @@ python=${GQ_PYTHON:-$PWD/${GQ_BUILD_DIR:-build}/venv/bin/python}
 # Device code for one chip: it runs in the emulator alone.
 cmake --preset "$preset" -B "$build" -DGQ_PYTHON="$python"
 ninja -C "$build"
-# Containers are annotated in headers, not in libMLIR. Some tests allocate more
+# Containers are annotated in headers, but not in libMLIR. Some tests allocate more
 # than there is.
 export ASAN_OPTIONS=detect_container_overflow=0:allocator_may_return_null=1
 export LSAN_OPTIONS=suppressions=$PWD/test/sanitize.supp:print_suppressions=0

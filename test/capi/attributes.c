@@ -112,7 +112,7 @@ static MlirValue argument(MlirBlock block, MlirType element, intptr_t rank,
                               mlirLocationUnknownGet(mlirTypeGetContext(type)));
 }
 
-/// What Create was given, Get returns, with and without the optional operand.
+/// Get returns what Create was given, with and without the optional operand.
 static void descriptionsRoundTrip(void **state) {
   MlirContext context = {*state};
   MlirLocation location = mlirLocationUnknownGet(context);
@@ -154,7 +154,7 @@ static void descriptionsRoundTrip(void **state) {
     mlirOperationDestroy(op);
   }
 
-  // Formats that are left out, and another one of b.
+  // No formats, and different formats of a and b.
   MlirType e5m2 = mlirFloat8E5M2TypeGet(context);
   gqGroupedMm plain = {
       .format = GQ_FORMAT_NONE,

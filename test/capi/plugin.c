@@ -23,13 +23,13 @@
 static const char *path;
 static unsigned hostMajor, hostMinor;
 
-/// What this program's own LLVM would say.
+/// What this program's own LLVM would return.
 __attribute__((visibility("default"))) void
 LLVMGetVersion(unsigned *major, unsigned *minor, unsigned *patch) {
   *major = hostMajor, *minor = hostMinor, *patch = 0;
 }
 
-/// What both of MLIR's structs of plugins begin with.
+/// The beginning of both of MLIR's plugin structs.
 typedef struct Info {
   uint32_t apiVersion;
   const char *name, *version;

@@ -161,7 +161,7 @@ static mode_t modeOf(const char *path) {
   return file.st_mode & 07777;
 }
 
-/// Code is nobody else's business, whatever the umask.
+/// Code is readable by its owner only, whatever the umask.
 static void testModes(void **state) {
   Folder *folder = *state;
   char path[512];
@@ -234,7 +234,7 @@ static void testFileOfOthers(void **state) {
   assert_int_equal(unlink(target), 0);
 }
 
-/// What has no end, or nobody at the other end.
+/// Files without an end, or with nothing at the other end.
 static void testSpecialFiles(void **state) {
   Folder *folder = *state;
   char path[512];
@@ -252,7 +252,8 @@ static void testSpecialFiles(void **state) {
   assert_int_equal(rmdir(path), 0);
 }
 
-/// What a killed process has left goes; what another one writes stays.
+/// What a killed process has left is removed; what another one is writing
+/// stays.
 static void testLeftovers(void **state) {
   Folder *folder = *state;
   char path[512], old[128], young[128];
@@ -268,11 +269,11 @@ static void testLeftovers(void **state) {
   checkMiss(folder, path);
   assert_int_not_equal(access(old, F_OK), 0);
   assert_int_equal(access(young, F_OK), 0);
-  // Nothing of ours is left over.
+  // No file of ours is left.
   assert_int_equal(forEachFile(folder->cache, NULL, NULL), 2);
 }
 
-/// What changes the object changes the key; the name of the text does not.
+/// Whatever changes the object changes the key; the name of the text does not.
 static void testKey(void **state) {
   Folder *folder = *state;
   gqCompileOptions options = {.cacheDir = folder->cache};
@@ -360,7 +361,7 @@ static void testToolkit(void **state) {
   }
 }
 
-/// A file stands where a folder is needed.
+/// A file is where a folder is needed.
 static void testUnusableFolder(void **state) {
   Folder *folder = *state;
   gqCompileOptions options = {.cacheDir = folder->cache};

@@ -66,7 +66,7 @@ static void testNesting(void **state) {
                       "brackets, signs or aliases are nested more than 256");
     gqTextFree(&text);
   }
-  // As deep as it may be, and what only looks deep.
+  // As deep as is allowed, and what only looks deep.
   gqText text = {0};
   gqTextPrintf(&text, "// ");
   repeat(&text, "(", 1000);
@@ -123,7 +123,7 @@ static void testAliases(void **state) {
                                  "alias stands for more than 2^20 others");
     gqTextFree(&text);
   }
-  // As many as there may be.
+  // As many as are allowed.
   gqText text = chainOfAliases('#', 127, "[", NULL, "]");
   gqExecutableDestroy(compile(text.data));
   gqTextFree(&text);
@@ -182,7 +182,7 @@ static void testUnpassableTypes(void **state) {
 
 static void testDiagnostics(void **state) {
   (void)state;
-  // The text of a caller who does not name it.
+  // The text of a caller who gives it no name.
   gqExecutable *executable;
   assert_int_equal(gqCompile("oops", 4, NULL, &executable), GQ_COMPILE_ERROR);
   assertMessage("<mlir>:1:1: error: ");
@@ -224,7 +224,7 @@ static void testMissingSymbol(void **state) {
                     "undefined: gq_test_nowhere (declared in the module; ");
 }
 
-/// What is left over names an op of the module and its types.
+/// An op that is left over is reported with its types.
 static void testNoLowering(void **state) {
   (void)state;
   refuseCompilation("func.func @main(%x: f32) -> f32 {\n"
@@ -300,7 +300,7 @@ static void testReservedNames(void **state) {
                               "}\n"));
 }
 
-/// What only the backend sees. It must neither print nor end the process.
+/// An error that only the backend sees must neither print nor end the process.
 static void testBackendError(void **state) {
   (void)state;
   refuseCompilation("func.func @main() {\n"
@@ -411,7 +411,7 @@ static void testArgumentMemory(void **state) {
   refuseArgument(executable, tensor,
                  "argument 0: expected row-major contiguous memory, found "
                  "shape [2, 4] with strides [8, 1]");
-  // One row has no use for its stride.
+  // A single row does not use its stride.
   tensor->shape[0] = 1;
   assert_int_equal(gqTypeCheck(&(gqType){GQ_F32, 2, {-1, 4}}, tensor), GQ_OK);
   tensor = makeTensor(&t, float32Type, data, 2, shape);

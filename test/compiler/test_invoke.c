@@ -150,7 +150,7 @@ static void testOverlap(void **state) {
   gqExecutableDestroy(executable);
 }
 
-/// What is only read may be the same memory, whoever reads it.
+/// Arguments that are only read may share memory, whichever op reads them.
 static void testOverlapOfReads(void **state) {
   (void)state;
   gqExecutable *executable =
@@ -429,7 +429,7 @@ static void testBoolBytes(void **state) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Two fresh results whose extents the caller chooses.
+/// Two new results whose extents the caller chooses.
 static const char twoFills[] =
     "func.func @main(%m: index, %n: index, %k: index)\n"
     "    -> (tensor<?xf32>, tensor<?x?xf32>) {\n"
@@ -466,7 +466,8 @@ static void testExtents(void **state) {
       {big, 1, GQ_OUT_OF_MEMORY, "a tensor needs 46116860184273"},
       {-1, 1, GQ_OUT_OF_MEMORY, "a tensor has a negative extent"},
       {small, 1, GQ_OUT_OF_MEMORY, "a tensor has a negative extent"},
-      // The bytes wrap around, to 0, to few, and to a positive number.
+      // The number of bytes wraps around: to 0, to a small one, to a positive
+      // one.
       {4 * big, 1, GQ_OUT_OF_MEMORY, "more elements than there can be"},
       {4 * big + 1, 1, GQ_OUT_OF_MEMORY, "more elements than there can be"},
       {big, 16, GQ_OUT_OF_MEMORY, "more elements than there can be"},
@@ -568,7 +569,7 @@ static void testNames(void **state) {
 }
 
 /// LLVM knows what functions of these names do, and the table's name is taken;
-/// a module's own functions do something else all the same.
+/// a module's own functions still do something else.
 static void testLibraryNames(void **state) {
   (void)state;
   gqExecutable *executable =

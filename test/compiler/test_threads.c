@@ -3,9 +3,10 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Threads compile into one cache, call one executable, and each makes mistakes
-// of its own, of which no other hears; then processes share a cache. Under
-// ThreadSanitizer (the preset "tsan") races are found that bytes do not show.
+// Threads compile into one cache and call one executable, and each makes
+// mistakes of its own, which no other thread sees; then processes share a
+// cache. Under ThreadSanitizer (the preset "tsan") races show that bytes do
+// not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,7 +94,7 @@ static void *work(void *argument) {
   if (!worker->wrong)
     worker->wrong = callOnce(own, worker->number, false);
   gqExecutableDestroy(own);
-  // Who makes mistakes hears of them, in the compiler too.
+  // Those who make mistakes are told, in the compiler too.
   if (!worker->wrong && gqCompile("%", 1, &options, &own) != GQ_COMPILE_ERROR)
     worker->wrong = "a module that does not compile";
   return NULL;
@@ -143,7 +144,7 @@ static void testProcesses(void **state) {
   }
 }
 
-/// One of the processes: modules of which others compile the same.
+/// One of the processes: it compiles modules that others compile too.
 static int runProcess(int number, const char *folder) {
   gqCompileOptions options = {.cacheDir = folder};
   for (int i = 0; i < 6; ++i) {

@@ -3,16 +3,16 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Runs each scenario once to count its allocations, calls of the system and
-// calls of the CUDA driver, then as often again, in a process of its own, and
-// has the one after the other fail. A scenario then ends in a status with a
-// message, or right; where MLIR's callbacks leave no way to report it, memory
-// that runs out ends the process, with a message. Nothing is left open, and
-// what is in the cache afterwards is what belongs there, whole. So it is, too,
-// when signals interrupt system calls, or end the process.
+// Runs each scenario once to count its allocations, system calls and calls of
+// the CUDA driver, then once for each of these, in a process of its own, and
+// makes that one fail. A scenario then ends with a status and a message, or
+// succeeds; where MLIR's callbacks leave no way to report it, running out of
+// memory ends the process, with a message. Nothing is left open, and the cache
+// then holds what belongs there, complete. The same holds when signals
+// interrupt system calls or end the process.
 //
-// Of gq's own calls: those of libMLIR, libLLVM and libc are not in its hands.
-// With AddressSanitizer leaks are found as well. The last line counts.
+// Only gq's own calls: it has no control over those of libMLIR, libLLVM and
+// libc. With AddressSanitizer leaks are found as well. The last line counts.
 //
 //   faults [SCENARIO KIND NUMBER]   runs one of them in this process, which
 //                                   stops there: for a debugger
@@ -40,7 +40,7 @@
 #include <unistd.h>
 
 //===----------------------------------------------------------------------===//
-// What fails
+// The failing site
 //===----------------------------------------------------------------------===//
 
 typedef enum Kind {
@@ -165,7 +165,7 @@ int __wrap_openat(int folder, const char *path, int flags, ...) {
 
 static char cache[64];
 
-/// What a scenario says: done right, a failure with a message, or what is
+/// The result of a scenario: success, a failure with a message, or what is
 /// wrong.
 static const char right[] = "right", refused[] = "refused";
 

@@ -36,7 +36,7 @@ static inline int64_t takeInt(Input *input) {
   return (int64_t)value;
 }
 
-/// One of `count` choices.
+/// A choice out of `count`.
 static inline uint32_t takeChoice(Input *input, uint32_t count) {
   uint32_t value = takeByte(input);
   if (count > 256)

@@ -66,7 +66,7 @@ static MlirLogicalResult countDiagnostic(MlirDiagnostic diagnostic,
   if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
     return mlirLogicalResultSuccess();
   ++*(int *)count;
-  // To see what becomes of an input.
+  // To see what an input does.
   if (getenv("GQ_FUZZ_PRINT")) {
     mlirDiagnosticPrint(diagnostic, printText, NULL);
     fputc('\n', stderr);
@@ -144,7 +144,7 @@ static void runText(const char *text, size_t length) {
       mlirContextDestroy(context);
     context = createContext(&errors);
   }
-  // What gqCompile refuses before MLIR sees it.
+  // Inputs that gqCompile refuses before MLIR sees them.
   if (gqSourceRefuse(text, length))
     return;
   errors = 0;

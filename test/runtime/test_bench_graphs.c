@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The two sides of gq-bench's comparison are what they are said to be: one
-// kernel against one per op, and nothing else in either, but the sum of dbias.
+// The two sides of gq-bench's comparison are what they claim to be: one kernel
+// against one per op, and nothing else in either except the sum of dbias.
 //
 //===----------------------------------------------------------------------===//
 

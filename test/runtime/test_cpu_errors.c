@@ -33,7 +33,7 @@ typedef struct Refusal {
   const char *op;
   void (*run)(Problem *p);
   Problem sound;
-  /// What the test spoils.
+  /// What the test changes.
   Problem problem;
 } Refusal;
 
@@ -930,7 +930,7 @@ static void testMessages(void **state) {
   gqFail(GQ_COMPILE_ERROR, "first: %s", gqGetLastErrorMessage());
   assert_string_equal(gqGetLastErrorMessage(), "first: no file");
   assert_int_equal(gqCpuStatus(), GQ_OK);
-  // What is too long says so.
+  // A message that is too long shows that it was cut.
   char *text = malloc(100001);
   memset(text, 'x', 100000);
   text[100000] = '\0';

@@ -3,10 +3,10 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// No GPU: what the runtime asks of the driver, in which order, and what it
-// makes of the answers. $GQ_CUDA_DRIVER names the fake. The runtime keeps what
-// it made for a context, so tests count calls from where they start and use
-// modules and streams of their own.
+// Without a GPU: what the runtime asks the driver, in which order, and what it
+// does with the answers. $GQ_CUDA_DRIVER names the fake. The runtime keeps what
+// it made for a context, so tests count calls from their start and use modules
+// and streams of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -394,7 +394,7 @@ static void testStatusWords(void **state) {
   assertFailure(gqStreamStatus(second), GQ_INVALID_OFFSETS,
                 "a kernel of this stream dropped rows: offsets do not "
                 "describe groups, which must not decrease and lie in [0, M]");
-  // Told once.
+  // It is reported once.
   assert_int_equal(*other, 0);
   assert_int_equal(gqStreamStatus(second), GQ_OK);
   *other = GQ_DEV_STATUS_SCALE_OFFSETS;
@@ -416,7 +416,7 @@ static void testStatusWords(void **state) {
   assert_non_null(strstr(gqGetLastErrorMessage(), "[0, M]; row_indices are"));
 }
 
-/// Without a word there is nothing but to wait.
+/// Without a word it only waits.
 static void testStatusWithoutWord(void **state) {
   (void)state;
   CUstream stream = makeStream();
@@ -434,7 +434,7 @@ static void testStatusWithoutWord(void **state) {
 // Captures
 //===----------------------------------------------------------------------===//
 
-/// What a capture would break on is refused before the driver sees it.
+/// Calls that would break a capture are refused before the driver sees them.
 static void testFirstUseInCapture(void **state) {
   (void)state;
   // A context of its own, so that its first allocation is here.
@@ -624,7 +624,7 @@ static void testPending(void **state) {
   assert_int_equal(gqDeviceMultiprocessorCount(), 1);
   assert_int_equal(fakeCudaCalls("cuLaunchKernelEx"), launches);
   assert_int_equal(fakeCudaCalls("cuMemcpyAsync"), copies);
-  // What is owned is released even so.
+  // What is owned is released anyway.
   mgpuMemFree(memory, stream);
   mgpuModuleUnload(module);
   assert_int_equal(fakeCuda.liveAllocations, 0);
@@ -813,7 +813,7 @@ static void testNamedFailures(void **state) {
   mgpuModuleUnload(moduleOfTest);
 }
 
-/// What a failure interrupts leaves nothing behind.
+/// A failure leaves nothing behind.
 static void testNothingLeaks(void **state) {
   (void)state;
   CUstream stream = makeStream();

@@ -52,7 +52,7 @@ static void testStatusFunctions(void **state) {
   assertAbsent(gqEventElapsed(NULL, NULL, &microseconds));
 }
 
-/// Generated code runs through without a crash, and its caller learns why.
+/// Generated code runs without a crash, and its caller learns what is wrong.
 static void testGeneratedCode(void **state) {
   (void)state;
   static char image[] = "an image";

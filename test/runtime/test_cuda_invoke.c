@@ -342,7 +342,7 @@ static const Launched launched[] = {
      "  return\n}\n",
      {BF16(2, SIZES(8, 64)), I32(1, SIZES(3), FREE), BYTES(2, SIZES(8, 32)),
       BYTES(2, SIZES(8, 4))}},
-    // All that there is one of for each group.
+    // All operands with one entry per group.
     {"func.func @main(%x: memref<?x?xbf16>, %i: memref<?xi32>,\n"
      "    %o: memref<?xi32>, %so: memref<?xi32>, %g: memref<?xf32>,\n"
      "    %q: memref<?x?xi8>, %s: memref<?x?xf8E4M3FN>,\n"
@@ -414,7 +414,7 @@ static const Launched launched[] = {
       BYTES(2, SIZES(256, 4)), BYTES(3, SIZES(2, 128, 4)),
       I32(1, SIZES(3), FREE), I32(1, SIZES(2)), F32(1, SIZES(2)),
       F32(2, SIZES(8, 16))}},
-    // Scales of other shapes, and all that is optional.
+    // Scales of other shapes, and everything optional.
     {"func.func @main(%a: memref<?x?xf8E4M3FN>, %b: memref<?x?x?xf8E4M3FN>,\n"
      "    %sa: memref<?x?xf32>, %sb: memref<?x?x?xf32>, %o: memref<?xi32>,\n"
      "    %r: memref<?xf32>, %cs: memref<?x?xf32>, %bias: memref<?x?xbf16>,\n"

@@ -23,7 +23,7 @@
 
 enum { COLUMNS = 160, SCALE_COLUMNS = COLUMNS / 16, SCALE_STRIDE = 12, N_ = 8 };
 
-/// The ops, and what the groups of gq.grouped_block_quantize have.
+/// The ops, and the kinds of groups of gq.grouped_block_quantize.
 typedef enum Kind {
   GIVEN,
   PACKED,
@@ -37,7 +37,7 @@ typedef enum Kind {
 /// The outputs, in the order of HostileArray.
 enum { SCALES, COLUMNWISE_DATA, COLUMNWISE_SCALES, DATA, NUM_OUTPUTS };
 
-/// What the list changes.
+/// What an entry of the list changes.
 typedef struct Hostile {
   Kind kind;
   gqElementType type;

@@ -211,7 +211,7 @@ static void shrink(gqBuffer *buffer, bool read) {
                         sizes[1], sizes[2]);
 }
 
-/// Makes an operand another one, never larger than its memory.
+/// Replaces an operand by another one, never larger than its memory.
 static void damage(gqBuffer *buffer, bool read) {
   int64_t type = below(GQ_F8E8M0FNU + 3) - 1;
   switch (below(6)) {

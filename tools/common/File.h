@@ -38,18 +38,18 @@ typedef struct OutputFile {
 /// Starts a file. Errors: GQ_IO_ERROR; the message does not name the file.
 gqStatus outputFileOpen(int folder, OutputFile *file);
 
-/// Ends what is written to the file. Errors: GQ_IO_ERROR, also for a failure
-/// before; the file is still there.
+/// Completes a file that was written. Errors: GQ_IO_ERROR, also for an earlier
+/// failure; the file still exists.
 gqStatus outputFileClose(OutputFile *file);
 
 /// Gives a closed file its name, or removes a file, closed or not.
 gqStatus outputFilePlace(OutputFile *file, const char *name);
 void outputFileDiscard(OutputFile *file);
 
-/// Writes a file at `path` with `write`: whole, or not at all. What is there
-/// and no regular file, such as a FIFO or /dev/stdout, is written to as it is.
-/// Errors: those of `write`, and GQ_IO_ERROR; the message does not name the
-/// file.
+/// Writes a file at `path` with `write`: completely, or not at all. If `path`
+/// is not a regular file, such as a FIFO or /dev/stdout, it is written to
+/// directly. Errors: those of `write`, and GQ_IO_ERROR; the message does not
+/// name the file.
 gqStatus fileWrite(const char *path,
                    gqStatus (*write)(FILE *file, const void *data),
                    const void *data);

@@ -175,7 +175,7 @@ double operatorBytes(const Operator *op, const Shape *shape) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// A group has 64 to 191 parts of all the parts there are.
+/// Each group has 64 to 191 of all the parts.
 static void drawGroups(Shape *shape, const int64_t *parts, int64_t sum) {
   int64_t before = 0, end = 0, scaleRow = 0, unit = shape->groupMultiple;
   for (int64_t e = 0; e < shape->groups; ++e) {
@@ -246,7 +246,7 @@ enum {
   LIST_SIZE = 1024,
 };
 
-/// The text of a graph in the making, with what occurs in several places.
+/// The text of a graph being written, with what occurs in several places.
 typedef struct Builder {
   FILE *text;
   Graph *graph;
@@ -257,11 +257,11 @@ typedef struct Builder {
   char input[TYPE_SIZE], offsets[TYPE_SIZE], scaleOffsets[TYPE_SIZE];
   char data[TYPE_SIZE], linear[TYPE_SIZE], tiled[TYPE_SIZE];
   char columnData[TYPE_SIZE], columnTiled[TYPE_SIZE], dbias[TYPE_SIZE];
-  /// A float a group.
+  /// One float per group.
   char perGroup[TYPE_SIZE];
   char weights[TYPE_SIZE], weightScales[TYPE_SIZE], product[TYPE_SIZE],
       gradientData[TYPE_SIZE], gradient[TYPE_SIZE];
-  /// What stands in groups() of rows and of columns.
+  /// The operands of groups() for rows and for columns.
   char groups[3 * TYPE_SIZE], columnGroups[3 * TYPE_SIZE];
   /// global_scale() or outer_amax().
   char outer[TYPE_SIZE];
@@ -530,7 +530,7 @@ static void addDequantizeArguments(Builder *b) {
       (Argument){ROLE_OUTPUT, b->op->element, 2, {s->rows, s->columns}});
 }
 
-/// What the ops hand to each other.
+/// What the ops pass to each other.
 static void addIntermediates(Builder *b) {
   const Shape *s = b->shape;
   if (hasActivation(b))
@@ -594,7 +594,7 @@ static void addOutputs(Builder *b) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-/// The intermediates, where they are no arguments.
+/// The intermediates, where they are not arguments.
 static void printEmpties(Builder *b) {
   fprintf(b->text,
           "  %%c0 = arith.constant 0 : index\n"

@@ -25,24 +25,24 @@ enum {
   /// In bf16.
   HAS_DBIAS = 1 << 2,
   HAS_GLOBAL_SCALE = 1 << 3,
-  /// One a group, of the recipe te.
+  /// One per group, for the recipe te.
   HAS_OUTER_AMAX = 1 << 4,
   /// The kernel derives the scale offsets.
   HAS_PACKED_SCALES = 1 << 5,
   /// Rows of the input are picked by an index tensor.
   HAS_GATHER = 1 << 6,
-  /// It is no quantization, but the grouped matmul of what one makes: the input
-  /// has the format, and so have weights [G, N, K]; the result is `element`.
+  /// The op is not a quantization, but the grouped matmul of quantized data:
+  /// input and weights [G, N, K] have the format; the result is `element`.
   HAS_PRODUCT = 1 << 7,
-  /// It is the gradient of weights, [G, N, K], of what the columnwise
-  /// directions of [M, N] and of the input are; the result is `element`.
+  /// It is the gradient of weights, [G, N, K], from the columnwise directions
+  /// of [M, N] and of the input; the result is `element`.
   HAS_GRADIENT = 1 << 8,
   /// Blocks of 16 by 16 in both directions.
   HAS_SQUARES = 1 << 9,
   /// Columns are transformed, and rounded stochastically.
   HAS_HADAMARD = 1 << 10,
   HAS_STOCHASTIC = 1 << 11,
-  /// It is the way back from what one direction is; the result is `element`.
+  /// It is the dequantization of one direction; the result is `element`.
   /// Scales of f32 are linear.
   IS_DEQUANTIZED = 1 << 12,
   /// Of a format with a single scale: the scale of each group is given, and its
@@ -63,7 +63,7 @@ typedef struct Producer {
   const char *body;
 } Producer;
 
-/// Something to measure: what becomes one kernel when it is fused.
+/// Something to measure: ops that become one kernel when fused.
 typedef struct Operator {
   /// As on the command line and in reports.
   const char *name;
@@ -80,7 +80,7 @@ typedef struct Operator {
 extern const Operator operators[];
 extern const size_t numOperators;
 
-/// Null if there is none of this name.
+/// Null if no operator has this name.
 const Operator *operatorFind(const char *name);
 
 //===----------------------------------------------------------------------===//
@@ -120,7 +120,7 @@ typedef enum Role {
   /// A float of each group, from 4 to 5: an outer amax or a scale.
   ROLE_PER_GROUP,
   ROLE_RNG_STATE,
-  /// What separate ops hand to each other.
+  /// What separate ops pass to each other.
   ROLE_INTERMEDIATE,
   ROLE_OUTPUT,
 } Role;

@@ -25,8 +25,8 @@ typedef struct MeterPlan {
   /// The least launches of a replay.
   int64_t launches;
   double warmUpSeconds;
-  /// Before each measurement. A card that has been busy for a second may be at
-  /// its power limit, and slower in the next one.
+  /// The rest before each measurement. A card that has been busy for a second
+  /// may be at its power limit, and slower for the next one.
   int pauseMilliseconds;
   /// The sizes of copies, doubling from the first to the last.
   size_t firstCopy, lastCopy;
@@ -44,8 +44,8 @@ typedef struct Meter {
   size_t room;
 } Meter;
 
-/// Sets the thread's stream, until meterDestroy(), which also has to follow a
-/// failure. Quick measurements are there to see that everything works.
+/// Sets the thread's stream until meterDestroy(), which must also be called
+/// after a failure. Quick measurements only show that everything works.
 gqStatus meterCreate(bool isCuda, bool isQuick, Meter *meter);
 void meterDestroy(Meter *meter);
 

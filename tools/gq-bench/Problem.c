@@ -148,7 +148,7 @@ gqStatus problemReadOutputs(const Problem *problem, char *bytes) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// The problem's arguments without those that the graph does not have.
+/// The problem's arguments, without those that the graph lacks.
 static size_t selectArguments(const Path *path, Operands *operands,
                               DLTensor **inputs) {
   const Graph *all = path->problem->graph;

@@ -21,7 +21,7 @@ typedef struct Operands {
 /// Arguments for calls that rotate through all sets.
 typedef struct Problem {
   DLDevice device;
-  /// Of which the tensors have their extents; borrowed.
+  /// The tensors' extents; borrowed.
   Graph *graph;
   int64_t numSets;
   Operands *sets;

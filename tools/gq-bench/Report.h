@@ -52,7 +52,7 @@ typedef struct Report {
   /// UTC, as ISO 8601 has it.
   char date[REPORT_NAME_SIZE];
   Machine machine;
-  /// Groups have a multiple of so many rows, but for the last.
+  /// Groups except the last have a multiple of this many rows.
   int64_t groupMultiple;
   size_t numCopies, numRows;
   CopyRow *copies;

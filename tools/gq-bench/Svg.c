@@ -33,7 +33,7 @@ typedef struct Chart {
   double end;
 } Chart;
 
-/// Prints text with what XML keeps for itself escaped.
+/// Prints text, escaping XML's special characters.
 static void printText(FILE *file, const char *text) {
   for (; *text; ++text) {
     if (*text == '&')

@@ -419,7 +419,7 @@ static int runAll(const Options *options, Report *report) {
 // Main
 //===----------------------------------------------------------------------===//
 
-/// What is measured if nothing is named.
+/// What is measured by default.
 static void setDefaults(Options *options) {
   static const Extents cudaShapes[] = {
       {32768, 8192, 8}, {8192, 5120, 128}, {4096, 8192, 128}, {128, 5120, 128}};

@@ -40,8 +40,7 @@ enum { NUM_DTYPES = sizeof(dtypes) / sizeof(dtypes[0]) };
 // The header, a Python dictionary
 //===----------------------------------------------------------------------===//
 
-/// A position in the header. After the first thing that is not as expected,
-/// nothing matches.
+/// A position in the header. After the first mismatch nothing matches.
 typedef struct Parser {
   const char *at;
   const char *end;
@@ -116,7 +115,7 @@ static void parseShape(Parser *parser, NpyArray *array) {
   }
 }
 
-/// What a header says beside the shape.
+/// What a header says besides the shape.
 typedef struct Header {
   /// Empty if the dtype is no simple one.
   char descr[16];
@@ -179,7 +178,7 @@ static uint32_t readLittleEndian(const char *bytes, int count) {
 }
 
 /// Finds the header: magic, version, its length in two bytes (version 1) or
-/// four, its text. `*dataStart` is where it ends.
+/// four, and its text. `*dataStart` is where it ends.
 static gqStatus findHeader(const char *content, size_t length,
                            size_t *headerStart, size_t *dataStart) {
   if (length < sizeof(magic) || memcmp(content, magic, sizeof(magic)) != 0)

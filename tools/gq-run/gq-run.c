@@ -178,9 +178,9 @@ static gqStatus readArray(const char *path, NpyArray *array) {
   return status;
 }
 
-/// Gives a flat array the shape of the argument if it has as many elements,
-/// solving for one dynamic extent. What does not fit is left as it is, for
-/// gqTypeCheck to complain about.
+/// Gives a flat array the shape of the argument if it has that many elements,
+/// solving for one dynamic extent. What does not fit is left for gqTypeCheck to
+/// report.
 static void reshapeFlat(const gqType *type, NpyArray *array) {
   if (array->rank != 1 || type->rank == 1)
     return;
@@ -377,7 +377,7 @@ static gqStatus call(void *context) {
                   (size_t)run->signature->numResults);
 }
 
-/// Fresh copies of the arguments, which the function may write.
+/// New copies of the arguments, which the function may write.
 static gqStatus writeArguments(Run *run) {
   gqStatus status = GQ_OK;
   for (int32_t i = 0; i < run->signature->numInputs && status == GQ_OK; ++i) {
