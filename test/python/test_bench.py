@@ -27,6 +27,9 @@ OPERATORS = {
     "te-bf16-both-dbias": 2 + 2 * NVFP4,
     "te-bf16-both-16x16": 2 + 2 * NVFP4,
     "te-bf16-both-four-over-six": 2 + 2 * NVFP4,
+    # An amax a row, and for both directions one a column of a group: counted below.
+    "te-bf16-tokens": 2 + NVFP4,
+    "te-bf16-both-tokens": 2 * 2 + 2 * NVFP4,
     "te-bf16-columns": 2 + NVFP4,
     "te-bf16-columns-hadamard": 2 + NVFP4,
     "te-bf16-columns-gradient": 2 + NVFP4,
@@ -42,6 +45,9 @@ OPERATORS = {
     # The input twice: its scale is known when all of it has been read.
     "current-e4m3-bf16": 4 + 1,
     "current-e4m3-bf16-both": 4 + 2,
+    "amax-bf16": 2,
+    "amax-bf16-rows": 2,
+    "amax-bf16-both": 2,
     "dequantize-nvfp4": 2 + NVFP4,
     "dequantize-nvfp4-columns": 2 + NVFP4,
     "dequantize-mxfp4": 2 + 0.5 + 1 / 32,
@@ -96,6 +102,11 @@ def test_json(measured):
     for row in report["rows"]:
         elements = row["rows"] * row["columns"]
         dbias = 2 * row["groups"] * row["columns"] if "dbias" in row["operator"] else 0
+        amaxes = 0
+        if "tokens" in row["operator"] or row["operator"].startswith("amax-bf16-"):
+            amaxes = 4 * row["rows"]
+            if "both" in row["operator"]:
+                amaxes += 4 * row["groups"] * row["columns"]
         if row["operator"].startswith("mm-"):
             # The weights of groups that have rows, and bf16 results.
             weights = row["bytes"] - elements * NVFP4 - row["rows"] * 1536 * 2
@@ -105,7 +116,9 @@ def test_json(measured):
             codes = (row["columns"] + 1536) * row["rows"] * NVFP4
             assert row["bytes"] == int(codes + row["groups"] * 1536 * row["columns"] * 2)
         else:
-            assert row["bytes"] == int(elements * OPERATORS[row["operator"]] + dbias)
+            assert row["bytes"] == int(
+                elements * OPERATORS[row["operator"]] + dbias + amaxes
+            )
         assert min(row["microseconds"], row["copyMicroseconds"]) > 0
         rate = row["bytes"] / row["microseconds"] * 1e-6
         for name, expected in (
@@ -184,6 +197,7 @@ def test_unwritten_outputs(tmp_path):
         (["--target=abacus"], "--target=abacus: expected cpu or cuda"),
         (["--operator=sing"], "--operator=sing: there is none of this name"),
         (["--shape=8x16x1"], "--shape=8x16x1: expected MxKxG"),
+        (["--shapes=all"], "--shapes=all: expected models or training"),
         (["--shape=0x32x1"], "--shape=0x32x1: expected MxKxG"),
         (["--shape=8x32x1x"], "--shape=8x32x1x: expected MxKxG"),
         (["--shape=8x32"], "--shape=8x32: expected MxKxG"),

@@ -81,27 +81,36 @@ static void testGroups(void **state) {
   }
 }
 
-/// Amaxes are cleared and raised before a current scale is known.
-static int amaxLaunches(const Operator *op) {
-  return op->parts & HAS_CURRENT_SCALE ? 2 : 0;
+/// Amaxes are cleared and raised before a scale is known, but those of rows
+/// that are fused.
+static int amaxLaunches(const Operator *op, bool isSeparate) {
+  bool isFused = !isSeparate && !(op->parts & HAS_COLUMNS);
+  return op->parts & HAS_CURRENT_SCALE || (op->parts & HAS_TOKENS && !isFused)
+             ? 2
+             : 0;
+}
+
+static int fusedLaunches(const Operator *op) {
+  return op->parts & IS_AMAX ? 2 : 1 + amaxLaunches(op, /*isSeparate=*/false);
 }
 
 static void testFused(void **state) {
   (void)state;
   for (size_t i = 0; i < numOperators; ++i)
     checkLaunches(&operators[i], /*isSeparate=*/false,
-                  1 + amaxLaunches(&operators[i]));
+                  fusedLaunches(&operators[i]));
 }
 
 /// A fill and a loop sum up padded rows; rows by themselves are quantized and
-/// laid out; directions have an op each. A product, a gradient of weights or a
-/// dequantization is one op in either form.
+/// laid out; directions have an op each. A product, a gradient of weights, a
+/// dequantization or an amax is one op in either form.
 static int separateLaunches(const Operator *op) {
-  if (op->parts & (HAS_PRODUCT | HAS_GRADIENT | IS_DEQUANTIZED))
-    return 1;
+  if (op->parts & (HAS_PRODUCT | HAS_GRADIENT | IS_DEQUANTIZED | IS_AMAX))
+    return fusedLaunches(op);
   int activation = op->producer || op->parts & HAS_GATHER;
-  if (op->parts & (HAS_DELAYED_SCALE | HAS_CURRENT_SCALE))
-    return amaxLaunches(op) + ((op->parts & HAS_BOTH) == HAS_BOTH ? 2 : 1);
+  if (op->parts & (HAS_DELAYED_SCALE | HAS_CURRENT_SCALE | HAS_TOKENS))
+    return amaxLaunches(op, /*isSeparate=*/true) +
+           ((op->parts & HAS_BOTH) == HAS_BOTH ? 2 : 1);
   switch (op->parts & (HAS_BOTH | HAS_PACKED_SCALES | HAS_DBIAS)) {
   case HAS_ROWS:
     return activation + 2;

@@ -78,6 +78,8 @@ const Operator operators[] = {
      HAS_BOTH | HAS_OUTER_AMAX | HAS_SQUARES, NULL, 0},
     {"te-bf16-both-four-over-six", GQ_BF16, NVFP4,
      HAS_BOTH | HAS_OUTER_AMAX | HAS_FOUR_OVER_SIX, NULL, 0},
+    {"te-bf16-tokens", GQ_BF16, NVFP4, HAS_ROWS | HAS_TOKENS, NULL, 0},
+    {"te-bf16-both-tokens", GQ_BF16, NVFP4, HAS_BOTH | HAS_TOKENS, NULL, 0},
     {"te-bf16-columns", GQ_BF16, NVFP4, HAS_COLUMNS | HAS_OUTER_AMAX, NULL, 0},
     {"te-bf16-columns-hadamard", GQ_BF16, NVFP4,
      HAS_COLUMNS | HAS_OUTER_AMAX | HAS_HADAMARD, NULL, 0},
@@ -99,6 +101,9 @@ const Operator operators[] = {
      HAS_ROWS | HAS_CURRENT_SCALE, NULL, 0},
     {"current-e4m3-bf16-both", GQ_BF16, GQ_FORMAT_FP8_E4M3,
      HAS_BOTH | HAS_CURRENT_SCALE, NULL, 0},
+    {"amax-bf16", GQ_BF16, NVFP4, IS_AMAX, NULL, 0},
+    {"amax-bf16-rows", GQ_BF16, NVFP4, IS_AMAX | HAS_ROWS, NULL, 0},
+    {"amax-bf16-both", GQ_BF16, NVFP4, IS_AMAX | HAS_BOTH, NULL, 0},
     {"dequantize-nvfp4", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-nvfp4-columns", GQ_BF16, NVFP4, HAS_COLUMNS | IS_DEQUANTIZED,
      NULL, 0},
@@ -163,11 +168,21 @@ double operatorBytes(const Operator *op, const Shape *shape) {
   }
   if (op->parts & IS_DEQUANTIZED)
     return rows * columns * (direction + input);
+  // Amaxes of rows and columns, in f32.
+  double amaxes =
+      4 * ((op->parts & HAS_ROWS ? rows : 0) +
+           (op->parts & HAS_COLUMNS ? (double)shape->groups * columns : 0));
+  if (op->parts & IS_AMAX)
+    return rows * columns * input + amaxes;
   int directions = !!(op->parts & HAS_ROWS) + !!(op->parts & HAS_COLUMNS);
-  int readings = op->parts & HAS_CURRENT_SCALE ? 2 : 1;
+  bool isTwice = op->parts & HAS_CURRENT_SCALE ||
+                 (op->parts & HAS_TOKENS && op->parts & HAS_COLUMNS);
+  int readings = isTwice ? 2 : 1;
   double bytes = rows * columns * (readings * input + directions * direction);
   if (op->parts & HAS_DBIAS)
     bytes += 2 * (double)shape->groups * columns;
+  if (op->parts & HAS_TOKENS)
+    bytes += amaxes;
   return bytes;
 }
 
@@ -257,8 +272,8 @@ typedef struct Builder {
   char input[TYPE_SIZE], offsets[TYPE_SIZE], scaleOffsets[TYPE_SIZE];
   char data[TYPE_SIZE], linear[TYPE_SIZE], tiled[TYPE_SIZE];
   char columnData[TYPE_SIZE], columnTiled[TYPE_SIZE], dbias[TYPE_SIZE];
-  /// One float per group.
-  char perGroup[TYPE_SIZE];
+  /// One float per group, per row, and per column of a group.
+  char perGroup[TYPE_SIZE], perRow[TYPE_SIZE], perColumn[TYPE_SIZE];
   char weights[TYPE_SIZE], weightScales[TYPE_SIZE], product[TYPE_SIZE],
       gradientData[TYPE_SIZE], gradient[TYPE_SIZE];
   /// The operands of groups() for rows and for columns.
@@ -280,6 +295,11 @@ static bool hasActivation(const Builder *b) {
 static bool hasLinear(const Builder *b) {
   return (b->op->parts &
           ~(unsigned)(HAS_ROWS | HAS_GLOBAL_SCALE | HAS_GATHER)) == 0;
+}
+
+/// Whether gq.grouped_amax finds the amaxes of rows, or of columns.
+static bool hasAmaxes(const Builder *b, unsigned direction) {
+  return (has(b, HAS_TOKENS) || has(b, IS_AMAX)) && has(b, direction);
 }
 
 static bool hasScaleOffsets(const Builder *b) {
@@ -373,6 +393,9 @@ static void nameTypes(Builder *b) {
   snprintf(b->offsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups + 1);
   snprintf(b->scaleOffsets, TYPE_SIZE, "tensor<%" PRId64 "xi32>", groups);
   snprintf(b->perGroup, TYPE_SIZE, "tensor<%" PRId64 "xf32>", groups);
+  snprintf(b->perRow, TYPE_SIZE, "tensor<?xf32>");
+  snprintf(b->perColumn, TYPE_SIZE, "tensor<%" PRId64 "x%" PRId64 "xf32>",
+           groups, k);
   snprintf(b->columnGroups, sizeof(b->columnGroups), "%%o : %s", b->offsets);
   if (hasScaleOffsets(b))
     snprintf(b->groups, sizeof(b->groups), "%%o, %%so : %s, %s", b->offsets,
@@ -423,7 +446,7 @@ static void addInputs(Builder *b) {
                 (Argument){ROLE_ROW_INDICES, GQ_I32, 1, {s->rows}});
   addArgument(b, "o", b->offsets,
               (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
-  if (!has(b, HAS_PACKED_SCALES) && !hasOneScale(b->traits))
+  if (!has(b, HAS_PACKED_SCALES) && !has(b, IS_AMAX) && !hasOneScale(b->traits))
     addArgument(b, "so", b->scaleOffsets,
                 (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
   if (has(b, HAS_GLOBAL_SCALE))
@@ -549,7 +572,24 @@ static void addIntermediates(Builder *b) {
                 (Argument){ROLE_INTERMEDIATE, GQ_I32, 1, {s->groups}});
 }
 
+/// What gq.grouped_amax gives back.
+static void addAmaxes(Builder *b) {
+  const Shape *s = b->shape;
+  if (has(b, IS_AMAX) && !has(b, HAS_BOTH))
+    addArgument(b, "m0", b->perGroup,
+                (Argument){ROLE_OUTPUT, GQ_F32, 1, {s->groups}});
+  if (hasAmaxes(b, HAS_ROWS))
+    addArgument(b, "r0", b->perRow,
+                (Argument){ROLE_OUTPUT, GQ_F32, 1, {s->rows}});
+  if (hasAmaxes(b, HAS_COLUMNS))
+    addArgument(b, "k0", b->perColumn,
+                (Argument){ROLE_OUTPUT, GQ_F32, 2, {s->groups, s->columns}});
+}
+
 static void addOutputs(Builder *b) {
+  addAmaxes(b);
+  if (has(b, IS_AMAX))
+    return;
   const Shape *s = b->shape;
   gqFormatTraits traits = b->traits;
   Argument data = {ROLE_OUTPUT,
@@ -688,6 +728,8 @@ static const char *directionOf(Builder *b, bool columnwise) {
   if (has(b, HAS_SQUARES))
     return columnwise ? " columnwise<block = 16x16>"
                       : " rowwise<block = 16x16>";
+  if (has(b, HAS_TOKENS))
+    return columnwise ? " columnwise<outer = column>" : " rowwise<outer = row>";
   if (has(b, HAS_FOUR_OVER_SIX))
     return columnwise ? " columnwise<four_over_six = mae, scale_max = 256>"
                       : " rowwise<four_over_six = mae, scale_max = 256>";
@@ -707,17 +749,25 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
       columnwise && b->traits.transposes ? b->columnData : b->data;
   const char *scales = columnwise ? b->columnTiled : b->tiled;
   bool hasDbias = has(b, HAS_DBIAS) && columnwise == has(b, HAS_COLUMNS);
-  fprintf(
-      text,
-      "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s%s\n"
-      "      ins(%s : %s) groups(%s) %s%s\n"
-      "      %souts(%%%sq0, %%%st0 : %s, %s)",
-      c, c, hasDbias ? ", %b" : "", b->traits.name,
-      has(b, HAS_OUTER_AMAX) ? " recipe(te)" : "", directionOf(b, columnwise),
-      input, b->input, columnwise ? b->columnGroups : b->groups, b->outer,
-      columnwise && has(b, HAS_STOCHASTIC) ? " rng_state(%rng : tensor<2xi64>)"
-                                           : "",
-      columnwise ? "columnwise_" : "", c, c, data, scales);
+  char outer[2 * TYPE_SIZE];
+  snprintf(outer, sizeof(outer), "%s", b->outer);
+  if (has(b, HAS_TOKENS))
+    snprintf(outer, sizeof(outer),
+             columnwise ? "columnwise_outer_amax(%%k : %s)"
+                        : "outer_amax(%%r : %s)",
+             columnwise ? b->perColumn : b->perRow);
+  bool isTe = has(b, HAS_OUTER_AMAX) || has(b, HAS_TOKENS);
+  fprintf(text,
+          "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s%s\n"
+          "      ins(%s : %s) groups(%s) %s%s\n"
+          "      %souts(%%%sq0, %%%st0 : %s, %s)",
+          c, c, hasDbias ? ", %b" : "", b->traits.name,
+          isTe ? " recipe(te)" : "", directionOf(b, columnwise), input,
+          b->input, columnwise ? b->columnGroups : b->groups, outer,
+          columnwise && has(b, HAS_STOCHASTIC)
+              ? " rng_state(%rng : tensor<2xi64>)"
+              : "",
+          columnwise ? "columnwise_" : "", c, c, data, scales);
   if (hasDbias)
     fprintf(text, " dbias_out(%%b0 : %s)", b->dbias);
   fprintf(text, " -> %s, %s%s%s\n", data, scales, hasDbias ? ", " : "",
@@ -751,11 +801,26 @@ static void printScaledOp(Builder *b, const char *input, bool columnwise) {
   fprintf(text, "%s\n", b->perGroup);
 }
 
+/// %m, or %r and %k: the amaxes of groups, or of rows and of their columns.
 static void printAmax(Builder *b) {
-  fprintf(b->text,
-          "  %%m = gq.grouped_amax ins(%%x : %s) groups(%s)\n"
-          "      amax_out(%%m0 : %s) -> %s\n",
-          b->input, b->columnGroups, b->perGroup, b->perGroup);
+  bool rows = hasAmaxes(b, HAS_ROWS), columns = hasAmaxes(b, HAS_COLUMNS);
+  const char *comma = rows && columns ? ", " : "";
+  fprintf(b->text, "  %s%s%s = gq.grouped_amax ins(%%x : %s) groups(%s)\n     ",
+          rows      ? "%r"
+          : columns ? ""
+                    : "%m",
+          comma, columns ? "%k" : "", b->input, b->columnGroups);
+  if (!rows && !columns)
+    fprintf(b->text, " amax_out(%%m0 : %s)", b->perGroup);
+  if (rows)
+    fprintf(b->text, " row_amax_out(%%r0 : %s)", b->perRow);
+  if (columns)
+    fprintf(b->text, " column_amax_out(%%k0 : %s)", b->perColumn);
+  fprintf(b->text, " -> %s%s%s\n",
+          rows      ? b->perRow
+          : columns ? ""
+                    : b->perGroup,
+          comma, columns ? b->perColumn : "");
 }
 
 static void printProduct(Builder *b) {
@@ -826,8 +891,10 @@ static void printBody(Builder *b) {
     printTwoOps(b, input);
     return;
   }
-  if (has(b, HAS_CURRENT_SCALE))
+  if (has(b, HAS_CURRENT_SCALE) || has(b, HAS_TOKENS) || has(b, IS_AMAX))
     printAmax(b);
+  if (has(b, IS_AMAX))
+    return;
   void (*print)(Builder *, const char *, bool) =
       hasOneScale(b->traits) ? printScaledOp : printGroupedOp;
   if (has(b, HAS_ROWS))

@@ -52,6 +52,12 @@ enum {
   HAS_CURRENT_SCALE = 1 << 14,
   /// Of two scales for a block the better one is taken, in both directions.
   HAS_FOUR_OVER_SIX = 1 << 15,
+  /// Outer amaxes of rows and, of the columnwise direction, of the columns of a
+  /// group, which gq.grouped_amax finds before and which are results, too.
+  HAS_TOKENS = 1 << 16,
+  /// It is gq.grouped_amax: of groups; of rows and of columns of a group, as
+  /// the directions say.
+  IS_AMAX = 1 << 17,
 };
 
 /// An element-wise op of bf16 before the quantization.
@@ -69,7 +75,7 @@ typedef struct Operator {
   const char *name;
   gqElementType element;
   gqFormat format;
-  /// HAS_ bits; a direction at least.
+  /// HAS_ bits; a direction at least, but of an amax.
   unsigned parts;
   /// Null for none; there is none with a gather.
   const Producer *producer;

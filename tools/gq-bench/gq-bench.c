@@ -36,6 +36,11 @@ static const char usage[] =
     "  --shape=MxKxG       of M rows in G groups and K columns; may be given "
     "again;\n"
     "                      N of a matmul is in the operator's name\n"
+    "  --shapes=NAME       a set of shapes: models (of layers of experts; what "
+    "is\n"
+    "                      measured if no shape is given) or training (1024 to "
+    "32768\n"
+    "                      rows in 8 groups by 2048, 4096 and 8192)\n"
     "  --group-multiple=N  groups have a multiple of N rows, but for the last "
     "(1)\n"
     "  --quick             few repetitions, no warm-up, as always on the CPU\n"
@@ -71,6 +76,40 @@ typedef struct Options {
   Extents *shapes;
   size_t numOperators, numShapes;
 } Options;
+
+/// Sets of shapes.
+static const Extents models[] = {
+    {32768, 8192, 8}, {8192, 5120, 128}, {4096, 8192, 128}, {128, 5120, 128}};
+static const Extents training[] = {
+    {1024, 2048, 8},  {1024, 4096, 8},  {1024, 8192, 8},  {2048, 2048, 8},
+    {2048, 4096, 8},  {2048, 8192, 8},  {4096, 2048, 8},  {4096, 4096, 8},
+    {4096, 8192, 8},  {8192, 2048, 8},  {8192, 4096, 8},  {8192, 8192, 8},
+    {16384, 2048, 8}, {16384, 4096, 8}, {16384, 8192, 8}, {32768, 2048, 8},
+    {32768, 4096, 8}, {32768, 8192, 8}};
+
+typedef struct ShapeSet {
+  const char *name;
+  const Extents *shapes;
+  size_t count;
+} ShapeSet;
+
+enum { LARGEST_SET = sizeof(training) / sizeof(*training) };
+
+static const ShapeSet shapeSets[] = {
+    {"models", models, sizeof(models) / sizeof(*models)},
+    {"training", training, LARGEST_SET}};
+
+static bool addShapes(const char *name, Options *options) {
+  for (size_t i = 0; i < sizeof(shapeSets) / sizeof(*shapeSets); ++i)
+    if (strcmp(shapeSets[i].name, name) == 0) {
+      memcpy(options->shapes + options->numShapes, shapeSets[i].shapes,
+             shapeSets[i].count * sizeof(Extents));
+      options->numShapes += shapeSets[i].count;
+      return true;
+    }
+  fprintf(stderr, "gq-bench: --shapes=%s: expected models or training\n", name);
+  return false;
+}
 
 /// Takes a number from 1 to `most`, and `end` behind it, off the text.
 static bool parseNumber(const char **text, char end, int64_t most,
@@ -132,6 +171,7 @@ static bool parseOptions(int argc, char **argv, Options *options,
       {"target", required_argument, NULL, 't'},
       {"operator", required_argument, NULL, 'o'},
       {"shape", required_argument, NULL, 's'},
+      {"shapes", required_argument, NULL, 'n'},
       {"group-multiple", required_argument, NULL, 'm'},
       {"quick", no_argument, NULL, 'q'},
       {"json", required_argument, NULL, 'j'},
@@ -152,6 +192,10 @@ static bool parseOptions(int argc, char **argv, Options *options,
       break;
     case 's':
       if (!parseShape(optarg, &options->shapes[options->numShapes++]))
+        return false;
+      break;
+    case 'n':
+      if (!addShapes(optarg, options))
         return false;
       break;
     case 'm':
@@ -421,8 +465,6 @@ static int runAll(const Options *options, Report *report) {
 
 /// What is measured by default.
 static void setDefaults(Options *options) {
-  static const Extents cudaShapes[] = {
-      {32768, 8192, 8}, {8192, 5120, 128}, {4096, 8192, 128}, {128, 5120, 128}};
   static const Extents cpuShapes[] = {{256, 512, 8}, {16, 1024, 16}};
   bool isCuda = strcmp(options->target, "cuda") == 0;
   // On a CPU, large products take minutes.
@@ -431,9 +473,12 @@ static void setDefaults(Options *options) {
       if (isCuda || operators[i].outColumns < 2048)
         options->operators[options->numOperators++] = &operators[i];
   if (!options->numShapes) {
-    options->numShapes = isCuda ? 4 : 2;
-    memcpy(options->shapes, isCuda ? cudaShapes : cpuShapes,
-           options->numShapes * sizeof(Extents));
+    if (isCuda) {
+      addShapes("models", options);
+    } else {
+      options->numShapes = sizeof(cpuShapes) / sizeof(*cpuShapes);
+      memcpy(options->shapes, cpuShapes, sizeof(cpuShapes));
+    }
   }
 }
 
@@ -464,7 +509,7 @@ static int run(Options *options) {
 
 int gqBenchMain(int argc, char **argv) {
   // Room for what is given and for the defaults.
-  size_t count = (size_t)argc + numOperators + 4;
+  size_t count = (size_t)argc * LARGEST_SET + numOperators;
   Options options = {.target = "cuda",
                      .groupMultiple = 1,
                      .operators = calloc(count, sizeof(Operator *)),
