@@ -59,7 +59,7 @@ class Quantized(tuple):
 
     Attributes:
       names: some of "data", "scales", "columnwise_data", "columnwise_scales",
-        "amax", "dbias" and "scale_inv", which are attributes too.
+        "amax", "dbias", "row_amax" and "scale_inv", which are attributes too.
       format: the name of the format.
       offsets: the groups, as they were given.
       scale_offsets: where the groups' tiles begin in `scales`, or None.
@@ -77,6 +77,7 @@ class Quantized(tuple):
     columnwise_scales: Any = None
     amax: Any = None
     dbias: Any = None
+    row_amax: Any = None
     scale_inv: Any = None
 
     def __repr__(self):
@@ -261,7 +262,7 @@ def _rows(p, producer, count, closed=True, block=1, why=""):
 
 def _plan_quantize(
     p, count, format, recipe, layout, rows, rowwise, columnwise, producer, amax, dbias,
-    closed, wants_offsets,
+    row_amax, closed, wants_offsets,
 ):  # fmt: skip
     f = _formats.find(format)
     layout = layout or f.layout
@@ -320,6 +321,9 @@ def _plan_quantize(
         names.append("dbias")
         element = _element(dbias, "dbias") if dbias is not True else x.operands["inputs"][0].element
         add("dbias", element, (groups, k), (groups, k))
+    if row_amax:
+        names.append("row_amax")
+        add("row_amax", "f32", None if ragged else (m,), (None,))
     if wants_offsets and rowwise and tiled and not ragged and "scale_offsets" not in p:
         add("scale_offsets_out", x.index[0], (groups,), (groups,))
     attributes = enumerations(
@@ -379,6 +383,7 @@ def grouped_block_quantize(
     noop_flag: AnyArray | None = None,
     amax: bool = False,
     dbias: Any = False,
+    row_amax: bool = False,
     out: AnyArray | Sequence[AnyArray] | None = None,
     stream: Any = None,
 ) -> Quantized:
@@ -415,14 +420,18 @@ def grouped_block_quantize(
       noop_flag: [] int32; if it is not 0, out is left alone.
       amax: whether the largest magnitudes [G] float32 are returned.
       dbias: whether the sums of columns [G, K] are, or their type; True is that of x.
+      row_amax: whether the op computes the amaxes of rows and returns them, [M]
+        float32; for a rowwise direction with outer="row", instead of outer_amax. On a
+        GPU a row has to fit on the chip; where it does not, grouped_amax() computes an
+        outer_amax.
       out: arrays for everything that is returned, and for the scale offsets if they
         are wanted; may be longer than needed where the size depends on groups.
       stream: a CUDA stream or its address; None is torch's current one for torch
         tensors, the thread's for others.
 
     Returns:
-      A Quantized: those of data, scales, columnwise_data, columnwise_scales, amax and
-      dbias that were requested, in this order. 4-bit codes are packed, two per byte:
+      A Quantized: those of data, scales, columnwise_data, columnwise_scales, amax,
+      dbias and row_amax that were requested, in this order. 4-bit codes are packed, two per byte:
       float4_e2m1fn_x2 in torch, uint8 in NumPy. Parts of a new buffer that belong to
       no group are not initialized.
 
@@ -433,17 +442,19 @@ def grouped_block_quantize(
     """
     x, names, labels = _names_of(x, _QUANTIZE_NAMES)
     first_dims, last_dims = shapes or (None, None)
-    if recipe is None and (outer_amax is not None or columnwise_outer_amax is not None):
+    amaxes = outer_amax is not None or columnwise_outer_amax is not None
+    if recipe is None and (amaxes or row_amax):
         recipe = "te"
     out = _listed(out)
     closed = is_closed(offsets, scale_offsets)
     wanted = 2 * bool(rowwise) + 2 * bool(columnwise) + bool(amax) + bool(dbias)
+    wanted += bool(row_amax)
     if not (rowwise or columnwise):
         raise invalid_argument("rowwise: expected it or columnwise, found neither")
     wants_offsets = out is None or len(out) > wanted
     options = (
         len(x), format, recipe, scale_layout, rows, rowwise, columnwise, producer,
-        amax, dbias, closed, wants_offsets,
+        amax, dbias, row_amax, closed, wants_offsets,
     )  # fmt: skip
     result = _quantize_planner.run(
         options,
@@ -501,7 +512,7 @@ def nv_grouped_block_quantize(
     closed = is_closed(input_offsets, output_offsets)
     options = (
         1, "nvfp4", "nvfuser", "tile128x4", "all", True, False, None, False, False,
-        closed, False,
+        False, closed, False,
     )  # fmt: skip
     return tuple(
         _quantize_planner.run(

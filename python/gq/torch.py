@@ -68,6 +68,7 @@ class Quantized(NamedTuple):
     format: str | None = None
     scale_inv: torch.Tensor | None = None
     columns: int | None = None
+    row_amax: torch.Tensor | None = None
 
 
 # ---------------------------------------------------------------------------
@@ -158,7 +159,7 @@ _quantize_op = _define(
     (
         "str format", "str? recipe", "str? scale_layout", "str rows",
         "Direction rowwise", "Direction columnwise", "str? producer", "bool amax",
-        "str? dbias", "bool closed", "bool wants_offsets",
+        "str? dbias", "bool row_amax", "bool closed", "bool wants_offsets",
     ),
     several=True,
 )  # fmt: skip
@@ -264,23 +265,25 @@ def grouped_block_quantize(
     noop_flag: torch.Tensor | None = None,
     amax: bool = False,
     dbias: str | None = None,
+    row_amax: bool = False,
 ) -> Quantized:
     """gq.grouped_block_quantize() as the operator gq::grouped_block_quantize.
 
     `dbias` is the name of a type, such as "float32".
     """
-    if recipe is None and (outer_amax is not None or columnwise_outer_amax is not None):
+    amaxes = outer_amax is not None or columnwise_outer_amax is not None
+    if recipe is None and (amaxes or row_amax):
         recipe = "te"
     inputs = _listed(x)
     outs = _quantize_op(
         inputs, row_indices, offsets, scale_offsets, None, None, global_scale,
         outer_amax, columnwise_outer_amax, rng_state, noop_flag, format, recipe,
         scale_layout, rows, _encode(rowwise), _encode(columnwise), producer, amax,
-        dbias, _functions.is_closed(offsets, scale_offsets), True,
+        dbias, row_amax, _functions.is_closed(offsets, scale_offsets), True,
     )  # fmt: skip
     found, rest = _taken(
         outs, data=rowwise, scales=rowwise, columnwise_data=columnwise,
-        columnwise_scales=columnwise, amax=amax, dbias=dbias,
+        columnwise_scales=columnwise, amax=amax, dbias=dbias, row_amax=row_amax,
     )  # fmt: skip
     if scale_offsets is None:
         scale_offsets = next(rest, None)
@@ -303,7 +306,7 @@ def nv_grouped_block_quantize(
     outs = _quantize_op(
         [input], None, input_offsets, output_offsets, None, None, global_scale, None,
         None, None, None, "nvfp4", "nvfuser", "tile128x4", "all", "usual", "", None,
-        False, None, _functions.is_closed(input_offsets, output_offsets), False,
+        False, None, False, _functions.is_closed(input_offsets, output_offsets), False,
     )  # fmt: skip
     return outs[0], outs[1]
 

@@ -58,6 +58,24 @@ static const char text[] =
     "                  tensor<?x64xf8E4M3FN, #gq.tile128x4>\n"
     "}\n";
 
+/// The same with a flag as the last argument, which leaves outputs as they are.
+static const char noopText[] =
+    "func.func @main(%x: tensor<?x1024xbf16>, %o: tensor<9xi32>,\n"
+    "    %so: tensor<8xi32>, %q0: tensor<?x1024xf4E2M1FN>,\n"
+    "    %t0: tensor<?x64xf8E4M3FN, #gq.tile128x4>, %flag: tensor<i32>)\n"
+    "    -> (tensor<?x1024xf4E2M1FN>,\n"
+    "        tensor<?x64xf8E4M3FN, #gq.tile128x4>) {\n"
+    "  %q, %t = gq.grouped_block_quantize format(nvfp4)\n"
+    "      ins(%x : tensor<?x1024xbf16>)\n"
+    "      groups(%o, %so : tensor<9xi32>, tensor<8xi32>)\n"
+    "      noop_flag(%flag : tensor<i32>)\n"
+    "      outs(%q0, %t0 : tensor<?x1024xf4E2M1FN>,\n"
+    "                      tensor<?x64xf8E4M3FN, #gq.tile128x4>)\n"
+    "      -> tensor<?x1024xf4E2M1FN>, tensor<?x64xf8E4M3FN, #gq.tile128x4>\n"
+    "  return %q, %t : tensor<?x1024xf4E2M1FN>,\n"
+    "                  tensor<?x64xf8E4M3FN, #gq.tile128x4>\n"
+    "}\n";
+
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
@@ -104,16 +122,23 @@ static void freeCall(Call *call) {
     deviceFree(call->tensors[i].device, call->tensors[i].data);
 }
 
-static gqStatus invoke(gqExecutable *executable, Call *call) {
-  DLTensor *inputs[ARGUMENTS];
+/// `more`, if not null, is one more input.
+static gqStatus invokeWith(gqExecutable *executable, Call *call,
+                           DLTensor *more) {
+  DLTensor *inputs[ARGUMENTS + 1] = {[ARGUMENTS] = more};
   DLManagedTensor *outputs[ARGUMENTS - FIRST_OUTPUT];
   for (int i = 0; i < ARGUMENTS; ++i)
     inputs[i] = &call->tensors[i];
-  gqStatus status = gqInvoke(executable, "main", inputs, ARGUMENTS, outputs,
-                             ARGUMENTS - FIRST_OUTPUT);
+  gqStatus status =
+      gqInvoke(executable, "main", inputs, ARGUMENTS + (more != NULL), outputs,
+               ARGUMENTS - FIRST_OUTPUT);
   for (int i = 0; i < ARGUMENTS - FIRST_OUTPUT && status == GQ_OK; ++i)
     outputs[i]->deleter(outputs[i]);
   return status;
+}
+
+static gqStatus invoke(gqExecutable *executable, Call *call) {
+  return invokeWith(executable, call, NULL);
 }
 
 /// Loads inputs of the CPU into the GPU, and poisons the outputs there.
@@ -201,9 +226,10 @@ static void fillCase(Call *call, uint32_t seed) {
     memset(call->tensors[i].data, POISON, sizeOf(i));
 }
 
-static gqStatus compile(const char *target, gqExecutable **executable) {
+static gqStatus compile(const char *module, const char *target,
+                        gqExecutable **executable) {
   gqCompileOptions options = {.target = target, .cacheDir = ""};
-  return gqCompile(text, strlen(text), &options, executable);
+  return gqCompile(module, strlen(module), &options, executable);
 }
 
 static gqStatus createCases(Fixture *fixture) {
@@ -227,9 +253,9 @@ static gqStatus createCases(Fixture *fixture) {
 
 static gqStatus createFixture(Fixture *fixture) {
   DLDevice cuda;
-  gqStatus status = compile("cpu", &fixture->cpu);
+  gqStatus status = compile(text, "cpu", &fixture->cpu);
   if (status == GQ_OK)
-    status = compile("cuda", &fixture->cuda);
+    status = compile(text, "cuda", &fixture->cuda);
   if (status == GQ_OK)
     status = createCases(fixture);
   if (status == GQ_OK)
@@ -280,11 +306,13 @@ static gqStatus expectInvalidOffsets(void) {
 typedef struct Captured {
   gqExecutable *executable;
   Call *call;
+  /// Null if there is none.
+  DLTensor *flag;
 } Captured;
 
 static gqStatus invokeCaptured(void *context) {
   const Captured *captured = context;
-  return invoke(captured->executable, captured->call);
+  return invokeWith(captured->executable, captured->call, captured->flag);
 }
 
 static gqStatus replay(void *graph, Call *call, const Call *expected) {
@@ -297,7 +325,7 @@ static gqStatus replay(void *graph, Call *call, const Call *expected) {
 /// A graph that was captured once reads inputs and offsets anew.
 static gqStatus testGraph(Fixture *fixture) {
   Call *call = &fixture->calls[0];
-  Captured captured = {fixture->cuda, call};
+  Captured captured = {fixture->cuda, call, NULL};
   void *graph = NULL;
   gqSetStream(fixture->streams[0]);
   gqStatus status = load(call, &fixture->cases[0]);
@@ -318,6 +346,59 @@ static gqStatus testGraph(Fixture *fixture) {
   if (status == GQ_OK)
     status = replay(graph, call, &fixture->cases[0]);
   gqGraphDestroy(graph);
+  return status;
+}
+
+/// Replays with the flag that is given. While it is set, the outputs are those
+/// of `expected` that were there before: poison.
+static gqStatus replayFlagged(void *graph, const Captured *captured,
+                              int32_t flag, const Call *inputs,
+                              const Call *expected) {
+  gqStatus status = load(captured->call, inputs);
+  if (status == GQ_OK)
+    status = deviceWrite(captured->flag->device, captured->flag->data, &flag,
+                         sizeof(flag));
+  if (status == GQ_OK)
+    status = gqGraphLaunch(graph);
+  return status == GQ_OK ? finish(captured->call, expected) : status;
+}
+
+/// A graph that was captured once reads the flag anew.
+static gqStatus testNoopFlag(Fixture *fixture) {
+  Call *call = &fixture->calls[0];
+  DLTensor flag = {.device = call->tensors[0].device, .dtype = {kDLInt, 32, 1}};
+  Captured captured = {NULL, call, &flag};
+  Call poison = {0};
+  void *graph = NULL;
+  gqSetStream(fixture->streams[0]);
+  gqStatus status = compile(noopText, "cuda", &captured.executable);
+  if (status == GQ_OK)
+    status = deviceAlloc(flag.device, sizeof(int32_t), &flag.data);
+  if (status == GQ_OK)
+    status = createCall(fixture->cases[0].tensors[0].device, &poison);
+  if (status == GQ_OK) {
+    fillCase(&poison, 1);
+    const int32_t unset = 0;
+    status = deviceWrite(flag.device, flag.data, &unset, sizeof(unset));
+  }
+  if (status == GQ_OK)
+    status = load(call, &fixture->cases[0]);
+  if (status == GQ_OK)
+    status = invokeCaptured(&captured);
+  if (status == GQ_OK)
+    status = finish(call, &fixture->cases[0]);
+  if (status == GQ_OK)
+    status = deviceCapture(invokeCaptured, &captured, &graph);
+  for (int i = 0; i < 2 * CASES && status == GQ_OK; ++i) {
+    const Call *inputs = &fixture->cases[i % CASES];
+    status = replayFlagged(graph, &captured, i + 1, inputs, &poison);
+    if (status == GQ_OK)
+      status = replayFlagged(graph, &captured, 0, inputs, inputs);
+  }
+  gqGraphDestroy(graph);
+  freeCall(&poison);
+  deviceFree(flag.device, flag.data);
+  gqExecutableDestroy(captured.executable);
   return status;
 }
 
@@ -418,6 +499,7 @@ static int runTests(Fixture *fixture) {
     const char *name;
     gqStatus (*run)(Fixture *fixture);
   } tests[] = {{"replays of a captured call", testGraph},
+               {"replays while a flag is set", testNoopFlag},
                {"a thread on two streams", testAlternatingStreams},
                {"two threads", testThreads},
                {"the status of each stream", testStatusOfStreams}};

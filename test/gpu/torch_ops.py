@@ -202,6 +202,8 @@ def operators_are_the_functions():
                 x, offsets, rowwise=False,
                 columnwise=gq.Direction(transform="hadamard16", signs=5), recipe="te",
                 columnwise_outer_amax=scale).columnwise_data],
+            "amaxes of rows": [m.grouped_block_quantize(
+                x, offsets, rowwise=gq.Direction(outer="row"), row_amax=True).row_amax],
             "nv": m.nv_grouped_block_quantize(x, offsets, starts),
             "grouped_quantize": [fp8.data, fp8.columnwise_data, fp8.amax, fp8.scale_inv],
             "current scaling": [m.grouped_quantize(x, offsets, outer_amax=amax).data],
@@ -306,7 +308,7 @@ def operators():
     check_operator(
         ops.grouped_block_quantize,
         ([x], None, offsets, *[None] * 8, fmt, None, None, "all", "usual", "usual", None,
-         True, "float32", True, True),
+         True, "float32", False, True, True),
     )  # fmt: skip
     q = gq.grouped_block_quantize(x, offsets, fmt, columnwise=True)
     w = gq.quantize_weights(x.reshape(2, 64, 64), fmt)
@@ -521,6 +523,47 @@ if CUDA:
                 graph.replay()
                 torch.cuda.synchronize()
                 assert (stored(out) == stored(w)).all()
+
+    @test
+    def noop_flag():
+        """A captured quantization that is skipped while a flag on the device is set:
+        of rows, of columns with amax, with amaxes of rows, and gq.grouped_amax."""
+        offsets = torch.tensor([0, 100, 100, 300], dtype=torch.int32, device="cuda")
+        x, y = (torch.randn(300, 256, device="cuda").bfloat16() for _ in range(2))
+        outer = torch.tensor([5.0, 1.0, 6.0], device="cuda")
+        calls = {
+            "rows": lambda **o: gq.grouped_block_quantize(x, offsets, **o),
+            "columns": lambda **o: gq.grouped_block_quantize(
+                x, offsets, rowwise=False, columnwise=True, amax=True, dbias=True,
+                columnwise_outer_amax=outer, **o),
+            "tokens": lambda **o: gq.grouped_block_quantize(
+                x, offsets, rowwise=gq.Direction(outer="row"), row_amax=True, **o),
+            "amaxes": lambda **o: gq.grouped_amax(
+                x, offsets, row_amax=True, column_amax=True, **o),
+        }  # fmt: skip
+        first = x.clone()
+        for name, call in calls.items():
+            x.copy_(y)
+            wanted = [stored(t).clone() for t in call()]
+            x.copy_(first)
+            flag = torch.zeros((), dtype=torch.int32, device="cuda")
+            out = [torch.empty_like(t) for t in call()]
+            call(out=out, noop_flag=flag)
+            before = [stored(t).clone() for t in out]
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                call(out=out, noop_flag=flag)
+            x.copy_(y)
+            for value in 1, 2, 0:
+                flag.fill_(value)
+                graph.replay()
+                torch.cuda.synchronize()
+                for t, old, new in zip(out, before, wanted):
+                    # Buffers are longer than what is written.
+                    same = stored(t) == (old if value else new)
+                    assert (same | (stored(t) == old)).all(), (name, value)
+                    changed = stored(t) != old
+                    assert changed.any() == (value == 0), (name, value)
 
     @test
     def compiled_with_graphs():

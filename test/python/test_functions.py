@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 import oracle
 import pytest
+import test_directions
 from gq import _call, layout, producers
 
 BATCHES = formats.batches(golden.DIR)
@@ -382,6 +383,78 @@ def test_amax():
         np.testing.assert_array_equal(row, [cases.largest(c) for c in g.T])
     with pytest.raises(gq.Error, match="amax: expected it, columnwise_amax, row_amax or column_amax"):
         gq.grouped_amax(x, offsets, amax=False)
+
+
+# What a recipe of training asks of the two directions.
+TRAINING = {
+    "per token": (oracle.Direction(outer="row"), oracle.Direction(outer="column")),
+    "hadamard": (oracle.Direction(), oracle.Direction(signs=0xD7E8)),
+    "gradient": (
+        oracle.Direction(stochastic=True, outer="row"),
+        oracle.Direction(stochastic=True, signs=0xD7E8, outer="column"),
+    ),
+    "16x16": (oracle.Direction(square=True),) * 2,
+    "four over six": (
+        oracle.Direction(four_over_six="mae", scale_max=256, outer="row"),
+        oracle.Direction(four_over_six="mse", signs=0xD7E8),
+    ),
+    "four over six, 16x16": (oracle.Direction(square=True, four_over_six="mse"),) * 2,
+}
+
+
+@pytest.mark.parametrize("name", TRAINING)
+def test_directions_of_training(name):
+    rng = np.random.default_rng(len(name))
+    case = test_directions.made_case(
+        rng, [33, 0, 130], 96, "bf16", "te", *TRAINING[name], rng=(3, 2**40)
+    )
+    for directions in formats.DIRECTIONS:
+        case.run(functions.grouped_block_quantize, directions=directions)
+
+
+@pytest.mark.parametrize("gathered", [False, True])
+def test_row_amax(gathered):
+    """The amaxes of rows that the op computes, and what it makes of them."""
+    rng = np.random.default_rng(7)
+    groups = [formats.matrix(rng, m, 96, "bf16") for m in (33, 0, 130)]
+    amaxes = np.float32([cases.largest(row) for g in groups for row in g])
+    case = cases.Case(
+        groups, "bf16", "nvfp4", "te", outer=amaxes, spare=0,
+        rowwise=oracle.Direction(outer="row"), gather=rng if gathered else None,
+    )  # fmt: skip
+    wanted = case.run(functions.grouped_block_quantize, directions="rowwise")
+    given = {n: o.array for n, o in case.operands(directions="rowwise").items()}
+    out = [np.full_like(given["data"], 7), np.full_like(given["scales"], 7),
+           np.full(len(amaxes), np.nan, np.float32)]  # fmt: skip
+    q = gq.grouped_block_quantize(
+        given["input"], given["offsets"], rowwise=gq.Direction(outer="row"),
+        row_indices=given.get("row_indices"), row_amax=True, out=out,
+    )  # fmt: skip
+    assert q.names == ("data", "scales", "row_amax")
+    np.testing.assert_array_equal(q.row_amax, amaxes)
+    np.testing.assert_array_equal(q.data, wanted["data"])
+    np.testing.assert_array_equal(q.scales, wanted["scales"])
+    with pytest.raises(gq.Error, match="row_amax"):
+        gq.grouped_block_quantize(given["input"], given["offsets"], row_amax=True)
+
+
+def test_noop_flag():
+    x, _, offsets, _ = functions.arguments("multiples of 128")
+
+    def quantize(out, flag=None):
+        return gq.grouped_block_quantize(
+            x, offsets, columnwise=True, amax=True, noop_flag=flag, out=out
+        )
+
+    # Rows of no group stay as they are.
+    sevens = [np.full_like(a, 7) for a in quantize(None)]
+    made = quantize([a.copy() for a in sevens])
+    out, flag = [a.copy() for a in sevens], np.ones((), np.int32)
+    for value, expected in (1, sevens), (0, made):
+        flag[...] = value
+        quantize(out, flag)
+        for a, b in zip(out, expected):
+            np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("fmt", ["fp8_e4m3", "fp8_e5m2"])
