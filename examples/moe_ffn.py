@@ -22,7 +22,7 @@ SCALE = np.float32(1 / 16).astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
 
 
 def arguments():
-    """The arguments of @main as gq-run takes them; e2m1 codes one a byte first."""
+    """The arguments of @main as gq-run takes them; e2m1 codes a byte each at first."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((300, 256)).astype(ml_dtypes.bfloat16).view(np.uint16)
     codes = [rng.integers(0, 16, shape, np.uint8)

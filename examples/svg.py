@@ -41,7 +41,7 @@ def _legend(names):
 
 
 def bars(title, y_label, groups, series):
-    """`series` is {name: [a value a group]}."""
+    """`series` is {name: [a value for each group]}."""
     values = [v for s in series.values() for v in s]
     low, high = min(0, *values), max(values) * 1.05
     inner, step = HEIGHT - TOP - BOTTOM, (WIDTH - LEFT - RIGHT) / len(groups)
@@ -60,7 +60,7 @@ def bars(title, y_label, groups, series):
 
 
 def lines(title, x_label, y_label, series):
-    """`series` is {name: [a value a step]}."""
+    """`series` is {name: [a value for each step]}."""
     values = [v for s in series.values() for v in s]
     low, high = min(values), max(values)
     inner = HEIGHT - TOP - BOTTOM

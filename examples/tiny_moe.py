@@ -44,7 +44,7 @@ class Bf16Linear:
 
 
 class Layer:
-    """x + down(relu(up(x))^2) of one expert a token, times its probability."""
+    """x + down(relu(up(x))^2) of one expert per token, times its probability."""
 
     def __init__(self, rng, parameters, name, make):
         self.name, self.up, self.down = name, make(), make()

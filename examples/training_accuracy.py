@@ -71,7 +71,7 @@ def measure(recipe, make, m=384, n=256, k=512, experts=3):
 
 
 def table(**sizes):
-    """{data: {recipe: [SNR a pass]}}"""
+    """{data: {recipe: [SNR of each pass]}}"""
     return {
         data: {name: measure(recipe, make, **sizes) for name, recipe in RECIPES.items()}
         for data, make in DATA.items()

@@ -78,7 +78,7 @@ GIVEN = [1, 3.5, 0.125, 2.0**-140, 0, np.inf, -2, np.nan, 17, 3e38]
 
 
 def outers(fmt, recipe, groups):
-    """One a group, of those that have to be."""
+    """One for each group, if they are required."""
     if recipe == "te":
         return amaxes(groups)
     if fmt in oracle.TENSOR_FORMATS:
@@ -214,7 +214,7 @@ def clause(word, types, *names):
 
 
 def direction_text(word, direction):
-    """rowwise<...> or columnwise<...>; nothing if all is as usual."""
+    """rowwise<...> or columnwise<...>; nothing for the default."""
     d = direction
     parts = {
         "rounding = stochastic": d.stochastic,
@@ -329,7 +329,7 @@ def listed_ragged(fmt, recipe, layout, element, directions):
 
 
 def varied(fmt, recipe, layout, element, directions, gather=None):
-    """What the lists have not: rows before and after, gaps between the tiles,
+    """What the lists lack: rows before and after, gaps between the tiles,
     open offsets, i32, one outer scale a group, no spare memory."""
     rng = np.random.default_rng(3)
     k = columns(272, fmt)

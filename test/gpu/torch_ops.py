@@ -101,7 +101,7 @@ def batches():
             try:
                 results = functions.grouped_block_quantize(operands, case.attributes, tensor)
             except gq.Error as error:
-                # What GPUs have no kernel for is refused.
+                # Ops without a GPU kernel are refused.
                 if error.status == "COMPILE_ERROR" and "no GPU kernel" in error.message:
                     print(f"  not on GPUs: {name}")
                     break
@@ -228,7 +228,7 @@ def operators_are_the_functions():
         for i, (a, b) in enumerate(zip(wanted, operators_[name], strict=True)):
             assert a.shape == b.shape and a.dtype == b.dtype, (name, i)
             a, b = stored(a), stored(b)
-            # What belongs to no group is zero, and anything for the functions.
+            # Parts that belong to no group are zero; the functions leave them uninitialized.
             assert ((a == b) | (b == 0)).all() and b.any(), (name, i)
     exposed = {n for n in gq.torch.__all__ if hasattr(gq, n)} - {"Quantized"}
     missing = {n for n in vars(gq) if "quantize" in n or n.startswith("grouped_")} - exposed

@@ -20,7 +20,7 @@ OPERANDS = [
     "row_amax", "dbias", "scale_offsets_out", "scale_inv",
 ]  # fmt: skip
 OUTPUTS = OPERANDS[OPERANDS.index("data") :]
-# What outputs hold before a call: no code or scale that a test expects.
+# The contents of outputs before a call: no code or scale that a test expects.
 POISON = 0xA5
 
 
@@ -72,7 +72,7 @@ class Expected:
         self.array = Poisoned(shape, dtype).array
 
     def poisoned(self):
-        """What the op gets instead."""
+        """What is passed to the op instead."""
         return Poisoned(self.array.shape, self.array.dtype)
 
     def write(self, values, at=0):

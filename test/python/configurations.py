@@ -55,7 +55,7 @@ class Argument:
         return f"{kind}<{dims}{element}{self.encoding}>"
 
     def constant(self):
-        """An op that makes it, with the array in it."""
+        """An op that produces it, with the array in it."""
         data = np.ascontiguousarray(self.array).tobytes().hex().upper()
         value = f'dense<"0x{data}">' if data else "dense<>"
         # Two codes per byte, as nothing but i8 is written in hexadecimal.
@@ -65,7 +65,7 @@ class Argument:
 
 @dataclasses.dataclass
 class Problem:
-    """What a module is called with, and whether what it gives is right.
+    """What a module is called with, and whether its results are right.
 
     Attributes:
       arguments: of @main, in order.

@@ -98,7 +98,7 @@ def e8m0_value(code):
 
 
 def pack(codes):
-    """Two codes a byte, the even index in the low nibble."""
+    """Two codes per byte, the even index in the low nibble."""
     return codes[..., 0::2] | codes[..., 1::2] << 4
 
 
@@ -176,7 +176,7 @@ def amax(x, axis=None):
     return np.where(np.isnan(x), np.float32(0), np.abs(x)).max(axis, initial=0)
 
 def tensor_scale(fmt, amax):
-    """What maps the amax to the largest code; 1 if it is 0 or not finite."""
+    """The factor that maps the amax to the largest code; 1 if it is 0 or not finite."""
     a = np.asarray(amax, np.float32)
     with np.errstate(all="ignore"):
         s = np.fmin(np.float32(ALL_FORMATS[fmt].largest) / a, F32_MAX)
@@ -238,7 +238,7 @@ def block_scales(amax, fmt, recipe, outer):
 
 @dataclasses.dataclass(frozen=True)
 class Direction:
-    """What a direction of nvfp4 does in another way than is usual.
+    """How a direction of nvfp4 differs from the default.
 
     Attributes:
       stochastic: whether codes are rounded up or down by random bytes.
@@ -383,7 +383,7 @@ def _four_over_six(b, amax, outer, d, columnwise):
 
 
 def _quantize_unusual(x, recipe, outer, d, place, columnwise):
-    """quantize_rows() of a direction that is not usual, of nvfp4."""
+    """quantize_rows() for a direction of nvfp4 that differs from the default."""
     m, k = x.shape
     padded = np.zeros((up(m, 16), k), np.float32)
     padded[:m] = x

@@ -175,7 +175,7 @@ func.func @n_innermost(%a: memref<24x64xf8E4M3FN>, %b: memref<3x64x32xf8E4M3FN>,
   return
 }
 
-// What is written stays, and needs no remark.
+// An explicit kernel stays, and needs no remark.
 // CHECK-LABEL: func @written
 // CHECK: gq.grouped_mm format(nvfp4) kernel(any) ins(
 // OTHER-LABEL: func @written

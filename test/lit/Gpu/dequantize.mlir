@@ -1,4 +1,4 @@
-// CTAs that a multiprocessor shall hold, by the chip.
+// CTAs that a multiprocessor should hold, by the chip.
 //
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu)' | FileCheck %s --check-prefixes=CHECK,SIX
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu{chip=sm_120a})' | FileCheck %s --check-prefixes=CHECK,FIVE

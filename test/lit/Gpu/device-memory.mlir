@@ -5,7 +5,7 @@ memref.global "private" constant @table : memref<4x2xf16> = dense<1.0>
 memref.global "private" constant @gq_release_constants : memref<i64> = dense<7>
 memref.global "private" constant @unused : memref<i64> = dense<8>
 
-// One word a constant, however often it is read.
+// One word per constant, however often it is read.
 // CHECK-LABEL: func.func @constants
 func.func @constants() -> (memref<4x2xf16>, memref<4x2xf16>, memref<i64>) {
   // CHECK: %[[HOST:.*]] = memref.get_global @table
@@ -28,7 +28,7 @@ func.func @constants() -> (memref<4x2xf16>, memref<4x2xf16>, memref<i64>) {
   return %a, %b, %c : memref<4x2xf16>, memref<4x2xf16>, memref<i64>
 }
 
-// A constant of another module is another constant, and not this one's affair.
+// A constant of another module is a different constant, which does not concern this one.
 // CHECK: module @inner
 // CHECK: memref.get_global @c : memref<2xf32>
 // CHECK-NOT: gqDeviceConstant

@@ -33,7 +33,7 @@ func.func @flat(%a: memref<524288xi8>, %b: memref<2097152xi8>,
   return
 }
 
-// Extents that are only known at the launch are asked for there.
+// Extents that are only known at the launch are checked there.
 // CHECK-LABEL: func.func @rows
 // CHECK: call @gqLaunchExtent(
 // CHECK: arith.minsi

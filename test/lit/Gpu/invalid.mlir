@@ -84,7 +84,7 @@ func.func @plan_taken(%x: memref<?x64xf32>, %o: memref<4xi32>, %q: memref<?xi8>,
 
 // -----
 
-// Another module has another symbol table, in which gq's functions are not.
+// Another module has another symbol table, without gq's functions.
 module {
   func.func @nested_module(%a: memref<8x64xbf16>, %b: memref<8x32xi8>, %c: memref<8x4xf8E4M3FN>) {
     // expected-error @+1 {{needs to be in a func.func of the module itself to be lowered to kernels}}
@@ -115,7 +115,7 @@ func.func @huge_constant() -> memref<4611686018427387904x4xf32> {
 
 // -----
 
-// Copies between device memory are gq's affair in the module itself only.
+// gq handles copies between device memory in the module itself only.
 module {
   func.func @copy_in_nested_module(%a: memref<2xf32>, %b: memref<2xf32>) {
     // expected-error @+1 {{would run on the host, on device memory; it has no GPU lowering}}

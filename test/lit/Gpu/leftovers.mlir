@@ -1,4 +1,4 @@
-// What no gq kernel takes in becomes kernels of upstream's loops.
+// What is fused into no gq kernel becomes kernels of upstream's loops.
 //
 // RUN: gq-opt %gq_source_dir/test/gpu/leftovers.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' > %t.mlir
 // RUN: FileCheck %s < %t.mlir --implicit-check-not=mgpuStream --implicit-check-not=memrefCopy --implicit-check-not=builtin.unrealized_conversion_cast --implicit-check-not=@malloc --implicit-check-not='func @dealloc_helper'
@@ -12,7 +12,7 @@
 // CHECK-NOT: gpu.launch_func
 // CHECK: llvm.return
 
-// What has no loop is a launch of one block.
+// An op without a loop is a launch of one block.
 // CHECK-LABEL: llvm.func @constants(
 // CHECK-DAG: %[[ONE:.*]] = llvm.mlir.constant(1 : index) : i64
 // CHECK-DAG: %[[BLOCK:.*]] = llvm.mlir.constant(128 : index) : i64

@@ -1,4 +1,4 @@
-// Without a CUDA toolkit PTX is what a kernel becomes, unless it calls libdevice.
+// Without a CUDA toolkit a kernel becomes PTX, unless it calls libdevice.
 //
 // RUN: env GQ_CUDA_TOOLKIT= gq-opt %gq_source_dir/examples/quantize.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py | FileCheck %s
 // RUN: not env GQ_CUDA_TOOLKIT= gq-opt %gq_source_dir/test/gpu/silu.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' 2>&1 | FileCheck %s --check-prefix=LIBDEVICE

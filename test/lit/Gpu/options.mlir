@@ -1,5 +1,5 @@
 // Options of gq-to-nvvm, and a toolkit whose path needs quoting wherever it is
-// text: nothing ends the process, and what is wrong is not a success.
+// text: nothing ends the process, and mistakes are reported.
 //
 // REQUIRES: ptxas
 // DEFINE: %{options} =

@@ -1,4 +1,4 @@
-// What a whole chain becomes: activation, quantization and scale layout in one
+// A whole chain: activation, quantization and scale layout in one
 // kernel, by the instructions that it should have.
 //
 // RUN: gq-opt %gq_source_dir/test/gpu/silu.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py > %t.sm_90a

@@ -1,4 +1,4 @@
-// Equal kernels are one, of gq ops and of others; what differs stays apart.
+// Equal kernels are merged, of gq ops and of others; different ones are not.
 //
 // RUN: gq-opt %s -split-input-file --pass-pipeline='builtin.module(gq-share-kernels)' | FileCheck %s
 // RUN: gq-opt %S/../Lowering/Inputs/layers.mlir --pass-pipeline='builtin.module(gq-to-nvvm{format=isa})' -o %t

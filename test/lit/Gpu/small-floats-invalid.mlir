@@ -1,6 +1,6 @@
 // RUN: gq-opt %s -verify-diagnostics --split-input-file --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})'
 
-// What has no lowering is an error in kernels, too.
+// What has no lowering is an error in kernels too.
 
 func.func @main(%x: tensor<?xf64>, %y0: tensor<?xf8E5M2>) -> tensor<?xf8E5M2> {
   %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],

@@ -1,6 +1,6 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | FileCheck %s
 
-// Conversions of floats of 8 bits in kernels of linalg ops.
+// Conversions of 8-bit floats in kernels of linalg ops.
 
 // CHECK-NOT: arith.extf
 // CHECK: gpu.binary

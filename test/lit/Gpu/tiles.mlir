@@ -1,4 +1,4 @@
-// What no kernel of rows computes goes to the kernel of tiles.
+// What the kernel of rows cannot compute goes to the kernel of tiles.
 //
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu,cse,canonicalize)' | FileCheck %s
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu)' | FileCheck %s --check-prefix=CTAS
@@ -65,7 +65,7 @@ func.func @producer(%x: memref<?x64xbf16>, %b: memref<64xf32>, %i: memref<?xi32>
   return
 }
 
-// What a kernel of rows computes stays with it.
+// What the kernel of rows computes stays there.
 // CHECK-LABEL: func.func @rows
 func.func @rows(%x: memref<?x64xf16>, %o: memref<4xi32>, %so: memref<3xi32>,
     %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {

@@ -86,8 +86,8 @@ func.func @dead(%x: tensor<8x64xbf16>, %q0: tensor<8x64xf4E2M1FN>,
   return
 }
 
-// No row, no data and no scale in either direction; but what is said of groups
-// is said of empty ones.
+// No row, no data and no scale in either direction; but outputs that describe groups
+// describe empty ones.
 // CHECK-LABEL: func @grouped_block_quantize_zero_rows_columnwise
 // CHECK-SAME: %[[Q:[^ ]*]]: tensor<?xi8>, %[[S:[^ ]*]]: tensor<?xf8E4M3FN, #gq.tile128x4>
 func.func @grouped_block_quantize_zero_rows_columnwise(%q0: tensor<?xi8>,

@@ -1,6 +1,6 @@
 // RUN: gq-opt %s -split-input-file -verify-diagnostics
 
-// One chunk a constraint, named after the op and the constraint's number.
+// One chunk per constraint, named after the op and the constraint's number.
 
 func.func @block_dequantize_c1(%q: memref<?x64xf4E2M1FN>, %s: memref<?x4xf8E4M3FN>,
     %x: memref<?x64xi32>) {

@@ -1,7 +1,7 @@
 // RUN: gq-opt %s | gq-opt | FileCheck %s
 // RUN: gq-opt %s --mlir-print-op-generic | gq-opt | FileCheck %s
 
-// What a direction of nvfp4 can have of its own.
+// The settings of a direction of nvfp4.
 !x = tensor<?x64xbf16>
 !q = tensor<?x64xf4E2M1FN>
 !s = tensor<?x4xf8E4M3FN, #gq.tile128x4>

@@ -20,7 +20,7 @@ func.func @hoisted(%x: tensor<8x64xbf16>, %q0: !q, %s0: !s, %n: index,
   return
 }
 
-// With dynamic ones the outputs may not fit, and offsets may be no offsets.
+// With dynamic ones the outputs may not fit, and offsets may be invalid.
 // CHECK-LABEL: func @not_hoisted
 func.func @not_hoisted(%x: tensor<?x64xbf16>, %o: tensor<4xi32>,
     %q0: tensor<?x64xf4E2M1FN>, %s0: tensor<?x4xf8E4M3FN>,
@@ -47,7 +47,7 @@ func.func @not_hoisted(%x: tensor<?x64xbf16>, %o: tensor<4xi32>,
   return
 }
 
-// What nobody reads need not fail, and what is equal fails once.
+// An op whose results are unused need not fail, and equal ops fail once.
 // CHECK-LABEL: func @erased_and_merged
 func.func @erased_and_merged(%x: tensor<?x64xbf16>, %o: tensor<4xi32>,
     %q0: tensor<?x64xf4E2M1FN>, %s0: tensor<?x4xf8E4M3FN>)

@@ -189,7 +189,7 @@ func.func @grouped_mm_strided_scales(%a: memref<?x256xf8E4M3FN>,
   return
 }
 
-// No scales of blocks, all that a row of the result can have.
+// No block scales; all factors that a row of the result can have.
 // CHECK-LABEL: func @grouped_mm_plain
 func.func @grouped_mm_plain(%a: tensor<?x17xf8E4M3FN>, %b: tensor<3x32x17xf8E5M2>,
     %o: tensor<4xi32>, %alpha: tensor<3xf32>, %r: tensor<?xf32>,

@@ -1,6 +1,6 @@
 // RUN: gq-opt %s -split-input-file -verify-diagnostics
 
-// One chunk a constraint, named after the op and the constraint's number.
+// One chunk per constraint, named after the op and the constraint's number.
 
 func.func @grouped_block_quantize_c4_mx(
     %x: tensor<?x48xbf16>, %o: tensor<4xi32>, %cq: tensor<?x48xf8E5M2>,

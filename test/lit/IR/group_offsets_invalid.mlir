@@ -1,6 +1,6 @@
 // RUN: gq-opt %s -split-input-file -verify-diagnostics
 
-// One chunk a constraint, named after the op and the constraint's number.
+// One chunk per constraint, named after the op and the constraint's number.
 
 func.func @group_offsets_c1(%c: memref<3xi16>, %o: memref<4xi32>) {
   // expected-error @+1 {{requires 'counts' to be a 1D tensor or memref of i32 or i64, but got memref<3xi16>}}

@@ -1,6 +1,6 @@
 // RUN: gq-opt %s -split-input-file -verify-diagnostics
 
-// One chunk a constraint, named after the op and the constraint's number.
+// One chunk per constraint, named after the op and the constraint's number.
 
 func.func @grouped_quantize_c1(%x: memref<?x64xbf16>, %o: memref<4xi32>, %s: memref<3xf16>, %q: memref<?x64xf8E4M3FN>) {
   // expected-error @+1 {{requires 'scale' to be a 0D or 1D tensor or memref of f32, but got memref<3xf16>}}

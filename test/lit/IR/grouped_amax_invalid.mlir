@@ -1,6 +1,6 @@
 // RUN: gq-opt %s -split-input-file -verify-diagnostics
 
-// One chunk a constraint, named after the op and the constraint's number.
+// One chunk per constraint, named after the op and the constraint's number.
 
 func.func @grouped_amax_c1_input(%x: tensor<?x64xf64>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
   // expected-error @+1 {{requires 'inputs' to be a 0D, 1D or 2D tensor or memref of f32, bf16 or f16, but got tensor<?x64xf64>}}

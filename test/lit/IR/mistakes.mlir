@@ -1,4 +1,4 @@
-// Mistakes of users and what they read: docs/notes/messages.md has what it was.
+// Mistakes of users, and the messages; docs/notes/messages.md has the former ones.
 
 // RUN: gq-opt %s --split-input-file -verify-diagnostics
 
@@ -140,7 +140,7 @@ func.func @results(%x: tensor<8x64xbf16>, %q: tensor<8x64xf4E2M1FN>, %s: tensor<
 }
 
 // -----
-// 14. i8 data with a column an element.
+// 14. i8 data with one column per element.
 func.func @unpacked(%x: tensor<8x64xbf16>, %o: tensor<4xi32>, %q: tensor<8x64xi8>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
   // expected-error @+1 {{'gq.grouped_block_quantize' op requires 32 columns of 'data' for K = 64, since i8 holds two codes, but got 64}}
   %0:2 = gq.grouped_block_quantize format(nvfp4)

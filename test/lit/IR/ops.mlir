@@ -221,7 +221,7 @@ func.func @row_indices_producer(%x: tensor<9x64xbf16>, %r: tensor<9xf32>,
   return %q : tensor<?x64xf4E2M1FN>
 }
 
-// What one operand leaves open, the others may give, each in its own units.
+// Extents that one operand leaves open, others may give, each in its own units.
 // CHECK-LABEL: func @grouped_mm_extents
 func.func @grouped_mm_extents(%a: tensor<?x?xf4E2M1FN>,
     %b: tensor<?x?x24xi8>, %sa: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
@@ -237,7 +237,7 @@ func.func @grouped_mm_extents(%a: tensor<?x?xf4E2M1FN>,
   return %c : tensor<?x300xf32>
 }
 
-// What a direction has of its own; the attribute by itself too.
+// The settings of a direction; the attribute by itself too.
 // CHECK-LABEL: func @grouped_block_quantize_directions
 // CHECK-SAME: my.all = #gq.direction<rounding = nearest, transform = none, block = 1x16>
 // CHECK-SAME: my.none = #gq.direction<>

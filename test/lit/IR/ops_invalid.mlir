@@ -1,6 +1,6 @@
 // RUN: gq-opt %s -split-input-file -verify-diagnostics
 
-// One chunk a constraint, named after the op and the constraint's number.
+// One chunk per constraint, named after the op and the constraint's number.
 
 func.func @block_quantize_c1_input(
     %x: tensor<?x64xf64>, %q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN>) {
@@ -2072,7 +2072,7 @@ func.func @block_quantize_c3_size_of_data(%x: memref<4x64xbf16>,
 
 // -----
 
-// Also while another extent is 0.
+// Even if another extent is 0.
 func.func @preprocess_c3_size(%x: memref<0x1152921504606846980xf8E4M3FN>,
     %o: memref<4xi32>, %so: memref<3xi32>, %t: memref<?x1152921504606846980xf8E4M3FN>) {
   // expected-error @+1 {{requires static extents of at most 2^48 elements; 'input' has more}}

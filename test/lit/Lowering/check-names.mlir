@@ -1,4 +1,4 @@
-// What generated code calls keeps its meaning, in any tool that runs the
+// Names that generated code calls keep their meaning, in any tool that runs the
 // pipelines.
 
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-check-names)' --split-input-file --verify-diagnostics
@@ -23,7 +23,7 @@ func.func private @llvm.nothing(f32) -> f32
 
 // -----
 
-// To call one is allowed, and the names of other symbol tables are their own.
+// Calling one is allowed, and other symbol tables have names of their own.
 func.func private @cbrtf(f32) -> f32
 gpu.module @kernels {
   llvm.func @erff(f32) -> f32

@@ -42,7 +42,7 @@ func.func @bounds(%a: memref<4x12xf32>, %v: f32) {
   return
 }
 
-// What is inside of a kernel is its own business.
+// Loops inside of a kernel are left alone.
 // CHECK-LABEL: func.func @left_alone
 // CHECK: scf.parallel (%{{.*}}) =
 // CHECK: scf.parallel (%{{.*}}, %{{.*}}) =

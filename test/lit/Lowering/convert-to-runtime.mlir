@@ -34,7 +34,7 @@ func.func @block_quantize(%x: memref<?x64xf16, strided<[128, 1], offset: ?>>,
   // CHECK: call @gqCpuBlockQuantize(%[[POINTER]], %[[FORMAT]], %[[LAYOUT]])
   // CHECK-NOT: gq.block_quantize
 
-  // Two stores an operand: its address and its rows.
+  // Two stores per operand: its address and its rows.
   // STATIC-LABEL: func @block_quantize
   // STATIC-COUNT-6: memref.store
   // STATIC-NOT: memref.store

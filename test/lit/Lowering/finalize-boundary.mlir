@@ -1,6 +1,6 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-finalize-boundary)' | FileCheck %s
 
-// An argument that is returned is not; what else is, stays.
+// An argument is no longer returned; everything else still is.
 // CHECK-LABEL: func @drop
 // CHECK-SAME: (%{{.*}}: memref<4xf32>, %{{.*}}: memref<?xi8>) -> memref<2xf32>
 // CHECK-SAME: gq.boundary = {inputs = [memref<4xf32>, memref<?xi8>], results = [memref<?xi8>, memref<2xf32>], sources = array<i32: 1, -1>, written = array<i1: false, false>}
@@ -74,7 +74,7 @@ func.func private @caller(%a: memref<4xf32>) -> memref<4xf32> {
   return %b : memref<4xf32>
 }
 
-// Other views of one buffer, of which each would be freed.
+// Other views of one buffer, each of which would be freed.
 // CHECK-LABEL: func @views
 func.func @views() -> (memref<4xf32>, memref<?xf32>, memref<2x2xf32>,
     memref<2xf32, strided<[1], offset: 2>>, memref<1x4xf32>) {
@@ -100,7 +100,7 @@ func.func @views() -> (memref<4xf32>, memref<?xf32>, memref<2x2xf32>,
       memref<2xf32, strided<[1], offset: 2>>, memref<1x4xf32>
 }
 
-// Another view of an argument is no argument; the argument still is.
+// Another view of an argument is not an argument; the argument itself is.
 // CHECK-LABEL: func @view_of_argument
 // CHECK-SAME: (%[[A:.*]]: memref<4xf32>) -> memref<2x2xf32>
 // CHECK-SAME: sources = array<i32: -1, 0>
@@ -114,7 +114,7 @@ func.func @view_of_argument(%a: memref<4xf32>)
   return %0, %a : memref<2x2xf32>, memref<4xf32>
 }
 
-// What a loop gives may be the same buffer twice; two calls do not.
+// A loop may yield the same buffer twice; two calls do not.
 // CHECK-LABEL: func @loop
 func.func @loop(%n: index) -> (memref<4xf32>, memref<4xf32>) {
   %c0 = arith.constant 0 : index
@@ -171,7 +171,7 @@ gpu.module @kernels {
   }
 }
 
-// What is read, directly, as a view, by a function or by an op of structure.
+// Arguments that are read: directly, as a view, by a function or by a structured op.
 // CHECK-LABEL: func @reads
 // CHECK-SAME: written = array<i1: false, false, false, true, true>
 func.func @reads(%load: memref<4xf32>, %copied: memref<4xf32>,

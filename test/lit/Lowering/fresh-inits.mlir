@@ -32,7 +32,7 @@ func.func @accumulate(%a: tensor<?x4xf32>, %b: tensor<?x4xf32>)
   return %0 : tensor<?x4xf32>
 }
 
-// A fresh one too; memrefs are none.
+// A new one too; memrefs have none.
 // CHECK-LABEL: func @fresh
 // CHECK: tensor.empty
 // CHECK-NOT: tensor.empty

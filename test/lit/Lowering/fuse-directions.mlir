@@ -207,7 +207,7 @@ func.func @differences(%x: !x, %y: !x, %o: tensor<4xi32>, %p: tensor<4xi32>,
 !qt = tensor<?xf4E2M1FN>
 !tt = tensor<?xf8E4M3FN, #gq.tile128x4>
 
-// With as many offsets as groups, the columns would have one group less.
+// With as many offsets as groups, the columns would have one group fewer.
 // CHECK-LABEL: func @unknown_groups
 func.func @unknown_groups(%x: !x, %o: tensor<?xi32>, %so: tensor<?xi32>,
     %q0: !q, %t0: !t, %qt0: !qt, %tt0: !tt) -> (!t, !tt) {

@@ -290,7 +290,7 @@ func.func @other_op(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
 !t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
 #id = affine_map<(m, k) -> (m, k)>
 
-// To widen an element costs nothing, so that another user does not matter.
+// Widening an element costs nothing, so another user does not matter.
 // CHECK-LABEL: func @free
 // CHECK-SAME: %[[A:[^ ]*]]: tensor<8x64xbf16>
 // CHECK: %[[Y:.*]] = linalg.generic
@@ -320,7 +320,7 @@ func.func @free(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
 !t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
 #id = affine_map<(m, k) -> (m, k)>
 
-// To narrow it is not free: more would be read.
+// Narrowing is not free: more would be read.
 // CHECK-LABEL: func @narrowed
 // CHECK-NOT: producer
 func.func @narrowed(%a: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
@@ -533,7 +533,7 @@ func.func @columnwise(%a: !x, %b: !x, %o: tensor<4xi32>,
 !t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
 #id = affine_map<(m, k) -> (m, k)>
 
-// An attribute that nobody knows stays where it is.
+// An unknown attribute stays where it is.
 // CHECK-LABEL: func @unknown_attribute
 // CHECK: gq.grouped_block_quantize format(nvfp4) {my.note = 1 : i64} ins(
 // CHECK-SAME: producer

@@ -256,7 +256,7 @@ func.func @returned_scale_offsets(%x: !x, %o: tensor<4xi32>,
 !s = tensor<?x4xf8E4M3FN>
 !t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
 
-// Attributes that nobody knows stay, unless the two say different things.
+// Unknown attributes stay, unless the two ops disagree.
 // CHECK-LABEL: func @unknown_attributes
 func.func @unknown_attributes(%x: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
     %q0: !q, %s0: !s, %t0: !t) -> (!t, !t) {

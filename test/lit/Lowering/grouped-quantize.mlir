@@ -1,7 +1,7 @@
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-directions,gq-fuse-producers,gq-fuse-row-gather)' | FileCheck %s
 // RUN: gq-opt %s --split-input-file --pass-pipeline='builtin.module(gq-fuse-directions)' -verify-diagnostics --remarks-filter-missed=gq-fuse-directions --remark-format=emitRemark
 
-// What fusions do to ops that quantize groups, they do to this one.
+// Fusions treat this op like the others that quantize groups.
 
 !x = tensor<?x128xbf16>
 !q = tensor<?x128xf8E4M3FN>
@@ -46,7 +46,7 @@ func.func @all(%x: !x, %i: tensor<?x1xi32>, %o: tensor<4xi32>, %s: !g, %e: !x,
 !qt = tensor<?xf8E4M3FN>
 !g = tensor<3xf32>
 
-// Both directions have one scale.
+// Both directions share a scale.
 // CHECK-LABEL: func @two_amaxes
 func.func @two_amaxes(%x: !x, %o: tensor<4xi32>, %a: !g, %b: !g, %q0: !q,
     %qt0: !qt) -> (!q, !qt) {
@@ -67,7 +67,7 @@ func.func @two_amaxes(%x: !x, %o: tensor<4xi32>, %a: !g, %b: !g, %q0: !q,
 !q = tensor<?x128xf8E4M3FN>
 !qt = tensor<?xf8E4M3FN>
 
-// Ops of two kinds stay two, without a word.
+// Ops of two kinds stay two, without a remark.
 // CHECK-LABEL: func @two_kinds
 func.func @two_kinds(%x: !x, %o: tensor<4xi32>, %s: tensor<3xf32>, %q0: !q,
     %qt0: !qt, %t0: tensor<?xf32>) -> (!q, !qt) {

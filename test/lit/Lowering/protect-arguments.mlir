@@ -5,7 +5,7 @@
 !s = tensor<?x4xf8E4M3FN>
 #id = affine_map<(i, j) -> (i, j)>
 
-// What comes back may be written, the rest not; also if it is read elsewhere.
+// What is returned may be written, the rest not, even if it is read elsewhere.
 // CHECK-LABEL: func @returned
 // CHECK-SAME: (%{{.*}}: tensor<?x64xf32> {bufferization.writable = false}, %{{.*}}: tensor<?x32xi8>, %{{.*}}: tensor<?x4xf8E4M3FN> {bufferization.writable = false}, %{{.*}}: i32)
 func.func @returned(%x: !x, %q0: !q, %s0: !s, %i: i32) -> (!q, index) {
@@ -16,7 +16,7 @@ func.func @returned(%x: !x, %q0: !q, %s0: !s, %i: i32) -> (!q, index) {
   return %q, %d : !q, index
 }
 
-// An operation's first operand is no destination.
+// An operation's first operand is not a destination.
 // CHECK-LABEL: func @elementwise
 // CHECK-SAME: (%{{.*}}: tensor<?x64xf32> {bufferization.writable = false}, %{{.*}}: tensor<?x64xf32> {bufferization.writable = false})
 func.func @elementwise(%a: !x, %b: !x) -> !x {
@@ -43,7 +43,7 @@ func.func @chain(%a: !x, %b: !x) -> tensor<8x64xf32> {
   return %2 : tensor<8x64xf32>
 }
 
-// Two writers: one of them gets a copy, and nobody knows which.
+// Two writers: one of them gets a copy, and it is not known which.
 // CHECK-LABEL: func @two_writers
 // CHECK-SAME: (%{{.*}}: tensor<?x64xf32> {bufferization.writable = false})
 func.func @two_writers(%a: !x) -> (!x, f32) {
@@ -55,7 +55,7 @@ func.func @two_writers(%a: !x) -> (!x, f32) {
   return %0, %2 : !x, f32
 }
 
-// A read in between: what precedes it could be in place, what follows not.
+// A read in between: what precedes it could be in place, what follows could not.
 // CHECK-LABEL: func @read_between
 // CHECK-SAME: (%{{.*}}: tensor<?x64xf32> {bufferization.writable = false})
 func.func @read_between(%a: !x) -> (!x, f32) {
@@ -101,7 +101,7 @@ func.func @slices(%a: !x, %b: tensor<2x64xf32>) -> !x {
   return %0 : !x
 }
 
-// Fusion would give it a fresh init.
+// Fusion would give it a new init.
 // CHECK-LABEL: func @generic
 // CHECK-SAME: (%[[A:.*]]: tensor<?x64xf32> {bufferization.writable = false}, %[[OUT:.*]]: tensor<?x64xf32>)
 func.func @generic(%a: !x, %out: !x) -> !x {

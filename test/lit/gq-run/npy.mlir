@@ -1,4 +1,4 @@
-// What the reader of .npy files takes, and what it says of the rest.
+// What the reader of .npy files accepts, and what it says about the rest.
 
 // RUN: rm -rf %t && %python %S/Inputs/malform.py %t
 

@@ -3,7 +3,7 @@
 
 // RUN: rm -rf %t && mkdir -p %t/out && echo kept > %t/kept
 
-// What has the name is replaced, not written through.
+// A file of that name is replaced, not written through.
 // RUN: ln -s ../kept %t/out/0.npy
 // RUN: gq-run %s --out %t/out
 // RUN: FileCheck %s --check-prefix=KEPT < %t/kept
@@ -13,7 +13,7 @@
 // CHECK-NEXT: 1.npy
 // CHECK-NOT: {{.}}
 
-// All or none: a folder stands where the second result belongs.
+// All or none: there is a folder where the second result belongs.
 // RUN: rm -rf %t/out && mkdir -p %t/out/1.npy
 // RUN: not gq-run %s --out %t/out 2>&1 | FileCheck %s --check-prefix=BLOCKED
 // BLOCKED: gq-run: {{.*}}/out: 1.npy: {{.+}}

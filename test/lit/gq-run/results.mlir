@@ -1,4 +1,4 @@
-// The results of a run: a line each, or a file each.
+// The results of a run: one line each, or one file each.
 
 // RUN: rm -rf %t
 // RUN: %python %S/Inputs/save.py %t/in/a.npy float32 2,3
