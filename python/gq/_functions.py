@@ -1188,16 +1188,17 @@ def _epilogue(epilogue, pairs, element, attributes):
         if pairs is not None:
             raise invalid_argument("pairs: expected an epilogue")
         return ""
-    take = producers.count_inputs(epilogue)
-    if take != (1 if pairs is None else 2):
+    if pairs not in (None, "interleaved", "halves"):
         raise invalid_argument(
-            f"epilogue: expected a function of {'one value' if pairs is None else 'two values with pairs'}, found one of {take}"
+            f"pairs: expected 'interleaved' or 'halves', found {pairs!r}"
+        )
+    take = producers.count_inputs(epilogue, "epilogue")
+    if take != (1 if pairs is None else 2):
+        wanted = "one value without pairs" if pairs is None else "two values with pairs"
+        raise invalid_argument(
+            f"epilogue: expected a function of {wanted}, found one of {take}"
         )
     if pairs is not None:
-        if pairs not in ("interleaved", "halves"):
-            raise invalid_argument(
-                f"pairs: expected 'interleaved' or 'halves', found {pairs!r}"
-            )
         attributes["pairs"] = f"#gq<pairs({pairs})>"
     return producers.region(epilogue, [element] * take)
 

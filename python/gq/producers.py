@@ -264,21 +264,23 @@ NAMES: dict[str, Callable] = {
 }  # fmt: skip
 
 
-def find(producer) -> Callable:
-    """The function of a producer, which may be a name."""
+def find(producer, argument: str = "producer") -> Callable:
+    """The function of a producer, which may be a name; `argument` is what errors
+    call it."""
     if callable(producer):
         return producer
     if producer in NAMES:
         return NAMES[producer]
     raise invalid_argument(
-        f"producer: expected a function or one of {', '.join(NAMES)}, found {producer!r}"
+        f"{argument}: expected a function or one of {', '.join(NAMES)}, "
+        f"found {producer!r}"
     )
 
 
-def count_inputs(producer) -> int:
-    """How many inputs a producer takes."""
+def count_inputs(producer, argument: str = "producer") -> int:
+    """How many inputs a producer takes; `argument` as of find()."""
     try:
-        parameters = inspect.signature(find(producer)).parameters.values()
+        parameters = inspect.signature(find(producer, argument)).parameters.values()
     except ValueError:
         return 1
     return sum(

@@ -18,6 +18,7 @@ import tempfile
 import activations
 import amaxes
 import dequantize
+import elements
 import formats
 import hostile
 import numpy as np
@@ -782,6 +783,81 @@ def test_grouped_wgrad():
                        error if code else None if near else "wrong")  # fmt: skip
 
 
+def epilogue(pairs, product, out):
+    """max(gate, 0) * up of pairs, else x / 2 + 1: as MLIR, and of arrays."""
+    names = ["%e0", "%e1"] if pairs else ["%e0"]
+    lines, x = [], list(names)
+    if product != "f32":
+        x = [f"{name}f" for name in names]
+        lines = [f"{f} = arith.extf {e} : {product} to f32" for f, e in zip(x, names)]
+    if pairs:
+        lines += ["%zero = arith.constant 0.0 : f32",
+                  f"%relu = arith.maximumf {x[0]}, %zero : f32",
+                  f"%y = arith.mulf %relu, {x[1]} : f32"]  # fmt: skip
+    else:
+        lines += ["%half = arith.constant 0.5 : f32", "%one = arith.constant 1.0 : f32",
+                  f"%h = arith.mulf {x[0]}, %half : f32",
+                  "%y = arith.addf %h, %one : f32"]  # fmt: skip
+    result = "%y"
+    if out != "f32":
+        lines.append(f"%r = arith.truncf %y : f32 to {out}")
+        result = "%r"
+    arguments = ", ".join(f"{name} : {product}" for name in names)
+    body = "\n".join([*lines, f"gq.yield {result} : {out}"])
+    return f"epilogue {{\n^bb0({arguments}):\n{body}\n}}"
+
+
+def test_epilogues():
+    """What an epilogue stores, against NumPy on what the same kernel stores without
+    one: the same bytes. Rows of no group stay."""
+    rng = np.random.default_rng(41)
+    m, n, k, groups = 45, 96, 128, 3
+    offsets = np.int32([2, 7, 7, 40])
+    shapes = (m, k), (groups, n, k)
+    codes = [rng.integers(0, 256, shape, np.uint8) & 0xA7 for shape in shapes]
+
+    def module(kernel, clause, region, columns, element):
+        a, b = f"tensor<?x{k}xf8E4M3FN>", f"tensor<{groups}x{n}x{k}xf8E4M3FN>"
+        c, o = f"tensor<?x{columns}x{element}>", f"tensor<{groups + 1}xi32>"
+        return f"""
+        func.func @main(%a: {a}, %b: {b}, %o: {o}, %c0: {c}) -> {c} {{
+          %c = gq.grouped_mm kernel({kernel}) {clause} ins(%a, %b : {a}, {b})
+              groups(%o : {o}) {region} outs(%c0 : {c}) -> {c}
+          return %c : {c}
+        }}"""
+
+    for kernel in "any", "decode8", "tiles128":
+        for product, out in (("f32", "f32"), ("bf16", "f16"), ("f32", "bf16")):
+            arrays = [*codes, offsets, np.zeros((m, n), ELEMENTS[product])]
+            code, error, results = run(
+                module(kernel, "", "", n, product), arrays, arguments.target
+            )
+            if code:
+                report(f"epilogue {kernel} {product}", error)
+                continue
+            c = floats_of(results[0]).astype(np.float32)
+            for pairs in None, "interleaved", "halves":
+                columns = n // 2 if pairs else n
+                with np.errstate(over="ignore"):
+                    if pairs:
+                        gate, up = np.split(c, 2, 1)
+                        if pairs == "interleaved":
+                            gate, up = c[:, ::2], c[:, 1::2]
+                        expected = np.maximum(gate, np.float32(0)) * up
+                    else:
+                        expected = c * np.float32(0.5) + np.float32(1)
+                expected = elements.encode(expected, out)
+                before = np.full((m, columns), 7, ELEMENTS[out])
+                expected[:2], expected[40:] = before[:2], before[40:]
+                clause = f"pairs({pairs})" if pairs else ""
+                code, error, results = run(
+                    module(kernel, clause, epilogue(pairs, product, out), columns, out),
+                    [*codes, offsets, before], arguments.target,
+                )  # fmt: skip
+                report(f"epilogue {kernel} {pairs} {product} to {out}",
+                       error if code else differences(results, [expected]))  # fmt: skip
+
+
 def test_training():
     """A layer of experts and its gradients, quantized and multiplied on the GPU."""
     for case in training.CASES:
@@ -858,7 +934,7 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
             test_leftovers, test_control_flow, test_group_offsets, test_random, test_blocks, test_gather,
             test_producers, test_moe,
             test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
-            test_grouped_mm_golden, test_grouped_wgrad, test_training, test_activations, test_amax,
+            test_grouped_mm_golden, test_grouped_wgrad, test_epilogues, test_training, test_activations, test_amax,
             test_golden, test_dequantize_golden, test_fused_silu,
             test_hostile_offsets, test_example,
         ):  # fmt: skip
