@@ -54,6 +54,10 @@ MLIR_CAPI_EXPORTED MlirAttribute gqAxisAttrGet(MlirContext context,
                                                gqAxis axis);
 MLIR_CAPI_EXPORTED gqAxis gqAxisAttrGetValue(MlirAttribute attribute);
 
+MLIR_CAPI_EXPORTED MlirAttribute gqOuterAttrGet(MlirContext context,
+                                                gqOuter outer);
+MLIR_CAPI_EXPORTED gqOuter gqOuterAttrGetValue(MlirAttribute attribute);
+
 MLIR_CAPI_EXPORTED MlirAttribute gqAmaxAlgoAttrGet(MlirContext context,
                                                    gqAmaxAlgo amaxAlgo);
 MLIR_CAPI_EXPORTED gqAmaxAlgo gqAmaxAlgoAttrGetValue(MlirAttribute attribute);

@@ -27,7 +27,8 @@ static bool isTiled(const gqGroupedDequantize *desc) {
 }
 
 static bool isTransposed(const gqGroupedDequantize *desc) {
-  return isColumnwise(desc) && gqFormatGetTraits(desc->format).transposes;
+  return isColumnwise(desc) && (desc->format == GQ_FORMAT_NONE ||
+                                gqFormatGetTraits(desc->format).transposes);
 }
 
 static bool hasFlatData(const gqGroupedDequantize *desc) {
@@ -68,8 +69,15 @@ static bool checkPresence(MlirOperation op, const gqGroupedDequantize *desc) {
     return false;
   if (isPresent(desc->firstDims) != isPresent(desc->lastDims)) // (C17)
     return gqOpError(op, "requires both 'first_dims' and 'last_dims'");
-  return !isColumnwise(desc) || scaled || // (C18)
-         gqOpError(op, "requires 'format' for axis(columnwise)");
+  if (desc->outer == GQ_OUTER_OF_GROUP)
+    return true;
+  bool ofRow = desc->outer == GQ_OUTER_OF_ROW; // (C18)
+  const char *outer = ofRow ? "outer(row)" : "outer(column)";
+  if (ofRow == isColumnwise(desc))
+    return gqOpError(op, "requires axis(%s) for %s",
+                     ofRow ? "rowwise" : "columnwise", outer);
+  return (te && !isRagged(desc)) ||
+         gqOpError(op, "requires recipe(te) and no 'shapes' for %s", outer);
 }
 
 /// (C7), (C11)
@@ -97,8 +105,31 @@ static bool checkScales(MlirOperation op, const gqGroupedDequantize *desc,
                        : gqCheckExtents(op, "scales", desc->scales, linear);
 }
 
+/// (C6)
+static bool checkOuterAmax(MlirOperation op, const gqGroupedDequantize *desc,
+                           int64_t groups, const int64_t *extents) {
+  MlirValue amax = desc->outerAmax;
+  if (!isPresent(amax))
+    return true;
+  int64_t perColumn[] = {groups, extents[1]};
+  switch (desc->outer) {
+  case GQ_OUTER_OF_GROUP:
+    return mlirShapedTypeGetRank(mlirValueGetType(amax)) == 0 ||
+           (gqCheckRank(op, "outer_amax", amax, 1) &&
+            gqCheckExtents(op, "outer_amax", amax, &groups));
+  case GQ_OUTER_OF_ROW:
+    return gqCheckRank(op, "outer_amax", amax, 1) &&
+           gqCheckExtents(op, "outer_amax", amax, extents);
+  case GQ_OUTER_OF_COLUMN:
+    break;
+  }
+  return gqCheckRank(op, "outer_amax", amax, 2) &&
+         gqCheckExtents(op, "outer_amax", amax, perColumn);
+}
+
 /// The operands with one entry per group (C5), (C6), (C17).
-static bool checkPerGroup(MlirOperation op, const gqGroupedDequantize *desc) {
+static bool checkPerGroup(MlirOperation op, const gqGroupedDequantize *desc,
+                          const int64_t *extents) {
   int64_t groups = gqDim(desc->scaleOffsets, 0);
   if (!isPresent(desc->scaleOffsets) && gqDim(desc->offsets, 0) > 0)
     groups = gqDim(desc->offsets, 0) - 1;
@@ -109,18 +140,19 @@ static bool checkPerGroup(MlirOperation op, const gqGroupedDequantize *desc) {
   } perGroup[] = {{"first_dims", desc->firstDims, true},
                   {"last_dims", desc->lastDims, true},
                   {"global_scale", desc->globalScale, false},
-                  {"outer_amax", desc->outerAmax, false},
                   {"scale_inv", desc->scaleInv, false}};
   const size_t count = sizeof(perGroup) / sizeof(*perGroup);
   for (size_t i = 0; i < count; ++i)
     gqUnify(&groups, gqDim(perGroup[i].value, 0));
+  if (desc->outer != GQ_OUTER_OF_ROW)
+    gqUnify(&groups, gqDim(desc->outerAmax, 0));
   bool valid = gqCheckGroups(op, desc->offsets, desc->scaleOffsets, groups);
   for (size_t i = 0; valid && i < count; ++i)
     valid = (!perGroup[i].isIndex ||
              gqCheckSameElements(op, perGroup[i].name, perGroup[i].value,
                                  "offsets", desc->offsets)) &&
             gqCheckExtents(op, perGroup[i].name, perGroup[i].value, &groups);
-  return valid;
+  return valid && checkOuterAmax(op, desc, groups, extents);
 }
 
 /// (C9), (C10)
@@ -152,9 +184,9 @@ MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op) {
   bool valid =
       gqCheckBlockFormat(op, desc.format) &&                             // (C4)
       (isRagged(&desc) || gqCheckBlocks(op, desc.format, extents[1])) && // (C4)
-      checkPerGroup(op, &desc) &&        // (C5), (C6), (C17)
-      checkData(op, &desc, extents) &&   // (C7), (C11)
-      checkScales(op, &desc, extents) && // (C8), (C15)
-      checkStorage(op, &desc);           // (C9), (C10)
+      checkPerGroup(op, &desc, extents) && // (C5), (C6), (C17)
+      checkData(op, &desc, extents) &&     // (C7), (C11)
+      checkScales(op, &desc, extents) &&   // (C8), (C15)
+      checkStorage(op, &desc);             // (C9), (C10)
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

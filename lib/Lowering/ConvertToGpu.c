@@ -739,6 +739,10 @@ static bool launchDequantize(const Launcher *launcher,
       (columnwise ? GQ_DEV_COLUMNWISE : GQ_DEV_ROWWISE) |
       (ragged ? GQ_DEV_RAGGED : 0) |
       (mlirValueIsNull(desc->scaleOffsets) ? 0 : GQ_DEV_SCALE_OFFSETS);
+  gqOuterKind outerKind = desc->outer == GQ_OUTER_OF_ROW ? GQ_OUTER_PER_ROW
+                          : desc->outer == GQ_OUTER_OF_COLUMN
+                              ? GQ_OUTER_PER_COLUMN
+                              : gqOuterKindOf(outer);
   gqDequantizeTilesOperands operands = {
       .data = buildAddress(launcher, desc->data),
       .dataStride = buildStride(launcher, desc->data),
@@ -765,7 +769,7 @@ static bool launchDequantize(const Launcher *launcher,
       .recipe = constant((int32_t)desc->recipe),
       .scaleLayout = constant((int32_t)desc->scaleLayout),
       .offsetBits = constant(integerBits(desc->offsets)),
-      .outerKind = constant(gqOuterKindOf(outer)),
+      .outerKind = constant(outerKind),
       .outType = constant(elementTypeOf(desc->out)),
   };
   bool divides = !mlirValueIsNull(desc->globalScale);

@@ -387,8 +387,9 @@ static void askOfBlockDequantize(const Check *c, MlirOperation op) {
 /// them.
 static void askOfGroupedDequantize(const Check *c, MlirOperation op) {
   static const intptr_t perGroup[] = {
-      GQ_GROUPED_DEQUANTIZE_first_dims,   GQ_GROUPED_DEQUANTIZE_last_dims,
-      GQ_GROUPED_DEQUANTIZE_global_scale, GQ_GROUPED_DEQUANTIZE_outer_amax,
+      GQ_GROUPED_DEQUANTIZE_first_dims,
+      GQ_GROUPED_DEQUANTIZE_last_dims,
+      GQ_GROUPED_DEQUANTIZE_global_scale,
       GQ_GROUPED_DEQUANTIZE_scale_inv,
   };
   gqGroupedDequantize desc = gqGroupedDequantizeGet(op);
@@ -397,7 +398,12 @@ static void askOfGroupedDequantize(const Check *c, MlirOperation op) {
   Extent groups = groupsOf(desc.offsets, desc.scaleOffsets);
   for (size_t i = 0; i < sizeof(perGroup) / sizeof(*perGroup); ++i)
     ask(c, perGroup[i], gqOperandAt(op, perGroup[i]), 0, groups);
-  bool transposed = desc.axis == GQ_AXIS_COLUMNWISE && traits.transposes;
+  ask(c, GQ_GROUPED_DEQUANTIZE_outer_amax, desc.outerAmax, 0,
+      desc.outer == GQ_OUTER_OF_ROW ? rows : groups);
+  if (desc.outer == GQ_OUTER_OF_COLUMN)
+    ask(c, GQ_GROUPED_DEQUANTIZE_outer_amax, desc.outerAmax, 1, columns);
+  bool transposed = desc.axis == GQ_AXIS_COLUMNWISE &&
+                    (desc.format == GQ_FORMAT_NONE || traits.transposes);
   if (!mlirValueIsNull(desc.firstDims)) {
     if (!transposed)
       askRounded(c, GQ_GROUPED_DEQUANTIZE_data, desc.data, 0, rows,

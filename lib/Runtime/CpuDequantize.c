@@ -34,7 +34,8 @@ static uint8_t codeAt(const Source *s, int64_t row, int64_t k) {
 /// What the code of element (row, k) is multiplied by.
 static float factorAt(const Source *s, int64_t row, int64_t k) {
   const gqCpuDequantization *q = s->q;
-  float outer = q->outer ? *q->outer : 1.0f;
+  float outer =
+      q->outer ? q->outer[row * q->outerDown + k * q->outerAcross] : 1.0f;
   if (q->format == GQ_FORMAT_NONE)
     return gq_dev_dequantize_factor(s->dequantizer, 1.0f, outer);
   int64_t across = (q->columnwise ? k : row) / s->traits.blockRows;
@@ -63,7 +64,8 @@ void gqCpuDequantize(const gqCpuDequantization *q) {
       .traits = gqFormatGetTraits(q->format),
       .dequantizer = {q->format, q->recipe, q->outer != NULL},
   };
-  s.transposed = q->columnwise && s.traits.transposes;
+  s.transposed =
+      q->columnwise && (q->format == GQ_FORMAT_NONE || s.traits.transposes);
   gqCode code = q->format != GQ_FORMAT_NONE ? s.traits.code
                 : q->type == GQ_F8E5M2      ? GQ_CODE_E5M2
                                             : GQ_CODE_E4M3;

@@ -31,6 +31,8 @@ typedef struct gqCpuDequantization {
   /// The global scale, the outer amax or, without a format, scale_inv; null if
   /// there is none.
   const float *outer;
+  /// How far apart those of rows and of columns are, 0 where they share one.
+  int64_t outerDown, outerAcross;
   /// [rows, K] f32, bf16 or f16.
   gqBuffer out;
 } gqCpuDequantization;

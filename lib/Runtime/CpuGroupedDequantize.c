@@ -22,6 +22,7 @@ typedef struct Problem {
   gqCpuGrouping grouping;
   gqFormatTraits traits;
   gqRecipe recipe;
+  gqOuter outer;
   bool columnwise, ragged;
 } Problem;
 
@@ -31,7 +32,7 @@ static bool isScaled(const Problem *p) {
 
 /// Whether groups follow each other in the data without a gap.
 static bool isTransposed(const Problem *p) {
-  return p->columnwise && p->traits.transposes;
+  return p->columnwise && (!isScaled(p) || p->traits.transposes);
 }
 
 /// The same of the scales.
@@ -46,7 +47,7 @@ static bool hasPackedScales(const Problem *p) {
 //===----------------------------------------------------------------------===//
 
 static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
-                            int32_t scaleLayout, int32_t axis) {
+                            int32_t scaleLayout, int32_t axis, int32_t outer) {
   bool scaled = format != GQ_FORMAT_NONE;
   if (scaled && !gqCpuCheckAttributes(op, format, scaleLayout,
                                       GQ_LAYOUTS_LINEAR | GQ_LAYOUTS_TILE128X4))
@@ -66,8 +67,18 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
                      "axis %" PRId32
                      " is unknown, expected rowwise (%d) or columnwise (%d)",
                      axis, GQ_AXIS_ROWWISE, GQ_AXIS_COLUMNWISE);
-  return scaled || axis == GQ_AXIS_ROWWISE ||
-         gqCpuFail(op, GQ_INVALID_ARGUMENT, "axis columnwise needs a format");
+  if (outer == GQ_OUTER_OF_GROUP)
+    return true;
+  if (outer != (axis == GQ_AXIS_ROWWISE ? GQ_OUTER_OF_ROW : GQ_OUTER_OF_COLUMN))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "outer %" PRId32
+                     " is none of the axis, expected group (%d), row (%d) of "
+                     "rowwise or column (%d) of columnwise",
+                     outer, GQ_OUTER_OF_GROUP, GQ_OUTER_OF_ROW,
+                     GQ_OUTER_OF_COLUMN);
+  return recipe == GQ_RECIPE_TE ||
+         gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                   "an outer amax a row or a column needs the recipe te");
 }
 
 /// An operand is present if and only if it is `required`.
@@ -168,12 +179,34 @@ static bool checkScales(gqCpuOp *op, const Problem *p) {
       p->grouping.groups);
 }
 
+/// One a row, a column of a group, or as a factor.
+static bool checkOuterAmax(gqCpuOp *op, const Problem *p) {
+  const gqBuffer *amax = &p->operands->outerAmax, *out = &p->operands->out;
+  int64_t numGroups = p->grouping.groups.numGroups;
+  if (p->outer == GQ_OUTER_OF_GROUP)
+    return gqCpuCheckFactor(op, "outer_amax", amax, numGroups);
+  if (p->ragged)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "an outer amax a row or a column needs groups of the same "
+                     "number of columns, there must be no last_dims");
+  bool ofRow = p->outer == GQ_OUTER_OF_ROW;
+  const gqRequirement requirement = {
+      .name = "outer_amax",
+      .buffer = amax,
+      .types = GQ_TYPES_F32,
+      .placement = GQ_CONTIGUOUS,
+      .rank = ofRow ? 1 : 2,
+      .sizes = {ofRow ? out->sizes[0] : numGroups, ofRow ? 0 : out->sizes[1]},
+      .shape = ofRow ? "[M]" : "[G, K]"};
+  return gqCpuCheckOperand(op, &requirement);
+}
+
 static bool checkOuter(gqCpuOp *op, const Problem *p) {
   const gqGroupedDequantizeOperands *operands = p->operands;
   int64_t numGroups = p->grouping.groups.numGroups;
   return gqCpuCheckGlobalScale(op, p->grouping.format, &operands->globalScale,
                                numGroups) &&
-         gqCpuCheckFactor(op, "outer_amax", &operands->outerAmax, numGroups) &&
+         checkOuterAmax(op, p) &&
          gqCpuCheckFactor(op, "scale_inv", &operands->scaleInv, numGroups);
 }
 
@@ -211,14 +244,24 @@ static bool check(gqCpuOp *op, Problem *p) {
 // Dequantization
 //===----------------------------------------------------------------------===//
 
-/// The outer scale of group e; null if there is none.
-static const float *outerOf(const Problem *p, int64_t e) {
+/// The outer scale of a group, or the first of its rows or columns; null if
+/// there is none.
+static const float *outerOf(const Problem *p, const gqCpuGroup *group) {
   const gqGroupedDequantizeOperands *operands = p->operands;
   const gqBuffer *outer = !isScaled(p)                ? &operands->scaleInv
                           : p->recipe == GQ_RECIPE_TE ? &operands->outerAmax
                                                       : &operands->globalScale;
   const float *values = outer->data;
-  return gqBufferOuterKind(outer) == GQ_OUTER_PER_GROUP ? &values[e] : values;
+  switch (p->outer) {
+  case GQ_OUTER_OF_GROUP:
+    break;
+  case GQ_OUTER_OF_ROW:
+    return values + group->begin;
+  case GQ_OUTER_OF_COLUMN:
+    return values + group->index * group->columns;
+  }
+  return gqBufferOuterKind(outer) == GQ_OUTER_PER_GROUP ? values + group->index
+                                                        : values;
 }
 
 /// Where the codes of a group begin, and the bytes from row to row of them.
@@ -278,7 +321,9 @@ static void run(const Problem *p) {
         .columnwise = p->columnwise,
         .tiled = p->grouping.tiled,
         .type = (gqElementType)p->operands->data.type,
-        .outer = outerOf(p, e),
+        .outer = outerOf(p, &group),
+        .outerDown = p->outer == GQ_OUTER_OF_ROW,
+        .outerAcross = p->outer == GQ_OUTER_OF_COLUMN,
         .out = outOf(p, &group),
     };
     dequantization.data = dataOf(p, &group, &dequantization.stride);
@@ -289,11 +334,11 @@ static void run(const Problem *p) {
 
 void gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,
                             int32_t format, int32_t recipe, int32_t scaleLayout,
-                            int32_t axis) {
+                            int32_t axis, int32_t outer) {
   gqCpuOp op;
   if (!gqCpuBegin(&op, "grouped_dequantize"))
     return;
-  if (checkAttributes(&op, format, recipe, scaleLayout, axis)) {
+  if (checkAttributes(&op, format, recipe, scaleLayout, axis, outer)) {
     Problem problem = {
         .operands = operands,
         .grouping = {.format = (gqFormat)format,
@@ -301,6 +346,7 @@ void gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,
                               scaleLayout == GQ_SCALE_LAYOUT_TILE128X4},
         .traits = gqFormatGetTraits((gqFormat)format),
         .recipe = (gqRecipe)recipe,
+        .outer = (gqOuter)outer,
         .columnwise = axis == GQ_AXIS_COLUMNWISE,
         .ragged = !gqBufferIsAbsent(&operands->firstDims),
     };

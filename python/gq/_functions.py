@@ -851,7 +851,9 @@ def grouped_amax(
 # ---------------------------------------------------------------------------
 
 
-def _plan_dequantize(p, format, recipe, layout, axis, columns, out_dtype, closed, has_out):
+def _plan_dequantize(
+    p, format, recipe, layout, axis, outer, columns, out_dtype, closed, has_out
+):  # fmt: skip
     f = _formats.find(format) if format is not None else None
     element = _element(out_dtype, "out_dtype")
     allowed = (f.data,) if f else _PLAIN
@@ -861,7 +863,12 @@ def _plan_dequantize(p, format, recipe, layout, axis, columns, out_dtype, closed
     layout = layout or (f.layout if f else "tile128x4")
     offsets, groups = _groups(p, closed)
     index = (offsets.element,)
-    is_flat = ragged or (columnwise and f is not None and f.transposes)
+    is_flat = ragged or (columnwise and (f is None or f.transposes))
+    of_axis = "column" if columnwise else "row"
+    if outer not in ("group", of_axis) or (outer != "group" and ragged):
+        raise invalid_argument(
+            f"outer: expected 'group' or, without shapes, '{of_axis}', found {outer!r}"
+        )
     if is_flat:
         (size,) = p.take("data", allowed, [None])
         data, k = Use("data", p.elements["data"], (None,)), columns
@@ -875,6 +882,7 @@ def _plan_dequantize(p, format, recipe, layout, axis, columns, out_dtype, closed
             k = stored * 8 // f.bits
         shape = (m, k)
     out = Use("out", element, (None,) if ragged else (None, k))
+    shared = {"row": [None if is_flat else m], "column": [groups, k]}.get(outer)
     operands = {"data": [data]}
     if f:
         tiled = layout == "tile128x4"
@@ -886,18 +894,22 @@ def _plan_dequantize(p, format, recipe, layout, axis, columns, out_dtype, closed
             scales = (None, up(width, 4) if tiled else width)
         p.take("scales", (f.scale,), scales)
         operands["scales"] = [Use("scales", f.scale, scales, tiled)]
+    outer_amax = _outer(p, "outer_amax", groups, shared)
+    if outer == "row":
+        outer_amax = _dynamic_rows(outer_amax)
     operands |= {
         "offsets": [offsets],
         "scale_offsets": _optional(p, "scale_offsets", index, [groups]),
         "first_dims": _optional(p, "first_dims", index, [groups]),
         "last_dims": _optional(p, "last_dims", index, [groups]),
         "global_scale": _outer(p, "global_scale", groups),
-        "outer_amax": _outer(p, "outer_amax", groups),
+        "outer_amax": outer_amax,
         "scale_inv": _outer(p, "scale_inv", groups),
     }
     attributes = enumerations(
-        "grouped_dequantize", format=format, recipe=recipe, scale_layout=layout, axis=axis
-    )
+        "grouped_dequantize", format=format, recipe=recipe, scale_layout=layout, axis=axis,
+        outer=outer,
+    )  # fmt: skip
     output = Output(out, shape if shape else (None if not has_out else (None, k)), True)
     return Spec("grouped_dequantize", operands, {"out": output}, attributes, wrap=_only)
 
@@ -921,6 +933,7 @@ def grouped_dequantize(
     recipe: str | None = None,
     scale_layout: str | None = None,
     axis: str = "rowwise",
+    outer: str = "group",
     columns: int | None = None,
     shapes: tuple[AnyArray, AnyArray] | None = None,
     global_scale: AnyArray | None = None,
@@ -941,7 +954,10 @@ def grouped_dequantize(
       scales: of the same direction; none without a format.
       format: of data; without, data is float8_e4m3fn or float8_e5m2 of FP8 per
         tensor and there is a scale_inv.
-      axis: "rowwise" or "columnwise", the direction of data and scales.
+      axis: "rowwise" or "columnwise", the direction of data and scales. Columns that
+        were transformed are not transformed back.
+      outer: "row" or "column" where outer_amax is that of a Direction with this outer,
+        [M] or [G, K].
       columns: K, where data is flat and no Quantized.
       scale_inv: [] or [G] float32.
       out_dtype: bfloat16, float16 or float32, of the result.
@@ -971,7 +987,7 @@ def grouped_dequantize(
     if out is not None:
         out_dtype = getattr(out, "dtype", None)
     options = (
-        format, recipe, scale_layout, axis, columns, out_dtype, closed, out is not None
+        format, recipe, scale_layout, axis, outer, columns, out_dtype, closed, out is not None
     )  # fmt: skip
     arrays = (
         data, scales, offsets, scale_offsets, first_dims, last_dims, global_scale,

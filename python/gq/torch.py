@@ -203,7 +203,7 @@ _dequantize_op = _define(
     "grouped_dequantize",
     _functions._dequantize_planner,
     (
-        "str? format", "str? recipe", "str? scale_layout", "str axis",
+        "str? format", "str? recipe", "str? scale_layout", "str axis", "str outer",
         "SymInt? columns", "str out_dtype", "bool closed", "bool has_out",
     ),
 )  # fmt: skip
@@ -527,6 +527,7 @@ def grouped_dequantize(
     format: str | None = None,
     recipe: str | None = None,
     scale_layout: str | None = None,
+    outer: str = "group",
     global_scale: torch.Tensor | None = None,
     outer_amax: torch.Tensor | None = None,
     scale_inv: torch.Tensor | None = None,
@@ -547,7 +548,7 @@ def grouped_dequantize(
         recipe = "te"
     return _dequantize_op(
         data, scales, offsets, scale_offsets, None, None, global_scale, outer_amax,
-        scale_inv, format, recipe, scale_layout, "rowwise", None, out_dtype,
+        scale_inv, format, recipe, scale_layout, "rowwise", outer, None, out_dtype,
         _functions.is_closed(offsets, scale_offsets), False,
     )[0]  # fmt: skip
 

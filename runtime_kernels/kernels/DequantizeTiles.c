@@ -100,6 +100,8 @@ typedef struct Source {
   /// Of the job along the blocks.
   uint32_t scaleColumns;
   float outer;
+  /// From the job's first row, or the lane's first column, on.
+  const float GQ_GLOBAL *outers;
   /// Whether loads of more than a byte of codes may be made, and stores of more
   /// than an element; loads of 16 bytes of tiles of scales.
   bool dataAligned, outAligned, scalesAligned;
@@ -159,10 +161,12 @@ GQ_DEV void turnCodes(const Dequantization *q, const Source *s) {
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < 8; ++k)
       if (k < side)
-        w[k] = inside ? loadCodes(p + k * s->dataPitch, 4, s->dataAligned,
-                                  false, 4)
-                            .words[0]
-                      : 0;
+        // Without a format any number of columns.
+        w[k] =
+            inside && (q->format != GQ_FORMAT_NONE || column + k < s->columns)
+                ? loadCodes(p + k * s->dataPitch, 4, s->dataAligned, false, 4)
+                      .words[0]
+                : 0;
     if (side == 8)
       gq_dev_transpose_codes4(w);
     else
@@ -383,6 +387,22 @@ GQ_DEV void loadRowScales(const Dequantization *q, const Source *s,
       bits[j] = loadScale(q, scaleAddress(q, s, row + j * ROW_STEP, column));
 }
 
+/// The outer scale of a row of the job.
+GQ_DEV float outerOfRow(const Dequantization *q, const Source *s,
+                        uint32_t row) {
+  if (q->outerKind != GQ_OUTER_PER_ROW)
+    return s->outer;
+  return hasRow(s, row) ? s->outers[row] : 0.0f;
+}
+
+/// That of a lane's column.
+GQ_DEV float outerOfColumn(const Dequantization *q, const Source *s,
+                           uint32_t k) {
+  if (q->outerKind != GQ_OUTER_PER_COLUMN)
+    return s->outer;
+  return s->whole || k < s->count ? s->outers[k] : 0.0f;
+}
+
 /// Blocks along rows, or none.
 GQ_DEV void dequantizeRows(const Dequantization *q, const Source *s) {
   bool ofOneScale = q->format == GQ_FORMAT_NONE || q->traits.blockRows > 1;
@@ -409,7 +429,8 @@ GQ_DEV void dequantizeRows(const Dequantization *q, const Source *s) {
     for (uint32_t j = 0; j < UNROLL; ++j) {
       Factors factors = of128;
       if (!ofOneScale)
-        setFactor(q, bits[j], s->outer, &factors, 0);
+        setFactor(q, bits[j], outerOfRow(q, s, row + j * ROW_STEP), &factors,
+                  0);
       finishRow(q, s, row + j * ROW_STEP, to + j * toStep, codes[j], &factors);
     }
   }
@@ -432,7 +453,7 @@ GQ_DEV void dequantizeColumns(const Dequantization *q, const Source *s) {
         if (s->whole || s->count > 0)
           bits = loadScale(
               q, scaleAddress(q, s, columnOfLane(q) + k, first / blockRows));
-        setFactor(q, bits, s->outer, &factors, k);
+        setFactor(q, bits, outerOfColumn(q, s, k), &factors, k);
       }
     uint32_t row = first + rowOfLane(q), step = rowsPerWarp(q);
     const uint8_t GQ_GLOBAL *from = codesAt(q, s, row);
@@ -453,16 +474,35 @@ GQ_DEV void dequantizeColumns(const Dequantization *q, const Source *s) {
 }
 
 GQ_DEV void dequantizeBlocks(const Dequantization *q, const Source *s) {
-  if (q->columnwise)
+  if (q->columnwise && q->format != GQ_FORMAT_NONE)
     dequantizeColumns(q, s);
   else
     dequantizeRows(q, s);
 }
 
+/// The outer scale that the rows and columns of a group share.
 GQ_DEV float outerOf(const Dequantization *q, int32_t group) {
-  return q->outerKind == GQ_OUTER_NONE  ? 1.0f
-         : q->outerKind == GQ_OUTER_ONE ? *q->outer
-                                        : q->outer[group];
+  switch ((gqOuterKind)q->outerKind) {
+  case GQ_OUTER_ONE:
+    return *q->outer;
+  case GQ_OUTER_PER_GROUP:
+    return q->outer[group];
+  case GQ_OUTER_NONE:
+  case GQ_OUTER_PER_ROW:
+  case GQ_OUTER_PER_COLUMN:
+    break;
+  }
+  return 1.0f;
+}
+
+/// Source.outers.
+GQ_DEV const float GQ_GLOBAL *outersOf(const Dequantization *q,
+                                       const Job GQ_SHARED *job) {
+  return q->outerKind == GQ_OUTER_PER_ROW ? q->outer + job->inputRow
+         : q->outerKind == GQ_OUTER_PER_COLUMN
+             ? q->outer + job->group * q->columns + job->inputColumn +
+                   columnOfLane(q)
+             : 0;
 }
 
 GQ_DEV void dequantizeJob(const Dequantization *q, const Job GQ_SHARED *job) {
@@ -483,6 +523,7 @@ GQ_DEV void dequantizeJob(const Dequantization *q, const Job GQ_SHARED *job) {
                    ? min32(job->columns - column, elementsOf(q))
                    : 0,
       .outer = outerOf(q, job->group),
+      .outers = outersOf(q, job),
       .dataAligned = q->dataAligned,
       .outAligned = q->outAligned,
       .scalesAligned = q->scalesAligned,
@@ -556,7 +597,8 @@ GQ_DEV Op opOf(const Dequantization *q) {
       .wide = q->offsetBits == 64,
       .hasScaleOffsets = q->parts & GQ_DEV_SCALE_OFFSETS && !ragged,
       .ragged = ragged,
-      .columnUnit = q->columnwise && q->traits.blockRows == 1
+      .columnUnit = q->columnwise && q->format != GQ_FORMAT_NONE &&
+                            q->traits.blockRows == 1
                         ? GQ_DEV_UNIT
                         : q->traits.blockColumns,
   };
@@ -573,7 +615,8 @@ gq_dev_dequantize_tiles(GQ_DEV_PARAMETERS(GQ_DEQUANTIZE_TILES_OPERANDS)) {
       .tiled =
           format != GQ_FORMAT_NONE && scaleLayout == GQ_SCALE_LAYOUT_TILE128X4,
   };
-  q.transposed = q.columnwise && q.traits.transposes;
+  q.transposed =
+      q.columnwise && (format == GQ_FORMAT_NONE || q.traits.transposes);
   q.dataAligned = (((uint64_t)data | (uint64_t)dataStride) &
                    (q.transposed ? 3 : codeBytesOf(&q) - 1)) == 0;
   q.scalesAligned = ((uint64_t)scales & 15) == 0;

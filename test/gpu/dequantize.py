@@ -28,6 +28,7 @@ class Attributes:
     recipe: str
     layout: str
     axis: str
+    outer: str = "group"
 
 
 class Problem:
@@ -40,7 +41,8 @@ class Problem:
     def __init__(self, case, axis, out, rng=None):
         a = case.attributes
         self.case, self.format = case, case.format
-        self.attributes = Attributes(a.format, a.recipe, a.layout, axis)
+        direction = a.columnwise if axis == "columnwise" else a.rowwise
+        self.attributes = Attributes(a.format, a.recipe, a.layout, axis, direction.outer)
         prefix = "columnwise_" if axis == "columnwise" else ""
         self.operands = {}
         for name in "data", "scales":
@@ -79,9 +81,13 @@ class Problem:
         self._at = self._scale_at = 0
         for e, (g, start) in enumerate(zip(self.case.groups, self.case.starts)):
             outer = self.outer and self.outer.array
-            if np.ndim(outer):
-                outer = outer[e]
             m, k = g.shape
+            if a.outer == "row":
+                outer = outer[int(start) : int(start) + m, None]
+            elif a.outer == "column":
+                outer = outer[e][:, None]
+            elif np.ndim(outer):
+                outer = outer[e]
             if axis == "rowwise":
                 c, s = self._rows(e, int(start), m, k)
                 x = oracle.dequantize_rows(c, s, a.format, a.recipe, outer)
@@ -173,7 +179,7 @@ def op_text(types, attributes):
     a = attributes
     fmt = "" if a.format in oracle.PLAIN else f"format({a.format})"
     return f"""gq.grouped_dequantize {fmt} recipe({a.recipe})
-        scale_layout({a.layout}) axis({a.axis})
+        scale_layout({a.layout}) axis({a.axis}) outer({a.outer})
         {formats.clause("ins", types, "data")}
         {formats.clause("scales", types, "scales")}
         {formats.clause("groups", types, "offsets", "scale_offsets")}

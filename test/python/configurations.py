@@ -148,6 +148,13 @@ FORMATS = list(oracle.FORMATS)
 NUM_DIRECTIONS = max(map(len, test_directions.ALL.values()))
 
 
+# Of the recipe te.
+OUTER_OF_ROW, OUTER_OF_COLUMN = (
+    test_directions.ALL["te", line == "column"].index(oracle.Direction(outer=line))
+    for line in ("row", "column")
+)
+
+
 def directions_of(c):
     return (
         test_directions.ALL[c["recipe"], word == "columnwise"][c.get(word, 0)]
@@ -771,6 +778,8 @@ class GroupedDequantize:
         "any_bytes": [False, True],
         "form": ["memref", "tensor"],
         "packed": [True, False],
+        "rowwise": [0, 0, OUTER_OF_ROW],
+        "columnwise": [0, 0, OUTER_OF_COLUMN],
     }
 
     @classmethod
@@ -782,8 +791,10 @@ class GroupedDequantize:
         quantized = {
             **c, "element": "f32", "rows": "grouped", "gather": False, "amax": False,
             "directions": c["axis"], "dbias": None, "scale_offsets_out": False,
-            "producer": "none", "rowwise": 0, "columnwise": 0,
+            "producer": "none",
         }  # fmt: skip
+        if c["recipe"] != "te":
+            quantized |= {"rowwise": 0, "columnwise": 0}
         GroupedBlockQuantize.repair(quantized)
         c |= {name: quantized[name] for name in c}
 

@@ -574,8 +574,8 @@ def dequantize(data, linear, global_scale=None, fmt="nvfp4"):
 def dequantize_rows(codes, linear, fmt, recipe="nvfuser", outer=None):
     """Codes [M, K], linear scales -> float32 [M, K], rounded as the ops do.
 
-    `outer` is the global scale, for te the outer amax, and where `fmt` is an
-    element type the scale of all codes; None is none.
+    `outer` is the global scale, for te the outer amax, or one a row as [M, 1], and
+    where `fmt` is an element type the scale of all codes; None is none.
     """
     if fmt in PLAIN:
         with np.errstate(all="ignore"):
@@ -594,9 +594,12 @@ def dequantize_rows(codes, linear, fmt, recipe="nvfuser", outer=None):
 
 
 def dequantize_columns(codes, linear, m, fmt, recipe="nvfuser", outer=None):
-    """What quantize_columns() gave for m rows -> float32 [m, K]."""
-    f = FORMATS[fmt]
-    codes = codes[:, :m] if f.transposes else codes.T
+    """What quantize_columns() gave for m rows -> float32 [m, K].
+
+    `outer` of te may be one a column, [K, 1].
+    """
+    transposes = fmt in PLAIN or FORMATS[fmt].transposes
+    codes = codes[:, :m] if transposes else codes.T
     return dequantize_rows(codes, linear, fmt, recipe, outer).T
 
 

@@ -86,6 +86,7 @@ DEQUANTIZE_OPERANDS = [
     "global_scale", "outer_amax", "scale_inv", "out",
 ]  # fmt: skip
 _AXES = ["rowwise", "columnwise"]
+_OUTERS = ["group", "row", "column"]
 
 
 def grouped_dequantize(operands, attributes):
@@ -98,6 +99,7 @@ def grouped_dequantize(operands, attributes):
         _RECIPES.index(attributes.recipe),
         _LAYOUTS.index(attributes.layout),
         _AXES.index(attributes.axis),
+        _OUTERS.index(attributes.outer),
     )
     _library.check(_library.lib.gqCpuStatus())
 

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """gq.grouped_dequantize and gq.block_dequantize, byte for byte."""
 
+import dataclasses
+
 import cases
 import dequantize
 import elements
@@ -13,6 +15,7 @@ import numpy as np
 import oracle
 import pytest
 import runtime
+import test_directions
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +99,80 @@ def test_random(data, key, seed):
 
 def test_golden_fp8_per_tensor():
     run(dequantize.Golden(golden.DIR))
+
+
+@pytest.mark.parametrize("out", OUTS)
+@pytest.mark.parametrize("axis, outer", [("rowwise", "row"), ("columnwise", "column")])
+def test_outer_of_rows_and_columns(axis, outer, out):
+    """An outer amax for each row, or each column of a group, among them 0, infinities
+    and NaN; called and compiled."""
+    for layout, k, sizes in [
+        ("tile128x4", 272, [3, 0, 130, 64]), ("linear", 64, [1]), ("tile128x4", 16, [200, 7])
+    ]:  # fmt: skip
+        case = test_directions.made_case(
+            np.random.default_rng(k), sizes, k, "f32", "te", oracle.Direction(outer="row"),
+            oracle.Direction(outer="column"), rows="grouped", layout=layout,
+        )  # fmt: skip
+        for rng in None, np.random.default_rng(0):
+            problem = dequantize.Problem(case, axis, out, rng)
+            assert problem.attributes.outer == outer
+            run(problem)
+            problem = dequantize.Problem(case, axis, out, rng)
+            module = modules.compiled(dequantize.function(problem))
+            module(*(o.array for o in problem.operands.values()))
+            problem.check()
+
+
+def test_refused():
+    case = test_directions.made_case(
+        np.random.default_rng(0), [5], 32, "f32", "te", oracle.Direction(outer="row"),
+        oracle.Direction(), rows="grouped",
+    )  # fmt: skip
+    for changes, message in [
+        ({"outer": "column"}, "outer 2 is none of the axis"),
+        ({"recipe": "nvfuser"}, "an outer amax a row or a column needs the recipe te"),
+        ({"outer": "group"}, r"outer_amax has shape \[13\], expected \[1\]"),
+    ]:
+        p = dequantize.Problem(case, "rowwise", "f32")
+        with pytest.raises(gq.Error, match=message):
+            runtime.grouped_dequantize(p.operands, dataclasses.replace(p.attributes, **changes))
+
+
+@pytest.mark.parametrize("element", list(oracle.PLAIN))
+@pytest.mark.parametrize("out", OUTS)
+@pytest.mark.parametrize("ragged", [False, True])
+def test_per_tensor_columns(element, out, ragged):
+    """Transposed codes, any number of columns."""
+    rng = np.random.default_rng(0)
+    shapes = [(3, 37), (0, 5), (130, 129), (1, 0), (64, 16)]
+    if not ragged:
+        shapes = [(m, 131) for m, _ in shapes]
+    scale_inv = np.float32([0.5, 3, 2.0**-130, 1e30, -7])
+    codes = [rng.integers(0, 256, (k, oracle.up(m, 32)), np.uint8) for m, k in shapes]
+    sizes = [oracle.up(m * k, 16) + 16 if ragged else m for m, k in shapes]
+    starts = np.cumsum([2 if not ragged else 16, *sizes]).astype(np.int64)
+    rows = int(starts[-1]) + 3
+    poisoned = cases.Poisoned((rows,) if ragged else (rows, 131), elements.DTYPES[out])
+    expected = poisoned.array.copy()
+    for (m, k), c, s, start in zip(shapes, codes, scale_inv, starts):
+        x = np.ascontiguousarray(oracle.dequantize_columns(c, None, m, element, outer=s))
+        at = int(start) * (1 if ragged else 131)
+        stored = oracle.stored_float(np.asarray(x, np.float32), out).reshape(-1)
+        expected.reshape(-1)[at : at + m * k] = stored
+    operands = {
+        "data": cases.Operand(np.concatenate([c.reshape(-1) for c in codes]), element),
+        "offsets": cases.Operand(starts, "i64"),
+        "scale_inv": cases.Operand(scale_inv, "f32"),
+        "out": cases.Operand(poisoned.array, out),
+    }
+    if ragged:
+        dims = np.array(shapes, np.int64).T
+        operands["first_dims"] = cases.Operand(dims[0].copy(), "i64")
+        operands["last_dims"] = cases.Operand(dims[1].copy(), "i64")
+    attributes = dequantize.Attributes(element, "nvfuser", "linear", "columnwise")
+    runtime.grouped_dequantize(operands, attributes)
+    cases.check_bits(poisoned.array, expected, "out")
+    poisoned.check_surroundings()
 
 
 @pytest.mark.parametrize("element", list(oracle.PLAIN))

@@ -473,6 +473,8 @@ def test_fp8_per_tensor(fmt):
     np.testing.assert_array_equal(q.amax, gq.grouped_amax(x, offsets))
     back = gq.grouped_dequantize(q, out_dtype="float32")
     np.testing.assert_array_equal(back, q.data.astype(np.float32) * (1 / factors))
+    columns = gq.grouped_dequantize(q, axis="columnwise", out=np.zeros_like(x))
+    np.testing.assert_array_equal(columns, back)
     current = gq.grouped_quantize(x, offsets, fmt, outer_amax=q.amax)
     made = np.where(q.amax > 0, np.float32(largest) / np.where(q.amax > 0, q.amax, 1), 1)
     np.testing.assert_array_equal(current.scale_inv, np.float32(1) / made.astype(np.float32))
@@ -484,6 +486,34 @@ def test_fp8_per_tensor(fmt):
         gq.grouped_quantize(x, offsets, fmt)
     with pytest.raises(gq.Error, match="format: expected fp8_e4m3 or fp8_e5m2"):
         gq.grouped_quantize(x, offsets, "nvfp4", scale=scale)
+
+
+def test_way_back_of_tokens():
+    """With an outer amax for each row, and each column of a group."""
+    rng = np.random.default_rng(0)
+    offsets = np.int32([0, 100, 100, 230])
+    x = rng.standard_normal((230, 64), np.float32) * np.exp2(rng.integers(-9, 9, (230, 1)))
+    x = x.astype(np.float32)
+    rows, columns = gq.grouped_amax(x, offsets, amax=False, row_amax=True, column_amax=True)
+    q = gq.grouped_block_quantize(
+        x, offsets, outer_amax=rows, columnwise_outer_amax=columns,
+        rowwise=gq.Direction(outer="row"), columnwise=gq.Direction(outer="column"),
+    )  # fmt: skip
+    y = gq.grouped_dequantize(q, outer_amax=rows, outer="row", out_dtype="float32")
+    # Half of the largest step of e2m1, and of that of the scale.
+    assert (np.abs(y - x) <= rows[:, None] * (1 / 6 + 1 / 16)).all()
+    assert ((y != 0) | (np.abs(x) < rows[:, None] / 6)).all()
+    z = gq.grouped_dequantize(
+        q, outer_amax=columns, outer="column", axis="columnwise", out=np.zeros_like(x)
+    )
+    group = np.repeat(np.arange(3), np.diff(offsets))
+    assert (np.abs(z - x) <= columns[group] * (1 / 6 + 1 / 16)).all() and z.any()
+    for options, message in [
+        ({"outer": "column"}, "outer: expected 'group' or, without shapes, 'row'"),
+        ({"outer": "row", "outer_amax": rows[1:]}, "outer_amax: "),
+    ]:
+        with pytest.raises(gq.Error, match=message):
+            gq.grouped_dequantize(q, **{"outer_amax": rows, **options})
 
 
 @pytest.mark.parametrize("fmt", oracle.FORMATS)

@@ -146,6 +146,12 @@ def Gq_Outer : Gq_Enum<"Outer", "outer", [
   I32EnumAttrCase<"Row", 1, "row">,
   I32EnumAttrCase<"Column", 2, "column">
 ]>;
+def Gq_OuterAttr : Gq_EnumAttr<Gq_Outer, "outer"> {
+  let description = [{
+    What there is an outer amax for: a `group`, or all of them if it is a scalar,
+    each `row`, or each `column` of a group.
+  }];
+}
 def Gq_FourOverSix : Gq_Enum<"FourOverSix", "four_over_six", [
   I32EnumAttrCase<"None", 0, "none">,
   I32EnumAttrCase<"MAE", 1, "mae">,

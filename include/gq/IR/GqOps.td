@@ -1180,9 +1180,19 @@ def Gq_GroupedDequantizeOp
         outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
     ```
 
+    **Outer amaxes of rows and columns.** With `outer(row)` a is that of the
+    element's row, with `outer(column)` that of its column in its group, as for a
+    direction `#gq.direction<outer = row>` or `column`.
+
+    **Transformed columns** are not transformed back: `out` is what the columns
+    had become before they were quantized. The random Hadamard transform was
+    rounded to bf16, so that its inverse would not give the input, and what it is
+    for, `gq.grouped_wgrad`, adds up products in which it cancels.
+
     **FP8 per tensor.** Without a format there are no blocks: `data` is
     `f8E4M3FN` or `f8E5M2`, and an element is `code * scale_inv`, where
-    `scale_inv` is one for all groups or one for each group.
+    `scale_inv` is one for all groups or one for each group. Columnwise data is `[K, m32]` a group,
+    as `gq.grouped_quantize` writes it.
 
     ```mlir
     %x = gq.grouped_dequantize
@@ -1195,9 +1205,11 @@ def Gq_GroupedDequantizeOp
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type. Without `scale_offsets`, `offsets` holds G+1.
     * (C6) `global_scale`, `outer_amax` and `scale_inv`, if of rank 1, hold G
-      entries.
+      entries; `outer_amax` is `[M]` with `outer(row)` and `[G, K]` with
+      `outer(column)`, and is of rank 2 in no other case.
     * (C7) `data` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4. It
-      is flat if `out` is, or with `axis(columnwise)` if the format transposes.
+      is flat if `out` is, or with `axis(columnwise)` if the format transposes or
+      there is none.
     * (C8) `scales` in `tile128x4` is `[rows, K/block rounded up to 4]` with rows
       a multiple of 128, linear `[M, K/block]`. It is flat if `out` is, with
       `axis(columnwise)`, and linear for blocks of 128 by 128.
@@ -1215,7 +1227,8 @@ def Gq_GroupedDequantizeOp
       rows.
     * (C17) `first_dims` and `last_dims` come together, hold G entries of the
       type of `offsets`, and are there if `out` is flat.
-    * (C18) `axis(columnwise)` has a `format`.
+    * (C18) `outer(row)` is for `axis(rowwise)` and `outer(column)` for
+      `axis(columnwise)`, both for the recipe `te` without `shapes`.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -1225,6 +1238,7 @@ def Gq_GroupedDequantizeOp
     DefaultValuedAttr<Gq_ScaleLayoutAttr, "::gq::ScaleLayout::Tile128x4">
       :$scale_layout,
     DefaultValuedAttr<Gq_AxisAttr, "::gq::Axis::Rowwise">:$axis,
+    DefaultValuedAttr<Gq_OuterAttr, "::gq::Outer::Group">:$outer,
     Gq_Data:$data,
     Optional<Gq_Scales>:$scales,
     Gq_Indices:$offsets,
@@ -1232,12 +1246,13 @@ def Gq_GroupedDequantizeOp
     Optional<Gq_Indices>:$first_dims,
     Optional<Gq_Indices>:$last_dims,
     Optional<Gq_F32ScalarOr1D>:$global_scale,
-    Optional<Gq_F32ScalarOr1D>:$outer_amax,
+    Optional<Gq_F32UpTo2D>:$outer_amax,
     Optional<Gq_F32ScalarOr1D>:$scale_inv,
     Gq_Float1DOr2D:$out);
   let assemblyFormat = [{
     (`format` `` $format^)? (`recipe` `` $recipe^)?
-    (`scale_layout` `` $scale_layout^)? (`axis` `` $axis^)? attr-dict
+    (`scale_layout` `` $scale_layout^)? (`axis` `` $axis^)?
+    (`outer` `` $outer^)? attr-dict
     `ins` `(` $data `:` type($data) `)`
     (`scales` `(` $scales^ `:` type($scales) `)`)?
     `groups` `(` $offsets (`,` $scale_offsets^)? `:`

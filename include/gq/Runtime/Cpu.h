@@ -128,11 +128,12 @@ GQ_EXPORT void gqCpuBlockDequantize(const gqBlockDequantizeOperands *operands,
 
 /// The same for each group. With the recipe te and an outer amax a it is code *
 /// (d * a * (1 / 2688)); without a format, GQ_FORMAT_NONE, code * scale_inv.
-/// Rows and elements in no group are left alone. `axis` is a gqAxis.
+/// Rows and elements in no group are left alone. `axis` is a gqAxis, `outer` a
+/// gqOuter.
 GQ_EXPORT void
 gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,
                        int32_t format, int32_t recipe, int32_t scaleLayout,
-                       int32_t axis);
+                       int32_t axis, int32_t outer);
 
 #ifdef __cplusplus
 }

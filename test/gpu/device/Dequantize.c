@@ -42,7 +42,8 @@ static bool isTiled(const DequantizeProblem *p) {
 }
 
 static bool isTransposed(const DequantizeProblem *p) {
-  return p->columnwise && p->traits.transposes;
+  return p->columnwise &&
+         (p->v.format == GQ_FORMAT_NONE || p->traits.transposes);
 }
 
 static bool hasFlatScales(const DequantizeProblem *p) {
@@ -103,12 +104,15 @@ static DequantizeVariant anyVariant(void) {
   v.outerKind = none || v.recipe == GQ_RECIPE_TE ? (gqOuterKind)(1 + among(2))
                 : nvfp4                          ? (gqOuterKind)among(3)
                                                  : GQ_OUTER_NONE;
-  v.parts = !none && among(2) ? GQ_DEV_COLUMNWISE : GQ_DEV_ROWWISE;
+  v.parts = among(2) ? GQ_DEV_COLUMNWISE : GQ_DEV_ROWWISE;
   if (among(3) == 0)
     v.parts |= GQ_DEV_RAGGED;
   else if (v.parts == GQ_DEV_ROWWISE && !none &&
            v.layout == GQ_SCALE_LAYOUT_TILE128X4 && among(2))
     v.parts |= GQ_DEV_SCALE_OFFSETS;
+  if (v.recipe == GQ_RECIPE_TE && !(v.parts & GQ_DEV_RAGGED) && among(3) == 0)
+    v.outerKind =
+        v.parts & GQ_DEV_COLUMNWISE ? GQ_OUTER_PER_COLUMN : GQ_OUTER_PER_ROW;
   v.offsetBits = among(2) ? 32 : 64;
   return v;
 }
@@ -161,6 +165,23 @@ static void fill(Guarded *g, bool floats) {
       memcpy(g->bytes + i, &(float){(float)(1 + among(1000)) / 64.0f}, 4);
 }
 
+/// Outer scales.
+static int64_t numOuters(const DequantizeProblem *p) {
+  switch (p->v.outerKind) {
+  case GQ_OUTER_NONE:
+    return 0;
+  case GQ_OUTER_ONE:
+    return 1;
+  case GQ_OUTER_PER_GROUP:
+    return p->groups;
+  case GQ_OUTER_PER_ROW:
+    return p->rows;
+  case GQ_OUTER_PER_COLUMN:
+    return p->groups * p->columns;
+  }
+  return 0;
+}
+
 static DequantizeMemory memoryNew(const DequantizeProblem *p) {
   int64_t index = p->v.offsetBits / 8, out = gqElementTypeSize(p->v.outType);
   const int64_t sizes[DEQUANTIZE_ARRAYS] = {
@@ -171,9 +192,7 @@ static DequantizeMemory memoryNew(const DequantizeProblem *p) {
       [DEQUANTIZE_SCALE_OFFSETS] = p->givesScaleOffsets ? p->groups * index : 0,
       [DEQUANTIZE_FIRST_DIMS] = p->ragged ? p->groups * index : 0,
       [DEQUANTIZE_LAST_DIMS] = p->ragged ? p->groups * index : 0,
-      [DEQUANTIZE_OUTER] = p->v.outerKind == GQ_OUTER_PER_GROUP ? p->groups * 4
-                           : p->v.outerKind == GQ_OUTER_ONE     ? 4
-                                                                : 0,
+      [DEQUANTIZE_OUTER] = numOuters(p) * 4,
       [DEQUANTIZE_OUT] = (p->ragged ? p->rows : p->rows * p->outStride) * out,
       [DEQUANTIZE_STATUS] = 4,
   };
@@ -268,7 +287,18 @@ static bool runReference(const DequantizeProblem *p,
   gqElementType scaleType = p->traits.scaleType;
   int64_t dataColumns = p->columns * p->traits.dataBits / 8;
   bool none = p->v.format == GQ_FORMAT_NONE;
-  gqBuffer outer = vector(&a[DEQUANTIZE_OUTER], GQ_F32, p->groups);
+  gqOuter outerOf = p->v.outerKind == GQ_OUTER_PER_ROW      ? GQ_OUTER_OF_ROW
+                    : p->v.outerKind == GQ_OUTER_PER_COLUMN ? GQ_OUTER_OF_COLUMN
+                                                            : GQ_OUTER_OF_GROUP;
+  gqBuffer outer = outerOf == GQ_OUTER_OF_COLUMN
+                       ? matrix(&a[DEQUANTIZE_OUTER], GQ_F32, p->groups,
+                                p->columns, p->columns)
+                       : vector(&a[DEQUANTIZE_OUTER], GQ_F32, numOuters(p));
+  if (p->v.outerKind == GQ_OUTER_PER_ROW && p->rows == 0)
+    outer = (gqBuffer){.data = a[DEQUANTIZE_OUTER].bytes,
+                       .type = GQ_F32,
+                       .rank = 1,
+                       .strides = {1}};
   if (p->v.outerKind == GQ_OUTER_ONE)
     outer = (gqBuffer){.data = a[DEQUANTIZE_OUTER].bytes, .type = GQ_F32};
   gqGroupedDequantizeOperands operands = {
@@ -311,7 +341,7 @@ static bool runReference(const DequantizeProblem *p,
       : p->v.recipe == GQ_RECIPE_TE ? &operands.outerAmax
                                     : &operands.globalScale) = outer;
   gqCpuGroupedDequantize(&operands, p->v.format, p->v.recipe, p->v.layout,
-                         p->columnwise);
+                         p->columnwise, outerOf);
   if (gqCpuStatus() == GQ_OK)
     return true;
   printf("reference: %s\n", gqGetLastErrorMessage());

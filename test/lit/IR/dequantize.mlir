@@ -82,6 +82,39 @@ func.func @per_tensor(%q: tensor<?x48xf8E5M2>, %o: tensor<4xi32>,
   return %r : tensor<?x48xbf16>
 }
 
+// CHECK-LABEL: func @outer_of_rows
+func.func @outer_of_rows(%q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi64>, %a: tensor<?xf32>, %x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // CHECK: gq.grouped_dequantize format(nvfp4) recipe(te) outer(row) ins
+  %r = gq.grouped_dequantize format(nvfp4) recipe(te) outer(row)
+      ins(%q : tensor<?x64xf4E2M1FN>) scales(%s : tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi64>) outer_amax(%a : tensor<?xf32>)
+      outs(%x : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %r : tensor<?x64xf32>
+}
+
+// CHECK-LABEL: func @outer_of_columns
+func.func @outer_of_columns(%q: tensor<?xf4E2M1FN>, %s: !tiles,
+    %o: tensor<4xi64>, %a: tensor<3x64xf32>, %x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // CHECK: gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise) outer(column) ins
+  // CHECK-SAME: outer_amax(%{{[^ ]*}} : tensor<3x64xf32>)
+  %r = gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise) outer(column)
+      ins(%q : tensor<?xf4E2M1FN>) scales(%s : !tiles)
+      groups(%o : tensor<4xi64>) outer_amax(%a : tensor<3x64xf32>)
+      outs(%x : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %r : tensor<?x64xf32>
+}
+
+// CHECK-LABEL: func @per_tensor_columns
+func.func @per_tensor_columns(%q: tensor<?xf8E5M2>, %o: tensor<4xi32>,
+    %i: tensor<3xf32>, %x: tensor<?x37xbf16>) -> tensor<?x37xbf16> {
+  // CHECK: gq.grouped_dequantize axis(columnwise) ins(%{{[^ ]*}} : tensor<?xf8E5M2>)
+  %r = gq.grouped_dequantize axis(columnwise) ins(%q : tensor<?xf8E5M2>)
+      groups(%o : tensor<4xi32>) scale_inv(%i : tensor<3xf32>)
+      outs(%x : tensor<?x37xbf16>) -> tensor<?x37xbf16>
+  return %r : tensor<?x37xbf16>
+}
+
 // FOLD-LABEL: func @no_rows
 // FOLD-SAME: %[[X:[^ ]*]]: tensor<0x64xf32>
 func.func @no_rows(%q: tensor<?xf4E2M1FN>, %s: !tiles, %o: tensor<4xi64>,

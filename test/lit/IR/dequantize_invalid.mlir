@@ -475,10 +475,76 @@ func.func @grouped_dequantize_c17_groups(%q: memref<?xi8>, %s: memref<?xf8E4M3FN
 
 // -----
 
-func.func @grouped_dequantize_c18(%q: memref<?x64xf8E5M2>, %o: memref<4xi32>, %i: memref<f32>, %x: memref<?x64xbf16>) {
-  // expected-error @+1 {{requires 'format' for axis(columnwise)}}
+func.func @grouped_dequantize_c18(%q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %a: memref<?xf32>, %x: memref<?x64xbf16>) {
+  // expected-error @+1 {{requires axis(columnwise) for outer(column)}}
+  gq.grouped_dequantize format(nvfp4) recipe(te) outer(column)
+      ins(%q : memref<?x32xi8>) scales(%s : memref<?x4xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<?xf32>)
+      outs(%x : memref<?x64xbf16>)
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c18_row(%q: memref<?xi8>, %s: memref<?xf8E4M3FN>, %o: memref<4xi32>, %a: memref<?xf32>, %x: memref<?x64xbf16>) {
+  // expected-error @+1 {{requires axis(rowwise) for outer(row)}}
+  gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise) outer(row)
+      ins(%q : memref<?xi8>) scales(%s : memref<?xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<?xf32>)
+      outs(%x : memref<?x64xbf16>)
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c18_recipe(%q: memref<?x64xf8E5M2>, %o: memref<4xi32>, %i: memref<f32>, %x: memref<?x64xbf16>) {
+  // expected-error @+1 {{requires recipe(te) and no 'shapes' for outer(row)}}
+  gq.grouped_dequantize outer(row)
+      ins(%q : memref<?x64xf8E5M2>)
+      groups(%o : memref<4xi32>) scale_inv(%i : memref<f32>)
+      outs(%x : memref<?x64xbf16>)
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c6_row(%q: memref<9x32xi8>, %s: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %a: memref<3xf32>, %x: memref<9x64xbf16>) {
+  // expected-error @+1 {{requires 'outer_amax' to be 9, but got 3}}
+  gq.grouped_dequantize format(nvfp4) recipe(te) outer(row)
+      ins(%q : memref<9x32xi8>) scales(%s : memref<?x4xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<3xf32>)
+      outs(%x : memref<9x64xbf16>)
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c6_column(%q: memref<?xi8>, %s: memref<?xf8E4M3FN>, %o: memref<4xi32>, %a: memref<3x48xf32>, %x: memref<9x64xbf16>) {
+  // expected-error @+1 {{requires 'outer_amax' to be 3x64, but got 3x48}}
+  gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise) outer(column)
+      ins(%q : memref<?xi8>) scales(%s : memref<?xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<3x48xf32>)
+      outs(%x : memref<9x64xbf16>)
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c6_rank(%q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %a: memref<3x64xf32>, %x: memref<?x64xbf16>) {
+  // expected-error @+1 {{requires 'outer_amax' to be of rank 1, but got 2}}
+  gq.grouped_dequantize format(nvfp4) recipe(te)
+      ins(%q : memref<?x32xi8>) scales(%s : memref<?x4xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<3x64xf32>)
+      outs(%x : memref<?x64xbf16>)
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c7_per_tensor(%q: memref<?x64xf8E5M2>, %o: memref<4xi32>, %i: memref<f32>, %x: memref<?x64xbf16>) {
+  // expected-error @+1 {{requires 'data' to be of rank 1, but got 2}}
   gq.grouped_dequantize axis(columnwise)
-      ins(%q : memref<?x64xf8E5M2>) 
+      ins(%q : memref<?x64xf8E5M2>)
       groups(%o : memref<4xi32>) scale_inv(%i : memref<f32>)
       outs(%x : memref<?x64xbf16>)
   return
