@@ -20,7 +20,7 @@ The library is $GQ_LIBRARY, else that of the wheel, else the libgq.so that the
 dynamic linker finds; importing gq raises ImportError if there is none.
 """
 
-from . import layout, producers
+from . import graph, layout, producers
 from ._arrays import Array
 from ._executable import Executable, Signature, Type, compile
 from ._formats import FORMATS, TENSOR_FORMATS
@@ -43,6 +43,7 @@ from ._functions import (
     update_scales,
 )
 from ._library import Error, lib
+from .graph import Graph
 
 # The library's, which has it from CMakeLists.txt.
 __version__ = lib.gqVersion().decode()
@@ -56,6 +57,7 @@ __all__ = [
     "Direction",
     "Error",
     "Executable",
+    "Graph",
     "Quantized",
     "Signature",
     "TENSOR_FORMATS",
@@ -65,6 +67,7 @@ __all__ = [
     "block_quantize",
     "check_stream",
     "compile",
+    "graph",
     "group_offsets",
     "grouped_amax",
     "grouped_block_quantize",

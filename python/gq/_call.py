@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
-import re
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -133,52 +133,63 @@ class Spec:
 
     def text(self):
         """The module."""
-        op = _formats.OPS[self.op]
         uses = [u for us in self.operands.values() for u in us]
         outs = [o.use for o in self.outputs.values()]
-        arguments = ", ".join(f"%{u.name} : {u.type()}" for u in uses + outs)
+        values = {u.name: (f"%{u.name}", u.type()) for u in uses + outs}
+        arguments = ", ".join(f"{v} : {t}" for v, t in values.values())
         types = [u.type() for u in outs]
-        lines, values, segments = [], [], []
+        lines, results = self.operation(values, "r")
+        listed = ", ".join(results)
+        body = "\n  ".join([*lines, f"return {listed} : {', '.join(types)}"])
+        return f"func.func @main({arguments}) -> ({', '.join(types)}) {{\n  {body}\n}}\n"
+
+    def operation(self, values, prefix, location=""):
+        """The lines of the op, whose uses are `values` (with their types) by name.
+
+        Returns them and the values of its results; names that it makes begin with
+        `prefix`. `location` ends each line.
+        """
         given = {**self.operands, **{n: [o.use] for n, o in self.outputs.items()}}
+        lines, operands, segments = [], [], []
+        op = _formats.OPS[self.op]
         for name, _, _ in op.operands:
-            found = [v for u in given.get(name, ()) for v in _values(u, lines)]
-            values += found
+            found = []
+            for use in given.get(name, ()):
+                found += _values(use, *values[use.name], prefix, lines, location)
+            operands += found
             segments.append(len(found))
-        optional = sum(p != "REQUIRED" for _, p, _ in op.operands)
         attributes = dict(self.attributes)
-        if optional > 1:
+        if sum(p != "REQUIRED" for _, p, _ in op.operands) > 1:
             counts = ", ".join(map(str, segments))
             attributes["operandSegmentSizes"] = f"array<i32: {counts}>"
         listed = ", ".join(f"{n} = {a}" for n, a in sorted(attributes.items()))
         properties = f" <{{{listed}}}>" if attributes else ""
-        operands, operand_types = zip(*values)
-        results = ", ".join(f"%r{i}" for i in range(len(outs)))
-        body = "\n  ".join(
-            [
-                *lines,
-                f'{results} = "gq.{self.op}"({", ".join(operands)}){properties}'
-                f" {self.region} : ({', '.join(operand_types)}) -> ({', '.join(types)})",
-                f"return {results} : {', '.join(types)}",
-            ]
+        names, types = zip(*operands)
+        results = [f"%{prefix}{i}" for i in range(len(self.outputs))]
+        result_types = ", ".join(values[o.use.name][1] for o in self.outputs.values())
+        lines.append(
+            f'{", ".join(results)} = "gq.{self.op}"({", ".join(names)}){properties}'
+            f" {self.region} : ({', '.join(types)}) -> ({result_types}){location}"
         )
-        return f"func.func @main({arguments}) -> ({', '.join(types)}) {{\n  {body}\n}}\n"
+        return lines, results
 
 
-def _values(use, lines):
-    """The values of an operand and their types; slices are added to the lines."""
+def _values(use, value, kind, prefix, lines, location):
+    """The values of a use and their types; slices are added to the lines."""
     if not use.slices:
-        return [(f"%{use.name}", use.type())]
-    if not any(line.startswith("%c0 ") for line in lines):
-        lines.append("%c0 = arith.constant 0 : index")
-    lines.append(f"%{use.name}_rows = tensor.dim %{use.name}, %c0 : {use.type()}")
+        return [(value, kind)]
+    zero, rows = f"%{prefix}_zero", f"%{prefix}_{use.name}_rows"
+    lines.append(f"{zero} = arith.constant 0 : index{location}")
+    lines.append(f"{rows} = tensor.dim {value}, {zero} : {kind}{location}")
     values = []
     for first, columns in use.slices:
-        value, part = f"%{use.name}_from_{first}", use.type((None, columns))
+        part = f"%{prefix}_{use.name}_from_{first}"
+        part_type = f"tensor<?x{columns}x{use.element}>"
         lines.append(
-            f"{value} = tensor.extract_slice %{use.name}[0, {first}]"
-            f" [%{use.name}_rows, {columns}] [1, 1] : {use.type()} to {part}"
+            f"{part} = tensor.extract_slice {value}[0, {first}] [{rows}, {columns}]"
+            f" [1, 1] : {kind} to {part_type}{location}"
         )
-        values.append((value, part))
+        values.append((part, part_type))
     return values
 
 
@@ -262,17 +273,14 @@ class Plan:
         try:
             check(status)
         except Error as error:
-            message = re.sub(
-                r"\bargument (\d+)", lambda m: self._names[int(m[1])], error.message
-            )
-            raise Error(error.status, message) from None
+            raise error.renamed(self._names) from None
 
 
 _executables: dict[tuple, object] = {}
 _compiling = threading.Lock()
 
 
-def _executable(text, device):
+def executable(text, device):
     """The compiled module, compiled once for a device."""
     key = text, device
     with _compiling:
@@ -283,6 +291,12 @@ def _executable(text, device):
                 with on_device(device[1]):
                     _executables[key] = compile_module(text, target="cuda")
     return _executables[key]
+
+
+class Recorded:
+    """What is no array but a value of a graph, which records ops; see graph.py."""
+
+    _graph: Any
 
 
 # Frames that no call uses.
@@ -340,6 +354,9 @@ class Planner:
         )
 
     def _make_and_run(self, options, arrays, out, stream, names, labels):
+        for a in arrays:
+            if isinstance(a, Recorded):
+                return a._graph._record(self, options, arrays, out, names, labels)
         shown = [labels.get(n, n) for n in names]
         if stream is not None:
             stream = _arrays.stream_handle(stream)
@@ -413,10 +430,10 @@ class Planner:
             kind.maker(shape, o.use.element, device, self._zeroes and o.is_partial)
             for o, shape in zip(outputs, shapes)
         ]
-        executable = _executable(spec.text(), device)
+        compiled = executable(spec.text(), device)
         shown = [labels.get(u.name, u.name) for u in uses]
         shown += [o.use.name for o in outputs]
-        return Plan(executable, shown, descriptions, makers, device, spec.wrap, kind)
+        return Plan(compiled, shown, descriptions, makers, device, spec.wrap, kind)
 
 
 def _in_order(operands, given):

@@ -5,6 +5,7 @@
 import ctypes
 import os
 import pathlib
+import re
 import sys
 from ctypes import POINTER, byref, c_bool, c_char_p, c_float, c_int, c_int32
 from ctypes import c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
@@ -177,6 +178,11 @@ class Error(Exception):
         super().__init__(f"{status}: {message}")
         self.status = status
         self.message = message
+
+    def renamed(self, names):
+        """The error with these names for "argument 0", "argument 1", ..."""
+        name = lambda m: names[int(m[1])] if int(m[1]) < len(names) else m[0]  # noqa: E731
+        return Error(self.status, re.sub(r"\bargument (\d+)", name, self.message))
 
 
 def invalid_argument(message):

@@ -289,10 +289,12 @@ def count_inputs(producer, argument: str = "producer") -> int:
     )
 
 
-def region(producer, elements: list[str]) -> str:
-    """The region of the op: a producer traced for inputs of these types."""
+def trace(producer, elements: list[str]) -> tuple[list[str], str, str]:
+    """A producer traced for the values %e0, %e1, ... of these element types.
+
+    Returns the lines of MLIR, the value they end in and its element type.
+    """
     trace, values = _Trace(), []
-    arguments = ", ".join(f"%e{i} : {e}" for i, e in enumerate(elements))
     for i, e in enumerate(elements):
         if e == "f32":
             values.append(Value(trace, f"%e{i}"))
@@ -304,8 +306,15 @@ def region(producer, elements: list[str]) -> str:
         raise TypeError(f"producer: {error}") from error
     result = trace.value(result)
     element = elements[0] if len(set(elements)) == 1 else "f32"
-    if element != "f32":
-        trace.lines.append(f"%r = arith.truncf {result._name} : f32 to {element}")
-        result = Value(trace, "%r")
-    body = "\n    ".join([*trace.lines, f"gq.yield {result._name} : {element}"])
+    if element == "f32":
+        return trace.lines, result._name, element
+    trace.lines.append(f"%r = arith.truncf {result._name} : f32 to {element}")
+    return trace.lines, "%r", element
+
+
+def region(producer, elements: list[str]) -> str:
+    """The region of the op: a producer traced for inputs of these types."""
+    lines, result, element = trace(producer, elements)
+    arguments = ", ".join(f"%e{i} : {e}" for i, e in enumerate(elements))
+    body = "\n    ".join([*lines, f"gq.yield {result} : {element}"])
     return f"({{\n  ^bb0({arguments}):\n    {body}\n  }})"

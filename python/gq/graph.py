@@ -1,0 +1,460 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Graphs of ops and element-wise work, compiled as one module.
+
+    with gq.Graph() as g:
+        x = g.input("x", ["M", 256], "bfloat16")
+        offsets = g.input("offsets", [4], "int32")
+        w, scales = g.input("w", [3, 512, 128], "i8"), g.input("scales", [3, 512, 16], "float8_e4m3fn")
+        y = gq.grouped_mm(gq.grouped_block_quantize(x, offsets), w, b_scales=scales, b_format="nvfp4")
+        gate, up = gq.graph.split(y, 2)
+        q = gq.grouped_block_quantize(gq.graph.map("silu_and_mul", gate, up), offsets)
+        g.output(q.data, q.scales)
+
+    data, scales = g(x, offsets, w, scales)
+
+The functions of gq record the op where an argument is a Tensor of a graph; the passes
+then fuse what fits, as in any module. print(g) shows it. What is wrong with an
+argument is raised where the function is called; what the compiler finds wrong names
+the line of the program that recorded the op.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from . import _arrays, _formats, producers
+from ._call import FLOATS, Recorded, executable
+from ._library import Error, invalid_argument
+
+__all__ = ["Dim", "Graph", "Tensor", "map", "split"]
+
+
+# ---------------------------------------------------------------------------
+# Extents
+# ---------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Dim:
+    """An extent that a call decides: one of an input, or computed from such.
+
+    Sums, products and quotients of them are Dims. Two are the same if they are
+    computed in the same way from the extents of the same names.
+    """
+
+    op: str
+    operands: tuple
+
+    def __repr__(self):
+        if self.op == "dim":
+            return self.operands[0]
+        signs = {"addi": "+", "muli": "*", "floordivsi": "//"}
+        a, b = self.operands
+        return f"({a} {signs[self.op]} {b})"
+
+    def __add__(self, other):
+        return Dim("addi", (self, other)) if other != 0 else self
+
+    def __mul__(self, other):
+        return Dim("muli", (self, other)) if other != 1 else self
+
+    def __floordiv__(self, other):
+        return Dim("floordivsi", (self, other)) if other != 1 else self
+
+    def __neg__(self):
+        # Rounding up to 1 negates twice.
+        if self.op == "muli" and self.operands[1] == -1:
+            return self.operands[0]
+        return self * -1
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+# ---------------------------------------------------------------------------
+# Tensors
+# ---------------------------------------------------------------------------
+
+
+class Tensor(Recorded):
+    """A value of a graph.
+
+    Attributes:
+      shape: int or Dim.
+      dtype: the element type as MLIR writes it; "i8" is two codes of f4.
+    """
+
+    __array_ufunc__ = None
+
+    def __init__(self, graph, name, shape, element, is_tiled=None):
+        self.shape, self.dtype = tuple(shape), element
+        self._graph, self._name = graph, name
+        # None of an input of which no use has told yet.
+        self._is_tiled = is_tiled
+
+    def __repr__(self):
+        return f"gq.graph.Tensor({self.dtype} {list(self.shape)})"
+
+    def __bool__(self):
+        raise TypeError("the value of a tensor of a graph is not known")
+
+    def _type(self):
+        dims = "".join(f"{'?' if isinstance(s, Dim) else s}x" for s in self.shape)
+        encoding = ", #gq.tile128x4" if self._is_tiled else ""
+        return f"tensor<{dims}{self.dtype}{encoding}>"
+
+    def __add__(self, other):
+        return _binary(lambda a, b: a + b, self, other)
+
+    def __radd__(self, other):
+        return _binary(lambda a, b: b + a, self, other)
+
+    def __sub__(self, other):
+        return _binary(lambda a, b: a - b, self, other)
+
+    def __rsub__(self, other):
+        return _binary(lambda a, b: b - a, self, other)
+
+    def __mul__(self, other):
+        return _binary(lambda a, b: a * b, self, other)
+
+    def __rmul__(self, other):
+        return _binary(lambda a, b: b * a, self, other)
+
+    def __truediv__(self, other):
+        return _binary(lambda a, b: a / b, self, other)
+
+    def __rtruediv__(self, other):
+        return _binary(lambda a, b: b / a, self, other)
+
+    def __neg__(self):
+        return map(lambda a: -a, self)
+
+
+def _binary(function, a, b):
+    if isinstance(b, Tensor):
+        return map(function, a, b)
+    return map(lambda x: function(x, b), a)
+
+
+class _Kind:
+    """Tensors of a graph, as a kind of arrays that are described and no more."""
+
+    @staticmethod
+    def describe(t):
+        names = _formats.BY_MLIR[t.dtype]
+        return _arrays.Description(t.shape, names.torch, (t.dtype,), (_arrays.CPU, 0))
+
+
+def _location():
+    """Where the program is that uses this package, as MLIR writes it."""
+    here, frame = pathlib.Path(__file__).parent, sys._getframe(1)
+    while frame.f_back and here in pathlib.Path(frame.f_code.co_filename).parents:
+        frame = frame.f_back
+    name = frame.f_code.co_filename.replace("\\", "\\\\").replace('"', '\\"')
+    return f' loc("{name}":{frame.f_lineno}:1)'
+
+
+# ---------------------------------------------------------------------------
+# Graphs
+# ---------------------------------------------------------------------------
+
+
+class Graph:
+    """A function that is recorded, then compiled and run.
+
+    Used in a `with` statement, at whose end it is complete.
+    """
+
+    def __init__(self):
+        self._inputs: list[Tensor] = []
+        self._outputs: list[Tensor] = []
+        self._lines: list[str] = []
+        self._dims: dict[Dim | int, str] = {}
+        self._count = 0
+        self._is_complete = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None and not self._outputs:
+            raise invalid_argument("output: the graph has none")
+        self._is_complete = kind is None
+
+    def __repr__(self):
+        inputs = ", ".join(f"{t._name.removeprefix('%in.')}: {t._type()}" for t in self._inputs)
+        results = ", ".join(t._type() for t in self._outputs)
+        return f"gq.Graph({inputs} -> {results})"
+
+    def __str__(self):
+        """The module in MLIR."""
+        return self._text(False)
+
+    def _text(self, with_locations):
+        arguments = ", ".join(f"{t._name} : {t._type()}" for t in self._inputs)
+        types = ", ".join(t._type() for t in self._outputs)
+        names = ", ".join(t._name for t in self._outputs)
+        lines = [
+            line(location if with_locations else "") for line, location in self._lines
+        ]
+        body = "\n  ".join([*lines, f"return {names} : {types}"])
+        return f"func.func @main({arguments}) -> ({types}) {{\n  {body}\n}}\n"
+
+    # What is recorded ------------------------------------------------------
+
+    def _fresh(self, hint="t"):
+        # No identifier has a dot.
+        self._count += 1
+        return f"{hint}.{self._count}"
+
+    def _add(self, line):
+        """Records a line, a function of its location."""
+        if self._is_complete:
+            raise invalid_argument("the graph is complete: its `with` has ended")
+        self._lines.append((line, _location()))
+
+    def input(self, name: str, shape: Sequence[int | str | None], dtype: str) -> Tensor:
+        """An argument of the graph, in the order of these calls.
+
+        Args:
+          name: what messages call it, a Python identifier.
+          shape: ints, and for extents that a call decides, names: those of one name
+            are equal. None is an extent of its own.
+          dtype: "bfloat16", "float32", "int32", ...: as torch, NumPy or MLIR call it;
+            "i8" for packed codes of 4 bits.
+
+        Raises:
+          Error: INVALID_ARGUMENT: a name that is no identifier or is taken, a dtype
+            that there is none of.
+        """
+        # What producers call their values has no dot.
+        value = f"%in.{name}"
+        if not name.isidentifier() or value in [t._name for t in self._inputs]:
+            raise invalid_argument(f"name: expected an identifier of its own, found {name!r}")
+        elements = [e.mlir for e in _formats.ELEMENTS if dtype in (e.mlir, e.torch, e.numpy)]
+        if not elements:
+            raise invalid_argument(f"dtype: expected the name of a type, found {dtype!r}")
+        dims: list[Any] = [
+            s if isinstance(s, int) else Dim("dim", (s or f"{name}.{i}",))
+            for i, s in enumerate(shape)
+        ]
+        element = "i8" if dtype in ("uint8", "int8") else elements[0]
+        tensor = Tensor(self, value, dims, element)
+        self._inputs.append(tensor)
+        for i, dim in enumerate(dims):
+            if isinstance(dim, Dim) and dim not in self._dims:
+                at, found = self._extent(i), f"%{self._fresh('dim')}"
+                self._add(
+                    lambda loc, v=found, t=tensor, at=at:
+                        f"{v} = tensor.dim {t._name}, {at} : {t._type()}{loc}"
+                )  # fmt: skip
+                self._dims[dim] = found
+        return tensor
+
+    def output(self, *tensors: Tensor) -> None:
+        """Adds results of the graph.
+
+        Raises:
+          TypeError: it is no Tensor of this graph.
+        """
+        for t in tensors:
+            if not isinstance(t, Tensor) or t._graph is not self:
+                raise TypeError(f"output: expected a Tensor of this graph, found {t!r}")
+            self._outputs.append(t)
+
+    def _extent(self, extent):
+        """The value of an int or a Dim."""
+        if extent in self._dims:
+            return self._dims[extent]
+        value = f"%{self._fresh('n')}"
+        if isinstance(extent, int):
+            self._add(lambda loc: f"{value} = arith.constant {extent} : index{loc}")
+        else:
+            a, b = (self._extent(o) for o in extent.operands)
+            self._add(lambda loc: f"{value} = arith.{extent.op} {a}, {b} : index{loc}")
+        self._dims[extent] = value
+        return value
+
+    def _empty(self, shape, element, is_tiled=False):
+        """A tensor of these extents that holds anything."""
+        tensor = Tensor(self, f"%{self._fresh()}", shape, element, is_tiled)
+        dims = ", ".join(self._extent(s) for s in tensor.shape if isinstance(s, Dim))
+        self._add(
+            lambda loc: f"{tensor._name} = tensor.empty({dims}) : {tensor._type()}{loc}"
+        )
+        return tensor
+
+    def _record(self, planner, options, arrays, out, names, labels):
+        """Records the op of a function of gq; what the function returns."""
+        labels = labels or {}
+        for name, a in zip(names, arrays):
+            if a is not None and (not isinstance(a, Tensor) or a._graph is not self):
+                raise TypeError(
+                    f"{labels.get(name, name)}: expected a Tensor of this graph, found"
+                    f" {type(a).__name__}"
+                )
+        given = {n: a for n, a in zip(names, arrays) if a is not None}
+        for name in {"offsets", "counts"} & given.keys():
+            if any(isinstance(s, Dim) for s in given[name].shape):
+                raise invalid_argument(
+                    f"{labels.get(name, name)}: expected a number of groups that is"
+                    f" known, found {list(given[name].shape)}"
+                )
+        _, spec, _ = planner._spec(_Kind, options, arrays, names, labels)
+        values = dict(given)
+        for use in (u for uses in spec.operands.values() for u in uses):
+            tensor = values[use.name]
+            if tensor._is_tiled is None:
+                tensor._is_tiled = use.is_tiled
+            if tensor._is_tiled != use.is_tiled:
+                layout = "tiles" if use.is_tiled else "no tiles"
+                shown = labels.get(use.name, use.name)
+                raise invalid_argument(f"{shown}: expected scales in {layout}")
+        if out is not None:
+            raise invalid_argument("out: expected none, a graph makes its results")
+        for o in spec.outputs.values():
+            if o.shape is None or None in o.shape:
+                raise invalid_argument(
+                    f"{o.use.name}: its extents depend on the contents of arguments"
+                )
+            values[o.use.name] = self._empty(o.shape, o.use.element, o.use.is_tiled)
+        prefix = self._fresh("r")
+
+        def text(location):
+            typed = {n: (t._name, t._type()) for n, t in values.items()}
+            return "\n  ".join(spec.operation(typed, prefix + "_", location)[0])
+
+        self._add(text)
+        results = [
+            Tensor(self, f"%{prefix}_{i}", values[o.use.name].shape, o.use.element, o.use.is_tiled)
+            for i, o in enumerate(spec.outputs.values())
+        ]
+        return spec.wrap(results)
+
+    # What is run -----------------------------------------------------------
+
+    def compile(self, target: str = "cpu"):
+        """The graph as an Executable, compiled once in this process.
+
+        Args:
+          target: "cpu", or "cuda" for the thread's device.
+
+        Raises:
+          Error: COMPILE_ERROR, the message names the line that recorded the op.
+        """
+        if not self._is_complete:
+            raise invalid_argument("the graph is not complete: its `with` has not ended")
+        device = (_arrays.CPU, 0)
+        if target != "cpu":
+            device = (_arrays.CUDA, _arrays.current_device())
+        return executable(self._text(True), device)
+
+    def __call__(self, *arrays, stream=None):
+        """Runs the graph on arrays for its inputs; see Executable.invoke().
+
+        They are of NumPy, of torch or have __dlpack__; where the first one is decides
+        the target.
+        """
+        where = _arrays.CPU
+        if arrays and hasattr(arrays[0], "__dlpack_device__"):
+            where = int(arrays[0].__dlpack_device__()[0])
+        module = self.compile("cuda" if where == _arrays.CUDA else "cpu")
+        try:
+            return module(*arrays, stream=stream)
+        except Error as error:
+            names = [t._name.removeprefix("%in.") for t in self._inputs]
+            raise error.renamed(names) from None
+
+
+# ---------------------------------------------------------------------------
+# Element-wise work
+# ---------------------------------------------------------------------------
+
+_MAPS = {2: "(d0, d1) -> (d0, d1)", 1: "(d0, d1) -> (d1)", 0: "(d0, d1) -> ()"}
+
+
+def map(function: str | Callable, *tensors: Tensor) -> Tensor:
+    """Records what a producer computes of each element; see gq.producers.
+
+    Args:
+      function: a name of producers.NAMES or a function of values.
+      tensors: the first is [M, K], others that, a row [K] or a scalar []; of float32,
+        bfloat16 or float16.
+
+    Returns:
+      [M, K] of the type of the tensors, or of float32 if they differ.
+
+    Raises:
+      Error: INVALID_ARGUMENT for another number of tensors or other shapes.
+      TypeError: something is no Tensor.
+    """
+    for i, t in enumerate(tensors):
+        if not isinstance(t, Tensor) or t._graph is not tensors[0]._graph:
+            raise TypeError(f"tensors[{i}]: expected a Tensor of the graph, found {t!r}")
+        if t.dtype not in FLOATS:
+            raise invalid_argument(f"tensors[{i}]: expected floats, found {t.dtype}")
+    takes = producers.count_inputs(function)
+    if len(tensors) != takes:
+        raise invalid_argument(
+            f"tensors: expected {takes}, which the function takes, found {len(tensors)}"
+        )
+    shape = tensors[0].shape
+    for i, t in enumerate(tensors):
+        rank = len(t.shape)
+        if len(shape) != 2 or (rank and t.shape != shape[-rank:]):
+            raise invalid_argument(
+                f"tensors[{i}]: expected [M, K], and then the same, [K] or []: found"
+                f" {list(t.shape)} with {list(shape)}"
+            )
+    lines, result, element = producers.trace(function, [t.dtype for t in tensors])
+    graph = tensors[0]._graph
+    empty = graph._empty(shape, element)
+    maps = [_MAPS[len(t.shape)] for t in tensors] + [_MAPS[2]]
+    listed = ", ".join(f"affine_map<{m}>" for m in maps)
+    values = ", ".join(f"%e{i} : {t.dtype}" for i, t in enumerate(tensors))
+    mapped = Tensor(graph, f"%{graph._fresh()}", shape, element, False)
+    names = ", ".join(t._name for t in tensors)
+
+    def text(location):
+        types = ", ".join(t._type() for t in tensors)
+        body = "\n    ".join(
+            f"{line}{location}" for line in [*lines, f"linalg.yield {result} : {element}"]
+        )
+        return (
+            f"{mapped._name} = linalg.generic {{indexing_maps = [{listed}],"
+            f' iterator_types = ["parallel", "parallel"]}}\n      ins({names} : {types})'
+            f" outs({empty._name} : {empty._type()}) {{\n  ^bb0({values}, %o : {element}):"
+            f"\n    {body}\n  }} -> {mapped._type()}{location}"
+        )
+
+    graph._add(text)
+    return mapped
+
+
+def split(tensor: Tensor, parts: int) -> tuple[Tensor, ...]:
+    """The columns of a tensor [M, parts * K] as that many tensors [M, K].
+
+    Raises:
+      Error: INVALID_ARGUMENT: it is no such tensor.
+    """
+    if len(tensor.shape) != 2 or isinstance(tensor.shape[1], Dim) or tensor.shape[1] % parts:
+        raise invalid_argument(
+            f"tensor: expected [M, {parts} * K], found {list(tensor.shape)}"
+        )
+    graph, k = tensor._graph, tensor.shape[1] // parts
+    rows, results = tensor.shape[0], []
+    at = graph._extent(rows) if isinstance(rows, Dim) else rows
+    for i in range(parts):
+        part = Tensor(graph, f"%{graph._fresh()}", (rows, k), tensor.dtype, False)
+        graph._add(
+            lambda loc, part=part, i=i:
+                f"{part._name} = tensor.extract_slice {tensor._name}[0, {i * k}]"
+                f" [{at}, {k}] [1, 1] : {tensor._type()} to {part._type()}{loc}"
+        )  # fmt: skip
+        results.append(part)
+    return tuple(results)

@@ -1,0 +1,184 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Graphs that are recorded: the same bytes as the functions one after the other."""
+
+import inspect
+import pathlib
+
+import gq
+import ml_dtypes
+import numpy as np
+import pytest
+from gq import _call, producers
+
+RNG = np.random.default_rng(0)
+OFFSETS = np.int32([0, 100, 100, 300])
+
+
+def numbers(*shape):
+    return RNG.standard_normal(shape, np.float32)
+
+
+def ffn():
+    """A feed-forward network of experts: K 256, hidden 256."""
+    with gq.Graph() as g:
+        x = g.input("x", ["M", 256], "bfloat16")
+        offsets = g.input("offsets", [4], "int32")
+        up, up_scales = g.input("up", [3, 512, 128], "i8"), g.input("us", [3, 512, 16], "float8_e4m3fn")
+        down = g.input("down", [3, 256, 128], "uint8")
+        down_scales = g.input("ds", [3, 256, 16], "float8_e4m3fn")
+        q = gq.grouped_block_quantize(x, offsets)
+        both = gq.grouped_mm(q, up, b_scales=up_scales, b_format="nvfp4")
+        h = gq.graph.map("silu_and_mul", *gq.graph.split(both, 2))
+        q = gq.grouped_block_quantize(h, offsets)
+        g.output(gq.grouped_mm(q, down, b_scales=down_scales, b_format="nvfp4"))
+    return g
+
+
+def test_a_layer():
+    x = numbers(300, 256).astype(ml_dtypes.bfloat16)
+    up, down = (gq.quantize_weights(numbers(3, n, 256)) for n in (512, 256))
+    y = ffn()(x, OFFSETS, up.data, up.scales, down.data, down.scales)
+    both = gq.grouped_mm(gq.grouped_block_quantize(x, OFFSETS), up)
+    q = gq.grouped_block_quantize(both, OFFSETS, producer="silu_and_mul")
+    np.testing.assert_array_equal(y, gq.grouped_mm(q, down))
+    assert y.shape == (300, 256) and y.dtype == ml_dtypes.bfloat16
+
+
+def test_ops():
+    """Every function, on what others made."""
+    x, dy, w = numbers(300, 128), numbers(300, 256), numbers(300, 128)
+    scale = np.float32([3, 5, 7])
+
+    def all_of(x, dy, w, offsets, scale, starts):
+        both = gq.grouped_block_quantize(
+            x, offsets, "mxfp8_e4m3", columnwise=True, amax=True, dbias="float32"
+        )
+        gradient = gq.grouped_block_quantize(
+            dy, offsets, "mxfp8_e4m3", rowwise=False, columnwise=True
+        )
+        rows = gq.block_quantize(w)
+        fp8 = gq.grouped_quantize(x, offsets, scale=scale)
+        amaxes = gq.grouped_amax(x, offsets, row_amax=True)
+        tiled = gq.preprocess_grouped_matmul_sf(rows.scales, offsets, starts)
+        separate = gq.grouped_dequantize(
+            rows.data, offsets, scales=tiled, scale_offsets=starts, format="nvfp4",
+            out_dtype="float32",
+        )  # fmt: skip
+        return [
+            *gq.group_offsets(starts), both.data, both.amax, both.dbias,
+            gq.grouped_wgrad(gradient, both),
+            fp8.data, fp8.scale_inv, *amaxes, gq.grouped_dequantize(both),
+            gq.grouped_dequantize(fp8, out_dtype="float32"), rows.scales,
+            gq.block_dequantize(rows), separate,
+        ]  # fmt: skip
+
+    with gq.Graph() as g:
+        inputs = [
+            g.input("x", ["M", 128], "float32"), g.input("dy", ["M", 256], "float32"),
+            g.input("w", ["M", 128], "float32"), g.input("offsets", [4], "int32"),
+            g.input("scale", [3], "float32"), g.input("starts", [3], "int32"),
+        ]  # fmt: skip
+        g.output(*all_of(*inputs))
+    arrays = x, dy, w, OFFSETS, scale, np.int32([0, 128, 128])
+    wanted = all_of(*arrays)
+    for found, array in zip(g(*arrays), wanted, strict=True):
+        assert found.shape == array.shape and found.dtype == array.dtype
+        np.testing.assert_array_equal(found, array)
+
+
+def test_elements():
+    """Operators, a row, a scalar, a function; rounded to the type of the inputs."""
+    with gq.Graph() as g:
+        x, y = (g.input(n, ["M", 64], "float32") for n in "xy")
+        row, scalar = g.input("row", [64], "float32"), g.input("scalar", [], "float32")
+        z = 2 - (x * row + y / scalar) * -1 + 0.5
+        g.output(z, gq.graph.map(lambda a: producers.maximum(a, 0), -z), 1 / x - 3 * y)
+    a, b, r, s = numbers(5, 64), numbers(5, 64), numbers(64), np.float32(3)
+    z = 2 - (a * r + b / s) * -1 + np.float32(0.5)
+    found = g(a, b, r, s)
+    np.testing.assert_array_equal(found[0], z)
+    np.testing.assert_array_equal(found[1], np.maximum(-z, 0))
+    np.testing.assert_array_equal(found[2], 1 / a - 3 * b)
+
+
+def test_it_is_fused():
+    """The printed module, through the passes that the CPU's pipeline begins with."""
+    text = str(ffn())
+    assert text.count('"gq.') == 4 and text.count("linalg.generic") == 1
+    assert "loc(" not in text
+    assert repr(ffn()).startswith("gq.Graph(x: tensor<?x256xbf16>, offsets: tensor<4xi32>,")
+    # What is printed is a module like any other.
+    x = numbers(300, 256).astype(ml_dtypes.bfloat16)
+    up, down = (gq.quantize_weights(numbers(3, n, 256)) for n in (512, 256))
+    arrays = x, OFFSETS, up.data, up.scales, down.data, down.scales
+    np.testing.assert_array_equal(gq.compile(text)(*arrays), ffn()(*arrays))
+
+
+def test_it_is_compiled_once(monkeypatch):
+    compiled = []
+    compile_module = _call.compile_module
+    monkeypatch.setattr(
+        _call, "compile_module", lambda *a, **k: (compiled.append(a), compile_module(*a, **k))[1]
+    )
+    with gq.Graph() as g:
+        x = g.input("x", [None, 48], "float32")
+        g.output(gq.block_quantize(x * 3).data)
+    for rows in 2, 3, 2:
+        assert g(numbers(rows, 48)).shape == (rows, 24)
+    assert len(compiled) == 1
+
+
+def test_errors_name_the_line():
+    """The compiler's, where the op was recorded."""
+    with gq.Graph() as g:
+        x, o = g.input("x", [None, 64], "float32"), g.input("o", [3], "int32")
+        direction = gq.Direction(transform="hadamard16")
+        line = inspect.currentframe().f_lineno + 1
+        q = gq.grouped_block_quantize(x, o, "mxfp8_e4m3", rowwise=direction)
+        g.output(q.data)
+    with pytest.raises(gq.Error, match=f"{pathlib.Path(__file__).name}:{line}:") as raised:
+        g.compile()
+    assert raised.value.status == "COMPILE_ERROR"
+
+
+def test_wrong_arguments():
+    with gq.Graph() as other:
+        other.output(other.input("z", [2, 64], "float32") * 2)
+    stranger = other._inputs[0]
+    with gq.Graph() as g:
+        x, o = g.input("x", ["M", 64], "float32"), g.input("o", [3], "int32")
+        y, tall = g.input("y", ["N", 64], "float32"), g.input("tall", [64], "float32")
+        counts = g.input("counts", ["G"], "int32")
+        for call, kind, message in [
+            (lambda: gq.grouped_block_quantize(x, np.int32([0, 2, 3])), TypeError,
+             "offsets: expected a Tensor of this graph, found ndarray"),
+            (lambda: gq.grouped_block_quantize(stranger, o), TypeError, "offsets: expected a Tensor of this graph"),
+            (lambda: gq.grouped_block_quantize(np.ones((2, 64), np.float32), o), TypeError,
+             "x: expected a Tensor of this graph"),
+            (lambda: gq.grouped_block_quantize(o, o), gq.Error, "x: expected float32"),
+            (lambda: gq.grouped_block_quantize((x, y), o, producer="silu_and_mul"), gq.Error,
+             r"x\[1\]: expected .* \[M, 64\], found float32 \[N, 64\]"),
+            (lambda: gq.grouped_amax(x, counts), gq.Error, "offsets: expected a number of groups"),
+            (lambda: gq.block_quantize(x, out=[x]), gq.Error, "out: expected none"),
+            (lambda: x + y, gq.Error, r"tensors\[1\]: expected \[M, K\]"),
+            (lambda: x + o, gq.Error, r"tensors\[1\]: expected floats, found i32"),
+            (lambda: x + stranger, TypeError, r"tensors\[1\]: expected a Tensor of the graph"),
+            (lambda: gq.graph.map("silu_and_mul", x), gq.Error, "tensors: expected 2"),
+            (lambda: gq.graph.split(x, 3), gq.Error, r"tensor: expected \[M, 3 \* K\]"),
+            (lambda: g.input("x", [2], "float32"), gq.Error, "name: expected an identifier of its own"),
+            (lambda: g.input("1", [2], "float32"), gq.Error, "name: expected an identifier"),
+            (lambda: g.input("n", [2], "float31"), gq.Error, "dtype: expected the name of a type"),
+            (lambda: g.output(stranger), TypeError, "output: expected a Tensor of this graph"),
+            (lambda: g.compile(), gq.Error, "the graph is not complete"),
+            (lambda: bool(x), TypeError, "not known"),
+        ]:  # fmt: skip
+            with pytest.raises(kind, match=message):
+                call()
+        g.output(x * tall)
+    with pytest.raises(gq.Error, match="the graph is complete"):
+        x * 2
+    with pytest.raises(gq.Error, match="output: the graph has none"), gq.Graph():
+        pass
+    with pytest.raises(gq.Error, match=r"tall: expected float32 \[64\]"):
+        g(numbers(2, 64), np.int32([0, 1, 2]), numbers(2, 64), numbers(3), np.int32([0, 2]))
