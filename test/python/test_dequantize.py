@@ -130,7 +130,7 @@ def test_refused():
     )  # fmt: skip
     for changes, message in [
         ({"outer": "column"}, "outer 2 is none of the axis"),
-        ({"recipe": "nvfuser"}, "an outer amax a row or a column needs the recipe te"),
+        ({"recipe": "nvfuser"}, "an outer amax per row or column needs the recipe te"),
         ({"outer": "group"}, r"outer_amax has shape \[13\], expected \[1\]"),
     ]:
         p = dequantize.Problem(case, "rowwise", "f32")

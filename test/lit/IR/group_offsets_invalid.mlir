@@ -43,7 +43,7 @@ func.func @group_offsets_c4_scales(%c: memref<3xi32>, %o: memref<?xi32>, %s: mem
 // -----
 
 func.func @group_offsets_c5(%c: memref<3xi32>, %o: memref<4xi32>, %s: memref<3xi64>) {
-  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have one element type}}
+  // expected-error @+1 {{requires 'offsets' and 'scale_offsets' to have the same element type}}
   gq.group_offsets ins(%c : memref<3xi32>) outs(%o, %s : memref<4xi32>, memref<3xi64>)
   return
 }
