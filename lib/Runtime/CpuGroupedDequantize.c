@@ -78,7 +78,7 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
                      GQ_OUTER_OF_COLUMN);
   return recipe == GQ_RECIPE_TE ||
          gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                   "an outer amax a row or a column needs the recipe te");
+                   "an outer amax per row or column needs the recipe te");
 }
 
 /// An operand is present if and only if it is `required`.
@@ -187,7 +187,7 @@ static bool checkOuterAmax(gqCpuOp *op, const Problem *p) {
     return gqCpuCheckFactor(op, "outer_amax", amax, numGroups);
   if (p->ragged)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "an outer amax a row or a column needs groups of the same "
+                     "an outer amax per row or column needs groups of the same "
                      "number of columns, there must be no last_dims");
   bool ofRow = p->outer == GQ_OUTER_OF_ROW;
   const gqRequirement requirement = {
