@@ -1316,3 +1316,90 @@ int tilesTest(TilesRun *run, const char *golden, bool quick, const char *only,
   *passed = tests.passed;
   return tests.failed;
 }
+
+enum { MOST_DIRECTIONS = 64 };
+
+/// Packs all directions that there are. Returns how many.
+static int allDirections(gqRecipe recipe, bool columnwise,
+                         int32_t packed[MOST_DIRECTIONS]) {
+  int count = 0;
+  for (int bits = 0; bits < 2 * 2 * 2 * 3 * 3 * 2; ++bits) {
+    const int64_t block = bits / 4 % 2 ? GQ_SQUARE_BLOCK : 0;
+    const gqDirectionTraits traits = {
+        .rounding = (gqRounding)(bits % 2),
+        .transform = (gqTransform)(bits / 2 % 2),
+        .signs = bits / 2 % 2 ? 0xd7e8 : 0,
+        .outer = (gqOuter)(bits / 8 % 3),
+        .fourOverSix = (gqFourOverSix)(bits / 24 % 3),
+        .scaleMax = bits / 72 ? 256 : 0,
+        .blockRows = block,
+        .blockColumns = block,
+    };
+    if (!gqDirectionLacks(&traits, GQ_FORMAT_NVFP4, recipe, columnwise,
+                          /*ragged=*/false))
+      packed[count++] = gqDirectionPack(&traits);
+  }
+  return count;
+}
+
+/// As the lowering says it in the parts of a kernel.
+static int unusualPart(int32_t packed) {
+  gqDirectionTraits traits = gqDirectionUnpack(packed);
+  return traits.rounding != GQ_ROUNDING_NEAREST ||
+                 traits.transform != GQ_TRANSFORM_NONE ||
+                 traits.fourOverSix != GQ_FOUR_OVER_SIX_NONE ||
+                 traits.outer != GQ_OUTER_OF_GROUP
+             ? GQ_DEV_UNUSUAL
+             : 0;
+}
+
+int tilesTestDirections(TilesRun *run, int *passed) {
+  const int64_t rows[] = {1, 0, 150, 37}, columns = 160;
+  const TilesShape shape = {.groups = 4,
+                            .rows = rows,
+                            .columns = &columns,
+                            .rowsBefore = 2,
+                            .rowsAfter = 3,
+                            .closed = true};
+  const int parts[] = {GQ_DEV_ROWWISE, GQ_DEV_COLUMNWISE,
+                       GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE};
+  const gqElementType types[] = {GQ_BF16, GQ_F16, GQ_F32};
+  Tests tests = {.run = run};
+  for (int r = 0; r < 2; ++r) {
+    int32_t rowwise[MOST_DIRECTIONS], columnwise[MOST_DIRECTIONS];
+    gqRecipe recipe = r ? GQ_RECIPE_TE : GQ_RECIPE_NVFUSER;
+    int numRowwise = allDirections(recipe, false, rowwise);
+    int numColumnwise = allDirections(recipe, true, columnwise);
+    int count = numColumnwise > numRowwise ? numColumnwise : numRowwise;
+    for (int i = 0; i < 3 * count; ++i) {
+      char name[64];
+      const int part = parts[i % 3];
+      TilesVariant v = {
+          .name = name,
+          .type = types[i / 3 % 3],
+          .format = GQ_FORMAT_NVFP4,
+          .recipe = recipe,
+          .layout = GQ_SCALE_LAYOUT_TILE128X4,
+          .rows = i % 2 ? GQ_ROWS_ALL : GQ_ROWS_GROUPED,
+          .offsetBits = 32,
+          .outerKind = r || i % 2 ? KIND_PER_GROUP : KIND_NONE,
+          .columnwiseOuterKind = r || i % 2 ? KIND_PER_GROUP : KIND_NONE,
+          .dbiasType = GQ_F32,
+          .rowwise = part & GQ_DEV_ROWWISE ? rowwise[i / 3 % numRowwise] : 0,
+          .columnwise =
+              part & GQ_DEV_COLUMNWISE ? columnwise[i / 3 % numColumnwise] : 0,
+          .aligned = true,
+      };
+      v.parts = part | unusualPart(v.rowwise) | unusualPart(v.columnwise);
+      if (gqDirectionUnpack(v.rowwise).outer == GQ_OUTER_OF_ROW)
+        v.outerKind = KIND_PER_ROW;
+      if (gqDirectionUnpack(v.columnwise).outer == GQ_OUTER_OF_COLUMN)
+        v.columnwiseOuterKind = KIND_PER_COLUMN;
+      snprintf(name, sizeof(name), "directions %x and %x, recipe %d",
+               (unsigned)v.rowwise, (unsigned)v.columnwise, r);
+      testShape(&tests, &v, &shape, "a direction", 3);
+    }
+  }
+  *passed = tests.passed;
+  return tests.failed;
+}

@@ -155,4 +155,8 @@ typedef bool TilesRun(const TilesProblem *problem, unsigned grid,
 int tilesTest(TilesRun *run, const char *golden, bool quick, const char *only,
               int *passed);
 
+/// All directions of nvfp4 that go together, in small problems. `run` gets
+/// variants that are in no list. Returns how many failed.
+int tilesTestDirections(TilesRun *run, int *passed);
+
 #endif // GQ_TEST_GPU_TILES_H

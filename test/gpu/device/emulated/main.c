@@ -5,6 +5,8 @@
 //
 //   emulated_tiles GOLDEN-DIRECTORY [full|"" [PART-OF-NAME]]
 //
+// Without a part of a name also all directions that there are.
+//
 // Inputs and outputs end at a page that may not be touched.
 //
 //===----------------------------------------------------------------------===//
@@ -33,27 +35,48 @@ static void (*const reductions[])(ReduceTilesOperands) = {
 };
 #undef VARIANT_OF
 
-/// A launch of the kernels of a variant.
+/// A launch of the kernels of a variant; those of one that is in no list have
+/// no reduction.
 typedef struct Launch {
-  int variant;
+  int number;
+  const TilesVariant *variant;
   TilesOperands operands;
 } Launch;
 
+/// A kernel of any variant: what are constants in others are values here.
+static void quantizeAny(const TilesVariant *v, QuantizeTilesOperands o) {
+  gq_load16 *const loads[] = {[GQ_BF16] = gq_dev_load16_bf16,
+                              [GQ_F16] = gq_dev_load16_f16,
+                              [GQ_F32] = gq_dev_load16_f32};
+  gq_load16 *const load = loads[v->type];
+  const int32_t parts = v->parts, format = v->format, recipe = v->recipe;
+  const int32_t scaleLayout = v->layout, rowsMode = v->rows;
+  const int32_t offsetBits = v->offsetBits, outerKind = v->outerKind;
+  const int32_t columnwiseOuterKind = v->columnwiseOuterKind;
+  const int32_t rowIndexBits = 0, heldType = v->type;
+  const int32_t rowwiseTraits = v->rowwise, columnwiseTraits = v->columnwise;
+  CALL(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);
+}
+
 static void quantize(void *context) {
   const Launch *launch = context;
-  kernels[launch->variant](launch->operands.tiles);
+  if (launch->number < numTilesVariants)
+    kernels[launch->number](launch->operands.tiles);
+  else
+    quantizeAny(launch->variant, launch->operands.tiles);
 }
 
 static void reduce(void *context) {
   const Launch *launch = context;
-  reductions[launch->variant](launch->operands.reduce);
+  reductions[launch->number](launch->operands.reduce);
 }
 
 static bool run(const TilesProblem *p, unsigned grid,
                 uint8_t *computed[TILES_NUM_ARRAYS]) {
-  Launch launch = {.variant = 0};
-  while (strcmp(tilesVariants[launch.variant].name, p->variant.name) != 0)
-    ++launch.variant;
+  Launch launch = {.number = 0, .variant = &p->variant};
+  while (launch.number < numTilesVariants &&
+         strcmp(tilesVariants[launch.number].name, p->variant.name) != 0)
+    ++launch.number;
   uint64_t addresses[TILES_NUM_ARRAYS];
   Guarded memory[TILES_NUM_ARRAYS];
   for (int i = 0; i < TILES_NUM_ARRAYS; ++i) {
@@ -90,6 +113,10 @@ int main(int argc, char **argv) {
   }
   int passed, failed = tilesTest(run, argv[1], argc < 3 || argv[2][0] == 0,
                                  argc > 3 ? argv[3] : NULL, &passed);
+  int more = 0;
+  if (argc <= 3 || strcmp(argv[3], "directions") == 0)
+    failed += tilesTestDirections(run, &more);
+  passed += more;
   printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }
