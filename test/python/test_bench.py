@@ -3,6 +3,7 @@
 """gq-bench on the CPU, where its times mean little: what it writes, and that it
 notices work that was not done."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -146,11 +147,71 @@ def test_svg(measured):
     assert texts.count("5 × 128, G = 9") == len(OPERATORS)
     width, height = int(root.get("width")), int(root.get("height"))
     bars = list(root.iter(SVG + "rect"))[1:]  # the first is the background
-    # Two a row and two in the legend, inside of the picture.
-    assert len(bars) == 2 * len(OPERATORS) * len(SHAPES) + 2
+    # Three a row and two in the legend, inside of the picture.
+    assert len(bars) == 3 * len(OPERATORS) * len(SHAPES) + 2
     for bar in bars:
         assert float(bar.get("x")) + float(bar.get("width")) <= width
         assert float(bar.get("y")) + float(bar.get("height")) <= height
+
+
+def label_boxes(root):
+    """Boxes of the labels. A character is 0.65 em wide, which few of a sans-serif
+    are, and an em high."""
+    for text in root.iter(SVG + "text"):
+        size = float(text.get("font-size", root.get("font-size")))
+        width = 0.65 * size * len(text.text)
+        anchor = {None: 0, "middle": 0.5, "end": 1}[text.get("text-anchor")]
+        left = float(text.get("x")) - anchor * width
+        top = float(text.get("y")) - 0.8 * size
+        yield left, top, left + width, top + size, text.text
+
+
+def overlap(a, b):
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+@pytest.fixture
+def drawn(measured, tmp_path):
+    """A picture of times that are six digits long, and of factors from 1/50 to 50."""
+    report = json.loads((measured[1] / "bench.json").read_text())
+    factors = [50, 1.5, 1.02, 1.001, 0.97, 0.6, 0.02]
+    for i, row in enumerate(report["rows"]):
+        row["microseconds"] = 123456.789 if i % 2 else 0.987654321
+        row["separateMicroseconds"] = row["microseconds"] * factors[i % len(factors)]
+        row["copyMicroseconds"] = row["microseconds"] / (39876.54 if i % 3 else 1.0)
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    done = bench("--from", tmp_path / "report.json", "--svg", tmp_path / "report.svg")
+    assert done.returncode == 0, done.stderr
+    root = xml.etree.ElementTree.parse(tmp_path / "report.svg").getroot()
+    return root, [factors[i % len(factors)] for i in range(len(report["rows"]))]
+
+
+def test_labels_do_not_touch(drawn):
+    root, _ = drawn
+    boxes = list(label_boxes(root))
+    touching = [(a[4], b[4]) for a, b in itertools.combinations(boxes, 2) if overlap(a, b)]
+    assert touching == []
+    width = float(root.get("width"))
+    assert [b[4] for b in boxes if b[0] < 0 or b[2] > width] == []
+    bars = [b for b in root.iter(SVG + "rect") if b.get("width") != "100%"]
+    extents = [[float(b.get(k)) for k in ("x", "y", "width", "height")] for b in bars]
+    corners = [(x, y, x + w, y + h) for x, y, w, h in extents if w]
+    assert [b[4] for b in boxes for bar in corners if overlap(b, bar)] == []
+
+
+def test_speedups_and_slowdowns_are_apart(drawn):
+    root, factors = drawn
+    colors = {"#1b7837": 1, "#b2182b": -1}
+    bars = [b for b in root.iter(SVG + "rect") if b.get("fill") in colors]
+    sides = [1 if f > 1 else -1 for f in factors if f != 1.001]
+    assert [colors[b.get("fill")] for b in bars] == sides
+    faster = [b for b in bars if colors[b.get("fill")] == 1]
+    slower = [b for b in bars if colors[b.get("fill")] == -1]
+    (middle,) = {float(b.get("x")) for b in faster}
+    ends = [float(b.get("x")) + float(b.get("width")) for b in slower]
+    assert ends == pytest.approx([middle] * len(slower), abs=0.11)
+    # A factor and its inverse have bars of one length.
+    assert float(faster[0].get("width")) == float(slower[-1].get("width"))
 
 
 def test_drawn_from_json(measured):

@@ -10,19 +10,25 @@
 #include "tools/common/File.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /// In pixels.
 enum {
-  WIDTH = 900,
+  WIDTH = 1100,
   LEFT = 190,  // where bars begin
-  RIGHT = 610, // where the axis ends
+  RIGHT = 560, // where the axis ends
   TOP = 84,
-  COLUMN = 66, // of numbers beside the bars
+  COLUMN = 76,   // of numbers beside the bars
+  EQUAL = 928,   // where neither is faster: slower to its left, faster right
+  SPEED_UP = 90, // the longest bar from there
+  RATIO = WIDTH - 16,
   BAR = 11,
   ROW_HEIGHT = 30,
   HEADING_HEIGHT = 28,
 };
+
+static const char FASTER[] = "#1b7837", SLOWER[] = "#b2182b", SAME[] = "#666";
 
 /// A bar chart in the making.
 typedef struct Chart {
@@ -31,6 +37,8 @@ typedef struct Chart {
   double peak;
   /// The fraction at the end of the axis, 1 unless a bar needs more.
   double end;
+  /// Of the longest bar of a speed-up or a slow-down, the logarithm.
+  double longest;
 } Chart;
 
 /// Prints text, escaping XML's special characters.
@@ -45,6 +53,12 @@ static void printText(FILE *file, const char *text) {
     else if ((unsigned char)*text >= ' ')
       fputc(*text, file);
   }
+}
+
+/// How many times as fast the fused op is, as a logarithm: below 0 it is
+/// slower.
+static double speedUp(const Row *row) {
+  return log2(row->separateMicroseconds / row->microseconds);
 }
 
 static double fraction(const Chart *chart, double bytes, double microseconds) {
@@ -102,25 +116,56 @@ static void printLegend(FILE *file) {
             entries[i].text);
 }
 
+/// As many decimals as leave three to five digits.
+static int decimalsOf(double value) {
+  return value < 100 ? 2 : value < 1000 ? 1 : 0;
+}
+
 static void printAxis(const Chart *chart, int bottom) {
   for (int i = 0; i <= 4; ++i) {
     double value = chart->end * i / 4, x = positionOf(chart, value);
     fprintf(chart->file,
             "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" "
             "stroke=\"#ddd\"/><text x=\"%.1f\" y=\"%d\" "
-            "text-anchor=\"middle\" fill=\"#666\">%.2f</text>\n",
-            x, TOP - 6, x, bottom, x, TOP - 12, value);
+            "text-anchor=\"middle\" fill=\"#666\">%.*f</text>\n",
+            x, TOP - 6, x, bottom, x, TOP - 12, decimalsOf(value), value);
   }
 }
 
 /// The names of the columns beside the bars.
-static void printColumns(FILE *file) {
-  static const char *const names[] = {"of peak", "µs", "× copy", "speed-up"};
-  for (int i = 0; i < 4; ++i)
+static void printColumns(FILE *file, int bottom) {
+  static const char *const names[] = {"of peak", "µs", "× copy"};
+  for (int i = 0; i < 3; ++i)
     fprintf(file,
             "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" "
             "fill=\"#666\">%s</text>\n",
             RIGHT + COLUMN * (i + 1), TOP - 12, names[i]);
+  fprintf(file,
+          "<text x=\"%d\" y=\"%d\" text-anchor=\"end\" fill=\"%s\">slower"
+          "</text><text x=\"%d\" y=\"%d\" fill=\"%s\">faster than separate"
+          "</text>\n",
+          EQUAL - 8, TOP - 12, SLOWER, EQUAL + 8, TOP - 12, FASTER);
+  fprintf(file,
+          "<line x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\" "
+          "stroke=\"#888\"/>\n",
+          EQUAL, TOP - 6, EQUAL, bottom);
+}
+
+/// A bar to the right for a speed-up, to the left for a slow-down, by its
+/// logarithm, and the factor.
+static void printSpeedUp(const Chart *chart, const Row *row, int y) {
+  double logarithm = speedUp(row);
+  double width = SPEED_UP * fabs(logarithm) / chart->longest;
+  // What is printed as 1.00 is neither.
+  const char *color = fabs(exp2(logarithm) - 1) < 0.005 ? SAME
+                      : logarithm < 0                   ? SLOWER
+                                                        : FASTER;
+  fprintf(chart->file,
+          "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
+          "fill=\"%s\"/><text x=\"%d\" y=\"%d\" text-anchor=\"end\" "
+          "fill=\"%s\">%.2f</text>\n",
+          logarithm < 0 ? EQUAL - width : EQUAL, y + 3, width, 2 * BAR - 5,
+          color, RATIO, y + BAR + 3, color, exp2(logarithm));
 }
 
 static void printBar(const Chart *chart, double value, int y,
@@ -150,10 +195,11 @@ static void printRow(const Chart *chart, const Row *row, int y) {
   printBar(chart,
            fraction(chart, (double)row->bytes, row->separateMicroseconds),
            y + BAR + 1, "#bbb");
+  double overCopy = row->microseconds / row->copyMicroseconds;
   printCell(file, 0, y, 3, value);
-  printCell(file, 1, y, 2, row->microseconds);
-  printCell(file, 2, y, 2, row->microseconds / row->copyMicroseconds);
-  printCell(file, 3, y, 2, row->separateMicroseconds / row->microseconds);
+  printCell(file, 1, y, decimalsOf(row->microseconds), row->microseconds);
+  printCell(file, 2, y, decimalsOf(overCopy), overCopy);
+  printSpeedUp(chart, row, y);
 }
 
 static void printRows(const Chart *chart) {
@@ -177,21 +223,29 @@ static double axisEnd(const Chart *chart) {
   double end = 1;
   for (size_t i = 0; i < chart->report->numRows; ++i) {
     const Row *row = &chart->report->rows[i];
-    double value = fraction(chart, (double)row->bytes, row->microseconds);
-    end = value > end ? value : end;
+    double least = fmin(row->microseconds, row->separateMicroseconds);
+    end = fmax(end, fraction(chart, (double)row->bytes, least));
   }
   return end;
 }
 
+/// That of a factor of two, or the largest one.
+static double longestSpeedUp(const Report *report) {
+  double longest = 1;
+  for (size_t i = 0; i < report->numRows; ++i)
+    longest = fmax(longest, fabs(speedUp(&report->rows[i])));
+  return longest;
+}
+
 static gqStatus writeSvg(FILE *file, const void *data) {
   const Report *report = data;
-  Chart chart = {file, report, reportPeak(report), 1};
+  Chart chart = {file, report, reportPeak(report), 1, longestSpeedUp(report)};
   chart.end = axisEnd(&chart);
   int bottom = chartBottom(report);
   printHead(&chart, bottom);
   printLegend(file);
   printAxis(&chart, bottom);
-  printColumns(file);
+  printColumns(file, bottom);
   printRows(&chart);
   fputs("</svg>\n", file);
   return GQ_OK;
