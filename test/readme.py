@@ -45,8 +45,8 @@ def has_gpu():
 
 
 FILES = ["README.md", "docs/tutorial.md", "docs/howto.md"]
-# What is shown, not run: a part of a program, a formula.
-SHOWN = {"cmake", "text"}
+# What is shown, not run: a part of a program, settings of an editor, a formula.
+SHOWN = {"cmake", "json", "lua", "text"}
 
 
 def blocks(text):

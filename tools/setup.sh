@@ -20,7 +20,7 @@ packages=(
   libmlir-22-dev libxml2-dev libzstd-dev lld-22 llvm-22-dev llvm-22-tools
   mlir-22-tools ninja-build python3-venv zlib1g-dev
 )
-[ $tests = OFF ] || packages+=(libclang-rt-22-dev)
+[ $tests = OFF ] || packages+=(libclang-rt-22-dev pkg-config)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null |

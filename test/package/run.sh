@@ -42,6 +42,30 @@ refuse "gq's headers need dlpack/dlpack.h" "$here" "$work/no-dlpack" \
 refuse "abacus" "$here" "$work/abacus" -DCAPI_TEST_DIR="$here/../capi" \
   -DCOMPONENT=abacus
 
+# The dialect's classes, from C++ (clang++ by the same standard library as MLIR).
+cmake -G Ninja -S "$here/cpp" -B "$work/cpp" -DCMAKE_PREFIX_PATH="$work/prefix" \
+  -DCMAKE_CXX_COMPILER=clang++-22 >/dev/null
+cmake --build "$work/cpp" >/dev/null
+"$work/cpp/classes" | grep -q 'gq.block_quantize format(nvfp4)'
+
+# Without CMake: by pkg-config, the runtime also as an archive.
+export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig
+clang-22 "$here/../capi/build_and_run.c" $(pkg-config --cflags --libs gq) \
+  -Wl,-rpath,"$work/prefix/lib" -o "$work/by-pkg-config"
+"$work/by-pkg-config" | "$filecheck" "$here/../capi/build_and_run.c"
+clang-22 "$here/runtime/runtime_only.c" $(pkg-config --cflags gq_runtime) \
+  "$(pkg-config --variable=libdir gq_runtime)/libgq_runtime.a" \
+  $(pkg-config --static --libs-only-other --libs-only-l gq_runtime |
+    sed 's/-lgq_runtime//') -o "$work/static"
+[ "$("$work/static")" = "OK 38 d7 01" ]
+if ldd "$work/static" | grep libgq; then
+  echo "the static runtime needs libgq_runtime.so"
+  exit 1
+fi
+for file in LICENSE README.md docs/howto.md examples/ahead_of_time/main.c; do
+  [ -s "$work/prefix/share/doc/gq/$file" ] || { echo "no $file"; exit 1; }
+done
+
 # The runtime alone needs no LLVM, neither to be found nor to run.
 configure "$here/runtime" "$work/runtime" >/dev/null
 cmake --build "$work/runtime" >/dev/null
@@ -57,3 +81,4 @@ refuse find_package_with_the_component_compiler "$here/runtime" \
 # The installed tools run where they are.
 "$work/prefix/bin/gq-opt" "$here/../../examples/moe_layer.mlir" >/dev/null
 "$work/prefix/bin/gq-run" --version
+"$work/prefix/bin/gq-reduce" --help >/dev/null

@@ -21,6 +21,9 @@
 /// What an operand must be: verification of the dialect knows more of it.
 struct gqOperandType;
 
+// libgq.so exports the classes below, and nothing of MLIR.
+#pragma GCC visibility push(default)
+
 namespace gq {
 /// Verifies types and number of the operands and results of an op of the
 /// dialect; `types` has a row for each position in its list of
@@ -47,5 +50,7 @@ public:
 
 #define GET_OP_CLASSES
 #include "gq/IR/GqOps.h.inc"
+
+#pragma GCC visibility pop
 
 #endif // GQ_IR_GQ_H
