@@ -8,8 +8,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$(realpath -m "${1:-dist}")
-tools/setup.sh --tests gqDeviceBitcode gq-tools device_kernels \
-  gqDeviceTestKernels
+tools/setup.sh --tests gqDeviceBitcode gq-opt gq-tools device_kernels \
+  gqDeviceTestKernels gq_runtime_static
 build=$(realpath -m "${GQ_BUILD_DIR:-build}")
 
 stage=$(mktemp -d)
@@ -24,6 +24,14 @@ cp -r golden examples LICENSE test/gpu/test.sh "$stage/gq"
 cp test/gpu/*.{py,def,mlir} "$build/bin/device_kernels" \
   test/python/{cases,elements,oracle,values}.py "$stage/gq/test"
 ln -s ../bin/gq-tools "$stage/gq/test/gq-test-compiled"
+# The how-to guide's program that is compiled ahead of time.
+"$build/bin/gq-opt" examples/ahead_of_time/quantize.mlir \
+  --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' |
+  mlir-translate-22 --mlir-to-llvmir |
+  llc-22 -O3 -relocation-model=pic -filetype=obj -o "$stage/quantize.o"
+clang-22 -DGPU examples/ahead_of_time/main.c "$stage/quantize.o" -Iinclude \
+  "$build/lib/libgq_runtime.a" -lm -ldl -pthread \
+  -o "$stage/gq/test/ahead-of-time-sm_90a"
 
 # The kernels of device_kernels: machine code, or PTX for the driver.
 ptxas=$(sed -n 's/^GQ_DEVICE_TEST_PTXAS:FILEPATH=//p' "$build/CMakeCache.txt")

@@ -49,5 +49,16 @@ mm=(test/mm_kernels-"$chip".*)
 wgrad=(test/wgrad_kernels-"$chip".*)
 [ ! -e "${wgrad[0]}" ] ||
   run "kernels of the gradient of weights" test/device_kernels wgrad "${wgrad[0]}"
+# What it must print follows from its input: 6/6 and 3/6 are the scales.
+ahead_of_time() {
+  if [ "$("test/ahead-of-time-$chip")" = "expert 0: codes 77, scale 38
+expert 1: codes ff, scale 30" ]; then
+    echo "1 passed, 0 failed"
+  else
+    echo "0 passed, 1 failed"
+  fi
+}
+[ ! -e "test/ahead-of-time-$chip" ] ||
+  run "compiled ahead of time" ahead_of_time
 echo "all: $passed passed, $failed failed"
 [ "$failed" -eq 0 ]
