@@ -887,6 +887,10 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
 /// Without a kernel, several that share all numbers of rows per group.
 static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
                             gqGpuAddress statusWord) {
+  if (mlirOperationGetNumRegions(op))
+    return gqOpError(op, "needs its epilogue as an op of its own to be lowered "
+                         "to kernels; run gq-expand-epilogues before "
+                         "bufferization");
   gqGroupedMm desc = gqGroupedMmGet(op);
   gqMmKernel kernel = gqMmGetKernel(op);
   if (kernel != GQ_MM_KERNEL_AUTO)

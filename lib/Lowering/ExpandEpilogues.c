@@ -236,10 +236,9 @@ static bool hasEpilogue(MlirOperation op) {
          mlirOperationGetNumResults(op);
 }
 
-void gqExpandEpilogues(MlirOperation root, bool onlyHalves) {
+void gqExpandEpilogues(MlirOperation root) {
   gqOpList ops = gqCollect(root, hasEpilogue);
   for (intptr_t i = 0; i < ops.size; ++i)
-    if (!onlyHalves || gqGroupedMmGetPairs(ops.ops[i]) == GQ_PAIRS_HALVES)
-      expand(ops.ops[i]);
+    expand(ops.ops[i]);
   gqOpListFree(&ops);
 }

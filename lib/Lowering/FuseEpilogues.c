@@ -255,9 +255,11 @@ void gqFuseEpilogues(MlirOperation root) {
     Match m;
     const char *reason = match(ops.ops[i], &m);
     reason = reason ? reason : check(&m);
-    if (!reason)
+    if (!reason) {
+      gqRemarkPassed(mlirOperationGetLocation(m.generic), passName,
+                     "fused into the op that makes its input");
       fuse(&m);
-    else if (reason[0])
+    } else if (reason[0])
       gqRemarkMissed(mlirOperationGetLocation(ops.ops[i]), passName, reason);
   }
   gqOpListFree(&ops);

@@ -123,13 +123,7 @@ GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowGather, gqFuseRowGathers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseEpilogues, gqFuseEpilogues)
-struct GqExpandEpiloguesPass
-    : impl::GqExpandEpiloguesBase<GqExpandEpiloguesPass> {
-  using GqExpandEpiloguesBase::GqExpandEpiloguesBase;
-  void runOnOperation() override {
-    gqExpandEpilogues(wrap(getOperation()), onlyHalves);
-  }
-};
+GQ_DEFINE_INFALLIBLE_PASS(GqExpandEpilogues, gqExpandEpilogues)
 GQ_DEFINE_INFALLIBLE_PASS(GqFreshInits, gqFreshInits)
 GQ_DEFINE_INFALLIBLE_PASS(GqStrictFloats, gqStrictFloats)
 GQ_DEFINE_INFALLIBLE_PASS(GqLowerDeallocations, gqLowerDeallocations)

@@ -27,7 +27,7 @@ void gqFuseRowGathers(MlirOperation root);
 void gqFuseProducers(MlirOperation root);
 void gqExpandProducers(MlirOperation root);
 void gqFuseEpilogues(MlirOperation root);
-void gqExpandEpilogues(MlirOperation root, bool onlyHalves);
+void gqExpandEpilogues(MlirOperation root);
 MlirLogicalResult gqProtectArguments(MlirOperation module);
 void gqFreshInits(MlirOperation root);
 void gqStrictFloats(MlirOperation root);

@@ -156,10 +156,6 @@ def GqExpandEpilogues : Pass<"gq-expand-epilogues"> {
     a `gq.grouped_mm` on tensors with an `epilogue` becomes one without and a
     `linalg.generic`, which leaves rows of no group as they are.
   }];
-  let options = [
-    Option<"onlyHalves", "only-halves", "bool", /*default=*/"false",
-           "Just those of pairs(halves), which GPU kernels do not take">,
-  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect",

@@ -124,3 +124,18 @@ module {
   }
 }
 func.func @beside_the_copy() { return }
+
+// -----
+
+func.func @epilogue(%a: memref<?x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
+    %o: memref<4xi32>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{needs its epilogue as an op of its own to be lowered to kernels}}
+  gq.grouped_mm ins(%a, %b : memref<?x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
+      groups(%o : memref<4xi32>)
+      epilogue {
+      ^bb0(%x: f32):
+        gq.yield %x : f32
+      }
+      outs(%c : memref<?x32xf32>)
+  return
+}
