@@ -290,67 +290,59 @@ def linear_gradients():
 @test
 def operators():
     """opcheck: schema, fake, autograd, ahead-of-time dispatch, also of dynamic
-    shapes."""
+    shapes; on what the functions of gq.torch pass to their operators."""
     x = torch.randn(128, 64, device=WHERE).bfloat16()
     offsets = torch.tensor([0, 64, 128], dtype=torch.int32, device=WHERE)
-    ops = torch.ops.gq
     # The check of the schema computes with results, as torch does not with f8,
     # and copies them, as it does not f4.
-    fmt = "mxfp8_e4m3"
-    checks = (
+    few = (
         "test_autograd_registration", "test_faketensor", "test_aot_dispatch_static",
         "test_aot_dispatch_dynamic",
     )  # fmt: skip
-
-    def check_operator(op, arguments):
-        torch.library.opcheck(op.default, arguments, test_utils=checks)
-
-    check_operator(
-        ops.grouped_block_quantize,
-        ([x], None, offsets, *[None] * 8, fmt, None, None, "all", "usual", "usual", None,
-         True, "float32", False, True, True),
-    )  # fmt: skip
-    q = gq.grouped_block_quantize(x, offsets, fmt, columnwise=True)
-    w = gq.quantize_weights(x.reshape(2, 64, 64), fmt)
-    check_operator(
-        ops.grouped_mm,
-        (q.data, w.data, q.scales, w.scales, offsets, q.scale_offsets, *[None] * 4, fmt,
-         fmt, "k", "bfloat16", True),
-    )  # fmt: skip
-    check_operator(ops.group_offsets, (offsets.diff(), "int32", True, True))
-    columns = q.columnwise_data, q.columnwise_scales
-    check_operator(
-        ops.grouped_wgrad,
-        (columns[0], columns[0], columns[1], columns[1], offsets, None, fmt, fmt, 64, 64,
-         "float32"),
-    )  # fmt: skip
-    check_operator(
-        ops.grouped_dequantize,
-        (q.data, q.scales, offsets, q.scale_offsets, *[None] * 5, fmt, None, None,
-         "rowwise", None, "bfloat16", True, False),
-    )  # fmt: skip
-    check_operator(ops.block_quantize, (x, None, fmt))
-    rows = gq.block_quantize(x, fmt)
-    check_operator(ops.block_dequantize, (*rows, None, fmt, "float32"))
-    check_operator(
-        ops.preprocess_grouped_matmul_sf, (rows.scales, offsets, q.scale_offsets, fmt, True)
-    )
+    everything = ("test_schema", *few)
+    m, fmt = gq.torch, "mxfp8_e4m3"
     largest = torch.tensor([4.0, 4.0], device=WHERE)
-    check_operator(
-        ops.grouped_quantize,
-        ([x], None, offsets, None, None, largest, None, "fp8_e4m3", "all", True, True,
-         None, True, None, True),
-    )  # fmt: skip
-    torch.library.opcheck(
-        ops.grouped_amax.default,
-        ([x], None, offsets, None, None, None, "all", None, None, True, False, True, True),
-    )
     history, scale = torch.zeros(4, 2, device=WHERE), torch.ones(2, device=WHERE)
-    torch.library.opcheck(
-        ops.update_scales.default, (largest, history, scale, "fp8_e4m3", "max", 0)
-    )
-    grad = x.float().requires_grad_()
-    torch.library.opcheck(ops.fake_quantize.default, (grad, offsets, "nvfp4"))
+    q = m.grouped_block_quantize(x, offsets, fmt, columnwise=True)
+    w = m.quantize_weights(x.reshape(2, 64, 64), fmt)
+    rows = m.block_quantize(x, fmt)
+    checks = {
+        "grouped_block_quantize": (few, lambda: m.grouped_block_quantize(
+            x, offsets, fmt, columnwise=True, amax=True, dbias="float32")),
+        "grouped_mm": (few, lambda: m.grouped_mm(q, w)),
+        "grouped_wgrad": (few, lambda: m.grouped_wgrad(q, q)),
+        "grouped_dequantize": (few, lambda: m.grouped_dequantize(q)),
+        "block_quantize": (few, lambda: m.block_quantize(x, fmt)),
+        "block_dequantize": (few, lambda: m.block_dequantize(rows)),
+        "preprocess_grouped_matmul_sf": (few, lambda: m.preprocess_grouped_matmul_sf(
+            rows.scales, offsets, q.scale_offsets, fmt)),
+        "grouped_quantize": (few, lambda: m.grouped_quantize(
+            x, offsets, outer_amax=largest, columnwise=True, amax=True)),
+        "group_offsets": (everything, lambda: m.group_offsets(offsets.diff())),
+        "grouped_amax": (everything, lambda: m.grouped_amax(
+            x, offsets, row_amax=True, column_amax=True)),
+        "update_scales": (everything, lambda: m.update_scales(largest, history, scale)),
+        "fake_quantize": (everything, lambda: m.fake_quantize(
+            x.float().requires_grad_(), offsets)),
+    }  # fmt: skip
+    calls = []
+
+    class Record(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, op, types, arguments=(), options=None):
+            if op.namespace == "gq":
+                calls.append((op, arguments))
+            return op(*arguments, **(options or {}))
+
+    for name, (utilities, call) in checks.items():
+        calls.clear()
+        with Record():
+            call()
+        [(op, arguments)] = calls
+        assert op._schema.name == f"gq::{name}", op
+        torch.library.opcheck(op, arguments, test_utils=utilities)
+    made = {n.removeprefix("gq::") for n in torch._C._dispatch_get_all_op_names()
+            if n.startswith("gq::")}  # fmt: skip
+    assert made == set(checks), made ^ set(checks)
 
 
 class Experts(torch.nn.Module):
@@ -617,11 +609,11 @@ def host_times():
 
     for name, call in calls.items():
         report(name, call)
-    # Through C alone: the call of a plan, whose frame holds the addresses.
-    planner = gq._functions._quantize_planner
-    options = (1, "nvfp4", None, None, "all", True, False, None, False, False, True, True)
-    arrays = (x, None, offsets, *[None] * 7)
-    plan = planner._make(gq.torch._KIND, options, arrays, out, planner._names, {})
+    # Through C alone: the call of the plan of the second row.
+    plans = gq._functions._quantize_planner._plans
+    plans.clear()
+    calls["the same with out"]()
+    [plan] = plans.values()
     frame = gq._arrays.Frame()
     assert gq.torch._KIND.read(frame, (x, offsets, *out))
     invoke, stream = gq._call._invoke_at, gq.torch._KIND.stream(plan._device)

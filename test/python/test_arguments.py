@@ -88,7 +88,6 @@ FUNCTIONS = {
         gq.group_offsets, dict(counts=((G,), "i64")),
         dict(out=[((G + 1,), "i32"), ((G,), "i32")]),
     ),
-    "group_offsets": (gq.group_offsets, dict(counts=STARTS), {}),
     "grouped_amax": (
         gq.grouped_amax, dict(x=X, offsets=OFFSETS, row_indices=((M,), "i64")), {},
     ),
@@ -171,8 +170,6 @@ def refuse(function, name, defect, device):
     """Calls a function with an array that has a defect; what is wrong, or None."""
     arrays = FUNCTIONS[function][1]
     call, made, options = arguments(function, device)
-    if len(arrays) == 1 and defect in ("the host, or a device", "another device"):
-        return None  # Where it is, it is right.
     made[name] = DEFECTS[defect](*arrays[name], device)
     if made[name] is None:
         return None
