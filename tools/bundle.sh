@@ -29,7 +29,9 @@ ln -s ../bin/gq-tools "$stage/gq/test/gq-test-compiled"
   --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' |
   mlir-translate-22 --mlir-to-llvmir |
   llc-22 -O3 -relocation-model=pic -filetype=obj -o "$stage/quantize.o"
-clang-22 -DGPU examples/ahead_of_time/main.c "$stage/quantize.o" -Iinclude \
+sanitize=$(sed -n 's/^GQ_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
+clang-22 ${sanitize:+-fsanitize=$sanitize -shared-libsan} -DGPU \
+  examples/ahead_of_time/main.c "$stage/quantize.o" -Iinclude \
   "$build/lib/libgq_runtime.a" -lm -ldl -pthread \
   -o "$stage/gq/test/ahead-of-time-sm_90a"
 

@@ -53,7 +53,9 @@ export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig
 clang-22 "$here/../capi/build_and_run.c" $(pkg-config --cflags --libs gq) \
   -Wl,-rpath,"$work/prefix/lib" -o "$work/by-pkg-config"
 "$work/by-pkg-config" | "$filecheck" "$here/../capi/build_and_run.c"
-clang-22 "$here/runtime/runtime_only.c" $(pkg-config --cflags gq_runtime) \
+sanitize=$(sed -n 's/^GQ_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
+clang-22 ${sanitize:+-fsanitize=$sanitize -shared-libsan} \
+  "$here/runtime/runtime_only.c" $(pkg-config --cflags gq_runtime) \
   "$(pkg-config --variable=libdir gq_runtime)/libgq_runtime.a" \
   $(pkg-config --static --libs-only-other --libs-only-l gq_runtime |
     sed 's/-lgq_runtime//') -o "$work/static"

@@ -243,6 +243,7 @@ def test_entry(entry):
 
 
 @pytest.mark.parametrize("text, message", [
+    ("", "^COMPILE_ERROR: the module has no public function$"),
     ("func.func @f(", "^COMPILE_ERROR: <mlir>:1:13: error: expected"),
     ("func.func @f() {\n  return %nothing : i32 }",
      "^COMPILE_ERROR: <mlir>:2:10: error: .*undeclared"),

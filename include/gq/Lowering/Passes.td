@@ -142,10 +142,11 @@ def GqFuseEpilogues : Pass<"gq-fuse-epilogues"> {
     The pipelines do not run it: `gq-fuse-producers` moves the same op into the
     quantization behind it, and which is faster has not been measured.
 
-    A pair is left alone, and a remark of the category `gq-fuse-epilogues` says
-    why, if something else uses the product, if rows of no group have values (the
-    `outs` of the `gq.grouped_mm` are no `tensor.empty`), if the op behind has
-    other inputs or is not of `arith` and `math` alone, or if N is not static.
+    A pair is left alone, and a missed remark of the category
+    `gq-fuse-epilogues` says why, if something else uses the product, if rows of
+    no group have values (the `outs` of the `gq.grouped_mm` are no
+    `tensor.empty`), if the op behind has other inputs or is not of `arith` and
+    `math` alone, or if N is not static. A passed remark says what was fused.
   }];
 }
 
