@@ -15,12 +15,14 @@
 #include "Ops.h"
 #include "gq-c/Dialect.h"
 
+#include "mlir/Bytecode/BytecodeImplementation.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Rewrite.h"
 #include "mlir/CAPI/Support.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
@@ -228,6 +230,31 @@ struct Inliner : DialectInlinerInterface {
 };
 } // namespace
 
+namespace {
+/// The version of the dialect in bytecode. Attributes are in it as their text.
+struct Bytecode : BytecodeDialectInterface {
+  Bytecode(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
+  struct Version : DialectVersion {
+    uint64_t number = 0;
+  };
+  void writeVersion(DialectBytecodeWriter &writer) const final {
+    writer.writeVarInt(GQ_BYTECODE_VERSION);
+  }
+  std::unique_ptr<DialectVersion>
+  readVersion(DialectBytecodeReader &reader) const final {
+    auto version = std::make_unique<Version>();
+    if (failed(reader.readVarInt(version->number)))
+      return nullptr;
+    if (version->number <= GQ_BYTECODE_VERSION)
+      return version;
+    reader.emitError() << "bytecode of the gq dialect has version "
+                       << version->number << ", and this gq reads up to "
+                       << int(GQ_BYTECODE_VERSION);
+    return nullptr;
+  }
+};
+} // namespace
+
 /// A memref of `ins` is read; one of `outs` is written, and read where the op
 /// leaves elements alone. Tensors have no effects.
 static void
@@ -240,6 +267,16 @@ getMemRefEffects(DestinationStyleOpInterface op,
     if (op.isDpsInit(&operand))
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
   }
+}
+
+/// A result has the extents of the operand of `outs` that it is tied to.
+static LogicalResult reifyShapes(DestinationStyleOpInterface op,
+                                 OpBuilder &builder,
+                                 ReifiedRankedShapedTypeDims &shapes) {
+  for (OpResult result : op->getResults())
+    shapes.push_back(tensor::getMixedSizes(builder, op.getLoc(),
+                                           op.getTiedOpOperand(result)->get()));
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,6 +302,10 @@ LogicalResult gq::verifyOperandTypes(Operation *op,
   Speculation::Speculatability gq::OP##Op::getSpeculatability() {              \
     return gqCannotFail(wrap(getOperation())) ? Speculation::Speculatable      \
                                               : Speculation::NotSpeculatable;  \
+  }                                                                            \
+  LogicalResult gq::OP##Op::reifyResultShapes(                                 \
+      OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {               \
+    return reifyShapes(*this, builder, shapes);                                \
   }                                                                            \
   bool gqOperationIsA##OP(MlirOperation op) {                                  \
     return isa<gq::OP##Op>(unwrap(op));                                        \
@@ -317,7 +358,7 @@ void gq::GqDialect::initialize() {
 #define GET_OP_LIST
 #include "gq/IR/GqOps.cpp.inc"
       >();
-  addInterfaces<Inliner>();
+  addInterfaces<Bytecode, Inliner>();
 #define GQ_OP(OP, MNEMONIC)                                                    \
   OP##Op::attachInterface<Bufferization<OP##Op>>(*getContext());
 #include "gq/Runtime/Ops.def"

@@ -29,6 +29,11 @@ MlirLogicalResult gqGroupedWgradVerify(MlirOperation op);
 MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op);
 MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op);
 
+/// The version of the dialect in bytecode, which is that of the lists of
+/// operands of Ops.def: an op's operand segments are stored by position. Files
+/// from before there was one have none; their lists are those of version 1.
+enum { GQ_BYTECODE_VERSION = 1 };
+
 /// Whether an op that runs where the program would not run it, such as before a
 /// loop that may have no iteration, could not be noticed. Offsets, row indices
 /// and extents that are dynamic may be wrong, which fails.

@@ -30,8 +30,10 @@ def Gq_Dialect : Dialect {
     failing is not an effect. An op whose results are unused is erased, and its
     failure with it; equal ops are merged, and fail once. But no op runs where
     the program would not run it, such as before a loop with no iterations,
-    unless it cannot fail, as `gq.block_quantize` on static extents cannot. On
-    memrefs the ops read all operands and write their `outs`.
+    unless it cannot fail: `gq.block_quantize`, `gq.block_dequantize` and
+    `gq.update_scales` on static extents, and the first two where `outs` are
+    `tensor.empty` of as many rows as the input. On memrefs the ops read all
+    operands and write their `outs`.
 
     **Groups.** `offsets` holds G+1 row starts, the last of which bounds the
     last group, or G row starts, in which case the last group runs to the last
@@ -80,6 +82,7 @@ def Gq_Dialect : Dialect {
     Each group is padded to 128 rows and 4 columns; padding is zero.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
 #endif // GQ_IR_DIALECT_TD

@@ -15,6 +15,7 @@
 include "gq/IR/GqAttrs.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 //===----------------------------------------------------------------------===//
@@ -114,7 +115,10 @@ class Gq_Op<string mnemonic, string firstInit, list<Trait> traits = []>
     : Op<Gq_Dialect, mnemonic,
          !listconcat([DestinationStyleOpInterface,
                       DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-                      DeclareOpInterfaceMethods<ConditionallySpeculatable>],
+                      DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+                      DeclareOpInterfaceMethods<
+                          ReifyRankedShapedTypeOpInterface,
+                          ["reifyResultShapes"]>],
                      traits, [Gq_OperandTypes])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasVerifier = 1;
