@@ -146,6 +146,22 @@ namespace gq {
 #include "gq/IR/GqTypeConstraints.cpp.inc"
 } // namespace gq
 
+/// Reads the attributes of an op from bytecode, a dictionary: one that an older
+/// gq did not have is missing there, and has the value of one that is left out.
+template <typename OpTy>
+static LogicalResult readNamedProperties(DialectBytecodeReader &reader,
+                                         OperationState &state) {
+  if (failed(reader.getDialectVersion<gq::GqDialect>()))
+    return reader.emitError(
+        "bytecode of the gq dialect without a version is not read");
+  DictionaryAttr attributes;
+  if (failed(reader.readAttribute(attributes)))
+    return failure();
+  return OpTy::setPropertiesFromAttr(
+      state.getOrAddProperties<typename OpTy::Properties>(), attributes,
+      [&] { return reader.emitError(); });
+}
+
 #define GET_OP_CLASSES
 #include "gq/IR/GqOps.cpp.inc"
 
@@ -231,7 +247,8 @@ struct Inliner : DialectInlinerInterface {
 } // namespace
 
 namespace {
-/// The version of the dialect in bytecode. Attributes are in it as their text.
+/// The version of the dialect in bytecode. An attribute is in it as its text,
+/// under its name.
 struct Bytecode : BytecodeDialectInterface {
   Bytecode(Dialect *dialect) : BytecodeDialectInterface(dialect) {}
   struct Version : DialectVersion {

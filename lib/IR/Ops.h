@@ -29,9 +29,9 @@ MlirLogicalResult gqGroupedWgradVerify(MlirOperation op);
 MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op);
 MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op);
 
-/// The version of the dialect in bytecode, which is that of the lists of
-/// operands of Ops.def: an op's operand segments are stored by position. Files
-/// from before there was one have none; their lists are those of version 1.
+/// The version of the dialect in bytecode. It changes where an op gets an
+/// operand or what is there changes its meaning: attributes are stored by name,
+/// but how many operands there are of each kind by position.
 enum { GQ_BYTECODE_VERSION = 1 };
 
 /// Whether an op that runs where the program would not run it, such as before a

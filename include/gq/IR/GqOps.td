@@ -121,6 +121,8 @@ class Gq_Op<string mnemonic, string firstInit, list<Trait> traits = []>
                           ["reifyResultShapes"]>],
                      traits, [Gq_OperandTypes])> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
+  // In bytecode attributes have names (Dialect.cpp).
+  let useCustomPropertiesEncoding = 1;
   let hasVerifier = 1;
   let hasCanonicalizeMethod = 1;
   let extraClassDeclaration = [{
@@ -140,7 +142,15 @@ class Gq_Op<string mnemonic, string firstInit, list<Trait> traits = []>
       };
       return types;
     }
-  }];
+  }] # !if(useCustomPropertiesEncoding, [{
+    ::llvm::LogicalResult $cppClass::readProperties(
+        ::mlir::DialectBytecodeReader &reader, ::mlir::OperationState &state) {
+      return readNamedProperties<$cppClass>(reader, state);
+    }
+    void $cppClass::writeProperties(::mlir::DialectBytecodeWriter &writer) {
+      writer.writeAttribute(getPropertiesAsAttr(getContext(), getProperties()));
+    }
+  }], "");
 }
 
 defvar operandConstraints = [{
@@ -799,6 +809,7 @@ def Gq_UpdateScalesOp : Gq_Op<"update_scales", "history"> {
 
 def Gq_GroupOffsetsOp : Gq_Op<"group_offsets", "offsets"> {
   let summary = "Where groups begin, from how many rows they have";
+  let useCustomPropertiesEncoding = 0; // It has none.
   let description = [{
     The sums that the `groups` of the other ops are: for groups of `counts` rows,
     one after the other,
