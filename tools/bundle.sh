@@ -22,7 +22,7 @@ ln -s gq-tools "$stage/gq/bin/gq-bench"
 cp -r "$build/lib/gq" "$stage/gq/bin/gq"
 cp -r golden examples LICENSE test/gpu/test.sh "$stage/gq"
 cp test/gpu/*.{py,def,mlir} "$build/bin/device_kernels" \
-  test/python/{cases,elements,oracle,values}.py "$stage/gq/test"
+  test/python/{cases,elements,epilogues,oracle,values}.py "$stage/gq/test"
 ln -s ../bin/gq-tools "$stage/gq/test/gq-test-compiled"
 # The how-to guide's program that is compiled ahead of time.
 "$build/bin/gq-opt" examples/ahead_of_time/quantize.mlir \

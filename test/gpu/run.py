@@ -19,6 +19,7 @@ import activations
 import amaxes
 import dequantize
 import elements
+import epilogues
 import formats
 import hostile
 import numpy as np
@@ -783,30 +784,6 @@ def test_grouped_wgrad():
                        error if code else None if near else "wrong")  # fmt: skip
 
 
-def epilogue(pairs, product, out):
-    """max(gate, 0) * up of pairs, else x / 2 + 1: as MLIR, and of arrays."""
-    names = ["%e0", "%e1"] if pairs else ["%e0"]
-    lines, x = [], list(names)
-    if product != "f32":
-        x = [f"{name}f" for name in names]
-        lines = [f"{f} = arith.extf {e} : {product} to f32" for f, e in zip(x, names)]
-    if pairs:
-        lines += ["%zero = arith.constant 0.0 : f32",
-                  f"%relu = arith.maximumf {x[0]}, %zero : f32",
-                  f"%y = arith.mulf %relu, {x[1]} : f32"]  # fmt: skip
-    else:
-        lines += ["%half = arith.constant 0.5 : f32", "%one = arith.constant 1.0 : f32",
-                  f"%h = arith.mulf {x[0]}, %half : f32",
-                  "%y = arith.addf %h, %one : f32"]  # fmt: skip
-    result = "%y"
-    if out != "f32":
-        lines.append(f"%r = arith.truncf %y : f32 to {out}")
-        result = "%r"
-    arguments = ", ".join(f"{name} : {product}" for name in names)
-    body = "\n".join([*lines, f"gq.yield {result} : {out}"])
-    return f"epilogue {{\n^bb0({arguments}):\n{body}\n}}"
-
-
 def test_epilogues():
     """What an epilogue stores, against NumPy on what the same kernel stores without
     one: the same bytes. Rows of no group stay."""
@@ -838,20 +815,15 @@ def test_epilogues():
             c = floats_of(results[0]).astype(np.float32)
             for pairs in None, "interleaved", "halves":
                 columns = n // 2 if pairs else n
+                epilogue = epilogues.Epilogue(pairs, product)
+                of_pairs = epilogue.columns(c) if pairs else (c,)
                 with np.errstate(over="ignore"):
-                    if pairs:
-                        gate, up = np.split(c, 2, 1)
-                        if pairs == "interleaved":
-                            gate, up = c[:, ::2], c[:, 1::2]
-                        expected = np.maximum(gate, np.float32(0)) * up
-                    else:
-                        expected = c * np.float32(0.5) + np.float32(1)
-                expected = elements.encode(expected, out)
+                    expected = elements.encode(epilogue.apply(*of_pairs), out)
                 before = np.full((m, columns), 7, ELEMENTS[out])
                 expected[:2], expected[40:] = before[:2], before[40:]
                 clause = f"pairs({pairs})" if pairs else ""
                 code, error, results = run(
-                    module(kernel, clause, epilogue(pairs, product, out), columns, out),
+                    module(kernel, clause, epilogue.region(out), columns, out),
                     [*codes, offsets, before], arguments.target,
                 )  # fmt: skip
                 report(f"epilogue {kernel} {pairs} {product} to {out}",

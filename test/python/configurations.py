@@ -18,6 +18,7 @@ import amaxes
 import cases
 import dequantize
 import elements
+import epilogues
 import formats
 import matmul
 import numpy as np
@@ -671,7 +672,7 @@ class GroupedMm(Product):
     @staticmethod
     def build(c):
         block = test_grouped_wgrad.block_of(c["pair"][0])
-        epilogue = c["product"] and test_grouped_mm.Epilogue(c["pairs"], c["product"])
+        epilogue = c["product"] and epilogues.Epilogue(c["pairs"], c["product"])
         even = c["major"] == "n" or (epilogue and c["pairs"])
         n = oracle.up(c["n"], 2) if even else c["n"]
         p = test_grouped_mm.problem(
