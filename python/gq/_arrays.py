@@ -75,6 +75,23 @@ class Frame:
         return self._key[:words].tobytes()
 
 
+def _read(frame, arrays, part):
+    """Puts the addresses of arrays into the frame, and returns a key of what they are,
+    None if some are no arrays of the kind. `part` gives both of one."""
+    addresses, at, key = frame.addresses, 0, []
+    try:
+        for a in arrays:
+            if a is None:
+                key.append(None)
+            else:
+                addresses[at], what = part(a)
+                key.append(what)
+                at += 1
+    except (AttributeError, TypeError):
+        return None
+    return tuple(key)
+
+
 # GQ_MAX_OBJECTS and GQ_MAX_KEY.
 _OBJECTS, _KEY = 64, 64 * 9
 
@@ -91,20 +108,12 @@ class NumPy:
 
     @staticmethod
     def read(frame, arrays):
-        """Puts the addresses into the frame; a key, None if some are no arrays."""
-        addresses, at, key = frame.addresses, 0, []
-        try:
-            for a in arrays:
-                if a is None:
-                    key.append(None)
-                    continue
-                # A TypeError of whatever is no ndarray, such as a scalar.
-                key += a.dtype, _shape(a), a.flags.num
-                addresses[at] = _address(id(a) + _HEAD).value
-                at += 1
-        except (AttributeError, TypeError):
-            return None
-        return tuple(key)
+        return _read(frame, arrays, NumPy._part)
+
+    @staticmethod
+    def _part(a):
+        # A TypeError of whatever is no ndarray, such as a scalar.
+        return _address(id(a) + _HEAD).value, (a.dtype, _shape(a), a.flags.num)
 
     @staticmethod
     def pointer(a):
@@ -209,7 +218,7 @@ class Torch:
     def read(self, frame, arrays):
         """Puts the addresses into the frame; a key, None if some are no tensors.
 
-        gqReadObjects() takes a tenth of the time of attributes.
+        gqReadObjects() takes a fifth of the time of attributes.
         """
         if self._reader is not None:
             words = _read_objects(
@@ -217,18 +226,11 @@ class Torch:
             )
             if words:
                 return frame.key(words)
-        addresses, at, key = frame.addresses, 0, []
-        try:
-            for t in arrays:
-                if t is None:
-                    key.append(None)
-                    continue
-                key += t.dtype, t.shape, t.device, t.is_contiguous()
-                addresses[at] = t.data_ptr()
-                at += 1
-        except (AttributeError, TypeError):
-            return None
-        return tuple(key)
+        return _read(frame, arrays, Torch._part)
+
+    @staticmethod
+    def _part(t):
+        return t.data_ptr(), (t.dtype, t.shape, t.device, t.is_contiguous())
 
     @staticmethod
     def pointer(t):
@@ -374,19 +376,11 @@ class Arrays:
 
     @staticmethod
     def read(frame, arrays):
-        """Puts the addresses into the frame; a key, None if some are no Arrays."""
-        addresses, at, key = frame.addresses, 0, []
-        try:
-            for a in arrays:
-                if a is None:
-                    key.append(None)
-                    continue
-                key += a.dtype, a.shape, a.device, a._writable, a._layout
-                addresses[at] = a._pointer
-                at += 1
-        except (AttributeError, TypeError):
-            return None
-        return tuple(key)
+        return _read(frame, arrays, Arrays._part)
+
+    @staticmethod
+    def _part(a):
+        return a._pointer, (a.dtype, a.shape, a.device, a._writable, a._layout)
 
     @staticmethod
     def pointer(a):
