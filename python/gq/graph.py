@@ -347,11 +347,14 @@ class Graph:
         Raises:
           Error: COMPILE_ERROR, the message names the line that recorded the op.
         """
-        if not self._is_complete:
-            raise invalid_argument("the graph is not complete: its `with` has not ended")
         device = (_arrays.CPU, 0)
         if target != "cpu":
             device = (_arrays.CUDA, _arrays.current_device())
+        return self._compiled(device)
+
+    def _compiled(self, device):
+        if not self._is_complete:
+            raise invalid_argument("the graph is not complete: its `with` has not ended")
         return executable(self._text(True), device)
 
     def __call__(self, *arrays, stream=None):
@@ -360,10 +363,11 @@ class Graph:
         They are of NumPy, of torch or have __dlpack__; where the first one is decides
         the target.
         """
-        where = _arrays.CPU
+        device = (_arrays.CPU, 0)
         if arrays and hasattr(arrays[0], "__dlpack_device__"):
-            where = int(arrays[0].__dlpack_device__()[0])
-        module = self.compile("cuda" if where == _arrays.CUDA else "cpu")
+            kind, number = (int(d) for d in arrays[0].__dlpack_device__())
+            device = (kind, number) if kind == _arrays.CUDA else device
+        module = self._compiled(device)
         try:
             return module(*arrays, stream=stream)
         except Error as error:

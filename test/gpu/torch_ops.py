@@ -147,6 +147,27 @@ def silu_and_mul():
 
 
 @test
+def recorded_graph():
+    """A graph of two ops and element-wise work: the bytes of the functions. On a
+    device results are tensors."""
+    with gq.Graph() as g:
+        x, offsets = g.input("x", ["M", 256], "float32"), g.input("offsets", [4], "int32")
+        q = gq.grouped_block_quantize(gq.graph.map("relu", x * 2), offsets, "mxfp8_e4m3")
+        g.output(q.data, gq.grouped_dequantize(q, out_dtype="float32"))
+    x = torch.randn(300, 256, device=WHERE)
+    offsets = torch.tensor([0, 100, 100, 300], dtype=torch.int32, device=WHERE)
+    q = gq.grouped_block_quantize((x * 2).relu(), offsets, "mxfp8_e4m3")
+    wanted = [stored(q.data), stored(gq.grouped_dequantize(q, out_dtype="float32"))]
+    found = g(x, offsets)
+    if CUDA:
+        assert all(isinstance(t, torch.Tensor) and t.device == x.device for t in found)
+        found = [stored(t) for t in found]
+    for a, b in zip(found, wanted, strict=True):
+        assert (a.view(b.dtype) == b).all()
+    raises(gq.Error, "offsets: expected int32 .4., found int64", g, x, offsets.long())
+
+
+@test
 def bad_arguments():
     x, offsets, _, _ = configuration("nvfuser")
     quantize = gq.grouped_block_quantize

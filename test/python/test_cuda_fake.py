@@ -71,6 +71,17 @@ refused("data is written and overlaps x in memory", gq.grouped_block_quantize, x
         out=[_arrays.Array((70, 32), "i8", (2, 1), x1._pointer, x1), q1.scales])
 assert _arrays.current_device() == 0
 
+# A graph, for the device where its first argument is.
+with gq.Graph() as g:
+    gx, go = g.input("x", ["M", 64], "float32"), g.input("offsets", [3], "int32")
+    gq_ = gq.grouped_block_quantize(gq.graph.map("silu", gx * 2), go)
+    g.output(gq_.data, gq_.scales)
+for a, o in (x, offsets), (x1, offsets1):
+    data, scales = g(a, o)
+    assert (data.shape, data.dtype, data.device) == ((70, 32), "i8", a.device)
+    assert scales.shape == (256, 4) and _arrays.current_device() == 0
+refused("offsets: expected a tensor on CUDA device 0, found", g, x, host)
+
 run = gq.compile('''
     func.func @main(%x : tensor<?x64xf32>, %q0 : tensor<?x32xi8>)
         -> (tensor<?x32xi8>, tensor<?x4xf8E4M3FN>) {
