@@ -34,7 +34,7 @@ func.func @layout(%x: tensor<8x64xbf16>, %o: tensor<4xi32>, %q: tensor<8x64xf4E2
 }
 
 // -----
-// 4. An unknown way of rounding.
+// 4. An unknown rounding.
 func.func @rounding(%x: tensor<8x64xbf16>, %o: tensor<4xi32>, %q: tensor<8x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
   // expected-error @+1 {{custom op 'gq.grouped_block_quantize' expected one of nearest, stochastic}}
   %0:2 = gq.grouped_block_quantize format(nvfp4) rowwise<rounding = random>
@@ -198,7 +198,7 @@ func.func @linear_b_scales(%a: tensor<8x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1F
 }
 
 // -----
-// 19. Activations whose scales are.
+// 19. Activations whose scales are still linear.
 func.func @linear_a_scales(%a: tensor<8x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>, %sa: tensor<8x4xf8E4M3FN>,
     %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>, %so: tensor<3xi32>, %c: tensor<8x32xbf16>) {
   // expected-error @+1 {{'gq.grouped_mm' op requires 'a_scales' to have the encoding #gq.tile128x4; gq.preprocess_grouped_matmul_sf converts linear scales}}
@@ -210,7 +210,7 @@ func.func @linear_a_scales(%a: tensor<8x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1F
 }
 
 // -----
-// 20. A destination of linear scales where they are laid out.
+// 20. A destination for linear scales where tiles are written.
 func.func @linear_out(%x: tensor<8x64xbf16>, %o: tensor<4xi32>, %q: tensor<8x64xf4E2M1FN>, %s: tensor<8x4xf8E4M3FN>) {
   // expected-error @+1 {{'gq.grouped_block_quantize' op requires 'scales' to have the encoding #gq.tile128x4 for scale_layout(tile128x4)}}
   %0:2 = gq.grouped_block_quantize format(nvfp4)
@@ -250,7 +250,7 @@ func.func @mixed(%x: tensor<8x64xbf16>, %q: memref<8x64xf4E2M1FN>, %s: memref<8x
 }
 
 // -----
-// 24. One outer amax for each of several tensors, as Python makes them: [1].
+// 24. A global scale of shape [1] instead of [].
 func.func @amax_rank(%x: tensor<8x64xbf16>, %g: tensor<1xf32>, %q: tensor<8x64xf4E2M1FN>, %s: tensor<8x4xf8E4M3FN>) {
   // expected-error @+1 {{'gq.block_quantize' op requires 'global_scale' to be a 0D tensor or memref of f32, but got tensor<1xf32>}}
   %0:2 = gq.block_quantize format(nvfp4) ins(%x : tensor<8x64xbf16>) global_scale(%g : tensor<1xf32>)
