@@ -46,6 +46,8 @@ OPERATORS = {
     # The input twice: its scale is known when all of it has been read.
     "current-e4m3-bf16": 4 + 1,
     "current-e4m3-bf16-both": 4 + 2,
+    # Of counts, offsets and scale offsets, whatever the rows.
+    "group-offsets": None,
     "amax-bf16": 2,
     "amax-bf16-rows": 2,
     "amax-bf16-both": 2,
@@ -108,7 +110,9 @@ def test_json(measured):
             amaxes = 4 * row["rows"]
             if "both" in row["operator"]:
                 amaxes += 4 * row["groups"] * row["columns"]
-        if row["operator"].startswith("mm-"):
+        if row["operator"] == "group-offsets":
+            assert row["bytes"] == 4 * (3 * row["groups"] + 1)
+        elif row["operator"].startswith("mm-"):
             # The weights of groups that have rows, and bf16 results.
             weights = row["bytes"] - elements * NVFP4 - row["rows"] * 1536 * 2
             used = weights / (1536 * row["columns"] * NVFP4)

@@ -105,7 +105,8 @@ static void testFused(void **state) {
 /// laid out; directions have an op each. A product, a gradient of weights, a
 /// dequantization or an amax is one op in either form.
 static int separateLaunches(const Operator *op) {
-  if (op->parts & (HAS_PRODUCT | HAS_GRADIENT | IS_DEQUANTIZED | IS_AMAX))
+  if (op->parts &
+      (HAS_PRODUCT | HAS_GRADIENT | IS_DEQUANTIZED | IS_AMAX | IS_OFFSETS))
     return fusedLaunches(op);
   int activation = op->producer || op->parts & HAS_GATHER;
   if (op->parts & (HAS_DELAYED_SCALE | HAS_CURRENT_SCALE | HAS_TOKENS))

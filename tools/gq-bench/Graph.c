@@ -101,6 +101,7 @@ const Operator operators[] = {
      HAS_ROWS | HAS_CURRENT_SCALE, NULL, 0},
     {"current-e4m3-bf16-both", GQ_BF16, GQ_FORMAT_FP8_E4M3,
      HAS_BOTH | HAS_CURRENT_SCALE, NULL, 0},
+    {"group-offsets", GQ_BF16, NVFP4, IS_OFFSETS, NULL, 0},
     {"amax-bf16", GQ_BF16, NVFP4, IS_AMAX, NULL, 0},
     {"amax-bf16-rows", GQ_BF16, NVFP4, IS_AMAX | HAS_ROWS, NULL, 0},
     {"amax-bf16-both", GQ_BF16, NVFP4, IS_AMAX | HAS_BOTH, NULL, 0},
@@ -152,6 +153,8 @@ double operatorBytes(const Operator *op, const Shape *shape) {
     direction += (double)gqElementTypeSize(traits.scaleType) /
                  (double)traits.blockColumns;
   double rows = (double)shape->rows;
+  if (op->parts & IS_OFFSETS) // Counts, and both offsets.
+    return 4 * (3 * (double)shape->groups + 1);
   if (op->parts & HAS_PRODUCT) {
     int64_t used = 0;
     for (int64_t e = 0; e < shape->groups; ++e)
@@ -199,6 +202,7 @@ static void drawGroups(Shape *shape, const int64_t *parts, int64_t sum) {
     end = before < sum ? before * shape->rows / sum / unit * unit : shape->rows;
     shape->offsets[e] = (int32_t)begin;
     shape->scaleOffsets[e] = (int32_t)scaleRow;
+    shape->counts[e] = (int32_t)(end - begin);
     scaleRow += (end - begin + 127) / 128 * 128;
   }
   shape->offsets[shape->groups] = (int32_t)shape->rows;
@@ -222,11 +226,12 @@ bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
   size_t count = (size_t)groups;
   shape->offsets = calloc(count + 1, sizeof(int32_t));
   shape->scaleOffsets = calloc(count, sizeof(int32_t));
+  shape->counts = calloc(count, sizeof(int32_t));
   shape->rowIndices = calloc((size_t)rows, sizeof(int32_t));
   shape->perGroup = calloc(count, sizeof(float));
   int64_t *parts = calloc(count, sizeof(int64_t));
-  bool allocated = shape->offsets && shape->scaleOffsets && shape->rowIndices &&
-                   shape->perGroup && parts;
+  bool allocated = shape->offsets && shape->scaleOffsets && shape->counts &&
+                   shape->rowIndices && shape->perGroup && parts;
   if (allocated) {
     uint32_t state = 1;
     int64_t sum = 0;
@@ -247,6 +252,7 @@ bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
 void shapeFree(Shape *shape) {
   free(shape->offsets);
   free(shape->scaleOffsets);
+  free(shape->counts);
   free(shape->rowIndices);
   free(shape->perGroup);
   *shape = (Shape){0};
@@ -438,6 +444,11 @@ static void addInputs(Builder *b) {
   const Operator *op = b->op;
   const Shape *s = b->shape;
   Argument input = {ROLE_INPUT, op->element, 2, {s->rows, s->columns}};
+  if (has(b, IS_OFFSETS)) {
+    addArgument(b, "c", b->scaleOffsets,
+                (Argument){ROLE_COUNTS, GQ_I32, 1, {s->groups}});
+    return;
+  }
   addArgument(b, "x", b->input, input);
   if (op->producer && op->producer->numInputs == 2)
     addArgument(b, "y", b->input, input);
@@ -587,10 +598,16 @@ static void addAmaxes(Builder *b) {
 }
 
 static void addOutputs(Builder *b) {
-  addAmaxes(b);
-  if (has(b, IS_AMAX))
-    return;
   const Shape *s = b->shape;
+  addAmaxes(b);
+  if (has(b, IS_OFFSETS)) {
+    addArgument(b, "o0", b->offsets,
+                (Argument){ROLE_OUTPUT, GQ_I32, 1, {s->groups + 1}});
+    addArgument(b, "so0", b->scaleOffsets,
+                (Argument){ROLE_OUTPUT, GQ_I32, 1, {s->groups}});
+  }
+  if (has(b, IS_AMAX) || has(b, IS_OFFSETS))
+    return;
   gqFormatTraits traits = b->traits;
   Argument data = {ROLE_OUTPUT,
                    traits.dataType,
@@ -823,6 +840,14 @@ static void printAmax(Builder *b) {
           comma, columns ? b->perColumn : "");
 }
 
+static void printOffsets(Builder *b) {
+  fprintf(b->text,
+          "  %%o, %%so = gq.group_offsets ins(%%c : %s)\n"
+          "      outs(%%o0, %%so0 : %s, %s) -> %s, %s\n",
+          b->scaleOffsets, b->offsets, b->scaleOffsets, b->offsets,
+          b->scaleOffsets);
+}
+
 static void printProduct(Builder *b) {
   fprintf(b->text,
           "  %%p = gq.grouped_mm format(%s) ins(%%x, %%w : %s, %s)\n"
@@ -868,6 +893,10 @@ static void printDequantize(Builder *b) {
 static void printBody(Builder *b) {
   if (has(b, IS_DEQUANTIZED)) {
     printDequantize(b);
+    return;
+  }
+  if (has(b, IS_OFFSETS)) {
+    printOffsets(b);
     return;
   }
   if (has(b, HAS_PRODUCT)) {

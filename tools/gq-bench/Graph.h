@@ -58,6 +58,8 @@ enum {
   /// It is gq.grouped_amax: of groups; of rows and of columns of a group, as
   /// the directions say.
   IS_AMAX = 1 << 17,
+  /// It is gq.group_offsets, of the rows of each group.
+  IS_OFFSETS = 1 << 18,
 };
 
 /// An element-wise op of bf16 before the quantization.
@@ -75,7 +77,7 @@ typedef struct Operator {
   const char *name;
   gqElementType element;
   gqFormat format;
-  /// HAS_ bits; a direction at least, but of an amax.
+  /// HAS_ bits; a direction at least, but of an amax and of offsets.
   unsigned parts;
   /// Null for none; there is none with a gather.
   const Producer *producer;
@@ -99,6 +101,8 @@ typedef struct Shape {
   int64_t rows, columns, groups, groupMultiple;
   /// [groups + 1] and [groups], owned.
   int32_t *offsets, *scaleOffsets;
+  /// [groups], owned: the rows of each.
+  int32_t *counts;
   int64_t scaleRows;
   /// [rows], owned: all rows in random order.
   int32_t *rowIndices;
@@ -121,6 +125,7 @@ typedef enum Role {
   ROLE_INPUT,
   ROLE_OFFSETS,
   ROLE_SCALE_OFFSETS,
+  ROLE_COUNTS,
   ROLE_ROW_INDICES,
   ROLE_GLOBAL_SCALE,
   /// A float of each group, from 4 to 5: an outer amax or a scale.
@@ -168,7 +173,8 @@ size_t argumentSize(const Argument *argument);
 /// The bytes that must be read and written once, whatever the kernels do:
 /// inputs, data, scales and columns without padding, dbias; of a product
 /// tokens, weights and result; the input of a current scale twice. Offsets,
-/// indices, scales and amaxes of groups are not worth counting.
+/// indices, scales and amaxes of groups are not worth counting, but where
+/// offsets are all there is.
 double operatorBytes(const Operator *op, const Shape *shape);
 
 #endif // GQ_TOOLS_GQBENCH_GRAPH_H

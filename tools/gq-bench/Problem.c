@@ -42,6 +42,8 @@ static gqStatus fillArgument(DLDevice device, const Shape *shape,
     return deviceWrite(device, memory, shape->offsets, size);
   case ROLE_SCALE_OFFSETS:
     return deviceWrite(device, memory, shape->scaleOffsets, size);
+  case ROLE_COUNTS:
+    return deviceWrite(device, memory, shape->counts, size);
   case ROLE_ROW_INDICES:
     return deviceWrite(device, memory, shape->rowIndices, size);
   case ROLE_PER_GROUP:
