@@ -340,9 +340,9 @@ class Planner:
         kind = _arrays._kinds.get(type(arrays[0]))
         if kind is not None:
             frame = _frames.pop() if _frames else _arrays.Frame()
-            given = arrays if out is None else (*arrays, *out)
+            given, outs = (arrays, None) if out is None else ((*arrays, *out), len(out))
             read = kind.read(frame, given)
-            plan = self._plans.get((options, len(given), read))
+            plan = self._plans.get((options, outs, read))
             if plan is not None:
                 if stream is not None:
                     stream = _arrays.stream_handle(stream)
@@ -376,7 +376,7 @@ class Planner:
         frame = _arrays.Frame()
         given = (*arrays, *(out or ()))
         read = kind.read(frame, given)
-        key = options, len(given), read
+        key = options, None if out is None else len(out), read
         plan = self._plans.get(key)
         if plan is None:
             plan = self._make(kind, options, arrays, out, names, labels)

@@ -359,6 +359,13 @@ def _listed(out):
     return out if out is None or isinstance(out, (tuple, list)) else (out,)
 
 
+def _single(out, out_dtype):
+    """`out` for one result as a list, if there is one, and the type of the result,
+    which is then that of the array."""
+    out = _listed(out)
+    return out, getattr(out[0], "dtype", None) if out else out_dtype
+
+
 _quantize_planner = Planner(("x", *_QUANTIZE_NAMES), _plan_quantize)
 
 
@@ -984,8 +991,7 @@ def grouped_dequantize(
         recipe = "te"
     first_dims, last_dims = shapes or (None, None)
     closed = is_closed(offsets, scale_offsets)
-    if out is not None:
-        out_dtype = getattr(out, "dtype", None)
+    out, out_dtype = _single(out, out_dtype)
     options = (
         format, recipe, scale_layout, axis, outer, columns, out_dtype, closed, out is not None
     )  # fmt: skip
@@ -993,7 +999,7 @@ def grouped_dequantize(
         data, scales, offsets, scale_offsets, first_dims, last_dims, global_scale,
         outer_amax, scale_inv,
     )  # fmt: skip
-    return _dequantize_planner.run(options, arrays, _listed(out), stream)
+    return _dequantize_planner.run(options, arrays, out, stream)
 
 
 def _plan_block_dequantize(p, format, out_dtype):
@@ -1046,11 +1052,10 @@ def block_dequantize(
     if isinstance(data, Quantized):
         scales = data.scales if scales is None else scales
         data, format = data.data, format or data.format
-    if out is not None:
-        out_dtype = getattr(out, "dtype", None)
+    out, out_dtype = _single(out, out_dtype)
     options = (format or "nvfp4", out_dtype)
     arrays = (data, scales, global_scale)
-    return _block_dequantize_planner.run(options, arrays, _listed(out), stream)
+    return _block_dequantize_planner.run(options, arrays, out, stream)
 
 
 # ---------------------------------------------------------------------------
@@ -1101,7 +1106,9 @@ def block_quantize(
 
     Raises: as grouped_block_quantize().
     """
-    return _block_quantize_planner.run((format,), (x, global_scale), out, stream)
+    return _block_quantize_planner.run(
+        (format,), (x, global_scale), _listed(out), stream
+    )
 
 
 def _plan_preprocess(p, format, closed):
@@ -1357,8 +1364,7 @@ def grouped_mm(
         b_scales = b.scales if b_scales is None else b_scales
         b = b.data
     closed = is_closed(offsets, scale_offsets)
-    if out is not None:
-        out, out_dtype = (out,), getattr(out, "dtype", None)
+    out, out_dtype = _single(out, out_dtype)
     arrays = (
         a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
         column_scales, bias,
@@ -1448,8 +1454,7 @@ def grouped_wgrad(
     for name, value in ("n", n), ("k", k):
         if value is None:
             raise invalid_argument(f"{name}: expected it, where a and b are arrays")
-    if out is not None:
-        out, out_dtype = (out,), getattr(out, "dtype", None)
+    out, out_dtype = _single(out, out_dtype)
     options = (format, b_format, n, k, out_dtype)
     arrays = (a, b, a_scales, b_scales, offsets, alpha)
     return _wgrad_planner.run(options, arrays, out, stream)

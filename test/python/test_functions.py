@@ -516,6 +516,31 @@ def test_way_back_of_tokens():
             gq.grouped_dequantize(q, **{"outer_amax": rows, **options})
 
 
+def test_one_result_in_a_list():
+    """`out` is an array or a list of one, also where the result decides its type."""
+    x = np.random.default_rng(0).standard_normal((64, 64), np.float32)
+    offsets = np.int32([0, 32, 64])
+    q = gq.grouped_block_quantize(x, offsets, "mxfp8_e4m3", columnwise=True)
+    w = gq.quantize_weights(x.reshape(2, 32, 64), "mxfp8_e4m3")
+    rows = gq.block_quantize(x)
+    for call in (
+        lambda **o: gq.grouped_dequantize(q, **o),
+        lambda **o: gq.block_dequantize(rows, **o),
+        lambda **o: gq.grouped_mm(q, w, **o),
+        lambda **o: gq.grouped_wgrad(q, q, **o),
+    ):
+        wanted = call(out_dtype="float32")
+        for listed in False, True:
+            out = np.zeros_like(wanted)
+            assert call(out=[out] if listed else out) is out
+            np.testing.assert_array_equal(out, wanted)
+        for wrong in [], [out, out]:
+            with pytest.raises(gq.Error, match="out: expected 1 arrays"):
+                call(out=wrong)
+    with pytest.raises(gq.Error, match="out: expected 2 arrays"):
+        gq.block_quantize(x, out=rows.data)
+
+
 @pytest.mark.parametrize("fmt", oracle.FORMATS)
 def test_way_back(fmt):
     """Both directions, and rows alone, to what the codes stand for."""
