@@ -5,8 +5,10 @@
     with gq.Graph() as g:
         x = g.input("x", ["M", 256], "bfloat16")
         offsets = g.input("offsets", [4], "int32")
-        w, scales = g.input("w", [3, 512, 128], "i8"), g.input("scales", [3, 512, 16], "float8_e4m3fn")
-        y = gq.grouped_mm(gq.grouped_block_quantize(x, offsets), w, b_scales=scales, b_format="nvfp4")
+        w = g.input("w", [3, 512, 128], "i8")
+        scales = g.input("scales", [3, 512, 16], "float8_e4m3fn")
+        q = gq.grouped_block_quantize(x, offsets)
+        y = gq.grouped_mm(q, w, b_scales=scales, b_format="nvfp4")
         gate, up = gq.graph.split(y, 2)
         q = gq.grouped_block_quantize(gq.graph.map("silu_and_mul", gate, up), offsets)
         g.output(q.data, q.scales)
@@ -22,6 +24,7 @@ the line of the program that recorded the op.
 from __future__ import annotations
 
 import dataclasses
+import operator
 import pathlib
 import sys
 from collections.abc import Callable, Sequence
@@ -150,6 +153,19 @@ class _Kind:
         return _arrays.Description(t.shape, names.torch, (t.dtype,), (_arrays.CPU, 0))
 
 
+def _size(extent):
+    """An extent that is known, an int or another integer such as one of NumPy."""
+    try:
+        size = operator.index(extent)
+    except TypeError:
+        size = -1
+    if size < 0:
+        raise invalid_argument(
+            f"shape: expected whole numbers, names and None, found {extent!r}"
+        )
+    return size
+
+
 def _location():
     """Where the program is that uses this package, as MLIR writes it."""
     here, frame = pathlib.Path(__file__).parent, sys._getframe(1)
@@ -230,7 +246,7 @@ class Graph:
 
         Raises:
           Error: INVALID_ARGUMENT: a name that is no identifier or is taken, a dtype
-            that there is none of.
+            that there is none of, an extent that is none.
         """
         # What producers call their values has no dot.
         value = f"%in.{name}"
@@ -240,7 +256,7 @@ class Graph:
         if not elements:
             raise invalid_argument(f"dtype: expected the name of a type, found {dtype!r}")
         dims: list[Any] = [
-            s if isinstance(s, int) else Dim("dim", (s or f"{name}.{i}",))
+            Dim("dim", (s or f"{name}.{i}",)) if s is None or isinstance(s, str) else _size(s)
             for i, s in enumerate(shape)
         ]
         element = "i8" if dtype in ("uint8", "int8") else elements[0]
@@ -264,7 +280,9 @@ class Graph:
         """
         for t in tensors:
             if not isinstance(t, Tensor) or t._graph is not self:
-                raise TypeError(f"output: expected a Tensor of this graph, found {t!r}")
+                raise TypeError(
+                    f"output: expected a Tensor of this graph, found {type(t).__name__}"
+                )
             self._outputs.append(t)
 
     def _extent(self, extent):
@@ -344,6 +362,9 @@ class Graph:
         Args:
           target: "cpu", or "cuda" for the thread's device.
 
+        Calls of the graph check that extents of one name are equal; the Executable
+        knows no names, so that its caller has to.
+
         Raises:
           Error: COMPILE_ERROR, the message names the line that recorded the op.
         """
@@ -351,6 +372,25 @@ class Graph:
         if target != "cpu":
             device = (_arrays.CUDA, _arrays.current_device())
         return self._compiled(device)
+
+    def _check_extents(self, arrays):
+        """Refuses arrays whose extents of one name differ: the compiled function would
+        read beyond the smaller one."""
+        known: dict[Dim, tuple[int, str]] = {}
+        for t, a in zip(self._inputs, arrays):
+            name = t._name.removeprefix("%in.")
+            if not hasattr(a, "shape") and hasattr(a, "__dlpack__"):
+                a = _arrays.from_dlpack(a)
+            # Another rank is what the executable refuses, and what is no array.
+            for dim, found in zip(t.shape, getattr(a, "shape", ())):
+                if not isinstance(dim, Dim):
+                    continue
+                expected, first = known.setdefault(dim, (found, name))
+                if found != expected:
+                    raise invalid_argument(
+                        f"{name}: expected {dim} = {expected}, as {first} has, found"
+                        f" {found}"
+                    )
 
     def _compiled(self, device):
         if not self._is_complete:
@@ -362,12 +402,17 @@ class Graph:
 
         They are of NumPy, of torch or have __dlpack__; where the first one is decides
         the target.
+
+        Raises:
+          Error: as Executable.invoke(); INVALID_ARGUMENT also if extents of one name
+            differ.
         """
         device = (_arrays.CPU, 0)
         if arrays and hasattr(arrays[0], "__dlpack_device__"):
             kind, number = (int(d) for d in arrays[0].__dlpack_device__())
             device = (kind, number) if kind == _arrays.CUDA else device
         module = self._compiled(device)
+        self._check_extents(arrays)
         try:
             return module(*arrays, stream=stream)
         except Error as error:
@@ -399,7 +444,9 @@ def map(function: str | Callable, *tensors: Tensor) -> Tensor:
     """
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor) or t._graph is not tensors[0]._graph:
-            raise TypeError(f"tensors[{i}]: expected a Tensor of the graph, found {t!r}")
+            raise TypeError(
+                f"tensors[{i}]: expected a Tensor of the graph, found {type(t).__name__}"
+            )
         if t.dtype not in FLOATS:
             raise invalid_argument(f"tensors[{i}]: expected floats, found {t.dtype}")
     takes = producers.count_inputs(function)
@@ -407,6 +454,8 @@ def map(function: str | Callable, *tensors: Tensor) -> Tensor:
         raise invalid_argument(
             f"tensors: expected {takes}, which the function takes, found {len(tensors)}"
         )
+    if not tensors:
+        raise invalid_argument("function: expected one of at least one value")
     shape = tensors[0].shape
     for i, t in enumerate(tensors):
         rank = len(t.shape)
@@ -444,8 +493,15 @@ def split(tensor: Tensor, parts: int) -> tuple[Tensor, ...]:
     """The columns of a tensor [M, parts * K] as that many tensors [M, K].
 
     Raises:
-      Error: INVALID_ARGUMENT: it is no such tensor.
+      Error: INVALID_ARGUMENT: it has another shape, or parts is less than 1.
+      TypeError: it is no Tensor.
     """
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"tensor: expected a Tensor of a graph, found {type(tensor).__name__}"
+        )
+    if not isinstance(parts, int) or parts < 1:
+        raise invalid_argument(f"parts: expected at least 1, found {parts!r}")
     if len(tensor.shape) != 2 or isinstance(tensor.shape[1], Dim) or tensor.shape[1] % parts:
         raise invalid_argument(
             f"tensor: expected [M, {parts} * K], found {list(tensor.shape)}"

@@ -142,6 +142,37 @@ def test_errors_name_the_line():
     assert raised.value.status == "COMPILE_ERROR"
 
 
+class Foreign:
+    """An array that has nothing but its export."""
+
+    def __init__(self, array):
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+
+@pytest.mark.parametrize("kind", [np.asarray, Foreign])
+def test_extents_of_one_name(kind):
+    """Equal, or the compiled loop would read what is no part of the smaller one."""
+    with gq.Graph() as g:
+        x, y = (g.input(n, ["M", 64], "float32") for n in "xy")
+        z = g.input("z", [None, 64], "float32")
+        g.output(x + y, z * 2)
+    a, b = numbers(5, 64), numbers(2, 64)
+    found = g(kind(a), kind(a), kind(b))
+    np.testing.assert_array_equal(found[0], a + a)
+    np.testing.assert_array_equal(found[1], b * 2)
+    for first, second in (a, b), (b, a):
+        message = f"y: expected M = {len(first)}, as x has, found {len(second)}"
+        with pytest.raises(gq.Error, match=message):
+            g(kind(first), kind(second), kind(b))
+
+
+def test_sizes_of_numpy():
+    with gq.Graph() as g:
+        g.output(g.input("x", np.array([2, 64]), "float32") * 2)
+    x = numbers(2, 64)
+    np.testing.assert_array_equal(g(x), x * 2)
+
+
 def test_wrong_arguments():
     with gq.Graph() as other:
         other.output(other.input("z", [2, 64], "float32") * 2)
@@ -166,6 +197,12 @@ def test_wrong_arguments():
             (lambda: x + stranger, TypeError, r"tensors\[1\]: expected a Tensor of the graph"),
             (lambda: gq.graph.map("silu_and_mul", x), gq.Error, "tensors: expected 2"),
             (lambda: gq.graph.split(x, 3), gq.Error, r"tensor: expected \[M, 3 \* K\]"),
+            (lambda: gq.graph.split(x, 0), gq.Error, "parts: expected at least 1, found 0"),
+            (lambda: gq.graph.split(x, -2), gq.Error, "parts: expected at least 1"),
+            (lambda: gq.graph.split(numbers(2, 64), 2), TypeError, "tensor: expected a Tensor"),
+            (lambda: gq.graph.map(lambda: 1.0), gq.Error, "function: expected one of at least"),
+            (lambda: g.input("n", [2.5], "float32"), gq.Error, "shape: .*, found 2.5"),
+            (lambda: g.input("n", [-1], "float32"), gq.Error, "shape: .*, found -1"),
             (lambda: g.input("x", [2], "float32"), gq.Error, "name: expected an identifier of its own"),
             (lambda: g.input("1", [2], "float32"), gq.Error, "name: expected an identifier"),
             (lambda: g.input("n", [2], "float31"), gq.Error, "dtype: expected the name of a type"),
