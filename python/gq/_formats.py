@@ -115,6 +115,16 @@ def find(name: str, argument: str = "format") -> Format:
         ) from None
 
 
+def find_tensor(name: str) -> Format:
+    """The format with a single scale called `name`; its blocks say nothing."""
+    try:
+        return _TENSOR_BY_NAME[name]
+    except (KeyError, TypeError):
+        raise invalid_argument(
+            f"format: expected {' or '.join(TENSOR_FORMATS)}, found {name!r}"
+        ) from None
+
+
 @dataclasses.dataclass(frozen=True)
 class Op:
     """An op as gq/Runtime/Ops.def lists it.

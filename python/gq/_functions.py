@@ -109,7 +109,7 @@ def _quantized(names, format, columns):
 # ---------------------------------------------------------------------------
 
 # The element types of codes without scales of blocks.
-_PLAIN = ("f8E4M3FN", "f8E5M2")
+_PLAIN = tuple(_formats.find_tensor(name).data for name in _formats.TENSOR_FORMATS)
 _QUANTIZE_NAMES = (
     "row_indices", "offsets", "scale_offsets", "first_dims", "last_dims",
     "global_scale", "outer_amax", "columnwise_outer_amax", "rng_state", "noop_flag",
@@ -538,29 +538,20 @@ def nv_grouped_block_quantize(
 # FP8 per tensor
 # ---------------------------------------------------------------------------
 
-_TENSOR_FORMATS = {"fp8_e4m3": "f8E4M3FN", "fp8_e5m2": "f8E5M2"}
 _SCALED_NAMES = (
     "row_indices", "offsets", "first_dims", "last_dims", "outer_amax", "scale",
 )  # fmt: skip
 
 
-def _block_format(q):
+def block_format(q):
     """The format of a Quantized for the ops in which FP8 per tensor is none."""
-    return None if q.format in _TENSOR_FORMATS else q.format
-
-
-def _find_tensor_format(format):
-    if format not in _TENSOR_FORMATS:
-        raise invalid_argument(
-            f"format: expected fp8_e4m3 or fp8_e5m2, found {format!r}"
-        )
-    return _TENSOR_FORMATS[format]
+    return None if q.format in _formats.TENSOR_FORMATS else q.format
 
 
 def _plan_scaled(
     p, count, format, rows, rowwise, columnwise, producer, amax, dbias, scale_inv
 ):
-    element = _find_tensor_format(format)
+    element = _formats.find_tensor(format).data
     x = _rows(p, producer, count, block=16)
     m, k, groups, ragged = x.m, x.k, x.groups, x.k is None
     operands = {
@@ -650,7 +641,7 @@ def grouped_quantize(
 
 
 def _plan_update(p, format, amax_algo, margin):
-    _find_tensor_format(format)
+    _formats.find_tensor(format)
     (groups,) = p.take("amax", ("f32",), [None])
     attributes = enumerations("update_scales", format=format, amax_algo=amax_algo)
     attributes["margin"] = f"{int(margin)} : i32"
@@ -978,7 +969,7 @@ def grouped_dequantize(
     """
     if isinstance(data, Quantized):
         q = data
-        format = format or _block_format(q)
+        format = format or block_format(q)
         scale_inv = q.scale_inv if scale_inv is None else scale_inv
         columns = columns or q.columns
         offsets = q.offsets if offsets is None else offsets
@@ -1355,12 +1346,12 @@ def grouped_mm(
         a, a_scales, format, offsets, scale_offsets = (
             a.data,
             a.scales if a_scales is None else a_scales,
-            format or _block_format(a),
+            format or block_format(a),
             a.offsets if offsets is None else offsets,
             a.scale_offsets if scale_offsets is None else scale_offsets,
         )
     if isinstance(b, Quantized):
-        b_format = b_format or _block_format(b)
+        b_format = b_format or block_format(b)
         b_scales = b.scales if b_scales is None else b_scales
         b = b.data
     closed = is_closed(offsets, scale_offsets)

@@ -439,11 +439,6 @@ def update_scales(
 # ---------------------------------------------------------------------------
 
 
-def _block_format(q):
-    """The format of a Quantized where it has scales of blocks."""
-    return None if q.format in _formats.TENSOR_FORMATS else q.format
-
-
 def grouped_mm(
     a: Quantized | torch.Tensor,
     b: Quantized | torch.Tensor,
@@ -465,13 +460,13 @@ def grouped_mm(
 ) -> torch.Tensor:
     """gq.grouped_mm() as the operator gq::grouped_mm; `out_dtype` is a name."""
     if isinstance(a, Quantized):
-        format = format or _block_format(a)
+        format = format or _functions.block_format(a)
         offsets = a.offsets if offsets is None else offsets
         a_scales = a.scales if a_scales is None else a_scales
         scale_offsets = a.scale_offsets if scale_offsets is None else scale_offsets
         a = a.data
     if isinstance(b, Quantized):
-        b_format = b_format or _block_format(b)
+        b_format = b_format or _functions.block_format(b)
         b_scales = b.scales if b_scales is None else b_scales
         b = b.data
     return _mm_op(
@@ -498,10 +493,10 @@ def grouped_wgrad(
     """gq.grouped_wgrad() as the operator gq::grouped_wgrad."""
     if isinstance(a, Quantized):
         offsets = a.offsets if offsets is None else offsets
-        format, n = format or _block_format(a), n or a.columns
+        format, n = format or a.format, n or a.columns
         a_scales, a = a.columnwise_scales, a.columnwise_data
     if isinstance(b, Quantized):
-        b_format, k = b_format or _block_format(b), k or b.columns
+        b_format, k = b_format or b.format, k or b.columns
         b_scales, b = b.columnwise_scales, b.columnwise_data
     for name, value in ("n", n), ("k", k):
         if value is None:
@@ -538,7 +533,7 @@ def grouped_dequantize(
     Rows in no group are zero.
     """
     if isinstance(data, Quantized):
-        format = format or _block_format(data)
+        format = format or _functions.block_format(data)
         offsets = data.offsets if offsets is None else offsets
         scales = data.scales if scales is None else scales
         scale_offsets = data.scale_offsets if scale_offsets is None else scale_offsets
