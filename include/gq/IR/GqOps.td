@@ -941,12 +941,16 @@ def Gq_GroupedMmOp
     | dgrad, dx = dy w | rowwise dy: `[M, N]`, `[rows, N/16]` | columnwise w: `[G, K, N]`, `[G, K, N/16]` | `[M, K]` |
     | wgrad, dw = dy^T x, `gq.grouped_wgrad` | columnwise dy: flat, `[N, m32]` for each group, `[N, m32/16]` | columnwise x: flat, `[K, m32]` for each group, `[K, m32/16]` | `[G, N, K]` |
 
+    Scales are in `tile128x4`: for each group or matrix their rows are rounded up
+    to 128 and their columns to 4.
+
     Outer amaxes of the recipe `te` are factors of the result, a / 2688 each. If
     they are per group, they go into `alpha`, (a * (1/2688)) * (b * (1/2688)). If
     they are per token and per row of the weights, `row_scales[i]` is row_amax[i]
     * (1/2688) and `column_scales[e, n]` is that of row n of w, in dgrad that of
     column k of w. In wgrad they belong to columns of dy and x within a group,
-    `[G, N]` and `[G, K]`.
+    `[G, N]` and `[G, K]`; `gq.grouped_wgrad` takes none of these, so that dw is
+    multiplied by both factors of its element afterwards.
 
     **Gradients.** The gradient of the input is the same op: `a` is the gradient
     of the output, and `b` and `b_scales` are the `columnwise_outs` of the
