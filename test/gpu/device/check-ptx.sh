@@ -45,10 +45,11 @@ if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
   report=$("$ptxas" -v -arch="$chip" "$ptx" -o /dev/null 2>&1)
   awk -v chip="$chip" '
     /Compiling entry/ { name = $0; gsub(/.*function .|. for .*/, "", name) }
-    # Two directions of the same layout at once, with sums or row indices, are a
+    # Two directions of the same layout at once, with sums or row indices, or
+    # gathered rows with outer amaxes and the better of two scales, are a
     # value or two more than there are registers.
     /stack frame/ && $1 <= 8 && $5 <= 8 && $9 <= 8 &&
-      name ~ /^tiles_(mxfp8_both_dbias|mxfp8_all_f16|mxfp4_all|mxfp8_gathered_unaligned|fp8_gathered)$/ { next }
+      name ~ /^tiles_(mxfp8_both_dbias|mxfp8_all_f16|mxfp4_all|mxfp8_gathered_unaligned|fp8_gathered|te_four_over_six_tokens_f16)$/ { next }
     chip == "sm_120a" && /stack frame/ && $1 <= 8 && $5 <= 16 && $9 <= 8 &&
       name ~ /^tiles_(nvfp4_all|fp8_128x128_gathered)$/ { next }
     /stack frame/ && $1 + $5 + $9 > 0 { print name, $0; bad = 1 }
