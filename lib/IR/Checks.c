@@ -447,6 +447,16 @@ gqScaleLayout gqMmScaleLayout(gqFormat format) {
              : GQ_SCALE_LAYOUT_TILE128X4;
 }
 
+MlirValue gqYieldedValue(MlirBlock body) {
+  MlirOperation yield = mlirBlockGetTerminator(body);
+  if (mlirOperationIsNull(yield) ||
+      !mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(yield)),
+                          mlirStringRefCreateFromCString("gq.yield")) ||
+      mlirOperationGetNumOperands(yield) != 1)
+    return (MlirValue){NULL};
+  return mlirOperationGetOperand(yield, 0);
+}
+
 bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,
                          const char *otherName, MlirValue other) {
   return mlirValueIsNull(value) ||

@@ -137,6 +137,10 @@ bool gqCheckFactor(MlirOperation op, const char *name, MlirValue data,
 bool gqCheckScalePresence(MlirOperation op, MlirValue aScales,
                           MlirValue bScales, bool scaled);
 
+/// The value of the gq.yield of one value at the end of `body`; null if there
+/// is none: ops of a region are verified after the op that has it.
+MlirValue gqYieldedValue(MlirBlock body);
+
 /// The layout that the scales of `format` have as a matmul reads them.
 gqScaleLayout gqMmScaleLayout(gqFormat format);
 

@@ -174,7 +174,7 @@ static bool checkMap(MlirOperation op, const gqGroupedBlockQuantize *desc,
   return checkInput(op, desc, input, required);
 }
 
-/// The producer's arguments are elements of the inputs.
+/// The producer's arguments are elements of the inputs, and it yields one.
 static bool checkArguments(MlirOperation op,
                            const gqGroupedBlockQuantize *desc) {
   MlirBlock body = mlirRegionGetFirstBlock(desc->producer);
@@ -183,8 +183,11 @@ static bool checkArguments(MlirOperation op,
     match = mlirTypeEqual(
         mlirValueGetType(mlirBlockGetArgument(body, i)),
         mlirShapedTypeGetElementType(mlirValueGetType(desc->inputs[i])));
-  return match || gqOpError(op, "requires 'producer' to take an element of "
-                                "each input");
+  if (!match)
+    return gqOpError(op, "requires 'producer' to take an element of each "
+                         "input");
+  return !mlirValueIsNull(gqYieldedValue(body)) ||
+         gqOpError(op, "requires 'producer' to yield an element with gq.yield");
 }
 
 /// Whether one of the maps reads rows by index.

@@ -59,10 +59,10 @@ static bool checkEpilogue(MlirOperation op, const gqGroupedMm *desc) {
                      "'pairs'",
                      hasPairs(op) ? "two elements of one type" : "one element",
                      hasPairs(op) ? "with" : "without");
-  MlirOperation yield = mlirBlockGetTerminator(body);
+  MlirValue yielded = gqYieldedValue(body);
   MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(desc->out));
-  return mlirTypeEqual(mlirValueGetType(mlirOperationGetOperand(yield, 0)),
-                       element) ||
+  return (!mlirValueIsNull(yielded) &&
+          mlirTypeEqual(mlirValueGetType(yielded), element)) ||
          gqOpError(op, "requires 'epilogue' to yield an element of 'out'");
 }
 

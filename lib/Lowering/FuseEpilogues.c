@@ -79,8 +79,9 @@ static gqPairs pairsOf(MlirOperation slice, MlirOperation mm, bool *second) {
                 entryOf(slice, "static_sizes", 0) ==
                     mlirShapedTypeGetDynamicSize() &&
                 isNumRows(mlirOperationGetOperand(slice, 1), mm);
-  if (!allRows || n == GQ_DYNAMIC || n % 2 ||
-      entryOf(slice, "static_offsets", 0) != 0 ||
+  MlirType type = mlirValueGetType(mlirOperationGetResult(slice, 0));
+  if (!allRows || mlirShapedTypeGetRank(type) != 2 || n == GQ_DYNAMIC ||
+      n % 2 || entryOf(slice, "static_offsets", 0) != 0 ||
       entryOf(slice, "static_strides", 0) != 1 ||
       entryOf(slice, "static_sizes", 1) != n / 2)
     return GQ_PAIRS_NONE;

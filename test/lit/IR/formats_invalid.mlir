@@ -2084,6 +2084,36 @@ func.func @grouped_mm_c18_yield(%a: tensor<?x64xf8E4M3FN>,
 
 // -----
 
+func.func @grouped_mm_c18_no_yield(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'epilogue' to yield an element of 'out'}}
+  %0 = gq.grouped_mm ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32):
+        %y = arith.negf %x : f32
+      }
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_mm_c18_yield_nothing(%a: tensor<?x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x32xf32>) {
+  // expected-error @+1 {{requires 'epilogue' to yield an element of 'out'}}
+  %0 = gq.grouped_mm ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>)
+      epilogue {
+      ^bb0(%x: f32):
+        "gq.yield"() : () -> ()
+      }
+      outs(%c : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return
+}
+
+// -----
+
 func.func @grouped_mm_c19(%a: tensor<?x64xf8E4M3FN>,
     %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x16xf32>) {
   // expected-error @+1 {{requires an 'epilogue' for 'pairs'}}

@@ -115,6 +115,18 @@ func.func @grouped_amax_c9(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<
 
 // -----
 
+func.func @grouped_amax_c9_no_yield(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>) {
+  // expected-error @+1 {{requires 'producer' to yield an element with gq.yield}}
+  %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o : tensor<4xi32>) amax_out(%a : tensor<3xf32>) -> tensor<3xf32> producer {
+  ^bb0(%e: bf16):
+    "llvm.unreachable"() : () -> ()
+  }
+  return
+}
+
+// -----
+
 func.func @grouped_amax_c10(%x: tensor<?x64xbf16>, %i: tensor<9xi32>, %o: tensor<4xi32>, %r: tensor<8xf32>) {
   // expected-error @+1 {{requires 'row_indices' to be 8, but got 9}}
   %0 = gq.grouped_amax ins(%x : tensor<?x64xbf16>) row_indices(%i : tensor<9xi32>)

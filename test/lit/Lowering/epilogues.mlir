@@ -4,6 +4,7 @@
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues,gq-expand-epilogues,canonicalize,cse)' | FileCheck %s --check-prefix=EXPAND
 
 #map = affine_map<(m, n) -> (m, n)>
+#flat = affine_map<(n) -> (n)>
 
 // CHECK-LABEL: func.func @one
 // REMARK: Passed{{.*}}fused into the op that makes its input
@@ -190,4 +191,24 @@ func.func @one_half(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
       groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
   %x = tensor.extract_slice %c[0, 0] [8, 16] [1, 1] : tensor<8x32xf32> to tensor<8x16xf32>
   return %x : tensor<8x16xf32>
+}
+
+// Slices that drop the dimension of the only row: the op has no result of rank 1.
+// CHECK-LABEL: func.func @one_row
+// CHECK-NOT: epilogue
+// REMARK: the product has another user
+func.func @one_row(%a: tensor<1x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %r0: tensor<16xf32>) -> tensor<16xf32> {
+  %c0 = tensor.empty() : tensor<1x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<1x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<1x32xf32>) -> tensor<1x32xf32>
+  %gate = tensor.extract_slice %c[0, 0] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<16xf32>
+  %up = tensor.extract_slice %c[0, 16] [1, 16] [1, 1] : tensor<1x32xf32> to tensor<16xf32>
+  %r = linalg.generic {indexing_maps = [#flat, #flat, #flat], iterator_types = ["parallel"]}
+      ins(%gate, %up : tensor<16xf32>, tensor<16xf32>) outs(%r0 : tensor<16xf32>) {
+  ^bb0(%g: f32, %u: f32, %out: f32):
+    %y = arith.mulf %g, %u : f32
+    linalg.yield %y : f32
+  } -> tensor<16xf32>
+  return %r : tensor<16xf32>
 }
