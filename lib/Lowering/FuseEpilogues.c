@@ -220,12 +220,30 @@ static MlirRegion buildEpilogue(const Match *m, MlirLocation location) {
   return region;
 }
 
+/// What the fused op writes: the 'outs' of the linalg.generic, or an empty
+/// tensor where these are the product or a slice of it, which it replaces.
+static MlirValue buildOut(const gqBuilder *builder, const Match *m) {
+  MlirValue out = mlirOperationGetOperand(
+      m->generic, mlirOperationGetNumOperands(m->generic) - 1);
+  MlirOperation from = gqDefiningOp(out);
+  if (mlirOperationEqual(from, m->mm))
+    return gqGroupedMmGet(m->mm).out;
+  if (mlirOperationIsNull(from) || (!mlirOperationEqual(from, m->slices[0]) &&
+                                    !mlirOperationEqual(from, m->slices[1])))
+    return out;
+  // Of a slice's sizes only that of rows may be dynamic.
+  intptr_t numSizes = mlirOperationGetNumOperands(from) - 1;
+  MlirValue rows =
+      numSizes ? mlirOperationGetOperand(from, 1) : (MlirValue){NULL};
+  return gqBuildValue(builder, "tensor.empty", numSizes, &rows,
+                      mlirValueGetType(out));
+}
+
 static void fuse(const Match *m) {
   MlirLocation location = gqFusedLocation(m->mm, m->generic);
   gqGroupedMm desc = gqGroupedMmGet(m->mm);
-  desc.out = mlirOperationGetOperand(
-      m->generic, mlirOperationGetNumOperands(m->generic) - 1);
   gqBuilder builder = gqBuilderBefore(m->generic);
+  desc.out = buildOut(&builder, m);
   MlirRegion epilogue = buildEpilogue(m, location);
   gqOpExtras extras = {.numAttributes = 1,
                        .attributes = {{.name = "pairs"}},

@@ -212,3 +212,51 @@ func.func @one_row(%a: tensor<1x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
   } -> tensor<16xf32>
   return %r : tensor<16xf32>
 }
+
+// As convert-elementwise-to-linalg makes it: the 'outs', which are not read, are
+// an input.
+// CHECK-LABEL: func.func @over_product
+// CHECK: %[[INIT:.*]] = tensor.empty() : tensor<8x32xf32>
+// CHECK-NOT: gq.grouped_mm
+// CHECK: gq.grouped_mm ins(
+// CHECK-SAME: epilogue {
+// CHECK: outs(%[[INIT]] :
+// CHECK-NOT: gq.grouped_mm
+// CHECK: return
+func.func @over_product(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>) -> tensor<8x32xf32> {
+  %c0 = tensor.empty() : tensor<8x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<8x32xf32>) outs(%c : tensor<8x32xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<8x32xf32>
+  return %r : tensor<8x32xf32>
+}
+
+// CHECK-LABEL: func.func @over_slice
+// CHECK-SAME: %[[M:[a-z0-9]*]]: index
+// CHECK-NOT: tensor.extract_slice
+// CHECK: %[[INIT:.*]] = tensor.empty(%[[M]]) : tensor<?x16xf32>
+// CHECK: gq.grouped_mm pairs(halves) ins(
+// CHECK: outs(%[[INIT]] :
+// CHECK-NOT: gq.grouped_mm
+// CHECK: return
+func.func @over_slice(%a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %m: index) -> tensor<?x16xf32> {
+  %c0 = tensor.empty(%m) : tensor<?x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<?x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %gate = tensor.extract_slice %c[0, 0] [%m, 16] [1, 1] : tensor<?x32xf32> to tensor<?x16xf32>
+  %up = tensor.extract_slice %c[0, 16] [%m, 16] [1, 1] : tensor<?x32xf32> to tensor<?x16xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%gate, %up : tensor<?x16xf32>, tensor<?x16xf32>) outs(%gate : tensor<?x16xf32>) {
+  ^bb0(%g: f32, %u: f32, %out: f32):
+    %y = arith.mulf %g, %u : f32
+    linalg.yield %y : f32
+  } -> tensor<?x16xf32>
+  return %r : tensor<?x16xf32>
+}
