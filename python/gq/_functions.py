@@ -260,11 +260,17 @@ def _rows(p, producer, count, closed=True, block=1, why=""):
     return _Rows(gathered, maps, m, k, size, groups, index, operands)
 
 
+def _check_directions(p, rowwise, columnwise):
+    if not (rowwise or columnwise):
+        p.refuse("rowwise", "expected it or columnwise, found neither")
+
+
 def _plan_quantize(
     p, count, format, recipe, layout, rows, rowwise, columnwise, producer, amax, dbias,
     row_amax, closed, wants_offsets,
 ):  # fmt: skip
     f = _formats.find(format)
+    _check_directions(p, rowwise, columnwise)
     layout = layout or f.layout
     closed = closed or "scale_offsets" not in p
     why = f", the block of {format}"
@@ -456,8 +462,6 @@ def grouped_block_quantize(
     closed = is_closed(offsets, scale_offsets)
     wanted = 2 * bool(rowwise) + 2 * bool(columnwise) + bool(amax) + bool(dbias)
     wanted += bool(row_amax)
-    if not (rowwise or columnwise):
-        raise invalid_argument("rowwise: expected it or columnwise, found neither")
     wants_offsets = out is None or len(out) > wanted
     options = (
         len(x), format, recipe, scale_layout, rows, rowwise, columnwise, producer,
@@ -552,6 +556,9 @@ def _plan_scaled(
     p, count, format, rows, rowwise, columnwise, producer, amax, dbias, scale_inv
 ):
     element = _formats.find_tensor(format).data
+    if ("scale" in p) == ("outer_amax" in p):
+        p.refuse("scale", "expected one of it and outer_amax")
+    _check_directions(p, rowwise, columnwise)
     x = _rows(p, producer, count, block=16)
     m, k, groups, ragged = x.m, x.k, x.groups, x.k is None
     operands = {
@@ -625,10 +632,6 @@ def grouped_quantize(
 
     Raises: as grouped_block_quantize().
     """
-    if (scale is None) == (outer_amax is None):
-        raise invalid_argument("scale: expected one of it and outer_amax")
-    if not (rowwise or columnwise):
-        raise invalid_argument("rowwise: expected it or columnwise, found neither")
     x, names, labels = _names_of(x, _SCALED_NAMES)
     first_dims, last_dims = shapes or (None, None)
     options = (
@@ -773,6 +776,8 @@ def _several(outs):
 def _plan_amax(
     p, count, rows, columnwise, producer, amax, columnwise_amax, row_amax, column_amax
 ):
+    if not (amax or columnwise_amax or row_amax or column_amax):
+        p.refuse("amax", "expected it, columnwise_amax, row_amax or column_amax")
     x = _rows(p, producer, count)
     m, k, groups = x.m, x.k, x.groups
     operands = {
@@ -835,8 +840,6 @@ def grouped_amax(
     """
     x, names, labels = _names_of(x, _AMAX_NAMES)
     first_dims, last_dims = shapes or (None, None)
-    if not (amax or columnwise_amax or row_amax or column_amax):
-        raise invalid_argument("amax: expected it, columnwise_amax, row_amax or column_amax")
     options = (
         len(x), rows, columnwise, producer, amax, columnwise_amax, row_amax, column_amax,
     )  # fmt: skip

@@ -278,6 +278,40 @@ def per_tensor_golden():
 
 
 @test
+def errors_of_operators():
+    """Those of the functions, word for word; also where torch.compile asks for shapes."""
+    x = torch.randn(64, 64, device=WHERE)
+    offsets = torch.tensor([0, 32, 64], dtype=torch.int32, device=WHERE)
+    scale = torch.ones(2, device=WHERE)
+
+    def calls(m):
+        q = m.grouped_quantize(x, offsets, scale=scale, columnwise=True)
+        return [
+            lambda: m.grouped_block_quantize(x, offsets, rowwise=False),
+            lambda: m.grouped_block_quantize(x, offsets, "nvfp5"),
+            lambda: m.grouped_block_quantize(x[:, :40], offsets),
+            lambda: m.grouped_quantize(x, offsets),
+            lambda: m.grouped_quantize(x, offsets, scale=scale, rowwise=False),
+            lambda: m.grouped_amax(x, offsets, amax=False),
+            lambda: m.grouped_wgrad(q, q),
+            lambda: m.grouped_mm(q, x),
+        ]
+
+    def error(call):
+        try:
+            call()
+        except gq.Error as e:
+            return str(e)
+
+    for i, (function, operator) in enumerate(zip(calls(gq), calls(gq.torch))):
+        message = error(function)
+        assert message and message.startswith("INVALID_ARGUMENT: "), (i, message)
+        assert error(operator) == message, (i, error(operator), message)
+        with torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True):
+            assert error(operator) == message, (i, "fake")
+
+
+@test
 def linear_gradients():
     """The gradients of grouped_linear are those of the layer, within what the format
     allows; the same compiled."""
