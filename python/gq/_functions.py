@@ -449,8 +449,9 @@ def grouped_block_quantize(
       no group are not initialized.
 
     Raises:
-      Error: INVALID_ARGUMENT, with the argument's name in the message; nothing ran.
-        On the CPU also INVALID_OFFSETS and INVALID_ROW_INDICES.
+      Error: INVALID_ARGUMENT, with the argument's name in the message; COMPILE_ERROR,
+        with the compiler's message, for an unknown word or options that exclude each
+        other; nothing ran. On the CPU also INVALID_OFFSETS and INVALID_ROW_INDICES.
       TypeError: an argument is not an array, or is one of another kind.
     """
     x, names, labels = _names_of(x, _QUANTIZE_NAMES)

@@ -310,6 +310,11 @@ class Graph:
     def _record(self, planner, options, arrays, out, names, labels):
         """Records the op of a function of gq; what the function returns."""
         labels = labels or {}
+        if planner._written:
+            raise invalid_argument(
+                f"{planner._written[0]}: expected an array, a graph does not write into"
+                " its inputs"
+            )
         for name, a in zip(names, arrays):
             if a is not None and (not isinstance(a, Tensor) or a._graph is not self):
                 raise TypeError(

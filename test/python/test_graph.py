@@ -192,6 +192,8 @@ def test_wrong_arguments():
              r"x\[1\]: expected .* \[M, 64\], found float32 \[N, 64\]"),
             (lambda: gq.grouped_amax(x, counts), gq.Error, "offsets: expected a number of groups"),
             (lambda: gq.block_quantize(x, out=[x]), gq.Error, "out: expected none"),
+            (lambda: gq.update_scales(tall, y, tall), gq.Error,
+             "history: expected an array, a graph does not write"),
             (lambda: x + y, gq.Error, r"tensors\[1\]: expected \[M, K\]"),
             (lambda: x + o, gq.Error, r"tensors\[1\]: expected floats, found i32"),
             (lambda: x + stranger, TypeError, r"tensors\[1\]: expected a Tensor of the graph"),
