@@ -240,7 +240,8 @@ class Graph:
         Args:
           name: what messages call it, a Python identifier.
           shape: ints, and for extents that a call decides, names: those of one name
-            are equal. None is an extent of its own.
+            are equal. None is an extent of its own. For ops only the first extent
+            may be such, and that of offsets and counts not either.
           dtype: "bfloat16", "float32", "int32", ...: as torch, NumPy or MLIR call it;
             "i8" for packed codes of 4 bits.
 
@@ -322,11 +323,14 @@ class Graph:
                     f" {type(a).__name__}"
                 )
         given = {n: a for n, a in zip(names, arrays) if a is not None}
-        for name in {"offsets", "counts"} & given.keys():
-            if any(isinstance(s, Dim) for s in given[name].shape):
+        for name, a in given.items():
+            counts_groups = name in ("offsets", "counts")
+            known = a.shape if counts_groups else a.shape[1:]
+            if any(isinstance(s, Dim) for s in known):
+                what = "a number of groups" if counts_groups else "a number of columns"
                 raise invalid_argument(
-                    f"{labels.get(name, name)}: expected a number of groups that is"
-                    f" known, found {list(given[name].shape)}"
+                    f"{labels.get(name, name)}: expected {what} that is known, found"
+                    f" {list(a.shape)}"
                 )
         _, spec, _ = planner._spec(_Kind, options, arrays, names, labels)
         values = dict(given)

@@ -181,6 +181,7 @@ def test_wrong_arguments():
         x, o = g.input("x", ["M", 64], "float32"), g.input("o", [3], "int32")
         y, tall = g.input("y", ["N", 64], "float32"), g.input("tall", [64], "float32")
         counts = g.input("counts", ["G"], "int32")
+        wide = g.input("wide", ["M", "K"], "float32")
         for call, kind, message in [
             (lambda: gq.grouped_block_quantize(x, np.int32([0, 2, 3])), TypeError,
              "offsets: expected a Tensor of this graph, found ndarray"),
@@ -191,6 +192,9 @@ def test_wrong_arguments():
             (lambda: gq.grouped_block_quantize((x, y), o, producer="silu_and_mul"), gq.Error,
              r"x\[1\]: expected .* \[M, 64\], found float32 \[N, 64\]"),
             (lambda: gq.grouped_amax(x, counts), gq.Error, "offsets: expected a number of groups"),
+            (lambda: gq.grouped_block_quantize(wide, o), gq.Error,
+             r"x: expected a number of columns that is known, found \[M, K\]"),
+            (lambda: gq.block_quantize(wide), gq.Error, "x: expected a number of columns"),
             (lambda: gq.block_quantize(x, out=[x]), gq.Error, "out: expected none"),
             (lambda: gq.update_scales(tall, y, tall), gq.Error,
              "history: expected an array, a graph does not write"),
@@ -220,4 +224,5 @@ def test_wrong_arguments():
     with pytest.raises(gq.Error, match="output: the graph has none"), gq.Graph():
         pass
     with pytest.raises(gq.Error, match=r"tall: expected float32 \[64\]"):
-        g(numbers(2, 64), np.int32([0, 1, 2]), numbers(2, 64), numbers(3), np.int32([0, 2]))
+        g(numbers(2, 64), np.int32([0, 1, 2]), numbers(2, 64), numbers(3), np.int32([0, 2]),
+          numbers(2, 3))  # fmt: skip
