@@ -182,7 +182,10 @@ bool gqCheckOperandTypes(MlirOperation op, const gqOperandType *types) {
   intptr_t numInits = 0, next = 0;
   for (intptr_t i = 0; i < info->numOperands; ++i) {
     const char *name = info->operands[i].name;
-    intptr_t end = next + gqNumOperandsAt(op, i);
+    intptr_t count = gqNumOperandsAt(op, i), end = next + count;
+    if (info->operands[i].presence != GQ_VARIADIC && count > 1)
+      return gqOpError(op, "requires at most one '%s', but got %d", name,
+                       (int)count);
     for (; next < end; ++next) {
       MlirValue value = mlirOperationGetOperand(op, next);
       MlirType type = mlirValueGetType(value);

@@ -103,7 +103,8 @@ MlirValue *gqOperandMember(const gqOpInfo *info, void *desc,
 /// has one optional operand at most.
 static intptr_t sizeAt(MlirOperation op, const gqOpInfo *info,
                        intptr_t position) {
-  MlirAttribute segments = gqGetAttribute(op, segmentsName);
+  MlirAttribute segments = mlirOperationGetInherentAttributeByName(
+      op, mlirStringRefCreateFromCString(segmentsName));
   if (!mlirAttributeIsNull(segments))
     return mlirDenseI32ArrayGetElement(segments, position);
   return info->operands[position].presence == GQ_REQUIRED ||

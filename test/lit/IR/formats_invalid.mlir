@@ -2114,6 +2114,29 @@ func.func @grouped_mm_c18_yield_nothing(%a: tensor<?x64xf8E4M3FN>,
 
 // -----
 
+func.func @grouped_mm_many_outs(%a: tensor<8x64xf8E4M3FN>,
+    %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<8x32xf32>) {
+  // expected-error @+1 {{requires at most one 'out', but got 34}}
+  %0 = "gq.grouped_mm"(%a, %b, %o,
+      %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c,
+      %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c, %c)
+      <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 34>}>
+      : (tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>, tensor<4xi32>,
+         tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>,
+         tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>,
+         tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>,
+         tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>,
+         tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>,
+         tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>,
+         tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>,
+         tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>, tensor<8x32xf32>,
+         tensor<8x32xf32>, tensor<8x32xf32>)
+      -> tensor<8x32xf32>
+  return
+}
+
+// -----
+
 func.func @grouped_mm_c19(%a: tensor<?x64xf8E4M3FN>,
     %b: tensor<3x32x64xf8E4M3FN>, %o: tensor<4xi32>, %c: tensor<?x16xf32>) {
   // expected-error @+1 {{requires an 'epilogue' for 'pairs'}}
