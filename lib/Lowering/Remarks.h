@@ -5,8 +5,7 @@
 //
 // MLIR has no C API for remarks; these are defined in Passes.cpp. Name and
 // category of a remark are the name of the pass, for --remarks-filter-passed
-// and
-// --remarks-filter-missed.
+// and --remarks-filter-missed.
 //
 //===----------------------------------------------------------------------===//
 
