@@ -198,6 +198,10 @@ bool gqCheckOperandTypes(MlirOperation op, const gqOperandType *types) {
       inits[numInits++] = value;
     }
   }
+  intptr_t found = mlirOperationGetNumOperands(op);
+  if (next != found)
+    return gqOpError(op, "requires at most %d operands, but got %d",
+                     (int)info->numOperands, (int)found);
   return checkUniform(op) && checkResults(op, numInits, names, inits);
 }
 

@@ -63,3 +63,16 @@ func.func @group_offsets_c6_encoding(%c: tensor<3xi32>, %o: tensor<4xi32, #gq.ti
   %r = gq.group_offsets ins(%c : tensor<3xi32>) outs(%o : tensor<4xi32, #gq.tile128x4>) -> tensor<4xi32, #gq.tile128x4>
   return %r : tensor<4xi32, #gq.tile128x4>
 }
+
+// -----
+
+// The last two, which have no name, have too many elements, too.
+func.func @group_offsets_operands(%c: tensor<4xi32>,
+    %h: tensor<1048576x1048576x1048576xi32>) {
+  // expected-error @+1 {{requires at most 3 operands, but got 5}}
+  %0:2 = "gq.group_offsets"(%c, %c, %c, %h, %h)
+      : (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>,
+         tensor<1048576x1048576x1048576xi32>, tensor<1048576x1048576x1048576xi32>)
+      -> (tensor<4xi32>, tensor<4xi32>)
+  return
+}
