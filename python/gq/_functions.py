@@ -709,7 +709,7 @@ def _plan_offsets(p, dtype, closed, scale_offsets):
         raise invalid_argument(f"dtype: expected 'int32' or 'int64', found {dtype!r}")
     index = dtype.replace("int", "i")
     (groups,) = p.take("counts", INDICES, [None])
-    outputs = {"offsets": groups + bool(closed)}
+    outputs = {"offsets": groups + int(closed)}
     if scale_offsets:
         outputs["scale_offsets"] = groups
     return Spec(

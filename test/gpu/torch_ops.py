@@ -613,12 +613,12 @@ if CUDA:
         first = x.clone()
         for name, call in calls.items():
             x.copy_(y)
-            wanted = [stored(t).clone() for t in call()]
+            wanted = [stored(t).copy() for t in call()]
             x.copy_(first)
             flag = torch.zeros((), dtype=torch.int32, device="cuda")
             out = [torch.empty_like(t) for t in call()]
             call(out=out, noop_flag=flag)
-            before = [stored(t).clone() for t in out]
+            before = [stored(t).copy() for t in out]
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph):
                 call(out=out, noop_flag=flag)

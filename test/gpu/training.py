@@ -159,8 +159,8 @@ FLOAT32 = 2**-20
 TENSOR_CORES_8BIT = 2**-9
 
 
-def of_y(case, target):
-    """How far y of a case may be off."""
+def of_products(case, target):
+    """How far y and dx of a case, which are gq.grouped_mm's, may be off."""
     eight_bit = target == "cuda" and oracle.FORMATS[case[0]].scale == "f32"
     return TENSOR_CORES_8BIT if eight_bit else FLOAT32
 
@@ -187,7 +187,7 @@ def problem(case, results, target):
             ("dw", dw[e], columns(dy[of_rows], fmt), columns(x[of_rows], fmt),
              dy[of_rows].T @ x[of_rows]),
         ):  # fmt: skip
-            most = of_y(case, target) if name == "y" else FLOAT32
+            most = FLOAT32 if name == "dw" else of_products(case, target)
             if (abs(result - a @ b.T) > most * (abs(a) @ abs(b).T)).any():
                 return f"{name} of group {e}: {abs(result - a @ b.T).max()} off"
             if np.linalg.norm(result - exact) > error * np.linalg.norm(exact):
