@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Arrays of NumPy, of torch and of others, in one way.
 
-A kind of arrays says of the arrays of a call where they are and by what they are
-told apart (`read`), of one what it is (`describe`), and makes new ones. What is neither of
-NumPy nor of torch becomes an Array by DLPack.
+A kind of arrays gives the addresses of a call's arrays and a key of what they are
+(`read`), describes one (`describe`), and makes new ones (`maker`). An array of neither
+NumPy nor torch becomes an Array by DLPack.
 """
 
 from __future__ import annotations

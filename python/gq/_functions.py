@@ -260,6 +260,13 @@ def _rows(p, producer, count, closed=True, block=1, why=""):
     return _Rows(gathered, maps, m, k, size, groups, index, operands)
 
 
+def _dbias(dbias, x):
+    """The element type of the sums of columns of _Rows."""
+    if dbias is True:
+        return x.operands["inputs"][0].element
+    return _element(dbias, "dbias")
+
+
 def _check_directions(p, rowwise, columnwise):
     if not (rowwise or columnwise):
         p.refuse("rowwise", "expected it or columnwise, found neither")
@@ -325,7 +332,7 @@ def _plan_quantize(
         add("amax", "f32", (groups,), (groups,))
     if dbias:
         names.append("dbias")
-        element = _element(dbias, "dbias") if dbias is not True else x.operands["inputs"][0].element
+        element = _dbias(dbias, x)
         add("dbias", element, (groups, k), (groups, k))
     if row_amax:
         names.append("row_amax")
@@ -444,9 +451,9 @@ def grouped_block_quantize(
 
     Returns:
       A Quantized: those of data, scales, columnwise_data, columnwise_scales, amax,
-      dbias and row_amax that were requested, in this order. 4-bit codes are packed, two per byte:
-      float4_e2m1fn_x2 in torch, uint8 in NumPy. Parts of a new buffer that belong to
-      no group are not initialized.
+      dbias and row_amax that were requested, in this order. 4-bit codes are packed,
+      two per byte: float4_e2m1fn_x2 in torch, uint8 in NumPy. Parts of a new buffer
+      that belong to no group are not initialized.
 
     Raises:
       Error: INVALID_ARGUMENT, with the argument's name in the message; COMPILE_ERROR,
@@ -581,7 +588,7 @@ def _plan_scaled(
     if amax:
         add("amax", "f32", (groups,), (groups,))
     if dbias:
-        kind = _element(dbias, "dbias") if dbias is not True else x.operands["inputs"][0].element
+        kind = _dbias(dbias, x)
         add("dbias", kind, (groups, k), (groups, k))
     if scale_inv:
         add("scale_inv", "f32", (groups,), (groups,))

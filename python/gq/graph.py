@@ -153,6 +153,11 @@ class _Kind:
         return _arrays.Description(t.shape, names.torch, (t.dtype,), (_arrays.CPU, 0))
 
 
+def _shown(tensor):
+    """What messages call an input."""
+    return tensor._name.removeprefix("%in.")
+
+
 def _size(extent):
     """An extent that is known, an int or another integer such as one of NumPy."""
     try:
@@ -203,7 +208,7 @@ class Graph:
         self._is_complete = kind is None
 
     def __repr__(self):
-        inputs = ", ".join(f"{t._name.removeprefix('%in.')}: {t._type()}" for t in self._inputs)
+        inputs = ", ".join(f"{_shown(t)}: {t._type()}" for t in self._inputs)
         results = ", ".join(t._type() for t in self._outputs)
         return f"gq.Graph({inputs} -> {results})"
 
@@ -252,12 +257,20 @@ class Graph:
         # What producers call their values has no dot.
         value = f"%in.{name}"
         if not name.isidentifier() or value in [t._name for t in self._inputs]:
-            raise invalid_argument(f"name: expected an identifier of its own, found {name!r}")
-        elements = [e.mlir for e in _formats.ELEMENTS if dtype in (e.mlir, e.torch, e.numpy)]
+            raise invalid_argument(
+                f"name: expected an identifier of its own, found {name!r}"
+            )
+        elements = [
+            e.mlir for e in _formats.ELEMENTS if dtype in (e.mlir, e.torch, e.numpy)
+        ]
         if not elements:
-            raise invalid_argument(f"dtype: expected the name of a type, found {dtype!r}")
+            raise invalid_argument(
+                f"dtype: expected the name of a type, found {dtype!r}"
+            )
         dims: list[Any] = [
-            Dim("dim", (s or f"{name}.{i}",)) if s is None or isinstance(s, str) else _size(s)
+            Dim("dim", (s or f"{name}.{i}",))
+            if s is None or isinstance(s, str)
+            else _size(s)
             for i, s in enumerate(shape)
         ]
         element = "i8" if dtype in ("uint8", "int8") else elements[0]
@@ -358,8 +371,8 @@ class Graph:
 
         self._add(text)
         results = [
-            Tensor(self, f"%{prefix}_{i}", values[o.use.name].shape, o.use.element, o.use.is_tiled)
-            for i, o in enumerate(spec.outputs.values())
+            Tensor(self, f"%{prefix}_{i}", values[u.name].shape, u.element, u.is_tiled)
+            for i, u in enumerate(o.use for o in spec.outputs.values())
         ]
         return spec.wrap(results)
 
@@ -387,7 +400,7 @@ class Graph:
         read beyond the smaller one."""
         known: dict[Dim, tuple[int, str]] = {}
         for t, a in zip(self._inputs, arrays):
-            name = t._name.removeprefix("%in.")
+            name = _shown(t)
             if not hasattr(a, "shape") and hasattr(a, "__dlpack__"):
                 a = _arrays.from_dlpack(a)
             # Another rank is what the executable refuses, and what is no array.
@@ -403,7 +416,9 @@ class Graph:
 
     def _compiled(self, device):
         if not self._is_complete:
-            raise invalid_argument("the graph is not complete: its `with` has not ended")
+            raise invalid_argument(
+                "the graph is not complete: its `with` has not ended"
+            )
         return executable(self._text(True), device)
 
     def __call__(self, *arrays, stream=None):
@@ -425,7 +440,7 @@ class Graph:
         try:
             return module(*arrays, stream=stream)
         except Error as error:
-            names = [t._name.removeprefix("%in.") for t in self._inputs]
+            names = [_shown(t) for t in self._inputs]
             raise error.renamed(names) from None
 
 
@@ -453,8 +468,9 @@ def map(function: str | Callable, *tensors: Tensor) -> Tensor:
     """
     for i, t in enumerate(tensors):
         if not isinstance(t, Tensor) or t._graph is not tensors[0]._graph:
+            found = type(t).__name__
             raise TypeError(
-                f"tensors[{i}]: expected a Tensor of the graph, found {type(t).__name__}"
+                f"tensors[{i}]: expected a Tensor of the graph, found {found}"
             )
         if t.dtype not in FLOATS:
             raise invalid_argument(f"tensors[{i}]: expected floats, found {t.dtype}")
@@ -484,14 +500,14 @@ def map(function: str | Callable, *tensors: Tensor) -> Tensor:
 
     def text(location):
         types = ", ".join(t._type() for t in tensors)
-        body = "\n    ".join(
-            f"{line}{location}" for line in [*lines, f"linalg.yield {result} : {element}"]
-        )
+        last = f"linalg.yield {result} : {element}"
+        body = "\n    ".join(f"{line}{location}" for line in [*lines, last])
         return (
             f"{mapped._name} = linalg.generic {{indexing_maps = [{listed}],"
-            f' iterator_types = ["parallel", "parallel"]}}\n      ins({names} : {types})'
-            f" outs({empty._name} : {empty._type()}) {{\n  ^bb0({values}, %o : {element}):"
-            f"\n    {body}\n  }} -> {mapped._type()}{location}"
+            ' iterator_types = ["parallel", "parallel"]}\n'
+            f"      ins({names} : {types}) outs({empty._name} : {empty._type()}) {{\n"
+            f"  ^bb0({values}, %o : {element}):\n"
+            f"    {body}\n  }} -> {mapped._type()}{location}"
         )
 
     graph._add(text)
@@ -511,7 +527,8 @@ def split(tensor: Tensor, parts: int) -> tuple[Tensor, ...]:
         )
     if not isinstance(parts, int) or parts < 1:
         raise invalid_argument(f"parts: expected at least 1, found {parts!r}")
-    if len(tensor.shape) != 2 or isinstance(tensor.shape[1], Dim) or tensor.shape[1] % parts:
+    is_matrix = len(tensor.shape) == 2 and not isinstance(tensor.shape[1], Dim)
+    if not is_matrix or tensor.shape[1] % parts:
         raise invalid_argument(
             f"tensor: expected [M, {parts} * K], found {list(tensor.shape)}"
         )
