@@ -62,7 +62,9 @@ class Epilogue:
             corners = [self.apply(x) for x in (low, high)]
         else:
             (gl, ul), (gh, uh) = self.columns(low), self.columns(high)
-            corners = [self.apply(g, u) for g in (gl, gh) for u in (ul, uh)]
+            # Infinity times 0, which up may be in between, is no number either.
+            zero = np.clip(0, ul, uh)
+            corners = [self.apply(g, u) for g in (gl, gh) for u in (ul, uh, zero)]
         with np.errstate(over="ignore"):
             corners = np.stack(corners).astype(dtype).astype(np.float64)
         # Infinity times 0: where one bound is NaN and another is not, all is right.
