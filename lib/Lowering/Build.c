@@ -82,6 +82,17 @@ MlirValue gqBuildConstant(const gqBuilder *builder, MlirType type,
       gqBuild(builder, "arith.constant", 0, NULL, 1, &type, 1, &attribute), 0);
 }
 
+MlirValue gqBuildCompare(const gqBuilder *builder, gqPredicate predicate,
+                         MlirValue a, MlirValue b) {
+  MlirValue operands[] = {a, b};
+  MlirType i1 = mlirIntegerTypeGet(builder->context, 1);
+  MlirNamedAttribute attribute = gqAttribute(
+      builder->context, "predicate",
+      mlirIntegerAttrGet(mlirIntegerTypeGet(builder->context, 64), predicate));
+  return mlirOperationGetResult(
+      gqBuild(builder, "arith.cmpi", 2, operands, 1, &i1, 1, &attribute), 0);
+}
+
 //===----------------------------------------------------------------------===//
 // Buffers
 //===----------------------------------------------------------------------===//

@@ -51,6 +51,20 @@ MlirValue gqBuildValue(const gqBuilder *builder, const char *name,
 MlirValue gqBuildConstant(const gqBuilder *builder, MlirType type,
                           int64_t value);
 
+/// Predicates as arith numbers them.
+typedef enum gqPredicate {
+  GQ_CMPI_EQ = 0,
+  GQ_CMPI_NE = 1,
+  GQ_CMPI_SLT = 2,
+  GQ_CMPI_SLE = 3,
+  GQ_CMPI_ULT = 6,
+  GQ_CMPI_UGT = 8
+} gqPredicate;
+
+/// arith.cmpi of two indices or integers of one type.
+MlirValue gqBuildCompare(const gqBuilder *builder, gqPredicate predicate,
+                         MlirValue a, MlirValue b);
+
 /// llvm.inttoptr
 MlirValue gqBuildPointer(const gqBuilder *builder, MlirValue address,
                          unsigned addressSpace);

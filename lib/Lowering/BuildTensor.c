@@ -19,17 +19,6 @@ MlirValue gqBuildDim(const gqBuilder *builder, MlirValue tensor, int64_t dim) {
   return gqBuildValue(builder, "tensor.dim", 2, operands, index);
 }
 
-MlirValue gqBuildCompare(const gqBuilder *builder, int64_t predicate,
-                         MlirValue a, MlirValue b) {
-  MlirValue operands[] = {a, b};
-  MlirType i1 = mlirIntegerTypeGet(builder->context, 1);
-  MlirNamedAttribute attribute = gqAttribute(
-      builder->context, "predicate",
-      mlirIntegerAttrGet(mlirIntegerTypeGet(builder->context, 64), predicate));
-  return mlirOperationGetResult(
-      gqBuild(builder, "arith.cmpi", 2, operands, 1, &i1, 1, &attribute), 0);
-}
-
 void gqBuildTerminator(const gqBuilder *builder, const char *name,
                        MlirValue value) {
   gqBuild(builder, name, 1, &value, 0, NULL, 0, NULL);

@@ -19,11 +19,6 @@ extern "C" {
 /// tensor.dim
 MlirValue gqBuildDim(const gqBuilder *builder, MlirValue tensor, int64_t dim);
 
-/// arith.cmpi of indices or integers; `predicate` as arith numbers them.
-MlirValue gqBuildCompare(const gqBuilder *builder, int64_t predicate,
-                         MlirValue a, MlirValue b);
-enum { GQ_CMPI_NE = 1, GQ_CMPI_SLT = 2, GQ_CMPI_SLE = 3, GQ_CMPI_ULT = 6 };
-
 /// Appends to an empty or unterminated block.
 gqBuilder gqBuilderAtEnd(const gqBuilder *builder, MlirBlock block);
 

@@ -75,19 +75,10 @@ static MlirValue select(const gqBuilder *b, MlirValue condition, MlirValue x,
   return gqBuildValue(b, "arith.select", 3, operands, mlirValueGetType(x));
 }
 
-/// Compares an i32 that is not negative with a constant, by arith's number of
-/// the predicate.
-typedef enum Predicate { EQUAL = 0, LESS = 6, GREATER = 8 } Predicate;
-
-static MlirValue compare(const gqBuilder *b, Predicate predicate, MlirValue x,
+/// Compares an i32 with a constant.
+static MlirValue compare(const gqBuilder *b, gqPredicate predicate, MlirValue x,
                          int64_t y) {
-  MlirValue both[] = {x, number(b, y)};
-  MlirType i1 = mlirIntegerTypeGet(b->context, 1);
-  MlirNamedAttribute attribute = gqAttribute(
-      b->context, "predicate",
-      mlirIntegerAttrGet(mlirIntegerTypeGet(b->context, 64), predicate));
-  return mlirOperationGetResult(
-      gqBuild(b, "arith.cmpi", 2, both, 1, &i1, 1, &attribute), 0);
+  return gqBuildCompare(b, predicate, x, number(b, y));
 }
 
 static MlirValue asFloat(const gqBuilder *b, MlirValue bits) {
@@ -105,8 +96,9 @@ static MlirValue asBits(const gqBuilder *b, MlirValue x) {
 /// The bits of a scale of two, 0 to 255, as those of a float32.
 static MlirValue buildPowerOfTwo(const gqBuilder *b, MlirValue code) {
   MlirValue bits = with(b, "arith.shli", code, 23);
-  bits = select(b, compare(b, EQUAL, code, 0), number(b, 0x400000), bits);
-  return select(b, compare(b, EQUAL, code, 255), number(b, 0x7fc00000), bits);
+  bits = select(b, compare(b, GQ_CMPI_EQ, code, 0), number(b, 0x400000), bits);
+  return select(b, compare(b, GQ_CMPI_EQ, code, 255), number(b, 0x7fc00000),
+                bits);
 }
 
 /// The code's magnitude as the upper bits of a float32 has another bias: the
@@ -121,10 +113,10 @@ static MlirValue buildExtended(const gqBuilder *b, const SmallFloat *type,
   MlirValue bits = asBits(b, value);
   // inf, and NaN, of which one is not told from another.
   if (type->beyond != type->nan)
-    bits = select(b, compare(b, EQUAL, magnitude, type->beyond),
+    bits = select(b, compare(b, GQ_CMPI_EQ, magnitude, type->beyond),
                   number(b, 0x7f800000), bits);
   int64_t lastNumber = type->beyond != type->nan ? type->beyond : type->largest;
-  bits = select(b, compare(b, GREATER, magnitude, lastNumber),
+  bits = select(b, compare(b, GQ_CMPI_UGT, magnitude, lastNumber),
                 number(b, 0x7fc00000), bits);
   MlirValue sign = with(b, "arith.shli", with(b, "arith.andi", code, 0x80), 24);
   return binary(b, "arith.ori", bits, sign);
@@ -149,11 +141,11 @@ static MlirValue buildTruncated(const gqBuilder *b, const SmallFloat *type,
   MlirValue denormal = with(b, "arith.subi", rounded, magic);
   int64_t smallest = (int64_t)(127 + 1 - type->bias) << 23;
   MlirValue code =
-      select(b, compare(b, LESS, magnitude, smallest), denormal, normal);
+      select(b, compare(b, GQ_CMPI_ULT, magnitude, smallest), denormal, normal);
   // Compared unsigned, so that values too large for a code are too.
-  code = select(b, compare(b, GREATER, code, type->largest),
+  code = select(b, compare(b, GQ_CMPI_UGT, code, type->largest),
                 number(b, type->beyond), code);
-  code = select(b, compare(b, GREATER, magnitude, 0x7f800000),
+  code = select(b, compare(b, GQ_CMPI_UGT, magnitude, 0x7f800000),
                 number(b, type->nan), code);
   MlirValue sign =
       with(b, "arith.andi", with(b, "arith.shrui", bits, 24), 0x80);

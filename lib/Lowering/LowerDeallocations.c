@@ -43,18 +43,6 @@ static MlirValue combine(const gqBuilder *builder, const char *name,
   return gqBuildValue(builder, name, 2, operands, mlirValueGetType(lhs));
 }
 
-static MlirValue areEqual(const gqBuilder *builder, MlirValue lhs,
-                          MlirValue rhs) {
-  MlirValue operands[] = {lhs, rhs};
-  MlirType i1 = mlirIntegerTypeGet(builder->context, 1);
-  MlirNamedAttribute predicate =
-      gqAttribute(builder->context, "predicate",
-                  mlirIntegerAttrGet(mlirIntegerTypeGet(builder->context, 64),
-                                     /*eq=*/0));
-  return mlirOperationGetResult(
-      gqBuild(builder, "arith.cmpi", 2, operands, 1, &i1, 1, &predicate), 0);
-}
-
 /// scf.if that frees a buffer.
 static void buildConditionalDealloc(const gqBuilder *builder,
                                     MlirValue condition, MlirValue buffer) {
@@ -81,9 +69,10 @@ static MlirValue isOwnedByOneOf(const gqBuilder *builder,
   MlirValue found =
       gqBuildConstant(builder, mlirIntegerTypeGet(builder->context, 1), 0);
   for (intptr_t i = 0; i < count; ++i)
-    found = combine(builder, "arith.ori", found,
-                    combine(builder, "arith.andi", isOwned(dealloc, i),
-                            areEqual(builder, address, addresses[i])));
+    found = combine(
+        builder, "arith.ori", found,
+        combine(builder, "arith.andi", isOwned(dealloc, i),
+                gqBuildCompare(builder, GQ_CMPI_EQ, address, addresses[i])));
   return found;
 }
 
@@ -115,8 +104,9 @@ static void lower(MlirOperation op) {
     MlirValue stays =
         isOwnedByOneOf(&builder, &dealloc, addresses, i, addresses[i]);
     for (intptr_t k = 0; k < dealloc.numKept; ++k)
-      stays = combine(&builder, "arith.ori", stays,
-                      areEqual(&builder, addresses[i], kept[k]));
+      stays =
+          combine(&builder, "arith.ori", stays,
+                  gqBuildCompare(&builder, GQ_CMPI_EQ, addresses[i], kept[k]));
     buildConditionalDealloc(
         &builder,
         combine(&builder, "arith.andi", isOwned(&dealloc, i),
