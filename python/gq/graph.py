@@ -378,14 +378,11 @@ class Graph:
 
     # What is run -----------------------------------------------------------
 
-    def compile(self, target: str = "cpu"):
-        """The graph as an Executable, compiled once in this process.
+    def compile(self, target: str = "cpu") -> None:
+        """Compiles the graph now instead of at its first call; once in a process.
 
         Args:
           target: "cpu", or "cuda" for the thread's device.
-
-        Calls of the graph check that extents of one name are equal; the Executable
-        knows no names, so that its caller has to.
 
         Raises:
           Error: COMPILE_ERROR, the message names the line that recorded the op.
@@ -393,7 +390,7 @@ class Graph:
         device = (_arrays.CPU, 0)
         if target != "cpu":
             device = (_arrays.CUDA, _arrays.current_device())
-        return self._compiled(device)
+        self._compiled(device)
 
     def _check_extents(self, arrays):
         """Refuses arrays whose extents of one name differ: the compiled function would
