@@ -198,7 +198,19 @@ def case_of(rng, c):
     )  # fmt: skip
 
 
-class GroupedBlockQuantize:
+class Configuration:
+    """What configurations of most ops begin with: any value of each of OPTIONS."""
+
+    @classmethod
+    def module(cls, rng):
+        return draw(rng, cls.OPTIONS)
+
+    @staticmethod
+    def repair(c):
+        """Changes options that are not allowed together."""
+
+
+class GroupedBlockQuantize(Configuration):
     OPTIONS = {
         "format": FORMATS,
         "recipe": ["nvfuser", "te"],
@@ -224,10 +236,6 @@ class GroupedBlockQuantize:
         "rowwise": [*[0] * NUM_DIRECTIONS, *range(1, NUM_DIRECTIONS)],
         "columnwise": [*[0] * NUM_DIRECTIONS, *range(1, NUM_DIRECTIONS)],
     }
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
 
     @staticmethod
     def repair(c):
@@ -394,20 +402,12 @@ class GroupedQuantize(GroupedBlockQuantize):
     }
 
 
-class UpdateScales:
+class UpdateScales(Configuration):
     OPTIONS = {
         "format": list(oracle.TENSOR_FORMATS),
         "algo": ["max", "most_recent"],
         "margin": [0, 1, 126],
     }
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
-
-    @staticmethod
-    def repair(c):
-        pass
 
     @staticmethod
     def problem(rng, c):
@@ -440,7 +440,7 @@ class UpdateScales:
         return Problem(arguments, ["history", "scale"], body, equal(wanted, stored))
 
 
-class GroupOffsets:
+class GroupOffsets(Configuration):
     OPTIONS = {
         "counts": ["i32", "i64"],
         "index": ["i32", "i64"],
@@ -448,14 +448,6 @@ class GroupOffsets:
         "scales": [True, False],
         "memref": [False, True],
     }
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
-
-    @staticmethod
-    def repair(c):
-        pass
 
     @staticmethod
     def problem(rng, c):
@@ -504,7 +496,7 @@ def positions(rng, unit):
     return {"groups": groups, "front": around[0], "back": around[1]}
 
 
-class BlockQuantize:
+class BlockQuantize(Configuration):
     OPTIONS = {
         "format": FORMATS,
         "element": formats.ELEMENTS,
@@ -512,10 +504,6 @@ class BlockQuantize:
         "memref": [False, True],
         "packed": [True, False],
     }
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
 
     @staticmethod
     def repair(c):
@@ -569,20 +557,12 @@ def equal(wanted, stored):
     return check
 
 
-class PreprocessGroupedMatmulSf:
+class PreprocessGroupedMatmulSf(Configuration):
     OPTIONS = {
         "format": [n for n, f in oracle.FORMATS.items() if f.scale != "f32"],
         "index": ["int32", "int64"],
         "closed": [True, False],
     }
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
-
-    @staticmethod
-    def repair(c):
-        pass
 
     @staticmethod
     def problem(rng, c):
@@ -614,12 +594,8 @@ class PreprocessGroupedMatmulSf:
         return Problem(arguments, ["scales"], body, equal([wanted], [tiles]))
 
 
-class Product:
+class Product(Configuration):
     """gq.grouped_mm and gq.grouped_wgrad, whose problems others make."""
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
 
     @staticmethod
     def of(c, p):
@@ -693,10 +669,6 @@ class GroupedWgrad(Product):
     }
 
     @staticmethod
-    def repair(c):
-        pass
-
-    @staticmethod
     def problem(rng, c):
         n, k = (int(rng.integers(1, 5)) for _ in "nk")
         if test_grouped_wgrad.block_of(c["pair"][0]) == 128:
@@ -715,7 +687,7 @@ class GroupedWgrad(Product):
         return Product.of(c, p)
 
 
-class BlockDequantize:
+class BlockDequantize(Configuration):
     OPTIONS = {
         "format": FORMATS,
         "out": formats.ELEMENTS,
@@ -723,10 +695,6 @@ class BlockDequantize:
         "memref": [False, True],
         "packed": [True, False],
     }
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
 
     repair = BlockQuantize.repair
     problem = BlockQuantize.problem
@@ -763,7 +731,7 @@ class BlockDequantize:
         return Problem(arguments, ["out"], body, equal([wanted], [stored]))
 
 
-class GroupedDequantize:
+class GroupedDequantize(Configuration):
     OPTIONS = {
         "format": FORMATS,
         "recipe": ["nvfuser", "te"],
@@ -782,10 +750,6 @@ class GroupedDequantize:
         "rowwise": [0, 0, OUTER_OF_ROW],
         "columnwise": [0, 0, OUTER_OF_COLUMN],
     }
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
 
     @staticmethod
     def repair(c):
@@ -821,7 +785,7 @@ class GroupedDequantize:
         return Problem(arguments, ["out"], body, lambda results: p.check(results[0].view(p.out.array.dtype)))
 
 
-class GroupedAmax:
+class GroupedAmax(Configuration):
     OPTIONS = {
         "element": formats.ELEMENTS,
         "index": ["i32", "i64"],
@@ -835,10 +799,6 @@ class GroupedAmax:
         "signs": [None, 0, 0xD7E8],
         "columnwise_amax": [False, True],
     }
-
-    @classmethod
-    def module(cls, rng):
-        return draw(rng, cls.OPTIONS)
 
     @staticmethod
     def repair(c):
