@@ -23,8 +23,7 @@ enum {
   /// Row starts are negative, decrease, or lie beyond the last row.
   GQ_DEV_STATUS_OFFSETS = 1,
   /// Scale offsets are not multiples of 128, decrease, overlap the padded rows
-  /// of
-  /// the group before, or leave too few rows for the group.
+  /// of the group before, or leave too few rows for the group.
   GQ_DEV_STATUS_SCALE_OFFSETS = 2,
   /// A row index is not the number of a row of the gathered inputs.
   GQ_DEV_STATUS_ROW_INDICES = 4,

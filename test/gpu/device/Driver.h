@@ -31,8 +31,7 @@ enum {
 /// CUstream_flags
 enum {
   /// Work of the stream waits for copies and sets of memory before it, which
-  /// are
-  /// the null stream's, and which the host does not wait for.
+  /// are the null stream's, and which the host does not wait for.
   STREAM_AFTER_NULL = 0,
 };
 
