@@ -36,14 +36,10 @@ clang-22 ${sanitize:+-fsanitize=$sanitize -shared-libsan} -DGPU \
   -o "$stage/gq/test/ahead-of-time-sm_90a"
 
 # The kernels of device_kernels: machine code, or PTX for the driver.
-ptxas=$(sed -n 's/^GQ_DEVICE_TEST_PTXAS:FILEPATH=//p' "$build/CMakeCache.txt")
 for ptx in "$build"/test/gpu/device/*kernels-*.ptx; do
-  name=$(basename "$ptx" .ptx)
-  if [ -x "$ptxas" ]; then
-    "$ptxas" -arch="${name##*-}" "$ptx" -o "$stage/gq/test/$name.cubin"
-  else
-    cp "$ptx" "$stage/gq/test"
-  fi
+  cubin=${ptx%.ptx}.cubin
+  cp "$(if [ -f "$cubin" ]; then echo "$cubin"; else echo "$ptx"; fi)" \
+    "$stage/gq/test"
 done
 
 tar -C "$stage" -c gq | xz -T0 ${GQ_BUNDLE_XZ:--6} >"$out/gq.tar.xz"

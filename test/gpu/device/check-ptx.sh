@@ -2,9 +2,10 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# check-ptx.sh KERNELS.ptx CHIP [PTXAS]: what must hold of every kernel.
+# check-ptx.sh KERNELS.ptx CHIP [REPORT]: what must hold of every kernel. REPORT is
+# what `ptxas -v` says of them.
 set -euo pipefail
-ptx=$1 chip=$2 ptxas=${3:-}
+ptx=$1 chip=$2 report=${3:-}
 
 fail() {
   echo "$ptx: $*" >&2
@@ -41,8 +42,7 @@ elif [[ $(basename "$ptx") != @(amax|dequantize)_* ]]; then # That converts noth
   grep -q 'cvt\.rn\.satfinite\.e2m1x2\.f32' "$ptx" || fail "no e2m1 conversion"
 fi
 
-if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
-  report=$("$ptxas" -v -arch="$chip" "$ptx" -o /dev/null 2>&1)
+if [[ -n $report ]]; then
   awk -v chip="$chip" '
     /Compiling entry/ { name = $0; gsub(/.*function .|. for .*/, "", name) }
     # Two directions of the same layout at once, with sums or row indices, or
@@ -53,9 +53,9 @@ if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
     chip == "sm_120a" && /stack frame/ && $1 <= 8 && $5 <= 16 && $9 <= 8 &&
       name ~ /^tiles_(nvfp4_all|fp8_128x128_gathered)$/ { next }
     /stack frame/ && $1 + $5 + $9 > 0 { print name, $0; bad = 1 }
-    END { exit bad }' <<<"$report" >&2 || fail "a stack frame or spills"
+    END { exit bad }' "$report" >&2 || fail "a stack frame or spills"
   # Where ptxas sees a hazard it waits after each wgmma, and says so.
-  ! grep -E 'C75[0-9][0-9]|serializ' <<<"$report" >&2 || fail "wgmma in turn"
+  ! grep -E 'C75[0-9][0-9]|serializ' "$report" >&2 || fail "wgmma in turn"
   # Three CTAs of 128 threads need at most 168 registers. Directions of float32
   # that are not as usual are for two, and a gradient of weights has a
   # multiprocessor for 256.
@@ -64,5 +64,5 @@ if [[ -n $ptxas && $ptxas != *NOTFOUND ]]; then
   awk -v most=$most '
        /Compiling entry/ { two = /te_(gradient|squares|four_over_six|four_over_six_squares)_f32|nvfp4_row_stochastic_f32/ }
        /Used/ && !two { for (i = 1; i < NF; i++) if ($i == "Used" && $(i + 1) > most) bad = 1 }
-       END { exit bad }' <<<"$report" || fail "too many registers"
+       END { exit bad }' "$report" || fail "too many registers"
 fi

@@ -2,6 +2,7 @@
 // and no wgmma after which ptxas has to wait.
 //
 // REQUIRES: ptxas
+// MODES: gq-opt
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' > %t.mlir
 // RUN: for i in 0 1 2; do %python %S/Inputs/ptx.py $i < %t.mlir > %t.$i.ptx; %ptxas -v -arch=sm_90a %t.$i.ptx -o %t.cubin 2>&1; done | FileCheck %s
 // RUN: cat %t.*.ptx | FileCheck %s --check-prefix=PTX

@@ -2,6 +2,7 @@
 // short and of long blocks, in both directions and in one, on each chip.
 //
 // REQUIRES: ptxas
+// MODES: gq-opt
 // RUN: for chip in sm_90a sm_100a sm_120a; do for kernel in 'ptx-tiles 1' 'ptxas-tiles 0' 'ptxas-tiles 1' 'ptxas-tiles 2' 'ptxas-tiles 3'; do set -- $kernel; gq-opt %S/$1.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py $2 > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done; done | FileCheck %s
 
 // CHECK-COUNT-15: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads

@@ -1,6 +1,7 @@
 // No spills and no stack for plain inputs and for a producer, on each chip.
 //
 // REQUIRES: ptxas
+// MODES: gq-opt
 // RUN: for chip in sm_90a sm_100a sm_120a; do gq-opt %gq_source_dir/test/gpu/silu.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; gq-opt %gq_source_dir/examples/quantize.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done | FileCheck %s
 
 // CHECK-COUNT-6: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
