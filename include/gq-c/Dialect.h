@@ -29,6 +29,14 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Gq, gq);
 // Attributes
 //===----------------------------------------------------------------------===//
 
+/// The keyword of a case of an enumeration, by number in the order of values:
+/// "nvfp4", "mxfp4", ... of "format". Null if there is no such case or
+/// enumeration. These are called as their attributes are, such as
+/// "scale_layout" and "mm_kernel", and as the parts of `#gq.direction`. The
+/// text is the library's.
+MLIR_CAPI_EXPORTED const char *gqEnumGetKeyword(const char *enumeration,
+                                                intptr_t number);
+
 MLIR_CAPI_EXPORTED MlirAttribute gqFormatAttrGet(MlirContext context,
                                                  gqFormat format);
 MLIR_CAPI_EXPORTED gqFormat gqFormatAttrGetValue(MlirAttribute attribute);

@@ -27,6 +27,7 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Format.h"
 
@@ -50,15 +51,20 @@ static ParseResult parseOneOf(AsmParser &parser, ArrayRef<StringRef> keywords,
          << llvm::join(keywords, ", ");
 }
 
-template <typename Enum>
-static ParseResult parseKeyword(AsmParser &parser, Enum &value) {
+/// The keywords of an enumeration, in the order of its values.
+template <typename Enum> static SmallVector<StringRef> getKeywords() {
   SmallVector<StringRef> keywords;
   static_assert(gq::getMaxEnumValForFormat() < 128);
   for (uint32_t i = 0; i < 128; ++i)
     if (StringRef name = stringifyEnum(static_cast<Enum>(i)); !name.empty())
       keywords.push_back(name);
+  return keywords;
+}
+
+template <typename Enum>
+static ParseResult parseKeyword(AsmParser &parser, Enum &value) {
   StringRef keyword;
-  if (parseOneOf(parser, keywords, keyword))
+  if (parseOneOf(parser, getKeywords<Enum>(), keyword))
     return failure();
   value = *gq::symbolizeEnum<Enum>(keyword);
   return success();
@@ -406,6 +412,31 @@ GQ_DEFINE_ENUM_ATTR(Outer)
 GQ_DEFINE_ENUM_ATTR(AmaxAlgo)
 GQ_DEFINE_ENUM_ATTR(MmKernel)
 GQ_DEFINE_ENUM_ATTR(Pairs)
+
+const char *gqEnumGetKeyword(const char *enumeration, intptr_t number) {
+  using Keywords = SmallVector<StringRef> (*)();
+  auto get =
+      llvm::StringSwitch<Keywords>(enumeration)
+          .Case(gq::FormatAttr::getMnemonic(), getKeywords<gq::Format>)
+          .Case(gq::RecipeAttr::getMnemonic(), getKeywords<gq::Recipe>)
+          .Case(gq::ScaleLayoutAttr::getMnemonic(),
+                getKeywords<gq::ScaleLayout>)
+          .Case(gq::MajorAttr::getMnemonic(), getKeywords<gq::Major>)
+          .Case(gq::RowsAttr::getMnemonic(), getKeywords<gq::Rows>)
+          .Case(gq::AxisAttr::getMnemonic(), getKeywords<gq::Axis>)
+          .Case(gq::OuterAttr::getMnemonic(), getKeywords<gq::Outer>)
+          .Case(gq::AmaxAlgoAttr::getMnemonic(), getKeywords<gq::AmaxAlgo>)
+          .Case(gq::MmKernelAttr::getMnemonic(), getKeywords<gq::MmKernel>)
+          .Case(gq::PairsAttr::getMnemonic(), getKeywords<gq::Pairs>)
+
+          .Case("rounding", getKeywords<gq::Rounding>)
+          .Case("transform", getKeywords<gq::Transform>)
+          .Case("four_over_six", getKeywords<gq::FourOverSix>)
+          .Default(nullptr);
+  SmallVector<StringRef> keywords = get ? get() : SmallVector<StringRef>();
+  bool exists = number >= 0 && number < static_cast<intptr_t>(keywords.size());
+  return exists ? keywords[number].data() : nullptr;
+}
 
 /// `value` unless it is 0.
 template <typename T, typename From>

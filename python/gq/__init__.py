@@ -42,17 +42,18 @@ from ._functions import (
     quantize_weights,
     update_scales,
 )
-from ._library import Error, lib
+from ._library import ArgumentError, Error, lib
 from .graph import Graph
 
 # The library's, which has it from CMakeLists.txt.
 __version__ = lib.gqVersion().decode()
 
 # Where it is from for whoever sees it raised.
-Error.__module__ = __name__
+Error.__module__ = ArgumentError.__module__ = __name__
 
 __all__ = [
     "FORMATS",
+    "ArgumentError",
     "Array",
     "Direction",
     "Error",

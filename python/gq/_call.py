@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import inspect
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -193,11 +195,19 @@ def _values(use, value, kind, prefix, lines, location):
     return values
 
 
+def enumeration(kind: str, value: str, argument: str) -> str:
+    """An attribute in MLIR that is a word of an enumeration."""
+    return f"#gq<{kind}({_formats.word(kind, value, argument)})>"
+
+
 def enumerations(op: str, **values) -> dict[str, str]:
-    """The attributes of an op in MLIR that are enumerations; None is left out."""
+    """The attributes of an op in MLIR that are enumerations; None is left out.
+
+    They are called as the arguments of the function are.
+    """
     kinds = dict(_formats.OPS[op].attributes)
     return {
-        name: f"#gq<{kinds[name]}({value})>"
+        name: enumeration(kinds[name], value, name)
         for name, value in values.items()
         if value is not None
     }
@@ -342,7 +352,10 @@ class Planner:
             frame = _frames.pop() if _frames else _arrays.Frame()
             given, outs = (arrays, None) if out is None else ((*arrays, *out), len(out))
             read = kind.read(frame, given)
-            plan = self._plans.get((options, outs, read))
+            try:
+                plan = self._plans.get((options, outs, read))
+            except TypeError:
+                plan = None
             if plan is not None:
                 if stream is not None:
                     stream = _arrays.stream_handle(stream)
@@ -354,6 +367,7 @@ class Planner:
         )
 
     def _make_and_run(self, options, arrays, out, stream, names, labels):
+        self._check_options(options)
         for a in arrays:
             if isinstance(a, Recorded):
                 return a._graph._record(self, options, arrays, out, names, labels)
@@ -385,6 +399,18 @@ class Planner:
             self._plans[key] = plan
         result = plan.run(frame, out, stream)
         return plan._wrap(returned) if returned is not None else result
+
+    def _check_options(self, options):
+        """Refuses what has no hash, a list for example: no option is of that kind."""
+        names = list(inspect.signature(self._plan).parameters)[1:]
+        for name, option in zip(names, options):
+            try:
+                hash(option)
+            except TypeError:
+                found = type(option).__name__
+                raise TypeError(
+                    f"{name}: expected another kind of value, found {found}"
+                ) from None
 
     def shapes(self, kind, options, arrays, names=None, labels=None):
         """The (shape, element type) of each result, and their device."""
@@ -430,10 +456,26 @@ class Planner:
             kind.maker(shape, o.use.element, device, self._zeroes and o.is_partial)
             for o, shape in zip(outputs, shapes)
         ]
-        compiled = executable(spec.text(), device)
+        compiled = self._compile(spec, device)
         shown = [labels.get(u.name, u.name) for u in uses]
         shown += [o.use.name for o in outputs]
         return Plan(compiled, shown, descriptions, makers, device, spec.wrap, kind)
+
+
+    @staticmethod
+    def _compile(spec, device):
+        """The executable. What the verifier refuses are arguments: an error of those."""
+        try:
+            return executable(spec.text(), device)
+        except Error as error:
+            refused = re.match(r"<mlir>:\d+:\d+: error: 'gq\.\w+' op (.*)", error.message)
+            if refused is None:
+                raise
+        names = {n: uses[0].name for n, uses in spec.operands.items() if uses}
+        message = re.sub(
+            r"'(\w+)'", lambda m: f"'{names.get(m[1], m[1])}'", refused[1]
+        )
+        raise invalid_argument(f"{spec.op}: {message}")
 
 
 def _in_order(operands, given):

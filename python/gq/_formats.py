@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import functools
 import itertools
 import re
 
@@ -103,6 +104,23 @@ FORMATS: tuple[str, ...] = tuple(_BY_NAME)
 
 #: Those of the formats with a single scale, such as "fp8_e4m3".
 TENSOR_FORMATS: tuple[str, ...] = tuple(_TENSOR_BY_NAME)
+
+
+@functools.cache
+def words(enumeration: str) -> tuple[str, ...]:
+    """The words of an enumeration of the dialect, such as "scale_layout"."""
+    cases = (lib.gqEnumGetKeyword(enumeration.encode(), i) for i in itertools.count())
+    return tuple(word.decode() for word in itertools.takewhile(bool, cases))
+
+
+def word(enumeration: str, value: str, argument: str) -> str:
+    """`value`, which is a word of the enumeration."""
+    allowed = words(enumeration)
+    if not isinstance(value, str) or value not in allowed:
+        raise invalid_argument(
+            f"{argument}: expected one of {', '.join(allowed)}, found {value!r}"
+        )
+    return value
 
 
 def find(name: str, argument: str = "format") -> Format:

@@ -11,7 +11,8 @@ from typing import Any
 
 from . import _arrays, _formats, producers
 from ._arrays import AnyArray
-from ._call import FLOATS, INDICES, Output, Planner, Spec, Use, enumerations
+from ._call import FLOATS, INDICES, Output, Planner, Spec, Use
+from ._call import enumeration, enumerations
 from ._library import invalid_argument
 from .layout import buffer_extents, padded, up
 
@@ -28,6 +29,9 @@ class Direction:
       outer: what each outer amax applies to: "group", "row" or "column".
       four_over_six: "none", "mae" or "mse".
       scale_max: 256 or 448, for four_over_six.
+
+    Raises:
+      ArgumentError: another word or kind of value.
     """
 
     rounding: str | None = None
@@ -37,6 +41,23 @@ class Direction:
     outer: str | None = None
     four_over_six: str | None = None
     scale_max: int | None = None
+
+    def __post_init__(self):
+        for name in ("rounding", "transform", "outer", "four_over_six"):
+            if getattr(self, name) is not None:
+                _formats.word(name, getattr(self, name), name)
+        for name in ("signs", "scale_max"):
+            if not isinstance(getattr(self, name), int | None):
+                raise invalid_argument(
+                    f"{name}: expected a whole number, found {getattr(self, name)!r}"
+                )
+        if self.block is not None:
+            is_pair = isinstance(self.block, (tuple, list)) and len(self.block) == 2
+            if not is_pair or not all(isinstance(b, int) for b in self.block):
+                raise invalid_argument(
+                    f"block: expected (rows, columns), found {self.block!r}"
+                )
+            object.__setattr__(self, "block", tuple(self.block))
 
     def _attribute(self):
         parts = []
@@ -260,6 +281,13 @@ def _rows(p, producer, count, closed=True, block=1, why=""):
     return _Rows(gathered, maps, m, k, size, groups, index, operands)
 
 
+def _layout(scale_layout, f):
+    """The layout of scales of a format."""
+    if scale_layout is None:
+        return f.layout
+    return _formats.word("scale_layout", scale_layout, "scale_layout")
+
+
 def _dbias(dbias, x):
     """The element type of the sums of columns of _Rows."""
     if dbias is True:
@@ -268,17 +296,20 @@ def _dbias(dbias, x):
 
 
 def _check_directions(p, rowwise, columnwise):
+    for name, direction in ("rowwise", rowwise), ("columnwise", columnwise):
+        if not isinstance(direction, (bool, Direction)):
+            p.refuse(name, f"expected a bool or a Direction, found {direction!r}")
     if not (rowwise or columnwise):
         p.refuse("rowwise", "expected it or columnwise, found neither")
 
 
 def _plan_quantize(
-    p, count, format, recipe, layout, rows, rowwise, columnwise, producer, amax, dbias,
-    row_amax, closed, wants_offsets,
+    p, count, format, recipe, scale_layout, rows, rowwise, columnwise, producer, amax,
+    dbias, row_amax, closed, wants_offsets,
 ):  # fmt: skip
     f = _formats.find(format)
     _check_directions(p, rowwise, columnwise)
-    layout = layout or f.layout
+    layout = _layout(scale_layout, f)
     closed = closed or "scale_offsets" not in p
     why = f", the block of {format}"
     x = _rows(p, producer, count, closed, f.block_columns, why)
@@ -456,9 +487,9 @@ def grouped_block_quantize(
       that belong to no group are not initialized.
 
     Raises:
-      Error: INVALID_ARGUMENT, with the argument's name in the message; COMPILE_ERROR,
-        with the compiler's message, for an unknown word or options that exclude each
-        other; nothing ran. On the CPU also INVALID_OFFSETS and INVALID_ROW_INDICES.
+      ArgumentError: an argument, which the message names, is wrong, or excludes another
+        one; nothing ran.
+      Error: on the CPU INVALID_OFFSETS and INVALID_ROW_INDICES.
       TypeError: an argument is not an array, or is one of another kind.
     """
     x, names, labels = _names_of(x, _QUANTIZE_NAMES)
@@ -655,7 +686,9 @@ def _plan_update(p, format, amax_algo, margin):
     _formats.find_tensor(format)
     (groups,) = p.take("amax", ("f32",), [None])
     attributes = enumerations("update_scales", format=format, amax_algo=amax_algo)
-    attributes["margin"] = f"{int(margin)} : i32"
+    if not isinstance(margin, int):
+        raise invalid_argument(f"margin: expected a whole number, found {margin!r}")
+    attributes["margin"] = f"{margin} : i32"
     history = Use("history", "f32", (None, groups))
     return Spec(
         "update_scales",
@@ -861,15 +894,14 @@ def grouped_amax(
 
 
 def _plan_dequantize(
-    p, format, recipe, layout, axis, outer, columns, out_dtype, closed, has_out
+    p, format, recipe, scale_layout, axis, outer, columns, out_dtype, closed, has_out
 ):  # fmt: skip
     f = _formats.find(format) if format is not None else None
     element = _element(out_dtype, "out_dtype")
     allowed = (f.data,) if f else _PLAIN
+    _formats.word("axis", axis, "axis")
     ragged, columnwise = "first_dims" in p, axis == "columnwise"
-    if axis not in ("rowwise", "columnwise"):
-        raise invalid_argument(f"axis: expected 'rowwise' or 'columnwise', found {axis!r}")
-    layout = layout or (f.layout if f else "tile128x4")
+    layout = _layout(scale_layout, f) if f else scale_layout or "tile128x4"
     offsets, groups = _groups(p, closed)
     index = (offsets.element,)
     is_flat = ragged or (columnwise and (f is None or f.transposes))
@@ -1213,34 +1245,30 @@ def _epilogue(epilogue, pairs, element, attributes):
         if pairs is not None:
             raise invalid_argument("pairs: expected an epilogue")
         return ""
-    if pairs not in (None, "interleaved", "halves"):
-        raise invalid_argument(
-            f"pairs: expected 'interleaved' or 'halves', found {pairs!r}"
-        )
+    if pairs is not None:
+        attributes["pairs"] = enumeration("pairs", pairs, "pairs")
     take = producers.count_inputs(epilogue, "epilogue")
     if take != (1 if pairs is None else 2):
         wanted = "one value without pairs" if pairs is None else "two values with pairs"
         raise invalid_argument(
             f"epilogue: expected a function of {wanted}, found one of {take}"
         )
-    if pairs is not None:
-        attributes["pairs"] = f"#gq<pairs({pairs})>"
     return producers.region(epilogue, [element] * take)
 
 
-def _plan_mm(p, format, b_format, b_major, out_dtype, closed, epilogue, pairs):
+def _plan_mm(p, format, b_format, b_major, out_dtype, closed, epilogue, pairs, kernel):
     f, g = _pair(p, format, b_format)
+    _formats.word("major", b_major, "b_major")
+    pairs = None if pairs == "none" else pairs
     element = _element(out_dtype, "out_dtype")
     m, stored_k = p.take("a", (f.data,) if f else _PLAIN, [None, None])
     k = stored_k * (8 // f.bits) if f else stored_k
     allowed = (g.data,) if g else _PLAIN
     if b_major == "k":
         groups, n, _ = p.take("b", allowed, [None, None, g.stored(k) if g else k])
-    elif b_major == "n":
+    else:
         groups, _, n = p.take("b", allowed, [None, k, None])
         n = n * (8 // g.bits) if g else n
-    else:
-        raise invalid_argument(f"b_major: expected 'k' or 'n', found {b_major!r}")
     offsets, found = _groups(p, closed)
     if found != groups:
         p.refuse("offsets", f"expected {groups} groups, as b has, found {found}")
@@ -1281,6 +1309,8 @@ def _plan_mm(p, format, b_format, b_major, out_dtype, closed, epilogue, pairs):
         scale_layout=layout,
         b_major=b_major,
     )
+    if kernel is not None:
+        attributes["kernel"] = enumeration("mm_kernel", kernel, "kernel")
     region = _epilogue(epilogue, pairs, element, attributes)
     return Spec("grouped_mm", operands, outputs, attributes, region, _only)
 
@@ -1311,6 +1341,7 @@ def grouped_mm(
     bias: AnyArray | None = None,
     epilogue: str | Callable | None = None,
     pairs: str | None = None,
+    kernel: str | None = None,
     out_dtype: Any = "bfloat16",
     out: AnyArray | Sequence[AnyArray] | None = None,
     stream: Any = None,
@@ -1343,6 +1374,8 @@ def grouped_mm(
         of one value, with pairs of two, that is traced; see producers.
       pairs: which two columns the epilogue takes, such as gate and up:
         "interleaved", 2j and 2j+1, or "halves", j and j + N/2.
+      kernel: which kernel a GPU runs, see `MmKernelAttr` of the dialect; None is the
+        one that gq chooses.
       out_dtype: bfloat16, float16 or float32, of the result.
       out: [M, N], with pairs [M, N/2], for the result.
       stream: as for grouped_block_quantize().
@@ -1371,11 +1404,11 @@ def grouped_mm(
         a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
         column_scales, bias,
     )  # fmt: skip
-    options = (format, b_format, b_major, out_dtype, closed, epilogue, pairs)
+    options = (format, b_format, b_major, out_dtype, closed, epilogue, pairs, kernel)
     return _mm_planner.run(options, arrays, out, stream)
 
 
-def _plan_wgrad(p, format, b_format, n, k, out_dtype):
+def _plan_wgrad(p, format, b_format, n, k, out_dtype, kernel):
     f, g = _pair(p, format, b_format)
     element = _element(out_dtype, "out_dtype")
     offsets, groups = _groups(p, True)
@@ -1402,6 +1435,8 @@ def _plan_wgrad(p, format, b_format, n, k, out_dtype):
         b_format=b_format if b_format != format else None,
         scale_layout=layout,
     )
+    if kernel is not None:
+        attributes["kernel"] = enumeration("mm_kernel", kernel, "kernel")
     outputs = {"out": Output(Use("out", element, shape), shape)}
     return Spec("grouped_wgrad", operands, outputs, attributes, wrap=_only)
 
@@ -1423,6 +1458,7 @@ def grouped_wgrad(
     format: str | None = None,
     b_format: str | None = None,
     alpha: AnyArray | None = None,
+    kernel: str | None = None,
     out_dtype: Any = "float32",
     out: AnyArray | Sequence[AnyArray] | None = None,
     stream: Any = None,
@@ -1437,8 +1473,8 @@ def grouped_wgrad(
         data as it is.
       offsets: [G+1] int32 or int64.
       n, k: the extents, if a and b are not Quantized.
-      a_scales, b_scales, format, b_format, alpha, out_dtype, out, stream: as for
-        grouped_mm(); the scales are columnwise ones.
+      a_scales, b_scales, format, b_format, alpha, kernel, out_dtype, out, stream: as
+        for grouped_mm(); the scales are columnwise ones.
 
     Returns:
       [G, N, K].
@@ -1457,7 +1493,7 @@ def grouped_wgrad(
         if value is None:
             raise invalid_argument(f"{name}: expected it, where a and b are arrays")
     out, out_dtype = _single(out, out_dtype)
-    options = (format, b_format, n, k, out_dtype)
+    options = (format, b_format, n, k, out_dtype, kernel)
     arrays = (a, b, a_scales, b_scales, offsets, alpha)
     return _wgrad_planner.run(options, arrays, out, stream)
 

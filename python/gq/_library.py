@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 from ctypes import POINTER, byref, c_bool, c_char_p, c_float, c_int, c_int32
-from ctypes import c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
+from ctypes import c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16, c_uint64, c_void_p
 
 GQ_OK = 0
 GQ_INVALID_ARGUMENT = 1
@@ -126,6 +126,7 @@ def _load():
 
     executable = c_void_p
     declare("gqFormatFind", c_bool, c_int32, POINTER(GqFormatTraits))
+    declare("gqEnumGetKeyword", c_char_p, c_char_p, c_ssize_t)
     declare("gqOpName", c_char_p, c_int32)
     declare("gqOpRows", c_char_p, c_int32)
     declare("gqVersion", c_char_p)
@@ -164,7 +165,7 @@ lib = _load()
 
 
 class Error(Exception):
-    """A call into gq failed.
+    """A call into gq failed. One whose status is INVALID_ARGUMENT is an ArgumentError.
 
     Attributes:
       status: the name of the gqStatus: "INVALID_ARGUMENT" (shape, dtype, count
@@ -173,6 +174,10 @@ class Error(Exception):
         one of gq/Runtime/Status.h.
       message: what was wrong, naming the argument or the place in the module.
     """
+
+    def __new__(cls, status, message):
+        is_argument = status == lib.gqStatusName(GQ_INVALID_ARGUMENT).decode()
+        return super().__new__(ArgumentError if is_argument else cls, status, message)
 
     def __init__(self, status, message):
         super().__init__(f"{status}: {message}")
@@ -183,6 +188,10 @@ class Error(Exception):
         """The error with these names for "argument 0", "argument 1", ..."""
         name = lambda m: names[int(m[1])] if int(m[1]) < len(names) else m[0]  # noqa: E731
         return Error(self.status, re.sub(r"\bargument (\d+)", name, self.message))
+
+
+class ArgumentError(Error, ValueError):
+    """An argument is wrong, and nothing ran; the message begins with its name."""
 
 
 def invalid_argument(message):

@@ -265,7 +265,8 @@ class Graph:
         ]
         if not elements:
             raise invalid_argument(
-                f"dtype: expected the name of a type, found {dtype!r}"
+                f"dtype: expected one of {', '.join(e.torch for e in _formats.ELEMENTS)},"
+                f" found {dtype!r}"
             )
         dims: list[Any] = [
             Dim("dim", (s or f"{name}.{i}",))
@@ -386,9 +387,12 @@ class Graph:
 
         Raises:
           Error: COMPILE_ERROR, the message names the line that recorded the op.
+          ArgumentError: another target.
         """
         device = (_arrays.CPU, 0)
-        if target != "cpu":
+        if target not in ("cpu", "cuda"):
+            raise invalid_argument(f"target: expected cpu or cuda, found {target!r}")
+        if target == "cuda":
             device = (_arrays.CUDA, _arrays.current_device())
         self._compiled(device)
 
@@ -471,7 +475,7 @@ def map(function: str | Callable, *tensors: Tensor) -> Tensor:
             )
         if t.dtype not in FLOATS:
             raise invalid_argument(f"tensors[{i}]: expected floats, found {t.dtype}")
-    takes = producers.count_inputs(function)
+    takes = producers.count_inputs(function, "function")
     if len(tensors) != takes:
         raise invalid_argument(
             f"tensors: expected {takes}, which the function takes, found {len(tensors)}"

@@ -61,6 +61,8 @@ def buffer_extents(
         of its block.
     """
     f = _formats.find(format)
+    if scale_layout is not None:
+        _formats.word("scale_layout", scale_layout, "scale_layout")
     if k <= 0 or k % f.block_columns:
         raise _invalid_argument(
             f"k: expected a positive multiple of {f.block_columns}, the block of"

@@ -269,7 +269,7 @@ def find(producer, argument: str = "producer") -> Callable:
     call it."""
     if callable(producer):
         return producer
-    if producer in NAMES:
+    if isinstance(producer, str) and producer in NAMES:
         return NAMES[producer]
     raise invalid_argument(
         f"{argument}: expected a function or one of {', '.join(NAMES)}, "
@@ -279,8 +279,9 @@ def find(producer, argument: str = "producer") -> Callable:
 
 def count_inputs(producer, argument: str = "producer") -> int:
     """How many inputs a producer takes; `argument` as of find()."""
+    function = find(producer, argument)
     try:
-        parameters = inspect.signature(find(producer, argument)).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except ValueError:
         return 1
     return sum(

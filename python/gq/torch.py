@@ -9,8 +9,8 @@
 
 For torch.compile and torch.export, which see a single operator: no graph break, and
 shapes without running it. They take the arguments of gq's functions of the same
-names, but arrays are tensors, producers and types are names, there is no `out`, no
-`stream` and no `shapes`, and parts of a buffer that belong to no group are zero.
+names, but arrays are tensors, producers are names, there is no `out`, no `stream` and
+no `shapes`, and parts of a buffer that belong to no group are zero.
 The resulting bytes are the same; an operator takes more host time than the function.
 grouped_linear() and fake_quantize() have gradients.
 
@@ -191,13 +191,14 @@ _mm_op = _define(
     _functions._mm_planner,
     (
         "str? format", "str? b_format", "str b_major", "str out_dtype", "bool closed",
-        "str? epilogue", "str? pairs",
+        "str? epilogue", "str? pairs", "str? kernel",
     ),
 )  # fmt: skip
 _wgrad_op = _define(
     "grouped_wgrad",
     _functions._wgrad_planner,
-    ("str? format", "str? b_format", "SymInt n", "SymInt k", "str out_dtype"),
+    ("str? format", "str? b_format", "SymInt n", "SymInt k", "str out_dtype",
+     "str? kernel"),
 )
 _dequantize_op = _define(
     "grouped_dequantize",
@@ -232,6 +233,18 @@ def _taken(outs, **wanted):
     return {n: next(items) for n, is_wanted in wanted.items() if is_wanted}, items
 
 
+def _name(dtype):
+    """The name of a type of torch, which operators take."""
+    return str(dtype).removeprefix("torch.")
+
+
+def _dbias(dbias, inputs):
+    """The type of the sums of columns, or None."""
+    if not dbias:
+        return None
+    return _name(inputs[0].dtype if dbias is True else dbias)
+
+
 def _columns(x, producer):
     """K of the inputs x of a producer."""
     k = x[0].shape[-1]
@@ -264,13 +277,10 @@ def grouped_block_quantize(
     rng_state: torch.Tensor | None = None,
     noop_flag: torch.Tensor | None = None,
     amax: bool = False,
-    dbias: str | None = None,
+    dbias: bool | str | torch.dtype | None = None,
     row_amax: bool = False,
 ) -> Quantized:
-    """gq.grouped_block_quantize() as the operator gq::grouped_block_quantize.
-
-    `dbias` is the name of a type, such as "float32".
-    """
+    """gq.grouped_block_quantize() as the operator gq::grouped_block_quantize."""
     amaxes = outer_amax is not None or columnwise_outer_amax is not None
     if recipe is None and (amaxes or row_amax):
         recipe = "te"
@@ -279,7 +289,8 @@ def grouped_block_quantize(
         inputs, row_indices, offsets, scale_offsets, None, None, global_scale,
         outer_amax, columnwise_outer_amax, rng_state, noop_flag, format, recipe,
         scale_layout, rows, _encode(rowwise), _encode(columnwise), producer, amax,
-        dbias, row_amax, _functions.is_closed(offsets, scale_offsets), True,
+        _dbias(dbias, inputs), row_amax, _functions.is_closed(offsets, scale_offsets),
+        True,
     )  # fmt: skip
     found, rest = _taken(
         outs, data=rowwise, scales=rowwise, columnwise_data=columnwise,
@@ -299,7 +310,7 @@ def nv_grouped_block_quantize(
     output_offsets: torch.Tensor,
     global_scale: torch.Tensor | None = None,
     block_size: int = 16,
-    dtype: str = "float4_e2m1fn",
+    dtype: str | torch.dtype = "float4_e2m1fn",
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """gq.nv_grouped_block_quantize() by the operator gq::grouped_block_quantize."""
     _functions.check_nvfuser(block_size, dtype)
@@ -324,14 +335,14 @@ def grouped_quantize(
     producer: str | None = None,
     row_indices: torch.Tensor | None = None,
     amax: bool = False,
-    dbias: str | None = None,
+    dbias: bool | str | torch.dtype | None = None,
     scale_inv: bool = True,
 ) -> Quantized:
     """gq.grouped_quantize() as the operator gq::grouped_quantize."""
     inputs = _listed(x)
     outs = _scaled_op(
         inputs, row_indices, offsets, None, None, outer_amax, scale, format, rows,
-        rowwise, columnwise, producer, amax, dbias, scale_inv,
+        rowwise, columnwise, producer, amax, _dbias(dbias, inputs), scale_inv,
     )  # fmt: skip
     found, _ = _taken(
         outs, data=rowwise, columnwise_data=columnwise, amax=amax, dbias=dbias,
@@ -396,12 +407,12 @@ def grouped_amax(
 def group_offsets(
     counts: torch.Tensor,
     *,
-    dtype: str = "int32",
+    dtype: str | torch.dtype = "int32",
     closed: bool = True,
     scale_offsets: bool = True,
 ) -> torch.Tensor | tuple[torch.Tensor, ...]:
     """gq.group_offsets() as the operator gq::group_offsets."""
-    outs = _offsets_op(counts, dtype, closed, scale_offsets)
+    outs = _offsets_op(counts, _name(dtype), closed, scale_offsets)
     return outs[0] if len(outs) == 1 else tuple(outs)
 
 
@@ -456,9 +467,10 @@ def grouped_mm(
     bias: torch.Tensor | None = None,
     epilogue: str | None = None,
     pairs: str | None = None,
-    out_dtype: str = "bfloat16",
+    kernel: str | None = None,
+    out_dtype: str | torch.dtype = "bfloat16",
 ) -> torch.Tensor:
-    """gq.grouped_mm() as the operator gq::grouped_mm; `out_dtype` is a name."""
+    """gq.grouped_mm() as the operator gq::grouped_mm."""
     if isinstance(a, Quantized):
         format = format or _functions.block_format(a)
         offsets = a.offsets if offsets is None else offsets
@@ -471,8 +483,8 @@ def grouped_mm(
         b = b.data
     return _mm_op(
         a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
-        column_scales, bias, format, b_format, b_major, out_dtype,
-        _functions.is_closed(offsets, scale_offsets), epilogue, pairs,
+        column_scales, bias, format, b_format, b_major, _name(out_dtype),
+        _functions.is_closed(offsets, scale_offsets), epilogue, pairs, kernel,
     )[0]  # fmt: skip
 
 
@@ -488,7 +500,8 @@ def grouped_wgrad(
     format: str | None = None,
     b_format: str | None = None,
     alpha: torch.Tensor | None = None,
-    out_dtype: str = "float32",
+    kernel: str | None = None,
+    out_dtype: str | torch.dtype = "float32",
 ) -> torch.Tensor:
     """gq.grouped_wgrad() as the operator gq::grouped_wgrad."""
     if isinstance(a, Quantized):
@@ -504,8 +517,9 @@ def grouped_wgrad(
                 f"{name}: expected it, where a and b are tensors"
             )
     return _wgrad_op(
-        a, b, a_scales, b_scales, offsets, alpha, format, b_format, n, k, out_dtype
-    )[0]
+        a, b, a_scales, b_scales, offsets, alpha, format, b_format, n, k,
+        _name(out_dtype), kernel,
+    )[0]  # fmt: skip
 
 
 # ---------------------------------------------------------------------------
@@ -526,7 +540,7 @@ def grouped_dequantize(
     global_scale: torch.Tensor | None = None,
     outer_amax: torch.Tensor | None = None,
     scale_inv: torch.Tensor | None = None,
-    out_dtype: str = "bfloat16",
+    out_dtype: str | torch.dtype = "bfloat16",
 ) -> torch.Tensor:
     """gq.grouped_dequantize() of rows as the operator gq::grouped_dequantize.
 
@@ -543,7 +557,7 @@ def grouped_dequantize(
         recipe = "te"
     return _dequantize_op(
         data, scales, offsets, scale_offsets, None, None, global_scale, outer_amax,
-        scale_inv, format, recipe, scale_layout, "rowwise", outer, None, out_dtype,
+        scale_inv, format, recipe, scale_layout, "rowwise", outer, None, _name(out_dtype),
         _functions.is_closed(offsets, scale_offsets), False,
     )[0]  # fmt: skip
 
@@ -554,13 +568,13 @@ def block_dequantize(
     format: str | None = None,
     *,
     global_scale: torch.Tensor | None = None,
-    out_dtype: str = "bfloat16",
+    out_dtype: str | torch.dtype = "bfloat16",
 ) -> torch.Tensor:
     """gq.block_dequantize() as the operator gq::block_dequantize."""
     if isinstance(data, Quantized):
         scales = data.scales if scales is None else scales
         format, data = format or data.format, data.data
-    return _block_dequantize_op(data, scales, global_scale, format or "nvfp4", out_dtype)[0]
+    return _block_dequantize_op(data, scales, global_scale, format or "nvfp4", _name(out_dtype))[0]
 
 
 # ---------------------------------------------------------------------------
@@ -628,10 +642,6 @@ def _quantized_weights(w, f):
         _cut(q.columnwise_data, groups, *across),
         _cut(q.columnwise_scales, groups, *columnwise_scales),
     )  # fmt: skip
-
-
-def _name(dtype):
-    return str(dtype).removeprefix("torch.")
 
 
 class _GroupedLinear(torch.autograd.Function):

@@ -103,6 +103,20 @@ static void attributesMatchTheirText(void **state) {
   assert_false(gqAttributeIsATile128x4(mlirAttributeGetNull()));
 }
 
+static void enumerationsListTheirKeywords(void **state) {
+  (void)state;
+  assert_string_equal(gqEnumGetKeyword("format", 0), "nvfp4");
+  assert_string_equal(gqEnumGetKeyword("recipe", 0), "nvfuser");
+  assert_string_equal(gqEnumGetKeyword("recipe", 1), "te");
+  assert_null(gqEnumGetKeyword("recipe", 2));
+  assert_null(gqEnumGetKeyword("recipe", -1));
+  assert_string_equal(gqEnumGetKeyword("mm_kernel", 6), "tiles128");
+  assert_string_equal(gqEnumGetKeyword("four_over_six", 2), "mse");
+  assert_string_equal(gqEnumGetKeyword("rounding", 1), "stochastic");
+  assert_string_equal(gqEnumGetKeyword("transform", 1), "hadamard16");
+  assert_null(gqEnumGetKeyword("colour", 0));
+}
+
 /// A memref block argument of `shape`.
 static MlirValue argument(MlirBlock block, MlirType element, intptr_t rank,
                           const int64_t *shape) {
@@ -358,6 +372,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(attributesMatchTheirText, setUp,
                                       tearDown),
+      cmocka_unit_test(enumerationsListTheirKeywords),
       cmocka_unit_test_setup_teardown(descriptionsRoundTrip, setUp, tearDown),
       cmocka_unit_test_setup_teardown(pipelinesNeedUpstreamPasses, setUp,
                                       tearDown),

@@ -422,6 +422,31 @@ def operators():
     assert made == set(checks), made ^ set(checks)
 
 
+@test
+def types_of_operators():
+    """A type is a name, torch's own, or for dbias True, that of the input."""
+    m, x = gq.torch, torch.randn(96, 64, device=WHERE).bfloat16()
+    offsets = torch.tensor([0, 32, 96], dtype=torch.int32, device=WHERE)
+    wanted = gq.grouped_block_quantize(x, offsets, dbias=True).dbias
+    for dbias in True, "bfloat16", torch.bfloat16:
+        q = m.grouped_block_quantize(x, offsets, dbias=dbias)
+        assert torch.equal(q.dbias, wanted) and q.dbias.dtype == torch.bfloat16
+    scale = torch.ones(2, device=WHERE)
+    q = m.grouped_quantize(x, offsets, scale=scale, dbias=torch.float32)
+    assert q.dbias.dtype == torch.float32
+    assert m.grouped_block_quantize(x, offsets, dbias=False).dbias is None
+    q = m.grouped_block_quantize(x, offsets)
+    for dtype in "float16", torch.float16:
+        assert m.grouped_dequantize(q, out_dtype=dtype).dtype == torch.float16
+    for arguments, words in (
+        (dict(recipe="foo"), "recipe: expected one of nvfuser, te, found 'foo'"),
+        (dict(format="foo"), "format: expected one of nvfp4, "),
+        (dict(dbias="foo"), "dbias: expected bfloat16, float16 or float32"),
+        (dict(producer="foo"), "producer: expected a function or one of silu, "),
+    ):
+        raises(ValueError, words, m.grouped_block_quantize, x, offsets, **arguments)
+
+
 class Experts(torch.nn.Module):
     """A feed-forward network of experts in nvfp4."""
 

@@ -15,7 +15,7 @@ import sys
 import gq
 import numpy as np
 import pytest
-from gq import _arrays
+from gq import _arrays, producers
 
 CPU, GPU, ANOTHER, ELSEWHERE = (1, 0), (2, 0), (2, 1), (10, 0)
 
@@ -125,6 +125,42 @@ FUNCTIONS = {
     ),
 }  # fmt: skip
 
+#: Function of FUNCTIONS: its arguments that are words, and the words.
+WORDS = {
+    "grouped_block_quantize": dict(
+        format=gq.FORMATS, recipe=("nvfuser", "te"), scale_layout=("linear", "tile128x4"),
+        rows=("all", "grouped"), producer=tuple(producers.NAMES),
+        dbias=("bfloat16", "float16", "float32"),
+    ),
+    "nv_grouped_block_quantize": dict(dtype=("float4_e2m1fn",)),
+    "grouped_quantize": dict(
+        format=gq.TENSOR_FORMATS, rows=("all", "grouped"), producer=tuple(producers.NAMES),
+        dbias=("bfloat16", "float16", "float32"),
+    ),
+    "update_scales": dict(format=gq.TENSOR_FORMATS, amax_algo=("max", "most_recent")),
+    "group_offsets": dict(dtype=("int32", "int64")),
+    "grouped_amax": dict(rows=("all", "grouped"), producer=tuple(producers.NAMES)),
+    "grouped_mm": dict(
+        format=gq.FORMATS, b_format=gq.FORMATS, b_major=("k", "n"),
+        out_dtype=("bfloat16", "float16", "float32"), epilogue=tuple(producers.NAMES),
+        kernel=("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128"),
+    ),
+    "grouped_wgrad": dict(
+        format=gq.FORMATS, b_format=gq.FORMATS, out_dtype=("bfloat16", "float16", "float32"),
+        kernel=("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128"),
+    ),
+    "grouped_dequantize": dict(
+        format=gq.FORMATS, recipe=("nvfuser", "te"), scale_layout=("linear", "tile128x4"),
+        axis=("rowwise", "columnwise"), outer=("group", "row"),
+        out_dtype=("bfloat16", "float16", "float32"),
+    ),
+    "block_quantize": dict(format=gq.FORMATS),
+    "block_dequantize": dict(
+        format=gq.FORMATS, out_dtype=("bfloat16", "float16", "float32")
+    ),
+    "preprocess_grouped_matmul_sf": dict(format=gq.FORMATS),
+}  # fmt: skip
+
 #: Defect: what becomes of an array of a shape and a type on a device.
 DEFECTS = {
     "another kind of device": lambda s, e, d: Tensor(s, e, ELSEWHERE),
@@ -212,6 +248,67 @@ def all_of(function, device):
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_on_the_cpu(function):
     assert all_of(function, CPU) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "name"), [(f, n) for f, names in WORDS.items() for n in names]
+)
+@pytest.mark.parametrize("value", ["foo", 3])
+def test_words(function, name, value):
+    """An unknown word is a ValueError that names the argument and lists what there is."""
+    call, made, options = arguments(function, CPU)
+    with pytest.raises(ValueError, match=f"^INVALID_ARGUMENT: {name}: expected ") as raised:
+        call(**made, **{**options, name: value})
+    assert isinstance(raised.value, gq.ArgumentError)
+    assert str(raised.value).endswith(f", found {value!r}") or name == "dtype"
+    for word in WORDS[function][name]:
+        assert re.search(rf"\b{word}\b", str(raised.value)), word
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    {
+        "rounding": ("nearest", "stochastic"),
+        "transform": ("none", "hadamard16"),
+        "outer": ("group", "row", "column"),
+        "four_over_six": ("none", "mae", "mse"),
+    }.items(),
+)
+def test_words_of_directions(part, words):
+    with pytest.raises(ValueError, match=f"{part}: expected .*, found 'foo'") as raised:
+        gq.Direction(**{part: "foo"})
+    assert all(word in str(raised.value) for word in words)
+    assert all(getattr(gq.Direction(**{part: word}), part) == word for word in words)
+
+
+@pytest.mark.parametrize("value", ["16x16", 16, (16,), (16, 16.0)])
+def test_blocks_of_directions(value):
+    with pytest.raises(ValueError, match="block: expected "):
+        gq.Direction(block=value)
+
+
+def test_options_without_a_hash():
+    call, made, _ = arguments("grouped_block_quantize", CPU)
+    for name in "recipe", "scale_layout", "rows", "producer":
+        with pytest.raises(TypeError, match=f"^{name}: expected another kind of value"):
+            call(**made, **{name: ["te"]})
+
+
+@pytest.mark.parametrize("value", ["no", 1, None])
+def test_directions_are_bools_or_directions(value):
+    call, made, _ = arguments("grouped_block_quantize", CPU)
+    with pytest.raises(ValueError, match="columnwise: expected a bool or a Direction"):
+        call(**made, columnwise=value)
+
+
+def test_what_the_verifier_refuses():
+    """The op's own constraints have no position in a module that nobody wrote."""
+    call, made, _ = arguments("grouped_block_quantize", CPU)
+    with pytest.raises(
+        gq.ArgumentError,
+        match=r"^INVALID_ARGUMENT: grouped_block_quantize: requires 'rng_state' for",
+    ):
+        call(**made, rowwise=gq.Direction(rounding="stochastic"))
 
 
 def test_on_a_device():

@@ -211,7 +211,7 @@ def test_wrong_arguments():
             (lambda: g.input("n", [-1], "float32"), gq.Error, "shape: .*, found -1"),
             (lambda: g.input("x", [2], "float32"), gq.Error, "name: expected an identifier of its own"),
             (lambda: g.input("1", [2], "float32"), gq.Error, "name: expected an identifier"),
-            (lambda: g.input("n", [2], "float31"), gq.Error, "dtype: expected the name of a type"),
+            (lambda: g.input("n", [2], "float31"), gq.Error, "dtype: expected one of bool, .*, found 'float31'"),
             (lambda: g.output(stranger), TypeError, "output: expected a Tensor of this graph"),
             (lambda: g.compile(), gq.Error, "the graph is not complete"),
             (lambda: bool(x), TypeError, "not known"),
