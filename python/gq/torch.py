@@ -12,7 +12,8 @@ shapes without running it. They take the arguments of gq's functions of the same
 names, but arrays are tensors, producers are names, there is no `out`, no `stream` and
 no `shapes`, and parts of a buffer that belong to no group are zero.
 The resulting bytes are the same; an operator takes more host time than the function.
-grouped_linear() and fake_quantize() have gradients.
+grouped_linear() and fake_quantize() have gradients. quantize_() replaces the experts
+of a model.
 
 Errors are those of the functions.
 """
@@ -26,11 +27,14 @@ import torch
 
 from . import _arrays, _formats, _functions
 from ._call import Planner
+from ._experts import QuantizedExperts, QuantizedMLP, quantize_
 from ._functions import Direction
 from .layout import up
 
 __all__ = [
     "Quantized",
+    "QuantizedExperts",
+    "QuantizedMLP",
     "block_dequantize",
     "block_quantize",
     "fake_quantize",
@@ -44,6 +48,7 @@ __all__ = [
     "grouped_wgrad",
     "nv_grouped_block_quantize",
     "preprocess_grouped_matmul_sf",
+    "quantize_",
     "quantize_weights",
     "update_scales",
 ]

@@ -11,7 +11,6 @@ import contextlib
 import sys
 import threading
 import timeit
-import traceback
 
 import formats
 import functions
@@ -20,20 +19,13 @@ import gq
 import gq.torch
 import numpy as np
 import torch
+from torch_tests import CUDA, WHERE, main, raises, test
 
-WHERE = sys.argv[1] if len(sys.argv) > 1 else "cuda"
-CUDA = WHERE == "cuda"
 DTYPES = {
     "bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32,
     "i8": torch.float4_e2m1fn_x2, "f8E4M3FN": torch.float8_e4m3fn,
     "f8E5M2": torch.float8_e5m2, "f8E8M0FNU": torch.float8_e8m0fnu,
 }  # fmt: skip
-TESTS = []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def tensor(array, element=None):
@@ -60,17 +52,6 @@ def configuration(name):
 
 def check(q, wanted):
     functions.check(stored(q[0]), stored(q[1]), wanted)
-
-
-def raises(kind, message, function, *arguments, **options):
-    import re
-
-    try:
-        function(*arguments, **options)
-    except kind as error:
-        assert re.search(message, str(error)), str(error)
-        return
-    raise AssertionError(f"no {kind.__name__}: {message}")
 
 
 @test
@@ -380,6 +361,9 @@ def operators():
     m, fmt = gq.torch, "mxfp8_e4m3"
     largest = torch.tensor([4.0, 4.0], device=WHERE)
     history, scale = torch.zeros(4, 2, device=WHERE), torch.ones(2, device=WHERE)
+    experts = m.QuantizedExperts(
+        x.reshape(2, 64, 64), x.reshape(2, 128, 32)[:, :64], format=fmt
+    )
     q = m.grouped_block_quantize(x, offsets, fmt, columnwise=True)
     w = m.quantize_weights(x.reshape(2, 64, 64), fmt)
     rows = m.block_quantize(x, fmt)
@@ -399,6 +383,7 @@ def operators():
         "grouped_amax": (everything, lambda: m.grouped_amax(
             x, offsets, row_amax=True, column_amax=True)),
         "update_scales": (everything, lambda: m.update_scales(largest, history, scale)),
+        "expert_ffn": (few, lambda: experts.grouped(x, offsets, up_row_scales=x[:, 0].float())),
         "fake_quantize": (everything, lambda: m.fake_quantize(
             x.float().requires_grad_(), offsets)),
     }  # fmt: skip
@@ -728,20 +713,5 @@ def host_times():
     report("gqInvokeAt by ctypes", run)
 
 
-def main():
-    failed = 0
-    chosen = [t for t in TESTS if t.__name__ in sys.argv[2:] or len(sys.argv) < 3]
-    for function in chosen:
-        try:
-            function()
-            print(f"PASS {function.__name__}", flush=True)
-        except Exception:  # noqa: BLE001
-            failed += 1
-            print(f"FAIL {function.__name__}\n{traceback.format_exc(-3)}", flush=True)
-    host_times()
-    print(f"{len(chosen) - failed} passed, {failed} failed")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(host_times))
