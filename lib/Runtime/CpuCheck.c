@@ -93,6 +93,10 @@ static gqShapeText shapeText(int64_t rank, const int64_t *sizes) {
   return shape;
 }
 
+static gqShapeText shapeOf(const gqBuffer *buffer) {
+  return shapeText(buffer->rank, buffer->sizes);
+}
+
 /// The number of bytes of the elements, -1 if an extent is negative or no
 /// machine can address as much.
 static int64_t numBytes(const gqBuffer *buffer) {
@@ -153,29 +157,30 @@ bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement) {
     sizes[d] = any ? buffer->sizes[d] : requirement->sizes[d];
     matches &= sizes[d] == buffer->sizes[d];
   }
-  gqShapeText found = shapeText(buffer->rank, buffer->sizes);
   if (!matches)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
-                     "%s has shape %s, expected %s = %s", name, found.text,
-                     shapeText(buffer->rank, sizes).text, requirement->shape);
+                     "%s has shape %s, expected %s = %s", name,
+                     shapeOf(buffer).text, shapeText(buffer->rank, sizes).text,
+                     requirement->shape);
 
   int64_t bytes = numBytes(buffer);
   if (bytes < 0)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "%s has shape %s, which no memory can hold", name,
-                     found.text);
+                     shapeOf(buffer).text);
   if (bytes == 0)
     return true;
 
   if (!buffer->data)
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "%s has shape %s but no memory (a null pointer)", name,
-                     found.text);
+                     shapeOf(buffer).text);
 
   if (!isPlacedAs(buffer, requirement->placement))
     return gqCpuFail(
         op, GQ_INVALID_ARGUMENT, "%s has strides %s for shape %s, expected %s",
-        name, shapeText(buffer->rank, buffer->strides).text, found.text,
+        name, shapeText(buffer->rank, buffer->strides).text,
+        shapeOf(buffer).text,
         requirement->placement == GQ_CONTIGUOUS ? "a contiguous buffer"
         : requirement->placement == GQ_ROWS
             ? "an inner stride of 1"

@@ -47,6 +47,16 @@
 // RUN: gq-run %s --entry=tick --repeat=7 | FileCheck %s --check-prefix=TICK
 // TICK: {{^#######median of 7: }}
 
+// --host-time calls 1 + 30 * 50 times before the run whose results are written.
+// RUN: gq-run %s --entry=tick --host-time | FileCheck %s --check-prefix=HOST
+// HOST: {{^#+host: [0-9]+\.[0-9]+ us$}}
+// RUN: gq-run %s --entry=tick --host-time | tr -cd '#' | wc -c \
+// RUN:   | FileCheck %s --check-prefix=CALLS --match-full-lines
+// CALLS: 1502
+// RUN: gq-run %s --in %t/in/a.npy --in %t/in/s.npy --out %t/out --host-time
+// RUN: %python %S/Inputs/show.py %t/out/0.npy \
+// RUN:   | FileCheck %s --check-prefix=AGAIN --match-full-lines
+
 // --no-fusion makes another module.
 // RUN: env GQ_CACHE_DIR=%t/cache gq-run %s --entry=nothing
 // RUN: env GQ_CACHE_DIR=%t/cache gq-run %s --entry=nothing --no-fusion
