@@ -7,5 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools/setup.sh --tests
 tools/count-lines.sh
+# As many tests at a time as there are cores: threads that wait must not spin.
+export OMP_WAIT_POLICY=passive
 exec ctest --test-dir "${GQ_BUILD_DIR:-build}" --output-on-failure \
   -j "$(nproc)" "$@"

@@ -35,24 +35,44 @@ static bool check(gqCpuOp *op, const gqBlockDequantizeOperands *operands,
          gqCpuCheckOverlap(op);
 }
 
+/// What threads share.
+typedef struct Problem {
+  gqCpuMatrices matrices;
+  gqCpuDequantization dequantization;
+} Problem;
+
+static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Problem *p = context;
+  (void)thread;
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  while (gqCpuTakeJobOf(&p->matrices, jobs, &job))
+    gqCpuDequantize(&p->dequantization, &job);
+}
+
+static void run(const gqBlockDequantizeOperands *operands, gqFormat format) {
+  const gqBuffer *out = &operands->out;
+  Problem problem = {.matrices =
+                         gqCpuOneMatrix(format, out->sizes[0], out->sizes[1])};
+  problem.dequantization = (gqCpuDequantization){
+      .format = format,
+      .recipe = GQ_RECIPE_NVFUSER,
+      .type = (gqElementType)operands->data.type,
+      .data = operands->data.data,
+      .stride = operands->data.strides[0],
+      .scales = operands->scales.data,
+      .scaleStride = operands->scales.strides[0],
+      .outer = operands->globalScale.data,
+      .out = *out,
+  };
+  gqCpuRunMatrices(&problem.matrices, work, &problem);
+}
+
 void gqCpuBlockDequantize(const gqBlockDequantizeOperands *operands,
                           int32_t format, int32_t scaleLayout) {
   gqCpuOp op;
   if (!gqCpuBegin(&op, "block_dequantize"))
     return;
-  if (check(&op, operands, format, scaleLayout)) {
-    const gqCpuDequantization dequantization = {
-        .format = (gqFormat)format,
-        .recipe = GQ_RECIPE_NVFUSER,
-        .type = (gqElementType)operands->data.type,
-        .data = operands->data.data,
-        .stride = operands->data.strides[0],
-        .scales = operands->scales.data,
-        .scaleStride = operands->scales.strides[0],
-        .outer = operands->globalScale.data,
-        .out = operands->out,
-    };
-    gqCpuDequantize(&dequantization);
-  }
+  if (check(&op, operands, format, scaleLayout))
+    run(operands, (gqFormat)format);
   gqCpuEnd(&op);
 }

@@ -26,19 +26,36 @@ static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
          gqCpuCheckOverlap(op);
 }
 
+/// What threads share.
+typedef struct Problem {
+  gqCpuMatrices matrices;
+  gqCpuQuantization quantization;
+} Problem;
+
+static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Problem *p = context;
+  (void)thread;
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  while (gqCpuTakeJobOf(&p->matrices, jobs, &job))
+    gqCpuQuantize(&p->quantization, &job);
+}
+
 static void run(const gqBlockQuantizeOperands *operands, gqFormat format) {
+  const gqBuffer *input = &operands->input;
   const float *globalScale = operands->globalScale.data;
-  const gqCpuQuantization quantization = {
+  Problem problem = {
+      .matrices = gqCpuOneMatrix(format, input->sizes[0], input->sizes[1])};
+  problem.quantization = (gqCpuQuantization){
       .method = {format, GQ_RECIPE_NVFUSER, GQ_SCALE_LAYOUT_LINEAR},
-      .rows = operands->input.sizes[0],
-      .input = operands->input,
+      .rows = input->sizes[0],
+      .input = *input,
       .rowwise = {.data = operands->data.data,
                   .stride = operands->data.strides[0],
                   .scales = operands->scales.data,
                   .scaleStride = operands->scales.strides[0],
                   .how = {.outer = globalScale ? *globalScale : 1.0f}},
   };
-  gqCpuQuantize(&quantization);
+  gqCpuRunMatrices(&problem.matrices, work, &problem);
 }
 
 void gqCpuBlockQuantize(const gqBlockQuantizeOperands *operands, int32_t format,

@@ -58,7 +58,7 @@ static void store(float x, gqElementType type, void *row, int64_t k) {
                                              : gq_dev_f16_from_f32(x);
 }
 
-void gqCpuDequantize(const gqCpuDequantization *q) {
+void gqCpuDequantize(const gqCpuDequantization *q, const gqCpuJob *job) {
   Source s = {
       .q = q,
       .traits = gqFormatGetTraits(q->format),
@@ -73,14 +73,15 @@ void gqCpuDequantize(const gqCpuDequantization *q) {
     s.values[byte] = gq_dev_f32_from_code(code, (uint8_t)byte);
   bool divides = gq_dev_dequantize_divides(s.dequantizer);
   // Elements of a row that share a scale.
-  int64_t columns = q->out.sizes[1];
-  int64_t shared = q->format == GQ_FORMAT_NONE ? columns
+  int64_t endRow = job->row + job->rows;
+  int64_t endColumn = job->column + job->columns;
+  int64_t shared = q->format == GQ_FORMAT_NONE ? job->columns
                    : q->columnwise             ? s.traits.blockRows
                                                : s.traits.blockColumns;
-  for (int64_t row = 0; row < q->out.sizes[0]; ++row)
-    for (int64_t first = 0; first < columns; first += shared) {
+  for (int64_t row = job->row; row < endRow; ++row)
+    for (int64_t first = job->column; first < endColumn; first += shared) {
       float factor = factorAt(&s, row, first);
-      int64_t end = first + shared < columns ? first + shared : columns;
+      int64_t end = first + shared < endColumn ? first + shared : endColumn;
       for (int64_t k = first; k < end; ++k) {
         float x = s.values[codeAt(&s, row, k)] * factor;
         store(divides ? x / *q->outer : x, (gqElementType)q->out.type,

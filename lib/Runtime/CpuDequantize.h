@@ -10,7 +10,7 @@
 #ifndef GQ_LIB_RUNTIME_CPUDEQUANTIZE_H
 #define GQ_LIB_RUNTIME_CPUDEQUANTIZE_H
 
-#include "gq/Runtime/Types.h"
+#include "CpuGroups.h"
 
 /// A matrix of codes and scales, and what it becomes.
 typedef struct gqCpuDequantization {
@@ -37,6 +37,8 @@ typedef struct gqCpuDequantization {
   gqBuffer out;
 } gqCpuDequantization;
 
-void gqCpuDequantize(const gqCpuDequantization *dequantization);
+/// Does a job of it.
+void gqCpuDequantize(const gqCpuDequantization *dequantization,
+                     const gqCpuJob *job);
 
 #endif // GQ_LIB_RUNTIME_CPUDEQUANTIZE_H

@@ -136,49 +136,59 @@ static gqBuffer matrixAt(const Problem *p, int64_t begin, int64_t rows,
   return matrix;
 }
 
-/// Measures the rows of a group, or rows in no group.
-static void measure(const Problem *p, const gqCpuGroup *group,
-                    gqCpuAmaxes amaxes) {
-  gqBuffer matrix = matrixAt(p, group->begin, group->rows, group->columns);
-  gqBuffer rowIndices = p->operands->rowIndices;
-  if (p->gathers)
-    rowIndices.data =
-        (uint8_t *)rowIndices.data +
-        group->begin * gqElementTypeSize((gqElementType)rowIndices.type);
-  gqCpuMeasure(&matrix, &rowIndices, group->rows, amaxes);
-}
-
 static float *entry(const gqBuffer *buffer, int64_t i) {
   return gqBufferIsAbsent(buffer) ? NULL : (float *)buffer->data + i;
 }
 
-/// Measures rows in no group.
-static void measureOutside(const Problem *p, int64_t begin, int64_t end) {
-  const gqCpuGroup rows = {
-      .begin = begin, .rows = end - begin, .columns = p->grouping.columns};
-  measure(p, &rows, (gqCpuAmaxes){.rows = entry(&p->operands->rowAmax, begin)});
+/// What is wanted of a group, or of rows in no group.
+static gqCpuAmaxes amaxesOf(const Problem *p, const gqCpuGroup *group) {
+  const gqGroupedAmaxOperands *operands = p->operands;
+  int64_t e = group->index;
+  gqCpuAmaxes amaxes = {.rows = entry(&operands->rowAmax, group->begin)};
+  if (e < 0)
+    return amaxes;
+  amaxes.amax = entry(&operands->amax, e);
+  amaxes.columnwise = entry(&operands->columnwiseAmax, e);
+  amaxes.columns = entry(&operands->columnAmax, e * group->columns);
+  amaxes.transform = p->columnwise.transform;
+  amaxes.signs = p->columnwise.signs;
+  return amaxes;
 }
 
-static void run(const Problem *p) {
-  const gqGroupedAmaxOperands *operands = p->operands;
-  gq_dev_groups groups = p->grouping.groups;
-  gqCpuGroup group = gqCpuBeforeFirstGroup;
-  for (int64_t e = 0; e < groups.numGroups; ++e) {
-    gqCpuNextGroup(&p->grouping, &group);
-    measure(p, &group,
-            (gqCpuAmaxes){.amax = entry(&operands->amax, e),
-                          .rows = entry(&operands->rowAmax, group.begin),
-                          .columnwise = entry(&operands->columnwiseAmax, e),
-                          .columns =
-                              entry(&operands->columnAmax, e * group.columns),
-                          .transform = p->columnwise.transform,
-                          .signs = p->columnwise.signs});
+static gqCpuMatrices matricesOf(const Problem *p) {
+  return (gqCpuMatrices){.grouping = p->grouping,
+                         .outside = p->rows == GQ_ROWS_ALL &&
+                                    !gqBufferIsAbsent(&p->operands->rowAmax),
+                         .jobRows = GQ_CPU_JOB_ROWS,
+                         .jobColumns = GQ_CPU_JOB_COLUMNS,
+                         .cost = 1};
+}
+
+static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Problem *p = context;
+  (void)thread;
+  const gqCpuMatrices matrices = matricesOf(p);
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  gqBuffer input = {0}, rowIndices = p->operands->rowIndices;
+  int64_t indexSize = gqElementTypeSize((gqElementType)rowIndices.type);
+  while (gqCpuTakeJobOf(&matrices, jobs, &job)) {
+    const gqCpuGroup *group = &job.group;
+    if (job.isFirst)
+      input = matrixAt(p, group->begin, group->rows, group->columns);
+    if (p->gathers)
+      rowIndices.data =
+          (uint8_t *)p->operands->rowIndices.data + group->begin * indexSize;
+    gqCpuMeasure(&input, &rowIndices, &job, amaxesOf(p, group));
   }
-  if (p->rows == GQ_ROWS_ALL && !gqBufferIsAbsent(&operands->rowAmax)) {
-    measureOutside(p, 0, gq_dev_group_begin(groups, 0));
-    measureOutside(p, gq_dev_group_begin(groups, groups.numGroups),
-                   groups.numRows);
-  }
+}
+
+static void run(Problem *p) {
+  const gqCpuMatrices matrices = matricesOf(p);
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  while (gqCpuNextMatrix(&matrices, &job))
+    gqCpuClearAmaxes(job.group.rows, job.group.columns,
+                     amaxesOf(p, &job.group));
+  gqCpuRunMatrices(&matrices, work, p);
 }
 
 void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands, int32_t rows,

@@ -473,8 +473,7 @@ static gqBuffer part(const Problem *p, const gqBuffer *buffer, int64_t begin,
 }
 
 /// What is quantized: the input of a group or of rows in no group.
-static gqCpuQuantization quantizationOf(const Problem *p,
-                                        const gqCpuGroup *group) {
+static gqCpuQuantization inputOf(const Problem *p, const gqCpuGroup *group) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   gqCpuQuantization quantization = {.method = p->method, .rows = group->rows};
   if (!p->gathers) {
@@ -554,19 +553,16 @@ static void storeIndex(const gqBuffer *indices, int64_t i, int64_t value) {
     ((int32_t *)indices->data)[i] = (int32_t)value;
 }
 
-/// The outer amaxes of the rows of a group, or of none, if the op computes
-/// them.
-static void measureRows(const Problem *p, const gqCpuGroup *group,
-                        const gqCpuQuantization *quantization) {
-  if (!gqBufferIsAbsent(&p->operands->rowAmax))
-    gqCpuMeasure(&quantization->input, &quantization->rowIndices, group->rows,
-                 (gqCpuAmaxes){.rows = (float *)p->operands->rowAmax.data +
-                                       group->begin});
-}
-
-static void quantizeGroup(const Problem *p, const gqCpuGroup *group) {
+/// How a group, or rows in no group, are quantized.
+static gqCpuQuantization makeQuantization(const Problem *p,
+                                          const gqCpuGroup *group) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
-  gqCpuQuantization quantization = quantizationOf(p, group);
+  gqCpuQuantization quantization = inputOf(p, group);
+  if (group->index < 0) { // Only data.
+    quantization.rowwise.how = howOf(p, group, false);
+    setData(p, &operands->data, group, &quantization.rowwise);
+    return quantization;
+  }
   if (p->rowwise)
     quantization.rowwise = rowwise(p, group);
   if (p->columnwise)
@@ -577,8 +573,24 @@ static void quantizeGroup(const Problem *p, const gqCpuGroup *group) {
     quantization.dbias = operands->dbias;
     quantization.dbias.data = gqCpuRow(&operands->dbias, group->index);
   }
-  measureRows(p, group, &quantization);
-  gqCpuQuantize(&quantization);
+  return quantization;
+}
+
+/// The outer amaxes of the rows of a matrix, which the op computes.
+static gqCpuAmaxes rowAmaxes(const Problem *p, const gqCpuGroup *group) {
+  return (gqCpuAmaxes){.rows =
+                           (float *)p->operands->rowAmax.data + group->begin};
+}
+
+/// What is stored for each matrix, and what threads raise.
+static void begin(const Problem *p, const gqCpuGroup *group) {
+  const gqGroupedBlockQuantizeOperands *operands = p->operands;
+  if (!gqBufferIsAbsent(&operands->rowAmax))
+    gqCpuClearAmaxes(group->rows, group->columns, rowAmaxes(p, group));
+  if (group->index < 0)
+    return;
+  if (!gqBufferIsAbsent(&operands->amax))
+    ((float *)operands->amax.data)[group->index] = 0.0f;
   if (!gqBufferIsAbsent(&operands->scaleInv))
     ((float *)operands->scaleInv.data)[group->index] =
         gq_dev_given_inverse(howOf(p, group, false).outer);
@@ -587,30 +599,56 @@ static void quantizeGroup(const Problem *p, const gqCpuGroup *group) {
                group->scales / scaleColumns(p, false, group));
 }
 
-/// The data of rows in no group.
-static void quantizeOutside(const Problem *p, int64_t begin, int64_t end) {
-  gqCpuGroup rows = {.index = -1,
-                     .begin = begin,
-                     .rows = end - begin,
-                     .columns = p->operands->input.sizes[1]};
-  gqCpuQuantization quantization = quantizationOf(p, &rows);
-  quantization.rowwise.how = howOf(p, &rows, false);
-  setData(p, &p->operands->data, &rows, &quantization.rowwise);
-  measureRows(p, &rows, &quantization);
-  gqCpuQuantize(&quantization);
+/// What threads share.
+typedef struct Work {
+  const Problem *problem;
+  gqCpuMatrices matrices;
+} Work;
+
+static void measure(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Work *w = context;
+  (void)thread;
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  gqCpuQuantization quantization = {0};
+  while (gqCpuTakeJobOf(&w->matrices, jobs, &job)) {
+    if (job.isFirst)
+      quantization = inputOf(w->problem, &job.group);
+    gqCpuMeasure(&quantization.input, &quantization.rowIndices, &job,
+                 rowAmaxes(w->problem, &job.group));
+  }
+}
+
+static void quantize(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Work *w = context;
+  (void)thread;
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  gqCpuQuantization quantization = {0};
+  while (gqCpuTakeJobOf(&w->matrices, jobs, &job)) {
+    if (job.isFirst)
+      quantization = makeQuantization(w->problem, &job.group);
+    gqCpuQuantize(&quantization, &job);
+  }
 }
 
 static void run(const Problem *p) {
-  gqCpuGroup group = gqCpuBeforeFirstGroup;
-  for (int64_t e = 0; e < p->groups.numGroups; ++e) {
-    advance(p, &group);
-    quantizeGroup(p, &group);
+  Work w = {.problem = p,
+            .matrices = {.grouping = groupingOf(p),
+                         .outside =
+                             p->rows == GQ_ROWS_ALL && p->rowwise && !p->ragged,
+                         .jobRows = GQ_CPU_JOB_ROWS,
+                         .jobColumns = GQ_CPU_JOB_COLUMNS,
+                         .cost = 1}};
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  while (gqCpuNextMatrix(&w.matrices, &job))
+    begin(p, &job.group);
+  if (!gqBufferIsAbsent(&p->operands->rowAmax))
+    gqCpuRunMatrices(&w.matrices, measure, &w);
+  // Columns are summed from the first row to the last.
+  if (!gqBufferIsAbsent(&p->operands->dbias)) {
+    w.matrices.jobRows = 0;
+    w.matrices.jobColumns = GQ_CPU_TALL_JOB_COLUMNS;
   }
-  if (p->rows == GQ_ROWS_ALL && p->rowwise && !p->ragged) {
-    quantizeOutside(p, 0, gq_dev_group_begin(p->groups, 0));
-    quantizeOutside(p, gq_dev_group_begin(p->groups, p->groups.numGroups),
-                    p->groups.numRows);
-  }
+  gqCpuRunMatrices(&w.matrices, quantize, &w);
 }
 
 void gqCpuQuantizeGroups(gqCpuOp *op,

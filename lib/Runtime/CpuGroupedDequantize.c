@@ -311,25 +311,48 @@ static gqBuffer outOf(const Problem *p, const gqCpuGroup *group) {
       .strides = {p->ragged ? group->columns : out->strides[0], 1}};
 }
 
-static void run(const Problem *p) {
-  gqCpuGroup group = gqCpuBeforeFirstGroup;
-  for (int64_t e = 0; e < p->grouping.groups.numGroups; ++e) {
-    gqCpuNextGroup(&p->grouping, &group);
-    gqCpuDequantization dequantization = {
-        .format = p->grouping.format,
-        .recipe = p->recipe,
-        .columnwise = p->columnwise,
-        .tiled = p->grouping.tiled,
-        .type = (gqElementType)p->operands->data.type,
-        .outer = outerOf(p, &group),
-        .outerDown = p->outer == GQ_OUTER_OF_ROW,
-        .outerAcross = p->outer == GQ_OUTER_OF_COLUMN,
-        .out = outOf(p, &group),
-    };
-    dequantization.data = dataOf(p, &group, &dequantization.stride);
-    dequantization.scales = scalesOf(p, &group, &dequantization.scaleStride);
-    gqCpuDequantize(&dequantization);
+/// How a group is dequantized.
+static gqCpuDequantization makeDequantization(const Problem *p,
+                                              const gqCpuGroup *group) {
+  gqCpuDequantization dequantization = {
+      .format = p->grouping.format,
+      .recipe = p->recipe,
+      .columnwise = p->columnwise,
+      .tiled = p->grouping.tiled,
+      .type = (gqElementType)p->operands->data.type,
+      .outer = outerOf(p, group),
+      .outerDown = p->outer == GQ_OUTER_OF_ROW,
+      .outerAcross = p->outer == GQ_OUTER_OF_COLUMN,
+      .out = outOf(p, group),
+  };
+  dequantization.data = dataOf(p, group, &dequantization.stride);
+  dequantization.scales = scalesOf(p, group, &dequantization.scaleStride);
+  return dequantization;
+}
+
+static gqCpuMatrices matricesOf(const Problem *p) {
+  return (gqCpuMatrices){.grouping = p->grouping,
+                         .jobRows = GQ_CPU_JOB_ROWS,
+                         .jobColumns = GQ_CPU_JOB_COLUMNS,
+                         .cost = 1};
+}
+
+static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Problem *p = context;
+  (void)thread;
+  const gqCpuMatrices matrices = matricesOf(p);
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  gqCpuDequantization dequantization = {0};
+  while (gqCpuTakeJobOf(&matrices, jobs, &job)) {
+    if (job.isFirst)
+      dequantization = makeDequantization(p, &job.group);
+    gqCpuDequantize(&dequantization, &job);
   }
+}
+
+static void run(Problem *p) {
+  const gqCpuMatrices matrices = matricesOf(p);
+  gqCpuRunMatrices(&matrices, work, p);
 }
 
 void gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,

@@ -8,6 +8,7 @@
 #include "gq/Runtime/Cpu.h"
 
 #include "CpuCheck.h"
+#include "CpuGroups.h"
 #include "CpuMm.h"
 #include "CpuTiles.h"
 #include "runtime_kernels/codecs/Float.h"
@@ -273,50 +274,63 @@ static void storeRow(const gqGroupedMmOperands *operands, int64_t e,
   }
 }
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+/// The op as check() found it. Its matrices are the groups of `out`.
+typedef struct Problem {
+  const gqGroupedMmOperands *operands;
+  gqFormat format, bFormat;
+  gqMajor bMajor;
+  gqCpuMatrices matrices;
+  int64_t k;
+  gqCpuMmTile *tiles;
+} Problem;
 
-static void run(const gqGroupedMmOperands *operands, gqFormat format,
-                gqFormat bFormat, gqMajor bMajor, gq_dev_groups groups,
-                gqCpuMmTile *tile) {
-  int64_t n = operands->out.sizes[1];
-  int64_t bits = gqFormatGetTraits(format).dataBits; // 8 without a format
-  int64_t k = operands->a.sizes[1] * 8 / bits;
-  for (int64_t e = 0; e < groups.numGroups; ++e) {
-    int64_t begin = gq_dev_group_begin(groups, e);
-    int64_t rows = gq_dev_group_begin(groups, e + 1) - begin;
-    if (rows == 0)
-      continue;
+static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Problem *p = context;
+  gqCpuMmTile *tile = gqCpuMmTileOf(p->tiles, thread);
+  gq_dev_groups groups = p->matrices.grouping.groups;
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  while (gqCpuTakeJobOf(&p->matrices, jobs, &job)) {
+    int64_t e = job.group.index;
     int64_t scaleBegin =
         groups.scaleOffsets ? gq_dev_group_scale_begin(groups, e) : 0;
-    gqCpuMmMatrix a = rowsOf(operands, format, begin, scaleBegin);
-    gqCpuMmMatrix b = weightsOf(operands, bFormat, bMajor, e);
-    for (int64_t row = 0; row < rows; row += GQ_CPU_MM_ROWS)
-      for (int64_t column = 0; column < n; column += GQ_CPU_MM_COLUMNS) {
-        int64_t tileRows = least(rows - row, GQ_CPU_MM_ROWS);
-        int64_t tileColumns = least(n - column, GQ_CPU_MM_COLUMNS);
-        const double *sums =
-            gqCpuMmSum(&a, row, tileRows, &b, column, tileColumns, k, tile);
-        for (int64_t r = 0; r < tileRows; ++r)
-          storeRow(operands, e, begin + row + r, column, tileColumns,
-                   sums + r * GQ_CPU_MM_COLUMNS);
-      }
+    gqCpuMmMatrix a =
+        rowsOf(p->operands, p->format, job.group.begin, scaleBegin);
+    gqCpuMmMatrix b = weightsOf(p->operands, p->bFormat, p->bMajor, e);
+    const double *sums = gqCpuMmSum(&a, job.row, job.rows, &b, job.column,
+                                    job.columns, p->k, tile);
+    for (int64_t r = 0; r < job.rows; ++r)
+      storeRow(p->operands, e, job.group.begin + job.row + r, job.column,
+               job.columns, sums + r * GQ_CPU_MM_COLUMNS);
   }
+}
+
+static void run(gqCpuOp *op, Problem *p) {
+  int64_t bits = gqFormatGetTraits(p->format).dataBits; // 8 without a format
+  int64_t numJobs;
+  p->k = p->operands->a.sizes[1] * 8 / bits;
+  p->matrices.grouping.format = GQ_FORMAT_NONE;
+  p->matrices.grouping.columns = p->operands->out.sizes[1];
+  p->matrices.jobRows = GQ_CPU_MM_ROWS;
+  p->matrices.jobColumns = GQ_CPU_MM_COLUMNS;
+  p->matrices.cost = (double)p->k * GQ_CPU_MM_COST;
+  int32_t numThreads = gqCpuNumThreadsOf(&p->matrices, &numJobs);
+  p->tiles = gqCpuMmTilesNew(op, numThreads);
+  if (p->tiles)
+    gqCpuRun(numThreads, numJobs, work, p);
+  gqCpuMmTilesFree(p->tiles);
 }
 
 void gqCpuGroupedMm(const gqGroupedMmOperands *operands, int32_t format,
                     int32_t bFormat, int32_t scaleLayout, int32_t bMajor) {
   gqCpuOp op;
-  gq_dev_groups groups;
+  Problem p = {.operands = operands,
+               .format = (gqFormat)format,
+               .bFormat = (gqFormat)bFormat,
+               .bMajor = (gqMajor)bMajor};
   if (!gqCpuBegin(&op, "grouped_mm"))
     return;
-  if (check(&op, operands, format, bFormat, scaleLayout, bMajor, &groups)) {
-    gqCpuMmTile *tile = gqCpuMmTileNew();
-    if (tile)
-      run(operands, (gqFormat)format, (gqFormat)bFormat, (gqMajor)bMajor,
-          groups, tile);
-    else
-      gqCpuFail(&op, GQ_OUT_OF_MEMORY, "no memory for a tile");
-    gqCpuMmTileFree(tile);
-  }
+  if (check(&op, operands, format, bFormat, scaleLayout, bMajor,
+            &p.matrices.grouping.groups))
+    run(&op, &p);
   gqCpuEnd(&op);
 }

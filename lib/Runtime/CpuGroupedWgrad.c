@@ -10,6 +10,7 @@
 #include "CpuCheck.h"
 #include "CpuMm.h"
 #include "CpuQuantize.h"
+#include "CpuThreads.h"
 #include "CpuTiles.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 
@@ -196,72 +197,100 @@ static gqCpuMmMatrix matrixOf(const Operand *o, Part part, int64_t begin,
 
 static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
-/// Group e of the result.
-static void runGroup(const gqGroupedWgradOperands *operands, int64_t e,
-                     const gqCpuMmMatrix *a, const gqCpuMmMatrix *b,
-                     int64_t rows, gqCpuMmTile *tile) {
-  const gqBuffer *out = &operands->out;
-  int64_t n = out->sizes[1], k = out->sizes[2];
-  int64_t size = gqElementTypeSize((gqElementType)out->type);
-  double alpha = gqBufferIsAbsent(&operands->alpha)
-                     ? 1.0
-                     : (double)((const float *)operands->alpha.data)[e];
-  for (int64_t i = 0; i < n; i += GQ_CPU_MM_ROWS)
-    for (int64_t j = 0; j < k; j += GQ_CPU_MM_COLUMNS) {
-      int64_t tileRows = least(n - i, GQ_CPU_MM_ROWS);
-      int64_t tileColumns = least(k - j, GQ_CPU_MM_COLUMNS);
-      const double *sums =
-          gqCpuMmSum(a, i, tileRows, b, j, tileColumns, rows, tile);
-      for (int64_t r = 0; r < tileRows; ++r) {
-        uint8_t *row = (uint8_t *)out->data + (e * n + i + r) * k * size;
-        for (int64_t c = 0; c < tileColumns; ++c)
-          gqCpuMmStore(alpha * sums[r * GQ_CPU_MM_COLUMNS + c],
-                       (gqElementType)out->type, row, j + c);
-      }
-    }
+/// The op as check() found it. The jobs of a group are the tiles of its result.
+typedef struct Problem {
+  const gqGroupedWgradOperands *operands;
+  Operand a, b;
+  gq_dev_groups groups;
+  gqCpuMmTile *tiles;
+  int64_t across, jobsOfGroup;
+} Problem;
+
+/// A group, as threads go through them.
+typedef struct Group {
+  int64_t index, rows;
+  Part aPart, bPart;
+  gqCpuMmMatrix a, b;
+} Group;
+
+/// Goes from group to group, from -1 to the first.
+static void goToNext(const Problem *p, Group *group) {
+  if (group->index >= 0) {
+    group->aPart = behind(&p->a, group->aPart, group->rows);
+    group->bPart = behind(&p->b, group->bPart, group->rows);
+  }
+  int64_t e = ++group->index, begin = gq_dev_group_begin(p->groups, e);
+  group->rows = rowsOf(p->groups, e);
+  group->a = matrixOf(&p->a, group->aPart, begin, group->rows);
+  group->b = matrixOf(&p->b, group->bPart, begin, group->rows);
 }
 
-static void run(const gqGroupedWgradOperands *operands, const Operand *a,
-                const Operand *b, gq_dev_groups groups, gqCpuMmTile *tile) {
-  Part aPart = {0, 0}, bPart = {0, 0};
-  for (int64_t e = 0; e < groups.numGroups; ++e) {
-    int64_t begin = gq_dev_group_begin(groups, e), rows = rowsOf(groups, e);
-    gqCpuMmMatrix aMatrix = matrixOf(a, aPart, begin, rows);
-    gqCpuMmMatrix bMatrix = matrixOf(b, bPart, begin, rows);
-    // The padding of flat data is zero, or the rest of a transformed block.
-    runGroup(operands, e, &aMatrix, &bMatrix,
-             isFlat(a) && isFlat(b) ? paddedRows(rows) : rows, tile);
-    aPart = behind(a, aPart, rows);
-    bPart = behind(b, bPart, rows);
+/// The tile at (i, j) of a group's result.
+static void runTile(const Problem *p, const Group *group, int64_t i, int64_t j,
+                    gqCpuMmTile *tile) {
+  const gqBuffer *out = &p->operands->out, *alphas = &p->operands->alpha;
+  int64_t e = group->index, n = out->sizes[1], k = out->sizes[2];
+  int64_t size = gqElementTypeSize((gqElementType)out->type);
+  double alpha =
+      gqBufferIsAbsent(alphas) ? 1.0 : (double)((const float *)alphas->data)[e];
+  int64_t rows = least(n - i, GQ_CPU_MM_ROWS);
+  int64_t columns = least(k - j, GQ_CPU_MM_COLUMNS);
+  // The padding of flat data is zero, or the rest of a transformed block.
+  int64_t depth =
+      isFlat(&p->a) && isFlat(&p->b) ? paddedRows(group->rows) : group->rows;
+  const double *sums =
+      gqCpuMmSum(&group->a, i, rows, &group->b, j, columns, depth, tile);
+  for (int64_t r = 0; r < rows; ++r) {
+    uint8_t *row = (uint8_t *)out->data + (e * n + i + r) * k * size;
+    for (int64_t c = 0; c < columns; ++c)
+      gqCpuMmStore(alpha * sums[r * GQ_CPU_MM_COLUMNS + c],
+                   (gqElementType)out->type, row, j + c);
   }
+}
+
+static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Problem *p = context;
+  Group group = {.index = -1};
+  int64_t job;
+  while (gqCpuTakeJob(jobs, &job)) {
+    while (group.index < job / p->jobsOfGroup)
+      goToNext(p, &group);
+    int64_t inGroup = job % p->jobsOfGroup;
+    runTile(p, &group, inGroup / p->across * GQ_CPU_MM_ROWS,
+            inGroup % p->across * GQ_CPU_MM_COLUMNS,
+            gqCpuMmTileOf(p->tiles, thread));
+  }
+}
+
+static void run(gqCpuOp *op, Problem *p) {
+  const int64_t *sizes = p->operands->out.sizes;
+  p->across = gq_dev_up(sizes[2], GQ_CPU_MM_COLUMNS) / GQ_CPU_MM_COLUMNS;
+  p->jobsOfGroup =
+      gq_dev_up(sizes[1], GQ_CPU_MM_ROWS) / GQ_CPU_MM_ROWS * p->across;
+  int64_t numJobs = p->jobsOfGroup * p->groups.numGroups;
+  double rows = 0;
+  for (int64_t e = 0; e < p->groups.numGroups; ++e)
+    rows += (double)rowsOf(p->groups, e);
+  int32_t numThreads = gqCpuNumThreads(
+      numJobs, rows * (double)sizes[1] * (double)sizes[2] * GQ_CPU_MM_COST);
+  p->tiles = gqCpuMmTilesNew(op, numThreads);
+  if (p->tiles)
+    gqCpuRun(numThreads, numJobs, work, p);
+  gqCpuMmTilesFree(p->tiles);
 }
 
 void gqCpuGroupedWgrad(const gqGroupedWgradOperands *operands, int32_t format,
                        int32_t bFormat, int32_t scaleLayout) {
   gqCpuOp op;
-  gq_dev_groups groups;
   if (!gqCpuBegin(&op, "grouped_wgrad"))
     return;
-  const Operand a = {"a",
-                     "a_scales",
-                     &operands->a,
-                     &operands->aScales,
-                     gqCpuMmSideOf(format),
-                     operands->out.sizes[1]};
-  const Operand b = {"b",
-                     "b_scales",
-                     &operands->b,
-                     &operands->bScales,
-                     gqCpuMmSideOf(bFormat),
-                     operands->out.sizes[2]};
+  Problem p = {.operands = operands,
+               .a = {"a", "a_scales", &operands->a, &operands->aScales,
+                     gqCpuMmSideOf(format), operands->out.sizes[1]},
+               .b = {"b", "b_scales", &operands->b, &operands->bScales,
+                     gqCpuMmSideOf(bFormat), operands->out.sizes[2]}};
   if (gqCpuMmCheckFormats(&op, format, bFormat, scaleLayout) &&
-      check(&op, operands, &a, &b, &groups)) {
-    gqCpuMmTile *tile = gqCpuMmTileNew();
-    if (tile)
-      run(operands, &a, &b, groups, tile);
-    else
-      gqCpuFail(&op, GQ_OUT_OF_MEMORY, "no memory for a tile");
-    gqCpuMmTileFree(tile);
-  }
+      check(&op, operands, &p.a, &p.b, &p.groups))
+    run(&op, &p);
   gqCpuEnd(&op);
 }

@@ -57,6 +57,94 @@ void gqCpuNextGroup(const gqCpuGrouping *grouping, gqCpuGroup *group) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+
+static int64_t countJobs(const gqCpuMatrices *matrices,
+                         const gqCpuGroup *group) {
+  int64_t down =
+      matrices->jobRows == 0 ? 1 : ceilDiv(group->rows, matrices->jobRows);
+  return down * ceilDiv(group->columns, matrices->jobColumns);
+}
+
+bool gqCpuNextMatrix(const gqCpuMatrices *matrices, gqCpuJob *job) {
+  const gqCpuGrouping *grouping = &matrices->grouping;
+  gq_dev_groups groups = grouping->groups;
+  int64_t e = ++job->matrix;
+  if (e >= groups.numGroups + (matrices->outside ? 2 : 0))
+    return false;
+  if (e < groups.numGroups) {
+    gqCpuNextGroup(grouping, &job->group);
+  } else {
+    bool after = e > groups.numGroups;
+    int64_t begin = after ? gq_dev_group_begin(groups, groups.numGroups) : 0;
+    int64_t end = after ? groups.numRows : gq_dev_group_begin(groups, 0);
+    job->group = (gqCpuGroup){.index = -1,
+                              .begin = begin,
+                              .rows = end - begin,
+                              .columns = grouping->columns};
+  }
+  job->before += job->count;
+  job->count = countJobs(matrices, &job->group);
+  return true;
+}
+
+bool gqCpuTakeJobOf(const gqCpuMatrices *matrices, gqCpuJobs *jobs,
+                    gqCpuJob *job) {
+  int64_t number;
+  if (!gqCpuTakeJob(jobs, &number))
+    return false;
+  int64_t matrix = job->matrix;
+  while (number >= job->before + job->count)
+    gqCpuNextMatrix(matrices, job);
+  job->isFirst = job->matrix != matrix;
+  int64_t height = matrices->jobRows, width = matrices->jobColumns;
+  int64_t across = ceilDiv(job->group.columns, width);
+  number -= job->before;
+  job->row = number / across * height;
+  job->rows = job->group.rows;
+  if (height != 0)
+    job->rows = least(job->rows - job->row, height);
+  job->column = number % across * width;
+  job->columns = least(job->group.columns - job->column, width);
+  return true;
+}
+
+int32_t gqCpuNumThreadsOf(const gqCpuMatrices *matrices, int64_t *numJobs) {
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  double elements = 0;
+  while (gqCpuNextMatrix(matrices, &job))
+    elements += (double)job.group.rows * (double)job.group.columns;
+  *numJobs = job.before + job.count;
+  return gqCpuNumThreads(*numJobs, elements * matrices->cost);
+}
+
+void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuWork *work,
+                      void *context) {
+  int64_t numJobs;
+  int32_t numThreads = gqCpuNumThreadsOf(matrices, &numJobs);
+  gqCpuRun(numThreads, numJobs, work, context);
+}
+
+gqCpuMatrices gqCpuOneMatrix(gqFormat format, int64_t rows, int64_t columns) {
+  return (gqCpuMatrices){
+      .grouping = {.format = format,
+                   .groups = {.numGroups = 1, .numRows = rows},
+                   .columns = columns},
+      .jobRows = GQ_CPU_JOB_ROWS,
+      .jobColumns = GQ_CPU_JOB_COLUMNS,
+      .cost = 1};
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
 bool gqCpuCheckGroupDims(gqCpuOp *op, const gqBuffer *firstDims,
                          const gqBuffer *lastDims, const gqBuffer *offsets,
                          gq_dev_groups *groups) {

@@ -13,6 +13,8 @@
 #define GQ_LIB_RUNTIME_CPUGROUPS_H
 
 #include "CpuCheck.h"
+#include "CpuThreads.h"
+#include "CpuTiles.h"
 
 /// What the places of groups follow from.
 typedef struct gqCpuGrouping {
@@ -51,6 +53,69 @@ int64_t gqCpuGroupTransposedColumns(const gqCpuGroup *group);
 
 /// The elements of that data.
 int64_t gqCpuGroupTransposedSize(const gqCpuGroup *group);
+
+//===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
+
+/// The matrices that an op works on, cut into jobs: those of the groups, then,
+/// if `outside`, the rows before the first group and those after the last one.
+typedef struct gqCpuMatrices {
+  gqCpuGrouping grouping;
+  bool outside;
+  /// The extents of a job, less at a matrix's end. With 0 rows it has all rows,
+  /// and there are jobs of a matrix without rows too.
+  int64_t jobRows, jobColumns;
+  /// What an element costs, compared with one that is quantized.
+  double cost;
+} gqCpuMatrices;
+
+enum {
+  /// The jobs of ops that go through a matrix in tiles: long parts of rows,
+  /// which are read at the speed of memory, or if there are sums of columns,
+  /// all rows.
+  GQ_CPU_JOB_ROWS = GQ_CPU_TILE,
+  GQ_CPU_JOB_COLUMNS = 8 * GQ_CPU_TILE,
+  GQ_CPU_TALL_JOB_COLUMNS = 2 * GQ_CPU_TILE,
+};
+
+/// A job: a part of a matrix.
+typedef struct gqCpuJob {
+  /// The matrix. Rows in no group have the index -1.
+  gqCpuGroup group;
+  /// Whether the job before was of another matrix.
+  bool isFirst;
+  int64_t row, rows, column, columns;
+  /// Which matrix it is, the jobs of those before, and its own.
+  int64_t matrix, before, count;
+} gqCpuJob;
+
+/// Before the first matrix.
+static const gqCpuJob gqCpuBeforeFirstJob = {.group = {.index = -1},
+                                             .matrix = -1};
+
+/// Goes from matrix to matrix; false after the last one. For what is done once
+/// for each of them.
+bool gqCpuNextMatrix(const gqCpuMatrices *matrices, gqCpuJob *job);
+
+/// Takes a job, which `job` becomes. Each thread has one of its own, which is
+/// gqCpuBeforeFirstJob in the beginning.
+bool gqCpuTakeJobOf(const gqCpuMatrices *matrices, gqCpuJobs *jobs,
+                    gqCpuJob *job);
+
+/// The number of threads that should do the jobs, and of jobs.
+int32_t gqCpuNumThreadsOf(const gqCpuMatrices *matrices, int64_t *numJobs);
+
+/// Has threads do all jobs.
+void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuWork *work,
+                      void *context);
+
+/// The one matrix of an op without groups.
+gqCpuMatrices gqCpuOneMatrix(gqFormat format, int64_t rows, int64_t columns);
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
 
 /// Checks that `firstDims` and `lastDims` are [G] of the type of `offsets`, and
 /// makes `groups`, which gqCpuCheckGroups() has filled, ragged.

@@ -50,13 +50,20 @@ static void makeValues(const gqCpuMmMatrix *matrix, Values *values) {
         (double)gq_dev_f32_from_code(values->code, (uint8_t)byte);
 }
 
-gqCpuMmTile *gqCpuMmTileNew(void) {
+gqCpuMmTile *gqCpuMmTilesNew(gqCpuOp *op, int32_t numThreads) {
   // Zeroed, because the products of a partial tile also read what no operand
   // filled.
-  return calloc(1, sizeof(gqCpuMmTile));
+  gqCpuMmTile *tiles = calloc((size_t)numThreads, sizeof(gqCpuMmTile));
+  if (!tiles)
+    gqCpuFail(op, GQ_OUT_OF_MEMORY, "no memory for a tile");
+  return tiles;
 }
 
-void gqCpuMmTileFree(gqCpuMmTile *tile) { free(tile); }
+void gqCpuMmTilesFree(gqCpuMmTile *tiles) { free(tiles); }
+
+gqCpuMmTile *gqCpuMmTileOf(gqCpuMmTile *tiles, int32_t thread) {
+  return &tiles[thread];
+}
 
 /// The scale of the block that holds element (row, k).
 static double scaleAt(const gqCpuMmMatrix *matrix, gqFormatTraits traits,

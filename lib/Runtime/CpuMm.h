@@ -26,6 +26,10 @@ enum {
   GQ_CPU_MM_COLUMNS = 64,
 };
 
+/// What a product of two elements costs, compared with an element that is
+/// quantized.
+#define GQ_CPU_MM_COST 0.25
+
 /// A matrix [rows, K] of codes and its scales. The last block of a row may be
 /// cut off.
 typedef struct gqCpuMmMatrix {
@@ -49,9 +53,10 @@ typedef struct gqCpuMmMatrix {
 /// for `sums`.
 typedef struct gqCpuMmTile gqCpuMmTile;
 
-/// Null if there is no memory.
-gqCpuMmTile *gqCpuMmTileNew(void);
-void gqCpuMmTileFree(gqCpuMmTile *tile);
+/// One for each thread. Null, and a failure, if there is no memory.
+gqCpuMmTile *gqCpuMmTilesNew(gqCpuOp *op, int32_t numThreads);
+void gqCpuMmTilesFree(gqCpuMmTile *tiles);
+gqCpuMmTile *gqCpuMmTileOf(gqCpuMmTile *tiles, int32_t thread);
 
 /// The sums over k < `depth` of a[row + i, k] * b[column + j, k] for i < rows
 /// and j < columns, which are at most GQ_CPU_MM_ROWS and GQ_CPU_MM_COLUMNS. The

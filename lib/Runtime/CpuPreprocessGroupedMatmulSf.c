@@ -8,6 +8,7 @@
 #include "gq/Runtime/Cpu.h"
 
 #include "CpuCheck.h"
+#include "CpuGroups.h"
 #include "CpuTiles.h"
 #include "runtime_kernels/layout/Tile128x4.h"
 
@@ -37,43 +38,60 @@ static bool check(gqCpuOp *op,
          gqCpuCheckOverlap(op);
 }
 
+/// The op as check() found it. Its matrices are those of scales.
+typedef struct Problem {
+  const gqPreprocessGroupedMatmulSfOperands *operands;
+  gqCpuMatrices matrices;
+} Problem;
+
 static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
-/// Stores the scales of rows begin to end in the tiles from row `scaleBegin`
-/// on.
-static void tile(const gqPreprocessGroupedMatmulSfOperands *operands,
-                 int64_t begin, int64_t end, int64_t scaleBegin) {
-  const gqBuffer *input = &operands->input;
-  int64_t paddedColumns = operands->scales.sizes[1];
-  for (int64_t row = begin; row < end; row += GQ_CPU_TILE)
-    for (int64_t column = 0; column < input->sizes[1];
-         column += GQ_CPU_TILE_BLOCKS) {
-      int64_t rows = least(end - row, GQ_CPU_TILE);
-      int64_t columns = least(input->sizes[1] - column, GQ_CPU_TILE_BLOCKS);
-      gqCpuTileScales scales;
-      memset(&scales, 0, sizeof(scales));
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t c = 0; c < columns; ++c)
-          scales.bits[r][c] =
-              ((const uint8_t *)gqCpuRow(input, row + r))[column + c];
-      gqCpuStoreScaleTiles(&scales, columns,
-                           (uint8_t *)operands->scales.data +
-                               gq_dev_tile128x4_offset(scaleBegin + row - begin,
-                                                       column, paddedColumns));
+/// Stores the scales of a job as tiles.
+static void store(const Problem *p, const gqCpuJob *job) {
+  const gqBuffer *input = &p->operands->input;
+  int64_t paddedColumns = p->operands->scales.sizes[1];
+  gq_dev_groups groups = p->matrices.grouping.groups;
+  int64_t to = gq_dev_group_scale_begin(groups, job->group.index) + job->row;
+  for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE_BLOCKS) {
+    int64_t column = job->column + i;
+    int64_t columns = least(job->columns - i, GQ_CPU_TILE_BLOCKS);
+    gqCpuTileScales scales;
+    memset(&scales, 0, sizeof(scales));
+    for (int64_t r = 0; r < job->rows; ++r) {
+      const uint8_t *row = gqCpuRow(input, job->group.begin + job->row + r);
+      for (int64_t c = 0; c < columns; ++c)
+        scales.bits[r][c] = row[column + c];
     }
+    gqCpuStoreScaleTiles(
+        &scales, columns,
+        (uint8_t *)p->operands->scales.data +
+            gq_dev_tile128x4_offset(to, column, paddedColumns));
+  }
+}
+
+static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Problem *p = context;
+  (void)thread;
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  while (gqCpuTakeJobOf(&p->matrices, jobs, &job))
+    store(p, &job);
 }
 
 void gqCpuPreprocessGroupedMatmulSf(
     const gqPreprocessGroupedMatmulSfOperands *operands, int32_t format,
     int32_t scaleLayout) {
   gqCpuOp op;
-  gq_dev_groups groups;
+  Problem problem = {.operands = operands,
+                     .matrices = {.jobRows = GQ_CPU_JOB_ROWS,
+                                  .jobColumns = GQ_CPU_JOB_COLUMNS,
+                                  .cost = 1}};
+  gqCpuGrouping *grouping = &problem.matrices.grouping;
   if (!gqCpuBegin(&op, "preprocess_grouped_matmul_sf"))
     return;
-  if (check(&op, operands, format, scaleLayout, &groups))
-    for (int64_t e = 0; e < groups.numGroups; ++e)
-      tile(operands, gq_dev_group_begin(groups, e),
-           gq_dev_group_begin(groups, e + 1),
-           gq_dev_group_scale_begin(groups, e));
+  if (check(&op, operands, format, scaleLayout, &grouping->groups)) {
+    grouping->format = (gqFormat)format;
+    grouping->columns = operands->input.sizes[1];
+    gqCpuRunMatrices(&problem.matrices, work, &problem);
+  }
   gqCpuEnd(&op);
 }

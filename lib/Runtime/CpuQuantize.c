@@ -12,12 +12,6 @@
 
 #include <string.h>
 
-enum {
-  /// Columns that are worked on from the first row to the last, before the next
-  /// ones: as many as there are column sums on the stack.
-  CHUNK = 16 * GQ_CPU_TILE,
-};
-
 static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
@@ -96,51 +90,38 @@ static void storeSums(const float *sums, int64_t column, int64_t count,
                                  : gq_dev_f16_from_f32(sums[c]);
 }
 
-void gqCpuQuantize(const gqCpuQuantization *q) {
-  int64_t rows = q->rows, columns = q->input.sizes[1];
+void gqCpuQuantize(const gqCpuQuantization *q, const gqCpuJob *job) {
+  int64_t endRow = job->row + job->rows;
   bool hasDbias = !gqBufferIsAbsent(&q->dbias);
   float amax = 0.0f;
-  for (int64_t first = 0; first < columns; first += CHUNK) {
-    int64_t end = least(first + CHUNK, columns);
-    float sums[CHUNK] = {0};
-    for (int64_t row = 0; row < rows; row += GQ_CPU_TILE)
-      for (int64_t column = first; column < end; column += GQ_CPU_TILE) {
-        gqCpuTile tile;
-        tile.rows = least(rows - row, GQ_CPU_TILE);
-        tile.columns = least(end - column, GQ_CPU_TILE);
-        gqCpuLoadTile(&q->input, &q->rowIndices, row, column, &tile);
-        if (q->amax)
-          amax = gq_dev_max(gqCpuTileAmax(&tile), amax);
-        if (hasDbias)
-          gqCpuAddTileSums(&tile, sums + column - first);
-        quantizeTile(q->method, &q->rowwise, &tile, row, column);
-        quantizeTile(q->method, &q->columnwise, &tile, row, column);
-      }
+  for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
+    int64_t column = job->column + i;
+    int64_t columns = least(job->columns - i, GQ_CPU_TILE);
+    float sums[GQ_CPU_TILE] = {0};
+    for (int64_t row = job->row; row < endRow; row += GQ_CPU_TILE) {
+      gqCpuTile tile;
+      tile.rows = least(endRow - row, GQ_CPU_TILE);
+      tile.columns = columns;
+      gqCpuLoadTile(&q->input, &q->rowIndices, row, column, &tile);
+      if (q->amax)
+        amax = gq_dev_max(gqCpuTileAmax(&tile), amax);
+      if (hasDbias)
+        gqCpuAddTileSums(&tile, sums);
+      quantizeTile(q->method, &q->rowwise, &tile, row, column);
+      quantizeTile(q->method, &q->columnwise, &tile, row, column);
+    }
     if (hasDbias)
-      storeSums(sums, first, end - first, &q->dbias);
+      storeSums(sums, column, columns, &q->dbias);
   }
   if (q->amax)
-    *q->amax = amax;
+    gqCpuRaise(q->amax, amax);
 }
 
-/// Raises the amaxes by those of a tile, which is transformed.
-static void raiseByTile(gqCpuTile *tile, int64_t row, int64_t column,
-                        gqCpuAmaxes amaxes) {
-  if (amaxes.amax)
-    *amaxes.amax = gq_dev_max(gqCpuTileAmax(tile), *amaxes.amax);
-  if (amaxes.rows)
-    gqCpuRaiseToTileRows(tile, amaxes.rows + row);
-  if (amaxes.transform == GQ_TRANSFORM_HADAMARD16)
-    gqCpuTransformTile(tile, amaxes.signs);
-  if (amaxes.columnwise)
-    *amaxes.columnwise = gq_dev_max(gqCpuTileAmax(tile), *amaxes.columnwise);
-  if (amaxes.columns)
-    gqCpuRaiseToTileColumns(tile, amaxes.columns + column);
-}
+//===----------------------------------------------------------------------===//
+// Largest magnitudes
+//===----------------------------------------------------------------------===//
 
-void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
-                  int64_t rows, gqCpuAmaxes amaxes) {
-  int64_t columns = input->sizes[1];
+void gqCpuClearAmaxes(int64_t rows, int64_t columns, gqCpuAmaxes amaxes) {
   if (amaxes.amax)
     *amaxes.amax = 0.0f;
   if (amaxes.columnwise)
@@ -149,12 +130,42 @@ void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
     memset(amaxes.rows, 0, (size_t)rows * sizeof(float));
   if (amaxes.columns)
     memset(amaxes.columns, 0, (size_t)columns * sizeof(float));
-  for (int64_t row = 0; row < rows; row += GQ_CPU_TILE)
-    for (int64_t column = 0; column < columns; column += GQ_CPU_TILE) {
-      gqCpuTile tile;
-      tile.rows = least(rows - row, GQ_CPU_TILE);
-      tile.columns = least(columns - column, GQ_CPU_TILE);
-      gqCpuLoadTile(input, rowIndices, row, column, &tile);
-      raiseByTile(&tile, row, column, amaxes);
-    }
+}
+
+/// Raises each of `count` magnitudes.
+static void raiseAll(float *amaxes, int64_t count, const float *by) {
+  for (int64_t i = 0; i < count; ++i)
+    gqCpuRaise(&amaxes[i], by[i]);
+}
+
+/// Raises the amaxes by those of a tile, which is transformed.
+static void raiseByTile(gqCpuTile *tile, int64_t row, int64_t column,
+                        gqCpuAmaxes amaxes) {
+  int64_t rows = tile->rows;
+  float ofRows[GQ_CPU_TILE] = {0}, ofColumns[GQ_CPU_TILE] = {0};
+  if (amaxes.amax)
+    gqCpuRaise(amaxes.amax, gqCpuTileAmax(tile));
+  if (amaxes.rows) {
+    gqCpuRaiseToTileRows(tile, ofRows);
+    raiseAll(amaxes.rows + row, rows, ofRows);
+  }
+  if (amaxes.transform == GQ_TRANSFORM_HADAMARD16)
+    gqCpuTransformTile(tile, amaxes.signs);
+  if (amaxes.columnwise)
+    gqCpuRaise(amaxes.columnwise, gqCpuTileAmax(tile));
+  if (amaxes.columns) {
+    gqCpuRaiseToTileColumns(tile, ofColumns);
+    raiseAll(amaxes.columns + column, tile->columns, ofColumns);
+  }
+}
+
+void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
+                  const gqCpuJob *job, gqCpuAmaxes amaxes) {
+  for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
+    gqCpuTile tile;
+    tile.rows = job->rows;
+    tile.columns = least(job->columns - i, GQ_CPU_TILE);
+    gqCpuLoadTile(input, rowIndices, job->row, job->column + i, &tile);
+    raiseByTile(&tile, job->row, job->column + i, amaxes);
+  }
 }

@@ -10,6 +10,7 @@
 #ifndef GQ_LIB_RUNTIME_CPUQUANTIZE_H
 #define GQ_LIB_RUNTIME_CPUQUANTIZE_H
 
+#include "CpuGroups.h"
 #include "CpuTiles.h"
 
 /// Where a direction's codes and scales go.
@@ -42,7 +43,9 @@ typedef struct gqCpuQuantization {
   gqBuffer dbias;
 } gqCpuQuantization;
 
-void gqCpuQuantize(const gqCpuQuantization *quantization);
+/// Does a job of it, of all rows if there are column sums. The largest
+/// magnitude is raised, and so has to be 0 before.
+void gqCpuQuantize(const gqCpuQuantization *quantization, const gqCpuJob *job);
 
 /// Largest magnitudes of a matrix: of all of it, of each row, and after the
 /// transform of columns, of all of it and of each column. Null if not wanted.
@@ -52,10 +55,13 @@ typedef struct gqCpuAmaxes {
   uint32_t signs;
 } gqCpuAmaxes;
 
-/// Fills `amaxes` with those of `rows` rows of `input`, which `rowIndices` may
+/// Makes those of `rows` by `columns` 0.
+void gqCpuClearAmaxes(int64_t rows, int64_t columns, gqCpuAmaxes amaxes);
+
+/// Raises them to those of a job's part of `input`, which `rowIndices` may
 /// gather, as those of gqCpuQuantization.
 void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
-                  int64_t rows, gqCpuAmaxes amaxes);
+                  const gqCpuJob *job, gqCpuAmaxes amaxes);
 
 /// The extents of the scales of a matrix of `rows` by `columns` in one
 /// direction: a row of scales for each row of blocks or, columnwise, for each

@@ -145,3 +145,21 @@ def grouped_wgrad(arrays, elements, *attributes):
     """The same with gqCpuGroupedWgrad, which has no major."""
     function = _library.lib.gqCpuGroupedWgrad
     _multiply(function, WGRAD_OPERANDS, arrays, elements, *attributes)
+
+
+def preprocess(scales, offsets, scale_offsets, out):
+    """Runs gq.preprocess_grouped_matmul_sf on scales of nvfp4. Raises gq.Error."""
+    index = f"i{8 * offsets.itemsize}"
+    operands = (
+        (scales, "f8E4M3FN"),
+        (offsets, index),
+        (scale_offsets, index),
+        (out, "f8E4M3FN"),
+    )
+    buffers = [_buffer(cases.Operand(*o)) for o in operands]
+    _library.lib.gqCpuPreprocessGroupedMatmulSf(
+        (_Buffer * len(buffers))(*buffers),
+        gq.FORMATS.index("nvfp4"),
+        _LAYOUTS.index("tile128x4"),
+    )
+    _library.check(_library.lib.gqCpuStatus())

@@ -12,6 +12,10 @@
 // indices. On failure it writes nothing and leaves a status for gqCpuStatus().
 // While a failure is pending it does nothing.
 //
+// Large ops run on all cores, in the threads of OpenMP's runtime if the process
+// or the system has one: OMP_NUM_THREADS and the like apply. The bytes are the
+// same for any number of threads.
+//
 // What an op writes must not share a byte with any other of its operands; those
 // that it only reads may overlap. Rows that lie in the gaps between those of
 // another operand, as two ranges of columns of one matrix do, do not overlap.
