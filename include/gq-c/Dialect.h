@@ -249,10 +249,11 @@ MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedMm(MlirOperation op);
 /// The attribute `kernel` of this op or of gq.grouped_wgrad, which only
 /// concerns GPUs; auto if it is absent.
 MLIR_CAPI_EXPORTED gqMmKernel gqMmGetKernel(MlirOperation op);
-/// The attribute `pairs`, and the region `epilogue`, null if there is none: the
-/// description has neither.
+/// The attribute `pairs`, which the description does not have.
 MLIR_CAPI_EXPORTED gqPairs gqGroupedMmGetPairs(MlirOperation op);
-MLIR_CAPI_EXPORTED MlirRegion gqGroupedMmGetEpilogue(MlirOperation op);
+/// The region `epilogue` of a gq.grouped_mm, gq.block_dequantize or
+/// gq.grouped_dequantize, null if there is none: descriptions do not have it.
+MLIR_CAPI_EXPORTED MlirRegion gqEpilogueOf(MlirOperation op);
 MLIR_CAPI_EXPORTED gqGroupedMm gqGroupedMmGet(MlirOperation op);
 /// As gqBlockQuantizeCreate; without an epilogue.
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedMmCreate(MlirLocation location,
@@ -283,7 +284,7 @@ typedef struct gqBlockDequantize {
 
 MLIR_CAPI_EXPORTED bool gqOperationIsABlockDequantize(MlirOperation op);
 MLIR_CAPI_EXPORTED gqBlockDequantize gqBlockDequantizeGet(MlirOperation op);
-/// As gqBlockQuantizeCreate.
+/// As gqBlockQuantizeCreate; without an epilogue.
 MLIR_CAPI_EXPORTED MlirOperation
 gqBlockDequantizeCreate(MlirLocation location, const gqBlockDequantize *desc);
 
@@ -298,7 +299,7 @@ typedef struct gqGroupedDequantize {
 
 MLIR_CAPI_EXPORTED bool gqOperationIsAGroupedDequantize(MlirOperation op);
 MLIR_CAPI_EXPORTED gqGroupedDequantize gqGroupedDequantizeGet(MlirOperation op);
-/// As gqBlockQuantizeCreate.
+/// As gqBlockQuantizeCreate; without an epilogue.
 MLIR_CAPI_EXPORTED MlirOperation gqGroupedDequantizeCreate(
     MlirLocation location, const gqGroupedDequantize *desc);
 

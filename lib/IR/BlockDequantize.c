@@ -28,6 +28,7 @@ MlirLogicalResult gqBlockDequantizeVerify(MlirOperation op) {
       gqCheckScaleType(op, "scales", desc.scales, desc.format) && // (C6)
       gqCheckExtents(op, "scales", desc.scales, scaleExtents) &&
       gqCheckGlobalScale(op, desc.format, desc.globalScale) && // (C9)
+      gqCheckEpilogue(op, 1, "", desc.out) &&                  // (C10)
       gqCheckScaleLayout(op, desc.scaleLayout, linear) &&      // (C7)
       gqCheckStorage(op, "data", desc.data, linear, false) &&  // (C7), (C8)
       gqCheckStorage(op, "scales", desc.scales, linear, false) &&

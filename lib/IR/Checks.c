@@ -464,6 +464,39 @@ MlirValue gqYieldedValue(MlirBlock body) {
   return mlirOperationGetOperand(yield, 0);
 }
 
+MlirRegion gqEpilogueOf(MlirOperation op) {
+  return mlirOperationGetNumRegions(op) ? mlirOperationGetRegion(op, 0)
+                                        : (MlirRegion){NULL};
+}
+
+static bool isFloat(MlirType type) {
+  return mlirTypeIsAF32(type) || mlirTypeIsABF16(type) || mlirTypeIsAF16(type);
+}
+
+bool gqCheckEpilogue(MlirOperation op, intptr_t count, const char *when,
+                     MlirValue out) {
+  if (mlirOperationGetNumRegions(op) == 0)
+    return true;
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+  bool takes = mlirOperationGetNumRegions(op) == 1 &&
+               mlirBlockGetNumArguments(body) == count;
+  for (intptr_t i = 0; takes && i < count; ++i) {
+    MlirType type = mlirValueGetType(mlirBlockGetArgument(body, i));
+    takes =
+        isFloat(type) &&
+        mlirTypeEqual(type, mlirValueGetType(mlirBlockGetArgument(body, 0)));
+  }
+  if (!takes)
+    return gqOpError(op, "requires 'epilogue' to take %s of f32, bf16 or f16%s",
+                     count == 1 ? "one element" : "two elements of one type",
+                     when);
+  MlirValue yielded = gqYieldedValue(body);
+  MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(out));
+  return (!mlirValueIsNull(yielded) &&
+          mlirTypeEqual(mlirValueGetType(yielded), element)) ||
+         gqOpError(op, "requires 'epilogue' to yield an element of 'out'");
+}
+
 bool gqCheckSameElements(MlirOperation op, const char *name, MlirValue value,
                          const char *otherName, MlirValue other) {
   return mlirValueIsNull(value) ||

@@ -141,6 +141,12 @@ bool gqCheckScalePresence(MlirOperation op, MlirValue aScales,
 /// is none: ops of a region are verified after the op that has it.
 MlirValue gqYieldedValue(MlirBlock body);
 
+/// The region `epilogue`, if there is one, takes `count` elements of one type
+/// of f32, bf16 or f16 and yields an element of `out`. `when` is "", or says
+/// when there are so many.
+bool gqCheckEpilogue(MlirOperation op, intptr_t count, const char *when,
+                     MlirValue out);
+
 /// The layout that the scales of `format` have as a matmul reads them.
 gqScaleLayout gqMmScaleLayout(gqFormat format);
 

@@ -170,6 +170,13 @@ static bool checkStorage(MlirOperation op, const gqGroupedDequantize *desc) {
   return true;
 }
 
+/// (C19)
+static bool checkEpilogue(MlirOperation op, const gqGroupedDequantize *desc) {
+  if (isRagged(desc) && !mlirRegionIsNull(gqEpilogueOf(op)))
+    return gqOpError(op, "requires no 'shapes' for an 'epilogue'");
+  return gqCheckEpilogue(op, 1, "", desc->out);
+}
+
 MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op) {
   gqGroupedDequantize desc = gqGroupedDequantizeGet(op);
   if (!checkPresence(op, &desc) || // (C12) to (C14), (C16) to (C18)
@@ -187,6 +194,7 @@ MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op) {
       checkPerGroup(op, &desc, extents) && // (C5), (C6), (C17)
       checkData(op, &desc, extents) &&     // (C7), (C11)
       checkScales(op, &desc, extents) &&   // (C8), (C15)
+      checkEpilogue(op, &desc) &&          // (C19)
       checkStorage(op, &desc);             // (C9), (C10)
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

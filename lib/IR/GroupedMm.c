@@ -24,46 +24,18 @@ gqPairs gqGroupedMmGetPairs(MlirOperation op) {
                                     : gqPairsAttrGetValue(pairs);
 }
 
-MlirRegion gqGroupedMmGetEpilogue(MlirOperation op) {
-  return mlirOperationGetNumRegions(op) ? mlirOperationGetRegion(op, 0)
-                                        : (MlirRegion){NULL};
-}
-
 /// Whether the op stores one element of two columns.
 static bool hasPairs(MlirOperation op) {
   return gqGroupedMmGetPairs(op) != GQ_PAIRS_NONE;
 }
 
-static bool isFloat(MlirType type) {
-  return mlirTypeIsAF32(type) || mlirTypeIsABF16(type) || mlirTypeIsAF16(type);
-}
-
 /// (C18), (C19)
 static bool checkEpilogue(MlirOperation op, const gqGroupedMm *desc) {
-  if (mlirOperationGetNumRegions(op) == 0)
-    return !hasPairs(op) ||
-           gqOpError(op, "requires an 'epilogue' for 'pairs'"); // (C19)
-  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-  intptr_t expected = hasPairs(op) ? 2 : 1;
-  bool takes = mlirOperationGetNumRegions(op) == 1 &&
-               mlirBlockGetNumArguments(body) == expected;
-  for (intptr_t i = 0; takes && i < expected; ++i) {
-    MlirType type = mlirValueGetType(mlirBlockGetArgument(body, i));
-    takes =
-        isFloat(type) &&
-        mlirTypeEqual(type, mlirValueGetType(mlirBlockGetArgument(body, 0)));
-  }
-  if (!takes)
-    return gqOpError(op,
-                     "requires 'epilogue' to take %s of f32, bf16 or f16 %s "
-                     "'pairs'",
-                     hasPairs(op) ? "two elements of one type" : "one element",
-                     hasPairs(op) ? "with" : "without");
-  MlirValue yielded = gqYieldedValue(body);
-  MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(desc->out));
-  return (!mlirValueIsNull(yielded) &&
-          mlirTypeEqual(mlirValueGetType(yielded), element)) ||
-         gqOpError(op, "requires 'epilogue' to yield an element of 'out'");
+  if (hasPairs(op) && mlirRegionIsNull(gqEpilogueOf(op)))
+    return gqOpError(op, "requires an 'epilogue' for 'pairs'"); // (C19)
+  return gqCheckEpilogue(op, hasPairs(op) ? 2 : 1,
+                         hasPairs(op) ? " with 'pairs'" : " without 'pairs'",
+                         desc->out);
 }
 
 /// (C13)

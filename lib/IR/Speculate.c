@@ -85,6 +85,8 @@ bool gqCannotFail(MlirOperation op) {
     return isVerified(op);
   if (!gqOperationIsABlockQuantize(op) && !gqOperationIsABlockDequantize(op))
     return false; // The others read offsets, or counts.
+  if (mlirOperationGetNumRegions(op))
+    return false; // An epilogue may divide integers.
   gqFormat format = (gqFormat)gqEnumAttribute(op, 0);
   return isVerified(op) ||
          (gqFormatGetTraits(format).blockRows == 1 && haveSameRows(op));

@@ -729,7 +729,8 @@ static gqGroupedDequantize allRowsOf(const gqBlockDequantize *desc) {
 
 static bool launchDequantize(const Launcher *launcher,
                              const gqGroupedDequantize *desc,
-                             gqGpuAddress statusWord) {
+                             MlirRegion epilogue, gqGpuAddress statusWord) {
+  gqElementType outType = elementTypeOf(desc->out);
   bool ragged = !mlirValueIsNull(desc->firstDims);
   bool columnwise = desc->axis == GQ_AXIS_COLUMNWISE;
   MlirValue outer = desc->format == GQ_FORMAT_NONE ? desc->scaleInv
@@ -770,7 +771,13 @@ static bool launchDequantize(const Launcher *launcher,
       .scaleLayout = constant((int32_t)desc->scaleLayout),
       .offsetBits = constant(integerBits(desc->offsets)),
       .outerKind = constant(outerKind),
-      .outType = constant(elementTypeOf(desc->out)),
+      .epilogue = {true, epilogue},
+      .valueType =
+          constant(mlirRegionIsNull(epilogue)
+                       ? outType
+                       : elementType(mlirValueGetType(mlirBlockGetArgument(
+                             mlirRegionGetFirstBlock(epilogue), 0)))),
+      .outType = constant(outType),
   };
   bool divides = !mlirValueIsNull(desc->globalScale);
   bool manyScales = columnwise && desc->format == GQ_FORMAT_NVFP4;
@@ -1084,11 +1091,11 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   if (gqOperationIsABlockDequantize(op)) {
     gqBlockDequantize desc = gqBlockDequantizeGet(op);
     gqGroupedDequantize rows = allRowsOf(&desc);
-    return launchDequantize(launcher, &rows, statusWord);
+    return launchDequantize(launcher, &rows, gqEpilogueOf(op), statusWord);
   }
   if (gqOperationIsAGroupedDequantize(op)) {
     gqGroupedDequantize desc = gqGroupedDequantizeGet(op);
-    return launchDequantize(launcher, &desc, statusWord);
+    return launchDequantize(launcher, &desc, gqEpilogueOf(op), statusWord);
   }
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   if (!mlirValueIsNull(desc.rowAmax))

@@ -283,7 +283,7 @@ static bool convert(Tables *tables, MlirOperation op) {
     return gqOpError(op, "needs its producer as an op of its own to be lowered "
                          "to the runtime; run gq-expand-producers before "
                          "bufferization");
-  if (gqOperationIsAGroupedMm(op) && mlirOperationGetNumRegions(op))
+  if (mlirOperationGetNumRegions(op))
     return gqOpError(op, "needs its epilogue as an op of its own to be lowered "
                          "to the runtime; run gq-expand-epilogues before "
                          "bufferization");

@@ -13,7 +13,6 @@
 
 #include "gq-c/Dialect.h"
 
-#include "mlir-c/AffineMap.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
@@ -113,16 +112,18 @@ typedef struct Groups {
   MlirValue closed;
 } Groups;
 
-static Groups buildGroups(const gqBuilder *builder, const gqGroupedMm *desc) {
+/// Of an op on groups of the rows of `out`.
+static Groups buildGroups(const gqBuilder *builder, MlirValue offsets,
+                          MlirValue scaleOffsets, MlirValue out) {
   MlirType index = mlirIndexTypeGet(builder->context);
-  Groups g = {.offsets = desc->offsets,
-              .count = gqBuildDim(builder, desc->offsets, 0),
-              .rows = gqBuildDim(builder, desc->a, 0)};
+  Groups g = {.offsets = offsets,
+              .count = gqBuildDim(builder, offsets, 0),
+              .rows = gqBuildDim(builder, out, 0)};
   MlirValue all[] = {g.count, gqBuildConstant(builder, index, 1)};
   g.last = gqBuildValue(builder, "arith.subi", 2, all, index);
-  MlirValue groups = mlirValueIsNull(desc->scaleOffsets)
+  MlirValue groups = mlirValueIsNull(scaleOffsets)
                          ? g.last
-                         : gqBuildDim(builder, desc->scaleOffsets, 0);
+                         : gqBuildDim(builder, scaleOffsets, 0);
   g.closed = gqBuildCompare(builder, GQ_CMPI_NE, g.count, groups);
   return g;
 }
@@ -137,7 +138,7 @@ static MlirValue buildOffset(const gqBuilder *builder, const Groups *groups,
                       mlirIndexTypeGet(builder->context));
 }
 
-/// In the body of a linalg.generic, whether its row is one of a group. Groups
+/// In the body of a linalg.map, whether its row is one of a group. Groups
 /// follow each other, so it is if it lies between the first and the last one.
 static MlirValue buildIsGrouped(const gqBuilder *builder,
                                 const Groups *groups) {
@@ -181,8 +182,8 @@ static MlirValue buildSelect(const gqBuilder *builder, MlirValue condition,
   return gqBuildValue(builder, "arith.bitcast", 1, &chosen, type);
 }
 
-/// Moves the epilogue's block into a region for linalg.generic that leaves rows
-/// of no group as they are.
+/// Moves the epilogue's block into a region for linalg.map that leaves rows of
+/// no group as they are; all rows are of one without `groups`.
 static MlirRegion takeBody(const gqBuilder *builder, MlirRegion epilogue,
                            const Groups *groups, MlirType element) {
   MlirRegion body = mlirRegionCreate();
@@ -190,55 +191,100 @@ static MlirRegion takeBody(const gqBuilder *builder, MlirRegion epilogue,
   MlirBlock block = mlirRegionGetFirstBlock(body);
   MlirValue before = mlirBlockAddArgument(block, element, builder->location);
   MlirOperation yield = mlirBlockGetTerminator(block);
+  MlirValue value = mlirOperationGetOperand(yield, 0);
   gqBuilder inside = gqBuilderBefore(yield);
-  gqBuildTerminator(&inside, "linalg.yield",
-                    buildSelect(&inside, buildIsGrouped(&inside, groups),
-                                mlirOperationGetOperand(yield, 0), before));
+  gqBuildTerminator(
+      &inside, "linalg.yield",
+      groups
+          ? buildSelect(&inside, buildIsGrouped(&inside, groups), value, before)
+          : value);
   mlirOperationDestroy(yield);
   return body;
 }
 
-static void expand(MlirOperation op) {
-  gqGroupedMm desc = gqGroupedMmGet(op);
-  gqPairs pairs = gqGroupedMmGetPairs(op);
-  gqBuilder builder = gqBuilderBefore(op);
-  MlirRegion epilogue = mlirOperationGetRegion(op, 0);
-  MlirValue out = desc.out;
-  MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(out));
-  desc.out = buildProducts(&builder, out, pairs,
-                           mlirValueGetType(mlirBlockGetArgument(
-                               mlirRegionGetFirstBlock(epilogue), 0)));
+/// linalg.map, which writes `out` even where it does not read it:
+/// gq-fresh-inits gives a linalg.generic another one.
+static MlirValue buildMap(const gqBuilder *builder, intptr_t numInputs,
+                          const MlirValue *inputs, MlirValue out,
+                          MlirRegion body) {
+  MlirType type = mlirValueGetType(out);
+  MlirOperationState state = mlirOperationStateGet(
+      mlirStringRefCreateFromCString("linalg.map"), builder->location);
+  mlirOperationStateAddOperands(&state, numInputs, inputs);
+  mlirOperationStateAddOperands(&state, 1, &out);
+  mlirOperationStateAddResults(&state, 1, &type);
+  mlirOperationStateAddOwnedRegions(&state, 1, &body);
+  MlirOperation map = mlirOperationCreate(&state);
+  gqInsert(builder, map);
+  return mlirOperationGetResult(map, 0);
+}
+
+/// An op with an epilogue.
+typedef struct Op {
+  MlirOperation op;
+  MlirValue offsets, scaleOffsets, out;
+  gqPairs pairs;
+} Op;
+
+static Op opOf(MlirOperation operation) {
+  Op op = {.op = operation, .pairs = GQ_PAIRS_NONE};
+  if (gqOperationIsAGroupedMm(operation)) {
+    gqGroupedMm desc = gqGroupedMmGet(operation);
+    op.offsets = desc.offsets;
+    op.scaleOffsets = desc.scaleOffsets;
+    op.out = desc.out;
+    op.pairs = gqGroupedMmGetPairs(operation);
+  } else if (gqOperationIsAGroupedDequantize(operation)) {
+    gqGroupedDequantize desc = gqGroupedDequantizeGet(operation);
+    op.offsets = desc.offsets;
+    op.scaleOffsets = desc.scaleOffsets;
+    op.out = desc.out;
+  } else {
+    op.out = gqBlockDequantizeGet(operation).out;
+  }
+  return op;
+}
+
+static void expand(MlirOperation operation) {
+  const Op op = opOf(operation);
+  gqBuilder builder = gqBuilderBefore(operation);
+  MlirRegion epilogue = gqEpilogueOf(operation);
+  MlirType element = mlirShapedTypeGetElementType(mlirValueGetType(op.out));
+  MlirValue empty = buildProducts(&builder, op.out, op.pairs,
+                                  mlirValueGetType(mlirBlockGetArgument(
+                                      mlirRegionGetFirstBlock(epilogue), 0)));
   const gqOpExtras extras = {
-      .numAttributes = 1, .attributes = {{.name = "pairs"}}, .like = op};
+      .numAttributes = 1, .attributes = {{.name = "pairs"}}, .like = operation};
   MlirOperation product =
-      gqOpCreate(builder.location, &gqGroupedMmInfo, &desc, &extras);
+      gqOpCreateWithOut(operation, builder.location, empty, &extras);
   gqInsert(&builder, product);
   MlirValue inputs[] = {mlirOperationGetResult(product, 0), {NULL}};
-  intptr_t numInputs = pairs == GQ_PAIRS_NONE ? 1 : 2;
+  intptr_t numInputs = op.pairs == GQ_PAIRS_NONE ? 1 : 2;
   if (numInputs == 2) {
     MlirValue products = inputs[0];
     for (int64_t i = 0; i < 2; ++i)
-      inputs[i] = buildColumns(&builder, products, out, pairs, i);
+      inputs[i] = buildColumns(&builder, products, op.out, op.pairs, i);
   }
-  Groups groups = buildGroups(&builder, &desc);
-  MlirAttribute identity = mlirAffineMapAttrGet(
-      mlirAffineMapMultiDimIdentityGet(builder.context, 2));
-  const MlirAttribute maps[] = {identity, identity};
+  Groups groups;
+  bool grouped = !mlirValueIsNull(op.offsets);
+  if (grouped)
+    groups = buildGroups(&builder, op.offsets, op.scaleOffsets, op.out);
   MlirValue result =
-      gqBuildGeneric(&builder, numInputs, inputs, maps, out,
-                     takeBody(&builder, epilogue, &groups, element));
-  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(op, 0), result);
-  mlirOperationDestroy(op);
+      buildMap(&builder, numInputs, inputs, op.out,
+               takeBody(&builder, epilogue, grouped ? &groups : NULL, element));
+  mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(operation, 0), result);
+  mlirOperationDestroy(operation);
 }
 
 static bool hasEpilogue(MlirOperation op) {
-  return gqOperationIsAGroupedMm(op) && mlirOperationGetNumRegions(op) &&
+  return gqTakesEpilogues(op) && mlirOperationGetNumRegions(op) &&
          mlirOperationGetNumResults(op);
 }
 
-void gqExpandEpilogues(MlirOperation root) {
+void gqExpandEpilogues(MlirOperation root, bool kernels) {
   gqOpList ops = gqCollect(root, hasEpilogue);
   for (intptr_t i = 0; i < ops.size; ++i)
-    expand(ops.ops[i]);
+    if (!kernels || !gqKernelTakesEpilogues(ops.ops[i]))
+      expand(ops.ops[i]);
   gqOpListFree(&ops);
 }

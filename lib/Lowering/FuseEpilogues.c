@@ -21,21 +21,33 @@
 
 static const char passName[] = "gq-fuse-epilogues";
 
-/// A linalg.generic behind a gq.grouped_mm, and how it reads the product: its
-/// inputs are the product, or the two columns of pairs, in some order.
+/// An element-wise op behind an op that takes epilogues, and how it reads the
+/// result, of a matmul the product: its inputs are the result, or the two
+/// columns of pairs, in some order.
 typedef struct Match {
-  MlirOperation mm, generic;
+  MlirOperation op, generic;
   gqPairs pairs;
   /// Of pairs, the tensor.extract_slice of the first and of the second column.
   MlirOperation slices[2];
 } Match;
 
+/// linalg.generic or linalg.map, which is one of identities.
 static bool isGeneric(MlirOperation op) {
-  return gqIsNamed(op, "linalg.generic");
+  return gqIsNamed(op, "linalg.generic") || gqIsNamed(op, "linalg.map");
+}
+
+static bool isIdentity(MlirOperation generic, intptr_t operand) {
+  return gqIsNamed(generic, "linalg.map") ||
+         mlirAffineMapIsIdentity(gqIndexingMap(generic, operand));
 }
 
 static bool isSlice(MlirOperation op) {
   return gqIsNamed(op, "tensor.extract_slice");
+}
+
+/// The 'outs' of an op with one result.
+static MlirValue outOf(MlirOperation op) {
+  return mlirOperationGetOperand(op, mlirOperationGetNumOperands(op) - 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -50,7 +62,7 @@ static int64_t entryOf(MlirOperation slice, const char *array, intptr_t i) {
 /// Whether `size` is a value for the rows of the product of `mm`.
 static bool isNumRows(MlirValue size, MlirOperation mm) {
   MlirOperation dim = gqDefiningOp(size);
-  MlirOperation empty = gqDefiningOp(gqGroupedMmGet(mm).out);
+  MlirOperation empty = gqDefiningOp(outOf(mm));
   if (!mlirOperationIsNull(empty) && mlirOperationGetNumOperands(empty) == 1 &&
       mlirValueEqual(mlirOperationGetOperand(empty, 0), size))
     return true;
@@ -61,12 +73,14 @@ static bool isNumRows(MlirValue size, MlirOperation mm) {
   return !mlirOperationIsNull(number) && gqIsNamed(number, "arith.constant") &&
          mlirIntegerAttrGetValueInt(gqGetAttribute(number, "value")) == 0 &&
          (mlirValueEqual(of, mlirOperationGetResult(mm, 0)) ||
-          mlirValueEqual(of, gqGroupedMmGet(mm).out));
+          mlirValueEqual(of, outOf(mm)));
 }
 
-/// How a slice of all rows is a column of each pair: `*second` says which.
-/// GQ_PAIRS_NONE if it is none.
+/// How a slice of all rows is a column of each pair of a matmul's product:
+/// `*second` says which. GQ_PAIRS_NONE if it is none.
 static gqPairs pairsOf(MlirOperation slice, MlirOperation mm, bool *second) {
+  if (!gqOperationIsAGroupedMm(mm))
+    return GQ_PAIRS_NONE;
   int64_t n = gqDim(mlirOperationGetResult(mm, 0), 1);
   int64_t rows = gqDim(mlirOperationGetResult(mm, 0), 0);
   int64_t offset = entryOf(slice, "static_offsets", 1);
@@ -108,26 +122,26 @@ static MlirOperation onlyUser(MlirValue value) {
   return user;
 }
 
-/// Finds the op behind `mm` and how it reads the product. Returns why there is
+/// Finds the op behind `op` and how it reads the result. Returns why there is
 /// none, or null; "" if there is nothing to say.
-static const char *match(MlirOperation mm, Match *m) {
-  MlirValue product = mlirOperationGetResult(mm, 0);
-  *m = (Match){.mm = mm, .generic = onlyUser(product)};
-  if (mlirOpOperandIsNull(mlirValueGetFirstUse(product)))
+static const char *match(MlirOperation op, Match *m) {
+  MlirValue result = mlirOperationGetResult(op, 0);
+  *m = (Match){.op = op, .generic = onlyUser(result)};
+  if (mlirOpOperandIsNull(mlirValueGetFirstUse(result)))
     return "";
   if (!mlirOperationIsNull(m->generic) && !isSlice(m->generic))
     return isGeneric(m->generic) ? NULL : "";
   intptr_t numSlices = 0;
-  for (MlirOpOperand use = mlirValueGetFirstUse(product);
+  for (MlirOpOperand use = mlirValueGetFirstUse(result);
        !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
     MlirOperation user = mlirOpOperandGetOwner(use);
     if (gqIsNamed(user, "tensor.dim"))
       continue;
     bool second;
-    gqPairs pairs = isSlice(user) ? pairsOf(user, mm, &second) : GQ_PAIRS_NONE;
+    gqPairs pairs = isSlice(user) ? pairsOf(user, op, &second) : GQ_PAIRS_NONE;
     if (pairs == GQ_PAIRS_NONE || numSlices++ == 2 ||
         !mlirOperationIsNull(m->slices[second]))
-      return "the product has another user";
+      return "the result has another user";
     // With N of 2 the first halves are interleaved columns, too.
     m->pairs = pairs;
     m->slices[second] = user;
@@ -143,8 +157,8 @@ static const char *match(MlirOperation mm, Match *m) {
     m->generic = user;
   }
   bool second;
-  return pairsOf(m->slices[0], mm, &second) ==
-                 pairsOf(m->slices[1], mm, &second)
+  return pairsOf(m->slices[0], op, &second) ==
+                 pairsOf(m->slices[1], op, &second)
              ? NULL
              : "the columns of pairs are not of one kind";
 }
@@ -158,7 +172,7 @@ static int argumentOf(const Match *m, intptr_t i) {
         mlirValueEqual(mlirOperationGetResult(m->slices[second], 0), input))
       return second;
   return m->pairs == GQ_PAIRS_NONE &&
-                 mlirValueEqual(mlirOperationGetResult(m->mm, 0), input)
+                 mlirValueEqual(mlirOperationGetResult(m->op, 0), input)
              ? 0
              : -1;
 }
@@ -168,17 +182,22 @@ static const char *check(const Match *m) {
   MlirOperation generic = m->generic;
   intptr_t numInputs = mlirOperationGetNumOperands(generic) - 1;
   if (!mlirBlockEqual(mlirOperationGetBlock(generic),
-                      mlirOperationGetBlock(m->mm)))
+                      mlirOperationGetBlock(m->op)))
     return "the two are in different blocks";
   if (mlirOperationGetNumResults(generic) != 1)
     return "the op behind has several results";
-  MlirOperation init = gqDefiningOp(gqGroupedMmGet(m->mm).out);
-  if (mlirOperationIsNull(init) || !gqIsNamed(init, "tensor.empty"))
-    return "rows of no group come from the 'outs' of the product";
+  MlirOperation init = gqDefiningOp(outOf(m->op));
+  bool writesAll = gqOperationIsABlockDequantize(m->op);
+  if (!writesAll &&
+      (mlirOperationIsNull(init) || !gqIsNamed(init, "tensor.empty")))
+    return "rows of no group come from the 'outs' of the op in front";
+  if (gqOperationIsAGroupedDequantize(m->op) &&
+      !mlirValueIsNull(gqGroupedDequantizeGet(m->op).firstDims))
+    return "groups have numbers of columns of their own";
   for (intptr_t i = 0; i <= numInputs; ++i) {
     if (i < numInputs && argumentOf(m, i) < 0)
       return "the op behind has another input";
-    if (!mlirAffineMapIsIdentity(gqIndexingMap(generic, i)))
+    if (!isIdentity(generic, i))
       return "the op behind is not element-wise";
   }
   MlirType out = mlirValueGetType(mlirOperationGetOperand(generic, numInputs));
@@ -199,7 +218,7 @@ static MlirRegion buildEpilogue(const Match *m, MlirLocation location) {
   MlirBlock from =
       mlirRegionGetFirstBlock(mlirOperationGetRegion(m->generic, 0));
   MlirType element = mlirShapedTypeGetElementType(
-      mlirValueGetType(mlirOperationGetResult(m->mm, 0)));
+      mlirValueGetType(mlirOperationGetResult(m->op, 0)));
   const MlirType types[] = {element, element};
   const MlirLocation locations[] = {location, location};
   MlirBlock body =
@@ -221,13 +240,14 @@ static MlirRegion buildEpilogue(const Match *m, MlirLocation location) {
 }
 
 /// What the fused op writes: the 'outs' of the linalg.generic, or an empty
-/// tensor where these are the product or a slice of it, which it replaces.
+/// tensor where these are the result in front or a slice of it, which it
+/// replaces.
 static MlirValue buildOut(const gqBuilder *builder, const Match *m) {
   MlirValue out = mlirOperationGetOperand(
       m->generic, mlirOperationGetNumOperands(m->generic) - 1);
   MlirOperation from = gqDefiningOp(out);
-  if (mlirOperationEqual(from, m->mm))
-    return gqGroupedMmGet(m->mm).out;
+  if (mlirOperationEqual(from, m->op))
+    return outOf(m->op);
   if (mlirOperationIsNull(from) || (!mlirOperationEqual(from, m->slices[0]) &&
                                     !mlirOperationEqual(from, m->slices[1])))
     return out;
@@ -240,18 +260,17 @@ static MlirValue buildOut(const gqBuilder *builder, const Match *m) {
 }
 
 static void fuse(const Match *m) {
-  MlirLocation location = gqFusedLocation(m->mm, m->generic);
-  gqGroupedMm desc = gqGroupedMmGet(m->mm);
+  MlirLocation location = gqFusedLocation(m->op, m->generic);
   gqBuilder builder = gqBuilderBefore(m->generic);
-  desc.out = buildOut(&builder, m);
   MlirRegion epilogue = buildEpilogue(m, location);
   gqOpExtras extras = {.numAttributes = 1,
                        .attributes = {{.name = "pairs"}},
                        .region = epilogue,
-                       .like = m->mm};
+                       .like = m->op};
   if (m->pairs != GQ_PAIRS_NONE)
     extras.attributes[0].attribute = gqPairsAttrGet(builder.context, m->pairs);
-  MlirOperation fused = gqOpCreate(location, &gqGroupedMmInfo, &desc, &extras);
+  MlirOperation fused =
+      gqOpCreateWithOut(m->op, location, buildOut(&builder, m), &extras);
   mlirRegionDestroy(epilogue);
   gqInsert(&builder, fused);
   mlirValueReplaceAllUsesOfWith(mlirOperationGetResult(m->generic, 0),
@@ -260,17 +279,20 @@ static void fuse(const Match *m) {
   if (m->pairs != GQ_PAIRS_NONE)
     for (int i = 0; i < 2; ++i)
       mlirOperationDestroy(m->slices[i]);
-  gqDestroyIfUnused(m->mm);
+  gqDestroyIfUnused(m->op);
 }
 
+/// Whether an epilogue may be added to the op.
 static bool isCandidate(MlirOperation op) {
-  return gqOperationIsAGroupedMm(op) && !mlirOperationGetNumRegions(op) &&
+  return gqTakesEpilogues(op) && !mlirOperationGetNumRegions(op) &&
          mlirOperationGetNumResults(op);
 }
 
-void gqFuseEpilogues(MlirOperation root) {
+void gqFuseEpilogues(MlirOperation root, bool kernels) {
   gqOpList ops = gqCollect(root, isCandidate);
   for (intptr_t i = 0; i < ops.size; ++i) {
+    if (kernels && !gqKernelTakesEpilogues(ops.ops[i]))
+      continue;
     Match m;
     const char *reason = match(ops.ops[i], &m);
     reason = reason ? reason : check(&m);

@@ -10,6 +10,8 @@
 #include "Build.h"
 #include "Query.h"
 
+#include "gq-c/Dialect.h"
+
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
@@ -95,6 +97,28 @@ void gqCloneConstants(MlirBlock body, MlirBlock to, gqValueMap *map) {
       mlirBlockAppendOwnedOperation(to, clone);
       gqValueMapAdd(map, operand, mlirOperationGetResult(clone, 0));
     }
+}
+
+bool gqKernelTakesEpilogues(MlirOperation op) {
+  return gqOperationIsABlockDequantize(op) ||
+         gqOperationIsAGroupedDequantize(op);
+}
+
+bool gqTakesEpilogues(MlirOperation op) {
+  return gqKernelTakesEpilogues(op) || gqOperationIsAGroupedMm(op);
+}
+
+MlirOperation gqOpCreateWithOut(MlirOperation op, MlirLocation location,
+                                MlirValue out, const gqOpExtras *extras) {
+  const gqOpInfo *info = gqOpInfoOf(op);
+  union {
+    gqGroupedMm mm;
+    gqBlockDequantize block;
+    gqGroupedDequantize grouped;
+  } desc = {0};
+  gqOpRead(op, &desc, 0);
+  *gqOperandMember(info, &desc, info->numOperands - 1) = out;
+  return gqOpCreate(location, info, &desc, extras);
 }
 
 void gqAppendYield(MlirBlock body, MlirValue value, MlirLocation location) {

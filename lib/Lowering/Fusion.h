@@ -43,6 +43,17 @@ const char *gqCheckScalars(MlirBlock body);
 /// of those that the map has already and of what a tensor.extract takes.
 void gqCloneConstants(MlirBlock body, MlirBlock to, gqValueMap *map);
 
+/// Whether ops of this kind can have an epilogue.
+bool gqTakesEpilogues(MlirOperation op);
+
+/// Whether their GPU kernels compute it, so that it needs no op of its own.
+bool gqKernelTakesEpilogues(MlirOperation op);
+
+/// Creates what an op that takes epilogues is, but for writing `out` and for
+/// what `extras` says: it has no epilogue unless that has one.
+MlirOperation gqOpCreateWithOut(MlirOperation op, MlirLocation location,
+                                MlirValue out, const gqOpExtras *extras);
+
 /// gq.yield, at the end of `body`.
 void gqAppendYield(MlirBlock body, MlirValue value, MlirLocation location);
 

@@ -49,16 +49,50 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map) {
 /// gq_dev_matrix
 static const char matrixType[] = "!llvm.struct<(ptr<1>, i64)>";
 
-/// The function that computes an element from those of the inputs;
-/// `fillElement` gives it the op's producer as its body.
+/// What follows the arguments of the function that computes an element, of type
+/// `result`; gqFillElement gives it the region of the op as its body.
+static void printElementBody(gqText *text, const char *result) {
+  gqTextPrintf(text,
+               ") -> %s attributes {always_inline} {\n"
+               "  %%poison = llvm.mlir.poison : %s\n"
+               "  llvm.return %%poison : %s\n}\n",
+               result, result, result);
+}
+
+/// The function that computes an element from those of the inputs.
 static void printElement(gqText *text, const gqGpuInput *inputs,
                          intptr_t numInputs) {
   gqTextPrintf(text, "llvm.func internal @element(");
   for (intptr_t i = 0; i < numInputs; ++i)
     gqTextPrintf(text, "%s%%e%d: %s", i ? ", " : "", (int)i, inputs[i].type);
-  gqTextPrintf(text, ") -> f32 attributes {always_inline} {\n"
-                     "  %%poison = llvm.mlir.poison : f32\n"
-                     "  llvm.return %%poison : f32\n}\n");
+  printElementBody(text, "f32");
+}
+
+void gqPrintEpilogue(gqText *text, MlirRegion epilogue) {
+  MlirBlock body = mlirRegionGetFirstBlock(epilogue);
+  MlirType argument = mlirValueGetType(mlirBlockGetArgument(body, 0));
+  MlirType result = mlirValueGetType(
+      mlirOperationGetOperand(mlirBlockGetTerminator(body), 0));
+  const char *from = elementName(argument), *to = elementName(result);
+  gqTextPrintf(text, "llvm.func internal @element(%%e0: %s", from);
+  printElementBody(text, to);
+  gqTextPrintf(text, "llvm.func internal @epilogue(%%bits: i32) -> i32 "
+                     "attributes {always_inline} {\n");
+  bool wide = mlirTypeIsAF32(argument);
+  if (!wide)
+    gqTextPrintf(text, "  %%half = llvm.trunc %%bits : i32 to i16\n");
+  gqTextPrintf(text,
+               "  %%x = llvm.bitcast %%%s : %s to %s\n"
+               "  %%y = llvm.call @element(%%x) : (%s) -> %s\n",
+               wide ? "bits" : "half", wide ? "i32" : "i16", from, from, to);
+  if (mlirTypeIsAF32(result))
+    gqTextPrintf(text, "  %%word = llvm.bitcast %%y : f32 to i32\n");
+  else
+    gqTextPrintf(text,
+                 "  %%low = llvm.bitcast %%y : %s to i16\n"
+                 "  %%word = llvm.zext %%low : i16 to i32\n",
+                 to);
+  gqTextPrintf(text, "  llvm.return %%word : i32\n}\n");
 }
 
 /// %v<i>_<k> = element k of what was loaded for input i, in its own type. The
@@ -292,12 +326,12 @@ void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
                bits);
 }
 
-void gqFillElement(MlirOperation module, MlirRegion producer) {
+void gqFillElement(MlirOperation module, MlirRegion region) {
   MlirSymbolTable symbols = mlirSymbolTableCreate(module);
   MlirOperation element =
       mlirSymbolTableLookup(symbols, mlirStringRefCreateFromCString("element"));
   mlirSymbolTableDestroy(symbols);
-  MlirBlock from = mlirRegionGetFirstBlock(producer);
+  MlirBlock from = mlirRegionGetFirstBlock(region);
   MlirBlock to = mlirRegionGetFirstBlock(mlirOperationGetRegion(element, 0));
   MlirOperation ret = mlirBlockGetTerminator(to);
   MlirOperation poison = mlirOpResultGetOwner(mlirOperationGetOperand(ret, 0));
@@ -314,9 +348,9 @@ void gqFillElement(MlirOperation module, MlirRegion producer) {
   gqValueMapFree(&map);
 
   gqBuilder builder = gqBuilderBefore(ret);
-  MlirType f32 = mlirF32TypeGet(builder.context);
-  if (!mlirTypeEqual(mlirValueGetType(value), f32))
-    value = gqBuildValue(&builder, "arith.extf", 1, &value, f32);
+  MlirType type = mlirValueGetType(mlirOperationGetOperand(ret, 0));
+  if (!mlirTypeEqual(mlirValueGetType(value), type))
+    value = gqBuildValue(&builder, "arith.extf", 1, &value, type);
   mlirOperationSetOperand(ret, 0, value);
   mlirOperationDestroy(poison);
 }

@@ -4,8 +4,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The device functions read their input through a hook, load16: that of the
-// element type, or one made of the op's producer. Here is the text of it, in
-// the LLVM dialect, for a kernel that has each input as %x<i>, a pointer, and
+// element type, or one made of the op's producer; an epilogue is a function
+// that they call before they store. Here is the text of them, in the LLVM
+// dialect, for a kernel that has each input as %x<i>, a pointer, and
 // %s<i>, the elements from one row to the next.
 //
 //===----------------------------------------------------------------------===//
@@ -58,7 +59,11 @@ void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
 void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
                    bool gathers);
 
-/// Puts the producer's body into @element of a gpu.module.
-void gqFillElement(MlirOperation module, MlirRegion producer);
+/// @epilogue, a gq_epilogue, and @element, which it calls and gqFillElement
+/// fills.
+void gqPrintEpilogue(gqText *text, MlirRegion epilogue);
+
+/// Puts the body of a producer or an epilogue into @element of a gpu.module.
+void gqFillElement(MlirOperation module, MlirRegion region);
 
 #endif // GQ_LIB_LOWERING_GPUHOOKS_H

@@ -21,7 +21,7 @@
 // Families
 //===----------------------------------------------------------------------===//
 
-typedef enum Role { HOOK, ADDRESS, NUMBER, CONSTANT } Role;
+typedef enum Role { HOOK, FUNCTION, ADDRESS, NUMBER, CONSTANT } Role;
 
 typedef struct Operand {
   const char *name;
@@ -47,8 +47,9 @@ enum {
 
 /// <Name>Table, the operands of a family in the order of its list.
 #define ROLE_OF(ROLE)                                                          \
-  GQ_IF_HOOK_##ROLE(HOOK) GQ_IF_ADDRESS_##ROLE(ADDRESS)                        \
-      GQ_IF_NUMBER_##ROLE(NUMBER) GQ_IF_CONSTANT_##ROLE(CONSTANT)
+  GQ_IF_HOOK_##ROLE(HOOK) GQ_IF_FUNCTION_##ROLE(FUNCTION)                      \
+      GQ_IF_ADDRESS_##ROLE(ADDRESS) GQ_IF_NUMBER_##ROLE(NUMBER)                \
+          GQ_IF_CONSTANT_##ROLE(CONSTANT)
 #define OPERAND(ROLE, TYPE, NAME)                                              \
   {#NAME, ROLE_OF(ROLE), 0 GQ_IF_LAUNCH_##ROLE(+1), offsetof(Struct, NAME)},
 #define TABLE(FAMILY, NAME, FUNCTION, THREADS)                                 \
@@ -85,6 +86,8 @@ static bool isGiven(const void *operands, const Operand *operand) {
   switch (operand->role) {
   case HOOK:
     return ((const gqGpuHook *)field)->numInputs > 0;
+  case FUNCTION:
+    return ((const gqGpuFunction *)field)->given;
   case ADDRESS:
     return ((const gqGpuAddress *)field)->given;
   case NUMBER:
@@ -165,6 +168,8 @@ typedef struct Kernel {
   MlirValue parameters[MAX_PARAMETERS];
   /// Null if the family has none.
   const gqGpuHook *hook;
+  /// Null if the op has none.
+  MlirRegion epilogue;
 } Kernel;
 
 /// Adds to a list with commas between.
@@ -202,6 +207,15 @@ static void addHook(Kernel *kernel, const gqGpuHook *hook) {
   addArgument(kernel, "inputs", "!llvm.ptr");
 }
 
+static void addFunction(Kernel *kernel, const char *name,
+                        const gqGpuFunction *function) {
+  kernel->epilogue = function->epilogue;
+  gqTextPrintf(
+      &kernel->texts[CONSTANTS], "  %%%s = llvm.mlir.%s : !llvm.ptr\n", name,
+      mlirRegionIsNull(function->epilogue) ? "zero" : "addressof @epilogue");
+  addArgument(kernel, name, "!llvm.ptr");
+}
+
 static void addAddress(Kernel *kernel, const char *name, MlirValue address) {
   if (mlirValueIsNull(address))
     gqTextPrintf(&kernel->texts[CONSTANTS],
@@ -234,6 +248,9 @@ static void addOperand(Kernel *kernel, const Operand *operand) {
   switch (operand->role) {
   case HOOK:
     addHook(kernel, field);
+    return;
+  case FUNCTION:
+    addFunction(kernel, operand->name, field);
     return;
   case ADDRESS:
     addAddress(kernel, operand->name, ((const gqGpuAddress *)field)->value);
@@ -352,6 +369,8 @@ static MlirOperation parseModule(const Kernel *kernel) {
   } else {
     printKernelWithoutInputs(text, kernel);
   }
+  if (!mlirRegionIsNull(kernel->epilogue))
+    gqPrintEpilogue(text, kernel->epilogue);
   gqTextPrintf(text, "}\n");
   MlirOperation op = mlirOperationCreateParse(
       kernel->builder->context,
@@ -436,6 +455,8 @@ bool gqGpuKernelLaunch(const gqGpuKernel *gpuKernel, const gqBuilder *builder,
       mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0, gpuModule);
   if (kernel.hook && !mlirRegionIsNull(kernel.hook->producer))
     gqFillElement(gpuModule, kernel.hook->producer);
+  if (!mlirRegionIsNull(kernel.epilogue))
+    gqFillElement(gpuModule, kernel.epilogue);
   buildLaunch(&kernel, grid, stream);
   return true;
 }

@@ -40,6 +40,12 @@ typedef struct gqGpuHook {
   int32_t rowIndexBits;
 } gqGpuHook;
 
+/// FUNCTION: an op's epilogue, of which the kernel gets a gq_epilogue, or null.
+typedef struct gqGpuFunction {
+  bool given;
+  MlirRegion epilogue;
+} gqGpuFunction;
+
 /// INPUT, OUTPUT: an i64, or null for a null pointer.
 typedef struct gqGpuAddress {
   bool given;
@@ -61,9 +67,11 @@ typedef struct gqGpuConstant {
 
 /// Of each family gq<Name>Operands: its operands, which are filled by name.
 #define GQ_GPU_OPERAND(ROLE, TYPE, NAME)                                       \
-  GQ_IF_HOOK_##ROLE(gqGpuHook NAME;) GQ_IF_ADDRESS_##ROLE(gqGpuAddress NAME;)  \
-      GQ_IF_NUMBER_##ROLE(gqExtent NAME;)                                      \
-          GQ_IF_CONSTANT_##ROLE(gqGpuConstant NAME;)
+  GQ_IF_HOOK_##ROLE(gqGpuHook NAME;)                                           \
+      GQ_IF_FUNCTION_##ROLE(gqGpuFunction NAME;)                               \
+          GQ_IF_ADDRESS_##ROLE(gqGpuAddress NAME;)                             \
+              GQ_IF_NUMBER_##ROLE(gqExtent NAME;)                              \
+                  GQ_IF_CONSTANT_##ROLE(gqGpuConstant NAME;)
 #define GQ_GPU_DECLARE_OPERANDS(FAMILY, NAME, FUNCTION, THREADS)               \
   typedef struct gq##NAME##Operands {                                          \
     GQ_##FAMILY##_OPERANDS(GQ_GPU_OPERAND)                                     \

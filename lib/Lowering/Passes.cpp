@@ -116,14 +116,25 @@ struct GqChooseKernelsPass : impl::GqChooseKernelsBase<GqChooseKernelsPass> {
       signalPassFailure();
   }
 };
+struct GqFuseEpiloguesPass : impl::GqFuseEpiloguesBase<GqFuseEpiloguesPass> {
+  using GqFuseEpiloguesBase::GqFuseEpiloguesBase;
+  void runOnOperation() override {
+    gqFuseEpilogues(wrap(getOperation()), kernels);
+  }
+};
+struct GqExpandEpiloguesPass
+    : impl::GqExpandEpiloguesBase<GqExpandEpiloguesPass> {
+  using GqExpandEpiloguesBase::GqExpandEpiloguesBase;
+  void runOnOperation() override {
+    gqExpandEpilogues(wrap(getOperation()), kernels);
+  }
+};
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseScaleLayout, gqFuseScaleLayout)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseDirections, gqFuseDirections)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowAmax, gqFuseRowAmax)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseRowGather, gqFuseRowGathers)
 GQ_DEFINE_INFALLIBLE_PASS(GqFuseProducers, gqFuseProducers)
 GQ_DEFINE_INFALLIBLE_PASS(GqExpandProducers, gqExpandProducers)
-GQ_DEFINE_INFALLIBLE_PASS(GqFuseEpilogues, gqFuseEpilogues)
-GQ_DEFINE_INFALLIBLE_PASS(GqExpandEpilogues, gqExpandEpilogues)
 GQ_DEFINE_INFALLIBLE_PASS(GqFreshInits, gqFreshInits)
 GQ_DEFINE_INFALLIBLE_PASS(GqStrictFloats, gqStrictFloats)
 GQ_DEFINE_INFALLIBLE_PASS(GqLowerDeallocations, gqLowerDeallocations)

@@ -109,8 +109,8 @@ char *gqNvvmPipelineToBuffers(bool fuse) {
   gqText text = {0};
   printFrontend(&text, fuse);
   if (fuse)
-    gqTextPrintf(&text, "gq-fuse-producers,");
-  gqTextPrintf(&text, "gq-expand-epilogues,%s", bufferization);
+    gqTextPrintf(&text, "gq-fuse-producers,gq-fuse-epilogues{kernels},");
+  gqTextPrintf(&text, "gq-expand-epilogues{kernels},%s", bufferization);
   return gqTextOrAbort(&text);
 }
 

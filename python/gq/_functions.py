@@ -894,7 +894,8 @@ def grouped_amax(
 
 
 def _plan_dequantize(
-    p, format, recipe, scale_layout, axis, outer, columns, out_dtype, closed, has_out
+    p, format, recipe, scale_layout, axis, outer, columns, out_dtype, closed, has_out,
+    epilogue,
 ):  # fmt: skip
     f = _formats.find(format) if format is not None else None
     element = _element(out_dtype, "out_dtype")
@@ -951,8 +952,11 @@ def _plan_dequantize(
         "grouped_dequantize", format=format, recipe=recipe, scale_layout=layout, axis=axis,
         outer=outer,
     )  # fmt: skip
+    if ragged and epilogue is not None:
+        raise invalid_argument("epilogue: expected none with shapes")
+    region = _epilogue(epilogue, None, element, attributes)
     output = Output(out, shape if shape else (None if not has_out else (None, k)), True)
-    return Spec("grouped_dequantize", operands, {"out": output}, attributes, wrap=_only)
+    return Spec("grouped_dequantize", operands, {"out": output}, attributes, region, _only)
 
 
 _dequantize_planner = Planner(
@@ -980,6 +984,7 @@ def grouped_dequantize(
     global_scale: AnyArray | None = None,
     outer_amax: AnyArray | None = None,
     scale_inv: AnyArray | None = None,
+    epilogue: str | Callable | None = None,
     out_dtype: Any = "bfloat16",
     out: AnyArray | Sequence[AnyArray] | None = None,
     stream: Any = None,
@@ -1001,6 +1006,9 @@ def grouped_dequantize(
         [M] or [G, K].
       columns: K, where data is flat and no Quantized.
       scale_inv: [] or [G] float32.
+      epilogue: computes the elements that are stored from those, rounded to out_dtype,
+        that `out` would hold without: a name of producers.NAMES or a function of one
+        value that is traced; see producers. Not with shapes.
       out_dtype: bfloat16, float16 or float32, of the result.
       out: [M, K] for the result; rows in no group stay. It is needed where data
         is flat columnwise data, which does not say M.
@@ -1027,7 +1035,8 @@ def grouped_dequantize(
     closed = is_closed(offsets, scale_offsets)
     out, out_dtype = _single(out, out_dtype)
     options = (
-        format, recipe, scale_layout, axis, outer, columns, out_dtype, closed, out is not None
+        format, recipe, scale_layout, axis, outer, columns, out_dtype, closed,
+        out is not None, epilogue,
     )  # fmt: skip
     arrays = (
         data, scales, offsets, scale_offsets, first_dims, last_dims, global_scale,
@@ -1036,7 +1045,7 @@ def grouped_dequantize(
     return _dequantize_planner.run(options, arrays, out, stream)
 
 
-def _plan_block_dequantize(p, format, out_dtype):
+def _plan_block_dequantize(p, format, out_dtype, epilogue):
     f = _formats.find(format)
     element = _element(out_dtype, "out_dtype")
     m, stored = p.take("data", (f.data,), [None, None])
@@ -1050,7 +1059,8 @@ def _plan_block_dequantize(p, format, out_dtype):
     }
     outputs = {"out": Output(Use("out", element, (None, k)), (m, k))}
     attributes = enumerations("block_dequantize", format=format, scale_layout="linear")
-    return Spec("block_dequantize", operands, outputs, attributes, wrap=_only)
+    region = _epilogue(epilogue, None, element, attributes)
+    return Spec("block_dequantize", operands, outputs, attributes, region, _only)
 
 
 _block_dequantize_planner = Planner(
@@ -1064,6 +1074,7 @@ def block_dequantize(
     format: str | None = None,
     *,
     global_scale: AnyArray | None = None,
+    epilogue: str | Callable | None = None,
     out_dtype: Any = "bfloat16",
     out: AnyArray | Sequence[AnyArray] | None = None,
     stream: Any = None,
@@ -1076,7 +1087,7 @@ def block_dequantize(
       format: one of FORMATS; "nvfp4" if data is no Quantized.
       global_scale: [] float32, of nvfp4.
       out_dtype: bfloat16, float16 or float32, of the result.
-      out, stream: as of grouped_dequantize().
+      epilogue, out, stream: as of grouped_dequantize().
 
     Returns:
       [M, K].
@@ -1087,7 +1098,7 @@ def block_dequantize(
         scales = data.scales if scales is None else scales
         data, format = data.data, format or data.format
     out, out_dtype = _single(out, out_dtype)
-    options = (format or "nvfp4", out_dtype)
+    options = (format or "nvfp4", out_dtype, epilogue)
     arrays = (data, scales, global_scale)
     return _block_dequantize_planner.run(options, arrays, out, stream)
 

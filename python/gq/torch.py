@@ -211,6 +211,7 @@ _dequantize_op = _define(
     (
         "str? format", "str? recipe", "str? scale_layout", "str axis", "str outer",
         "SymInt? columns", "str out_dtype", "bool closed", "bool has_out",
+        "str? epilogue",
     ),
 )  # fmt: skip
 _block_quantize_op = _define(
@@ -219,7 +220,7 @@ _block_quantize_op = _define(
 _block_dequantize_op = _define(
     "block_dequantize",
     _functions._block_dequantize_planner,
-    ("str format", "str out_dtype"),
+    ("str format", "str out_dtype", "str? epilogue"),
 )
 _preprocess_op = _define(
     "preprocess_grouped_matmul_sf",
@@ -545,6 +546,7 @@ def grouped_dequantize(
     global_scale: torch.Tensor | None = None,
     outer_amax: torch.Tensor | None = None,
     scale_inv: torch.Tensor | None = None,
+    epilogue: str | None = None,
     out_dtype: str | torch.dtype = "bfloat16",
 ) -> torch.Tensor:
     """gq.grouped_dequantize() of rows as the operator gq::grouped_dequantize.
@@ -563,7 +565,7 @@ def grouped_dequantize(
     return _dequantize_op(
         data, scales, offsets, scale_offsets, None, None, global_scale, outer_amax,
         scale_inv, format, recipe, scale_layout, "rowwise", outer, None, _name(out_dtype),
-        _functions.is_closed(offsets, scale_offsets), False,
+        _functions.is_closed(offsets, scale_offsets), False, epilogue,
     )[0]  # fmt: skip
 
 
@@ -573,13 +575,16 @@ def block_dequantize(
     format: str | None = None,
     *,
     global_scale: torch.Tensor | None = None,
+    epilogue: str | None = None,
     out_dtype: str | torch.dtype = "bfloat16",
 ) -> torch.Tensor:
     """gq.block_dequantize() as the operator gq::block_dequantize."""
     if isinstance(data, Quantized):
         scales = data.scales if scales is None else scales
         format, data = format or data.format, data.data
-    return _block_dequantize_op(data, scales, global_scale, format or "nvfp4", _name(out_dtype))[0]
+    return _block_dequantize_op(
+        data, scales, global_scale, format or "nvfp4", _name(out_dtype), epilogue
+    )[0]
 
 
 # ---------------------------------------------------------------------------

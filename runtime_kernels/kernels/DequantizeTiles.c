@@ -306,16 +306,48 @@ GQ_DEV void storeElement(const Dequantization *q, uint8_t GQ_GLOBAL *p,
     ((uint16_t GQ_GLOBAL *)p)[i] = (uint16_t)(words[i / 2] >> i % 2 * 16);
 }
 
+/// Two elements, or one of 4 bytes, in bits of the type `type`.
+GQ_DEV uint32_t wordOf(gqElementType type, const float x[LANE_ELEMENTS],
+                       uint32_t i) {
+  return type == GQ_F32    ? gq_dev_f32_bits(x[i])
+         : type == GQ_BF16 ? gq_dev_bf16x2_from_f32(x[2 * i], x[2 * i + 1])
+                           : gq_dev_f16x2_from_f32(x[2 * i], x[2 * i + 1]);
+}
+
+/// Element `i` of `words`.
+GQ_DEV uint32_t bitsOfElement(gqElementType type, const uint32_t *words,
+                              uint32_t i) {
+  return type == GQ_F32 ? words[i] : words[i / 2] >> i % 2 * 16 & 0xffff;
+}
+
+/// The 16 bytes that a lane stores of its elements of a row.
+GQ_DEV void wordsOfRow(const Dequantization *q, const float x[LANE_ELEMENTS],
+                       uint32_t words[4]) {
+  uint32_t values[LANE_ELEMENTS];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 4; ++i)
+    words[i] = 0;
+  uint32_t perWord = q->valueType == GQ_F32 ? 1 : 2;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
+    if (i < elementsOf(q) / perWord)
+      (q->epilogue ? values : words)[i] = wordOf(q->valueType, x, i);
+  if (!q->epilogue)
+    return;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
+    if (i < elementsOf(q)) {
+      uint32_t y = q->epilogue(bitsOfElement(q->valueType, values, i));
+      words[outSize(q) == 4 ? i % 4 : i / 2] |=
+          outSize(q) == 4 ? y : y << i % 2 * 16;
+    }
+}
+
 /// Stores a lane's elements of a row at `p`.
 GQ_DEV void storeRow(const Dequantization *q, const Source *s, uint32_t row,
                      uint8_t GQ_GLOBAL *p, const float x[LANE_ELEMENTS]) {
   uint32_t words[4];
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < 4; ++i)
-    words[i] = q->outType == GQ_F32 ? gq_dev_f32_bits(x[i])
-               : q->outType == GQ_BF16
-                   ? gq_dev_bf16x2_from_f32(x[2 * i], x[2 * i + 1])
-                   : gq_dev_f16x2_from_f32(x[2 * i], x[2 * i + 1]);
+  wordsOfRow(q, x, words);
   if (!hasRow(s, row))
     return;
   if (s->outAligned &&

@@ -22,6 +22,11 @@
 typedef void gq_load16(const void *inputs, int64_t row, int64_t column,
                        float out[16]);
 
+/// What an op's epilogue makes of an element, bits to bits: those of its
+/// argument's type in the low half or all of a word, and likewise of its
+/// result's.
+typedef uint32_t gq_epilogue(uint32_t bits);
+
 /// The `inputs` of the hooks below.
 typedef struct gq_dev_matrix {
   const void GQ_GLOBAL *data;

@@ -35,6 +35,7 @@ GQ_DEV bool gq_dev_is_noop(const int32_t GQ_GLOBAL *flag) {
 #define GQ_DEV_PARAMETERS(LIST) GQ_AFTER_COMMA(LIST(GQ_DEV_PARAMETER))
 #define GQ_DEV_PARAMETER(ROLE, TYPE, NAME) , GQ_DEV_PARAMETER_##ROLE(TYPE, NAME)
 #define GQ_DEV_PARAMETER_HOOK(TYPE, NAME) TYPE *NAME, const void *inputs
+#define GQ_DEV_PARAMETER_FUNCTION(TYPE, NAME) TYPE *NAME
 #define GQ_DEV_PARAMETER_INPUT(TYPE, NAME) const TYPE GQ_GLOBAL *NAME
 #define GQ_DEV_PARAMETER_OUTPUT(TYPE, NAME) TYPE GQ_GLOBAL *NAME
 #define GQ_DEV_PARAMETER_EXTENT(TYPE, NAME) int64_t NAME
@@ -48,6 +49,7 @@ GQ_DEV bool gq_dev_is_noop(const int32_t GQ_GLOBAL *flag) {
 #define GQ_DEV_FIELD_HOOK(TYPE, NAME)                                          \
   TYPE *NAME;                                                                  \
   const void *inputs
+#define GQ_DEV_FIELD_FUNCTION(TYPE, NAME) TYPE *NAME
 #define GQ_DEV_FIELD_INPUT(TYPE, NAME) const TYPE GQ_GLOBAL *NAME
 #define GQ_DEV_FIELD_OUTPUT(TYPE, NAME) TYPE GQ_GLOBAL *NAME
 #define GQ_DEV_FIELD_EXTENT(TYPE, NAME) TYPE NAME
@@ -60,6 +62,7 @@ GQ_DEV bool gq_dev_is_noop(const int32_t GQ_GLOBAL *flag) {
 #define GQ_DEV_INITIALIZER(ROLE, TYPE, NAME)                                   \
   , GQ_DEV_INITIALIZER_##ROLE(TYPE, NAME)
 #define GQ_DEV_INITIALIZER_HOOK(TYPE, NAME) .NAME = NAME, .inputs = inputs
+#define GQ_DEV_INITIALIZER_FUNCTION(TYPE, NAME) .NAME = NAME
 #define GQ_DEV_INITIALIZER_INPUT(TYPE, NAME) .NAME = NAME
 #define GQ_DEV_INITIALIZER_OUTPUT(TYPE, NAME) .NAME = NAME
 #define GQ_DEV_INITIALIZER_EXTENT(TYPE, NAME) .NAME = (TYPE)NAME

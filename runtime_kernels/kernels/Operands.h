@@ -16,6 +16,7 @@
 // Roles:
 //   HOOK             two parameters: the function through which elements are
 //                    read, of type `type`, and `inputs`, which it reads from
+//   FUNCTION         another function, of type `type`; null if there is none
 //   INPUT, OUTPUT    an address in global memory, of const `type` or of `type`;
 //                    null if there is none
 //   EXTENT           an int64_t that the launch depends on too
@@ -68,6 +69,7 @@
 
 /// Its arguments if operands of this role are of a kind, else nothing: hooks,
 #define GQ_IF_HOOK_HOOK(...) __VA_ARGS__
+#define GQ_IF_HOOK_FUNCTION(...)
 #define GQ_IF_HOOK_INPUT(...)
 #define GQ_IF_HOOK_OUTPUT(...)
 #define GQ_IF_HOOK_EXTENT(...)
@@ -75,8 +77,19 @@
 #define GQ_IF_HOOK_CONSTANT(...)
 #define GQ_IF_HOOK_LAUNCH_CONSTANT(...)
 
+/// other functions,
+#define GQ_IF_FUNCTION_HOOK(...)
+#define GQ_IF_FUNCTION_FUNCTION(...) __VA_ARGS__
+#define GQ_IF_FUNCTION_INPUT(...)
+#define GQ_IF_FUNCTION_OUTPUT(...)
+#define GQ_IF_FUNCTION_EXTENT(...)
+#define GQ_IF_FUNCTION_SIZE(...)
+#define GQ_IF_FUNCTION_CONSTANT(...)
+#define GQ_IF_FUNCTION_LAUNCH_CONSTANT(...)
+
 /// addresses,
 #define GQ_IF_ADDRESS_HOOK(...)
+#define GQ_IF_ADDRESS_FUNCTION(...)
 #define GQ_IF_ADDRESS_INPUT(...) __VA_ARGS__
 #define GQ_IF_ADDRESS_OUTPUT(...) __VA_ARGS__
 #define GQ_IF_ADDRESS_EXTENT(...)
@@ -86,6 +99,7 @@
 
 /// numbers that are not constant,
 #define GQ_IF_NUMBER_HOOK(...)
+#define GQ_IF_NUMBER_FUNCTION(...)
 #define GQ_IF_NUMBER_INPUT(...)
 #define GQ_IF_NUMBER_OUTPUT(...)
 #define GQ_IF_NUMBER_EXTENT(...) __VA_ARGS__
@@ -95,6 +109,7 @@
 
 /// constants,
 #define GQ_IF_CONSTANT_HOOK(...)
+#define GQ_IF_CONSTANT_FUNCTION(...)
 #define GQ_IF_CONSTANT_INPUT(...)
 #define GQ_IF_CONSTANT_OUTPUT(...)
 #define GQ_IF_CONSTANT_EXTENT(...)
@@ -104,6 +119,7 @@
 
 /// what the launch depends on.
 #define GQ_IF_LAUNCH_HOOK(...)
+#define GQ_IF_LAUNCH_FUNCTION(...)
 #define GQ_IF_LAUNCH_INPUT(...)
 #define GQ_IF_LAUNCH_OUTPUT(...)
 #define GQ_IF_LAUNCH_EXTENT(...) __VA_ARGS__

@@ -36,10 +36,12 @@ class Problem:
 
     With `rng`, data and scales are any bytes: codes and scales that no
     quantization writes. What belongs to no group, padding included, may be too.
+    `epilogue` is one of epilogues.py; groups then have no shapes.
     """
 
-    def __init__(self, case, axis, out, rng=None):
+    def __init__(self, case, axis, out, rng=None, epilogue=None):
         a = case.attributes
+        self.epilogue = epilogue
         self.case, self.format = case, case.format
         direction = a.columnwise if axis == "columnwise" else a.rowwise
         self.attributes = Attributes(a.format, a.recipe, a.layout, axis, direction.outer)
@@ -96,7 +98,14 @@ class Problem:
                 x = oracle.dequantize_columns(c, s, m, a.format, a.recipe, outer)
             x = np.ascontiguousarray(x, np.float32)
             at = int(start) * (1 if self.case.ragged else k)
-            flat[at : at + m * k] = oracle.stored_float(x, self.element).reshape(-1)
+            flat[at : at + m * k] = self._stored(x).reshape(-1)
+
+    def _stored(self, x):
+        if self.epilogue:
+            product = self.epilogue.product
+            x = elements.decode(oracle.stored_float(x, product), product)
+            x = self.epilogue.apply(x)
+        return oracle.stored_float(x, self.element)
 
     def _data(self, start, m, k):
         """Codes in the shape of the input."""
@@ -143,7 +152,10 @@ class Problem:
                                self.attributes.format), linear  # fmt: skip
 
     def check(self, out=None):
-        out = self.out.array if out is None else out
+        out = (self.out.array if out is None else out).view(self.out.array.dtype)
+        if self.epilogue:  # Any NaN of an epilogue is right.
+            x, y = (elements.decode(a, self.element) for a in (out, self.expected))
+            out = np.where(np.isnan(x) & np.isnan(y), self.expected, out)
         cases.check_bits(out, self.expected, "out")
         self.out.check_surroundings()
 
@@ -174,8 +186,8 @@ def types_of(problem, static=False):
     return {n: formats.memref(o, static) for n, o in problem.operands.items()}
 
 
-def op_text(types, attributes):
-    """The op on %data, %scales, ..."""
+def op_text(types, attributes, region=""):
+    """The op on %data, %scales, ..., with the region of an epilogue."""
     a = attributes
     fmt = "" if a.format in oracle.PLAIN else f"format({a.format})"
     return f"""gq.grouped_dequantize {fmt} recipe({a.recipe})
@@ -186,12 +198,26 @@ def op_text(types, attributes):
         {formats.clause("shapes", types, "first_dims", "last_dims")}
         {formats.clause("global_scale", types, "global_scale")}
         {formats.clause("outer_amax", types, "outer_amax")}
-        {formats.clause("scale_inv", types, "scale_inv")}
+        {formats.clause("scale_inv", types, "scale_inv")} {region}
         {formats.clause("outs", types, "out")}"""
 
 
 def function(problem, static=False):
-    """MLIR of main(operands), which gives back its output."""
+    """MLIR of main(operands), which gives back its output; with an epilogue on
+    tensors, else on memrefs."""
+    if problem.epilogue:
+        types = {
+            n: t.replace("memref<", "tensor<") for n, t in types_of(problem, static).items()
+        }
+        if problem.attributes.layout == "tile128x4" and "scales" in types:
+            types["scales"] = types["scales"].replace(">", ", #gq.tile128x4>")
+        parameters = ", ".join(f"%{name} : {type}" for name, type in types.items())
+        op = op_text(types, problem.attributes, problem.epilogue.region(problem.element))
+        return f"""
+          func.func @main({parameters}) -> {types["out"]} {{
+            %y = {op} -> {types["out"]}
+            return %y : {types["out"]}
+          }}"""
     types = types_of(problem, static)
     parameters = ", ".join(f"%{name} : {type}" for name, type in types.items())
     return f"""

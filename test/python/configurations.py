@@ -749,10 +749,13 @@ class GroupedDequantize(Configuration):
         "packed": [True, False],
         "rowwise": [0, 0, OUTER_OF_ROW],
         "columnwise": [0, 0, OUTER_OF_COLUMN],
+        "epilogue": [None, None, *formats.ELEMENTS],
     }
 
     @staticmethod
     def repair(c):
+        if c["ragged"] or c["form"] == "memref":
+            c["epilogue"] = None
         quantized = {
             **c, "element": "f32", "rows": "grouped", "gather": False, "amax": False,
             "directions": c["axis"], "dbias": None, "scale_offsets_out": False,
@@ -769,7 +772,10 @@ class GroupedDequantize(Configuration):
     def build(c):
         rng = np.random.default_rng(c["seed"])
         case = case_of(rng, {**c, "element": "f32", "rows": "grouped", "gather": False})
-        p = dequantize.Problem(case, c["axis"], c["out"], rng if c["any_bytes"] else None)
+        epilogue = c["epilogue"] and epilogues.Epilogue(None, c["epilogue"])
+        p = dequantize.Problem(
+            case, c["axis"], c["out"], rng if c["any_bytes"] else None, epilogue
+        )
         memref = c["form"] == "memref"
         tiled = "" if memref or c["layout"] == "linear" else ", #gq.tile128x4"
         arguments = [
@@ -779,7 +785,9 @@ class GroupedDequantize(Configuration):
         ]  # fmt: skip
 
         def body(t):
-            op = dequantize.op_text(t, p.attributes)
+            op = dequantize.op_text(
+                t, p.attributes, epilogue.region(c["out"]) if epilogue else ""
+            )
             return (op, ["%out"]) if memref else (f"%y = {op} -> {t['out']}", ["%y"])
 
         return Problem(arguments, ["out"], body, lambda results: p.check(results[0].view(p.out.array.dtype)))

@@ -58,6 +58,7 @@ OPERATORS = {
     "dequantize-mxfp8-columns": 2 + MXFP8,
     "dequantize-fp8": 2 + 1 + 4 / 128,
     "dequantize-e4m3": 2 + 1,
+    "dequantize-nvfp4-silu": 2 + NVFP4,
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
     "wgrad-nvfp4-n1536": NVFP4,

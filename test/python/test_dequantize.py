@@ -7,6 +7,7 @@ import dataclasses
 import cases
 import dequantize
 import elements
+import epilogues
 import formats
 import golden
 import gq
@@ -123,6 +124,25 @@ def test_outer_of_rows_and_columns(axis, outer, out):
             problem.check()
 
 
+@pytest.mark.parametrize("value", OUTS)
+@pytest.mark.parametrize("out", OUTS)
+def test_epilogue(value, out):
+    """Compiled, of groups with rows around them and of any bytes: rows of no group
+    stay."""
+    epilogue = epilogues.Epilogue(None, value)
+    for name, axis, *key in [
+        ("first_512x160", "rowwise", "nvfp4", "te", "tile128x4"),
+        ("odd_600x144", "columnwise", "nvfp4", "nvfuser", "linear"),
+        ("first_512x160", "columnwise", "mxfp8_e5m2", "nvfuser", "tile128x4"),
+        ("same_2", "rowwise", "fp8_e4m3_128x128", "nvfuser", "linear"),
+    ]:
+        case = formats.rows_case(name, "bf16", *key)
+        for rng in None, np.random.default_rng(0):
+            problem = dequantize.Problem(case, axis, out, rng, epilogue)
+            module = modules.compiled(dequantize.function(problem))
+            problem.check(module(*(o.array for o in problem.operands.values())))
+
+
 def test_refused():
     case = test_directions.made_case(
         np.random.default_rng(0), [5], 32, "f32", "te", oracle.Direction(outer="row"),
@@ -237,6 +257,15 @@ def test_block_dequantize(fmt, out):
         poisoned.array[:] = 0
         modules.compiled(text)(*(o.array for o in operands.values()))
         cases.check_bits(poisoned.array, oracle.stored_float(values, out), "out")
+        dtype = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}[out]
+        y = gq.block_dequantize(
+            operands["data"].array, linear, fmt, epilogue=lambda v: v * 2,
+            global_scale=None if g is None else np.asarray(g), out_dtype=dtype,
+        )  # fmt: skip
+        with np.errstate(over="ignore"):
+            values = elements.decode(oracle.stored_float(values, out), out) * np.float32(2)
+        y = elements.decode(np.asarray(y).view(elements.DTYPES[out]), out)
+        np.testing.assert_array_equal(y, elements.rounded(values, out))
 
 
 def test_tensors():

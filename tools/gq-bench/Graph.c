@@ -28,6 +28,14 @@ static const Producer siluTimesUp = {
        "    %product = arith.mulf %silu, %up : f32\n"
        "    %r = arith.truncf %product : f32 to bf16\n"};
 
+static const Producer silu = {1, "    %one = arith.constant 1.0 : f32\n"
+                                 "    %in = arith.extf %u : bf16 to f32\n"
+                                 "    %neg = arith.negf %in : f32\n"
+                                 "    %exp = math.exp %neg : f32\n"
+                                 "    %den = arith.addf %exp, %one : f32\n"
+                                 "    %silu = arith.divf %in, %den : f32\n"
+                                 "    %r = arith.truncf %silu : f32 to bf16\n"};
+
 /// %u times the derivative of gelu at %v, which is, with a = sqrt(2/pi),
 /// b = 0.044715 a and t = tanh(a v + b v^3),
 /// (1 + t + v (1 - t^2) (a + 3 b v^2)) / 2.
@@ -117,6 +125,8 @@ const Operator operators[] = {
      HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-e4m3", GQ_BF16, GQ_FORMAT_FP8_E4M3, HAS_ROWS | IS_DEQUANTIZED,
      NULL, 0},
+    {"dequantize-nvfp4-silu", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, &silu,
+     0},
     // N of Llama 4 Maverick (K 5120, 128 experts), DeepSeek-V3 (7168, 256) and
     // Qwen3-235B (4096, 128).
     {"mm-nvfp4-n8192", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 8192},
@@ -652,11 +662,12 @@ static void addOutputs(Builder *b) {
 //===----------------------------------------------------------------------===//
 
 /// The intermediates, where they are not arguments.
-static void printEmpties(Builder *b) {
+/// Of the ops' intermediates, which have as many rows as `%<of>`.
+static void printEmpties(Builder *b, const char *of, const char *type) {
   fprintf(b->text,
           "  %%c0 = arith.constant 0 : index\n"
-          "  %%rows = tensor.dim %%x, %%c0 : %s\n",
-          b->input);
+          "  %%rows = tensor.dim %%%s, %%c0 : %s\n",
+          of, type);
   if (hasActivation(b))
     fprintf(b->text, "  %%a0 = tensor.empty(%%rows) : %s\n", b->input);
   if (hasLinear(b))
@@ -868,26 +879,37 @@ static void printGradient(Builder *b) {
           b->offsets, b->gradient, b->gradient);
 }
 
+/// %p, or %a where something is computed from it.
 static void printDequantize(Builder *b) {
-  if (hasOneScale(b->traits)) {
-    fprintf(b->text,
-            "  %%p = gq.grouped_dequantize ins(%%q : %s) groups(%%o : %s)\n"
-            "      scale_inv(%%g : %s) outs(%%p0 : %s) -> %s\n",
-            b->data, b->offsets, b->perGroup, b->input, b->input);
-    return;
-  }
+  const char *out = b->op->producer ? "a" : "p";
   bool columns = has(b, HAS_COLUMNS), linear = b->traits.scaleType == GQ_F32;
-  fprintf(b->text,
-          "  %%p = gq.grouped_dequantize format(%s)%s%s ins(%%q : %s)\n"
-          "      scales(%%t : %s) groups(%%o : %s)\n"
-          "      outs(%%p0 : %s) -> %s\n",
-          b->traits.name, linear ? " scale_layout(linear)" : "",
-          columns ? " axis(columnwise)" : "",
-          columns && b->traits.transposes ? b->columnData : b->data,
-          columns  ? b->columnTiled
-          : linear ? b->linear
-                   : b->tiled,
-          b->offsets, b->input, b->input);
+  const char *data = columns && b->traits.transposes ? b->columnData : b->data;
+  if (b->op->producer && !b->isSeparate)
+    printEmpties(b, "p0", b->input);
+  fprintf(b->text, "  %%%s = gq.grouped_dequantize ", out);
+  if (hasOneScale(b->traits))
+    fprintf(b->text,
+            "ins(%%q : %s) groups(%%o : %s)\n"
+            "      scale_inv(%%g : %s)",
+            data, b->offsets, b->perGroup);
+  else
+    fprintf(b->text,
+            "format(%s)%s%s ins(%%q : %s)\n"
+            "      scales(%%t : %s) groups(%%o : %s)\n     ",
+            b->traits.name, linear ? " scale_layout(linear)" : "",
+            columns ? " axis(columnwise)" : "", data,
+            columns  ? b->columnTiled
+            : linear ? b->linear
+                     : b->tiled,
+            b->offsets);
+  fprintf(b->text, " outs(%%%s0 : %s) -> %s\n", out, b->input, b->input);
+  if (b->op->producer)
+    fprintf(b->text,
+            "  %%p = linalg.map ins(%%a : %s) outs(%%p0 : %s)\n"
+            "  (%%u: %s, %%init: %s) {\n%s    linalg.yield %%r : %s\n  }\n",
+            b->input, b->input, elementName(b->op->element),
+            elementName(b->op->element), b->op->producer->body,
+            elementName(b->op->element));
 }
 
 static void printBody(Builder *b) {
@@ -909,7 +931,7 @@ static void printBody(Builder *b) {
   }
   const char *input = hasActivation(b) ? "%a" : "%x";
   if (!b->isSeparate)
-    printEmpties(b);
+    printEmpties(b, "x", b->input);
   if (b->op->producer)
     printProducer(b);
   if (has(b, HAS_GATHER))
@@ -939,6 +961,8 @@ static void printFunction(Builder *b) {
                    "func.func @main(");
   if (has(b, IS_DEQUANTIZED)) {
     addDequantizeArguments(b);
+    if (b->isSeparate)
+      addIntermediates(b);
   } else if (has(b, HAS_PRODUCT)) {
     addProductArguments(b);
   } else if (has(b, HAS_GRADIENT)) {

@@ -749,7 +749,8 @@ def Gq_GroupedAmaxOp
 def Gq_YieldOp : Op<Gq_Dialect, "yield", [
     Pure, Terminator, ReturnLike,
     ParentOneOf<["GroupedBlockQuantizeOp", "GroupedQuantizeOp",
-                 "GroupedAmaxOp", "GroupedMmOp"]>]> {
+                 "GroupedAmaxOp", "GroupedMmOp", "BlockDequantizeOp",
+                 "GroupedDequantizeOp"]>]> {
   let summary = "The element that a producer or an epilogue computes";
   let arguments = (ins AnyTypeOf<[F32, BF16, F16]>:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
@@ -1126,7 +1127,16 @@ defvar dequantized = [{
     rounded to nearest even to the type of `out`. NaN is 0x7FFFFFFF, or 0x7FFF in
     16 bits, on CPUs and GPUs.}];
 
-def Gq_BlockDequantizeOp : Gq_Op<"block_dequantize", "out"> {
+defvar dequantizedEpilogue = [{
+
+    **Epilogue.** With the region `epilogue`, what an element of `out` would be
+    without is rounded once to the type of the region's argument, and the element
+    is what the region yields for it. The bytes are those of two ops, the second
+    of which computes the region; a GPU computes it where it stores the element.
+    `gq-fuse-epilogues` makes one of an element-wise `linalg.generic`.}];
+
+def Gq_BlockDequantizeOp : Gq_Op<"block_dequantize", "out",
+                                 [IsolatedFromAbove, SingleBlock]> {
   let summary = "The numbers that blocks of codes and their scales stand for";
   let description = !strconcat([{
     The inverse of `gq.block_quantize`: `out[i, k] = code * d`, where d is the
@@ -1137,13 +1147,15 @@ def Gq_BlockDequantizeOp : Gq_Op<"block_dequantize", "out"> {
     %x = gq.block_dequantize format(nvfp4)
         ins(%q, %s : tensor<?x5120xf4E2M1FN>, tensor<?x320xf8E4M3FN>)
         outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
-    ```}], sharedConstraints, [{
+    ```}], dequantizedEpilogue, sharedConstraints, [{
     * (C5) `data` is `[M, K]` of the format's type or `[M, K/2]` of i8 for f4.
     * (C6) `scales` is `[M, K/block]` of the format's type, or `[M/128, K/128]`
       for blocks of 128 by 128, rounded up.
     * (C7) `scale_layout` is `linear`, and no tensor has an encoding.
     * (C8) Memrefs have an innermost stride of 1.
     * (C9) Only `nvfp4` has a `global_scale`.
+    * (C10) `epilogue` takes one element, `f32`, `bf16` or `f16`, and yields one
+      of the type of `out`.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -1155,10 +1167,12 @@ def Gq_BlockDequantizeOp : Gq_Op<"block_dequantize", "out"> {
     Gq_Scales2D:$scales,
     Optional<Gq_F32Scalar>:$global_scale,
     Gq_Float2D:$out);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$epilogue);
   let assemblyFormat = [{
     `format` `` $format (`scale_layout` `` $scale_layout^)? attr-dict
     `ins` `(` $data `,` $scales `:` type($data) `,` type($scales) `)`
     (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
+    (`epilogue` $epilogue^)?
     `outs` `(` $out `:` type($out) `)`
     (`->` type($results)^)?
   }];
@@ -1169,7 +1183,8 @@ def Gq_BlockDequantizeOp : Gq_Op<"block_dequantize", "out"> {
 //===----------------------------------------------------------------------===//
 
 def Gq_GroupedDequantizeOp
-    : Gq_Op<"grouped_dequantize", "out", [AttrSizedOperandSegments]> {
+    : Gq_Op<"grouped_dequantize", "out",
+            [AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock]> {
   let summary = "The numbers that codes and scales of groups stand for";
   let description = !strconcat([{
     The inverse of `gq.grouped_block_quantize` in one direction: `data` and
@@ -1222,7 +1237,22 @@ def Gq_GroupedDequantizeOp
         outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
     ```
 
-    **Ragged groups** have `shapes`, as there.}], sharedConstraints, [{
+    **Ragged groups** have `shapes`, as there.}], dequantizedEpilogue, [{
+
+    ```mlir
+    %x = gq.grouped_dequantize format(mxfp8_e4m3)
+        ins(%q : tensor<?x5120xf8E4M3FN>)
+        scales(%sf : tensor<?x160xf8E8M0FNU, #gq.tile128x4>)
+        groups(%offsets : tensor<129xi32>)
+        epilogue {
+        ^bb0(%e: f32):
+          %zero = arith.constant 0.0 : f32
+          %relu = arith.maximumf %e, %zero : f32
+          %rounded = arith.truncf %relu : f32 to bf16
+          gq.yield %rounded : bf16
+        }
+        outs(%x0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
+    ```}], sharedConstraints, [{
     * (C5) `scale_offsets` holds G entries, `offsets` G or G+1, of the same
       element type. Without `scale_offsets`, `offsets` holds G+1.
     * (C6) `global_scale`, `outer_amax` and `scale_inv`, if of rank 1, hold G
@@ -1250,6 +1280,8 @@ def Gq_GroupedDequantizeOp
       type of `offsets`, and are there if `out` is flat.
     * (C18) `outer(row)` is for `axis(rowwise)` and `outer(column)` for
       `axis(columnwise)`, both for the recipe `te` without `shapes`.
+    * (C19) `epilogue` takes one element, `f32`, `bf16` or `f16`, and yields one
+      of the type of `out`. It is for groups without `shapes`.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -1270,6 +1302,7 @@ def Gq_GroupedDequantizeOp
     Optional<Gq_F32UpTo2D>:$outer_amax,
     Optional<Gq_F32ScalarOr1D>:$scale_inv,
     Gq_Float1DOr2D:$out);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$epilogue);
   let assemblyFormat = [{
     (`format` `` $format^)? (`recipe` `` $recipe^)?
     (`scale_layout` `` $scale_layout^)? (`axis` `` $axis^)?
@@ -1283,6 +1316,7 @@ def Gq_GroupedDequantizeOp
     (`global_scale` `(` $global_scale^ `:` type($global_scale) `)`)?
     (`outer_amax` `(` $outer_amax^ `:` type($outer_amax) `)`)?
     (`scale_inv` `(` $scale_inv^ `:` type($scale_inv) `)`)?
+    (`epilogue` $epilogue^)?
     `outs` `(` $out `:` type($out) `)`
     (`->` type($results)^)?
   }];

@@ -130,33 +130,44 @@ def GqExpandProducers : Pass<"gq-expand-producers"> {
 }
 
 def GqFuseEpilogues : Pass<"gq-fuse-epilogues"> {
-  let summary = "Compute what follows a matmul where that stores it";
+  let summary = "Compute what follows an op where that stores its result";
   let description = [{
-    Moves the body of a `linalg.generic` that is element-wise over the result of a
-    `gq.grouped_mm`, such as an activation, into its `epilogue`, so that the
-    product is never stored. Of pairs of columns, such as gate and up, the op reads
-    two `tensor.extract_slice`: all rows of columns 2j and 2j+1 (of stride 2), or
-    of the first and the last N/2 columns. The bytes of rows of groups stay the
-    same.
+    Moves the body of a `linalg.generic` or `linalg.map` that is element-wise over
+    the result of a `gq.grouped_mm`, `gq.grouped_dequantize` or
+    `gq.block_dequantize`, such as an activation, into the `epilogue` of that op,
+    so that its result is never stored. Of a matmul and pairs of columns, such as gate and up, the
+    op reads two `tensor.extract_slice`: all rows of columns 2j and
+    2j+1 (of stride 2), or of the first and the last N/2 columns. The bytes of
+    rows of groups stay the same.
 
-    The pipelines do not run it: `gq-fuse-producers` moves the same op into the
-    quantization behind it, and which is faster has not been measured.
+    With `kernels` it does so only for ops whose GPU kernels compute the epilogue:
+    dequantization. `gq-to-nvvm` runs it like that, after `gq-fuse-producers`,
+    which moves the same op into a quantization behind it.
 
     A pair is left alone, and a missed remark of the category
-    `gq-fuse-epilogues` says why, if something else uses the product, if rows of
-    no group have values (the `outs` of the `gq.grouped_mm` are no
-    `tensor.empty`), if the op behind has other inputs or is not of `arith` and
-    `math` alone, or if N is not static. A passed remark says what was fused.
+    `gq-fuse-epilogues` says why, if something else uses the result, if rows of
+    no group have values (the `outs` of the first op are no `tensor.empty`), if
+    the op behind has other inputs or is not of `arith` and `math` alone, if
+    groups have numbers of columns of their own, or, with pairs, if N is not
+    static. A passed remark says what was fused.
   }];
+  let options = [
+    Option<"kernels", "kernels", "bool", /*default=*/"false",
+           "Only into ops whose GPU kernels compute an epilogue">,
+  ];
 }
 
 def GqExpandEpilogues : Pass<"gq-expand-epilogues"> {
-  let summary = "Compute what follows a matmul in an op of its own";
+  let summary = "Compute an epilogue in an op of its own";
   let description = [{
     The inverse of `gq-fuse-epilogues`, for targets whose kernels take no epilogue:
-    a `gq.grouped_mm` on tensors with an `epilogue` becomes one without and a
-    `linalg.generic`, which leaves rows of no group as they are.
+    an op on tensors with an `epilogue` becomes one without and a `linalg.map`,
+    which leaves rows of no group as they are.
   }];
+  let options = [
+    Option<"kernels", "kernels", "bool", /*default=*/"false",
+           "Not of ops whose GPU kernels compute it">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect",

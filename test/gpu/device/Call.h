@@ -20,6 +20,7 @@
 #define ARGUMENT(ROLE, TYPE, NAME) , ARGUMENT_##ROLE(TYPE, NAME)
 #define ARGUMENT_HOOK(TYPE, NAME)                                              \
   NAME, &(gq_dev_matrix) { (const void GQ_GLOBAL *)o.input, o.inputStride }
+#define ARGUMENT_FUNCTION(TYPE, NAME) NAME
 #define ARGUMENT_INPUT(TYPE, NAME) (const TYPE GQ_GLOBAL *)o.NAME
 #define ARGUMENT_OUTPUT(TYPE, NAME) (TYPE GQ_GLOBAL *)o.NAME
 #define ARGUMENT_EXTENT(TYPE, NAME) o.NAME

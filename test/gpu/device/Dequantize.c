@@ -26,6 +26,8 @@
    PARTS,                                                                      \
    BITS,                                                                       \
    GQ_OUTER_##KIND,                                                            \
+   GQ_##OUT,                                                                   \
+   false,                                                                      \
    GQ_##OUT},
 const DequantizeVariant dequantizeVariants[] = {
 #include "DequantizeVariants.h"
@@ -114,6 +116,10 @@ static DequantizeVariant anyVariant(void) {
     v.outerKind =
         v.parts & GQ_DEV_COLUMNWISE ? GQ_OUTER_PER_COLUMN : GQ_OUTER_PER_ROW;
   v.offsetBits = among(2) ? 32 : 64;
+  v.hasEpilogue = !(v.parts & GQ_DEV_RAGGED) && among(2);
+  v.valueType = v.hasEpilogue
+                    ? (gqElementType[]){GQ_F32, GQ_BF16, GQ_F16}[among(3)]
+                    : v.outType;
   return v;
 }
 
@@ -348,17 +354,53 @@ static bool runReference(const DequantizeProblem *p,
   return false;
 }
 
+static float floatOf(gqElementType type, uint32_t bits) {
+  return type == GQ_F32    ? gq_dev_f32_from_bits(bits)
+         : type == GQ_BF16 ? gq_dev_f32_from_bf16((uint16_t)bits)
+                           : gq_dev_f32_from_f16((uint16_t)bits);
+}
+
+static uint32_t bitsAt(gqElementType type, const uint8_t *p) {
+  uint32_t bits = 0;
+  memcpy(&bits, p, (size_t)gqElementTypeSize(type));
+  return bits;
+}
+
 static bool isNan(gqElementType type, const uint8_t *p) {
-  if (type == GQ_F32) {
-    float x;
-    memcpy(&x, p, 4);
-    return x != x;
-  }
-  uint16_t x;
-  memcpy(&x, p, 2);
-  float value =
-      type == GQ_BF16 ? gq_dev_f32_from_bf16(x) : gq_dev_f32_from_f16(x);
+  float value = floatOf(type, bitsAt(type, p));
   return value != value;
+}
+
+static gqElementType epilogueFrom, epilogueTo;
+
+/// 1 - x
+uint32_t dequantizeEpilogue(uint32_t bits) {
+  float x = 1.0f - floatOf(epilogueFrom, bits);
+  return epilogueTo == GQ_F32    ? gq_dev_f32_bits(x)
+         : epilogueTo == GQ_BF16 ? gq_dev_bf16_from_f32(x)
+                                 : gq_dev_f16_from_f32(x);
+}
+
+/// The same with the problem's epilogue, on the rows of groups.
+static bool runReferenceWithEpilogue(const DequantizeProblem *p,
+                                     const DequantizeMemory *memory,
+                                     const Guarded *out) {
+  DequantizeProblem without = *p;
+  without.v.outType = p->v.valueType;
+  int64_t from = gqElementTypeSize(p->v.valueType);
+  int64_t to = gqElementTypeSize(p->v.outType);
+  Guarded values =
+      guardedNew(out->size / to * from, p->shift, DEQUANTIZE_POISON);
+  bool valid = runReference(&without, memory, &values);
+  for (int64_t row = p->offsets[0]; row < p->offsets[p->groups]; ++row)
+    for (int64_t k = 0; valid && k < p->columns; ++k) {
+      int64_t i = row * p->outStride + k;
+      uint32_t bits =
+          dequantizeEpilogue(bitsAt(p->v.valueType, values.bytes + i * from));
+      memcpy(out->bytes + i * to, &bits, (size_t)to);
+    }
+  guardedFree(&values);
+  return valid;
 }
 
 static bool equal(const DequantizeProblem *p, const Guarded *a,
@@ -375,13 +417,14 @@ static bool equal(const DequantizeProblem *p, const Guarded *a,
 }
 
 static void describe(const DequantizeProblem *p) {
-  printf("FAIL: %s%s data %s out %s recipe %d layout %d outer %d%s%s, %lld "
+  printf("FAIL: %s%s data %s out %s recipe %d layout %d outer %d%s%s%s, %lld "
          "groups, %lld x %lld, shift %lld\n",
          p->traits.name, p->columnwise ? " columnwise" : "",
          gqElementTypeMnemonic(p->v.dataType),
          gqElementTypeMnemonic(p->v.outType), p->v.recipe, p->v.layout,
          p->v.outerKind, p->ragged ? " ragged" : "",
-         p->givesScaleOffsets ? " scale offsets" : "", (long long)p->groups,
+         p->givesScaleOffsets ? " scale offsets" : "",
+         p->v.hasEpilogue ? " epilogue" : "", (long long)p->groups,
          (long long)p->rows, (long long)p->columns, (long long)p->shift);
 }
 
@@ -390,7 +433,10 @@ static bool testRandom(DequantizeRun *run, DequantizeVariant v, bool sameNan) {
   DequantizeMemory memory = memoryNew(&p);
   Guarded *out = &memory.arrays[DEQUANTIZE_OUT];
   Guarded expected = guardedNew(out->size, p.shift, DEQUANTIZE_POISON);
-  bool valid = runReference(&p, &memory, &expected);
+  epilogueFrom = v.valueType;
+  epilogueTo = v.outType;
+  bool valid = v.hasEpilogue ? runReferenceWithEpilogue(&p, &memory, &expected)
+                             : runReference(&p, &memory, &expected);
   if (valid) {
     valid = run(&p, &memory);
     uint32_t status;

@@ -35,7 +35,13 @@ typedef struct DequantizeVariant {
   int32_t parts, offsetBits;
   gqOuterKind outerKind;
   gqElementType outType;
+  /// Whether it has dequantizeEpilogue, and of what type.
+  bool hasEpilogue;
+  gqElementType valueType;
 } DequantizeVariant;
+
+/// The problems' epilogue, between the types of the last one.
+uint32_t dequantizeEpilogue(uint32_t bits);
 
 extern const DequantizeVariant dequantizeVariants[];
 extern const int numDequantizeVariants;

@@ -20,7 +20,8 @@
     const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT;                      \
     const int32_t offsetBits = BITS;                                           \
     const int32_t outerKind = GQ_OUTER_##KIND;                                 \
-    const int32_t outType = GQ_##OUT;                                          \
+    const int32_t outType = GQ_##OUT, valueType = GQ_##OUT;                    \
+    gq_epilogue *const epilogue = 0;                                           \
     const bool nvfp4 = GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4;                  \
     BOUNDS(gq_dev_dequantize_tiles_bounds(                                     \
         nvfp4 && (PARTS) & GQ_DEV_COLUMNWISE,                                  \

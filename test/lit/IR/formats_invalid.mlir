@@ -2145,3 +2145,79 @@ func.func @grouped_mm_c19(%a: tensor<?x64xf8E4M3FN>,
       outs(%c : tensor<?x16xf32>) -> tensor<?x16xf32>
   return
 }
+
+// -----
+
+func.func @block_dequantize_c10_argument(%q: tensor<8x64xf4E2M1FN>,
+    %s: tensor<8x4xf8E4M3FN>, %x: tensor<8x64xf32>) {
+  // expected-error @+1 {{requires 'epilogue' to take one element of f32, bf16 or f16}}
+  %0 = gq.block_dequantize format(nvfp4)
+      ins(%q, %s : tensor<8x64xf4E2M1FN>, tensor<8x4xf8E4M3FN>)
+      epilogue {
+      ^bb0(%e: f32, %f: f32):
+        gq.yield %e : f32
+      }
+      outs(%x : tensor<8x64xf32>) -> tensor<8x64xf32>
+  return
+}
+
+// -----
+
+func.func @block_dequantize_c10_yield(%q: tensor<8x64xf4E2M1FN>,
+    %s: tensor<8x4xf8E4M3FN>, %x: tensor<8x64xbf16>) {
+  // expected-error @+1 {{requires 'epilogue' to yield an element of 'out'}}
+  %0 = gq.block_dequantize format(nvfp4)
+      ins(%q, %s : tensor<8x64xf4E2M1FN>, tensor<8x4xf8E4M3FN>)
+      epilogue {
+      ^bb0(%e: f32):
+        gq.yield %e : f32
+      }
+      outs(%x : tensor<8x64xbf16>) -> tensor<8x64xbf16>
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c19_argument(%q: tensor<8x64xf8E4M3FN>, %o: tensor<4xi32>,
+    %i: tensor<f32>, %x: tensor<8x64xf32>) {
+  // expected-error @+1 {{requires 'epilogue' to take one element of f32, bf16 or f16}}
+  %0 = gq.grouped_dequantize ins(%q : tensor<8x64xf8E4M3FN>) groups(%o : tensor<4xi32>)
+      scale_inv(%i : tensor<f32>)
+      epilogue {
+      ^bb0(%e: f64):
+        %y = arith.truncf %e : f64 to f32
+        gq.yield %y : f32
+      }
+      outs(%x : tensor<8x64xf32>) -> tensor<8x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c19_yield(%q: tensor<8x64xf8E4M3FN>, %o: tensor<4xi32>,
+    %i: tensor<f32>, %x: tensor<8x64xf16>) {
+  // expected-error @+1 {{requires 'epilogue' to yield an element of 'out'}}
+  %0 = gq.grouped_dequantize ins(%q : tensor<8x64xf8E4M3FN>) groups(%o : tensor<4xi32>)
+      scale_inv(%i : tensor<f32>)
+      epilogue {
+      ^bb0(%e: f32):
+        gq.yield %e : f32
+      }
+      outs(%x : tensor<8x64xf16>) -> tensor<8x64xf16>
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c19_shapes(%q: tensor<?xf8E4M3FN>, %o: tensor<4xi64>,
+    %d: tensor<3xi64>, %i: tensor<f32>, %x: tensor<?xf32>) {
+  // expected-error @+1 {{requires no 'shapes' for an 'epilogue'}}
+  %0 = gq.grouped_dequantize ins(%q : tensor<?xf8E4M3FN>) groups(%o : tensor<4xi64>)
+      shapes(%d, %d : tensor<3xi64>, tensor<3xi64>) scale_inv(%i : tensor<f32>)
+      epilogue {
+      ^bb0(%e: f32):
+        gq.yield %e : f32
+      }
+      outs(%x : tensor<?xf32>) -> tensor<?xf32>
+  return
+}

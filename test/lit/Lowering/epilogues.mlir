@@ -3,6 +3,15 @@
 // RUN:   --remark-format=emitRemark --remarks-filter-passed='gq.*' --remarks-filter-missed='gq.*' 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues,gq-expand-epilogues,canonicalize,cse)' | FileCheck %s --check-prefix=EXPAND
 
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues{kernels})' | FileCheck %s --check-prefix=KERNELS
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues,gq-expand-epilogues{kernels})' | FileCheck %s --check-prefix=KEPT
+
+// What kernels compute is kept, and only that.
+// KEPT-LABEL: func.func @one
+// KEPT-NOT: epilogue
+// KEPT-LABEL: func.func @dequantize(
+// KEPT: epilogue
+
 #map = affine_map<(m, n) -> (m, n)>
 #flat = affine_map<(n) -> (n)>
 
@@ -19,8 +28,8 @@
 // EXPAND-LABEL: func.func @one
 // EXPAND: %[[P:.*]] = gq.grouped_mm kernel(any) ins(
 // EXPAND-NOT: epilogue
-// EXPAND: %[[R:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<?x32xbf16>)
-// EXPAND: ^bb0(%[[X:.*]]: bf16, %[[BEFORE:.*]]: bf16):
+// EXPAND: %[[R:.*]] = linalg.map ins(%[[P]] : tensor<?x32xbf16>)
+// EXPAND: (%[[X:.*]]: bf16, %[[BEFORE:.*]]: bf16) {
 // EXPAND: %[[Y:.*]] = arith.mulf %[[X]]
 // EXPAND: %[[ROW:.*]] = linalg.index 0
 // EXPAND: arith.cmpi sle, %{{.*}}, %[[ROW]]
@@ -56,7 +65,7 @@ func.func @one(%a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
 // EXPAND: %[[P:.*]] = gq.grouped_mm ins(
 // EXPAND: %[[GATE:.*]] = tensor.extract_slice %[[P]][0, 0] [%{{.*}}, 16] [1, 2]
 // EXPAND: %[[UP:.*]] = tensor.extract_slice %[[P]][0, 1] [%{{.*}}, 16] [1, 2]
-// EXPAND: linalg.generic {{.*}} ins(%[[GATE]], %[[UP]] :
+// EXPAND: linalg.map ins(%[[GATE]], %[[UP]] :
 func.func @interleaved(%a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
     %o: tensor<4xi32>, %m: index, %r0: tensor<?x16xf16>) -> tensor<?x16xf16> {
   %c0 = tensor.empty(%m) : tensor<?x32xf32>
@@ -97,7 +106,7 @@ func.func @halves(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
 
 // CHECK-LABEL: func.func @init
 // CHECK-NOT: epilogue
-// REMARK: rows of no group come from the 'outs' of the product
+// REMARK: rows of no group come from the 'outs' of the op in front
 func.func @init(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
     %o: tensor<4xi32>, %c0: tensor<8x32xf32>, %r0: tensor<8x32xf32>) -> tensor<8x32xf32> {
   %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
@@ -147,7 +156,7 @@ func.func @reads_outs(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
 
 // CHECK-LABEL: func.func @used_twice
 // CHECK-NOT: epilogue
-// REMARK: the product has another user
+// REMARK: the result has another user
 func.func @used_twice(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
     %o: tensor<4xi32>, %r0: tensor<8x32xf32>) -> (tensor<8x32xf32>, tensor<8x32xf32>) {
   %c0 = tensor.empty() : tensor<8x32xf32>
@@ -164,7 +173,7 @@ func.func @used_twice(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
 
 // CHECK-LABEL: func.func @some_columns
 // CHECK-NOT: epilogue
-// REMARK: the product has another user
+// REMARK: the result has another user
 func.func @some_columns(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
     %o: tensor<4xi32>, %r0: tensor<8x8xf32>) -> tensor<8x8xf32> {
   %c0 = tensor.empty() : tensor<8x32xf32>
@@ -196,7 +205,7 @@ func.func @one_half(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
 // Slices that drop the dimension of the only row: the op has no result of rank 1.
 // CHECK-LABEL: func.func @one_row
 // CHECK-NOT: epilogue
-// REMARK: the product has another user
+// REMARK: the result has another user
 func.func @one_row(%a: tensor<1x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
     %o: tensor<4xi32>, %r0: tensor<16xf32>) -> tensor<16xf32> {
   %c0 = tensor.empty() : tensor<1x32xf32>
@@ -259,4 +268,101 @@ func.func @over_slice(%a: tensor<?x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
     linalg.yield %y : f32
   } -> tensor<?x16xf32>
   return %r : tensor<?x16xf32>
+}
+
+//===----------------------------------------------------------------------===//
+// Dequantization
+//===----------------------------------------------------------------------===//
+
+// CHECK-LABEL: func.func @dequantize(
+// KERNELS-LABEL: func.func @dequantize(
+// CHECK-NOT: linalg.generic
+// KERNELS-NOT: linalg.generic
+// CHECK: gq.grouped_dequantize format(mxfp8_e4m3) axis(columnwise) {some = 1 : i32} ins(
+// CHECK-SAME: epilogue {
+// CHECK: ^bb0(%[[X:.*]]: bf16):
+// CHECK: arith.extf %[[X]]
+// CHECK: gq.yield %{{.*}} : f16
+// CHECK: outs(%{{.*}} : tensor<?x64xf16>) -> tensor<?x64xf16>
+// EXPAND-LABEL: func.func @dequantize(
+// EXPAND: %[[C:.*]] = gq.grouped_dequantize format(mxfp8_e4m3) axis(columnwise) {some = 1 : i32} ins(
+// EXPAND-SAME: -> tensor<?x64xbf16>
+// EXPAND: linalg.map ins(%[[C]] : tensor<?x64xbf16>) outs(%{{.*}} : tensor<?x64xf16>)
+// EXPAND: linalg.index 0
+// EXPAND: arith.select
+func.func @dequantize(%q: tensor<?x64xf8E4M3FN>, %s: tensor<?xf8E8M0FNU, #gq.tile128x4>,
+    %o: tensor<4xi32>, %m: index, %r0: tensor<?x64xf16>) -> tensor<?x64xf16> {
+  %c0 = tensor.empty(%m) : tensor<?x64xbf16>
+  %c = gq.grouped_dequantize format(mxfp8_e4m3) axis(columnwise) {some = 1 : i32}
+      ins(%q : tensor<?x64xf8E4M3FN>) scales(%s : tensor<?xf8E8M0FNU, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<?x64xbf16>) -> tensor<?x64xbf16>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<?x64xbf16>) outs(%r0 : tensor<?x64xf16>) {
+  ^bb0(%x: bf16, %out: f16):
+    %y = arith.extf %x : bf16 to f32
+    %z = arith.truncf %y : f32 to f16
+    linalg.yield %z : f16
+  } -> tensor<?x64xf16>
+  return %r : tensor<?x64xf16>
+}
+
+// All rows are written, so that the 'outs' may be anything.
+// CHECK-LABEL: func.func @dequantize_blocks
+// KERNELS-LABEL: func.func @dequantize_blocks
+// CHECK: gq.block_dequantize format(nvfp4) ins(
+// CHECK-SAME: epilogue {
+// EXPAND-LABEL: func.func @dequantize_blocks
+// EXPAND: %[[C:.*]] = gq.block_dequantize format(nvfp4) ins(
+// EXPAND: linalg.map { arith.negf } ins(%[[C]] : tensor<8x64xf32>) outs(%{{.*}} : tensor<8x64xf32>)
+// EXPAND-NOT: arith.select
+// EXPAND: return
+func.func @dequantize_blocks(%q: tensor<8x64xf4E2M1FN>, %s: tensor<8x4xf8E4M3FN>,
+    %c0: tensor<8x64xf32>, %r0: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %c = gq.block_dequantize format(nvfp4)
+      ins(%q, %s : tensor<8x64xf4E2M1FN>, tensor<8x4xf8E4M3FN>)
+      outs(%c0 : tensor<8x64xf32>) -> tensor<8x64xf32>
+  %r = linalg.map ins(%c : tensor<8x64xf32>) outs(%r0 : tensor<8x64xf32>)
+  (%x: f32, %out: f32) {
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  }
+  return %r : tensor<8x64xf32>
+}
+
+// CHECK-LABEL: func.func @dequantize_ragged
+// CHECK-NOT: epilogue
+// REMARK: groups have numbers of columns of their own
+func.func @dequantize_ragged(%q: tensor<?xf8E4M3FN>, %o: tensor<4xi64>, %d: tensor<3xi64>,
+    %i: tensor<f32>, %n: index) -> tensor<?xf32> {
+  %c0 = tensor.empty(%n) : tensor<?xf32>
+  %c = gq.grouped_dequantize ins(%q : tensor<?xf8E4M3FN>) groups(%o : tensor<4xi64>)
+      shapes(%d, %d : tensor<3xi64>, tensor<3xi64>) scale_inv(%i : tensor<f32>)
+      outs(%c0 : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [#flat, #flat], iterator_types = ["parallel"]}
+      ins(%c : tensor<?xf32>) outs(%c0 : tensor<?xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @product
+// KERNELS-LABEL: func.func @product
+// KERNELS: gq.grouped_mm
+// KERNELS-NOT: epilogue
+// KERNELS: linalg.generic
+// KERNELS: return
+func.func @product(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
+    %o: tensor<4xi32>, %r0: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %c0 = tensor.empty() : tensor<8x32xf32>
+  %c = gq.grouped_mm ins(%a, %b : tensor<8x64xf8E4M3FN>, tensor<3x32x64xf8E4M3FN>)
+      groups(%o : tensor<4xi32>) outs(%c0 : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
+      ins(%c : tensor<8x32xf32>) outs(%r0 : tensor<8x32xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %y = arith.negf %x : f32
+    linalg.yield %y : f32
+  } -> tensor<8x32xf32>
+  return %r : tensor<8x32xf32>
 }
