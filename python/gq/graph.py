@@ -31,10 +31,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _arrays, _formats, producers
-from ._call import FLOATS, Recorded, executable
+from ._call import FLOATS, INDICES, Recorded, executable
 from ._library import Error, invalid_argument
 
-__all__ = ["Dim", "Graph", "Tensor", "map", "split"]
+__all__ = ["Dim", "Graph", "Tensor", "map", "split", "sum_rows"]
 
 
 # ---------------------------------------------------------------------------
@@ -198,6 +198,8 @@ class Graph:
         self._dims: dict[Dim | int, str] = {}
         self._count = 0
         self._is_complete = False
+        # Whether rows that an op does not write are zero instead of anything.
+        self._zeroes = False
 
     def __enter__(self):
         return self
@@ -322,6 +324,23 @@ class Graph:
         )
         return tensor
 
+    def _zeroed(self, empty):
+        """The tensor filled with zeros."""
+        zero, shape = f"%{self._fresh()}", empty.shape
+        tensor = Tensor(self, f"%{self._fresh()}", shape, empty.dtype, empty._is_tiled)
+        literal = "0.0" if empty.dtype in FLOATS else "0"
+
+        def text(loc):
+            kind = empty._type()
+            return (
+                f"{zero} = arith.constant {literal} : {empty.dtype}{loc}\n"
+                f"  {tensor._name} = linalg.fill ins({zero} : {empty.dtype})"
+                f" outs({empty._name} : {kind}) -> {kind}{loc}"
+            )
+
+        self._add(text)
+        return tensor
+
     def _record(self, planner, options, arrays, out, names, labels):
         """Records the op of a function of gq; what the function returns."""
         labels = labels or {}
@@ -363,7 +382,8 @@ class Graph:
                 raise invalid_argument(
                     f"{o.use.name}: its extents depend on the contents of arguments"
                 )
-            values[o.use.name] = self._empty(o.shape, o.use.element, o.use.is_tiled)
+            made = self._empty(o.shape, o.use.element, o.use.is_tiled)
+            values[o.use.name] = self._zeroed(made) if self._zeroes else made
         prefix = self._fresh("r")
 
         def text(location):
@@ -545,3 +565,82 @@ def split(tensor: Tensor, parts: int) -> tuple[Tensor, ...]:
         )  # fmt: skip
         results.append(part)
     return tuple(results)
+
+
+def sum_rows(tensor: Tensor, indices: Tensor) -> Tensor:
+    """Sums of rows of a tensor, each of as many: what puts the rows of sorted tokens
+    back and adds up those of a token.
+
+    result[t] is the sum of tensor[indices[t, j]] over j, in float32 and in this order,
+    rounded once. A row that there is not counts as zeros.
+
+    Args:
+      tensor: [M, K] float32, bfloat16 or float16.
+      indices: [T, J] int32 or int64; J is known.
+
+    Returns:
+      [T, K] of the type of the tensor.
+
+    Raises:
+      Error: INVALID_ARGUMENT for other shapes or types.
+      TypeError: one is no Tensor.
+    """
+    for name, t in ("tensor", tensor), ("indices", indices):
+        if not isinstance(t, Tensor) or t._graph is not tensor._graph:
+            found = type(t).__name__
+            raise TypeError(f"{name}: expected a Tensor of the graph, found {found}")
+        if len(t.shape) != 2 or isinstance(t.shape[1], Dim):
+            raise invalid_argument(
+                f"{name}: expected two extents, the last one known, found"
+                f" {list(t.shape)}"
+            )
+    for name, t, kinds in ("tensor", tensor, FLOATS), ("indices", indices, INDICES):
+        if t.dtype not in kinds:
+            expected = "floats" if kinds is FLOATS else "int32 or int64"
+            raise invalid_argument(f"{name}: expected {expected}, found {t.dtype}")
+    graph, element = tensor._graph, tensor.dtype
+    rows, columns = graph._extent(tensor.shape[0]), tensor.shape[1]
+    empty = graph._empty((indices.shape[0], columns), element)
+    result = Tensor(graph, f"%{graph._fresh()}", empty.shape, element, False)
+    lines = [
+        "%t = linalg.index 0 : index",
+        "%k = linalg.index 1 : index",
+        "%none = arith.constant 0 : index",
+        "%sum = arith.constant 0.0 : f32",
+        f"%zero = arith.constant 0.0 : {element}",
+    ]
+    total = "%sum"
+    for j in range(indices.shape[1]):
+        lines += [
+            f"%j{j} = arith.constant {j} : index",
+            f"%i{j} = tensor.extract {indices._name}[%t, %j{j}] : {indices._type()}",
+            f"%n{j} = arith.index_cast %i{j} : {indices.dtype} to index",
+            # Negative ones are large as they are compared here.
+            f"%is{j} = arith.cmpi ult, %n{j}, {rows} : index",
+            f"%r{j} = arith.select %is{j}, %n{j}, %none : index",
+            f"%e{j} = tensor.extract {tensor._name}[%r{j}, %k] : {tensor._type()}",
+            f"%v{j} = arith.select %is{j}, %e{j}, %zero : {element}",
+        ]
+        value = f"%v{j}"
+        if element != "f32":
+            lines.append(f"%f{j} = arith.extf %v{j} : {element} to f32")
+            value = f"%f{j}"
+        lines.append(f"%s{j} = arith.addf {total}, {value} : f32")
+        total = f"%s{j}"
+    if element != "f32":
+        lines.append(f"%rounded = arith.truncf {total} : f32 to {element}")
+        total = "%rounded"
+    lines.append(f"linalg.yield {total} : {element}")
+
+    def text(location):
+        body = "\n    ".join(f"{line}{location}" for line in lines)
+        return (
+            f"{result._name} = linalg.generic {{indexing_maps ="
+            ' [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel",'
+            ' "parallel"]}\n'
+            f"      outs({empty._name} : {empty._type()}) {{\n"
+            f"  ^bb0(%o : {element}):\n    {body}\n  }} -> {result._type()}{location}"
+        )
+
+    graph._add(text)
+    return result

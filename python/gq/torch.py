@@ -13,7 +13,7 @@ names, but arrays are tensors, producers are names, there is no `out`, no `strea
 no `shapes`, and parts of a buffer that belong to no group are zero.
 The resulting bytes are the same; an operator takes more host time than the function.
 grouped_linear() and fake_quantize() have gradients. quantize_() replaces the experts
-of a model.
+of a model; from_exported_program() and backend() import layers of experts.
 
 Errors are those of the functions.
 """
@@ -28,6 +28,7 @@ import torch
 from . import _arrays, _formats, _functions
 from ._call import Planner
 from ._experts import QuantizedExperts, QuantizedMLP, quantize_
+from ._importer import backend, from_exported_program
 from ._functions import Direction
 from .layout import up
 
@@ -35,9 +36,11 @@ __all__ = [
     "Quantized",
     "QuantizedExperts",
     "QuantizedMLP",
+    "backend",
     "block_dequantize",
     "block_quantize",
     "fake_quantize",
+    "from_exported_program",
     "group_offsets",
     "grouped_amax",
     "grouped_block_quantize",

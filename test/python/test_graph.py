@@ -87,6 +87,37 @@ def test_ops():
         np.testing.assert_array_equal(found, array)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.float16])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sum_rows(dtype, index):
+    """Rows of tokens back in their order, added up; no row for -1 and M."""
+    with gq.Graph() as g:
+        y = g.input("y", ["M", 64], np.dtype(dtype).name)
+        g.output(gq.graph.sum_rows(y, g.input("i", [None, 3], np.dtype(index).name)))
+    rows, indices = numbers(20, 64).astype(dtype), RNG.integers(0, 20, (7, 3)).astype(index)
+    indices[2, 1], indices[3, 0], indices[5] = 20, -1, -1
+    padded = np.concatenate([rows, np.zeros((1, 64), dtype)]).astype(np.float32)
+    there = np.where((indices >= 0) & (indices < 20), indices, 20)
+    a, b, c = (padded[there[:, j]] for j in range(3))
+    np.testing.assert_array_equal(g(rows, indices), ((a + b) + c).astype(dtype))
+
+
+def test_sum_rows_of_wrong_arguments():
+    with gq.Graph() as g:
+        y, i = g.input("y", ["M", 64], "float32"), g.input("i", ["T", 3], "int32")
+        for arguments, message in (
+            ((y, g.input("j", ["T", "J"], "int32")), "indices: .* the last one known"),
+            ((y, y), "indices: expected int32 or int64, found f32"),
+            ((i, i), "tensor: expected floats, found i32"),
+            ((g.input("z", [64], "float32"), i), "tensor: expected two extents"),
+        ):
+            with pytest.raises(gq.Error, match=message):
+                gq.graph.sum_rows(*arguments)
+        with pytest.raises(TypeError, match="indices: expected a Tensor"):
+            gq.graph.sum_rows(y, np.zeros((2, 3), np.int32))
+        g.output(y)
+
+
 def test_elements():
     """Operators, a row, a scalar, a function; rounded to the type of the inputs."""
     with gq.Graph() as g:

@@ -1,0 +1,291 @@
+# Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""gq.torch.from_exported_program and gq.torch.backend: layers of experts as graphs.
+
+torch_importer.py [cpu | cuda [TEST...]]: needs torch, NumPy and gq, and what
+torch_models.py needs. Without transformers the layers of its models are left out.
+"""
+
+import sys
+
+import gq
+import gq.torch
+import torch
+import torch_models
+import torch.nn.functional as F
+from torch_models import BOUNDS, relative
+from torch_tests import CUDA, TESTS, WHERE, main, raises, test
+
+# Those of torch_models are not run again.
+TESTS[:] = []
+TOKENS, EXPERTS, K, I = 40, 6, 256, 128  # noqa: E741
+
+
+def random(*shape):
+    return torch.randn(*shape, device=WHERE).bfloat16()
+
+
+class Experts(torch.nn.Module):
+    """A layer as one may write it: gate and up apart, weights [E, N, K] and, of down,
+    [E, N, K] too; each token has `chosen` experts."""
+
+    def __init__(self, chosen=2, activation=F.silu):
+        super().__init__()
+        torch.manual_seed(0)
+        self.router = torch.nn.Linear(K, EXPERTS, bias=False)
+        for name, n, k in ("gate", I, K), ("up", I, K), ("down", K, I):
+            w = torch.randn(EXPERTS, n, k) * k**-0.5
+            self.register_parameter(name, torch.nn.Parameter(w))
+        self.chosen, self.activation = chosen, activation
+        self.to(WHERE, torch.bfloat16)
+
+    def route(self, x):
+        weights, experts = self.router(x).float().softmax(-1).topk(self.chosen)
+        order = experts.flatten().argsort()
+        counts = F.one_hot(experts.flatten(), EXPERTS).sum(0)
+        return weights, order, counts.cumsum(0, dtype=torch.int32)
+
+    def between(self, gate, up):
+        return self.activation(gate) * up
+
+    def forward(self, x):
+        weights, order, ends = self.route(x)
+        rows = x[order // self.chosen]
+        gate = F.grouped_mm(rows, self.gate.transpose(1, 2), offs=ends)
+        up = F.grouped_mm(rows, self.up.mT, offs=ends)
+        y = F.grouped_mm(self.between(gate, up), self.down.transpose(-1, -2), offs=ends)
+        y = y * weights.flatten()[order].unsqueeze(1).to(y.dtype)
+        return y[order.argsort()].view(-1, self.chosen, K).sum(1)
+
+
+def export(module, *inputs):
+    rows = torch.export.Dim("rows", min=2)
+    shapes = tuple({x.dim() - 2: rows} for x in inputs)
+    with torch.no_grad():
+        return torch.export.export(module, inputs, dynamic_shapes=shapes)
+
+
+def ops(module):
+    """The ops of the only graph of a module, by name."""
+    [name] = [n for n, _ in module.named_children() if n.startswith("gq_")]
+    lines = str(getattr(module, name).graph).splitlines()
+    names = (
+        "gq.grouped_block_quantize",
+        "gq.grouped_mm",
+        "linalg.generic",
+        "linalg.fill",
+    )
+    return [sum(n in line for line in lines) for n in names]
+
+
+@test
+def natural_layer():
+    """One graph, in which gate and up share a quantization that gathers; as the
+    quantized layer computes, and as torch does within the format's error."""
+    x = random(TOKENS, K)
+    for chosen, activation in (2, F.silu), (1, F.gelu), (3, F.relu):
+        layer = Experts(chosen, activation)
+        program = export(layer, x)
+        with torch.no_grad():
+            expected, other = layer(x), layer(x[:7])
+        for format, bound in BOUNDS.items():
+            imported = gq.torch.from_exported_program(program, format)
+            # act, times up, sum.
+            assert ops(imported) == [2, 3, 3, 0], ops(imported)
+            assert "array<i32: 1, 1, 1" in str(imported.gq_0.graph), "row_indices"
+            assert [n for n, _ in imported.named_parameters()] == ["router.weight"]
+            with torch.no_grad():
+                error = relative(imported(x), expected)
+                assert error < bound, (chosen, format, error)
+                assert relative(imported(x[:7]), other) < bound
+        name = {F.silu: "silu", F.gelu: "gelu"}.get(activation)
+        if name is None:
+            continue
+        weights, _, _ = layer.route(x)
+        _, index = layer.router(x).float().softmax(-1).topk(chosen)
+        quantized = gq.torch.QuantizedExperts(
+            torch.cat([layer.gate, layer.up], 1), layer.down, name + "_and_mul",
+            format=format,
+        )  # fmt: skip
+        # Rounded once more, between the activation and the product.
+        with torch.no_grad():
+            error = relative(imported(x), quantized(x, index, weights))
+        assert error < 2e-2, error
+
+
+@test
+def torch_compile():
+    """As a backend: other numbers of tokens, weights that were written."""
+    layer, x = Experts(), random(TOKENS, K)
+    with torch.no_grad():
+        expected = layer(x)
+        compiled = torch.compile(layer, backend=gq.torch.backend("mxfp8_e4m3"))
+        for rows in TOKENS, 9, 11:
+            error = relative(compiled(x[:rows]), expected[:rows])
+            assert error < BOUNDS["mxfp8_e4m3"], error
+        before = compiled(x)
+        layer.down.mul_(2)
+        assert relative(compiled(x), 2 * before.float()) < 1e-2
+        # A graph without experts runs as it is.
+        plain = torch.compile(torch.sin, backend=gq.torch.backend())
+        assert torch.equal(plain(x), x.sin())
+    raises(Exception, "expected no gradients", compiled, x)
+
+
+@test
+def other_groups():
+    """A product of even groups; columns that are sliced; factors of columns; a result
+    that is used twice."""
+
+    class Even(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up = torch.nn.Parameter(random(EXPERTS, K, 2 * I) * K**-0.5)
+            self.down = torch.nn.Parameter(random(EXPERTS, I, K) * I**-0.5)
+            self.register_buffer("scale", random(I).abs())
+
+        def forward(self, x):
+            h = torch.bmm(x.expand(EXPERTS, *x.shape).contiguous(), self.up)
+            h = F.silu(h[..., :I]) * h[..., I:] * self.scale * 0.5
+            y = torch.bmm(h, self.down)
+            return y.sum(0) + y[0]
+
+    layer, x = Even(), random(TOKENS, K)
+    imported = gq.torch.from_exported_program(export(layer, x), "mxfp8_e4m3")
+    assert ops(imported)[:2] == [2, 2]
+    with torch.no_grad():
+        assert relative(imported(x), layer(x)) < BOUNDS["mxfp8_e4m3"]
+
+
+@test
+def unsupported_patterns_are_named():
+    """With the node and the line."""
+    x = random(TOKENS, K)
+
+    class Sine(Experts):
+        def forward(self, x):
+            _, order, ends = self.route(x)
+            h = F.grouped_mm(x[order // 2], self.gate.mT, offs=ends)
+            h = h.sin()  # what is refused
+            return F.grouped_mm(h, self.down.mT, offs=ends)
+
+    class Masked(Experts):
+        def between(self, gate, up):
+            return gate.masked_fill(up.sum(1, keepdim=True) > 0, 0.0)
+
+    class Mixed(Experts):
+        def between(self, gate, up):
+            return (gate.cumsum(0).cos() * up).bfloat16()
+
+    class Computed(Experts):
+        def forward(self, x):
+            _, order, ends = self.route(x)
+            return F.grouped_mm(x[order // 2], (self.gate * 2).mT, offs=ends)
+
+    class Narrow(Experts):
+        def forward(self, x):
+            _, order, ends = self.route(x)
+            return F.grouped_mm(x[order // 2, :96], self.gate[:, :, :96].mT, offs=ends)
+
+    def run(layer, format="nvfp4"):
+        return gq.torch.from_exported_program(export(layer, x), format)
+
+    line = r"torch_importer.py:\d+: h = h.sin\(\)  # what is refused"
+    raises(
+        gq.Error, r"between two grouped matmuls: %sin = aten.sin.*" + line, run, Sine()
+    )
+    raises(gq.Error, r"between two .* %masked_fill = aten.masked_fill", run, Masked())
+    raises(gq.Error, r"%cos = aten.cos|%cumsum.* = aten.cumsum", run, Mixed())
+    raises(gq.Error, "the second operand is no weight.*_grouped_mm", run, Computed())
+    raises(gq.Error, "the second operand is no weight", run, Narrow())
+    raises(
+        gq.Error,
+        "expected a grouped matmul, found none",
+        run,
+        torch.nn.Linear(K, 1).to(x),
+    )
+    raises(gq.Error, "format: expected one of", run, Experts(), "nvfp5")
+
+    class Odd(Experts):
+        def __init__(self):
+            super().__init__()
+            self.down = torch.nn.Parameter(random(EXPERTS, K, 96))
+            self.gate, self.up = (
+                torch.nn.Parameter(random(EXPERTS, 96, K)) for _ in "ab"
+            )
+
+    raises(gq.Error, "K is 96, no multiple of 128", run, Odd(), "fp8_e4m3_1x128")
+
+
+if CUDA:
+
+    @test
+    def captured():
+        """The whole layer as one CUDA graph, without a wait; replayed with other
+        tokens."""
+        layer = Experts()
+        inputs = [random(TOKENS, K) for _ in range(2)]
+        imported = gq.torch.from_exported_program(export(layer, inputs[0]))
+        with torch.no_grad():
+            expected = [imported(x).clone() for x in inputs]
+            x = inputs[0].clone()
+            torch.cuda.set_sync_debug_mode("error")
+            try:
+                graph = torch.cuda.CUDAGraph()
+                with torch.cuda.graph(graph):
+                    out = imported(x)
+            finally:
+                torch.cuda.set_sync_debug_mode("default")
+        for given, wanted in zip(reversed(inputs), reversed(expected)):
+            x.copy_(given)
+            graph.replay()
+            torch.cuda.synchronize()
+            assert torch.equal(out, wanted)
+
+
+if torch_models.transformers:
+
+    @test
+    def layers_of_models():
+        """Imported and compiled, within the format's error; whole models too."""
+        for name in torch_models.configurations():
+            model = torch_models.model(name)
+            llama = name.startswith("llama4")
+            if not llama:
+                model.set_experts_implementation("grouped_mm")
+            block = model.model.layers[1]
+            block = block.feed_forward if llama else block.mlp
+            x = random(2, 37, K)
+            program = export(block, x)
+            first = (lambda y: y[0]) if llama else (lambda y: y)
+            with torch.no_grad():
+                expected = first(block(x))
+                for format, bound in BOUNDS.items():
+                    imported = gq.torch.from_exported_program(program, format)
+                    error = relative(first(imported(x)), expected)
+                    compiled = torch.compile(block, backend=gq.torch.backend(format))
+                    other = relative(first(compiled(x)), expected)
+                    print(f"  {name} {format}: {error:.4f} {other:.4f}")
+                    assert error < bound and other < bound, (name, format)
+                    assert ops(imported)[:2] == [2, 2]
+            torch._dynamo.reset()
+
+    @test
+    def masked_rows():
+        """Experts that there are not add nothing, as transformers' layer has it."""
+        experts = torch_models.model("mixtral")
+        experts.set_experts_implementation("grouped_mm")
+        experts = experts.model.layers[0].mlp.experts
+        x, weight = random(20, K), torch.rand(20, 2, device=WHERE)
+        index = torch.rand(20, 8, device=WHERE).topk(2).indices
+        index[3], index[5, 1] = 8, 8
+        with torch.no_grad():
+            program = torch.export.export(experts, (x, index, weight))
+            imported = gq.torch.from_exported_program(program, "mxfp8_e4m3")
+            assert ops(imported)[3] == 1
+            found, expected = imported(x, index, weight), experts(x, index, weight)
+        assert relative(found, expected) < BOUNDS["mxfp8_e4m3"] and not found[3].any()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
