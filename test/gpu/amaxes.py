@@ -36,11 +36,12 @@ class Problem:
       gather: the input's rows are shuffled, and row indices say where they are.
       producer: the input is multiplied by a number a row.
       signs: of a transform of columns; None is no transform.
+      noop: the flag; None is none.
     """
 
     def __init__(
         self, rng, sizes, k, element, outs, index="i32", rows="all", static=False,
-        outside=(0, 0), gather=False, producer=False, signs=None,
+        outside=(0, 0), gather=False, producer=False, signs=None, noop=None,
     ):  # fmt: skip
         outs = [name for name in outs if name != "columnwise_amax" or signs is not None]
         self.signs = signs if {"columnwise_amax", "column_amax"} & set(outs) else None
@@ -69,9 +70,14 @@ class Problem:
             self._expect_rows(computed, starts)
             columns = [oracle.amax(self._columns(g), 0) for g in groups]
             self._expect("column_amax", np.array(columns, np.float32).reshape(len(groups), k))
+        if noop is not None:
+            self._add("noop_flag", np.array(noop, np.int32), "i32")
         columnwise = [oracle.amax(self._columns(g)) for g in groups]
         self._expect("columnwise_amax", np.array(columnwise, np.float32))
         self._expect("amax", np.array([oracle.amax(g) for g in groups], np.float32))
+        if noop:
+            for array in self._expected.values():
+                array.view(np.uint8)[...] = cases.POISON
 
     def _matrix(self, rng, m, k):
         return values.matrix(rng, m, k, self.element)
@@ -153,7 +159,7 @@ class Problem:
         func.func @main({", ".join(f"%{n} : {t}" for n, t in types.items())}) -> ({results}) {{
           {", ".join(f"%r_{n}" for n in outs)} = gq.grouped_amax rows({self.rows}) {columnwise}
               {clause("ins", "input", "factors")} {clause("row_indices", "row_indices")} {maps}
-              {clause("groups", "offsets")} {clause("shapes", "first_dims", "last_dims")}
+              {clause("groups", "offsets")} {clause("shapes", "first_dims", "last_dims")} {clause("noop_flag", "noop_flag")}
               {" ".join(clause(f"{name}_out", name) for name in outs)} -> {results} {producer}
           return {", ".join(f"%r_{n}" for n in outs)} : {results}
         }}"""

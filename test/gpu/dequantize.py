@@ -35,8 +35,9 @@ class Problem:
     """One direction of a Case, to be dequantized to `out`.
 
     With `rng`, data and scales are any bytes: codes and scales that no
-    quantization writes. What belongs to no group, padding included, may be too.
-    `epilogue` is one of epilogues.py; groups then have no shapes.
+    quantization writes. What belongs to no group, padding included, may be too. Of
+    a format with a single scale the Case's scales are the `scale_inv`. `epilogue` is
+    one of epilogues.py; groups then have no shapes.
     """
 
     def __init__(self, case, axis, out, rng=None, epilogue=None):
@@ -44,10 +45,12 @@ class Problem:
         self.epilogue = epilogue
         self.case, self.format = case, case.format
         direction = a.columnwise if axis == "columnwise" else a.rowwise
-        self.attributes = Attributes(a.format, a.recipe, a.layout, axis, direction.outer)
+        single = a.format in oracle.TENSOR_FORMATS
+        name = self.format.data if single else a.format
+        self.attributes = Attributes(name, a.recipe, a.layout, axis, direction.outer)
         prefix = "columnwise_" if axis == "columnwise" else ""
         self.operands = {}
-        for name in "data", "scales":
+        for name in ["data"] if single else ["data", "scales"]:
             stored = case.expected[prefix + name]
             array = stored.array.copy()
             if rng is not None:
@@ -58,7 +61,10 @@ class Problem:
             inputs.pop("scale_offsets", None)
             if "columnwise_outer_amax" in inputs:
                 inputs["outer_amax"] = inputs["columnwise_outer_amax"]
-        self.outer = inputs.get("global_scale", inputs.get("outer_amax"))
+        if single:
+            inputs["scale_inv"] = inputs["scale"]
+        names = "global_scale", "outer_amax", "scale_inv"
+        self.outer = next((inputs[n] for n in names if n in inputs), None)
         for name in OPERANDS[2:-1]:
             if name in inputs:
                 self.operands[name] = inputs[name]
@@ -127,6 +133,8 @@ class Problem:
 
     def _rows(self, e, start, m, k):
         f, layout = self.format, self.attributes.layout
+        if f.scale is None:
+            return self._data(start, m, k), None
         scales = self.operands["scales"].array
         lines, blocks = -(-m // f.block[0]), k // f.block[1]
         if self.case.ragged or (layout == "linear" and f.block[0] > 1):
@@ -142,7 +150,10 @@ class Problem:
 
     def _columns(self, start, m, k):
         f = self.format
-        linear = self._next_scales(k // f.block[0], -(-oracle.up(m, 32) // f.block[1]))
+        linear = None
+        if f.scale is not None:
+            blocks = -(-oracle.up(m, 32) // f.block[1])
+            linear = self._next_scales(k // f.block[0], blocks)
         if not f.transposes:
             return self._data(start, m, k), linear
         size = k * oracle.up(m, 32) * f.bits // 8

@@ -246,9 +246,11 @@ def op_text(types, attributes):
         {clause("columnwise_outer_amax", types, "columnwise_outer_amax")}
         {clause("rng_state", types, "rng_state")}
         {clause("scale", types, "scale")}
+        {clause("noop_flag", types, "noop_flag")}
         {clause("outs", types, "data", "scales")}
         {clause("columnwise_outs", types, "columnwise_data", "columnwise_scales")}
         {clause("amax_out", types, "amax")}
+        {clause("row_amax_out", types, "row_amax")}
         {clause("dbias_out", types, "dbias")}
         {clause("scale_offsets_out", types, "scale_offsets_out")}
         {clause("scale_inv_out", types, "scale_inv")}"""

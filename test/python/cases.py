@@ -306,9 +306,10 @@ class Case:
             self.expected["columnwise_scales"] = self._flat(scales, f.scale, 1)
 
     def operands(self, directions="both", amax=False, dbias=None,
-                 scale_offsets_out=False):  # fmt: skip
+                 scale_offsets_out=False, row_amax=False, noop=None):  # fmt: skip
         """Operands by name; outputs are new and poisoned. `dbias` is its element
-        type."""
+        type, `noop` the flag. With `row_amax`, that is an output instead of the
+        outer amaxes of rows, which are what it must be."""
         wanted = {"amax"} if amax else set()
         wanted |= {"scale_inv"} & self.expected.keys()
         unread = set()
@@ -331,6 +332,14 @@ class Case:
             unread |= {"outer_amax"}
         if not any(d.stochastic for d in used.values()):
             unread |= {"rng_state"}
+        if row_amax:
+            self._expect_row_amax()
+            wanted |= {"row_amax"}
+            unread |= {"outer_amax"}
+        self._noop = bool(noop)
+        self.inputs.pop("noop_flag", None)
+        if noop is not None:
+            self.inputs["noop_flag"] = Operand(np.array(noop, np.int32), "i32")
         operands = {}
         for name in OPERANDS:
             if name in wanted:
@@ -341,16 +350,25 @@ class Case:
                 operands[name] = self.inputs[name]
         return operands
 
+    def _expect_row_amax(self):
+        amaxes, first, last = self.inputs["outer_amax"].array, 0, self.shape[0]
+        if self.attributes.rows == "grouped":
+            first = int(self.starts[0])
+            last = first + sum(len(g) for g in self.groups)
+        self.expected["row_amax"] = Expected(self.shape[0], "f32", np.float32)
+        self.expected["row_amax"].write(amaxes[first:last], first)
+
     def check(self, results):
         """Compares results by name with what they must be."""
         for name in sorted(results):
             e = self.expected[name]
-            if name == "dbias":
+            if self._noop:
+                assert (results[name].view(np.uint8) == POISON).all(), f"{name} of no operation"
+            elif name == "dbias":
                 stored = results[name].view(e.array.dtype)
                 self._check_dbias(elements.decode(stored, e.element), e.element)
-                continue
-            check_bits(results[name], e.array, name)
-
+            else:
+                check_bits(results[name], e.array, name)
         while self._poisoned:
             self._poisoned.pop().check_surroundings()
 

@@ -75,6 +75,8 @@ class Problem:
         results' values.
       check: (results) raises AssertionError.
       fusion: how it is compiled.
+      odd: whether to pass arrays at addresses aligned to their elements alone,
+        where addresses can be chosen.
     """
 
     arguments: list[Argument]
@@ -82,6 +84,7 @@ class Problem:
     body: Callable
     check: Callable
     fusion: bool = True
+    odd: bool = False
 
     def types(self, static):
         return {a.name: a.type(static) for a in self.arguments}
@@ -182,8 +185,11 @@ def case_of(rng, c):
     elif c["given"]:
         gaps = [gap for _, _, gap in c["groups"]]
     outer = factors(rng, c["outer"], len(groups))
+    if c.get("row_amax"):
+        front, back = outside
+        outer = oracle.amax(np.concatenate([front, *groups, *([back] if c["closed"] else [])]), 1)
     columnwise_outer = factors(rng, c["columnwise_outer"], len(groups))
-    if rowwise.outer == "row":
+    if rowwise.outer == "row" and not c.get("row_amax"):
         rows = sum(len(g) for g in groups) + len(outside[0])
         outer = factors(rng, "group", rows + (len(outside[1]) if c["closed"] else 0))
     if columnwise.outer == "column":
@@ -226,6 +232,8 @@ class GroupedBlockQuantize(Configuration):
         "outer": ["none", "scalar", "group"],
         "columnwise_outer": ["none", "none", "scalar", "group"],
         "amax": [False, True],
+        "row_amax": [False, True],
+        "noop": [None] * 8 + [0, 7],
         "dbias": [None, None, None, "f32", "bf16", "f16"],
         "scale_offsets_out": [False, True],
         "producer": ["none", "none", "negate", "rows", "columns"],
@@ -236,6 +244,15 @@ class GroupedBlockQuantize(Configuration):
         "rowwise": [*[0] * NUM_DIRECTIONS, *range(1, NUM_DIRECTIONS)],
         "columnwise": [*[0] * NUM_DIRECTIONS, *range(1, NUM_DIRECTIONS)],
     }
+
+    @classmethod
+    def module(cls, rng):
+        c = super().module(rng)
+        if "nvfp4" in cls.OPTIONS["format"] and rng.random() < 0.2:  # Has most options.
+            c |= {"format": "nvfp4", "recipe": "te"}
+        if rng.random() < 0.1:
+            c |= {"row_amax": True, "directions": "rowwise", "rowwise": OUTER_OF_ROW}
+        return c
 
     @staticmethod
     def repair(c):
@@ -253,7 +270,7 @@ class GroupedBlockQuantize(Configuration):
                 c |= {"recipe": "nvfuser", "layout": "tile128x4", "rows": "all",
                       "directions": "rowwise", "ragged": False, "gather": False,
                       "given": True, "amax": False, "dbias": None,
-                      "scale_offsets_out": False}  # fmt: skip
+                      "noop": None, "scale_offsets_out": False}  # fmt: skip
                 c["outer"] = "none" if c["outer"] == "group" else c["outer"]
         if c["ragged"]:
             c |= {"gather": False, "dbias": None, "producer": "none", "given": False}
@@ -280,6 +297,9 @@ class GroupedBlockQuantize(Configuration):
         rowwise, columnwise = directions_of(c)
         if columnwise.outer == "column" or (rowwise.outer == "row" and c["directions"] == "both"):
             c["columnwise_outer"] = "group"
+        c["row_amax"] &= rowwise.outer == "row" and c["directions"] == "rowwise"
+        if c["row_amax"] and c.get("gpu"):  # One kernel does that.
+            c |= {"amax": False, "dbias": None, "rowwise": OUTER_OF_ROW, "static": True}
         if c["producer"] != "none":
             c["form"] = "tensor"
         if c["form"] == "memref":
@@ -304,7 +324,7 @@ class GroupedBlockQuantize(Configuration):
         case = case_of(rng, c)
         operands = case.operands(
             directions=c["directions"], amax=c["amax"], dbias=c["dbias"],
-            scale_offsets_out=c["scale_offsets_out"],
+            scale_offsets_out=c["scale_offsets_out"], row_amax=c["row_amax"], noop=c["noop"],
         )  # fmt: skip
         tiled = ", #gq.tile128x4" if c["layout"] == "tile128x4" and c["form"] != "memref" else ""
         arguments = [
@@ -538,7 +558,7 @@ class BlockQuantize(Configuration):
         def body(t):
             result = "" if c["memref"] else f"-> {t['data']}, {t['scales']}"
             names = ["%data", "%scales"] if c["memref"] else ["%q", "%s"]
-            return f"""{"" if c["memref"] else "%q, %s = "}gq.block_quantize format({c["format"]})
+            return f"""{"" if c["memref"] else "%q, %s = "}gq.block_quantize format({c["format"]}) scale_layout(linear)
                 {formats.clause("ins", t, "input")} {formats.clause("global_scale", t, "global_scale")}
                 {formats.clause("outs", t, "data", "scales")} {result}""", names
 
@@ -586,7 +606,7 @@ class PreprocessGroupedMatmulSf(Configuration):
         ]
 
         def body(t):
-            return f"""%t = gq.preprocess_grouped_matmul_sf format({c["format"]})
+            return f"""%t = gq.preprocess_grouped_matmul_sf format({c["format"]}) scale_layout(tile128x4)
                 {formats.clause("ins", t, "input")}
                 {formats.clause("groups", t, "offsets", "scale_offsets")}
                 {formats.clause("outs", t, "scales")} -> {t["scales"]}""", ["%t"]
@@ -595,10 +615,18 @@ class PreprocessGroupedMatmulSf(Configuration):
 
 
 class Product(Configuration):
-    """gq.grouped_mm and gq.grouped_wgrad, whose problems others make."""
+    """gq.grouped_mm and gq.grouped_wgrad, whose problems others make.
+
+    Sums on a GPU are of float32, in any order: there scales are such that no part
+    of a sum overflows.
+    """
 
     @staticmethod
     def of(c, p):
+        if c.get("gpu"):
+            fmt = oracle.FORMATS.get(c["pair"][0])
+            bytes = (fmt is None or fmt.scale == "f32") and c["kernel"] in (None, *TILES)
+            p.precision = oracle.BYTES if bytes else oracle.F32
         elements_of = p.elements()
         tiled = c["pair"][0] in oracle.FORMATS and oracle.FORMATS[c["pair"][0]].scale != "f32"
         arguments = [
@@ -615,9 +643,14 @@ class Product(Configuration):
         )  # fmt: skip
 
 
+# Kernels that may be or become one of tiles.
+TILES = ["auto", "tiles32", "tiles64", "tiles128"]
+
+
 class GroupedMm(Product):
     OPTIONS = {
         "pair": matmul.pairs(one_row=True),
+        "kernel": [None, "any", "decode8", "decode16", *TILES],
         "out": formats.ELEMENTS,
         "alpha": [False, True],
         "row_scales": [False, True],
@@ -635,6 +668,10 @@ class GroupedMm(Product):
     def repair(c):
         if not test_grouped_mm.has_major(c["pair"][1]):
             c["major"] = "k"
+        if c["major"] == "n" and c["kernel"] not in (None, "auto"):
+            c["kernel"] = "any"
+        if test_grouped_wgrad.block_of(c["pair"][0]) == 32 and c["kernel"] in TILES:
+            c["kernel"] = "auto"
         if c["pair"][0] not in oracle.FORMATS or oracle.FORMATS[c["pair"][0]].scale == "f32":
             c["closed"] = True
 
@@ -653,8 +690,9 @@ class GroupedMm(Product):
         n = oracle.up(c["n"], 2) if even else c["n"]
         p = test_grouped_mm.problem(
             np.random.default_rng(c["seed"]), c["pair"], groups_of(c), n, c["k"] * block,
-            c["out"], [f for f in test_grouped_mm.FACTORS if c[f]], c["bias"], c["wide"],
-            c["major"], epilogue,
+            c["out"], [f for f in test_grouped_mm.FACTORS if c[f]], c["bias"],
+            c["wide"] and not c.get("gpu"),
+            c["major"], epilogue, c["kernel"],
         )  # fmt: skip
         return Product.of(c, p)
 
@@ -662,6 +700,7 @@ class GroupedMm(Product):
 class GroupedWgrad(Product):
     OPTIONS = {
         "pair": matmul.pairs(one_row=False),
+        "kernel": [None, "auto", "any", "tiles128"],
         "out": formats.ELEMENTS,
         "alpha": [False, True],
         "index": ["int32", "int64"],
@@ -681,9 +720,11 @@ class GroupedWgrad(Product):
         block = test_grouped_wgrad.block_of(c["pair"][0])
         p = test_grouped_wgrad.problem(
             np.random.default_rng(c["seed"]), c["pair"], [m for m, _ in c["groups"]],
-            c["n"] * block, c["k"] * block, c["out"], c["alpha"], c["wide"], c["front"],
+            c["n"] * block, c["k"] * block, c["out"], c["alpha"],
+            c["wide"] and not c.get("gpu"), c["front"],
             c["spare"], c["index"],
         )  # fmt: skip
+        p.attributes = f"kernel({c['kernel']})" if c["kernel"] else ""
         return Product.of(c, p)
 
 
@@ -721,7 +762,7 @@ class BlockDequantize(Configuration):
             a.memref = c["memref"]
 
         def body(t):
-            return f"""{"" if c["memref"] else "%y = "}gq.block_dequantize format({c["format"]})
+            return f"""{"" if c["memref"] else "%y = "}gq.block_dequantize format({c["format"]}) scale_layout(linear)
                 {formats.clause("ins", t, "data", "scales")}
                 {formats.clause("global_scale", t, "global_scale")}
                 {formats.clause("outs", t, "out")} {"" if c["memref"] else "-> " + t["out"]}
@@ -733,7 +774,7 @@ class BlockDequantize(Configuration):
 
 class GroupedDequantize(Configuration):
     OPTIONS = {
-        "format": FORMATS,
+        "format": [*FORMATS, *oracle.TENSOR_FORMATS],
         "recipe": ["nvfuser", "te"],
         "layout": ["linear", "tile128x4"],
         "axis": dequantize.AXES,
@@ -759,10 +800,12 @@ class GroupedDequantize(Configuration):
         quantized = {
             **c, "element": "f32", "rows": "grouped", "gather": False, "amax": False,
             "directions": c["axis"], "dbias": None, "scale_offsets_out": False,
-            "producer": "none",
+            "row_amax": False, "noop": None, "producer": "none",
         }  # fmt: skip
         if c["recipe"] != "te":
             quantized |= {"rowwise": 0, "columnwise": 0}
+        if c["format"] in oracle.TENSOR_FORMATS:
+            quantized["recipe"] = "nvfuser"  # The scale is given.
         GroupedBlockQuantize.repair(quantized)
         c |= {name: quantized[name] for name in c}
 
@@ -805,6 +848,7 @@ class GroupedAmax(Configuration):
         "row_amax": [False, True],
         "column_amax": [False, True],
         "signs": [None, 0, 0xD7E8],
+        "noop": [None] * 4 + [0, 7],
         "columnwise_amax": [False, True],
     }
 
@@ -831,6 +875,7 @@ class GroupedAmax(Configuration):
             np.random.default_rng(c["seed"]), sizes, None if c["ragged"] else 16 * c["k"],
             c["element"], [n for n in amaxes.OUTPUTS if c[n]], c["index"], c["rows"],
             outside=c["outside"], gather=c["gather"], producer=c["producer"], signs=c["signs"],
+            noop=c["noop"],
         )  # fmt: skip
 
         def text(static):
@@ -859,10 +904,10 @@ OPS = {
 WEIGHTS = {"grouped_block_quantize": 6, "grouped_mm": 2, "grouped_dequantize": 2, "grouped_quantize": 2}
 
 
-def draw_module(rng, ops):
+def draw_module(rng, ops, gpu=False):
     """The part of a configuration that decides a module's text."""
     op = pick(rng, [op for op in ops for _ in range(WEIGHTS.get(op, 1))])
-    c = {"op": op, **OPS[op].module(rng)}
+    c = {"op": op, "gpu": gpu, **OPS[op].module(rng), "static": bool(rng.random() < 0.3)}
     OPS[op].repair(c)
     return c
 
@@ -874,4 +919,6 @@ def draw_problem(rng, module):
 
 
 def build(c):
-    return OPS[c["op"]].build(c)
+    problem = OPS[c["op"]].build(c)
+    problem.odd = bool(c["seed"] % 2)
+    return problem

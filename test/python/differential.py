@@ -2,27 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Random configurations of every op, compiled and run, against the oracle.
 
-    differential.py [--count N] [--seed S] [--ops grouped_mm,...] [--out FOLDER]
-    differential.py --target cuda --gq-run PATH ...
+    differential.py [--target cpu|cuda] [--count N] [--seconds S] [--seed S]
+                    [--ops grouped_mm,...] [--out FOLDER]
+    differential.py --gq-run PATH ...
     differential.py --replay FOLDER/failure-0.mlir
 
 One process compiles a module of dynamic extents, calls it with several problems,
-and goes on to the next; some problems get a module of their static extents. On
-the target cuda gq-run does a module's problems in one call, several at once.
-The oracle is NumPy, so every byte is compared with what neither target computed.
+and goes on to the next; some problems get a module of their static extents. With
+--gq-run that program does a module's problems in one call, several at once. The
+oracle is NumPy, so every byte is compared with what neither target computed. On
+a GPU half of the problems have arguments at addresses that are aligned to their
+elements alone, and the memory between the arguments must stay as it was.
 
-What fails is made smaller while it fails, and written to FOLDER as a module
-without arguments, which gq-run runs; `--replay` says whether it still fails.
-The last line counts. Needs what the Python tests need ($PYTHONPATH,
-$GQ_LIBRARY); cuda needs gq-run alone.
+What fails is written to FOLDER as a module without arguments, which gq-run runs,
+and at the end made smaller while it fails, as long as --seconds allow; `--replay`
+says whether it still fails. Of failures that are alike the first one is kept. The
+last line counts. Needs what the Python tests need ($PYTHONPATH, $GQ_LIBRARY).
 """
 
 import argparse
 import concurrent.futures
 import copy
+import ctypes
 import dataclasses
 import functools
 import json
+import math
 import os
 import pathlib
 import re
@@ -31,6 +36,7 @@ import sys
 import tempfile
 import time
 
+import cases
 import configurations
 import numpy as np
 
@@ -41,14 +47,22 @@ ATTEMPTS = 400
 
 
 class InProcess:
-    """Runs modules on the CPU of this process."""
+    """Runs modules on the CPU of this process.
+
+    Attributes:
+      error: what a call raises that fails.
+      lost: whether nothing can be run any more.
+    """
+
+    TARGET = "cpu"
+    lost = False
 
     def __init__(self):
         import gq
 
         @functools.lru_cache(maxsize=256)
         def compiled(text, fusion):
-            return gq.compile(text, fusion=fusion, cache_dir="")
+            return gq.compile(text, target=self.TARGET, fusion=fusion, cache_dir="")
 
         self._compiled, self.error = compiled, gq.Error
 
@@ -62,20 +76,95 @@ class InProcess:
         return [failure(self, p, p.function(static)) for p in problems]
 
 
+class OnGpu(InProcess):
+    """Runs modules on a GPU, in this process."""
+
+    TARGET = "cuda"
+    GAP = 256  # bytes around each argument, more or less
+
+    def __init__(self):
+        super().__init__()
+        from gq import _arrays
+        from gq._library import check, lib
+
+        for name in "gqCopyToDevice", "gqCopyToHost":
+            function = getattr(lib, name)
+            function.argtypes = ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t
+        self._lib, self._check, self._arrays = lib, check, _arrays
+        self._stream = ctypes.c_void_p()
+        lib.gqStreamCreate.argtypes = [ctypes.POINTER(ctypes.c_void_p)]
+        check(lib.gqStreamCreate(ctypes.byref(self._stream)))
+        lib.gqSetStream(self._stream)
+
+    def run(self, text, problem):
+        executable = self._compiled(text, problem.fusion)
+        try:
+            return self._run(executable, problem)
+        except self.error as e:
+            # A fault of a kernel is that of all calls after it.
+            self.lost = e.status == "CUDA_ERROR"
+            raise
+
+    def _run(self, executable, problem):
+        check, lib = self._check, self._lib
+        places, before = self._laid_out(problem)
+        memory = self._arrays.allocate(before.shape, "i8", (self._arrays.CUDA, 0))
+        check(lib.gqCopyToDevice(memory._pointer, before.ctypes.data, before.size))
+        arguments = [
+            self._arrays.Array(
+                a.array.shape, a.element, memory.device, memory._pointer + place.start, memory
+            )
+            for a, place in zip(problem.arguments, places)
+        ]  # fmt: skip
+        results = executable(*arguments, stream=self._stream.value)
+        results = results if isinstance(results, tuple) else (results,)
+        check(lib.gqStreamStatus(self._stream))
+        after, stored = np.empty_like(before), []
+        check(lib.gqCopyToHost(after.ctypes.data, memory._pointer, after.size))
+        for r in results:
+            result = np.empty(r.shape, self._arrays.NumPy.dtype(r.dtype))
+            stored.append(result)
+            if r in arguments:
+                place = places[arguments.index(r)]
+                result.reshape(-1).view(np.uint8)[:] = after[place]
+                after[place] = before[place]
+            else:
+                check(lib.gqCopyToHost(result.ctypes.data, r._pointer, result.nbytes))
+        changed = np.flatnonzero(after != before)
+        if changed.size:
+            names = [a.name for a, p in zip(problem.arguments, places) if p.start <= changed[0]]
+            raise self.error("WRITTEN", f"{changed.size} bytes, the first at or after {names[-1:]}")
+        return stored
+
+    def _laid_out(self, problem):
+        """(where each argument is in one allocation, its bytes)"""
+        places, end = [], 0
+        for i, a in enumerate(problem.arguments):
+            at = end + self.GAP + (a.array.itemsize * (2 * i + 1) if problem.odd else 0)
+            places.append(slice(at, at + a.array.nbytes))
+            end = -(-places[-1].stop // self.GAP) * self.GAP
+        before = np.full(end + self.GAP, cases.POISON, np.uint8)
+        for place, array in zip(places, problem.arrays()):
+            before[place] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        return places, before
+
+
 class GqRun:
     """Runs modules in processes of gq-run."""
 
     class error(Exception):
         pass
 
+    lost = False
+
     def __init__(self, path, target):
-        self._path, self._target = path, target
+        self._path, self.TARGET = path, target
 
     def _call(self, text, arrays, fusion):
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
             (folder / "module.mlir").write_text(text)
-            command = [self._path, folder / "module.mlir", f"--target={self._target}"]
+            command = [self._path, folder / "module.mlir", f"--target={self.TARGET}"]
             command += [] if fusion else ["--no-fusion"]
             for i, array in enumerate(arrays):
                 np.save(folder / f"in{i}.npy", array)
@@ -171,7 +260,7 @@ def simpler(value, options):
 def candidates(c):
     options = configurations.OPS[c["op"]].OPTIONS
     for name, value in c.items():
-        if name in ("op", "seed"):
+        if name in ("op", "seed", "gpu"):
             continue
         for new in simpler(value, options.get(name)):
             changed = {**copy.deepcopy(c), name: new}
@@ -199,18 +288,18 @@ def size_of(c):
     return len(json.dumps(c)), sum(a.array.size for a in configurations.build(c).arguments)
 
 
-def shrink(runner, c, message):
-    """The smallest configuration found that fails alike, and how it does."""
+def shrink(runner, c, message, end=math.inf):
+    """The smallest configuration found until `end` that fails alike, and how."""
     attempts, found = 0, True
     while found and attempts < ATTEMPTS:
         found = False
         for candidate in candidates(c):
+            if attempts == ATTEMPTS or time.monotonic() > end or runner.lost:
+                break
             attempts += 1
             said = fails(runner, candidate)
             if said is not None and kind(said) == kind(message):
                 c, message, found = candidate, said, True
-                break
-            if attempts == ATTEMPTS:
                 break
     return c, message
 
@@ -264,17 +353,15 @@ def reproducer(c, message):
     return re.sub(r"\n\s*(?=\n)", "", text)
 
 
-def write_failure(runner, folder, number, c, message):
-    """Shrinks and writes; returns what to print."""
-    small, said = shrink(runner, c, message)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"failure-{number}.mlir"
+def write_failure(path, c, message):
+    """Returns what to print."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     # f4 tensors have no constants: the packed form, where that fails alike.
-    text = reproducer(small, said)
+    text = reproducer(c, message)
     if text is None:
-        text = reproducer({**small, "packed": True}, said)
+        text = reproducer({**c, "packed": True}, message)
     path.write_text(text)
-    return f"FAIL {path}: {said.splitlines()[0]}\n  {json.dumps(small)}"
+    return f"FAIL {path}: {message.splitlines()[0]}\n  {json.dumps(c)}"
 
 
 def replay(runner, path):
@@ -294,48 +381,56 @@ def replay(runner, path):
 #===----------------------------------------------------------------------===#
 
 
-def draw(seed, number, ops):
+def draw(seed, number, ops, gpu=False):
     """The configurations of a module: those that share a text, or one whose
     extents are static."""
     rng = np.random.default_rng([seed, number])
-    module = configurations.draw_module(rng, ops)
-    static = bool(rng.random() < 0.3)
-    count = 1 if static else PROBLEMS
-    return [
-        {**configurations.draw_problem(rng, module), "static": static} for _ in range(count)
-    ]
+    module = configurations.draw_module(rng, ops, gpu)
+    count = 1 if module["static"] else PROBLEMS
+    return [configurations.draw_problem(rng, module) for _ in range(count)]
 
 
 def batch(runner, seed, number, ops):
     """(configurations that were tried, those that fail and how)."""
-    drawn = draw(seed, number, ops)
+    drawn = draw(seed, number, ops, runner.TARGET == "cuda")
     problems = [configurations.build(c) for c in drawn]
     said = runner.failures(problems, drawn[0]["static"])
     return len(drawn), [(c, s) for c, s in zip(drawn, said) if s is not None]
 
 
-def test(runner, count, seed, ops, folder, jobs=1, limit=5, progress=False):
-    """Tries `count` configurations or more; returns (tried, lines of failures)."""
-    tried, lines, start, number = 0, [], time.time(), 0
+def test(runner, count, seed, ops, folder, jobs=1, limit=5, seconds=math.inf, progress=False):
+    """Tries `count` configurations or more, as long as time allows; returns
+    (tried, lines of failures). `limit` is how many kinds of failures end it."""
+    tried, found, number = 0, {}, 0
+    start = time.monotonic()
+    end = start + seconds
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        while tried < count and len(lines) < limit:
+        while tried < count and len(found) < limit and time.monotonic() < end and not runner.lost:
             run = functools.partial(batch, runner, seed, ops=ops)
             wave = range(number, number + 4 * jobs) if jobs > 1 else range(number, number + 1)
             for done, failed in pool.map(run, wave) if jobs > 1 else map(run, wave):
                 tried += done
                 # Problems of one module fail for one reason.
                 for c, message in failed[:1]:
-                    lines.append(write_failure(runner, folder, len(lines), c, message))
-                    print(lines[-1], flush=True)
+                    alike = c["op"], kind(message)
+                    if alike not in found:
+                        path = folder / f"failure-{len(found)}.mlir"
+                        print(write_failure(path, c, message), flush=True)
+                        found[alike] = path, c, message
             number = wave.stop
             if progress and number % 200 < len(wave):
-                print(f"{tried} in {time.time() - start:.0f} s", flush=True)
+                print(f"{tried} in {time.monotonic() - start:.0f} s", flush=True)
+    lines = []
+    for path, c, message in found.values():
+        lines.append(write_failure(path, *shrink(runner, c, message, end)))
+        print(f"made smaller: {lines[-1]}", flush=True)
     return tried, lines
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--ops", default=",".join(configurations.OPS))
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
@@ -343,7 +438,10 @@ def main():
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("differential"))
     parser.add_argument("--replay", type=pathlib.Path)
     a = parser.parse_args()
-    runner = GqRun(a.gq_run.absolute(), a.target) if a.gq_run else InProcess()
+    if a.gq_run:
+        runner = GqRun(a.gq_run.absolute(), a.target)
+    else:
+        runner = OnGpu() if a.target == "cuda" else InProcess()
     if a.replay:
         said = replay(runner, a.replay)
         print(said or "does not fail")
@@ -351,7 +449,9 @@ def main():
     print(f"seed {a.seed}, target {a.target}", flush=True)
     jobs = (os.cpu_count() or 1) if a.gq_run else 1
     start = time.time()
-    tried, lines = test(runner, a.count, a.seed, a.ops.split(","), a.out, jobs, progress=True)
+    tried, lines = test(
+        runner, a.count, a.seed, a.ops.split(","), a.out, jobs, seconds=a.seconds, progress=True
+    )
     print(f"{tried} configurations in {time.time() - start:.0f} s, {len(lines)} failures")
     return int(bool(lines))
 

@@ -60,8 +60,9 @@ class Problem:
     """Operands by name, those that are absent left out, and the formats.
 
     `out` is the operand of that name, `attributes` are further ones as MLIR
-    writes them, `region` is what stands before `outs`. A subclass names the op, and
-    the clauses that it is written with: a word and the operands in it.
+    writes them, `region` is what stands before `outs`, `precision` is that of sums.
+    A subclass names the op, and the clauses that it is written with: a word and the
+    operands in it.
     """
 
     fmt: str
@@ -70,6 +71,7 @@ class Problem:
     out: cases.Poisoned
     attributes: str = ""
     region: str = ""
+    precision: oracle.Precision = oracle.F64
 
     OP, CLAUSES = "", {}
 

@@ -14,6 +14,7 @@ return new arrays: what the op leaves alone comes through them.
 
 import dataclasses
 from collections.abc import Callable
+from typing import NamedTuple
 
 import elements
 import numpy as np
@@ -633,14 +634,28 @@ def round_to(x, dtype):
     return np.where(odd, other, f).astype(dtype)
 
 
-def _product(error, lhs, rhs, factor, added, dtype):
+class Precision(NamedTuple):
+    """How exact sums of K products are: off by no more than (K + 8) * unit + lost
+    of the sum of magnitudes."""
+
+    unit: float
+    lost: float = 0.0
+
+
+F64, F32 = Precision(2.0**-53), Precision(2.0**-24)
+# Matrix units of 8-bit codes keep 14 bits of the largest of 32 products.
+BYTES = Precision(2.0**-24, 2.0**-9)
+
+
+def _product(error, precision, lhs, rhs, factor, added, dtype):
     """lhs [M, K] . rhs [N, K], scaled and added to, as `dtype`; `error` times
     what it may be off is added before the rounding."""
     with np.errstate(invalid="ignore", over="ignore"):
         value = lhs @ rhs.T * factor + added
         if error:
-            off = (lhs.shape[1] + 8) * (np.abs(lhs) @ np.abs(rhs.T))
-            off = (off * np.abs(factor) + 8 * np.abs(added)) * 2.0**-53
+            part = (lhs.shape[1] + 8) * precision.unit + precision.lost
+            off = part * (np.abs(lhs) @ np.abs(rhs.T)) * np.abs(factor)
+            off += 8 * precision.unit * np.abs(added)
             value = np.where(np.isfinite(value), value + error * off, value)
         return round_to(value, dtype)
 
@@ -648,7 +663,7 @@ def _product(error, lhs, rhs, factor, added, dtype):
 def _grouped_mm(
     error, a, b, a_scales, b_scales, offsets, scale_offsets, alpha, out,
     fmt="nvfp4", b_format=None, b_major="k", row_scales=None, column_scales=None,
-    bias=None,
+    bias=None, precision=F64,
 ):  # fmt: skip
     """grouped_mm(), each result moved by `error` times what it may be off."""
     out, b_format = out.copy(), b_format or fmt
@@ -673,7 +688,7 @@ def _grouped_mm(
         if column_scales is not None:
             factor *= column_scales[e].astype(np.float64)
         added = 0.0 if bias is None else bias[e].astype(np.float64)
-        out[begin:end] = _product(error, lhs, rhs, factor, added, out.dtype)
+        out[begin:end] = _product(error, precision, lhs, rhs, factor, added, out.dtype)
     return out
 
 
@@ -696,6 +711,7 @@ def grouped_mm_bounds(*operands, **options):
 
     K sums in float64 are off by no more than K * 2^-53 of the sum of magnitudes,
     the factors and the bias add a few of that. Twice, because NumPy's sums are.
+    The option `precision` is that of others.
     """
     return tuple(_grouped_mm(error, *operands, **options) for error in (-2, 2))
 
@@ -725,15 +741,16 @@ def _columns(data, scales, offsets, columns, fmt):
 
 
 def _grouped_wgrad(
-    error, a, b, a_scales, b_scales, offsets, alpha, out, fmt="nvfp4", b_format=None
-):
+    error, a, b, a_scales, b_scales, offsets, alpha, out, fmt="nvfp4", b_format=None,
+    precision=F64,
+):  # fmt: skip
     """grouped_wgrad(), each result moved by `error` times what it may be off."""
     out = out.copy()
     lhs = _columns(a, a_scales, offsets, out.shape[1], fmt)
     rhs = _columns(b, b_scales, offsets, out.shape[2], b_format or fmt)
     for e, (x, y) in enumerate(zip(lhs, rhs, strict=True)):
         factor = 1.0 if alpha is None else np.float64(alpha[e])
-        out[e] = _product(error, x, y, factor, 0.0, out.dtype)
+        out[e] = _product(error, precision, x, y, factor, 0.0, out.dtype)
     return out
 
 

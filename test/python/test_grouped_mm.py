@@ -47,6 +47,7 @@ class Problem(matmul.Problem):
         return oracle.grouped_mm_bounds(
             *(o[n] for n in runtime.MM_OPERANDS[:7]), product, **options,
             fmt=self.fmt, b_format=self.b_format, b_major="n" if self._is_major_n() else "k",
+            precision=self.precision,
         )  # fmt: skip
 
     def _is_major_n(self):
@@ -84,7 +85,7 @@ def has_major(fmt):
 
 def problem(
     rng, pair, g, n, k, out="f32", factors=(), bias=None, wide=False, major="k",
-    epilogue=None,
+    epilogue=None, kernel=None,
 ):  # fmt: skip
     """A problem of random operands over the groups `g`."""
     fmt, b_format = pair
@@ -129,9 +130,10 @@ def problem(
     operands["out"] = result.array
     operands = {n: operands[n] for n in runtime.MM_OPERANDS if n in operands}
     attributes = "b_major(n)" if major == "n" else ""
+    attributes += f" kernel({kernel})" if kernel else ""
     attributes += f" pairs({pairs})" if pairs else ""
     region = epilogue.region(out) if epilogue else ""
-    return Problem(fmt, b_format, operands, result, attributes, region, epilogue)
+    return Problem(fmt, b_format, operands, result, attributes, region, epilogue=epilogue)
 
 
 def groups(sizes, **options):

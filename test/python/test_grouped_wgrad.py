@@ -29,7 +29,9 @@ class Problem(matmul.Problem):
     def check(self, actual):
         self.out.check_surroundings()
         o = [self.operands.get(name) for name in runtime.WGRAD_OPERANDS]
-        bounds = oracle.grouped_wgrad_bounds(*o, fmt=self.fmt, b_format=self.b_format)
+        bounds = oracle.grouped_wgrad_bounds(
+            *o, fmt=self.fmt, b_format=self.b_format, precision=self.precision
+        )
         assert matmul.is_right(actual, *bounds).all()
 
 

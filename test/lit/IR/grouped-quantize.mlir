@@ -5,12 +5,13 @@
 // CHECK-LABEL: func @delayed
 func.func @delayed(%x: tensor<?x48xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>,
     %s: tensor<3xf32>, %q0: tensor<?x48xf8E4M3FN>, %qt0: tensor<?xf8E4M3FN>,
-    %a0: tensor<3xf32>, %d0: tensor<3x48xbf16>, %i0: tensor<3xf32>)
+    %a0: tensor<3xf32>, %d0: tensor<3x48xbf16>, %i0: tensor<3xf32>, %f: tensor<i32>)
     -> (tensor<?xf8E4M3FN>, tensor<3xf32>) {
   // CHECK: %{{.*}}:5 = gq.grouped_quantize format(fp8_e4m3) rows(grouped)
   // CHECK-SAME: ins(%{{[^ ]*}} : tensor<?x48xbf16>) row_indices(%{{[^ ]*}} : tensor<?xi32>)
   // CHECK-SAME: groups(%{{[^ ]*}} : tensor<4xi32>)
   // CHECK-SAME: scale(%{{[^ ]*}} : tensor<3xf32>)
+  // CHECK-SAME: noop_flag(%{{[^ ]*}} : tensor<i32>)
   // CHECK-SAME: outs(%{{[^ ]*}} : tensor<?x48xf8E4M3FN>)
   // CHECK-SAME: columnwise_outs(%{{[^ ]*}} : tensor<?xf8E4M3FN>)
   // CHECK-SAME: amax_out(%{{[^ ]*}} : tensor<3xf32>)
@@ -19,7 +20,7 @@ func.func @delayed(%x: tensor<?x48xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>,
   // CHECK-SAME: -> tensor<?x48xf8E4M3FN>, tensor<?xf8E4M3FN>, tensor<3xf32>, tensor<3x48xbf16>, tensor<3xf32>
   %q, %qt, %a, %d, %inv = gq.grouped_quantize format(fp8_e4m3) rows(grouped)
       ins(%x : tensor<?x48xbf16>) row_indices(%i : tensor<?xi32>)
-      groups(%o : tensor<4xi32>) scale(%s : tensor<3xf32>)
+      groups(%o : tensor<4xi32>) scale(%s : tensor<3xf32>) noop_flag(%f : tensor<i32>)
       outs(%q0 : tensor<?x48xf8E4M3FN>) columnwise_outs(%qt0 : tensor<?xf8E4M3FN>)
       amax_out(%a0 : tensor<3xf32>) dbias_out(%d0 : tensor<3x48xbf16>)
       scale_inv_out(%i0 : tensor<3xf32>)
@@ -31,13 +32,14 @@ func.func @delayed(%x: tensor<?x48xbf16>, %i: tensor<?xi32>, %o: tensor<4xi32>,
 // One amax for all, ragged groups, on memrefs.
 // CHECK-LABEL: func @current
 func.func @current(%x: memref<?xf32>, %o: memref<4xi64>, %m: memref<3xi64>,
-    %k: memref<3xi64>, %a: memref<f32>, %q: memref<?xf8E5M2>) {
+    %k: memref<3xi64>, %a: memref<f32>, %q: memref<?xf8E5M2>, %f: memref<i32>) {
   // CHECK: gq.grouped_quantize format(fp8_e5m2) ins(
   // CHECK-SAME: shapes(%{{[^ ]*}}, %{{[^ ]*}} : memref<3xi64>, memref<3xi64>)
-  // CHECK-SAME: outer_amax(%{{[^ ]*}} : memref<f32>) outs(%{{[^ ]*}} : memref<?xf8E5M2>){{$}}
+  // CHECK-SAME: outer_amax(%{{[^ ]*}} : memref<f32>)
+  // CHECK-SAME: noop_flag(%{{[^ ]*}} : memref<i32>) outs(%{{[^ ]*}} : memref<?xf8E5M2>){{$}}
   gq.grouped_quantize format(fp8_e5m2) ins(%x : memref<?xf32>)
       groups(%o : memref<4xi64>) shapes(%m, %k : memref<3xi64>, memref<3xi64>)
-      outer_amax(%a : memref<f32>) outs(%q : memref<?xf8E5M2>)
+      outer_amax(%a : memref<f32>) noop_flag(%f : memref<i32>) outs(%q : memref<?xf8E5M2>)
   return
 }
 
