@@ -31,6 +31,21 @@ class Attributes:
     outer: str = "group"
 
 
+def stored_float(x, element, epilogue=None):
+    """oracle.stored_float() of what an epilogue makes of it, if there is one."""
+    if epilogue:
+        x = elements.decode(oracle.stored_float(x, epilogue.product), epilogue.product)
+        x = epilogue.apply(x)
+    return oracle.stored_float(x, element)
+
+
+def check_out(out, expected, element, epilogue=None):
+    if epilogue:  # Any NaN of an epilogue is right.
+        x, y = (elements.decode(a, element) for a in (out, expected))
+        out = np.where(np.isnan(x) & np.isnan(y), expected, out)
+    cases.check_bits(out, expected, "out")
+
+
 class Problem:
     """One direction of a Case, to be dequantized to `out`.
 
@@ -104,14 +119,8 @@ class Problem:
                 x = oracle.dequantize_columns(c, s, m, a.format, a.recipe, outer)
             x = np.ascontiguousarray(x, np.float32)
             at = int(start) * (1 if self.case.ragged else k)
-            flat[at : at + m * k] = self._stored(x).reshape(-1)
-
-    def _stored(self, x):
-        if self.epilogue:
-            product = self.epilogue.product
-            x = elements.decode(oracle.stored_float(x, product), product)
-            x = self.epilogue.apply(x)
-        return oracle.stored_float(x, self.element)
+            stored = stored_float(x, self.element, self.epilogue)
+            flat[at : at + m * k] = stored.reshape(-1)
 
     def _data(self, start, m, k):
         """Codes in the shape of the input."""
@@ -164,10 +173,7 @@ class Problem:
 
     def check(self, out=None):
         out = (self.out.array if out is None else out).view(self.out.array.dtype)
-        if self.epilogue:  # Any NaN of an epilogue is right.
-            x, y = (elements.decode(a, self.element) for a in (out, self.expected))
-            out = np.where(np.isnan(x) & np.isnan(y), self.expected, out)
-        cases.check_bits(out, self.expected, "out")
+        check_out(out, self.expected, self.element, self.epilogue)
         self.out.check_surroundings()
 
 
@@ -175,6 +181,7 @@ class Golden:
     """FP8 per tensor of the golden data, as a Problem."""
 
     attributes = Attributes("f8E4M3FN", "nvfuser", "linear", "rowwise")
+    element, epilogue = "f32", None
 
     def __init__(self, folder):
         names = "data", "offsets", "scale_inv", "dequantized"

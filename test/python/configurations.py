@@ -735,10 +735,16 @@ class BlockDequantize(Configuration):
         "outer": ["none", "scalar"],
         "memref": [False, True],
         "packed": [True, False],
+        "epilogue": [None, None, *formats.ELEMENTS],
     }
 
-    repair = BlockQuantize.repair
     problem = BlockQuantize.problem
+
+    @staticmethod
+    def repair(c):
+        BlockQuantize.repair(c)
+        if c["memref"]:
+            c["epilogue"] = None
 
     @staticmethod
     def build(c):
@@ -760,16 +766,24 @@ class BlockDequantize(Configuration):
         arguments.append(Argument("out", stored.array, out))
         for a in arguments:
             a.memref = c["memref"]
+        epilogue = c["epilogue"] and epilogues.Epilogue(None, c["epilogue"])
 
         def body(t):
-            return f"""{"" if c["memref"] else "%y = "}gq.block_dequantize format({c["format"]}) scale_layout(linear)
-                {formats.clause("ins", t, "data", "scales")}
+            return f"""{"" if c["memref"] else "%y = "}gq.block_dequantize format({c["format"]})
+                scale_layout(linear) {formats.clause("ins", t, "data", "scales")}
                 {formats.clause("global_scale", t, "global_scale")}
+                {epilogue.region(out) if epilogue else ""}
                 {formats.clause("outs", t, "out")} {"" if c["memref"] else "-> " + t["out"]}
                 """, ["%out" if c["memref"] else "%y"]
 
-        wanted = oracle.stored_float(wanted, out)
-        return Problem(arguments, ["out"], body, equal([wanted], [stored]))
+        wanted = dequantize.stored_float(wanted, out, epilogue)
+
+        def check(results):
+            found = results[0].view(stored.array.dtype)
+            dequantize.check_out(found, wanted, out, epilogue)
+            stored.check_surroundings()
+
+        return Problem(arguments, ["out"], body, check)
 
 
 class GroupedDequantize(Configuration):
