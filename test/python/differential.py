@@ -432,6 +432,7 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--limit", type=int, default=5, help="kinds of failures that end it")
     parser.add_argument("--ops", default=",".join(configurations.OPS))
     parser.add_argument("--target", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--gq-run", type=pathlib.Path)
@@ -450,7 +451,7 @@ def main():
     jobs = (os.cpu_count() or 1) if a.gq_run else 1
     start = time.time()
     tried, lines = test(
-        runner, a.count, a.seed, a.ops.split(","), a.out, jobs, seconds=a.seconds, progress=True
+        runner, a.count, a.seed, a.ops.split(","), a.out, jobs, a.limit, a.seconds, progress=True
     )
     print(f"{tried} configurations in {time.time() - start:.0f} s, {len(lines)} failures")
     return int(bool(lines))
