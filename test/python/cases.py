@@ -141,7 +141,7 @@ class Case:
             if values is not None:
                 te = name + "_amax" if recipe == "te" else given
                 self.inputs[te] = Operand(np.asarray(values, np.float32), "f32")
-        if columnwise_outer is None:
+        if columnwise_outer is None and rowwise.outer != "row":
             columnwise_outer = outer
         self._rows(outer)
         self._columns(columnwise_outer)
