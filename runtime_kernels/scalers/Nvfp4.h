@@ -27,8 +27,6 @@
 enum {
   /// Elements in a block.
   GQ_DEV_NVFP4_BLOCK = GQ_BLOCK_COLUMNS_NVFP4,
-  /// Bytes of a block's codes.
-  GQ_DEV_NVFP4_BLOCK_BYTES = GQ_DEV_NVFP4_BLOCK * GQ_E2M1_BITS / 8,
   /// The largest value of a code times a scale: 2688.
   GQ_DEV_NVFP4_MAX = GQ_E2M1_MAX * GQ_E4M3_MAX,
 };
@@ -66,18 +64,6 @@ GQ_DEV gq_dev_block_scale gq_dev_nvfp4_reference(gq_dev_scaler scaler,
                       ? gq_dev_nvfp4_te_scale(amax, outer)
                       : gq_dev_nvfp4_scale(amax, outer);
   return (gq_dev_block_scale){scale, gq_dev_nvfp4_inverse(scale, outer)};
-}
-
-/// The values code * scale of a block, exact in float32. Without an outer
-/// scale.
-GQ_DEV void
-gq_dev_nvfp4_dequantize(const uint8_t codes[GQ_DEV_NVFP4_BLOCK_BYTES],
-                        uint8_t scale, float x[GQ_DEV_NVFP4_BLOCK]) {
-  float decoded = gq_dev_f32_from_e4m3(scale);
-  for (int i = 0; i < GQ_DEV_NVFP4_BLOCK_BYTES; ++i) {
-    x[2 * i] = gq_dev_f32_from_e2m1(codes[i]) * decoded;
-    x[2 * i + 1] = gq_dev_f32_from_e2m1(codes[i] >> 4) * decoded;
-  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -580,7 +580,58 @@ static void testRecipesRefuse(void **state) {
   o->outerAmax = scalar(&p->globalScale, GQ_F32);
   refuses(&r, GQ_INVALID_ARGUMENT, "outer_amax is for the recipe te");
 
+  o->rowAmax = vector(p->out.bytes, GQ_F32, M);
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "row_amax is for rows of the recipe te with an outer amax each, "
+          "without outer_amax and columnwise_data");
+
+  const gqDirectionTraits columns = {.outer = GQ_OUTER_OF_COLUMN};
+  makeBothDirections(p);
+  o->outerAmax = scalar(&p->globalScale, GQ_F32);
+  gqCpuGroupedBlockQuantize(o, GQ_FORMAT_NVFP4, GQ_RECIPE_TE,
+                            GQ_SCALE_LAYOUT_TILE128X4, GQ_ROWS_ALL, 0,
+                            gqDirectionPack(&columns));
+  assertRefused(&r, GQ_INVALID_ARGUMENT,
+                "with an outer amax per row or column, columnwise_data needs "
+                "columnwise_outer_amax");
+
   problemFree(&r.sound);
+}
+
+static void testUpdateScalesRefuses(void **state) {
+  (void)state;
+  float amax[2] = {1, 2}, history[4] = {3, 4, 5, 6}, scale[2] = {7, 8};
+  const gqUpdateScalesOperands sound = {
+      .amax = vector(amax, GQ_F32, 2),
+      .history = matrix(history, GQ_F32, 2, 2),
+      .scale = vector(scale, GQ_F32, 2),
+  };
+  gqUpdateScalesOperands empty = sound;
+  empty.history = matrix(history, GQ_F32, 0, 2);
+  const struct {
+    const gqUpdateScalesOperands *operands;
+    int32_t format, amaxAlgo, margin;
+    const char *message;
+  } cases[] = {
+      {&sound, GQ_FORMAT_NVFP4, 0, 0,
+       "update_scales: format 0 has no single scale, expected 64 or 65"},
+      {&sound, GQ_FORMAT_FP8_E4M3, 2, 0,
+       "update_scales: amax_algo 2 is unknown, expected max (0) or most_recent "
+       "(1)"},
+      {&sound, GQ_FORMAT_FP8_E4M3, 0, 127,
+       "update_scales: margin 127 is not in [0, 126]"},
+      {&sound, GQ_FORMAT_FP8_E4M3, 0, -1,
+       "update_scales: margin -1 is not in [0, 126]"},
+      {&empty, GQ_FORMAT_FP8_E4M3, 0, 0,
+       "update_scales: history has no row"},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    gqCpuUpdateScales(cases[i].operands, cases[i].format, cases[i].amaxAlgo,
+                      cases[i].margin);
+    assert_int_equal(gqCpuStatus(), GQ_INVALID_ARGUMENT);
+    assert_string_equal(gqGetLastErrorMessage(), cases[i].message);
+    assert_true(history[0] == 3 && scale[0] == 7);
+  }
 }
 
 static void testFormatsRefuse(void **state) {
@@ -1009,6 +1060,7 @@ int main(void) {
       cmocka_unit_test(testGroupedBlockQuantizeRefuses),
       cmocka_unit_test(testDirectionsRefuse),
       cmocka_unit_test(testRecipesRefuse),
+      cmocka_unit_test(testUpdateScalesRefuses),
       cmocka_unit_test(testFormatsRefuse),
       cmocka_unit_test(testRaggedRefuses),
       cmocka_unit_test(testGroupedMmRefuses),
