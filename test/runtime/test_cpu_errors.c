@@ -622,8 +622,7 @@ static void testUpdateScalesRefuses(void **state) {
        "update_scales: margin 127 is not in [0, 126]"},
       {&sound, GQ_FORMAT_FP8_E4M3, 0, -1,
        "update_scales: margin -1 is not in [0, 126]"},
-      {&empty, GQ_FORMAT_FP8_E4M3, 0, 0,
-       "update_scales: history has no row"},
+      {&empty, GQ_FORMAT_FP8_E4M3, 0, 0, "update_scales: history has no row"},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
     gqCpuUpdateScales(cases[i].operands, cases[i].format, cases[i].amaxAlgo,
