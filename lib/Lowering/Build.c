@@ -20,6 +20,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+MlirOperation gqCloneOp(MlirOperation op, gqValueMap *map) {
+  MlirOperation clone = mlirOperationClone(op);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(clone); ++i)
+    mlirOperationSetOperand(
+        clone, i, gqValueMapGet(map, mlirOperationGetOperand(clone, i)));
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(clone); ++i)
+    gqValueMapAdd(map, mlirOperationGetResult(op, i),
+                  mlirOperationGetResult(clone, i));
+  return clone;
+}
+
 void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map) {
   MlirOperation terminator = mlirBlockGetTerminator(from);
   for (MlirOperation op = mlirBlockGetFirstOperation(from);
@@ -28,14 +39,7 @@ void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map) {
     if (mlirOperationGetNumResults(op) == 1 &&
         gqValueMapHas(map, mlirOperationGetResult(op, 0)))
       continue;
-    MlirOperation clone = mlirOperationClone(op);
-    for (intptr_t i = 0; i < mlirOperationGetNumOperands(clone); ++i)
-      mlirOperationSetOperand(
-          clone, i, gqValueMapGet(map, mlirOperationGetOperand(clone, i)));
-    for (intptr_t i = 0; i < mlirOperationGetNumResults(clone); ++i)
-      gqValueMapAdd(map, mlirOperationGetResult(op, i),
-                    mlirOperationGetResult(clone, i));
-    mlirBlockAppendOwnedOperation(to, clone);
+    mlirBlockAppendOwnedOperation(to, gqCloneOp(op, map));
   }
 }
 

@@ -18,6 +18,9 @@
 extern "C" {
 #endif
 
+/// A copy of `op`, in no block yet, whose results replace its own in the map.
+MlirOperation gqCloneOp(MlirOperation op, gqValueMap *map);
+
 /// Appends copies of the operations of `from` to `to`, except its terminator
 /// and those whose result is already in the map.
 void gqCloneBody(MlirBlock from, MlirBlock to, gqValueMap *map);

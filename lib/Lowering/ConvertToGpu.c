@@ -325,6 +325,7 @@ static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
       .offsetBits = constant(integerBits(desc->offsets)),
       .outerKind = constant(gqOuterKindOfDirection(desc, &desc->rowwise)),
       .rowIndexBits = constant(rowIndexBits(desc)),
+      .heldType = constant(heldType(desc)),
   };
 }
 
@@ -408,6 +409,8 @@ static bool launchBlockQuantize(const Launcher *launcher,
       .offsetBits = constant(0),
       .outerKind = constant(gqOuterKindOf(desc->globalScale)),
       .rowIndexBits = constant(0),
+      .heldType = constant(elementType(
+          mlirShapedTypeGetElementType(mlirValueGetType(desc->input)))),
   };
   return launch(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "block_quantize", &operands,

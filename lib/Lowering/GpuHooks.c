@@ -49,25 +49,6 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map) {
 /// gq_dev_matrix
 static const char matrixType[] = "!llvm.struct<(ptr<1>, i64)>";
 
-/// What follows the arguments of the function that computes an element, of type
-/// `result`; gqFillElement gives it the region of the op as its body.
-static void printElementBody(gqText *text, const char *result) {
-  gqTextPrintf(text,
-               ") -> %s attributes {always_inline} {\n"
-               "  %%poison = llvm.mlir.poison : %s\n"
-               "  llvm.return %%poison : %s\n}\n",
-               result, result, result);
-}
-
-/// The function that computes an element from those of the inputs.
-static void printElement(gqText *text, const gqGpuInput *inputs,
-                         intptr_t numInputs) {
-  gqTextPrintf(text, "llvm.func internal @element(");
-  for (intptr_t i = 0; i < numInputs; ++i)
-    gqTextPrintf(text, "%s%%e%d: %s", i ? ", " : "", (int)i, inputs[i].type);
-  printElementBody(text, "f32");
-}
-
 void gqPrintEpilogue(gqText *text, MlirRegion epilogue) {
   MlirBlock body = mlirRegionGetFirstBlock(epilogue);
   MlirType argument = mlirValueGetType(mlirBlockGetArgument(body, 0));
@@ -75,7 +56,11 @@ void gqPrintEpilogue(gqText *text, MlirRegion epilogue) {
       mlirOperationGetOperand(mlirBlockGetTerminator(body), 0));
   const char *from = elementName(argument), *to = elementName(result);
   gqTextPrintf(text, "llvm.func internal @element(%%e0: %s", from);
-  printElementBody(text, to);
+  gqTextPrintf(text,
+               ") -> %s attributes {always_inline} {\n"
+               "  %%poison = llvm.mlir.poison : %s\n"
+               "  llvm.return %%poison : %s\n}\n",
+               to, to, to);
   gqTextPrintf(text, "llvm.func internal @epilogue(%%bits: i32) -> i32 "
                      "attributes {always_inline} {\n");
   bool wide = mlirTypeIsAF32(argument);
@@ -95,34 +80,19 @@ void gqPrintEpilogue(gqText *text, MlirRegion epilogue) {
   gqTextPrintf(text, "  llvm.return %%word : i32\n}\n");
 }
 
-/// %v<i>_<k> = element k of what was loaded for input i, in its own type. The
-/// loaded float is exact in it.
-static void printLoaded(gqText *text, const gqGpuInput *input, int i, int k) {
+/// %f<i>_<k> = element k of what was loaded for input i, in which it is exact.
+static void printLoaded(gqText *text, int i, int k) {
   gqTextPrintf(text,
                "  %%p%d_%d = llvm.getelementptr %%b%d[%d] : (!llvm.ptr) -> "
                "!llvm.ptr, f32\n"
                "  %%f%d_%d = llvm.load %%p%d_%d : !llvm.ptr -> f32\n",
                i, k, i, k, i, k, i, k);
-  if (input->type[0] == 'b') // bf16: the upper half, so that nothing rounds.
-    gqTextPrintf(text,
-                 "  %%i%d_%d = llvm.bitcast %%f%d_%d : f32 to i32\n"
-                 "  %%u%d_%d = llvm.lshr %%i%d_%d, %%c16 : i32\n"
-                 "  %%h%d_%d = llvm.trunc %%u%d_%d : i32 to i16\n"
-                 "  %%v%d_%d = llvm.bitcast %%h%d_%d : i16 to bf16\n",
-                 i, k, i, k, i, k, i, k, i, k, i, k, i, k, i, k);
-  else if (input->elementSize == 2)
-    gqTextPrintf(text, "  %%v%d_%d = llvm.fptrunc %%f%d_%d : f32 to f16\n", i,
-                 k, i, k);
 }
 
-/// The value of element k of input i.
-static void printValue(gqText *text, const gqGpuInput *input, int i, int k) {
-  bool vector = input->access == GQ_GPU_ACCESS_MATRIX ||
-                input->access == GQ_GPU_ACCESS_ROW;
-  if (!vector)
-    gqTextPrintf(text, "%%v%d", i);
-  else
-    gqTextPrintf(text, "%%%c%d_%d", input->elementSize == 4 ? 'f' : 'v', i, k);
+/// Whether there is an element of the input for each element of a row.
+static bool isVector(const gqGpuInput *input) {
+  return input->access == GQ_GPU_ACCESS_MATRIX ||
+         input->access == GQ_GPU_ACCESS_ROW;
 }
 
 /// %source = the row that inputs are gathered from. The row indices and the
@@ -187,6 +157,27 @@ static void printElementAddress(gqText *text, const gqGpuInput *input, int i) {
                  i, i, i, i, matrixType, i, i, i, i, i, i, i, input->type);
 }
 
+/// Computes elements from `first` on, as many as @elements does.
+static void printCallOfElements(gqText *text, const gqGpuInput *inputs,
+                                intptr_t numInputs, int first) {
+  for (int k = first; k < first + GQ_GPU_ELEMENTS; ++k)
+    for (int i = 0; i < numInputs; ++i)
+      if (isVector(&inputs[i]))
+        printLoaded(text, i, k);
+  gqTextPrintf(text,
+               "  %%out_%d = llvm.getelementptr %%out[%d] : (!llvm.ptr) -> "
+               "!llvm.ptr, f32\n"
+               "  llvm.call @elements(",
+               first, first);
+  for (int k = first; k < first + GQ_GPU_ELEMENTS; ++k)
+    for (int i = 0; i < numInputs; ++i)
+      gqTextPrintf(text, isVector(&inputs[i]) ? "%%f%d_%d, " : "%%f%d, ", i, k);
+  gqTextPrintf(text, "%%out_%d) : (", first);
+  for (int k = 0; k < GQ_GPU_ELEMENTS * numInputs; ++k)
+    gqTextPrintf(text, "f32, ");
+  gqTextPrintf(text, "!llvm.ptr) -> ()\n");
+}
+
 /// A hook that loads the inputs for 16 elements and computes them. `suffix`
 /// is that of the hooks that it loads matrices with; `rowIndexBits` is the
 /// width of the row indices, 0 if there are none.
@@ -214,30 +205,16 @@ static void printHook(gqText *text, const gqGpuInput *inputs,
     case GQ_GPU_ACCESS_COLUMN:
     case GQ_GPU_ACCESS_SCALAR:
       printElementAddress(text, &inputs[i], i);
-      gqTextPrintf(text, "  %%v%d = llvm.load %%a%d : !llvm.ptr<1> -> %s\n", i,
-                   i, inputs[i].type);
+      gqTextPrintf(text, "  %%%c%d = llvm.load %%a%d : !llvm.ptr<1> -> %s\n",
+                   inputs[i].elementSize == 4 ? 'f' : 'v', i, i,
+                   inputs[i].type);
+      if (inputs[i].elementSize != 4)
+        gqTextPrintf(text, "  %%f%d = llvm.fpext %%v%d : %s to f32\n", i, i,
+                     inputs[i].type);
     }
   }
-  for (int k = 0; k < 16; ++k) {
-    for (int i = 0; i < numInputs; ++i)
-      if (inputs[i].access == GQ_GPU_ACCESS_MATRIX ||
-          inputs[i].access == GQ_GPU_ACCESS_ROW)
-        printLoaded(text, &inputs[i], i, k);
-    gqTextPrintf(text, "  %%r%d = llvm.call @element(", k);
-    for (int i = 0; i < numInputs; ++i) {
-      gqTextPrintf(text, "%s", i ? ", " : "");
-      printValue(text, &inputs[i], i, k);
-    }
-    gqTextPrintf(text, ") : (");
-    for (int i = 0; i < numInputs; ++i)
-      gqTextPrintf(text, "%s%s", i ? ", " : "", inputs[i].type);
-    gqTextPrintf(text,
-                 ") -> f32\n"
-                 "  %%w%d = llvm.getelementptr %%out[%d] : (!llvm.ptr) -> "
-                 "!llvm.ptr, f32\n"
-                 "  llvm.store %%r%d, %%w%d : f32, !llvm.ptr\n",
-                 k, k, k, k);
-  }
+  for (int first = 0; first < 16; first += GQ_GPU_ELEMENTS)
+    printCallOfElements(text, inputs, numInputs, first);
   gqTextPrintf(text, "  llvm.return\n}\n");
 }
 
@@ -269,7 +246,7 @@ static void printGatherDeclarations(gqText *text) {
 
 void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
                           intptr_t numInputs, int32_t rowIndexBits) {
-  printElement(text, inputs, numInputs);
+  gqPrintElements(text, numInputs);
   if (rowIndexBits)
     printGatherDeclarations(text);
   printHook(text, inputs, numInputs, rowIndexBits, "");
@@ -326,12 +303,12 @@ void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
                bits);
 }
 
-void gqFillElement(MlirOperation module, MlirRegion region) {
+void gqFillElement(MlirOperation module, MlirRegion epilogue) {
   MlirSymbolTable symbols = mlirSymbolTableCreate(module);
   MlirOperation element =
       mlirSymbolTableLookup(symbols, mlirStringRefCreateFromCString("element"));
   mlirSymbolTableDestroy(symbols);
-  MlirBlock from = mlirRegionGetFirstBlock(region);
+  MlirBlock from = mlirRegionGetFirstBlock(epilogue);
   MlirBlock to = mlirRegionGetFirstBlock(mlirOperationGetRegion(element, 0));
   MlirOperation ret = mlirBlockGetTerminator(to);
   MlirOperation poison = mlirOpResultGetOwner(mlirOperationGetOperand(ret, 0));
@@ -347,10 +324,6 @@ void gqFillElement(MlirOperation module, MlirRegion region) {
       &map, mlirOperationGetOperand(mlirBlockGetTerminator(from), 0));
   gqValueMapFree(&map);
 
-  gqBuilder builder = gqBuilderBefore(ret);
-  MlirType type = mlirValueGetType(mlirOperationGetOperand(ret, 0));
-  if (!mlirTypeEqual(mlirValueGetType(value), type))
-    value = gqBuildValue(&builder, "arith.extf", 1, &value, type);
   mlirOperationSetOperand(ret, 0, value);
   mlirOperationDestroy(poison);
 }

@@ -47,8 +47,8 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map);
 void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
                              intptr_t numInputs);
 
-/// The hooks @load16 and @load16_unaligned, and @element, which they call and
-/// gqFillElement fills. `rowIndexBits` is the width of the row indices, 0 if
+/// The hooks @load16 and @load16_unaligned, and @elements, which they call and
+/// gqFillElements fills. `rowIndexBits` is the width of the row indices, 0 if
 /// there are none.
 void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
                           intptr_t numInputs, int32_t rowIndexBits);
@@ -63,7 +63,18 @@ void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
 /// fills.
 void gqPrintEpilogue(gqText *text, MlirRegion epilogue);
 
-/// Puts the body of a producer or an epilogue into @element of a gpu.module.
-void gqFillElement(MlirOperation module, MlirRegion region);
+/// Puts the body of an epilogue into @element of a gpu.module.
+void gqFillElement(MlirOperation module, MlirRegion epilogue);
+
+/// As many elements as @elements computes.
+enum { GQ_GPU_ELEMENTS = 4 };
+
+/// The function @elements: its arguments are the inputs' elements as floats,
+/// all of one element after those of the other, and where to store the results
+/// as floats.
+void gqPrintElements(gqText *text, intptr_t numInputs);
+
+/// Puts the producer's body into @elements of a gpu.module, for each element.
+void gqFillElements(MlirOperation module, MlirRegion producer);
 
 #endif // GQ_LIB_LOWERING_GPUHOOKS_H

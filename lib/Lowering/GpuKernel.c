@@ -454,7 +454,7 @@ bool gqGpuKernelLaunch(const gqGpuKernel *gpuKernel, const gqBuilder *builder,
   mlirBlockInsertOwnedOperation(
       mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0, gpuModule);
   if (kernel.hook && !mlirRegionIsNull(kernel.hook->producer))
-    gqFillElement(gpuModule, kernel.hook->producer);
+    gqFillElements(gpuModule, kernel.hook->producer);
   if (!mlirRegionIsNull(kernel.epilogue))
     gqFillElement(gpuModule, kernel.epilogue);
   buildLaunch(&kernel, grid, stream);

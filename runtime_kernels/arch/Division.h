@@ -40,6 +40,17 @@ GQ_DEV float gq_dev_reciprocal(float x) {
   return gq_dev_fma(gq_dev_fma(-x, approx, 1.0f), approx, approx);
 }
 
+/// a / b rounded if the magnitudes of `a` and of what is returned are in
+/// [2^-63, 2^65): the remainder of a first quotient, which is exact, corrects
+/// it. A `b` whose reciprocal is no normal number gives 0 or NaN.
+GQ_DEV float gq_dev_divide_usual(float a, float b) {
+  float approx = gq_dev_reciprocal_approx(b);
+  float inverse =
+      gq_dev_fma_flushed(gq_dev_fma(-b, approx, 1.0f), approx, approx);
+  float quotient = a * inverse;
+  return gq_dev_fma(gq_dev_fma(-b, quotient, a), inverse, quotient);
+}
+
 /// amax / 6 rounded, of an amax in [2^-100, the largest float]: the remainder
 /// of a first quotient corrects it.
 GQ_DEV float gq_dev_sixth_of(float amax) {

@@ -159,6 +159,11 @@ GQ_DEV float gq_dev_fma(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
 }
 
+/// The same with 0 in the place of a denormal, which b and c may not be.
+GQ_DEV float gq_dev_fma_flushed(float a, float b, float c) {
+  return __nvvm_fma_rn_ftz_f(a, b, c);
+}
+
 /// 1 / x, at most one unit of the last place off; denormals count as 0.
 GQ_DEV float gq_dev_reciprocal_approx(float x) {
   return __nvvm_rcp_approx_ftz_f(x);

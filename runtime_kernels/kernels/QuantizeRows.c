@@ -139,25 +139,17 @@ GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run) {
   return units;
 }
 
-/// The type in which the results of a hook are held: f32 unless it is known to
-/// give bf16 or f16.
-GQ_DEV gqElementType heldType(gq_load16 *load) {
-  return load == gq_dev_load16_bf16  ? GQ_BF16
-         : load == gq_dev_load16_f16 ? GQ_F16
-                                     : GQ_F32;
-}
-
 GQ_DEV gq_dev_scaler scalerOf(const Quantization *q) {
   bool hasOuter = q->outerKind != GQ_OUTER_NONE;
   return (gq_dev_scaler){
       .format = q->format,
       .recipe = q->recipe,
       .hasOuter = hasOuter,
-      .way = gq_dev_e2m1_way_of(heldType(q->load), hasOuter),
+      .way = gq_dev_e2m1_way_of(q->heldType, hasOuter),
   };
 }
 
-/// A unit as it waits in registers: 16 words of its type or 8 pairs.
+/// A unit as it waits in registers: 16 words of heldType or 8 pairs.
 typedef struct Held {
   uint32_t words[GQ_DEV_UNIT];
 } Held;
@@ -175,7 +167,7 @@ GQ_DEV Held loadUnit(const Quantization *q, Units units, uint32_t i) {
   else
     q->load(q->inputs, inside ? units.first + ROW_STEP * i : 0,
             inside ? (int64_t)units.column * GQ_DEV_UNIT : 0, x);
-  gqElementType type = heldType(q->load);
+  gqElementType type = q->heldType;
   Held held;
   if (type == GQ_F32)
     for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
@@ -205,7 +197,7 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
 /// part.
 GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
                             gq_dev_outer outer, uint32_t codes[4]) {
-  gqElementType type = heldType(q->load);
+  gqElementType type = q->heldType;
   gq_dev_scaler scaler = scalerOf(q);
   uint32_t max = gq_dev_max_words(type, held.words,
                                   GQ_DEV_UNIT / gq_dev_elements_per_word(type));
@@ -430,7 +422,7 @@ static GQ_SHARED uint32_t wholeAmax[2][UNROLL] GQ_UNINITIALIZED;
 /// it beside those of the other lanes.
 GQ_DEV gq_dev_u32x4 GQ_SHARED *keptUnit(const Quantization *q, uint32_t piece,
                                         uint32_t i) {
-  uint32_t parts = (uint32_t)gqElementTypeSize(heldType(q->load));
+  uint32_t parts = (uint32_t)gqElementTypeSize(q->heldType);
   gq_dev_u32x4 GQ_SHARED *all =
       gq_dev_shared_pointer(gq_dev_dynamic_shared_address());
   return all + ((piece * UNROLL + i) * parts) * GQ_DEV_WARP + gq_dev_lane();
@@ -438,7 +430,7 @@ GQ_DEV gq_dev_u32x4 GQ_SHARED *keptUnit(const Quantization *q, uint32_t piece,
 
 GQ_DEV void keepUnit(const Quantization *q, uint32_t piece, uint32_t i,
                      Held held) {
-  uint32_t parts = (uint32_t)gqElementTypeSize(heldType(q->load));
+  uint32_t parts = (uint32_t)gqElementTypeSize(q->heldType);
   gq_dev_u32x4 GQ_SHARED *to = keptUnit(q, piece, i);
 #pragma clang loop unroll(full)
   for (uint32_t k = 0; k < 4; ++k)
@@ -449,7 +441,7 @@ GQ_DEV void keepUnit(const Quantization *q, uint32_t piece, uint32_t i,
 }
 
 GQ_DEV Held takeUnit(const Quantization *q, uint32_t piece, uint32_t i) {
-  uint32_t parts = (uint32_t)gqElementTypeSize(heldType(q->load));
+  uint32_t parts = (uint32_t)gqElementTypeSize(q->heldType);
   const gq_dev_u32x4 GQ_SHARED *from = keptUnit(q, piece, i);
   Held held;
 #pragma clang loop unroll(full)
@@ -479,7 +471,7 @@ GQ_DEV Units unitsOfRows(const Quantization *q, int64_t first, uint32_t piece) {
 GQ_DEV void keepRows(const Quantization *q, int64_t first, uint32_t pieces,
                      uint32_t warp, uint32_t warps,
                      uint32_t GQ_SHARED *amaxes) {
-  gqElementType type = heldType(q->load);
+  gqElementType type = q->heldType;
   uint32_t max[UNROLL] = {0};
 #pragma clang loop unroll(disable)
   for (uint32_t piece = warp; piece < pieces; piece += warps) {

@@ -15,6 +15,14 @@
 #define KERNEL __attribute__((device_kernel)) void
 #endif
 
+static inline gqElementType typeOf(gq_load16 *load) {
+  return load == gq_dev_load16_bf16 || load == gq_dev_load16_bf16_unaligned
+             ? GQ_BF16
+         : load == gq_dev_load16_f16 || load == gq_dev_load16_f16_unaligned
+             ? GQ_F16
+             : GQ_F32;
+}
+
 #define QUANTIZE(NAME, LOAD, FORMAT, RECIPE, LAYOUT, PACKED, ROWS, BITS, KIND, \
                  INDEX_BITS)                                                   \
   KERNEL NAME(QuantizeRowsOperands o) {                                        \
@@ -27,6 +35,7 @@
     const int32_t offsetBits = BITS;                                           \
     const int32_t outerKind = GQ_OUTER_##KIND;                                 \
     const int32_t rowIndexBits = INDEX_BITS;                                   \
+    const int32_t heldType = typeOf(load);                                     \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }
 

@@ -15,16 +15,18 @@
 // CHECK: gpu.module @gq_kernels_0
 // CHECK-DAG: llvm.func @gq_dev_load16_bf16(!llvm.ptr, i64, i64, !llvm.ptr)
 // CHECK-DAG: llvm.func @gq_dev_load16_f32(!llvm.ptr, i64, i64, !llvm.ptr)
-// The producer, once; 16 calls of it in each hook.
-// CHECK: llvm.func internal @element(%[[E:.*]]: bf16, %[[B:.*]]: f32) -> f32
-// CHECK-NEXT: %[[F:.*]] = arith.extf %[[E]]
-// CHECK-NEXT: %[[S:.*]] = arith.addf %[[F]], %[[B]]
-// CHECK-NEXT: llvm.return %[[S]]
+// The producer, four times in a function that each hook calls four times.
+// CHECK: llvm.func internal @elements(%[[E:[^ ]*]]: f32, %[[B:[^ ]*]]: f32,
+// CHECK-NEXT: %[[S:.*]] = arith.addf %[[E]], %[[B]]
+// CHECK-COUNT-3: arith.addf
+// CHECK: llvm.store %[[S]]
+// CHECK-COUNT-3: llvm.store
+// CHECK-NEXT: llvm.return
 // CHECK: llvm.func internal @load16(
 // CHECK: llvm.call @gq_dev_load16_bf16(
 // CHECK: llvm.call @gq_dev_load16_f32(
-// CHECK-COUNT-16: llvm.call @element(
-// CHECK-NOT: llvm.call @element(
+// CHECK-COUNT-4: llvm.call @elements(
+// CHECK-NOT: llvm.call @elements(
 // CHECK: llvm.func internal @load16_unaligned(
 // CHECK: llvm.call @gq_dev_load16_bf16_unaligned(
 // CHECK: llvm.func @grouped_block_quantize(

@@ -87,11 +87,22 @@ GQ_DEV float gq_dev_max_magnitude(float a, float b) {
 GQ_DEV float gq_dev_max_number(float a, float b) { return fmaxf(a, b); }
 GQ_DEV float gq_dev_fma(float a, float b, float c) { return fmaf(a, b, c); }
 
+GQ_DEV float gq_dev_flushed(float x) {
+  return fabsf(x) < 0x1p-126f ? copysignf(0.0f, x) : x;
+}
+
+GQ_DEV float gq_dev_fma_flushed(float a, float b, float c) {
+  return gq_dev_flushed(fmaf(gq_dev_flushed(a), b, c));
+}
+
 /// Off by one unit of the last place now and then, but not for the few x of
 /// which one Newton step would not give the rounded quotient then: the chip's
 /// is such that the step does, rcp.rn is made of it.
 GQ_DEV float gq_dev_reciprocal_approx(float x) {
-  float r = 1.0f / x;
+  x = gq_dev_flushed(x);
+  float r = gq_dev_flushed(1.0f / x);
+  if (r == 0.0f || !isfinite(r))
+    return r;
   uint32_t bits = gq_dev_f32_bits(r);
   float off = gq_dev_f32_from_bits(bits + bits % 3 - 1);
   return fmaf(fmaf(-x, off, 1.0f), off, off) == r ? off : r;

@@ -1,0 +1,256 @@
+//===- GpuElements.c - the elements of a producer on GPUs -----------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A producer computes four elements at once, one operation after the other:
+// what the compiler does more slowly for one element than for several becomes a
+// call of runtime_kernels/kernels/Producers.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuHooks.h"
+#include "Query.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
+
+enum { WIDTH = GQ_GPU_ELEMENTS };
+
+void gqPrintElements(gqText *text, intptr_t numInputs) {
+  gqTextPrintf(text,
+               "llvm.func @gq_dev_divide4(!llvm.ptr, !llvm.ptr, !llvm.ptr)\n"
+               "llvm.func @gq_dev_rounded_to_bf16(f32) -> f32\n"
+               "llvm.func @gq_dev_round4_to_bf16(!llvm.ptr, !llvm.ptr)\n"
+               "llvm.func internal @elements(");
+  for (int i = 0; i < WIDTH * numInputs; ++i)
+    gqTextPrintf(text, "%%e%d: f32, ", i);
+  gqTextPrintf(text, "%%out: !llvm.ptr) attributes {always_inline} {\n"
+                     "  llvm.return\n}\n");
+}
+
+/// Where the elements are built.
+typedef struct Elements {
+  gqBuilder builder;
+  /// From values of the producer to those of each element. An input becomes a
+  /// float, whatever its type.
+  gqValueMap maps[WIDTH];
+} Elements;
+
+static MlirType pointerType(const Elements *elements) {
+  return mlirTypeParseGet(elements->builder.context,
+                          mlirStringRefCreateFromCString("!llvm.ptr"));
+}
+
+/// The address of element `k` of floats at `array`.
+static MlirValue buildAddress(const Elements *elements, MlirValue array,
+                              int32_t k) {
+  MlirContext context = elements->builder.context;
+  MlirNamedAttribute attributes[] = {
+      gqAttribute(context, "elem_type",
+                  mlirTypeAttrGet(mlirF32TypeGet(context))),
+      gqAttribute(context, "rawConstantIndices",
+                  mlirDenseI32ArrayGet(context, 1, &k)),
+  };
+  MlirType type = pointerType(elements);
+  return mlirOperationGetResult(gqBuild(&elements->builder,
+                                        "llvm.getelementptr", 1, &array, 1,
+                                        &type, 2, attributes),
+                                0);
+}
+
+static void buildStore(const Elements *elements, MlirValue value,
+                       MlirValue array, int32_t k) {
+  MlirValue operands[] = {value, buildAddress(elements, array, k)};
+  gqBuild(&elements->builder, "llvm.store", 2, operands, 0, NULL, 0, NULL);
+}
+
+/// Floats on the stack, which are in registers in the end.
+static MlirValue buildArray(const Elements *elements) {
+  const gqBuilder *builder = &elements->builder;
+  MlirType type = pointerType(elements);
+  MlirValue size =
+      gqBuildConstant(builder, mlirIntegerTypeGet(builder->context, 32), WIDTH);
+  MlirNamedAttribute elementType =
+      gqAttribute(builder->context, "elem_type",
+                  mlirTypeAttrGet(mlirF32TypeGet(builder->context)));
+  return mlirOperationGetResult(
+      gqBuild(builder, "llvm.alloca", 1, &size, 1, &type, 1, &elementType), 0);
+}
+
+/// llvm.call of a function of Producers.h.
+static MlirOperation buildCall(const Elements *elements, const char *function,
+                               intptr_t numOperands, const MlirValue *operands,
+                               intptr_t numResults, const MlirType *results) {
+  MlirContext context = elements->builder.context;
+  int32_t segments[] = {(int32_t)numOperands, 0};
+  MlirNamedAttribute attributes[] = {
+      gqAttribute(context, "callee",
+                  mlirFlatSymbolRefAttrGet(
+                      context, mlirStringRefCreateFromCString(function))),
+      gqAttribute(context, "operandSegmentSizes",
+                  mlirDenseI32ArrayGet(context, 2, segments)),
+      gqAttribute(context, "op_bundle_sizes",
+                  mlirDenseI32ArrayGet(context, 0, NULL)),
+  };
+  return gqBuild(&elements->builder, "llvm.call", numOperands, operands,
+                 numResults, results, 3, attributes);
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+/// A division of f32 that must be rounded as IEEE 754 has it.
+static bool isStrictDivision(MlirOperation op) {
+  if (!gqIsNamed(op, "arith.divf") ||
+      !mlirTypeIsAF32(mlirValueGetType(mlirOperationGetResult(op, 0))))
+    return false;
+  MlirAttribute flags = mlirOperationGetAttributeByName(
+      op, mlirStringRefCreateFromCString("fastmath"));
+  return mlirAttributeIsNull(flags) ||
+         mlirAttributeEqual(
+             flags, mlirAttributeParseGet(mlirOperationGetContext(op),
+                                          mlirStringRefCreateFromCString(
+                                              "#arith.fastmath<none>")));
+}
+
+static void buildDivision(Elements *elements, MlirOperation op) {
+  MlirValue arrays[] = {buildArray(elements), buildArray(elements),
+                        buildArray(elements)};
+  for (int k = 0; k < WIDTH; ++k)
+    for (int i = 0; i < 2; ++i)
+      buildStore(
+          elements,
+          gqValueMapGet(&elements->maps[k], mlirOperationGetOperand(op, i)),
+          arrays[i], k);
+  buildCall(elements, "gq_dev_divide4", 3, arrays, 0, NULL);
+  MlirType f32 = mlirF32TypeGet(elements->builder.context);
+  for (int k = 0; k < WIDTH; ++k) {
+    MlirValue address = buildAddress(elements, arrays[2], k);
+    gqValueMapAdd(
+        &elements->maps[k], mlirOperationGetResult(op, 0),
+        gqBuildValue(&elements->builder, "llvm.load", 1, &address, f32));
+  }
+}
+
+/// The f32 that `value`, a bf16, was rounded from to nearest even, or null.
+static MlirValue roundedFrom(MlirValue value) {
+  if (mlirTypeIsABF16(mlirValueGetType(value)) && mlirValueIsAOpResult(value)) {
+    MlirOperation op = mlirOpResultGetOwner(value);
+    if (gqIsNamed(op, "arith.truncf") &&
+        mlirAttributeIsNull(mlirOperationGetAttributeByName(
+            op, mlirStringRefCreateFromCString("roundingmode"))) &&
+        mlirTypeIsAF32(mlirValueGetType(mlirOperationGetOperand(op, 0))))
+      return mlirOperationGetOperand(op, 0);
+  }
+  return (MlirValue){NULL};
+}
+
+/// `value` of the producer as an f32 of element `k`.
+static MlirValue buildF32(const Elements *elements, MlirValue value, int k) {
+  const gqValueMap *map = &elements->maps[k];
+  MlirType f32 = mlirF32TypeGet(elements->builder.context);
+  MlirValue source = roundedFrom(value);
+  if (!mlirValueIsNull(source)) {
+    MlirValue operand = gqValueMapGet(map, source);
+    return mlirOperationGetResult(
+        buildCall(elements, "gq_dev_rounded_to_bf16", 1, &operand, 1, &f32), 0);
+  }
+  MlirValue operand = gqValueMapGet(map, value);
+  if (mlirTypeIsAF32(mlirValueGetType(operand)))
+    return operand;
+  return gqBuildValue(&elements->builder, "arith.extf", 1, &operand, f32);
+}
+
+/// The element `x` of an input in the input's own type, in which it is exact:
+/// of bf16 the upper half, so that nothing is rounded.
+static MlirValue buildNarrowed(const gqBuilder *builder, MlirValue x,
+                               MlirType type) {
+  if (!mlirTypeIsABF16(type))
+    return gqBuildValue(builder, "arith.truncf", 1, &x, type);
+  MlirType i32 = mlirIntegerTypeGet(builder->context, 32);
+  MlirType i16 = mlirIntegerTypeGet(builder->context, 16);
+  MlirValue upper[] = {gqBuildValue(builder, "arith.bitcast", 1, &x, i32),
+                       gqBuildConstant(builder, i32, 16)};
+  MlirValue half = gqBuildValue(builder, "arith.shrui", 2, upper, i32);
+  half = gqBuildValue(builder, "arith.trunci", 1, &half, i16);
+  return gqBuildValue(builder, "arith.bitcast", 1, &half, type);
+}
+
+static void buildCopy(Elements *elements, MlirOperation op, int k) {
+  gqValueMap *map = &elements->maps[k];
+  MlirOperation copy = gqCloneOp(op, map);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    MlirValue input = mlirOperationGetOperand(op, i);
+    MlirType type = mlirValueGetType(input);
+    if (mlirValueIsABlockArgument(input) && !mlirTypeIsAF32(type))
+      mlirOperationSetOperand(
+          copy, i,
+          buildNarrowed(&elements->builder, gqValueMapGet(map, input), type));
+  }
+  gqInsert(&elements->builder, copy);
+}
+
+/// An extension to f32 of an input or of what was rounded to bf16.
+static bool isPlainExtension(MlirOperation op) {
+  if (!gqIsNamed(op, "arith.extf") ||
+      !mlirTypeIsAF32(mlirValueGetType(mlirOperationGetResult(op, 0))))
+    return false;
+  MlirValue operand = mlirOperationGetOperand(op, 0);
+  return mlirValueIsABlockArgument(operand) ||
+         !mlirValueIsNull(roundedFrom(operand));
+}
+
+static void buildOp(Elements *elements, MlirOperation op) {
+  if (isStrictDivision(op)) {
+    buildDivision(elements, op);
+    return;
+  }
+  bool extends = isPlainExtension(op);
+  for (int k = 0; k < WIDTH; ++k)
+    if (extends)
+      gqValueMapAdd(&elements->maps[k], mlirOperationGetResult(op, 0),
+                    buildF32(elements, mlirOperationGetOperand(op, 0), k));
+    else
+      buildCopy(elements, op, k);
+}
+
+/// Stores what the producer yields to `out` as floats.
+static void buildResults(Elements *elements, MlirValue yielded, MlirValue out) {
+  MlirValue source = roundedFrom(yielded);
+  if (mlirValueIsNull(source)) {
+    for (int k = 0; k < WIDTH; ++k)
+      buildStore(elements, buildF32(elements, yielded, k), out, k);
+    return;
+  }
+  MlirValue arrays[] = {buildArray(elements), out};
+  for (int k = 0; k < WIDTH; ++k)
+    buildStore(elements, gqValueMapGet(&elements->maps[k], source), arrays[0],
+               k);
+  buildCall(elements, "gq_dev_round4_to_bf16", 2, arrays, 0, NULL);
+}
+
+void gqFillElements(MlirOperation module, MlirRegion producer) {
+  MlirSymbolTable symbols = mlirSymbolTableCreate(module);
+  MlirOperation function = mlirSymbolTableLookup(
+      symbols, mlirStringRefCreateFromCString("elements"));
+  mlirSymbolTableDestroy(symbols);
+  MlirBlock from = mlirRegionGetFirstBlock(producer);
+  MlirBlock to = mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
+  Elements elements = {.builder = gqBuilderBefore(mlirBlockGetTerminator(to))};
+
+  intptr_t numInputs = mlirBlockGetNumArguments(from);
+  for (intptr_t i = 0; i < WIDTH * numInputs; ++i)
+    gqValueMapAdd(&elements.maps[i / numInputs],
+                  mlirBlockGetArgument(from, i % numInputs),
+                  mlirBlockGetArgument(to, i));
+  MlirOperation yield = mlirBlockGetTerminator(from);
+  for (MlirOperation op = mlirBlockGetFirstOperation(from);
+       !mlirOperationEqual(op, yield); op = mlirOperationGetNextInBlock(op))
+    buildOp(&elements, op);
+  buildResults(&elements, mlirOperationGetOperand(yield, 0),
+               mlirBlockGetArgument(to, WIDTH * numInputs));
+  for (int k = 0; k < WIDTH; ++k)
+    gqValueMapFree(&elements.maps[k]);
+}

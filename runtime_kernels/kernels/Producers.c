@@ -1,0 +1,42 @@
+//===- Producers.c - arithmetic of producers ------------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime_kernels/kernels/Producers.h"
+
+#include "runtime_kernels/arch/Division.h"
+#include "runtime_kernels/codecs/Elements.h"
+#include "runtime_kernels/kernels/Kernels.h"
+
+/// Bits 14 and 30 are set if the magnitudes of both are in [2^-63, 2^65): one
+/// of the exponent's upper two bits is set and the other is not.
+GQ_DEV uint32_t areUsual(float a, float b) {
+  uint32_t upper =
+      gq_dev_permute(gq_dev_f32_bits(a), gq_dev_f32_bits(b), 0x7632);
+  return upper ^ (upper + upper);
+}
+
+GQ_DEV_KERNEL void gq_dev_divide4(const float a[4], const float b[4],
+                                  float quotients[4]) {
+  const uint32_t both = 0x40004000;
+  uint32_t usual = both;
+  for (int i = 0; i < 4; ++i) {
+    quotients[i] = gq_dev_divide_usual(a[i], b[i]);
+    usual &= areUsual(a[i], quotients[i]);
+  }
+  if (usual != both)
+    for (int i = 0; i < 4; ++i)
+      quotients[i] = a[i] / b[i];
+}
+
+GQ_DEV_KERNEL float gq_dev_rounded_to_bf16(float x) {
+  return gq_dev_f32_from_bits(gq_dev_bf16x2_from_f32(0.0f, x));
+}
+
+GQ_DEV_KERNEL void gq_dev_round4_to_bf16(const float x[4], float rounded[4]) {
+  for (int i = 0; i < 4; i += 2)
+    gq_dev_unpack(GQ_BF16, gq_dev_bf16x2_from_f32(x[i], x[i + 1]), rounded + i);
+}

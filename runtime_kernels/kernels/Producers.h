@@ -1,0 +1,27 @@
+//===- Producers.h - arithmetic of producers ---------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the generated hook of a producer calls where the compiler's own form is
+// slower. Same bits as the operations of the producer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_PRODUCERS_H
+#define GQ_KERNELS_KERNELS_PRODUCERS_H
+
+#include "runtime_kernels/arch/Nvptx.h"
+
+/// quotients[i] = a[i] / b[i], rounded to nearest even. Four at once share a
+/// branch: the compiler's division has one each, after which a call.
+void gq_dev_divide4(const float a[4], const float b[4], float quotients[4]);
+
+/// x rounded to bf16, to nearest even. The conversion of a single number
+/// waits for the unit of transcendental functions, that of a pair does not.
+float gq_dev_rounded_to_bf16(float x);
+
+/// The same of four, in pairs, as kernels hold them.
+void gq_dev_round4_to_bf16(const float x[4], float rounded[4]);
+
+#endif // GQ_KERNELS_KERNELS_PRODUCERS_H

@@ -1,0 +1,82 @@
+//===- producers.c - the arithmetic of producers --------------------------===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Quotients of floats of all exponents, compared with the processor's division:
+// random mantissas and those at the ends, of usual magnitudes and not, so that
+// both ways are taken. Reciprocals are off by one now and then, as the chip's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime_kernels/kernels/Producers.h"
+
+#include "runtime_kernels/codecs/Float.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static uint64_t state = 1, numWrong;
+
+static uint32_t random32(void) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(state >> 32);
+}
+
+static float floatOf(uint32_t exponent) {
+  static const uint32_t ends[] = {0,        1,        2,       0x3fffff,
+                                  0x400000, 0x7ffffe, 0x7fffff};
+  uint32_t bits = random32();
+  uint32_t mantissa = bits % 4 ? bits >> 9 : ends[(bits >> 2) % 7];
+  return gq_dev_f32_from_bits((bits & 1u << 31) | exponent << 23 | mantissa);
+}
+
+static void check(const float a[4], const float b[4]) {
+  float found[4];
+  gq_dev_divide4(a, b, found);
+  for (int i = 0; i < 4; ++i) {
+    float expected = a[i] / b[i];
+    bool same = gq_dev_f32_bits(found[i]) == gq_dev_f32_bits(expected) ||
+                (isnan(found[i]) && isnan(expected));
+    if (!same && numWrong++ < 10)
+      printf("%a / %a: %a, expected %a\n", (double)a[i], (double)b[i],
+             (double)found[i], (double)expected);
+  }
+}
+
+int main(void) {
+  float a[4], b[4];
+  // Every pair of exponents; three others that are usual, or not.
+  for (uint32_t i = 0; i < 256; ++i)
+    for (uint32_t j = 0; j < 256; ++j)
+      for (int k = 0; k < 32; ++k) {
+        for (int n = 0; n < 4; ++n) {
+          a[n] = floatOf(n && k % 2 ? 120 + random32() % 16 : i);
+          b[n] = floatOf(n && k % 2 ? 120 + random32() % 16 : j);
+        }
+        check(a, b);
+      }
+  // Usual ones, as they occur.
+  for (int k = 0; k < 4000000; ++k) {
+    for (int n = 0; n < 4; ++n) {
+      a[n] = floatOf(110 + random32() % 24);
+      b[n] = floatOf(124 + random32() % 12);
+    }
+    check(a, b);
+  }
+  for (uint32_t k = 0; k < 1u << 22; ++k) {
+    float x = gq_dev_f32_from_bits(random32()), rounded[4];
+    gq_dev_round4_to_bf16((float[]){x, 1.0f, x, -x}, rounded);
+    float once = gq_dev_rounded_to_bf16(x);
+    float expected = gq_dev_f32_from_bf16(gq_dev_bf16_from_f32(x));
+    const float all[] = {once, rounded[0], rounded[2], -rounded[3]};
+    for (int i = 0; i < 4; ++i)
+      if (gq_dev_f32_bits(all[i]) != gq_dev_f32_bits(expected) &&
+          !isnan(expected) && numWrong++ < 10)
+        printf("%a to bf16: %a, expected %a\n", (double)x, (double)all[i],
+               (double)expected);
+  }
+  printf("%llu wrong\n", (unsigned long long)numWrong);
+  return numWrong != 0;
+}

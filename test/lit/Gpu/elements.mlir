@@ -1,0 +1,89 @@
+// What four elements of a producer are computed by.
+//
+// RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu)' --split-input-file | FileCheck %s
+
+// A division becomes one call, but those that need not be rounded; what is
+// yielded is rounded in pairs.
+// CHECK-LABEL: llvm.func internal @elements(
+// CHECK-SAME: %[[X0:[^ ]*]]: f32, %[[Y0:[^ ]*]]: f32, %[[X1:[^ ]*]]: f32, %[[Y1:[^ ]*]]: f32,
+// CHECK-SAME: %[[OUT:[^ ]*]]: !llvm.ptr)
+// CHECK: %[[A:.*]] = llvm.alloca
+// CHECK: %[[B:.*]] = llvm.alloca
+// CHECK: %[[Q:.*]] = llvm.alloca
+// CHECK: %[[A0:.*]] = llvm.getelementptr %[[A]][0]
+// CHECK-NEXT: llvm.store %[[X0]], %[[A0]]
+// CHECK-NEXT: %[[B0:.*]] = llvm.getelementptr %[[B]][0]
+// CHECK-NEXT: llvm.store %[[Y0]], %[[B0]]
+// CHECK-NEXT: %[[A1:.*]] = llvm.getelementptr %[[A]][1]
+// CHECK-NEXT: llvm.store %[[X1]], %[[A1]]
+// CHECK: llvm.call @gq_dev_divide4(%[[A]], %[[B]], %[[Q]])
+// CHECK-NEXT: %[[Q0:.*]] = llvm.getelementptr %[[Q]][0]
+// CHECK-NEXT: %[[D0:.*]] = llvm.load %[[Q0]]
+// CHECK-NOT: gq_dev_divide4
+// CHECK: %[[F0:.*]] = arith.divf %[[D0]], %[[Y0]] fastmath<arcp,afn>
+// CHECK: %[[R:.*]] = llvm.alloca
+// CHECK-NEXT: %[[R0:.*]] = llvm.getelementptr %[[R]][0]
+// CHECK-NEXT: llvm.store %[[F0]], %[[R0]]
+// CHECK: llvm.call @gq_dev_round4_to_bf16(%[[R]], %[[OUT]])
+// CHECK-NEXT: llvm.return
+func.func @division(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %y : memref<?x64xbf16>, memref<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<?xi64>, memref<?xi64>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+  ^bb0(%e: bf16, %f: bf16):
+    %a = arith.extf %e : bf16 to f32
+    %b = arith.extf %f : bf16 to f32
+    %d = arith.divf %a, %b : f32
+    %g = arith.divf %d, %b fastmath<arcp,afn> : f32
+    %r = arith.truncf %g : f32 to bf16
+    gq.yield %r : bf16
+  }
+  return
+}
+
+// -----
+
+// Rounded to bf16 in between; an input in its own type; a division of f16 is
+// the compiler's.
+// CHECK-LABEL: llvm.func internal @elements(
+// CHECK-SAME: %[[X0:[^ ]*]]: f32, %[[Y0:[^ ]*]]: f32,
+// CHECK: %[[S0:.*]] = arith.mulf %[[X0]], %[[X0]] : f32
+// CHECK: %[[R0:.*]] = llvm.call @gq_dev_rounded_to_bf16(%[[S0]])
+// CHECK-COUNT-3: llvm.call @gq_dev_rounded_to_bf16(
+// CHECK: arith.addf %[[R0]], %[[X0]]
+// CHECK: %[[I0:.*]] = arith.bitcast %[[X0]] : f32 to i32
+// CHECK: %[[H0:.*]] = arith.shrui %[[I0]], %{{.*}} : i32
+// CHECK: %[[T0:.*]] = arith.trunci %[[H0]] : i32 to i16
+// CHECK: %[[B0:.*]] = arith.bitcast %[[T0]] : i16 to bf16
+// CHECK: arith.cmpf ogt, %[[B0]], %{{.*}} : bf16
+// CHECK: %[[N0:.*]] = arith.truncf %[[Y0]] : f32 to f16
+// CHECK: %[[M0:.*]] = arith.truncf %[[Y0]] : f32 to f16
+// CHECK-NEXT: arith.divf %[[N0]], %[[M0]] : f16
+// CHECK-NOT: gq_dev_divide4
+// CHECK: llvm.return
+func.func @types(%x: memref<?x64xbf16>, %y: memref<64xf16>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %y : memref<?x64xbf16>, memref<64xf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (k)>]
+      groups(%o, %so : memref<?xi64>, memref<?xi64>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+  ^bb0(%e: bf16, %f: f16):
+    %a = arith.extf %e : bf16 to f32
+    %square = arith.mulf %a, %a : f32
+    %rounded = arith.truncf %square : f32 to bf16
+    %b = arith.extf %rounded : bf16 to f32
+    %sum = arith.addf %b, %a : f32
+    %c = arith.cmpf ogt, %e, %e : bf16
+    %h = arith.divf %f, %f : f16
+    %w = arith.extf %h : f16 to f32
+    %r = arith.select %c, %sum, %w : f32
+    gq.yield %r : f32
+  }
+  return
+}
