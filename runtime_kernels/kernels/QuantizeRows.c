@@ -270,6 +270,26 @@ GQ_DEV gq_dev_outer outerOf(const Quantization *q, const RowPlan *plan,
                         .inverse = gq_dev_shuffle_f32(outer.inverse, lane)};
 }
 
+/// Quantizes and stores unit `j` of a lane, if that bit of `wanted` is set,
+/// where unit 0 is at `data`. Returns `scales` with its scale: byte j, or of
+/// scales of f32 the word of the lane whose row it is.
+GQ_DEV uint32_t quantizeUnit(const Quantization *q, const RowPlan *plan,
+                             Held held, uint32_t j, uint32_t wanted,
+                             uint32_t scales, uint8_t GQ_GLOBAL *data,
+                             bool dataAligned) {
+  uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
+  // The lane that knows the group of this unit's row.
+  gq_dev_outer outer = outerOf(q, plan, lane - laneInWord + j);
+  uint32_t codes[4];
+  uint32_t scale = convertUnit(q, held, outer, codes);
+  if (wanted >> j & 1)
+    storeCodes(data + (int64_t)j * ROW_STEP * q->dataStride, codes,
+               dataBytesPerUnit(q), dataAligned);
+  if (scaleBytes(q) == 1)
+    return scales | scale << 8 * j;
+  return j == laneInWord ? scale : scales;
+}
+
 /// A lane's units have a byte of scales each, row after row: gives it four
 /// bytes of one row, as RowPlan says.
 GQ_DEV uint32_t wordOfRow(const Quantization *q, uint32_t scales) {
@@ -334,23 +354,20 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
         plan = planRows(q, width, wordRow, ahead ? units.count : UNROLL);
 
       uint32_t wanted = hasColumn ? plan.store.wanted : 0, scales = 0;
+      if (gq_dev_reads_matrix(q->load)) {
 #pragma clang loop unroll(full)
-      for (uint32_t j = 0; j < UNROLL; ++j) {
-        // The lane that knows the group of this unit's row.
-        uint32_t informed = lane - laneInWord + j;
-        gq_dev_outer outer = outerOf(q, &plan, informed);
-        if (!ahead)
-          held[j] = loadUnit(q, here, j);
-        uint32_t codes[4];
-        uint32_t scale = convertUnit(q, held[j], outer, codes);
-        if (scaleBytes(q) == 1)
-          scales |= scale << 8 * j;
-        else if (j == laneInWord)
-          scales = scale;
-        // A producer needs the count anyway, and has no register to spare.
-        if (wanted >> j & 1 && (ahead || j < here.count))
-          storeCodes(data, codes, dataBytes, dataAligned);
-        data += ROW_STEP * q->dataStride;
+        for (uint32_t j = 0; j < UNROLL; ++j)
+          scales = quantizeUnit(
+              q, &plan, ahead ? held[j] : loadUnit(q, here, j), j,
+              ahead || j < here.count ? wanted : 0, scales, data, dataAligned);
+      } else {
+        // Not unrolled: four times a producer's code would not fit into the
+        // cache of instructions.
+#pragma clang loop unroll(disable)
+        for (uint32_t j = 0; j < UNROLL; ++j)
+          scales = quantizeUnit(q, &plan, loadUnit(q, here, j), j,
+                                j < here.count ? wanted : 0, scales, data,
+                                dataAligned);
       }
       // Blocks that are padding have scale 0.
       if (scaleBytes(q) == 1)
