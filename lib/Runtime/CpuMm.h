@@ -3,14 +3,14 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The ops share how two matrices of codes are multiplied: tile by tile, the
-// operands of a tile dequantized once into float64 panels that fit a
-// second-level cache, so that the innermost loops see plain numbers.
+// The ops share how two matrices of codes are multiplied: tile by tile
+// (cpu/Product.h), in float64.
 //
 // A dequantized element is exact in float64: 4 significant bits times 24, at
 // most 448 * 2^127. Products are too, but for those of two float32 scales, and
 // so are the sums of nvfp4 below 2^33, since its products are multiples of
-// 2^-20. Else each addition rounds; the order is that of K.
+// 2^-20. Else each addition rounds; the order is that of K. An exact product
+// may be fused with its addition, which changes nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,10 @@
 #include "gq/Runtime/Types.h"
 
 enum {
-  GQ_CPU_MM_ROWS = 64,
-  GQ_CPU_MM_COLUMNS = 64,
+  GQ_CPU_MM_ROWS = 128,
+  GQ_CPU_MM_COLUMNS = 128,
+  /// Of K at a time.
+  GQ_CPU_MM_DEPTH = 128,
 };
 
 /// What a product of two elements costs, compared with an element that is
@@ -49,9 +51,13 @@ typedef struct gqCpuMmMatrix {
   int64_t scaleStride;
 } gqCpuMmMatrix;
 
-/// Room for a tile of the product and for what it is computed in. Opaque but
-/// for `sums`.
-typedef struct gqCpuMmTile gqCpuMmTile;
+/// Room for a tile of the product and for what it is computed in: a panel of
+/// either operand.
+typedef struct gqCpuMmTile {
+  double a[GQ_CPU_MM_ROWS][GQ_CPU_MM_DEPTH];
+  double b[GQ_CPU_MM_COLUMNS * GQ_CPU_MM_DEPTH];
+  double sums[GQ_CPU_MM_ROWS][GQ_CPU_MM_COLUMNS];
+} gqCpuMmTile;
 
 /// One for each thread. Null, and a failure, if there is no memory.
 gqCpuMmTile *gqCpuMmTilesNew(gqCpuOp *op, int32_t numThreads);

@@ -5,8 +5,8 @@
 //
 // A matrix is quantized in tiles of 128 by 128 elements. Every block of every
 // format and direction lies in one of them, and the scales of a tile are whole
-// tiles of the layout tile128x4, padding included. The ops share these
-// functions, so they cannot differ in a byte.
+// tiles of the layout tile128x4, padding included. The ops share what is done
+// to a tile (cpu/), so they cannot differ in a byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,32 +33,16 @@ static inline void *gqCpuRow(const gqBuffer *matrix, int64_t row) {
 }
 
 /// The elements of a tile. At the matrix's end there are fewer rows and columns
-/// than the tile has room for; the number of columns is a multiple of 8.
+/// than the tile has room for; the number of columns is a multiple of 16.
 typedef struct gqCpuTile {
   int64_t rows, columns;
+  /// Where the next tile's first row is, its bytes, and how far its next row
+  /// is; null if that is not known. What works on a row of the tile asks for
+  /// the same row of the next.
+  const uint8_t *next;
+  int64_t nextBytes, nextStride;
   float x[GQ_CPU_TILE][GQ_CPU_TILE];
 } gqCpuTile;
-
-/// Fills rows and columns of `tile` with the part that begins at (row, column)
-/// of `input`, of f32, bf16 or f16. With `rowIndices`, unless it is absent, row
-/// r is row rowIndices[r] of the input.
-void gqCpuLoadTile(const gqBuffer *input, const gqBuffer *rowIndices,
-                   int64_t row, int64_t column, gqCpuTile *tile);
-
-/// The largest magnitude, ignoring NaN.
-float gqCpuTileAmax(const gqCpuTile *tile);
-
-/// Transforms the columns of the tile in blocks of 16 rows, to which zeros are
-/// added if need be (runtime_kernels/transforms/Hadamard.h).
-void gqCpuTransformTile(gqCpuTile *tile, uint32_t signs);
-
-/// Raises each of `rows` to the largest magnitude of its row of the tile, and
-/// each of `columns` to that of its column, ignoring NaN.
-void gqCpuRaiseToTileRows(const gqCpuTile *tile, float *rows);
-void gqCpuRaiseToTileColumns(const gqCpuTile *tile, float *columns);
-
-/// Adds the sum of each column, computed in the order of the rows, to `sums`.
-void gqCpuAddTileSums(const gqCpuTile *tile, float sums[GQ_CPU_TILE]);
 
 /// How a matrix is quantized.
 typedef struct gqCpuMethod {
@@ -91,18 +75,11 @@ typedef struct gqCpuTileDirection {
   int64_t first, pitch;
 } gqCpuTileDirection;
 
-/// Quantizes a tile in one direction. Writes the codes to `data`, whose rows
-/// are `stride` bytes apart: [rows, columns] or, where the format transposes
-/// columns, [columns, up(rows, 32)].
-void gqCpuQuantizeTile(const gqCpuTile *tile, gqCpuMethod method,
-                       const gqCpuTileDirection *direction, uint8_t *data,
-                       int64_t stride, gqCpuTileScales *scales);
-
 /// Codes of a tile, one per byte.
 typedef uint8_t gqCpuTileCodes[GQ_CPU_TILE][GQ_CPU_TILE];
 
 /// The codes and scales of a tile of nvfp4 in a direction of any kind
-/// (CpuSquares.c). Columns have up(rows, 32) codes: those of missing rows are
+/// (cpu/Squares.h). Columns have up(rows, 32) codes: those of missing rows are
 /// zero, but what a transform makes of a block with some rows are 16.
 void gqCpuQuantizeSquares(const gqCpuTile *tile, gqRecipe recipe,
                           const gqCpuTileDirection *direction,

@@ -13,8 +13,10 @@
 // While a failure is pending it does nothing.
 //
 // Large ops run on all cores, in the threads of OpenMP's runtime if the process
-// or the system has one: OMP_NUM_THREADS and the like apply. The bytes are the
-// same for any number of threads.
+// or the system has one: OMP_NUM_THREADS and the like apply. Loops use AVX2 or
+// AVX-512 if the machine has them; GQ_CPU_ISA in the environment (baseline,
+// avx2, avx512), read at the first op, chooses a lesser one. The bytes are the
+// same for any number of threads and any instruction set.
 //
 // What an op writes must not share a byte with any other of its operands; those
 // that it only reads may overlap. Rows that lie in the gaps between those of

@@ -1,16 +1,19 @@
-//===- CpuSquares.c - nvfp4 in a direction of any kind -------------------===//
+//===- Squares.h - nvfp4 in a direction of any kind --------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Stochastic rounding, transforms, blocks of 16 by 16, four over six, and outer
 // amaxes of rows and columns. All of these work on squares of 16 by 16, which
-// hold whole blocks of either direction.
+// hold whole blocks of either direction. It is what four over six is done with;
+// of all else Quantize.h has faster ways, which tests compare with this one.
 //
 //===----------------------------------------------------------------------===//
 
-#include "CpuClones.h"
-#include "CpuTiles.h"
+#ifndef GQ_LIB_RUNTIME_CPU_SQUARES_H
+#define GQ_LIB_RUNTIME_CPU_SQUARES_H
+
+#include "lib/Runtime/CpuTiles.h"
 
 #include "runtime_kernels/layout/Tile128x4.h"
 #include "runtime_kernels/scalers/Block.h"
@@ -142,10 +145,9 @@ GQ_DEV void quantizeSquare(const Square *square, gqRecipe recipe,
   }
 }
 
-GQ_CPU_CLONES
-void gqCpuQuantizeSquares(const gqCpuTile *tile, gqRecipe recipe,
-                          const gqCpuTileDirection *direction,
-                          gqCpuTileCodes codes, gqCpuTileScales *scales) {
+static void quantizeSquares(const gqCpuTile *tile, gqRecipe recipe,
+                            const gqCpuTileDirection *direction,
+                            gqCpuTileCodes codes, gqCpuTileScales *scales) {
   int64_t rows = tile->rows;
   if (direction->columnwise)
     rows = gq_dev_up(rows, GQ_CPU_TRANSPOSED_UNIT);
@@ -160,3 +162,5 @@ void gqCpuQuantizeSquares(const gqCpuTile *tile, gqRecipe recipe,
   if (kept < rows)
     memset(codes[kept], 0, (size_t)(rows - kept) * sizeof(codes[0]));
 }
+
+#endif // GQ_LIB_RUNTIME_CPU_SQUARES_H

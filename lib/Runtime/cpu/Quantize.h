@@ -1,0 +1,447 @@
+//===- Quantize.h - codes and scales of a tile -------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// In three steps, each a plain loop over a line of numbers, which compilers
+// turn into SIMD code: the largest magnitudes of blocks, their scales, the
+// codes. Rows are quantized a strip at a time, columns a row of blocks at a
+// time, so that what a step leaves is in the first-level cache for the next.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_LIB_RUNTIME_CPU_QUANTIZE_H
+#define GQ_LIB_RUNTIME_CPU_QUANTIZE_H
+
+#include "Codes.h"
+#include "Elements.h"
+#include "Squares.h"
+
+#include "runtime_kernels/scalers/Block.h"
+
+enum {
+  /// Rows of a strip, at least a block's; those of a square block.
+  STRIP = GQ_SQUARE_BLOCK,
+  /// The most blocks of a strip.
+  STRIP_BLOCKS = GQ_CPU_TILE * GQ_CPU_TILE_BLOCKS,
+};
+
+/// What a direction of a tile depends on; format and recipe are constants in
+/// the callers.
+typedef struct Method {
+  gqFormat format;
+  gqRecipe recipe;
+  gqFormatTraits traits;
+  const gqCpuTileDirection *direction;
+} Method;
+
+/// Only nvfp4 is rounded so.
+GQ_DEV bool isStochastic(const Method *m) {
+  return m->traits.scaleRule == GQ_SCALE_RULE_NVFP4 &&
+         m->direction->traits.rounding == GQ_ROUNDING_STOCHASTIC;
+}
+
+/// The scales and factors of `count` blocks. `outers` is null, or the outer
+/// scale of each.
+GQ_DEV void scaleBlocks(const Method *m, const float *amax, const float *outers,
+                        int64_t count, uint32_t *bits, float *factors) {
+  float outer = m->direction->outer;
+  if (outers)
+    for (int64_t i = 0; i < count; ++i) {
+      gq_dev_block_scale scale = gq_dev_block_scale_from_amax(
+          m->format, m->recipe, amax[i], outers[i]);
+      bits[i] = scale.bits;
+      factors[i] = scale.factor;
+    }
+  else
+    for (int64_t i = 0; i < count; ++i) {
+      gq_dev_block_scale scale =
+          gq_dev_block_scale_from_amax(m->format, m->recipe, amax[i], outer);
+      bits[i] = scale.bits;
+      factors[i] = scale.factor;
+    }
+}
+
+/// Random bytes of the elements of `count` blocks of 16, `step` elements apart:
+/// element j of block i has word number j / 4 of `words`, there the number i.
+GQ_DEV void drawBytes(const gqCpuTileDirection *direction, int64_t first,
+                      int64_t step, int64_t count,
+                      uint32_t words[4][GQ_CPU_TILE]) {
+  for (int64_t i = 0; i < count; ++i) {
+    gq_dev_random random = gq_dev_random_of_block(
+        direction->rng, direction->columnwise, first + i * step);
+    for (int w = 0; w < 4; ++w)
+      words[w][i] = random.words[w];
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// Of each `block` of a row of GQ_CPU_TILE elements. Neighbours are compared,
+/// then the largest of neighbours: compilers do that in vectors.
+GQ_DEV void rowAmax(const float *x, int64_t block, float *amax) {
+  float m[GQ_CPU_TILE], next[GQ_CPU_TILE];
+  for (int64_t i = 0; i < GQ_CPU_TILE; ++i)
+    m[i] = gq_dev_max(__builtin_fabsf(x[i]), 0.0f);
+  for (int64_t n = GQ_CPU_TILE / 2; n >= GQ_CPU_TILE / block; n /= 2) {
+    for (int64_t i = 0; i < n; ++i)
+      next[i] = gq_dev_max(m[2 * i], m[2 * i + 1]);
+    memcpy(m, next, (size_t)n * sizeof(float));
+  }
+  memcpy(amax, m, (size_t)(GQ_CPU_TILE / block) * sizeof(float));
+}
+
+/// Of each block of `count` rows, amax[row][block].
+GQ_DEV void rowAmaxes(const Method *m, const gqCpuTile *tile, int64_t first,
+                      int64_t count, float *amax) {
+  const int64_t block = m->traits.blockColumns;
+  int64_t blocks = tile->columns / block;
+  for (int64_t r = 0; r < count; ++r) {
+    float ofRow[GQ_CPU_TILE_BLOCKS];
+    rowAmax(tile->x[first + r], block, ofRow);
+    memcpy(amax + r * blocks, ofRow, (size_t)blocks * sizeof(float));
+  }
+  if (m->traits.blockRows == 1 && !gqDirectionHasSquares(&m->direction->traits))
+    return;
+  for (int64_t b = 0; b < blocks; ++b) {
+    float all = 0.0f;
+    for (int64_t r = 0; r < count; ++r)
+      all = gq_dev_max(amax[r * blocks + b], all);
+    for (int64_t r = 0; r < count; ++r)
+      amax[r * blocks + b] = all;
+  }
+}
+
+/// The outer scale of each block of rows that have one of their own; null if
+/// all have the same.
+GQ_DEV const float *rowOuters(const Method *m, int64_t first, int64_t count,
+                              int64_t blocks, float *outers) {
+  const float *amaxes = m->direction->outerAmaxes;
+  if (!amaxes)
+    return NULL;
+  for (int64_t r = 0; r < count; ++r) {
+    float outer = gq_dev_nvfp4_te_outer(amaxes[first + r]);
+    for (int64_t b = 0; b < blocks; ++b)
+      outers[r * blocks + b] = outer;
+  }
+  return outers;
+}
+
+/// The codes of a row from its blocks' factors.
+GQ_DEV void encodeRow(const Method *m, const float *x, const float *factors,
+                      int64_t columns, uint8_t *codes) {
+  const int64_t block = m->traits.blockColumns;
+  for (int64_t b = 0; b < columns / block; ++b) {
+    float factor = factors[b];
+    for (int64_t i = b * block; i < (b + 1) * block; ++i)
+      codes[i] = gq_dev_code_from_f32(m->format, x[i] * factor);
+  }
+}
+
+/// The same of nvfp4, rounded stochastically; the row begins at element
+/// `first`.
+GQ_DEV void encodeRowStochastically(const Method *m, const float *x,
+                                    const float *factors, int64_t first,
+                                    int64_t columns, uint8_t *codes) {
+  enum { BLOCK = GQ_DEV_NVFP4_BLOCK };
+  uint32_t words[4][GQ_CPU_TILE];
+  drawBytes(m->direction, first, BLOCK, columns / BLOCK, words);
+  for (int64_t b = 0; b < columns / BLOCK; ++b)
+    for (int64_t i = 0; i < BLOCK; ++i)
+      codes[b * BLOCK + i] = (uint8_t)gq_dev_e2m1_stochastic(
+          x[b * BLOCK + i] * factors[b], words[i / 4][b] >> i % 4 * 8 & 255);
+}
+
+GQ_DEV void quantizeRows(const Method *m, const gqCpuTile *tile, uint8_t *data,
+                         int64_t stride, gqCpuTileScales *scales) {
+  const gqFormatTraits traits = m->traits;
+  const gqCpuTileDirection *d = m->direction;
+  int64_t blocks = tile->columns / traits.blockColumns;
+  int64_t strip = traits.blockRows > STRIP ? traits.blockRows : STRIP;
+  for (int64_t first = 0; first < tile->rows; first += strip) {
+    int64_t count = tile->rows - first < strip ? tile->rows - first : strip;
+    float amax[STRIP_BLOCKS], outers[STRIP_BLOCKS], factors[STRIP_BLOCKS];
+    uint32_t bits[STRIP_BLOCKS];
+    uint8_t codes[GQ_CPU_TILE];
+    rowAmaxes(m, tile, first, count, amax);
+    scaleBlocks(m, amax, rowOuters(m, first, count, blocks, outers),
+                count * blocks, bits, factors);
+    for (int64_t r = 0; r < count; r += traits.blockRows)
+      memcpy(scales->bits[(first + r) / traits.blockRows], bits + r * blocks,
+             (size_t)blocks * sizeof(uint32_t));
+    for (int64_t r = 0; r < count; ++r) {
+      const float *x = tile->x[first + r];
+      prefetchRow(tile, first + r);
+      if (isStochastic(m))
+        encodeRowStochastically(m, x, factors + r * blocks,
+                                d->first + (first + r) * d->pitch,
+                                tile->columns, codes);
+      else
+        encodeRow(m, x, factors + r * blocks, tile->columns, codes);
+      uint8_t *to = data + (first + r) * stride;
+      if (traits.dataBits == 4)
+        packPairs(codes, tile->columns / 2, to);
+      else
+        memcpy(to, codes, (size_t)tile->columns);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+/// Of the blocks of `count` rows from row `first` on, one in each column.
+GQ_DEV void columnAmaxes(const Method *m, const gqCpuTile *tile, int64_t first,
+                         int64_t count, float *amax) {
+  memset(amax, 0, GQ_CPU_TILE * sizeof(float));
+  raiseToColumns(tile, first, count, amax);
+  int64_t width = m->traits.blockRows;
+  if (gqDirectionHasSquares(&m->direction->traits))
+    width = GQ_SQUARE_BLOCK;
+  if (width > 1)
+    for (int64_t c = 0; c < tile->columns; c += width) {
+      float all = gq_dev_f32_amax(amax + c, (int)width);
+      for (int64_t i = 0; i < width; ++i)
+        amax[c + i] = all;
+    }
+}
+
+GQ_DEV const float *columnOuters(const Method *m, int64_t columns,
+                                 float *outers) {
+  const float *amaxes = m->direction->outerAmaxes;
+  if (!amaxes)
+    return NULL;
+  for (int64_t c = 0; c < columns; ++c)
+    outers[c] = gq_dev_nvfp4_te_outer(amaxes[c]);
+  return outers;
+}
+
+/// The codes of `count` rows from row `first` on.
+GQ_DEV void encodeColumns(const Method *m, const gqCpuTile *tile,
+                          const float *factors, int64_t first, int64_t count,
+                          gqCpuTileCodes codes) {
+  uint32_t words[4][GQ_CPU_TILE];
+  const gqCpuTileDirection *d = m->direction;
+  if (isStochastic(m)) {
+    drawBytes(d, d->first + first * d->pitch, 1, tile->columns, words);
+    for (int64_t i = 0; i < count; ++i) {
+      prefetchRow(tile, first + i);
+      for (int64_t c = 0; c < tile->columns; ++c)
+        codes[first + i][c] =
+            (uint8_t)gq_dev_e2m1_stochastic(tile->x[first + i][c] * factors[c],
+                                            words[i / 4][c] >> i % 4 * 8 & 255);
+    }
+    return;
+  }
+  for (int64_t r = first; r < first + count; ++r) {
+    prefetchRow(tile, r);
+    for (int64_t c = 0; c < tile->columns; ++c)
+      codes[r][c] = gq_dev_code_from_f32(m->format, tile->x[r][c] * factors[c]);
+  }
+}
+
+/// Stores codes of columns, those of missing rows too.
+GQ_DEV void storeColumns(const gqCpuTile *tile, gqFormatTraits traits,
+                         gqCpuTileCodes codes, uint8_t *data, int64_t stride) {
+  int64_t paddedRows = gq_dev_up(tile->rows, GQ_CPU_TRANSPOSED_UNIT);
+  if (traits.transposes)
+    storeTransposedCodes(codes, traits.dataBits, paddedRows, tile->columns,
+                         data, stride);
+  else
+    storeCodes(codes, traits.dataBits, tile->rows, tile->columns, data, stride);
+}
+
+GQ_DEV void quantizeColumns(const Method *m, const gqCpuTile *tile,
+                            uint8_t *data, int64_t stride,
+                            gqCpuTileScales *scales) {
+  const gqFormatTraits traits = m->traits;
+  int64_t paddedRows = gq_dev_up(tile->rows, GQ_CPU_TRANSPOSED_UNIT);
+  float amax[GQ_CPU_TILE], outerScales[GQ_CPU_TILE], factors[GQ_CPU_TILE];
+  uint32_t bits[GQ_CPU_TILE];
+  gqCpuTileCodes codes;
+  const float *outers = columnOuters(m, tile->columns, outerScales);
+  for (int64_t r = 0; r < paddedRows; r += traits.blockColumns) {
+    int64_t rows = tile->rows - r;
+    rows = rows < 0                     ? 0
+           : rows < traits.blockColumns ? rows
+                                        : traits.blockColumns;
+    columnAmaxes(m, tile, r, rows, amax);
+    scaleBlocks(m, amax, outers, tile->columns, bits, factors);
+    for (int64_t c = 0; c < tile->columns; ++c)
+      scales->bits[c / traits.blockRows][r / traits.blockColumns] = bits[c];
+    encodeColumns(m, tile, factors, r, rows, codes);
+  }
+  memset(codes[tile->rows], 0,
+         (size_t)(paddedRows - tile->rows) * sizeof(codes[0]));
+  storeColumns(tile, traits, codes, data, stride);
+}
+
+//===----------------------------------------------------------------------===//
+// Either
+//===----------------------------------------------------------------------===//
+
+/// Format and recipe are constants in the callers. Formats other than nvfp4
+/// have one formula for all recipes.
+GQ_DEV void quantizeAs(gqFormat format, gqRecipe recipe, const gqCpuTile *tile,
+                       const gqCpuTileDirection *direction, uint8_t *data,
+                       int64_t stride, gqCpuTileScales *scales) {
+  const Method m = {format, recipe, gqFormatGetTraits(format), direction};
+  if (direction->columnwise)
+    quantizeColumns(&m, tile, data, stride, scales);
+  else
+    quantizeRows(&m, tile, data, stride, scales);
+}
+
+/// By squares, for four over six.
+static void quantizeBySquares(const gqCpuTile *tile, gqRecipe recipe,
+                              const gqCpuTileDirection *direction,
+                              uint8_t *data, int64_t stride,
+                              gqCpuTileScales *scales) {
+  gqCpuTileCodes codes;
+  quantizeSquares(tile, recipe, direction, codes, scales);
+  if (direction->columnwise)
+    storeColumns(tile, gqFormatGetTraits(GQ_FORMAT_NVFP4), codes, data, stride);
+  else
+    storeCodes(codes, GQ_E2M1_BITS, tile->rows, tile->columns, data, stride);
+}
+
+/// Quantizes a tile in one direction. Writes the codes to `data`, whose rows
+/// are `stride` bytes apart: [rows, columns] or, where the format transposes
+/// columns, [columns, up(rows, 32)].
+static void quantizeTile(const gqCpuTile *tile, gqCpuMethod method,
+                         const gqCpuTileDirection *direction, uint8_t *data,
+                         int64_t stride, gqCpuTileScales *scales) {
+  memset(scales, 0, sizeof(*scales));
+  if (direction->traits.fourOverSix != GQ_FOUR_OVER_SIX_NONE) {
+    quantizeBySquares(tile, method.recipe, direction, data, stride, scales);
+    return;
+  }
+  gqCpuTile transformed;
+  if (direction->traits.transform != GQ_TRANSFORM_NONE) {
+    transformed = *tile;
+    transformTile(&transformed, direction->traits.signs);
+    tile = &transformed;
+  }
+  switch (method.format) {
+#define GQ_QUANTIZE(VALUE, NAME, ...)                                          \
+  case GQ_FORMAT_##NAME:                                                       \
+    if (gqFormatGetTraits(GQ_FORMAT_##NAME).scaleRule ==                       \
+            GQ_SCALE_RULE_NVFP4 &&                                             \
+        method.recipe == GQ_RECIPE_TE)                                         \
+      quantizeAs(GQ_FORMAT_##NAME, GQ_RECIPE_TE, tile, direction, data,        \
+                 stride, scales);                                              \
+    else                                                                       \
+      quantizeAs(GQ_FORMAT_##NAME, GQ_RECIPE_NVFUSER, tile, direction, data,   \
+                 stride, scales);                                              \
+    return;
+    GQ_ALL_FORMATS(GQ_QUANTIZE)
+#undef GQ_QUANTIZE
+  case GQ_FORMAT_NONE: // Not an op's that quantizes.
+    break;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// A job of tiles
+//===----------------------------------------------------------------------===//
+
+static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
+
+/// Stores the scales of the tile at (row, column).
+static void storeScales(gqCpuMethod method, bool columnwise,
+                        const gqCpuDirection *direction, const gqCpuTile *tile,
+                        int64_t row, int64_t column,
+                        const gqCpuTileScales *scales) {
+  // A tile's own scales; and those before it, in either dimension.
+  gqCpuScaleExtents own = gqCpuGetScaleExtents(method.format, columnwise,
+                                               tile->rows, tile->columns);
+  gqCpuScaleExtents before =
+      gqCpuGetScaleExtents(method.format, columnwise, row, column);
+  if (method.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4) {
+    gqCpuStoreScaleTiles(
+        scales, own.columns,
+        direction->scales + gq_dev_tile128x4_offset(before.rows, before.columns,
+                                                    direction->scaleStride));
+    return;
+  }
+  bool wide = gqFormatGetTraits(method.format).scaleType == GQ_F32;
+  for (int64_t i = 0; i < own.rows; ++i)
+    for (int64_t j = 0; j < own.columns; ++j) {
+      int64_t to =
+          (before.rows + i) * direction->scaleStride + before.columns + j;
+      if (wide)
+        ((float *)direction->scales)[to] =
+            gq_dev_f32_from_bits(scales->bits[i][j]);
+      else
+        direction->scales[to] = (uint8_t)scales->bits[i][j];
+    }
+}
+
+/// Quantizes the tile at (row, column) in a direction, if that is wanted.
+static void quantizeDirection(gqCpuMethod method,
+                              const gqCpuDirection *direction,
+                              const gqCpuTile *tile, int64_t row,
+                              int64_t column) {
+  if (!direction->data)
+    return;
+  bool columnwise = direction->how.columnwise;
+  gqFormatTraits traits = gqFormatGetTraits(method.format);
+  bool transposed = columnwise && traits.transposes;
+  int64_t dataRow = transposed ? column : row;
+  int64_t dataColumn = transposed ? row : column;
+  gqCpuTileScales scales;
+  gqCpuTileDirection how = direction->how;
+  how.first += row * how.pitch + column;
+  if (how.outerAmaxes)
+    how.outerAmaxes += columnwise ? column : row;
+  quantizeTile(tile, method, &how,
+               direction->data + dataRow * direction->stride +
+                   dataColumn * traits.dataBits / 8,
+               direction->stride, &scales);
+  if (direction->scales)
+    storeScales(method, columnwise, direction, tile, row, column, &scales);
+}
+
+static void storeSums(const float *sums, int64_t column, int64_t count,
+                      const gqBuffer *dbias) {
+  for (int64_t c = 0; c < count; ++c)
+    if (dbias->type == GQ_F32)
+      ((float *)dbias->data)[column + c] = sums[c];
+    else
+      ((uint16_t *)dbias->data)[column + c] =
+          dbias->type == GQ_BF16 ? gq_dev_bf16_from_f32(sums[c])
+                                 : gq_dev_f16_from_f32(sums[c]);
+}
+
+static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
+  int64_t endRow = job->row + job->rows;
+  bool hasDbias = !gqBufferIsAbsent(&q->dbias);
+  float amax = 0.0f;
+  for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
+    int64_t column = job->column + i;
+    int64_t columns = tileColumns(job, i);
+    float sums[GQ_CPU_TILE] = {0};
+    for (int64_t row = job->row; row < endRow; row += GQ_CPU_TILE) {
+      gqCpuTile tile;
+      tile.rows = least(endRow - row, GQ_CPU_TILE);
+      tile.columns = columns;
+      loadTile(&q->input, &q->rowIndices, row, column,
+               tileColumns(job, i + GQ_CPU_TILE), &tile);
+      if (q->amax)
+        amax = gq_dev_max(tileAmax(&tile), amax);
+      if (hasDbias)
+        addSums(&tile, sums);
+      quantizeDirection(q->method, &q->rowwise, &tile, row, column);
+      quantizeDirection(q->method, &q->columnwise, &tile, row, column);
+    }
+    if (hasDbias)
+      storeSums(sums, column, columns, &q->dbias);
+  }
+  if (q->amax)
+    gqCpuRaise(q->amax, amax);
+}
+
+#endif // GQ_LIB_RUNTIME_CPU_QUANTIZE_H
