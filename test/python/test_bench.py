@@ -35,6 +35,7 @@ OPERATORS = {
     "te-bf16-columns-hadamard": 2 + NVFP4,
     "te-bf16-columns-gradient": 2 + NVFP4,
     "silu-quantize-bf16": 4 + NVFP4,
+    "silu-fastmath-quantize-bf16": 4 + NVFP4,
     "gather-quantize-bf16": 2 + NVFP4,
     "mxfp8-bf16": 2 + MXFP8,
     "mxfp8-bf16-dbias": 2 + MXFP8,

@@ -28,6 +28,18 @@ static const Producer siluTimesUp = {
        "    %product = arith.mulf %silu, %up : f32\n"
        "    %r = arith.truncf %product : f32 to bf16\n"};
 
+/// The same by the functions of the chip, which are not rounded.
+static const Producer fastSiluTimesUp = {
+    2, "    %one = arith.constant 1.0 : f32\n"
+       "    %gate = arith.extf %u : bf16 to f32\n"
+       "    %up = arith.extf %v : bf16 to f32\n"
+       "    %neg = arith.negf %gate : f32\n"
+       "    %exp = math.exp %neg fastmath<afn> : f32\n"
+       "    %den = arith.addf %exp, %one : f32\n"
+       "    %silu = arith.divf %gate, %den fastmath<arcp,afn> : f32\n"
+       "    %product = arith.mulf %silu, %up : f32\n"
+       "    %r = arith.truncf %product : f32 to bf16\n"};
+
 static const Producer silu = {1, "    %one = arith.constant 1.0 : f32\n"
                                  "    %in = arith.extf %u : bf16 to f32\n"
                                  "    %neg = arith.negf %in : f32\n"
@@ -94,6 +106,8 @@ const Operator operators[] = {
     {"te-bf16-columns-gradient", GQ_BF16, NVFP4,
      HAS_COLUMNS | HAS_OUTER_AMAX | HAS_HADAMARD | HAS_STOCHASTIC, NULL, 0},
     {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp, 0},
+    {"silu-fastmath-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &fastSiluTimesUp,
+     0},
     {"gather-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_GATHER, NULL, 0},
     {"mxfp8-bf16", GQ_BF16, MXFP8, HAS_ROWS, NULL, 0},
     {"mxfp8-bf16-dbias", GQ_BF16, MXFP8, HAS_ROWS | HAS_DBIAS, NULL, 0},

@@ -473,7 +473,10 @@ def Gq_GroupedBlockQuantizeOp
     several inputs, element by element. `maps` then says which element of each
     input belongs to the element (m, k): the identity, a broadcast of a column
     `(m, k) -> (m)` or of a row `(m, k) -> (k)`, or a scalar `(m, k) -> ()`. The
-    value that the region yields is quantized in the precision of its type.
+    value that the region yields is quantized in the precision of its type. Its
+    operations are what their `fastmath` flags allow: on a GPU, `afn` of
+    `math.exp` and `arcp,afn` of `arith.divf` choose the chip's approximations;
+    without flags quotients are rounded to nearest even.
 
     ```mlir
     %q, %sf = gq.grouped_block_quantize format(nvfp4)
