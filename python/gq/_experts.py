@@ -144,6 +144,8 @@ class QuantizedExperts(torch.nn.Module):
         self.format, self.recipe, self.activation = format, recipe, activation
         self.weighs_inputs = weighs_inputs
         self.num_experts = up.shape[0]
+        every = torch.arange(self.num_experts + 1, device=up.device)
+        self.register_buffer("experts_and_end", every, persistent=False)
         self._b_format = _weight_format(format)
         for name, w, bias in ("up", up, up_bias), ("down", down, down_bias):
             w, amax = w.detach().contiguous(), None
@@ -223,19 +225,26 @@ class QuantizedExperts(torch.nn.Module):
           [T, K] of the type of hidden_states.
         """
         tokens, chosen = top_k_index.shape
-        experts, order = torch.sort(top_k_index.reshape(-1), stable=True)
-        bounds = torch.arange(self.num_experts + 1, device=experts.device)
-        offsets = torch.searchsorted(experts, bounds, out_int32=True)
+        experts, weights = top_k_index.reshape(-1), top_k_weights.reshape(-1)
+        # At few tokens a layer is as fast as it has few kernels.
+        order = torch.zeros_like(experts)
+        if tokens * chosen > 1:
+            experts, order = torch.sort(experts, stable=True)
+            weights = weights[order]
+        offsets = torch.searchsorted(experts, self.experts_and_end, out_int32=True)
         rows = order if chosen == 1 else order // chosen
-        weights = top_k_weights.reshape(-1)[order].float()
         factors = {
-            "up_row_scales" if self.weighs_inputs else "down_row_scales": weights
+            "up_row_scales"
+            if self.weighs_inputs
+            else "down_row_scales": weights.float()
         }
         y = self.grouped(hidden_states, offsets, rows, **factors)
+        if tokens == 1:
+            return y.sum(0, keepdim=True) if chosen > 1 else y
+        if chosen == 1:
+            return torch.empty_like(y).index_copy_(0, order, y)
         inverse = torch.empty_like(order)
         inverse[order] = torch.arange(order.shape[0], device=order.device)
-        if chosen == 1:
-            return y[inverse]
         # One kernel that reads the rows of a token where they are and adds them up.
         return torch.nn.functional.embedding_bag(
             inverse.reshape(tokens, chosen), y, mode="sum"

@@ -58,8 +58,8 @@ class Experts(torch.nn.Module):
         return y[order.argsort()].view(-1, self.chosen, K).sum(1)
 
 
-def export(module, *inputs):
-    rows = torch.export.Dim("rows", min=2)
+def export(module, *inputs, rows=None):
+    rows = rows or torch.export.Dim("rows", min=2)
     shapes = tuple({x.dim() - 2: rows} for x in inputs)
     with torch.no_grad():
         return torch.export.export(module, inputs, dynamic_shapes=shapes)
@@ -256,7 +256,8 @@ if torch_models.transformers:
             block = model.model.layers[1]
             block = block.feed_forward if llama else block.mlp
             x = random(2, 37, K)
-            program = export(block, x)
+            # torch 2.11 finds a bound of its own for the rows of Llama 4.
+            program = export(block, x, rows=torch.export.Dim.AUTO)
             first = (lambda y: y[0]) if llama else (lambda y: y)
             with torch.no_grad():
                 expected = first(block(x))

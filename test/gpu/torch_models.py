@@ -118,16 +118,17 @@ def experts_against_float64():
     """Token by token in float64, of the dequantized operands: formats, recipes, biases,
     an activation without a gate, weights of inputs, experts that there are not."""
     torch.manual_seed(0)
-    tokens, chosen, experts, k, i = 50, 3, 6, 256, 128
+    chosen, experts, k, i = 3, 6, 256, 128
     cases = [(f, None, {}) for f in BOUNDS]
     cases += [
         ("nvfp4", "te", {}), ("mxfp8_e4m3", None, {"weighs_inputs": True}),
         ("nvfp4", "te", {"weighs_inputs": True}), ("mxfp8_e4m3", None, {"bias": True}),
         ("mxfp8_e4m3", None, {"activation": "relu2"}), ("nvfp4", None, {"chosen": 1}),
+        ("nvfp4", None, {"tokens": 1}), ("nvfp4", None, {"tokens": 1, "chosen": 1}),
     ]  # fmt: skip
     for format, recipe, options in cases:
         options = dict(options)
-        j = options.pop("chosen", chosen)
+        tokens, j = options.pop("tokens", 50), options.pop("chosen", chosen)
         activation = options.get("activation", "silu_and_mul")
         n = i if activation == "relu2" else 2 * i
         up, down = weights(experts, n, k), weights(experts, k, i)
@@ -142,34 +143,35 @@ def experts_against_float64():
         )
         x = torch.randn(tokens, k, device=WHERE).bfloat16()
         index = torch.rand(tokens, experts, device=WHERE).topk(j).indices
-        index[7, 0] = experts  # Of another rank.
+        if tokens > 1:
+            index[7, 0] = experts  # Of another rank.
         weight = torch.rand(tokens, j, device=WHERE)
         found = layer(x, index, weight)
         whole = torch.tensor([0, tokens], dtype=torch.int32, device=WHERE)
         xq = dequantized(x, whole, format, recipe)
         wu, wd = (dequantized_weights(w, format, recipe) for w in (up, down))
+        # A row for each token and choice, in their order; none of expert E.
+        there = (index < experts).flatten().nonzero().flatten()
+        e, t = index.flatten()[there], there // j
+        factor = weight.flatten()[there, None].double()
+        h = torch.einsum("mnk,mk->mn", wu[e], xq[t])
+        if layer.weighs_inputs:
+            h = h * factor
+        h = h + (0 if biases is None else biases[0][e].double())
+        h = h.bfloat16().float()
+        if activation == "relu2":
+            h = h.relu() ** 2
+        else:
+            gate, value = h.chunk(2, 1)
+            h = torch.nn.functional.silu(gate) * value
+        one = torch.tensor([0, len(e)], dtype=torch.int32, device=WHERE)
+        h = dequantized(h.bfloat16(), one, format, recipe)
+        y = torch.einsum("mkn,mn->mk", wd[e], h)
+        if not layer.weighs_inputs:
+            y = y * factor
+        y = y + (0 if biases is None else biases[1][e].double())
         expected = torch.zeros(tokens, k, dtype=torch.float64, device=WHERE)
-        for t in range(tokens):
-            for c in range(j):
-                e = index[t, c].item()
-                if e == experts:
-                    continue
-                h = wu[e] @ xq[t]
-                if layer.weighs_inputs:
-                    h = h * weight[t, c]
-                h = h + (0 if biases is None else biases[0][e].double())
-                h = h.bfloat16().float()
-                if activation == "relu2":
-                    h = h.relu() ** 2
-                else:
-                    gate, value = h.chunk(2)
-                    h = torch.nn.functional.silu(gate) * value
-                one = torch.tensor([0, 1], dtype=torch.int32, device=WHERE)
-                y = wd[e] @ dequantized(h.bfloat16()[None], one, format, recipe)[0]
-                if not layer.weighs_inputs:
-                    y = y * weight[t, c]
-                y = y + (0 if biases is None else biases[1][e].double())
-                expected[t] += y.bfloat16()
+        expected.index_add_(0, t, y.bfloat16().double())
         # A sum in another order is rounded to another code now and then.
         error = relative(found, expected)
         assert error < 1e-2, (format, recipe, options, error)
@@ -279,9 +281,7 @@ if transformers:
                     error = relative(quantized(tokens).logits, expected)
                 print(f"  {name} {format}: {error:.4f}, own routing {free:.4f},"
                       f" without experts {matters:.2f}")  # fmt: skip
-                assert error < bound and free < 1.5 * bound and 2 * error < matters, (
-                    name
-                )
+                assert error < bound and free < 2 * bound and 2 * error < matters, name
             raises(gq.Error, "expected a model with experts, found none",
                    gq.torch.quantize_, quantized, format)  # fmt: skip
 
