@@ -69,7 +69,8 @@ SHAPES = [(5, 128, 9), (130, 256, 3), (1, 128, 1)]
 
 
 # Parts of a report.
-MACHINE = """{"date": "", "groupMultiple": 1, "machine": {"target": "", "name": "",
+MACHINE = """{"date": "", "groupMultiple": 1, "groupSizes": "equal",
+              "capacity": 1, "machine": {"target": "", "name": "",
               "chip": null, "driver": null, "cuda": null},"""
 COPIES = '"copies": [{"bytes": 1, "microseconds": 1}],'
 ROW = """{"operator": "", "rows": 1, "columns": 16, "groups": 1, "bytes": 1,
@@ -98,7 +99,8 @@ def test_json(measured):
     report = json.loads((measured[1] / "bench.json").read_text())
     assert report["gq"] and report["date"].endswith("Z")
     assert report["machine"]["target"] == "cpu" and report["machine"]["name"]
-    assert report["groupMultiple"] == 1
+    assert report["groupMultiple"] == report["capacity"] == 1
+    assert report["groupSizes"] == "uneven"
     assert report["machine"].keys() == {"target", "name", "chip", "driver", "cuda"}
     peak = max(copy["terabytesPerSecond"] for copy in report["copies"])
     assert report["peakTerabytesPerSecond"] == peak > 0
@@ -242,6 +244,23 @@ def test_group_multiple(tmp_path):
     assert json.loads((tmp_path / "bench.json").read_text())["groupMultiple"] == 128
 
 
+@pytest.mark.parametrize("sizes", ["uneven", "equal", "zipf"])
+def test_groups_of_other_sizes(sizes, tmp_path):
+    """With rows in no group, which count as nothing."""
+    done = bench("--target=cpu", "--operator=delayed-e4m3-bf16-both",
+                 "--shape=600x64x3", f"--group-sizes={sizes}", "--capacity=2",
+                 "--json", tmp_path / "bench.json")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (f"{sizes} groups\n" in done.stdout) == (sizes != "uneven")
+    assert "2 times the rows that are in groups\n" in done.stdout
+    report = json.loads((tmp_path / "bench.json").read_text())
+    assert report["groupSizes"] == sizes and report["capacity"] == 2
+    assert report["rows"][0]["rows"] == 600
+    assert report["rows"][0]["bytes"] == 600 * 64 * 4
+    again = bench("--from", tmp_path / "bench.json", "--svg", tmp_path / "bench.svg")
+    assert again.returncode == 0, again.stderr
+
+
 def test_unwritten_outputs(tmp_path):
     """The kernels of the fake driver do nothing: there is no result, and what
     was measured so far is written."""
@@ -270,6 +289,8 @@ def test_unwritten_outputs(tmp_path):
         (["--shape=8x32"], "--shape=8x32: expected MxKxG"),
         (["--group-multiple=0"], "--group-multiple=0: expected a number of rows"),
         (["--group-multiple=8x"], "--group-multiple=8x: expected a number of rows"),
+        (["--group-sizes=big"], "--group-sizes=big: expected uneven, equal or zipf"),
+        (["--capacity=0"], "--capacity=0: expected a number from 1 to 64"),
         (["now"], "'now' is no option"),
         (["--from", "no-such-file"], "no-such-file: No such file or directory"),
         (["--target=cuda"], "no CUDA driver"),
@@ -286,9 +307,11 @@ def test_refused(options, message):
     [
         ("", "(line"),
         ("[]", "not a report of gq-bench"),
-        ('{"date": "", "groupMultiple": 1, "machine": {}, "copies": [], "rows": []}',
+        ('{"date": "", "groupMultiple": 1, "groupSizes": "equal", "capacity": 1,'
+         ' "machine": {}, "copies": [], "rows": []}',
          "not a report of gq-bench"),
         (MACHINE + '"copies": [], "rows": []}', "no copies"),
+        (MACHINE.replace("equal", "big") + '"copies": [], "rows": []}', "groupSizes"),
         (MACHINE + COPIES + '"rows": [{"operator": 1}]}', "not a report of gq-bench"),
         (MACHINE + COPIES + '"rows": [' + ROW % 1 + "," + ROW % 0 + "]}", "not positive"),
     ],

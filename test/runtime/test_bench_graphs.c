@@ -37,8 +37,9 @@ static void checkLaunches(const Operator *op, bool isSeparate, int expected) {
   Graph graph, all;
   Problem problem;
   Path path = {.graph = &graph, .problem = &problem};
-  assert_true(shapeInit(&shape, /*rows=*/200, /*columns=*/128, /*groups=*/3,
-                        /*groupMultiple=*/1));
+  const Grouping grouping = {.multiple = 1, .capacity = 1};
+  assert_true(shapeInit(&shape, /*groupRows=*/200, /*columns=*/128,
+                        /*groups=*/3, &grouping));
   assert_true(graphCreate(op, &shape, isSeparate, &graph));
   assert_true(graphCreate(op, &shape, /*isSeparate=*/true, &all));
   check(gqCompile(graph.text, strlen(graph.text), &options, &path.executable));
@@ -65,8 +66,9 @@ static void testGroups(void **state) {
   (void)state;
   for (int64_t multiple = 1; multiple <= 256; multiple *= 16) {
     Shape shape;
-    assert_true(shapeInit(&shape, /*rows=*/1000, /*columns=*/64, /*groups=*/9,
-                          multiple));
+    const Grouping grouping = {.multiple = multiple, .capacity = 1};
+    assert_true(shapeInit(&shape, /*groupRows=*/1000, /*columns=*/64,
+                          /*groups=*/9, &grouping));
     int64_t scaleRows = 0;
     assert_int_equal(shape.offsets[0], 0);
     for (int e = 0; e < 9; ++e) {
@@ -103,12 +105,12 @@ static void testFused(void **state) {
 
 /// A fill and a loop sum up padded rows; rows by themselves are quantized and
 /// laid out; directions have an op each. A product, a gradient of weights, a
-/// dequantization or an amax is one op in either form.
+/// dequantization but for what follows it, or an amax is one op in either form.
 static int separateLaunches(const Operator *op) {
+  int activation = op->producer || op->parts & HAS_GATHER;
   if (op->parts &
       (HAS_PRODUCT | HAS_GRADIENT | IS_DEQUANTIZED | IS_AMAX | IS_OFFSETS))
-    return fusedLaunches(op);
-  int activation = op->producer || op->parts & HAS_GATHER;
+    return fusedLaunches(op) + activation;
   if (op->parts & (HAS_DELAYED_SCALE | HAS_CURRENT_SCALE | HAS_TOKENS))
     return amaxLaunches(op, /*isSeparate=*/true) +
            ((op->parts & HAS_BOTH) == HAS_BOTH ? 2 : 1);

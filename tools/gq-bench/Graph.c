@@ -176,7 +176,7 @@ double operatorBytes(const Operator *op, const Shape *shape) {
   if (!hasOneScale(traits))
     direction += (double)gqElementTypeSize(traits.scaleType) /
                  (double)traits.blockColumns;
-  double rows = (double)shape->rows;
+  double rows = (double)shape->groupRows;
   if (op->parts & IS_OFFSETS) // Counts, and both offsets.
     return 4 * (3 * (double)shape->groups + 1);
   if (op->parts & HAS_PRODUCT) {
@@ -217,19 +217,48 @@ double operatorBytes(const Operator *op, const Shape *shape) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Each group has 64 to 191 of all the parts.
-static void drawGroups(Shape *shape, const int64_t *parts, int64_t sum) {
-  int64_t before = 0, end = 0, scaleRow = 0, unit = shape->groupMultiple;
+const char *const groupSizesNames[NUM_GROUP_SIZES] = {"uneven", "equal",
+                                                      "zipf"};
+
+bool groupSizesFind(const char *name, GroupSizes *sizes) {
+  for (int i = 0; i < NUM_GROUP_SIZES; ++i)
+    if (strcmp(name, groupSizesNames[i]) == 0) {
+      *sizes = (GroupSizes)i;
+      return true;
+    }
+  return false;
+}
+
+/// How many of all the parts each group has; returns their sum.
+static int64_t drawParts(int64_t *parts, int64_t groups, GroupSizes sizes,
+                         uint32_t *state) {
+  int64_t sum = 0;
+  for (int64_t e = 0; e < groups; ++e)
+    sum += parts[e] = sizes == GROUPS_UNEVEN  ? 64 + valuesRandom(state) % 128
+                      : sizes == GROUPS_EQUAL ? 1
+                                              : (1 << 20) / (e + 1);
+  for (int64_t e = 0; sizes == GROUPS_ZIPF && e < groups; ++e) {
+    int64_t other = valuesRandom(state) % (e + 1), part = parts[e];
+    parts[e] = parts[other];
+    parts[other] = part;
+  }
+  return sum;
+}
+
+static void drawGroups(Shape *shape, const int64_t *parts, int64_t sum,
+                       int64_t unit) {
+  int64_t before = 0, end = 0, scaleRow = 0;
   for (int64_t e = 0; e < shape->groups; ++e) {
     int64_t begin = end;
     before += parts[e];
-    end = before < sum ? before * shape->rows / sum / unit * unit : shape->rows;
+    end = before < sum ? before * shape->groupRows / sum / unit * unit
+                       : shape->groupRows;
     shape->offsets[e] = (int32_t)begin;
     shape->scaleOffsets[e] = (int32_t)scaleRow;
     shape->counts[e] = (int32_t)(end - begin);
     scaleRow += (end - begin + 127) / 128 * 128;
   }
-  shape->offsets[shape->groups] = (int32_t)shape->rows;
+  shape->offsets[shape->groups] = (int32_t)shape->groupRows;
   shape->scaleRows = scaleRow;
 }
 
@@ -241,12 +270,13 @@ static void shuffleRows(Shape *shape, uint32_t *state) {
   }
 }
 
-bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
-               int64_t groupMultiple) {
+bool shapeInit(Shape *shape, int64_t groupRows, int64_t columns, int64_t groups,
+               const Grouping *grouping) {
+  int64_t rows = groupRows * grouping->capacity;
   *shape = (Shape){.rows = rows,
+                   .groupRows = groupRows,
                    .columns = columns,
-                   .groups = groups,
-                   .groupMultiple = groupMultiple};
+                   .groups = groups};
   size_t count = (size_t)groups;
   shape->offsets = calloc(count + 1, sizeof(int32_t));
   shape->scaleOffsets = calloc(count, sizeof(int32_t));
@@ -258,10 +288,8 @@ bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
                    shape->rowIndices && shape->perGroup && parts;
   if (allocated) {
     uint32_t state = 1;
-    int64_t sum = 0;
-    for (int64_t e = 0; e < groups; ++e)
-      sum += parts[e] = 64 + valuesRandom(&state) % 128;
-    drawGroups(shape, parts, sum);
+    int64_t sum = drawParts(parts, groups, grouping->sizes, &state);
+    drawGroups(shape, parts, sum, grouping->multiple);
     shuffleRows(shape, &state);
     for (int64_t e = 0; e < groups; ++e)
       // Values are below 4.
@@ -784,6 +812,11 @@ static const char *directionOf(Builder *b, bool columnwise) {
 }
 
 /// The same by an op of rows, or columns. dbias is of the last one.
+/// Where there are rows in no group, they are left alone.
+static const char *rowsOf(const Builder *b) {
+  return b->shape->rows > b->shape->groupRows ? " rows(grouped)" : "";
+}
+
 static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
   FILE *text = b->text;
   const char *c = columnwise ? "c" : "";
@@ -800,12 +833,12 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
              columnwise ? b->perColumn : b->perRow);
   bool isTe = has(b, HAS_OUTER_AMAX) || has(b, HAS_TOKENS);
   fprintf(text,
-          "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s%s\n"
+          "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s%s%s\n"
           "      ins(%s : %s) groups(%s) %s%s\n"
           "      %souts(%%%sq0, %%%st0 : %s, %s)",
           c, c, hasDbias ? ", %b" : "", b->traits.name,
-          isTe ? " recipe(te)" : "", directionOf(b, columnwise), input,
-          b->input, columnwise ? b->columnGroups : b->groups, outer,
+          isTe ? " recipe(te)" : "", rowsOf(b), directionOf(b, columnwise),
+          input, b->input, columnwise ? b->columnGroups : b->groups, outer,
           columnwise && has(b, HAS_STOCHASTIC)
               ? " rng_state(%rng : tensor<2xi64>)"
               : "",
@@ -821,11 +854,11 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
 static void printScaledOp(Builder *b, const char *input, bool columnwise) {
   FILE *text = b->text;
   bool delayed = has(b, HAS_DELAYED_SCALE);
-  fprintf(text, "  %s = gq.grouped_quantize format(%s)\n",
+  fprintf(text, "  %s = gq.grouped_quantize format(%s)%s\n",
           columnwise ? "%cq"
           : delayed  ? "%q, %m, %i"
                      : "%q, %i",
-          b->traits.name);
+          b->traits.name, rowsOf(b));
   fprintf(text, "      ins(%s : %s) groups(%s) %s\n", input, b->input,
           b->columnGroups, b->outer);
   if (columnwise) {
@@ -847,11 +880,12 @@ static void printScaledOp(Builder *b, const char *input, bool columnwise) {
 static void printAmax(Builder *b) {
   bool rows = hasAmaxes(b, HAS_ROWS), columns = hasAmaxes(b, HAS_COLUMNS);
   const char *comma = rows && columns ? ", " : "";
-  fprintf(b->text, "  %s%s%s = gq.grouped_amax ins(%%x : %s) groups(%s)\n     ",
+  fprintf(b->text,
+          "  %s%s%s = gq.grouped_amax%s ins(%%x : %s) groups(%s)\n     ",
           rows      ? "%r"
           : columns ? ""
                     : "%m",
-          comma, columns ? "%k" : "", b->input, b->columnGroups);
+          comma, columns ? "%k" : "", rowsOf(b), b->input, b->columnGroups);
   if (!rows && !columns)
     fprintf(b->text, " amax_out(%%m0 : %s)", b->perGroup);
   if (rows)

@@ -95,10 +95,36 @@ const Operator *operatorFind(const char *name);
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Rows in uneven groups of consecutive rows, scales padded group by group. All
-/// groups but the last have a multiple of `groupMultiple` rows.
+typedef enum GroupSizes {
+  /// Drawn from 64 to 191 parts of the rows.
+  GROUPS_UNEVEN,
+  GROUPS_EQUAL,
+  /// One part for the largest group, 1/2 for the next, 1/3 and so on, in random
+  /// order: as experts are chosen.
+  GROUPS_ZIPF,
+  NUM_GROUP_SIZES
+} GroupSizes;
+
+/// Their names on the command line and in reports.
+extern const char *const groupSizesNames[NUM_GROUP_SIZES];
+
+/// False if nothing has this name.
+bool groupSizesFind(const char *name, GroupSizes *sizes);
+
+/// How rows are divided into groups.
+typedef struct Grouping {
+  GroupSizes sizes;
+  /// All groups but the last have a multiple of so many rows.
+  int64_t multiple;
+  /// Matrices have so many times the rows that are in groups.
+  int64_t capacity;
+} Grouping;
+
+/// Groups of consecutive rows, scales padded group by group.
 typedef struct Shape {
-  int64_t rows, columns, groups, groupMultiple;
+  /// Of matrices, and those of them that are in groups.
+  int64_t rows, groupRows;
+  int64_t columns, groups;
   /// [groups + 1] and [groups], owned.
   int32_t *offsets, *scaleOffsets;
   /// [groups], owned: the rows of each.
@@ -110,10 +136,10 @@ typedef struct Shape {
   float *perGroup;
 } Shape;
 
-/// Draws the groups, the same ones each time. `columns` is a multiple of 32,
-/// and offsets fit into i32. False if there is no memory.
-bool shapeInit(Shape *shape, int64_t rows, int64_t columns, int64_t groups,
-               int64_t groupMultiple);
+/// Draws groups of so many rows in all, the same ones each time. `columns` is a
+/// multiple of 32, and offsets fit into i32. False if there is no memory.
+bool shapeInit(Shape *shape, int64_t groupRows, int64_t columns, int64_t groups,
+               const Grouping *grouping);
 void shapeFree(Shape *shape);
 
 //===----------------------------------------------------------------------===//

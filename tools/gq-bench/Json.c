@@ -62,10 +62,12 @@ gqStatus reportWriteJson(const Report *report, const char *path) {
   for (size_t i = 0; i < report->numRows; ++i)
     json_array_append_new(rows, writeRow(report, &report->rows[i]));
   json_t *root = json_pack(
-      "{s:s, s:s, s:o, s:f, s:I, s:o, s:o}", "gq", GQ_VERSION, "date",
+      "{s:s, s:s, s:o, s:f, s:I, s:s, s:I, s:o, s:o}", "gq", GQ_VERSION, "date",
       report->date, "machine", writeMachine(&report->machine),
       "peakTerabytesPerSecond", reportPeak(report), "groupMultiple",
-      (json_int_t)report->groupMultiple, "copies", copies, "rows", rows);
+      (json_int_t)report->grouping.multiple, "groupSizes",
+      groupSizesNames[report->grouping.sizes], "capacity",
+      (json_int_t)report->grouping.capacity, "copies", copies, "rows", rows);
   if (!root)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
   gqStatus status = fileWrite(path, writeRoot, root);
@@ -140,15 +142,18 @@ static gqStatus readRow(json_t *value, Report *report) {
 
 static gqStatus readReport(json_t *root, Report *report) {
   json_error_t error;
-  const char *date;
+  const char *date, *sizes;
   json_t *machine, *copies, *rows, *value;
-  json_int_t groupMultiple;
+  json_int_t multiple, capacity;
   size_t i;
-  if (json_unpack_ex(root, &error, 0, "{s:s, s:I, s:o, s:o, s:o}", "date",
-                     &date, "groupMultiple", &groupMultiple, "machine",
-                     &machine, "copies", &copies, "rows", &rows))
+  if (json_unpack_ex(root, &error, 0, "{s:s, s:I, s:s, s:I, s:o, s:o, s:o}",
+                     "date", &date, "groupMultiple", &multiple, "groupSizes",
+                     &sizes, "capacity", &capacity, "machine", &machine,
+                     "copies", &copies, "rows", &rows))
     return invalid(&error);
-  report->groupMultiple = groupMultiple;
+  report->grouping = (Grouping){.multiple = multiple, .capacity = capacity};
+  if (!groupSizesFind(sizes, &report->grouping.sizes))
+    return gqFail(GQ_IO_ERROR, "not a report of gq-bench: groupSizes");
   readText(date, report->date);
   gqStatus status = readMachine(machine, &report->machine);
   json_array_foreach(copies, i, value) {

@@ -75,9 +75,15 @@ void reportPrintHeader(const Report *report, FILE *file) {
             report->copies[i].bytes >> 20, report->copies[i].microseconds,
             copyRate(&report->copies[i]));
   fprintf(file, "peak %49.3f TB/s\n", reportPeak(report));
-  if (report->groupMultiple > 1)
+  const Grouping *grouping = &report->grouping;
+  if (grouping->sizes != GROUPS_UNEVEN)
+    fprintf(file, "%s groups\n", groupSizesNames[grouping->sizes]);
+  if (grouping->multiple > 1)
     fprintf(file, "groups of a multiple of %" PRId64 " rows\n",
-            report->groupMultiple);
+            grouping->multiple);
+  if (grouping->capacity > 1)
+    fprintf(file, "%" PRId64 " times the rows that are in groups\n",
+            grouping->capacity);
   fprintf(file, "\n");
 }
 

@@ -11,6 +11,8 @@
 #ifndef GQ_TOOLS_GQBENCH_REPORT_H
 #define GQ_TOOLS_GQBENCH_REPORT_H
 
+#include "Graph.h"
+
 #include "gq/Runtime/Status.h"
 
 #include <stdbool.h>
@@ -52,8 +54,7 @@ typedef struct Report {
   /// UTC, as ISO 8601 has it.
   char date[REPORT_NAME_SIZE];
   Machine machine;
-  /// Groups except the last have a multiple of this many rows.
-  int64_t groupMultiple;
+  Grouping grouping;
   size_t numCopies, numRows;
   CopyRow *copies;
   Row *rows;

@@ -41,6 +41,14 @@ static const char usage[] =
     "                      measured if no shape is given) or training (1024 to "
     "32768\n"
     "                      rows in 8 groups by 2048, 4096 and 8192)\n"
+    "  --group-sizes=NAME  uneven (drawn from 64 to 191 parts of the rows), "
+    "equal "
+    "or\n"
+    "                      zipf (parts of 1, 1/2, 1/3 and so on, in random "
+    "order)\n"
+    "                      (uneven)\n"
+    "  --capacity=N        matrices have N times the rows that are in groups "
+    "(1)\n"
     "  --group-multiple=N  groups have a multiple of N rows, but for the last "
     "(1)\n"
     "  --quick             few repetitions, no warm-up, as always on the CPU\n"
@@ -70,7 +78,7 @@ typedef struct Options {
   const char *target;
   const char *json, *svg, *from;
   bool isQuick;
-  int64_t groupMultiple;
+  Grouping grouping;
   /// Those that were given.
   const Operator **operators;
   Extents *shapes;
@@ -148,6 +156,23 @@ static bool parseGroupMultiple(const char *text, int64_t *multiple) {
   return false;
 }
 
+static bool parseCapacity(const char *text, int64_t *capacity) {
+  const char *rest = text;
+  if (parseNumber(&rest, '\0', 64, capacity))
+    return true;
+  fprintf(stderr, "gq-bench: --capacity=%s: expected a number from 1 to 64\n",
+          text);
+  return false;
+}
+
+static bool parseGroupSizes(const char *text, GroupSizes *sizes) {
+  if (groupSizesFind(text, sizes))
+    return true;
+  fprintf(stderr,
+          "gq-bench: --group-sizes=%s: expected uneven, equal or zipf\n", text);
+  return false;
+}
+
 static bool parseOperator(const char *name, const Operator **op) {
   *op = operatorFind(name);
   if (!*op)
@@ -173,6 +198,8 @@ static bool parseOptions(int argc, char **argv, Options *options,
       {"shape", required_argument, NULL, 's'},
       {"shapes", required_argument, NULL, 'n'},
       {"group-multiple", required_argument, NULL, 'm'},
+      {"group-sizes", required_argument, NULL, 'z'},
+      {"capacity", required_argument, NULL, 'c'},
       {"quick", no_argument, NULL, 'q'},
       {"json", required_argument, NULL, 'j'},
       {"svg", required_argument, NULL, 'g'},
@@ -199,7 +226,15 @@ static bool parseOptions(int argc, char **argv, Options *options,
         return false;
       break;
     case 'm':
-      if (!parseGroupMultiple(optarg, &options->groupMultiple))
+      if (!parseGroupMultiple(optarg, &options->grouping.multiple))
+        return false;
+      break;
+    case 'z':
+      if (!parseGroupSizes(optarg, &options->grouping.sizes))
+        return false;
+      break;
+    case 'c':
+      if (!parseCapacity(optarg, &options->grouping.capacity))
         return false;
       break;
     case 'q':
@@ -346,9 +381,12 @@ static gqStatus measureCase(Meter *meter, Case *c, Row *row) {
   gqStatus status = meterWarmUp(meter);
   if (status == GQ_OK)
     status = meterCopy(meter, (size_t)row->bytes / 2, &row->copyMicroseconds);
+  // What is before in outputs, so that what is not written differs; but rows in
+  // no group are not.
+  uint8_t before = c->shape->rows > c->shape->groupRows ? 0x5a : 0xa5;
   if (status == GQ_OK)
-    status =
-        measurePath(meter, c, &c->fused, 0xa5, c->outputs, &row->microseconds);
+    status = measurePath(meter, c, &c->fused, before, c->outputs,
+                         &row->microseconds);
   if (status == GQ_OK)
     status = measurePath(meter, c, &c->separate, 0x5a, c->outputs + size,
                          &row->separateMicroseconds);
@@ -383,7 +421,7 @@ static gqStatus runCase(Meter *meter, Case *c, Row *row) {
 static bool runRow(Meter *meter, const char *target, const Operator *op,
                    const Shape *shape, Report *report) {
   Case c = {.op = op, .shape = shape, .target = target};
-  Row row = {.rows = shape->rows,
+  Row row = {.rows = shape->groupRows,
              .columns = shape->columns,
              .groups = shape->groups,
              .bytes = (int64_t)operatorBytes(op, shape)};
@@ -398,7 +436,7 @@ static bool runRow(Meter *meter, const char *target, const Operator *op,
   }
   fprintf(stderr,
           "gq-bench: %s, %" PRId64 "x%" PRId64 " in %" PRId64 " groups: %s\n",
-          op->name, shape->rows, shape->columns, shape->groups,
+          op->name, shape->groupRows, shape->columns, shape->groups,
           gqGetLastErrorMessage());
   return false;
 }
@@ -423,7 +461,7 @@ static bool runRows(Meter *meter, const Options *options, Report *report) {
       const Extents *extents = &options->shapes[j];
       Shape shape;
       if (!shapeInit(&shape, extents->rows, extents->columns, extents->groups,
-                     options->groupMultiple)) {
+                     &options->grouping)) {
         fprintf(stderr, "gq-bench: out of memory\n");
         return false;
       }
@@ -440,7 +478,7 @@ static int runAll(const Options *options, Report *report) {
   bool isCuda = strcmp(options->target, "cuda") == 0;
   gqStatus status = meterCreate(isCuda, options->isQuick || !isCuda, &meter);
   setDate(report->date);
-  report->groupMultiple = options->groupMultiple;
+  report->grouping = options->grouping;
   if (status == GQ_OK)
     status = describeMachine(options->target, &report->machine);
   if (status == GQ_OK)
@@ -511,7 +549,7 @@ int gqBenchMain(int argc, char **argv) {
   // Room for what is given and for the defaults.
   size_t count = (size_t)argc * LARGEST_SET + numOperators;
   Options options = {.target = "cuda",
-                     .groupMultiple = 1,
+                     .grouping = {.multiple = 1, .capacity = 1},
                      .operators = calloc(count, sizeof(Operator *)),
                      .shapes = calloc(count, sizeof(Extents))};
   int exitCode = EXIT_FAILURE;
