@@ -747,6 +747,11 @@ static bool launchDequantize(const Launcher *launcher,
                           : desc->outer == GQ_OUTER_OF_COLUMN
                               ? GQ_OUTER_PER_COLUMN
                               : gqOuterKindOf(outer);
+  bool divides = !mlirValueIsNull(desc->globalScale);
+  bool manyScales = columnwise && desc->format == GQ_FORMAT_NVFP4;
+  gq_dev_bounds bounds = gq_dev_dequantize_tiles_bounds(
+      elementTypeOf(desc->data), manyScales, divides,
+      strcmp(launcher->chip, "sm_120a") == 0);
   gqDequantizeTilesOperands operands = {
       .data = buildAddress(launcher, desc->data),
       .dataStride = buildStride(launcher, desc->data),
@@ -781,18 +786,14 @@ static bool launchDequantize(const Launcher *launcher,
                        : elementType(mlirValueGetType(mlirBlockGetArgument(
                              mlirRegionGetFirstBlock(epilogue), 0)))),
       .outType = constant(outType),
+      .ctas = constant(bounds.minCtas),
   };
-  bool divides = !mlirValueIsNull(desc->globalScale);
-  bool manyScales = columnwise && desc->format == GQ_FORMAT_NVFP4;
-  return launch(
-      launcher, GQ_KERNEL_DEQUANTIZE_TILES,
-      mlirValueIsNull(desc->offsets) ? "block_dequantize"
-                                     : "grouped_dequantize",
-      &operands,
-      gq_dev_dequantize_tiles_bounds(manyScales, divides,
-                                     strcmp(launcher->chip, "sm_120a") == 0),
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_DEQUANTIZE_TILES,
-                     &operands));
+  return launch(launcher, GQ_KERNEL_DEQUANTIZE_TILES,
+                mlirValueIsNull(desc->offsets) ? "block_dequantize"
+                                               : "grouped_dequantize",
+                &operands, bounds,
+                gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_DEQUANTIZE_TILES,
+                               &operands));
 }
 
 //===----------------------------------------------------------------------===//

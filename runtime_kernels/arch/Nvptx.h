@@ -427,6 +427,13 @@ GQ_DEV void gq_dev_store16_if(bool condition, void GQ_GLOBAL *p,
                    : "memory");
 }
 
+/// Stores what nothing reads soon.
+GQ_DEV void gq_dev_store16_streaming(void GQ_GLOBAL *p, gq_dev_u32x4 x) {
+  __asm__ volatile("st.global.cs.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(p),
+                   "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
+                   : "memory");
+}
+
 /// Begins to copy 16 bytes to shared memory, both aligned to 16; a missing
 /// source is not read and gives zeros. They have arrived after
 /// gq_dev_wait_for_copies. By way of L1: past it, each sector came twice from
@@ -438,6 +445,18 @@ GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 GQ_SHARED *to,
 GQ_DEV void gq_dev_begin_copy16_if(bool condition, gq_dev_u32x4 GQ_SHARED *to,
                                    const void GQ_GLOBAL *from) {
   __nvvm_cp_async_ca_shared_global_16(to, from, condition ? 16 : 0);
+}
+
+/// The same past L1, of what no other lane of the multiprocessor reads.
+GQ_DEV void gq_dev_begin_copy16_past_l1(gq_dev_u32x4 GQ_SHARED *to,
+                                        const void GQ_GLOBAL *from) {
+  __nvvm_cp_async_cg_shared_global_16(to, from);
+}
+
+/// The same of a word, both aligned to 4.
+GQ_DEV void gq_dev_begin_copy_word(uint32_t GQ_SHARED *to,
+                                   const void GQ_GLOBAL *from) {
+  __nvvm_cp_async_ca_shared_global_4(to, from);
 }
 
 /// Waits for the copies of this thread.

@@ -6,13 +6,13 @@
 // Jobs are those of the kernel of tiles (tiles/Jobs.h): 128 rows of a group by
 // 128 columns, whose inputs begin where that kernel's outputs do. Memory is
 // what bounds it, and most of that is the output: a lane stores 16 bytes at a
-// time, so that a warp stores one or two rows of a job, and has four rows'
-// codes under way.
+// time, so that a warp stores one or two rows of a job. Codes and scales of the
+// next job are copied to shared memory meanwhile.
 //
-// Blocks along rows: of those four rows, 32 apart, a tile of scales has the
+// Blocks along rows: of four rows of a lane, 32 apart, a tile of scales has the
 // scales in 16 bytes side by side. Blocks along columns: a warp has 32 rows one
 // below the other, and so a lane the same scales in all of them, or in 16.
-// Codes that are transposed are transposed back by way of shared memory.
+// Codes that are transposed are transposed back in shared memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,13 +42,24 @@ typedef struct Dequantization {
   gqFormatTraits traits;
   gq_dev_dequantizer dequantizer;
   bool columnwise, tiled, transposed;
-  /// Alignment of addresses and strides; scales are at a multiple of 16.
-  bool dataAligned, scalesAligned, outAligned;
+  /// Whether its address and stride are multiples of 16.
+  bool outAligned;
 } Dequantization;
 
-/// Codes of a job that are transposed, a row of 128 after the other; words of a
-/// row as placeOf() says.
-static GQ_SHARED uint32_t turned[TILE * TILE / 4] GQ_UNINITIALIZED;
+enum {
+  /// Bytes of shared memory, each of two jobs: codes of 4 bits, of 8, scales.
+  CODES_4 = TILE * TILE / 2,
+  CODES_8 = TILE * TILE,
+  SCALES = TILE * TILE / 16,
+};
+
+/// Codes of a job and of the next one, a line of 128 after the other, and their
+/// scales: tiles of them as they are, linear ones a line after the other. Codes
+/// that are transposed are copied to the first part, and transposed back to the
+/// second, in which words of a row are as placeOf() says.
+static GQ_SHARED gq_dev_u32x4 codes4[2][CODES_4 / 16] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4 codes8[2][CODES_8 / 16] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4 scales16[2][SCALES / 16] GQ_UNINITIALIZED;
 
 //===----------------------------------------------------------------------===//
 // Who has what
@@ -91,23 +102,123 @@ GQ_DEV uint32_t warpOfThread(void) { return gq_dev_thread() / GQ_DEV_WARP; }
 
 /// A job as a lane holds it.
 typedef struct Source {
-  const uint8_t GQ_GLOBAL *data, *scales;
-  int64_t dataPitch, scalesPitch;
+  /// In shared memory.
+  const uint8_t GQ_SHARED *codes, *scales;
   uint8_t GQ_GLOBAL *out;
   int64_t outPitch;
-  /// In the job: the lane's columns, and how many of them exist.
-  uint32_t rows, columns, paddedRows, count;
-  /// Of the job along the blocks.
-  uint32_t scaleColumns;
+  /// Of the job, and how many of the lane's columns exist.
+  uint32_t rows, count;
   float outer;
   /// From the job's first row, or the lane's first column, on.
   const float GQ_GLOBAL *outers;
-  /// Whether loads of more than a byte of codes may be made, and stores of more
-  /// than an element; loads of 16 bytes of tiles of scales.
-  bool dataAligned, outAligned, scalesAligned;
+  /// Whether stores of more than an element may be made.
+  bool outAligned;
   /// Constant: the tile is whole and all of that is so, as it mostly is.
   bool whole;
 } Source;
+
+//===----------------------------------------------------------------------===//
+// Copies to shared memory
+//===----------------------------------------------------------------------===//
+
+/// Copies `lines` lines of `bytes` bytes, `pitch` bytes apart in global memory
+/// and `lineBytes`, a constant, in shared memory, `unit` bytes at a time, a
+/// constant which divides all of these: 16 or 4, which arrive after
+/// gq_dev_wait_for_copies, or 1. All threads take part.
+GQ_DEV void copyUnits(const Dequantization *q, uint8_t GQ_SHARED *to,
+                      const uint8_t GQ_GLOBAL *from, int64_t pitch,
+                      uint32_t lines, uint32_t bytes, uint32_t lineBytes,
+                      uint32_t unit) {
+  uint32_t perLine = lineBytes / unit, units = TILE * perLine;
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+#pragma clang loop unroll_count(4)
+  for (uint32_t first = 0; first < units; first += THREADS) {
+    uint32_t line = (first + thread) / perLine;
+    uint32_t at = (first + thread) % perLine * unit;
+    if (line >= lines || at >= bytes)
+      continue;
+    uint8_t GQ_SHARED *target = to + line * lineBytes + at;
+    const uint8_t GQ_GLOBAL *source = from + line * pitch + at;
+    if (unit == 16 && q->format != GQ_FORMAT_NONE &&
+        q->traits.scaleType == GQ_F32)
+      // Single scales go by way of L1, where codes would be in their way.
+      gq_dev_begin_copy16_past_l1((gq_dev_u32x4 GQ_SHARED *)target, source);
+    else if (unit == 16)
+      gq_dev_begin_copy16((gq_dev_u32x4 GQ_SHARED *)target, source);
+    else if (unit == 4)
+      gq_dev_begin_copy_word((uint32_t GQ_SHARED *)target, source);
+    else
+      *target = *source;
+  }
+}
+
+/// The same of any alignment of what is in global memory.
+GQ_DEV void copyLines(const Dequantization *q, uint8_t GQ_SHARED *to,
+                      const uint8_t GQ_GLOBAL *from, int64_t pitch,
+                      uint32_t lines, uint32_t bytes, uint32_t lineBytes) {
+  uint64_t low = (uint64_t)from | (uint64_t)pitch | bytes;
+  if (lineBytes % 16 == 0 && low % 16 == 0)
+    copyUnits(q, to, from, pitch, lines, bytes, lineBytes, 16);
+  else if (low % 4 == 0)
+    copyUnits(q, to, from, pitch, lines, bytes, lineBytes, 4);
+  else
+    copyUnits(q, to, from, pitch, lines, bytes, lineBytes, 1);
+}
+
+GQ_DEV uint8_t GQ_SHARED *sharedCodes(const Dequantization *q, uint32_t part) {
+  return (uint8_t GQ_SHARED *)(bitsOf(q) == 4 ? codes4[part] : codes8[part]);
+}
+
+GQ_DEV uint8_t GQ_SHARED *sharedScales(uint32_t part) {
+  return (uint8_t GQ_SHARED *)scales16[part];
+}
+
+/// Bytes of a line of codes in shared memory.
+GQ_DEV uint32_t lineBytesOf(const Dequantization *q) {
+  return TILE * bitsOf(q) / 8;
+}
+
+GQ_DEV uint32_t scaleSizeOf(const Dequantization *q) {
+  return (uint32_t)gqElementTypeSize(q->traits.scaleType);
+}
+
+/// The same of linear scales.
+GQ_DEV uint32_t scaleLineBytes(const Dequantization *q) {
+  return TILE / (uint32_t)q->traits.blockColumns * scaleSizeOf(q);
+}
+
+GQ_DEV const JobOutput GQ_SHARED *inputOf(const Dequantization *q,
+                                          const Job GQ_SHARED *job) {
+  return q->columnwise ? &job->columnwise : &job->rowwise;
+}
+
+/// Begins to copy the scales of a job to a part.
+GQ_DEV void copyScales(const Dequantization *q, const Job GQ_SHARED *job,
+                       uint32_t part) {
+  const JobOutput GQ_SHARED *from = inputOf(q, job);
+  if (q->format == GQ_FORMAT_NONE)
+    return;
+  if (q->tiled) { // One piece, which has up to 64 lines of 16 bytes.
+    const uint32_t line = 16;
+    copyLines(q, sharedScales(part), from->scales, line,
+              from->scaleBytes / line, line, line);
+    return;
+  }
+  uint32_t across = q->columnwise ? job->columns : job->rows;
+  uint32_t lines = (uint32_t)numOf(across, q->traits.blockRows);
+  copyLines(q, sharedScales(part), from->scales, from->scalesPitch, lines,
+            from->scaleBytes * scaleSizeOf(q), scaleLineBytes(q));
+}
+
+/// Begins to copy the codes of a job to a part.
+GQ_DEV void copyCodes(const Dequantization *q, const Job GQ_SHARED *job,
+                      uint32_t part) {
+  const JobOutput GQ_SHARED *from = inputOf(q, job);
+  uint32_t lines = q->transposed ? job->columns : job->rows;
+  uint32_t codes = q->transposed ? job->paddedRows : job->columns;
+  copyLines(q, sharedCodes(q, part), from->data, from->dataPitch, lines,
+            codes * bitsOf(q) / 8, lineBytesOf(q));
+}
 
 //===----------------------------------------------------------------------===//
 // Codes
@@ -118,55 +229,30 @@ typedef struct LaneCodes {
   uint32_t words[2];
 } LaneCodes;
 
-/// `bytes` bytes of them; if `partial`, codes of 8 bits of which `count` exist.
-GQ_DEV LaneCodes loadCodes(const uint8_t GQ_GLOBAL *p, uint32_t bytes,
-                           bool aligned, bool partial, uint32_t count) {
-  LaneCodes codes = {{0, 0}};
-  if (aligned && !partial) {
-    if (bytes == 8) {
-      gq_dev_u32x2 pair = *(const gq_dev_u32x2 GQ_GLOBAL *)p;
-      codes.words[0] = pair.x;
-      codes.words[1] = pair.y;
-    } else {
-      codes.words[0] = bytes == 4 ? *(const uint32_t GQ_GLOBAL *)p
-                                  : *(const uint16_t GQ_GLOBAL *)p;
-    }
-    return codes;
-  }
-  for (uint32_t i = 0; i < 8; ++i)
-    if (i < bytes && (!partial || i < count))
-      codes.words[i / 4] |= (uint32_t)p[i] << i % 4 * 8;
-  return codes;
-}
-
-/// Where a row has its word number `word` in `turned`. Rows whose codes come
-/// from one word of each column differ in it, so that neither those who write
-/// nor those who read meet in a bank.
+/// Where a row has its word number `word` once it is transposed back. Rows
+/// whose codes come from one word of each column differ in it, so that neither
+/// those who write nor those who read meet in a bank.
 GQ_DEV uint32_t placeOf(const Dequantization *q, uint32_t row, uint32_t word) {
   return bitsOf(q) == 4 ? row * 16 + (word ^ row / 8)
                         : row * 32 + (word ^ row / 4);
 }
 
-/// Fills `turned`. A lane turns 8 by 8 codes of 4 bits or 4 by 4 of 8 at a
-/// time, a word of as many columns.
-GQ_DEV void turnCodes(const Dequantization *q, const Source *s) {
+/// Transposes the codes of a job back. A lane turns 8 by 8 codes of 4 bits or 4
+/// by 4 of 8 at a time, a word of as many columns.
+GQ_DEV void turnCodes(const Dequantization *q) {
   const uint32_t side = 32 / bitsOf(q), words = TILE / side;
+  const uint32_t GQ_SHARED *from =
+      (const uint32_t GQ_SHARED *)sharedCodes(q, 0);
+  uint32_t GQ_SHARED *to = (uint32_t GQ_SHARED *)sharedCodes(q, 1);
 #pragma clang loop unroll(disable)
-  for (uint32_t i = gq_dev_thread(); i < words * words; i += THREADS) {
-    uint32_t row = i % words * side, column = i / words * side;
+  for (uint32_t i = gq_dev_here(gq_dev_thread()); i < words * words;
+       i += THREADS) {
+    uint32_t row = i % words, column = i / words * side;
     uint32_t w[8];
-    const uint8_t GQ_GLOBAL *p =
-        s->data + column * s->dataPitch + row * bitsOf(q) / 8;
-    bool inside = row < s->paddedRows && column < s->columns;
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < 8; ++k)
       if (k < side)
-        // Without a format any number of columns.
-        w[k] =
-            inside && (q->format != GQ_FORMAT_NONE || column + k < s->columns)
-                ? loadCodes(p + k * s->dataPitch, 4, s->dataAligned, false, 4)
-                      .words[0]
-                : 0;
+        w[k] = from[(column + k) * words + row];
     if (side == 8)
       gq_dev_transpose_codes4(w);
     else
@@ -174,7 +260,7 @@ GQ_DEV void turnCodes(const Dequantization *q, const Source *s) {
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < 8; ++k)
       if (k < side)
-        turned[placeOf(q, row + k, column / side)] = w[k];
+        to[placeOf(q, row * side + k, column / side)] = w[k];
   }
 }
 
@@ -183,22 +269,29 @@ GQ_DEV bool hasRow(const Source *s, uint32_t row) {
   return s->whole || (row < s->rows && s->count > 0);
 }
 
-/// The lane's codes of a row of the job, at `p` if they are not transposed.
+/// The lane's codes of a row of the job.
 GQ_DEV LaneCodes codesOfRow(const Dequantization *q, const Source *s,
-                            uint32_t row, const uint8_t GQ_GLOBAL *p) {
+                            uint32_t row) {
   uint32_t column = columnOfLane(q);
   LaneCodes codes = {{0, 0}};
   if (!q->transposed) {
-    if (hasRow(s, row))
-      codes = loadCodes(p, codeBytesOf(q), s->dataAligned,
-                        q->format == GQ_FORMAT_NONE && s->count < elementsOf(q),
-                        s->count);
+    const uint8_t GQ_SHARED *p =
+        s->codes + row * lineBytesOf(q) + column * bitsOf(q) / 8;
+    if (codeBytesOf(q) == 8) {
+      gq_dev_u32x2 pair = *(const gq_dev_u32x2 GQ_SHARED *)p;
+      codes.words[0] = pair.x;
+      codes.words[1] = pair.y;
+    } else {
+      codes.words[0] = codeBytesOf(q) == 4 ? *(const uint32_t GQ_SHARED *)p
+                                           : *(const uint16_t GQ_SHARED *)p;
+    }
     return codes;
   }
+  const uint32_t GQ_SHARED *words = (const uint32_t GQ_SHARED *)s->codes;
   uint32_t word = column * bitsOf(q) / 32;
-  codes.words[0] = turned[placeOf(q, row, word)];
+  codes.words[0] = words[placeOf(q, row, word)];
   if (codeBytesOf(q) == 8)
-    codes.words[1] = turned[placeOf(q, row, word + 1)];
+    codes.words[1] = words[placeOf(q, row, word + 1)];
   if (codeBytesOf(q) == 2)
     codes.words[0] >>= column / 4 % 2 * 16;
   return codes;
@@ -277,21 +370,16 @@ GQ_DEV float dequantizedRare(const Dequantization *q, float value,
   return x == x ? x : gq_dev_f32_from_bits(0x7fffffff);
 }
 
-/// The byte or bits of a scale at `p`.
-GQ_DEV uint32_t loadScale(const Dequantization *q, const uint8_t GQ_GLOBAL *p) {
-  return q->traits.scaleType == GQ_F32 ? *(const uint32_t GQ_GLOBAL *)p : *p;
-}
-
-/// The scale of a linear row of scales, or of a tile, in row `row` of a job.
-GQ_DEV const uint8_t GQ_GLOBAL *scaleAddress(const Dequantization *q,
-                                             const Source *s, uint32_t row,
-                                             uint32_t column) {
-  if (q->tiled)
-    return s->scales +
-           gq_dev_tile128x4_offset(row, column, GQ_DEV_TILE_COLUMNS);
-  uint32_t size = (uint32_t)gqElementTypeSize(q->traits.scaleType);
-  return s->scales + row / (uint32_t)q->traits.blockRows * s->scalesPitch +
-         column * size;
+/// The byte or bits of a scale of the job.
+GQ_DEV uint32_t loadScale(const Dequantization *q, const Source *s,
+                          uint32_t row, uint32_t column) {
+  const uint8_t GQ_SHARED *p =
+      s->scales +
+      (q->tiled
+           ? (uint32_t)gq_dev_tile128x4_offset(row, column, GQ_DEV_TILE_COLUMNS)
+           : row / (uint32_t)q->traits.blockRows * scaleLineBytes(q) +
+                 column * scaleSizeOf(q));
+  return q->traits.scaleType == GQ_F32 ? *(const uint32_t GQ_SHARED *)p : *p;
 }
 
 //===----------------------------------------------------------------------===//
@@ -352,8 +440,8 @@ GQ_DEV void storeRow(const Dequantization *q, const Source *s, uint32_t row,
     return;
   if (s->outAligned &&
       (q->format != GQ_FORMAT_NONE || s->count == elementsOf(q))) {
-    *(gq_dev_u32x4 GQ_GLOBAL *)p =
-        (gq_dev_u32x4){words[0], words[1], words[2], words[3]};
+    gq_dev_store16_streaming(
+        p, (gq_dev_u32x4){words[0], words[1], words[2], words[3]});
     return;
   }
 #pragma clang loop unroll(full)
@@ -387,11 +475,7 @@ GQ_DEV void finishRow(const Dequantization *q, const Source *s, uint32_t row,
 // Jobs
 //===----------------------------------------------------------------------===//
 
-/// The lane's codes and elements of a row.
-GQ_DEV const uint8_t GQ_GLOBAL *codesAt(const Dequantization *q,
-                                        const Source *s, uint32_t row) {
-  return s->data + row * s->dataPitch + columnOfLane(q) * bitsOf(q) / 8;
-}
+/// The lane's elements of a row.
 GQ_DEV uint8_t GQ_GLOBAL *elementsAt(const Dequantization *q, const Source *s,
                                      uint32_t row) {
   return s->out + row * s->outPitch + columnOfLane(q) * outSize(q);
@@ -401,13 +485,10 @@ GQ_DEV uint8_t GQ_GLOBAL *elementsAt(const Dequantization *q, const Source *s,
 GQ_DEV void loadRowScales(const Dequantization *q, const Source *s,
                           uint32_t row, uint32_t bits[UNROLL]) {
   uint32_t column = columnOfLane(q) / (uint32_t)q->traits.blockColumns;
-  for (uint32_t j = 0; j < UNROLL; ++j)
-    bits[j] = 0;
-  if (q->tiled && s->scalesAligned) {
-    gq_dev_u32x4 words = {0, 0, 0, 0};
-    if (hasRow(s, row))
-      words = *(const gq_dev_u32x4 GQ_GLOBAL *)(s->scales + column / 4 * 512 +
-                                                row * 16);
+  if (q->tiled) {
+    gq_dev_u32x4 words =
+        *(const gq_dev_u32x4 GQ_SHARED *)(s->scales + column / 4 * 512 +
+                                          row * 16);
     bits[0] = words.x >> column % 4 * 8 & 0xff;
     bits[1] = words.y >> column % 4 * 8 & 0xff;
     bits[2] = words.z >> column % 4 * 8 & 0xff;
@@ -415,8 +496,7 @@ GQ_DEV void loadRowScales(const Dequantization *q, const Source *s,
     return;
   }
   for (uint32_t j = 0; j < UNROLL; ++j)
-    if (hasRow(s, row + j * ROW_STEP))
-      bits[j] = loadScale(q, scaleAddress(q, s, row + j * ROW_STEP, column));
+    bits[j] = loadScale(q, s, row + j * ROW_STEP, column);
 }
 
 /// The outer scale of a row of the job.
@@ -440,21 +520,20 @@ GQ_DEV void dequantizeRows(const Dequantization *q, const Source *s) {
   bool ofOneScale = q->format == GQ_FORMAT_NONE || q->traits.blockRows > 1;
   Factors of128 = {.shared = true, .rare = false};
   if (ofOneScale)
-    setFactor(q, q->format == GQ_FORMAT_NONE ? 0 : loadScale(q, s->scales),
+    setFactor(q, q->format == GQ_FORMAT_NONE ? 0 : loadScale(q, s, 0, 0),
               s->outer, &of128, 0);
   uint32_t step = WARPS * rowsPerWarp(q);
   uint32_t row = warpOfThread() * rowsPerWarp(q) + rowOfLane(q);
-  const uint8_t GQ_GLOBAL *from = codesAt(q, s, row);
   uint8_t GQ_GLOBAL *to = elementsAt(q, s, row);
-  int64_t fromStep = ROW_STEP * s->dataPitch, toStep = ROW_STEP * s->outPitch;
+  int64_t toStep = ROW_STEP * s->outPitch;
 #pragma clang loop unroll(disable)
-  for (uint32_t first = 0; first < ROW_STEP; first += step, row += step,
-                from += step * s->dataPitch, to += step * s->outPitch) {
+  for (uint32_t first = 0; first < ROW_STEP;
+       first += step, row += step, to += step * s->outPitch) {
     LaneCodes codes[UNROLL];
     uint32_t bits[UNROLL];
 #pragma clang loop unroll(full)
     for (uint32_t j = 0; j < UNROLL; ++j)
-      codes[j] = codesOfRow(q, s, row + j * ROW_STEP, from + j * fromStep);
+      codes[j] = codesOfRow(q, s, row + j * ROW_STEP);
     if (!ofOneScale)
       loadRowScales(q, s, row, bits);
 #pragma clang loop unroll(full)
@@ -481,23 +560,19 @@ GQ_DEV void dequantizeColumns(const Dequantization *q, const Source *s) {
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < LANE_ELEMENTS; ++k)
       if (k < (factors.shared ? 1 : elementsOf(q))) {
-        uint32_t bits = 0;
-        if (s->whole || s->count > 0)
-          bits = loadScale(
-              q, scaleAddress(q, s, columnOfLane(q) + k, first / blockRows));
+        uint32_t bits = loadScale(q, s, columnOfLane(q) + k, first / blockRows);
         setFactor(q, bits, outerOfColumn(q, s, k), &factors, k);
       }
     uint32_t row = first + rowOfLane(q), step = rowsPerWarp(q);
-    const uint8_t GQ_GLOBAL *from = codesAt(q, s, row);
     uint8_t GQ_GLOBAL *to = elementsAt(q, s, row);
-    int64_t fromStep = step * s->dataPitch, toStep = step * s->outPitch;
+    int64_t toStep = step * s->outPitch;
 #pragma clang loop unroll(disable)
-    for (uint32_t r = 0; r < part; r += UNROLL * step, row += UNROLL * step,
-                  from += UNROLL * fromStep, to += UNROLL * toStep) {
+    for (uint32_t r = 0; r < part;
+         r += UNROLL * step, row += UNROLL * step, to += UNROLL * toStep) {
       LaneCodes codes[UNROLL];
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < UNROLL; ++j)
-        codes[j] = codesOfRow(q, s, row + j * step, from + j * fromStep);
+        codes[j] = codesOfRow(q, s, row + j * step);
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < UNROLL; ++j)
         finishRow(q, s, row + j * step, to + j * toStep, codes[j], &factors);
@@ -537,52 +612,62 @@ GQ_DEV const float GQ_GLOBAL *outersOf(const Dequantization *q,
              : 0;
 }
 
-GQ_DEV void dequantizeJob(const Dequantization *q, const Job GQ_SHARED *job) {
-  const JobOutput GQ_SHARED *from =
-      q->columnwise ? &job->columnwise : &job->rowwise;
+/// Job number `n` of the CTA, whose codes and scales are in shared memory.
+GQ_DEV void dequantizeJob(const Dequantization *q, uint32_t n) {
+  const Job GQ_SHARED *job = &jobs[n];
   bool ragged = q->parts & GQ_DEV_RAGGED;
   uint32_t column = columnOfLane(q);
   Source s = {
-      .data = from->data,
-      .scales = from->scales,
-      .dataPitch = from->dataPitch,
-      .scalesPitch = from->scalesPitch,
+      .codes = sharedCodes(q, q->transposed ? 1 : n % 2),
+      .scales = sharedScales(n % 2),
       .outPitch = ragged ? job->columnsOfGroup * outSize(q) : q->outStride,
       .rows = job->rows,
-      .columns = job->columns,
-      .paddedRows = job->paddedRows,
       .count = column < job->columns
                    ? min32(job->columns - column, elementsOf(q))
                    : 0,
       .outer = outerOf(q, job->group),
       .outers = outersOf(q, job),
-      .dataAligned = q->dataAligned,
       .outAligned = q->outAligned,
-      .scalesAligned = q->scalesAligned,
       .whole = false,
   };
-  if (q->format == GQ_FORMAT_NONE && ragged) { // Of any number of columns.
-    s.dataAligned &= s.dataPitch % 8 == 0;
+  if (q->format == GQ_FORMAT_NONE && ragged) // Of any number of columns.
     s.outAligned &= s.outPitch % 16 == 0;
-  }
   s.out = q->out + job->inputRow * s.outPitch +
           (int64_t)job->inputColumn * outSize(q);
-  if (q->transposed) {
-    gq_dev_barrier();
-    turnCodes(q, &s);
-    gq_dev_barrier();
-  }
   // Columns gain more from the CTAs that the registers of one way leave room
   // for.
-  if (!q->columnwise && s.rows == TILE && s.columns == TILE && s.dataAligned &&
-      s.outAligned && s.scalesAligned) {
+  if (!q->columnwise && s.rows == TILE && job->columns == TILE &&
+      s.outAligned) {
     Source whole = s;
     whole.count = elementsOf(q);
-    whole.dataAligned = whole.outAligned = true;
-    whole.scalesAligned = whole.whole = true;
+    whole.outAligned = whole.whole = true;
     dequantizeBlocks(q, &whole);
   } else {
     dequantizeBlocks(q, &s);
+  }
+}
+
+/// Begins to copy what job number `n` of the CTA reads.
+GQ_DEV void copyJob(const Dequantization *q, uint32_t n) {
+  copyCodes(q, &jobs[n], q->transposed ? 0 : n % 2);
+  copyScales(q, &jobs[n], n % 2);
+}
+
+/// Jobs 0 to `count` - 1 of the CTA.
+GQ_DEV void dequantizeJobs(const Dequantization *q, uint32_t count) {
+  copyJob(q, 0);
+#pragma clang loop unroll(disable)
+  for (uint32_t n = 0; n < count; ++n) {
+    // The job is there, and nothing reads the one before any more.
+    gq_dev_wait_for_copies();
+    gq_dev_barrier();
+    if (q->transposed) {
+      turnCodes(q);
+      gq_dev_barrier();
+    }
+    if (n + 1 < count)
+      copyJob(q, n + 1);
+    dequantizeJob(q, n);
   }
 }
 
@@ -649,9 +734,6 @@ gq_dev_dequantize_tiles(GQ_DEV_PARAMETERS(GQ_DEQUANTIZE_TILES_OPERANDS)) {
   };
   q.transposed =
       q.columnwise && (format == GQ_FORMAT_NONE || q.traits.transposes);
-  q.dataAligned = (((uint64_t)data | (uint64_t)dataStride) &
-                   (q.transposed ? 3 : codeBytesOf(&q) - 1)) == 0;
-  q.scalesAligned = ((uint64_t)scales & 15) == 0;
   q.outAligned = (((uint64_t)out | (uint64_t)outStride) & 15) == 0;
   Op op = opOf(&q);
   Plan plan = makePlan(&op);
@@ -666,11 +748,7 @@ gq_dev_dequantize_tiles(GQ_DEV_PARAMETERS(GQ_DEQUANTIZE_TILES_OPERANDS)) {
     if (gq_dev_thread() < 2 * BATCH)
       findJobs(&op, &plan, numCtas, first + gq_dev_thread() / BATCH * BATCH);
     gq_dev_barrier();
-#pragma clang loop unroll(disable)
-    for (uint32_t n = 0;
-         n < 2 * BATCH &&
-         gq_dev_cta() + (uint64_t)(first + n) * numCtas < plan.jobs;
-         ++n)
-      dequantizeJob(&q, &jobs[n]);
+    uint64_t left = (plan.jobs - 1 - gq_dev_cta()) / numCtas + 1 - first;
+    dequantizeJobs(&q, min32((int64_t)left, 2 * BATCH));
   }
 }

@@ -359,26 +359,28 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
 // The kernel of dequantization
 //===----------------------------------------------------------------------===//
 
-/// The CTAs for which registers suffice. `manyScales`: nvfp4 along columns;
-/// `divides`: by a global scale; `sm120`: for that chip the assembler takes up
-/// to 95 registers for what takes 80 on the others.
-GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(bool manyScales,
+/// The CTAs for which registers and, with codes of 8 bits, shared memory
+/// suffice. `manyScales`: nvfp4 along columns; `divides`: by a global scale;
+/// `sm120`: for that chip the assembler takes up to 95 registers for what takes
+/// 80 on the others.
+GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(gqElementType dataType,
+                                                       bool manyScales,
                                                        bool divides,
                                                        bool sm120) {
+  bool five = manyScales || sm120 || dataType != GQ_I8;
   return (gq_dev_bounds){.threads = GQ_DEV_DEQUANTIZE_TILES_THREADS,
-                         .minCtas = divides               ? 4
-                                    : manyScales || sm120 ? 5
-                                                          : 6};
+                         .minCtas = divides ? 4
+                                    : five  ? 5
+                                            : 6};
 }
 
-/// A few rounds of CTAs, which even out how long jobs take.
+/// Of many jobs a few rounds of CTAs, which even out how long jobs take.
 GQ_INLINE gqLaunchPlan gq_dev_dequantize_tiles_plan(
     const gq_dev_dequantize_tiles_extents *x, int64_t multiprocessors) {
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
-  int64_t full = gq_dev_dequantize_tiles_bounds(false, false, false).minCtas *
-                 multiprocessors;
+  int64_t full = x->ctas * multiprocessors;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(jobs < full        ? jobs
-                                               : jobs < 24 * full ? full
+                                               : jobs < 16 * full ? full
                                                                   : 4 * full)};
 }
 

@@ -24,9 +24,17 @@ static Kernel kernelOf(const DequantizeVariant *v) {
   return kernelGet(module, name, device);
 }
 
-static int64_t gridOf(const DequantizeTilesOperands *o, int multiprocessors) {
-  gq_dev_dequantize_tiles_extents extents = {
-      .rows = o->rows, .columns = o->columns, .groups = o->groups};
+static int64_t gridOf(const DequantizeVariant *v,
+                      const DequantizeTilesOperands *o, int multiprocessors) {
+  bool nvfp4 = v->format == GQ_FORMAT_NVFP4;
+  gq_dev_bounds bounds = gq_dev_dequantize_tiles_bounds(
+      v->dataType, nvfp4 && v->parts & GQ_DEV_COLUMNWISE,
+      nvfp4 && v->recipe == GQ_RECIPE_NVFUSER && v->outerKind != GQ_OUTER_NONE,
+      false);
+  gq_dev_dequantize_tiles_extents extents = {.rows = o->rows,
+                                             .columns = o->columns,
+                                             .groups = o->groups,
+                                             .ctas = bounds.minCtas};
   return gq_dev_dequantize_tiles_plan(&extents, multiprocessors).grid;
 }
 
@@ -48,7 +56,7 @@ static bool run(const DequantizeProblem *p, DequantizeMemory *memory) {
   }
   DequantizeTilesOperands o = dequantizeOperands(p, addresses);
   Kernel kernel = kernelOf(&p->v);
-  launchKernel(kernel, gridOf(&o, kernel.multiprocessors),
+  launchKernel(kernel, gridOf(&p->v, &o, kernel.multiprocessors),
                GQ_DEV_DEQUANTIZE_TILES_THREADS, &o, NULL);
   CU(CtxSynchronize());
   bool hold = true;
@@ -93,7 +101,10 @@ static void launchOnce(void *context, int i, Handle stream) {
                &l->sets[i % l->numSets], stream);
 }
 
-static void benchVariant(Bench *b, const DequantizeVariant *v, Shape s) {
+/// Of a grid of so many CTAs for each multiprocessor; 0 is that of the
+/// lowering.
+static void benchVariant(Bench *b, const DequantizeVariant *v, Shape s,
+                         int ctas) {
   static int32_t offsets[4097], scaleOffsets[4096];
   gqFormatTraits traits = gqFormatGetTraits(v->format);
   int64_t scaleRows, bits = traits.dataBits;
@@ -146,14 +157,17 @@ static void benchVariant(Bench *b, const DequantizeVariant *v, Shape s) {
     CU(MemcpyHtoD(o->outer, ones, (size_t)s.groups * 4));
     CU(MemsetD8(o->status, 0, 4));
   }
-  l.grid = gridOf(&l.sets[0], l.kernel.multiprocessors);
+  l.grid = ctas ? ctas * l.kernel.multiprocessors
+                : gridOf(v, &l.sets[0], l.kernel.multiprocessors);
   double copyUs = measureCopy(b, bytes), us = measure(b, launchOnce, &l);
   uint32_t status;
   CU(MemcpyDtoH(&status, l.sets[0].status, 4));
-  printf("%-24s %6lld x %5lld, G %4lld: %8.2f us %.3f of peak, %.2f of the "
+  printf("%-24s %6lld x %5lld, G %4lld, CTAs %2d: %8.2f us %.3f of "
+         "peak, %.2f of the "
          "copy's time%s\n",
          v->name, (long long)s.rows, (long long)s.columns, (long long)s.groups,
-         us, bytes / us * 1e-6 / b->peak, us / copyUs, status ? " FAULT" : "");
+         ctas, us, bytes / us * 1e-6 / b->peak, us / copyUs,
+         status ? " FAULT" : "");
   for (int i = 0; i < l.numSets; ++i) {
     DevicePtr all[] = {l.sets[i].data,  l.sets[i].scales, l.sets[i].offsets,
                        l.sets[i].outer, l.sets[i].out,    l.sets[i].status};
@@ -163,14 +177,30 @@ static void benchVariant(Bench *b, const DequantizeVariant *v, Shape s) {
   free(ones);
 }
 
+/// Whether a variant is among the arguments, or no variant is.
+static bool isMeasured(const DequantizeVariant *v, int argc, char **argv) {
+  bool any = false, found = false;
+  for (int i = 0; i < argc; ++i) {
+    any |= !atoi(argv[i]);
+    found |= strcmp(argv[i], v->name) == 0;
+  }
+  return found || !any;
+}
+
 int runDequantizeBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
-  (void)argc, (void)argv;
   module = kernels;
   device = ordinal;
   const Shape shapes[] = {{32768, 8192, 8}, {8192, 5120, 128}};
   Bench b = benchOpen(ordinal);
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
-    for (int j = 0; j < NUM_MEASURED_DEQUANTIZE_VARIANTS; ++j)
-      benchVariant(&b, &dequantizeVariants[j], shapes[i]);
+    for (int j = 0; j < NUM_MEASURED_DEQUANTIZE_VARIANTS; ++j) {
+      const DequantizeVariant *v = &dequantizeVariants[j];
+      if (!isMeasured(v, argc, argv))
+        continue;
+      benchVariant(&b, v, shapes[i], 0);
+      for (int k = 0; k < argc; ++k)
+        if (atoi(argv[k]))
+          benchVariant(&b, v, shapes[i], atoi(argv[k]));
+    }
   return 0;
 }

@@ -30,6 +30,7 @@ static void dequantize(void *context) {
   const int32_t dataType = (int32_t)v->dataType, outType = (int32_t)v->outType;
   const int32_t scaleLayout = v->layout, offsetBits = v->offsetBits;
   const int32_t outerKind = v->outerKind;
+  const int32_t ctas = 0;
   const int32_t valueType = (int32_t)v->valueType;
   gq_epilogue *epilogue = v->hasEpilogue ? dequantizeEpilogue : NULL;
   CALL(dequantize_tiles, GQ_DEQUANTIZE_TILES_OPERANDS);

@@ -247,6 +247,15 @@ GQ_DEV void gq_dev_begin_copy16_if(bool condition, gq_dev_u32x4 *to,
                                    const void *from) {
   emulatorBeginCopy(to, condition ? from : 0, sizeof(*to));
 }
+GQ_DEV void gq_dev_begin_copy16_past_l1(gq_dev_u32x4 *to, const void *from) {
+  gq_dev_begin_copy16_if(true, to, from);
+}
+GQ_DEV void gq_dev_store16_streaming(void *p, gq_dev_u32x4 x) {
+  *(gq_dev_u32x4 *)p = x;
+}
+GQ_DEV void gq_dev_begin_copy_word(uint32_t *to, const void *from) {
+  emulatorBeginCopy(to, from, sizeof(*to));
+}
 GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 *to, const void *from) {
   gq_dev_begin_copy16_if(true, to, from);
 }
