@@ -43,15 +43,7 @@ static bool hasStaticRows(Extents extents) {
   return extents.rows != GQ_DYNAMIC && extents.groups != GQ_DYNAMIC;
 }
 
-/// Whether there are kernels of tiles for it: NVFP4, and 8-bit codes with
-/// scales of float32 or none.
-static bool hasTiles(const gqGroupedMm *desc) {
-  return desc->format == GQ_FORMAT_NVFP4 || desc->format == GQ_FORMAT_NONE ||
-         gqFormatGetTraits(desc->format).scaleType == GQ_F32;
-}
-
 gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
-  bool tiles = hasTiles(desc);
   bool all = hasStaticRows(extentsOf(desc));
   gqMmCandidates candidates = {0};
   const struct {
@@ -60,10 +52,10 @@ gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
     int32_t atMost;
   } kernels[GQ_MAX_MM_CANDIDATES] = {
       {true, GQ_MM_KERNEL_DECODE8, 8},
-      {true, GQ_MM_KERNEL_DECODE16, tiles ? 16 : INT32_MAX},
-      {tiles, GQ_MM_KERNEL_TILES32, 32},
-      {tiles && all, GQ_MM_KERNEL_TILES64, 64},
-      {tiles, GQ_MM_KERNEL_TILES128, INT32_MAX},
+      {true, GQ_MM_KERNEL_DECODE16, 16},
+      {true, GQ_MM_KERNEL_TILES32, 32},
+      {all, GQ_MM_KERNEL_TILES64, 64},
+      {true, GQ_MM_KERNEL_TILES128, INT32_MAX},
   };
   for (int i = 0; i < GQ_MAX_MM_CANDIDATES; ++i)
     if (kernels[i].fits) {
@@ -80,8 +72,6 @@ static const char *findFault(gqMmKernel kernel, const gqGroupedMm *desc,
     return "is a kernel of sm_90a";
   if (kernel >= GQ_MM_KERNEL_DECODE8 && desc->bMajor == GQ_MAJOR_N)
     return "is for weights with K innermost";
-  if (kernel >= GQ_MM_KERNEL_TILES32 && !hasTiles(desc))
-    return "is not a kernel for mx formats";
   return NULL;
 }
 

@@ -100,7 +100,7 @@ GQ_DEV void gq_dev_commit_copies(void) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-/// 16 and 2 aligned bytes that are read once, past L1; zeros if they do not
+/// 16, 1 and 2 aligned bytes that are read once, past L1; zeros if they do not
 /// exist.
 GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists,
                                            const void GQ_GLOBAL *p) {
@@ -113,6 +113,17 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists,
       "}"
       : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w)
       : "l"(p), "r"((uint32_t)exists));
+  return x;
+}
+GQ_DEV uint32_t gq_dev_load_streamed1(bool exists, const void GQ_GLOBAL *p) {
+  uint16_t x = 0;
+  __asm__ volatile("{\n\t"
+                   ".reg .pred exists;\n\t"
+                   "setp.ne.b32 exists, %2, 0;\n\t"
+                   "@exists ld.global.nc.b8 %0, [%1];\n\t"
+                   "}"
+                   : "+h"(x)
+                   : "l"(p), "r"((uint32_t)exists));
   return x;
 }
 GQ_DEV uint32_t gq_dev_load_streamed2(bool exists, const void GQ_GLOBAL *p) {
@@ -134,6 +145,18 @@ GQ_DEV uint32_t gq_dev_load_streamed2(bool exists, const void GQ_GLOBAL *p) {
 GQ_DEV uint32_t gq_dev_multiply_f16x2(uint32_t a, uint32_t b) {
   uint32_t d;
   __asm__("mul.rn.f16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+
+/// The same of bf16, and a * b + c; denormals are kept.
+GQ_DEV uint32_t gq_dev_multiply_bf16x2(uint32_t a, uint32_t b) {
+  uint32_t d;
+  __asm__("mul.rn.bf16x2 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}
+GQ_DEV uint32_t gq_dev_fma_bf16x2(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t d;
+  __asm__("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
   return d;
 }
 

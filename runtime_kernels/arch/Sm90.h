@@ -102,55 +102,53 @@ GQ_DEV uint64_t gq_dev_wgmma_b(uint32_t address) {
   return (address & 0x3ffff) >> 4 | (uint64_t)1 << 16 | eightRows | swizzle128;
 }
 
-// d += A * B in f32 of f16. Thread t of the warpgroup holds, of A, the k 2 * q
-// and 2 * q + 1 (q = t % 4) of rows 16 * (t / 32) + t % 32 / 4 and that + 8,
-// then the same of k + 8; of D, in d[4 * j + i], row + 8 * (i / 2) and n
+// d += A * B in f32 of f16 or bf16. Thread t of the warpgroup holds, of A, the
+// k 2 * q and 2 * q + 1 (q = t % 4) of rows 16 * (t / 32) + t % 32 / 4 and that
+// + 8, then the same of k + 8; of D, in d[4 * j + i], row + 8 * (i / 2) and n
 // 8 * j + 2 * q + i % 2.
 
 #define GQ_WGMMA_D8(i)                                                         \
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]),  \
       "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 
-/// d[16] += a * B for n = 32.
-GQ_DEV void gq_dev_wgmma_m64n32k16_f16(float *d, const uint32_t a[4],
-                                       uint64_t b) {
-  __asm__ volatile("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 "
-                   "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
-                   "%12, %13, %14, %15}, "
-                   "{%16, %17, %18, %19}, %20, 1, 1, 1, 0;"
-                   : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8)
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-
-/// d[32] += a * B for n = 64.
-GQ_DEV void gq_dev_wgmma_m64n64k16_f16(float *d, const uint32_t a[4],
-                                       uint64_t b) {
-  __asm__ volatile(
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
-      "%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31}, "
-      "{%32, %33, %34, %35}, %36, 1, 1, 1, 0;"
-      : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-
-/// d[64] += a * B for n = 128.
-GQ_DEV void gq_dev_wgmma_m64n128k16_f16(float *d, const uint32_t a[4],
-                                        uint64_t b) {
-  __asm__ volatile(
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "
-      "%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, "
-      "%36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, "
-      "%60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, 1, 1, 1, 0;"
-      : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24),
-        GQ_WGMMA_D8(32), GQ_WGMMA_D8(40), GQ_WGMMA_D8(48), GQ_WGMMA_D8(56)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
+/// d[16], d[32] and d[64] += a * B for n = 32, 64 and 128.
+#define GQ_WGMMA_16(TYPE)                                                      \
+  GQ_DEV void gq_dev_wgmma_m64n32k16_##TYPE(float *d, const uint32_t a[4],     \
+                                            uint64_t b) {                      \
+    __asm__ volatile(                                                          \
+        "wgmma.mma_async.sync.aligned.m64n32k16.f32." #TYPE "." #TYPE " "      \
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, "   \
+        "%15}, {%16, %17, %18, %19}, %20, 1, 1, 1, 0;"                         \
+        : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8)                                       \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                 \
+  }                                                                            \
+  GQ_DEV void gq_dev_wgmma_m64n64k16_##TYPE(float *d, const uint32_t a[4],     \
+                                            uint64_t b) {                      \
+    __asm__ volatile(                                                          \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." #TYPE "." #TYPE " "      \
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, "   \
+        "%15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, "    \
+        "%28, %29, %30, %31}, {%32, %33, %34, %35}, %36, 1, 1, 1, 0;"          \
+        : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24)     \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                 \
+  }                                                                            \
+  GQ_DEV void gq_dev_wgmma_m64n128k16_##TYPE(float *d, const uint32_t a[4],    \
+                                             uint64_t b) {                     \
+    __asm__ volatile(                                                          \
+        "wgmma.mma_async.sync.aligned.m64n128k16.f32." #TYPE "." #TYPE " "     \
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, "   \
+        "%15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, "    \
+        "%28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, "    \
+        "%41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, "    \
+        "%54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "                  \
+        "{%64, %65, %66, %67}, %68, 1, 1, 1, 0;"                               \
+        : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24),    \
+          GQ_WGMMA_D8(32), GQ_WGMMA_D8(40), GQ_WGMMA_D8(48), GQ_WGMMA_D8(56)   \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                 \
+  }
+GQ_WGMMA_16(f16)
+GQ_WGMMA_16(bf16)
+#undef GQ_WGMMA_16
 
 /// d[64] = or, if `add`, += A * B for n = 128, A being 64 rows as
 /// gq_dev_wgmma_b describes them.

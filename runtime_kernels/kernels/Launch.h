@@ -426,7 +426,8 @@ static inline uint32_t gq_dev_grouped_mm_fp8_stages(uint32_t tokens) {
   return tokens == 128 ? 4 : 5;
 }
 
-static inline int32_t gq_dev_grouped_mm_nvfp4_shared(int32_t tokens) {
+/// Of formats with scales in tiles.
+static inline int32_t gq_dev_grouped_mm_halves_shared(int32_t tokens) {
   int32_t stages = (int32_t)gq_dev_grouped_mm_stages((uint32_t)tokens);
   return stages * (tokens * 128 + 16) +
          GQ_DEV_GROUPED_MM_TILES_HEIGHT * tokens * 2 +
@@ -443,13 +444,14 @@ static inline int32_t gq_dev_grouped_mm_fp8_shared(int32_t tokens) {
 
 static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(gqFormat format,
                                                            int32_t tokens) {
+  bool fp8 =
+      format == GQ_FORMAT_NONE || gqFormatGetTraits(format).scaleType == GQ_F32;
   return (gq_dev_bounds){
       .threads = GQ_DEV_GROUPED_MM_TILES_THREADS,
       .minCtas = 1,
-      .sharedMemory =
-          (format == GQ_FORMAT_NVFP4 ? gq_dev_grouped_mm_nvfp4_shared(tokens)
-                                     : gq_dev_grouped_mm_fp8_shared(tokens)) +
-          gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_TILES_THREADS),
+      .sharedMemory = (fp8 ? gq_dev_grouped_mm_fp8_shared(tokens)
+                           : gq_dev_grouped_mm_halves_shared(tokens)) +
+                      gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_TILES_THREADS),
   };
 }
 

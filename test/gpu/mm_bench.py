@@ -6,7 +6,7 @@ grouped matmul beside torch._grouped_mm on bf16 copies of the same operands, in
 one process; of plain FP8, with row and column scales, torch._scaled_grouped_mm
 too. The cubin is that of test/gpu/device/mm_bench_kernels.c (target
 gqMmBenchKernels): kernels of llama, deepseek and qwen in nvfp4, mxfp8 (e4m3),
-fp8 (e4m3, blocks of 1 by 128 and 128 by 128) and plain (e4m3). Each is a CUDA
+mxfp4, mixed (tokens of mxfp8 by weights of mxfp4), fp8 (e4m3, blocks of 1 by 128 and 128 by 128) and plain (e4m3). Each is a CUDA
 graph, measured in turns after 150 ms of rest; medians. Needs PyTorch, nothing of
 gq.
 """
@@ -19,7 +19,7 @@ import time
 import torch
 
 SHAPES = {"llama": (8192, 5120), "deepseek": (2048, 7168), "qwen": (1536, 4096)}
-FORMATS = ("nvfp4", "mxfp8", "fp8", "plain")
+FORMATS = ("nvfp4", "mxfp8", "mxfp4", "mixed", "fp8", "plain")
 CODES = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
 
 
@@ -88,12 +88,13 @@ class Matrix:
 
     def __init__(self, form, rows, k, scale_rows, height, random):
         self.form, self.rows, self.k, self.height = form, rows, k, height
-        self.codes = random(0, 256, rows, k // 2 if form == "nvfp4" else k)
+        self.narrow = form in ("nvfp4", "mxfp4")
+        self.codes = random(0, 256, rows, k // 2 if self.narrow else k)
         if form == "nvfp4":
             self.scales = random(0x20, 0x48, scale_rows * k // 16)
-        else:
+        if not self.narrow:
             self.codes &= 0xF7  # no NaN
-        if form == "mxfp8":
+        if form in ("mxfp8", "mxfp4"):
             self.scales = random(118, 126, scale_rows * k // 32)
         if form == "fp8":
             self.scales = random(1, 256, (rows + height - 1) // height, k // 128).float() / 4096
@@ -103,12 +104,12 @@ class Matrix:
 
     def bf16(self, rows, scale_rows):
         """Dequantized rows, whose scales are in those rows."""
-        if self.form == "nvfp4":
+        if self.narrow:
             pairs = torch.stack([self.codes[rows] & 15, self.codes[rows] >> 4], -1).flatten(-2)
             values = self.table[pairs.int()]
         else:
             values = self.codes[rows].view(torch.float8_e4m3fn).float()
-        block = {"nvfp4": 16, "mxfp8": 32, "fp8": 128, "plain": self.k}[self.form]
+        block = {"nvfp4": 16, "fp8": 128, "plain": self.k}.get(self.form, 32)
         if self.form == "plain":
             scales = self.scales[rows, None]
         elif self.form == "fp8":
@@ -127,7 +128,8 @@ class Weights:
         n, k = SHAPES[shape]
         self.shape, self.groups, self.n, self.k, self.form = shape, groups, n, k, form
         self.generator = torch.Generator(device="cuda").manual_seed(1)
-        self.matrix = Matrix(form, groups * n, k, groups * n, 128, self.random)
+        own = "mxfp4" if form == "mixed" else form
+        self.matrix = Matrix(own, groups * n, k, groups * n, 128, self.random)
         self.bf16 = torch.empty(groups, n, k, dtype=torch.bfloat16, device="cuda")
         flat = self.bf16.view(groups * n, k)
         for row in range(0, groups * n, 4096):
@@ -153,7 +155,8 @@ class Tokens:
         self.ends = ends.int().cuda()
         self.offsets = torch.cat([torch.zeros(1, dtype=torch.int64), ends]).int().cuda()
         self.scale_offsets = torch.tensor(starts, dtype=torch.int32, device="cuda")
-        self.matrix = Matrix(weights.form, self.rows, k, scale_rows, 1, weights.random)
+        own = "mxfp8" if weights.form == "mixed" else weights.form
+        self.matrix = Matrix(own, self.rows, k, scale_rows, 1, weights.random)
         if weights.form in ("fp8", "plain"):
             rows = torch.arange(self.rows, device="cuda")
         else:
@@ -262,7 +265,9 @@ def compare(driver, weights, sizes, kernels, name):
     del expected
     times = measure(functions)
     n, k = weights.n, weights.k
-    bytes = {"nvfp4": 0.5625, "mxfp8": 1.03125, "fp8": 1, "plain": 1}[weights.form]
+    bytes = {"nvfp4": 0.5625, "mxfp8": 1.03125, "mxfp4": 0.53125, "mixed": 0.53125}.get(
+        weights.form, 1
+    )
     flops, packed = 2 * tokens.rows * n * k, tokens.used * n * k * bytes
     line = f"{weights.form:6s}{weights.shape:9s}{name:22s} torch {times['torch']:8.1f} us"
     for kernel in list(functions)[1:]:

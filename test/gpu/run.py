@@ -658,7 +658,7 @@ def test_grouped_mm_formats():
         code, error, expected = run(text.replace("KERNEL", ""), whole, "cpu")
         assert code == 0, error
         bytes = scale == "f32" or not a_format
-        tiles = ("tiles32", "tiles64", "tiles128") if bytes else ()
+        tiles = ("tiles32", "tiles64", "tiles128")
         for kernel in ("any", "decode8", "decode16", "auto", *tiles):
             # What 8-bit tensor cores lose of products.
             lost = 2**-9 if bytes and kernel in ("auto", *tiles) else 0

@@ -221,8 +221,8 @@ def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
 
     | kernel | made for |
     |---|---|
-    | `decode8`, `decode16` | up to that many rows per group: the weights are read once, nearly at the memory's speed. Besides `any`, the only kernels for MX formats |
-    | `tiles32`, `tiles64`, `tiles128` | tiles of that many rows; `nvfp4`, `fp8_*` and no format: tensor cores of sm_90a (wgmma), no workspace. 8-bit codes are multiplied as such by tensor cores that keep about 14 bits of a sum of 32 products; sums of 128 are added up in float32. Where that is not precise enough, use `decode16` |
+    | `decode8`, `decode16` | up to that many rows per group: the weights are read once, nearly at the memory's speed |
+    | `tiles32`, `tiles64`, `tiles128` | tiles of that many rows: tensor cores of sm_90a (wgmma), no workspace. `nvfp4` is multiplied as f16 and MX formats as bf16: elements times scales are exact, but for what bf16 cannot represent, below 2^-133 or from 2^128 on. Codes of `fp8_*` and of no format are multiplied as such by tensor cores that keep about 14 bits of a sum of 32 products; sums of 128 are added up in float32. Where that is not precise enough, use `decode16` |
     | `any` | K not a multiple of 32, `b_major(n)`, unaligned addresses, other chips |
     | `auto` | replaced by `gq-choose-kernels` |
   }];

@@ -356,9 +356,8 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     | up to 64 | `tiles64` |
     | more | `tiles128` |
 
-    MX formats have no `tiles`: above 8 rows they get `decode16`. Where K is not
-    a multiple of 32, with `b_major(n)`, and on chips other than sm_90a, it is
-    `any`. Where M or G is only known at the launch, the op is left alone:
+    Where K is not a multiple of 32, with `b_major(n)`, and on chips other than
+    sm_90a, it is `any`. Where M or G is only known at the launch, the op is left alone:
     `convert-gq-to-gpu` then makes all of these kernels but `tiles64`, and each
     launch runs one of them, by the same bounds (`tiles128` above 32). A remark
     of the category `gq-choose-kernels` says what was chosen and why

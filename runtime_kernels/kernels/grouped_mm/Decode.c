@@ -157,8 +157,7 @@ GQ_DEV void storeSums(const Product *p, const Tile *tile, uint32_t tokens,
       if (token < tile->tokens && n < p->n)
         storeOut(p, outAt(p, tile->token + token, n),
                  finish(p, tile->group, tile->token + token, n, true,
-                        p->format == GQ_FORMAT_NVFP4 ? scaledSum(sum, alpha)
-                                                     : sum * alpha));
+                        sum * unitOf(p) * alpha));
     }
     barrierOfQuad(quad);
   }

@@ -100,7 +100,7 @@ GQ_DEV void multiplyNvfp4(const Product *p, uint32_t stage, uint32_t quad,
           gq_dev_load_shared16(from + 8 * j * TOKEN_ROW + word * 64);
       UNROLL for (uint32_t i = 0; i < 2; ++i) {
         uint32_t a[8];
-        dequantizeWord(&x[i], word, scale[i], a);
+        dequantizeFragments(p, &x[i], word, scale[i], a);
         UNROLL for (uint32_t j = 0; j < tokens / 8; ++j) {
           const uint32_t even[2] = {b[j].x, b[j].y}, odd[2] = {b[j].z, b[j].w};
           gq_dev_mma_m16n8k16_f16(sums[i][j], a, even);

@@ -93,6 +93,24 @@ typedef struct Feed {
   uint32_t slot;
 } Feed;
 
+/// The first code of a step that is in piece `piece`, 16 bytes, of its row in
+/// the ring: in the order in which weights are multiplied.
+GQ_DEV uint32_t firstOfPiece(const Product *p, uint32_t step, uint32_t piece) {
+  return !isWide(p->aType)  ? step * STEP + piece * 32
+         : isWide(p->bType) ? step * (STEP / 2) + piece * 16
+                            : step / 2 * STEP + step % 2 * 16 + piece * 32;
+}
+
+/// Bytes of a row before the first one of a step, and of its scales before
+/// theirs.
+GQ_DEV uint32_t codesBefore(const Product *p, uint32_t step) {
+  uint32_t k = firstOfPiece(p, step, 0);
+  return isWide(p->aType) ? k : k / 2;
+}
+GQ_DEV uint32_t scalesBefore(const Product *p, uint32_t step) {
+  return step / stepsOf128(p->aType) * scalesOf128(p);
+}
+
 GQ_DEV void seekFeed(Feed *f) {
   f->more = f->tile < f->schedule->numTiles;
   if (!f->more)
@@ -101,13 +119,14 @@ GQ_DEV void seekFeed(Feed *f) {
   uint32_t lane = gq_dev_lane();
   Tile t = findTile(p, f->schedule, f->tile);
   f->lastToken = (uint32_t)(t.tokens < 128 ? t.tokens - 1 : 127);
-  f->codes = p->a + t.token * p->aStride + lane % 4 * 16 + f->step * STEP_CODES;
+  uint32_t own = firstOfPiece(p, f->step, lane % 4);
+  f->codes = p->a + t.token * p->aStride + (isWide(p->aType) ? own : own / 2);
   // Tokens beyond the last are those of the last, and their scales those of the
   // group's last 128: padding, of which nothing is stored.
   int64_t row = t.scaleRow + f->warpToken, last = t.scaleRow + t.tokens - 1;
   int64_t block = row / 128 < last / 128 ? row / 128 : last / 128;
   f->scales = p->aScales + scaleRowOffset(p, block * 128 + row % 128 + lane) +
-              (int64_t)f->step * STEP_SCALES;
+              scalesBefore(p, f->step);
 }
 
 /// Begins to copy a step, if there is one, into the next slot. Of a row, which
@@ -116,10 +135,8 @@ GQ_DEV void feed(Feed *f, uint32_t ring, uint32_t *ahead) {
   const Product *p = f->p;
   uint32_t lane = gq_dev_lane();
   if (f->more) {
-    uint32_t k = f->step * STEP;
     bool whole = p->k % STEP == 0;
-    bool hasCodes = whole || k + lane % 4 * 32 < p->k;
-    bool hasScales = whole || k + STEP / 2 < p->k;
+    bool hasCodes = whole || firstOfPiece(p, f->step, lane % 4) < p->k;
     uint32_t to = ring + f->slot + lane / 4 * 64 + ((lane % 4 ^ lane / 8) << 4);
     UNROLL for (uint32_t i = 0; i < 4; ++i) {
       uint32_t token = f->warpToken + lane / 4 + 8 * i;
@@ -129,10 +146,13 @@ GQ_DEV void feed(Feed *f, uint32_t ring, uint32_t *ahead) {
     }
     uint32_t toScales = ring + f->slot + RING_CODES + lane * 4;
     gq_dev_begin_copy4(true, toScales, f->scales);
-    gq_dev_begin_copy4(hasScales, toScales + GQ_DEV_WARP * 4, f->scales + 512);
-    f->codes += f->stride * STEP_CODES;
-    f->scales += f->stride * STEP_SCALES;
-    f->step += f->stride;
+    if (isNvfp4(p)) // Those of the second 64 k.
+      gq_dev_begin_copy4(whole || f->step * STEP + STEP / 2 < p->k,
+                         toScales + GQ_DEV_WARP * 4, f->scales + 512);
+    uint32_t next = f->step + f->stride;
+    f->codes += codesBefore(p, next) - codesBefore(p, f->step);
+    f->scales += scalesBefore(p, next) - scalesBefore(p, f->step);
+    f->step = next;
     if (f->step >= f->steps) {
       NO_UNROLL do {
         f->step -= f->steps;
@@ -158,6 +178,47 @@ GQ_DEV void handOver(uint32_t barrier) {
   }
 }
 
+/// A token's scales of a step as they were copied: of NVFP4 four and four, else
+/// the four of the 128 k that the step is of. Those beyond the last k, padding
+/// that may be anything, are 0.
+GQ_DEV void loadTokenScales(const Product *p, uint32_t from, uint32_t step,
+                            uint32_t scales[2]) {
+  UNROLL for (uint32_t i = 0; i < 2; ++i) if (i == 0 || isNvfp4(p)) {
+    scales[i] = gq_dev_load_shared4(from + i * GQ_DEV_WARP * 4);
+    uint32_t first =
+        isNvfp4(p) ? 8 * step + 4 * i : 4 * (step / stepsOf128(p->aType));
+    if (p->k % (4 * blockOf(p)) != 0) {
+      uint32_t left = p->k / blockOf(p) - first;
+      if (left < 4)
+        scales[i] &= (1u << 8 * left) - 1;
+    }
+  }
+}
+
+/// The scale of those 16 of a token's codes of stage `half` of a step that
+/// lanes q of weights multiply.
+GQ_DEV uint32_t scaleOfTokens(const Product *p, const uint32_t scales[2],
+                              uint32_t half, uint32_t q) {
+  if (isNvfp4(p))
+    return gq_dev_nvfp4_half_scale(scales[q / 2], q % 2 * 2 + half);
+  uint32_t byte = isWide(p->bType) ? 2 * half + q / 2 : q;
+  return gq_dev_mx_bf16_scale(scales[0] >> 8 * byte & 0xff);
+}
+
+/// Eight of these codes, the first ones or the other ones, with their scale.
+GQ_DEV void dequantizeTokens(const Product *p, const gq_dev_u32x4 codes[4],
+                             uint32_t half, uint32_t q, uint32_t eight,
+                             uint32_t scale, uint32_t out[4]) {
+  if (isWide(p->aType))
+    dequantizeEight(p, p->aType, gq_dev_here(codes[q][2 * eight]),
+                    codes[q][2 * eight + 1], scale, out);
+  else if (isWide(p->bType))
+    dequantizeEight(p, p->aType, codes[2 * half + q / 2][q % 2 * 2 + eight], 0,
+                    scale, out);
+  else
+    dequantizeEight(p, p->aType, codes[q][2 * half + eight], 0, scale, out);
+}
+
 GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
                     uint32_t tokens) {
   uint32_t lane = gq_dev_lane();
@@ -170,7 +231,7 @@ GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
             .tile = gq_dev_cta(),
             .tileStride = gq_dev_num_ctas(),
             .step = unit,
-            .steps = numSteps(p),
+            .steps = numSteps(p, p->aType),
             .stride = units,
             .warpToken = warp % warps * GQ_DEV_WARP};
   NO_UNROLL while (f.step >= f.steps) {
@@ -187,7 +248,8 @@ GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
   uint32_t row =
       shared.stages + (f.warpToken + lane) * STAGE_ROW + ((lane % 8) << 4);
   uint32_t slot = 0, step = unit % f.steps;
-  Stage stage = {2 * unit, 1};
+  uint32_t halves = halvesOfStep(p->aType);
+  Stage stage = {halves * unit, 1};
   // A stage is handed over when the first words of the next one are made: by
   // then its stores are done, and the fence need not wait for them.
   uint32_t stored = 0;
@@ -200,37 +262,33 @@ GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
     UNROLL for (uint32_t i = 0; i < 4; ++i) codes[i] =
         gq_dev_load_shared16((from ^ i << 4) + slot);
     uint32_t scales[2];
-    UNROLL for (uint32_t i = 0; i < 2; ++i) scales[i] =
-        gq_dev_load_shared4(getScales + slot + i * GQ_DEV_WARP * 4);
+    loadTokenScales(p, getScales + slot, step, scales);
+    if (isWide(p->aType) && isWide(p->bType)) // Two of the four.
+      scales[0] >>= step % 2 * 16;
     slot = slot == (RING - 1) * RING_BYTES ? 0 : slot + RING_BYTES;
-    if (p->k % 64 != 0) { // Padding may be anything, and codes of 0 with it.
-      uint32_t left = p->k / 16 - step * (STEP / 16);
-      if (left < 4)
-        scales[0] &= (1u << 8 * left) - 1;
-      else if (left < 8)
-        scales[1] &= (1u << 8 * (left - 4)) - 1;
+    if (halves == 1 || p->k % (4 * blockOf(p)) != 0) {
       step += units;
       NO_UNROLL while (step >= f.steps) step -= f.steps;
     }
-    UNROLL for (uint32_t half = 0; half < 2; ++half) {
+    UNROLL for (uint32_t half = 0; half < 2; ++half) if (half < halves) {
       uint32_t at = stage.index + half;
       uint32_t to = row + at * (tokens * STAGE_ROW), x[4][4], scale[4];
-      UNROLL for (uint32_t i = 0; i < 4; ++i) scale[i] =
-          gq_dev_nvfp4_half_scale(scales[i / 2], i % 2 * 2 + half);
-      UNROLL for (uint32_t word = 0; word < 2; ++word) {
-        UNROLL for (uint32_t i = 0; i < 4; ++i)
-            gq_dev_nvfp4_half8(codes[i][2 * half + word], scale[i], x[i]);
-        if (word == 0) {
+      UNROLL for (uint32_t q = 0; q < 4; ++q) scale[q] =
+          scaleOfTokens(p, scales, half, q);
+      UNROLL for (uint32_t eight = 0; eight < 2; ++eight) {
+        UNROLL for (uint32_t q = 0; q < 4; ++q)
+            dequantizeTokens(p, codes, half, q, eight, scale[q], x[q]);
+        if (eight == 0) {
           handOver(stored);
           gq_dev_mbarrier_wait(shared.empty + 8 * at, stage.phase);
         }
         UNROLL for (uint32_t i = 0; i < 4; ++i) gq_dev_store_shared16(
-            to ^ (4 * word + i) << 4,
+            to ^ (4 * eight + i) << 4,
             (gq_dev_u32x4){x[0][i], x[1][i], x[2][i], x[3][i]});
       }
       stored = shared.full + 8 * at;
     }
-    advance(&stage, 2 * units, stages);
+    advance(&stage, halves * units, stages);
   }
   GQ_DEV_WAIT_FOR_COPIES(0);
   handOver(stored);
@@ -268,8 +326,8 @@ GQ_DEV void seekSupply(Supply *s) {
 }
 
 GQ_DEV void supply(Supply *s, RowPair out[2]) {
-  loadWeights(&s->rows, s->p->k % STEP == 0, out);
-  skipSteps(&s->rows, 1);
+  loadWeights(s->p, &s->rows, s->p->k % STEP == 0, out);
+  skipStep(s->p, s->step, &s->rows);
   if (++s->step == s->steps) {
     s->step = 0;
     s->tile += s->tileStride;
@@ -278,19 +336,30 @@ GQ_DEV void supply(Supply *s, RowPair out[2]) {
   }
 }
 
+/// Which tile the warp's number `number` is, at or behind that of the supply.
+GQ_DEV uint32_t tileOfNumber(const Supply *s, uint32_t number) {
+  return s->tile - (s->number - number) % TILES * s->tileStride;
+}
+
 /// d += four fragments of 64 rows times a stage.
-GQ_DEV void multiply(float *d, const uint32_t a[16], uint32_t stage,
-                     uint32_t tokens) {
+GQ_DEV void multiply(const Product *p, float *d, const uint32_t a[16],
+                     uint32_t stage, uint32_t tokens) {
   uint64_t b = gq_dev_wgmma_b(stage);
   gq_dev_wgmma_fence();
-  UNROLL for (uint32_t i = 0; i < 4; ++i) {
-    if (tokens == 128)
-      gq_dev_wgmma_m64n128k16_f16(d, a + 4 * i, b + 2 * i);
-    else if (tokens == 64)
-      gq_dev_wgmma_m64n64k16_f16(d, a + 4 * i, b + 2 * i);
-    else
-      gq_dev_wgmma_m64n32k16_f16(d, a + 4 * i, b + 2 * i);
+#define MULTIPLY(N)                                                            \
+  UNROLL for (uint32_t i = 0; i < 4; ++i) {                                    \
+    if (isNvfp4(p))                                                            \
+      gq_dev_wgmma_m64n##N##k16_f16(d, a + 4 * i, b + 2 * i);                  \
+    else                                                                       \
+      gq_dev_wgmma_m64n##N##k16_bf16(d, a + 4 * i, b + 2 * i);                 \
   }
+  if (tokens == 128)
+    MULTIPLY(128)
+  else if (tokens == 64)
+    MULTIPLY(64)
+  else
+    MULTIPLY(32)
+#undef MULTIPLY
   gq_dev_wgmma_commit();
 }
 
@@ -304,25 +373,27 @@ typedef struct Sums {
 
 /// Multiplies a step: the weights in `now`, whose first fragments are made, and
 /// makes the first ones of `following`.
-GQ_DEV void multiplyStep(Sums *sums, Shared shared, Stage *stage, bool first,
-                         RowPair now[2], const RowPair following[2],
-                         uint32_t tokens) {
-  UNROLL for (uint32_t half = 0; half < 2; ++half) {
+GQ_DEV void multiplyStep(const Product *p, Sums *sums, Shared shared,
+                         Stage *stage, bool first, RowPair now[2],
+                         const RowPair following[2], uint32_t tokens) {
+  uint32_t halves = halvesOfStep(p->bType);
+  UNROLL for (uint32_t half = 0; half < 2; ++half) if (half < halves) {
+    bool last = half == halves - 1;
     uint32_t at = shared.stages + stage->index * (tokens * STAGE_ROW);
     gq_dev_mbarrier_wait(shared.full + 8 * stage->index, stage->phase);
-    multiply(sums->d[0], sums->even, at, tokens);
+    multiply(p, sums->d[0], sums->even, at, tokens);
     GQ_DEV_WGMMA_WAIT(1);
     if ((half || !first) && gq_dev_is_first_lane())
       gq_dev_mbarrier_arrive(sums->last);
     sums->last = shared.empty + 8 * stage->index;
-    dequantizeHalf(&now[1], half, sums->odd);
-    multiply(sums->d[1], sums->odd, at, tokens);
+    dequantizeHalf(p, &now[1], half, sums->odd);
+    multiply(p, sums->d[1], sums->odd, at, tokens);
     GQ_DEV_WGMMA_WAIT(1);
     advance(stage, 1, numStages(tokens));
-    if (half && tokens == 128)
+    if (last && tokens == 128)
       UNROLL for (int i = 0; i < 2; ++i) now[i] = following[i];
-    dequantizeHalf(half && tokens < 128 ? &following[0] : &now[0], 1 - half,
-                   sums->even);
+    dequantizeHalf(p, last && tokens < 128 ? &following[0] : &now[0],
+                   last ? 0 : half + 1, sums->even);
   }
 }
 
@@ -333,8 +404,8 @@ GQ_DEV bool takeTurn(uint32_t turn, Sums *sums, Shared shared, Stage *stage,
                      Supply *next, uint32_t *left, RowPair weights[SETS][2],
                      uint32_t tokens) {
   supply(next, weights[(turn + SETS - 1) % SETS]);
-  multiplyStep(sums, shared, stage, *left == next->steps, weights[turn],
-               weights[(turn + 1) % SETS], tokens);
+  multiplyStep(next->p, sums, shared, stage, *left == next->steps,
+               weights[turn], weights[(turn + 1) % SETS], tokens);
   if (--*left)
     return false;
   RowPair moved[SETS][2];
@@ -349,13 +420,12 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
                     uint32_t tokens) {
   uint32_t thread = gq_dev_thread(), consumer = thread / WARPGROUP;
   uint32_t warp = thread % WARPGROUP / GQ_DEV_WARP;
-  uint32_t tile = gq_dev_cta();
   Supply next = {
       .p = p,
       .schedule = s,
-      .tile = tile,
+      .tile = gq_dev_cta(),
       .tileStride = gq_dev_num_ctas(),
-      .steps = numSteps(p),
+      .steps = numSteps(p, p->bType),
       .row = consumer * CONSUMER_HEIGHT + warp * 16 + gq_dev_lane() / 4,
       .tiles = (Tile GQ_SHARED *)gq_dev_shared_pointer(shared.tiles) +
                thread / GQ_DEV_WARP * TILES};
@@ -366,10 +436,10 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
   UNROLL for (uint32_t i = 0; i < (tokens == 128 ? 1 : SETS - 1); ++i)
       supply(&next, weights[i]);
   Sums sums;
-  dequantizeHalf(&weights[0][0], 0, sums.even);
+  dequantizeHalf(p, &weights[0][0], 0, sums.even);
   Stage stage = {0, 0};
-  uint32_t number = 0;
-  NO_UNROLL for (; tile < s->numTiles; tile += next.tileStride) {
+  NO_UNROLL for (uint32_t number = 0; tileOfNumber(&next, number) < s->numTiles;
+                 number = (number + 1) % TILES) {
     UNROLL for (uint32_t i = 0; i < tokens / 2; ++i) sums.d[0][i] =
         sums.d[1][i] = 0;
     uint32_t left = next.steps;
@@ -377,7 +447,7 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
     if (tokens == 128)
       do {
         supply(&next, weights[1]);
-        multiplyStep(&sums, shared, &stage, left == next.steps, weights[0],
+        multiplyStep(p, &sums, shared, &stage, left == next.steps, weights[0],
                      weights[1], tokens);
       } while (--left);
     else
@@ -391,20 +461,25 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
       gq_dev_mbarrier_arrive(sums.last);
     gq_dev_warp_barrier(); // The tile was stored by the first lane.
     Tile t = next.tiles[number];
-    number = (number + 1) % TILES;
     float *const d[2] = {sums.d[0], sums.d[1]};
     if (staged)
       storeStaged(p, &t, consumer,
                   shared.staging + consumer * (CONSUMER_HEIGHT * tokens * 2), d,
-                  tokens, tokens, GQ_DEV_NVFP4_HALF_UNIT, false);
+                  tokens, tokens, unitOf(p), false);
     else
-      storeDirectly(p, &t, next.row, d, tokens, GQ_DEV_NVFP4_HALF_UNIT);
+      storeDirectly(p, &t, next.row, d, tokens, unitOf(p));
   }
 }
 
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
+
+/// Whether consumers of 128 tokens have fewer registers, and the producer more:
+/// codes of 4 bits take more to become bf16.
+GQ_DEV bool hasFewer(const Product *p) {
+  return !isNvfp4(p) && !isWide(p->aType);
+}
 
 GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
   Shared shared = layOut(tokens);
@@ -421,13 +496,17 @@ GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
   if (gq_dev_cta() >= s.numTiles)
     return;
   if (gq_dev_thread() / WARPGROUP == CONSUMERS) {
-    if (tokens == 128)
+    if (tokens == 128 && hasFewer(p))
+      GQ_DEV_GIVE_REGISTERS(72);
+    else if (tokens == 128)
       GQ_DEV_GIVE_REGISTERS(56);
     else
       GQ_DEV_GIVE_REGISTERS(88);
     produce(p, &s, shared, tokens);
   } else {
-    if (tokens == 128)
+    if (tokens == 128 && hasFewer(p))
+      GQ_DEV_TAKE_REGISTERS(216);
+    else if (tokens == 128)
       GQ_DEV_TAKE_REGISTERS(224);
     else
       GQ_DEV_TAKE_REGISTERS(208);
@@ -438,15 +517,15 @@ GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
 GQ_DEV_KERNEL void
 gq_dev_grouped_mm_tiles(GQ_DEV_PARAMETERS(GQ_GROUPED_MM_OPERANDS)) {
   const Product p = {PRODUCT_INITIALIZERS};
-  bool nvfp4 = p.format == GQ_FORMAT_NVFP4;
-  if (!(nvfp4 || isFp8(&p)) || !isAligned(&p))
+  bool fp8 = isFp8(&p);
+  if (!(fp8 || p.all.hasScaleOffsets) || !isAligned(&p))
     multiplyAny(&p, THREADS,
                 gq_dev_shared_pointer(gq_dev_dynamic_shared_address()));
-  else if (!nvfp4 && tokens == 32)
+  else if (fp8 && tokens == 32)
     multiplyTilesFp8(&p, 32);
-  else if (!nvfp4 && tokens == 64)
+  else if (fp8 && tokens == 64)
     multiplyTilesFp8(&p, 64);
-  else if (!nvfp4)
+  else if (fp8)
     multiplyTilesFp8(&p, 128);
   else if (tokens == 32)
     multiplyTiles(&p, 32);

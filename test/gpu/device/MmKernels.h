@@ -29,6 +29,8 @@ typedef GroupedMmTilesOperands MmOperands;
 #define MM_PLAIN_N MM_PLAIN_OF(GQ_MAJOR_N)
 #define MM_MIXED                                                               \
   GQ_FORMAT_MXFP8_E5M2, GQ_F8E5M2, GQ_FORMAT_MXFP4, GQ_I8, GQ_MAJOR_K
+#define MM_MIXED_4_BY_8                                                        \
+  GQ_FORMAT_MXFP4, GQ_I8, GQ_FORMAT_MXFP8_E5M2, GQ_F8E5M2, GQ_MAJOR_K
 #define MM_FP8                                                                 \
   GQ_FORMAT_FP8_E4M3_1X128, GQ_F8E4M3FN, GQ_FORMAT_FP8_E4M3_128X128,           \
       GQ_F8E4M3FN, GQ_MAJOR_K
@@ -79,6 +81,22 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(tiles32_plain, tiles, TILES, 32, 64, BF16, 0, 0, PLAIN, 1)           \
   VARIANT(tiles128_fixed_fp8, tiles, TILES, 128, 32, BF16, 512, 384, FP8, 0)   \
   VARIANT(tiles32_fixed_fp8, tiles, TILES, 32, 32, BF16, 512, 384, FP8, 0)     \
+  VARIANT(tiles128_mxfp8, tiles, TILES, 128, 32, BF16, 0, 0, MXFP8, 0)         \
+  VARIANT(tiles64_mxfp8, tiles, TILES, 64, 64, F16, 0, 0, MXFP8, 0)            \
+  VARIANT(tiles32_mxfp8, tiles, TILES, 32, 32, F32, 0, 0, MXFP8, 0)            \
+  VARIANT(tiles128_mxfp8_rest, tiles, TILES, 128, 32, BF16, 0, 0, MXFP8, 1)    \
+  VARIANT(tiles128_mxfp4, tiles, TILES, 128, 64, F32, 0, 0, MXFP4, 0)          \
+  VARIANT(tiles64_mxfp4, tiles, TILES, 64, 32, BF16, 0, 0, MXFP4, 0)           \
+  VARIANT(tiles32_mxfp4, tiles, TILES, 32, 32, BF16, 0, 0, MXFP4, 0)           \
+  VARIANT(tiles128_mixed, tiles, TILES, 128, 32, BF16, 0, 0, MIXED, 0)         \
+  VARIANT(tiles32_mixed, tiles, TILES, 32, 64, F32, 0, 0, MIXED, 0)            \
+  VARIANT(tiles128_4_by_8, tiles, TILES, 128, 32, F32, 0, 0, MIXED_4_BY_8, 0)  \
+  VARIANT(tiles64_4_by_8, tiles, TILES, 64, 32, BF16, 0, 0, MIXED_4_BY_8, 0)   \
+  VARIANT(tiles32_4_by_8, tiles, TILES, 32, 32, BF16, 0, 0, MIXED_4_BY_8, 0)   \
+  VARIANT(tiles128_fixed_mxfp8, tiles, TILES, 128, 32, BF16, 512, 384, MXFP8,  \
+          0)                                                                   \
+  VARIANT(tiles32_fixed_mxfp8, tiles, TILES, 32, 32, BF16, 512, 384, MXFP8, 0) \
+  VARIANT(tiles64_fixed_mxfp4, tiles, TILES, 64, 32, BF16, 512, 384, MXFP4, 0) \
   VARIANT(tiles128_fixed, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4, 0)     \
   VARIANT(tiles64_fixed, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 0)       \
   VARIANT(tiles32_fixed, tiles, TILES, 32, 32, BF16, 512, 384, NVFP4, 0)       \

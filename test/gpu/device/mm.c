@@ -7,7 +7,9 @@
 // dequantized operands, which are exact: an output may be off by half a unit of
 // its last place, and 4 * 2^-24 of the sum of magnitudes; if it is not rounded
 // to 16 bits, twice that, since matrix units cut off what they add up, and of
-// codes of 8 bits, whose products differ more, four times; 2^-9 of it if 8-bit
+// codes of 8 bits, whose products differ more, four times; of MX formats in
+// tiles, whose terms differ much more, a unit for each 16 k besides, since each
+// may cut off a sum that one term has made; 2^-9 of it if 8-bit
 // matrix units multiply, which keep 14 bits of a sum. Outputs lie between
 // guards and are poisoned; what the op does not own must keep the poison.
 //
@@ -106,6 +108,8 @@ typedef struct Problem {
   /// and bytes that all addresses are off.
   int64_t gap, shift;
   bool hasAlpha, hostile;
+  /// MX scales at the ends of the exponent range.
+  bool hasEnds;
   /// Row and column scales, and a bias.
   bool hasRest;
   Formats formats;
@@ -188,6 +192,21 @@ static void begin(const char *name, int64_t n, int64_t k, int64_t groups,
   p.numOffsets = groups + 1;
 }
 
+/// Of weights the smallest scales with which no bit of a bf16 is lost, of
+/// tokens the largest ones with which none is infinite; and some after or
+/// before.
+static uint8_t scaleAtEnd(gqElementType type, bool ofWeights) {
+  bool e4m3 = type == GQ_F8E4M3FN, e5m2 = type == GQ_F8E5M2;
+  return (uint8_t)(ofWeights ? (e4m3   ? 3
+                                : e5m2 ? 10
+                                       : 0) +
+                                   randomBits() % 8
+                             : (e4m3   ? 246
+                                : e5m2 ? 239
+                                       : 252) -
+                                   randomBits() % 8);
+}
+
 /// Scales of `rows` rows from `first` on, `stride` bytes apart if they are not
 /// tiled; padding of tiles is NaN, which no result may show.
 static void fillScales(uint8_t *scales, int64_t first, int64_t rows,
@@ -197,7 +216,10 @@ static void fillScales(uint8_t *scales, int64_t first, int64_t rows,
       float wide = randomFloat();
       if (isTiled())
         scales[gq_dev_tile128x4_offset(first + r, c, scaleColumns())] =
-            randomScale(scaleType());
+            p.hasEnds ? scaleAtEnd(scales == p.bScales ? p.formats.bType
+                                                       : p.formats.aType,
+                                   scales == p.bScales)
+                      : randomScale(scaleType());
       else
         memcpy(scales + (first + r) * stride + 4 * c, &wide, 4);
     }
@@ -457,12 +479,19 @@ static bool multipliesBytes(const Variant *v) {
          v->formats.bMajor == GQ_MAJOR_K && p.k % 32 == 0 && !p.shift;
 }
 
+/// Whether matrix units add up all k of an MX format.
+static bool addsUpMx(const Variant *v) {
+  return v->family == GQ_KERNEL_GROUPED_MM_TILES &&
+         scaleType() == GQ_F8E8M0FNU && v->formats.bMajor == GQ_MAJOR_K;
+}
+
 /// Compares all bytes; `worst` is what is beyond half a unit, of 2^-24 of the
 /// sum of magnitudes.
 static bool isRight(const Variant *v, const uint8_t *out, double *worst) {
   int64_t size = gqElementTypeSize(v->type), wrong = 0;
-  double bound =
-      multipliesBytes(v) ? 0x1p15 : errorBound(p.formats.format, v->type);
+  double bound = multipliesBytes(v) ? 0x1p15
+                                    : errorBound(p.formats.format, v->type) +
+                                          (addsUpMx(v) ? (double)p.k / 8 : 0);
   *worst = 0;
   for (int64_t i = 0; i < GUARD; ++i)
     wrong += out[i] != POISON || out[GUARD + outBytes(v->type) + i] != POISON;
@@ -514,6 +543,7 @@ static void report(bool ok, const Variant *v, const char *what) {
 static bool isFor(const Variant *v) {
   return memcmp(&v->formats, &p.formats, sizeof(Formats)) == 0 &&
          v->rest == p.hasRest &&
+         (!p.hasEnds || v->family == GQ_KERNEL_GROUPED_MM_TILES) &&
          (!v->n || (v->n == p.n && v->k == p.k && !p.gap));
 }
 
@@ -599,6 +629,7 @@ static void testFormats(bool small) {
       {"mxfp8", {MM_MXFP8}, 32, false},
       {"mxfp8 and the rest", {MM_MXFP8}, 32, true},
       {"mxfp8 by mxfp4", {MM_MIXED}, 32, false},
+      {"mxfp4 by mxfp8", {MM_MIXED_4_BY_8}, 32, false},
       {"fp8 in blocks", {MM_FP8}, 128, false},
       {"fp8 in blocks and the rest", {MM_FP8}, 128, true},
       {"fp8 in rows", {MM_FP8_ROWS}, 128, false},
@@ -624,6 +655,20 @@ static void testFormats(bool small) {
       p.shift = turn == 1 && scaleType() != GQ_F32;
       run(0);
     }
+}
+
+/// MX formats at the ends of the exponent range, where the kernels of tiles are
+/// exact.
+static void testEnds(void) {
+  const Formats all[] = {{MM_MXFP4}, {MM_MXFP8}, {MM_MIXED}, {MM_MIXED_4_BY_8}};
+  const int64_t sizes[] = {3, 40};
+  for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i) {
+    begin("exponents", 72, 160, 2, sizes, 0, 0);
+    p.formats = all[i];
+    p.hasRest = false;
+    p.hasEnds = true;
+    run(0);
+  }
 }
 
 /// What threads on the CPU can do in some seconds.
@@ -781,18 +826,21 @@ static void testReplay(void) {
   }
 }
 
-/// NaN scales reach the outputs that they are summed into, and no others.
-static void testNan(void) {
+/// NaN scales, and a code, reach the outputs that they are summed into, and no
+/// others.
+static void testNan(Formats formats, uint8_t nan) {
   begin("NaN", 264, 128, 6, ragged, 0, 0);
-  p.formats = (Formats){MM_NVFP4};
+  p.formats = formats;
   p.hasRest = false;
   fill();
   for (int64_t e = 0; e < 6; e += 2)
     p.bScales[gq_dev_tile128x4_offset(e * up(p.n, 128) + 17 * e + 3, 1,
-                                      scaleColumns())] = 0x7f;
+                                      scaleColumns())] = nan;
   if (p.rows > 9)
-    p.aScales[gq_dev_tile128x4_offset(p.scaleOffsets[4] + 2, 5,
-                                      scaleColumns())] = 0xff;
+    p.aScales[gq_dev_tile128x4_offset(
+        p.scaleOffsets[4] + 2, p.k / blockOf() - 3, scaleColumns())] = 0xff;
+  if (p.formats.bType == GQ_F8E4M3FN)
+    p.b[(5 * p.n + 100) * p.k + 77] = 0xff;
   computeReference();
   for (int i = 0; i < NUM_VARIANTS; ++i) {
     const Variant *v = &variants[i];
@@ -823,7 +871,10 @@ int runMmTests(Handle module, int device, int argc, char **argv) {
   const struct {
     Formats formats;
     bool rest;
-  } tested[] = {{{MM_NVFP4}, false}, {{MM_FP8}, false}, {{MM_PLAIN}, true}};
+  } tested[] = {{{MM_NVFP4}, false},
+                {{MM_FP8}, false},
+                {{MM_PLAIN}, true},
+                {{MM_MXFP8}, false}};
   for (size_t i = 0; i < sizeof(tested) / sizeof(*tested); ++i) {
     testedFormats = tested[i].formats;
     testedRest = tested[i].rest;
@@ -833,13 +884,16 @@ int runMmTests(Handle module, int device, int argc, char **argv) {
       testShapes(extent == MM_QUICK ? 1 : RUNS);
     if (extent == MM_ALL)
       testManyGroups();
-    testHostile();
+    // CPU threads have time for those who read groups in different ways.
+    if (extent != MM_EMULATED || testedFormats.format != GQ_FORMAT_MXFP8_E4M3)
+      testHostile();
   }
   testFormats(extent == MM_EMULATED);
-  if (extent != MM_EMULATED) {
-    testNan();
+  testEnds();
+  testNan((Formats){MM_NVFP4}, 0x7f);
+  testNan((Formats){MM_MXFP8}, 0xff);
+  if (extent != MM_EMULATED)
     testReplay();
-  }
   printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
 }

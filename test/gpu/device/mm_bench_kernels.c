@@ -13,6 +13,9 @@
 #define MM_PLAIN_BENCH                                                         \
   GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_MAJOR_K
 
+#define MM_MIXED_BENCH                                                         \
+  GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN, GQ_FORMAT_MXFP4, GQ_I8, GQ_MAJOR_K
+
 #define OF_FORMAT(VARIANT, SHAPE, N, K, FORM, FORMATS, REST)                   \
   VARIANT(SHAPE##_##FORM##_tiles128, tiles, TILES, 128, 32, BF16, N, K,        \
           FORMATS, REST)                                                       \
@@ -27,6 +30,8 @@
 #define OF_SHAPE(VARIANT, SHAPE, N, K)                                         \
   OF_FORMAT(VARIANT, SHAPE, N, K, nvfp4, NVFP4, 0)                             \
   OF_FORMAT(VARIANT, SHAPE, N, K, mxfp8, MXFP8, 0)                             \
+  OF_FORMAT(VARIANT, SHAPE, N, K, mxfp4, MXFP4, 0)                             \
+  OF_FORMAT(VARIANT, SHAPE, N, K, mixed, MIXED_BENCH, 0)                       \
   OF_FORMAT(VARIANT, SHAPE, N, K, fp8, FP8, 0)                                 \
   OF_FORMAT(VARIANT, SHAPE, N, K, plain, PLAIN_BENCH, 2)
 

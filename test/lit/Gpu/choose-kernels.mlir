@@ -115,10 +115,10 @@ func.func @odd_blocks(%a: memref<24x24xi8>, %b: memref<3x256x24xi8>,
 }
 
 // CHECK-LABEL: func @other_format
-// CHECK: gq.grouped_mm format(mxfp8_e4m3) kernel(decode16) ins(
+// CHECK: gq.grouped_mm format(mxfp8_e4m3) kernel(tiles32) ins(
 // OTHER-LABEL: func @other_format
 // OTHER: kernel(any)
-// REMARK: [Passed]{{.*}}kernel 'decode16': 64 rows in 3 groups
+// REMARK: [Passed]{{.*}}kernel 'tiles32': 64 rows in 3 groups
 func.func @other_format(%a: memref<64x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
     %sa: memref<?x4xf8E8M0FNU>, %sb: memref<3x128x4xf8E8M0FNU>,
     %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<64x32xbf16>) {

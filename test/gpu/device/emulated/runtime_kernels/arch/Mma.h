@@ -53,6 +53,9 @@ GQ_DEV void gq_dev_commit_copies(void) { emulatorCommitCopies(); }
 GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists, const void *p) {
   return exists ? *(const gq_dev_u32x4 *)p : (gq_dev_u32x4){0};
 }
+GQ_DEV uint32_t gq_dev_load_streamed1(bool exists, const void *p) {
+  return exists ? *(const uint8_t *)p : 0;
+}
 GQ_DEV uint32_t gq_dev_load_streamed2(bool exists, const void *p) {
   return exists ? *(const uint16_t *)p : 0;
 }
@@ -63,6 +66,18 @@ GQ_DEV uint32_t gq_dev_multiply_f16x2(uint32_t a, uint32_t b) {
     x[i] = gq_dev_f32_from_f16((uint16_t)(a >> 16 * i)) *
            gq_dev_f32_from_f16((uint16_t)(b >> 16 * i));
   return gq_dev_f16x2_from_f32(x[0], x[1]);
+}
+
+GQ_DEV uint32_t gq_dev_fma_bf16x2(uint32_t a, uint32_t b, uint32_t c) {
+  float x[2];
+  for (int i = 0; i < 2; ++i)
+    x[i] = gq_dev_f32_from_bf16((uint16_t)(a >> 16 * i)) *
+               gq_dev_f32_from_bf16((uint16_t)(b >> 16 * i)) +
+           gq_dev_f32_from_bf16((uint16_t)(c >> 16 * i));
+  return gq_dev_bf16x2_from_f32(x[0], x[1]);
+}
+GQ_DEV uint32_t gq_dev_multiply_bf16x2(uint32_t a, uint32_t b) {
+  return gq_dev_fma_bf16x2(a, b, 0x80008000);
 }
 
 /// What lane `lane` has of pairs a[0] to a[3], which its quad multiplies by

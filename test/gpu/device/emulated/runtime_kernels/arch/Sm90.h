@@ -77,30 +77,42 @@ GQ_DEV void emulatorMultiply(const EmulatedProduct *product) {
   }
 }
 
-GQ_DEV void gq_dev_wgmma(uint32_t columns, float *d, const uint32_t a[4],
-                         uint64_t b) {
+/// emulatorDot of bf16.
+GQ_DEV float emulatorDotBf16(const uint32_t a[4], const uint32_t b[4]) {
+  float sum = 0;
+  for (int i = 0; i < 4; ++i)
+    for (int half = 0; half < 32; half += 16)
+      sum += gq_dev_f32_from_bf16((uint16_t)(a[i] >> half)) *
+             gq_dev_f32_from_bf16((uint16_t)(b[i] >> half));
+  return sum;
+}
+
+GQ_DEV void
+gq_dev_wgmma(uint32_t columns, float *d, const uint32_t a[4], uint64_t b,
+             float (*dot)(const uint32_t a[4], const uint32_t b[4])) {
   uint32_t all[EMULATOR_WARP][4];
   emulatorExchangeWords(a, 4, all);
   EmulatedProduct product = {.compute = emulatorMultiply,
-                             .dot = emulatorDot,
+                             .dot = dot,
                              .columns = columns,
                              .sums = d,
                              .b = b};
   __builtin_memcpy(product.a, all[gq_dev_lane() / 4 * 4], sizeof(product.a));
   emulatorBeginProduct(&product);
 }
-GQ_DEV void gq_dev_wgmma_m64n32k16_f16(float *d, const uint32_t a[4],
-                                       uint64_t b) {
-  gq_dev_wgmma(32, d, a, b);
-}
-GQ_DEV void gq_dev_wgmma_m64n64k16_f16(float *d, const uint32_t a[4],
-                                       uint64_t b) {
-  gq_dev_wgmma(64, d, a, b);
-}
-GQ_DEV void gq_dev_wgmma_m64n128k16_f16(float *d, const uint32_t a[4],
-                                        uint64_t b) {
-  gq_dev_wgmma(128, d, a, b);
-}
+
+#define GQ_WGMMA_16(N, TYPE, DOT)                                              \
+  GQ_DEV void gq_dev_wgmma_m64n##N##k16_##TYPE(float *d, const uint32_t a[4],  \
+                                               uint64_t b) {                   \
+    gq_dev_wgmma(N, d, a, b, DOT);                                             \
+  }
+#define GQ_WGMMA_16_TYPES(N)                                                   \
+  GQ_WGMMA_16(N, f16, emulatorDot) GQ_WGMMA_16(N, bf16, emulatorDotBf16)
+GQ_WGMMA_16_TYPES(32)
+GQ_WGMMA_16_TYPES(64)
+GQ_WGMMA_16_TYPES(128)
+#undef GQ_WGMMA_16_TYPES
+#undef GQ_WGMMA_16
 
 GQ_DEV void gq_dev_wgmma_shared(uint32_t columns, float *d, bool add,
                                 uint64_t a, uint64_t b,
