@@ -62,6 +62,8 @@ OPERATORS = {
     "dequantize-nvfp4-silu": 2 + NVFP4,
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
+    "mm-fp8-n1536": 1 + 4 / 128,
+    "mm-e4m3-n1536": 1,
     "wgrad-nvfp4-n1536": NVFP4,
 }
 # More groups than rows, scale columns that are padded, a single group.
@@ -118,8 +120,10 @@ def test_json(measured):
             assert row["bytes"] == 4 * (3 * row["groups"] + 1)
         elif row["operator"].startswith("mm-"):
             # The weights of groups that have rows, and bf16 results.
-            weights = row["bytes"] - elements * NVFP4 - row["rows"] * 1536 * 2
-            used = weights / (1536 * row["columns"] * NVFP4)
+            of_token = OPERATORS[row["operator"]]
+            of_weight = 1 + 4 / 128**2 if "fp8" in row["operator"] else of_token
+            weights = row["bytes"] - elements * of_token - row["rows"] * 1536 * 2
+            used = weights / (1536 * row["columns"] * of_weight)
             assert used in range(1, min(row["rows"], row["groups"]) + 1)
         elif row["operator"].startswith("wgrad-"):
             codes = (row["columns"] + 1536) * row["rows"] * NVFP4
@@ -129,9 +133,12 @@ def test_json(measured):
                 elements * OPERATORS[row["operator"]] + dbias + amaxes
             )
         assert min(row["microseconds"], row["copyMicroseconds"]) > 0
+        products = row["operator"].startswith(("mm-", "wgrad-"))
+        assert row["flops"] == (2 * elements * 1536 if products else 0)
         rate = row["bytes"] / row["microseconds"] * 1e-6
         for name, expected in (
             ("terabytesPerSecond", rate),
+            ("teraflopsPerSecond", row["flops"] / row["microseconds"] * 1e-6),
             ("fractionOfPeak", rate / peak),
             ("timeOverCopy", row["microseconds"] / row["copyMicroseconds"]),
             ("speedUp", row["separateMicroseconds"] / row["microseconds"]),
@@ -145,7 +152,8 @@ def test_table(measured):
     assert [(row[0], row[1], row[2]) for row in rows] == [
         (name, f"{m}x{k}", str(g)) for name in OPERATORS for m, k, g in SHAPES
     ]
-    assert all(len(row) == 11 for row in rows)
+    # Products have TFLOP/s, too.
+    assert all(len(row) == 11 + row[0].startswith(("mm-", "wgrad-")) for row in rows)
 
 
 def test_svg(measured):
@@ -219,7 +227,8 @@ def test_speedups_and_slowdowns_are_apart(drawn):
     ends = [float(b.get("x")) + float(b.get("width")) for b in slower]
     assert ends == pytest.approx([middle] * len(slower), abs=0.11)
     # A factor and its inverse have bars of one length.
-    assert float(faster[0].get("width")) == float(slower[-1].get("width"))
+    inverse = slower[[f for f in factors if f < 1].index(0.02)]
+    assert float(faster[0].get("width")) == float(inverse.get("width"))
 
 
 def test_drawn_from_json(measured):

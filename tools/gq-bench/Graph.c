@@ -148,6 +148,14 @@ const Operator operators[] = {
     {"mm-nvfp4-n1536", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 1536},
     {"mm-mxfp8-n8192", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 8192},
     {"mm-mxfp8-n2048", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 2048},
+    {"mm-mxfp4-n8192", GQ_BF16, GQ_FORMAT_MXFP4, HAS_PRODUCT, NULL, 8192},
+    // Blocks of 1 by 128, of weights 128 by 128; one scale a group.
+    {"mm-fp8-n8192", GQ_BF16, GQ_FORMAT_FP8_E4M3_1X128, HAS_PRODUCT, NULL,
+     8192},
+    {"mm-fp8-n1536", GQ_BF16, GQ_FORMAT_FP8_E4M3_1X128, HAS_PRODUCT, NULL,
+     1536},
+    {"mm-e4m3-n8192", GQ_BF16, GQ_FORMAT_FP8_E4M3, HAS_PRODUCT, NULL, 8192},
+    {"mm-e4m3-n1536", GQ_BF16, GQ_FORMAT_FP8_E4M3, HAS_PRODUCT, NULL, 1536},
     {"wgrad-nvfp4-n8192", GQ_BF16, NVFP4, HAS_GRADIENT, NULL, 8192},
     {"wgrad-nvfp4-n1536", GQ_BF16, NVFP4, HAS_GRADIENT, NULL, 1536},
     {"wgrad-mxfp8-n2048", GQ_BF16, MXFP8, HAS_GRADIENT, NULL, 2048},
@@ -156,6 +164,22 @@ const Operator operators[] = {
 /// Whether the format has one scale a group, which is not stored.
 static bool hasOneScale(gqFormatTraits traits) {
   return traits.scaleRule == GQ_SCALE_RULE_GIVEN;
+}
+
+/// Of the weights of a product.
+static gqFormatTraits weightsTraits(const Operator *op) {
+  return gqFormatGetTraits(op->format == GQ_FORMAT_FP8_E4M3_1X128
+                               ? GQ_FORMAT_FP8_E4M3_128X128
+                               : op->format);
+}
+
+/// Bytes of an element, with its part of its block's scale.
+static double bytesOfElement(gqFormatTraits traits) {
+  double bytes = (double)traits.dataBits / 8;
+  if (!hasOneScale(traits))
+    bytes += (double)gqElementTypeSize(traits.scaleType) /
+             (double)(traits.blockRows * traits.blockColumns);
+  return bytes;
 }
 
 const size_t numOperators = sizeof(operators) / sizeof(operators[0]);
@@ -172,10 +196,7 @@ double operatorBytes(const Operator *op, const Shape *shape) {
   double columns = (double)shape->columns;
   double input = (double)gqElementTypeSize(op->element) *
                  (op->producer ? op->producer->numInputs : 1);
-  double direction = (double)traits.dataBits / 8;
-  if (!hasOneScale(traits))
-    direction += (double)gqElementTypeSize(traits.scaleType) /
-                 (double)traits.blockColumns;
+  double direction = bytesOfElement(traits);
   double rows = (double)shape->groupRows;
   if (op->parts & IS_OFFSETS) // Counts, and both offsets.
     return 4 * (3 * (double)shape->groups + 1);
@@ -184,7 +205,8 @@ double operatorBytes(const Operator *op, const Shape *shape) {
     for (int64_t e = 0; e < shape->groups; ++e)
       used += shape->offsets[e + 1] > shape->offsets[e];
     double n = (double)op->outColumns;
-    return (rows + (double)used * n) * columns * direction +
+    double weights = bytesOfElement(weightsTraits(op));
+    return (rows * direction + (double)used * n * weights) * columns +
            rows * n * (double)gqElementTypeSize(op->element);
   }
   if (op->parts & HAS_GRADIENT) {
@@ -211,6 +233,13 @@ double operatorBytes(const Operator *op, const Shape *shape) {
   if (op->parts & HAS_TOKENS)
     bytes += amaxes;
   return bytes;
+}
+
+double operatorFlops(const Operator *op, const Shape *shape) {
+  return op->parts & (HAS_PRODUCT | HAS_GRADIENT)
+             ? 2.0 * (double)shape->groupRows * (double)shape->columns *
+                   (double)op->outColumns
+             : 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -373,6 +402,21 @@ static int64_t tiledColumns(const Builder *b) {
   return roundUp(b->shape->columns / b->traits.blockColumns, 4);
 }
 
+/// Whether scales are float32, a row of them for each row of data.
+static bool hasLinearScales(const Builder *b) {
+  return b->traits.scaleType == GQ_F32;
+}
+
+static int64_t linearColumns(const Builder *b) {
+  return b->shape->columns / b->traits.blockColumns;
+}
+
+/// Rows of scales of a group's weights.
+static int64_t weightScaleRows(const Builder *b) {
+  int64_t height = weightsTraits(b->op).blockRows, n = b->op->outColumns;
+  return hasLinearScales(b) ? (n + height - 1) / height : roundUp(n, 128);
+}
+
 /// The columns of the transposed matrices of all groups, or of their scales.
 static int64_t transposedColumns(const Builder *b, bool ofScales) {
   const int32_t *offsets = b->shape->offsets;
@@ -442,7 +486,9 @@ static void nameTypes(Builder *b) {
            data);
   snprintf(b->weightScales, TYPE_SIZE,
            "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%s%s>", groups,
-           roundUp(n, 128), tiledColumns(b), scale, tiles);
+           weightScaleRows(b),
+           hasLinearScales(b) ? linearColumns(b) : tiledColumns(b), scale,
+           hasLinearScales(b) ? "" : tiles);
   nameMatrix(b->product, n, elementName(b->op->element), "");
   nameMatrix(b->gradientData, n, data, "");
   snprintf(b->gradient, TYPE_SIZE,
@@ -530,21 +576,30 @@ static void addProductArguments(Builder *b) {
   int64_t n = b->op->outColumns, k = s->columns * traits.dataBits / 8;
   addArgument(b, "x", b->data,
               (Argument){ROLE_INPUT, traits.dataType, 2, {s->rows, k}});
-  addArgument(
-      b, "sx", b->tiled,
-      (Argument){
-          ROLE_INPUT, traits.scaleType, 2, {s->scaleRows, tiledColumns(b)}});
+  bool linear = hasLinearScales(b), one = hasOneScale(traits);
+  int64_t columns = linear ? linearColumns(b) : tiledColumns(b);
+  if (!one)
+    addArgument(b, "sx", linear ? b->linear : b->tiled,
+                (Argument){ROLE_INPUT,
+                           traits.scaleType,
+                           2,
+                           {linear ? s->rows : s->scaleRows, columns}});
   addArgument(b, "w", b->weights,
               (Argument){ROLE_INPUT, traits.dataType, 3, {s->groups, n, k}});
-  addArgument(b, "sw", b->weightScales,
-              (Argument){ROLE_INPUT,
-                         traits.scaleType,
-                         3,
-                         {s->groups, roundUp(n, 128), tiledColumns(b)}});
+  if (!one)
+    addArgument(b, "sw", b->weightScales,
+                (Argument){ROLE_INPUT,
+                           traits.scaleType,
+                           3,
+                           {s->groups, weightScaleRows(b), columns}});
   addArgument(b, "o", b->offsets,
               (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
-  addArgument(b, "so", b->scaleOffsets,
-              (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
+  if (one) // The product of both scales.
+    addArgument(b, "g", b->perGroup,
+                (Argument){ROLE_PER_GROUP, GQ_F32, 1, {s->groups}});
+  else if (!linear)
+    addArgument(b, "so", b->scaleOffsets,
+                (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
   addArgument(b, "p0", b->product,
               (Argument){ROLE_OUTPUT, b->op->element, 2, {s->rows, n}});
 }
@@ -908,12 +963,20 @@ static void printOffsets(Builder *b) {
 }
 
 static void printProduct(Builder *b) {
-  fprintf(b->text,
-          "  %%p = gq.grouped_mm format(%s) ins(%%x, %%w : %s, %s)\n"
-          "      scales(%%sx, %%sw : %s, %s) groups(%s)\n"
-          "      outs(%%p0 : %s) -> %s\n",
-          b->traits.name, b->data, b->weights, b->tiled, b->weightScales,
-          b->groups, b->product, b->product);
+  bool linear = hasLinearScales(b), one = hasOneScale(b->traits);
+  fprintf(b->text, "  %%p = gq.grouped_mm");
+  if (!one)
+    fprintf(b->text, " format(%s) b_format(%s)%s", b->traits.name,
+            weightsTraits(b->op).name, linear ? " scale_layout(linear)" : "");
+  fprintf(b->text, " ins(%%x, %%w : %s, %s)\n     ", b->data, b->weights);
+  if (one)
+    fprintf(b->text, " groups(%s) alpha(%%g : %s)\n", b->columnGroups,
+            b->perGroup);
+  else
+    fprintf(b->text, " scales(%%sx, %%sw : %s, %s) groups(%s)\n",
+            linear ? b->linear : b->tiled, b->weightScales,
+            linear ? b->columnGroups : b->groups);
+  fprintf(b->text, "      outs(%%p0 : %s) -> %s\n", b->product, b->product);
 }
 
 static void printGradient(Builder *b) {

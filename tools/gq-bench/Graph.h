@@ -32,7 +32,8 @@ enum {
   /// Rows of the input are picked by an index tensor.
   HAS_GATHER = 1 << 6,
   /// The op is not a quantization, but the grouped matmul of quantized data:
-  /// input and weights [G, N, K] have the format; the result is `element`.
+  /// input and weights [G, N, K] have the format, weights of a format with
+  /// blocks of 1 by 128 that with 128 by 128; the result is `element`.
   HAS_PRODUCT = 1 << 7,
   /// It is the gradient of weights, [G, N, K], from the columnwise directions
   /// of [M, N] and of the input; the result is `element`.
@@ -202,5 +203,9 @@ size_t argumentSize(const Argument *argument);
 /// indices, scales and amaxes of groups are not worth counting, but where
 /// offsets are all there is.
 double operatorBytes(const Operator *op, const Shape *shape);
+
+/// The multiplications and additions of a product or a gradient, of rows that
+/// are in groups; 0 for all else.
+double operatorFlops(const Operator *op, const Shape *shape);
 
 #endif // GQ_TOOLS_GQBENCH_GRAPH_H

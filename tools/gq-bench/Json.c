@@ -36,11 +36,12 @@ static json_t *writeCopy(const CopyRow *copy) {
 
 static json_t *writeRow(const Report *report, const Row *row) {
   return json_pack(
-      "{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+      "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
       "operator", row->name, "rows", (json_int_t)row->rows, "columns",
       (json_int_t)row->columns, "groups", (json_int_t)row->groups, "bytes",
-      (json_int_t)row->bytes, "microseconds", row->microseconds,
-      "terabytesPerSecond", rowRate(row), "fractionOfPeak",
+      (json_int_t)row->bytes, "flops", (json_int_t)row->flops, "microseconds",
+      row->microseconds, "terabytesPerSecond", rowRate(row),
+      "teraflopsPerSecond", rowFlopRate(row), "fractionOfPeak",
       rowRate(row) / reportPeak(report), "copyMicroseconds",
       row->copyMicroseconds, "timeOverCopy",
       row->microseconds / row->copyMicroseconds, "separateMicroseconds",
@@ -118,15 +119,15 @@ static gqStatus readCopy(json_t *value, Report *report) {
 
 static gqStatus readRow(json_t *value, Report *report) {
   json_error_t error;
-  json_int_t rows, columns, groups, bytes;
+  json_int_t rows, columns, groups, bytes, flops = 0;
   const char *name;
   Row row;
   if (json_unpack_ex(
-          value, &error, 0, "{s:s, s:I, s:I, s:I, s:I, s:F, s:F, s:F}",
+          value, &error, 0, "{s:s, s:I, s:I, s:I, s:I, s?I, s:F, s:F, s:F}",
           "operator", &name, "rows", &rows, "columns", &columns, "groups",
-          &groups, "bytes", &bytes, "microseconds", &row.microseconds,
-          "copyMicroseconds", &row.copyMicroseconds, "separateMicroseconds",
-          &row.separateMicroseconds))
+          &groups, "bytes", &bytes, "flops", &flops, "microseconds",
+          &row.microseconds, "copyMicroseconds", &row.copyMicroseconds,
+          "separateMicroseconds", &row.separateMicroseconds))
     return invalid(&error);
   if (row.microseconds <= 0 || row.copyMicroseconds <= 0 ||
       row.separateMicroseconds <= 0)
@@ -137,6 +138,7 @@ static gqStatus readRow(json_t *value, Report *report) {
   row.columns = columns;
   row.groups = groups;
   row.bytes = bytes;
+  row.flops = flops;
   return reportAddRow(report, &row);
 }
 

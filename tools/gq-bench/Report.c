@@ -47,6 +47,10 @@ double rowRate(const Row *row) {
   return (double)row->bytes / row->microseconds * 1e-6;
 }
 
+double rowFlopRate(const Row *row) {
+  return (double)row->flops / row->microseconds * 1e-6;
+}
+
 double reportPeak(const Report *report) {
   double peak = 0;
   for (size_t i = 0; i < report->numCopies; ++i) {
@@ -88,20 +92,22 @@ void reportPrintHeader(const Report *report, FILE *file) {
 }
 
 void reportPrintColumns(FILE *file) {
-  fprintf(file, "%-27s %14s %6s %10s %13s %8s %8s %10s %8s %12s %8s\n",
+  fprintf(file, "%-27s %14s %6s %10s %13s %8s %8s %8s %10s %8s %12s %8s\n",
           "operator", "shape", "groups", "us", "bytes", "TB/s", "of peak",
-          "copy us", "x copy", "separate us", "speed-up");
+          "TFLOP/s", "copy us", "x copy", "separate us", "speed-up");
 }
 
 void reportPrintRow(const Report *report, const Row *row, FILE *file) {
-  char shape[64];
+  char shape[64], flops[32] = "";
+  if (row->flops)
+    snprintf(flops, sizeof(flops), "%.4g", rowFlopRate(row));
   snprintf(shape, sizeof(shape), "%" PRId64 "x%" PRId64, row->rows,
            row->columns);
   fprintf(file,
-          "%-27s %14s %6" PRId64 " %10.2f %13" PRId64 " %8.3f %8.3f %10.2f "
+          "%-27s %14s %6" PRId64 " %10.2f %13" PRId64 " %8.3f %8.3f %8s %10.2f "
           "%8.2f %12.2f %8.2f\n",
           row->name, shape, row->groups, row->microseconds, row->bytes,
-          rowRate(row), rowRate(row) / reportPeak(report),
+          rowRate(row), rowRate(row) / reportPeak(report), flops,
           row->copyMicroseconds, row->microseconds / row->copyMicroseconds,
           row->separateMicroseconds,
           row->separateMicroseconds / row->microseconds);

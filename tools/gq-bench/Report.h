@@ -43,6 +43,8 @@ typedef struct Row {
   char name[REPORT_NAME_SIZE];
   int64_t rows, columns, groups;
   int64_t bytes;
+  /// 0 of what is no matrix product, and of reports that do not say.
+  int64_t flops;
   double microseconds;
   /// Of a copy that reads and writes as many bytes.
   double copyMicroseconds;
@@ -68,6 +70,7 @@ gqStatus reportAddRow(Report *report, const Row *row);
 
 double copyRate(const CopyRow *copy); // TB/s
 double rowRate(const Row *row);       // TB/s
+double rowFlopRate(const Row *row);   // TFLOP/s
 /// The rate of the best copy, in TB/s.
 double reportPeak(const Report *report);
 

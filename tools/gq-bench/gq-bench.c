@@ -424,7 +424,8 @@ static bool runRow(Meter *meter, const char *target, const Operator *op,
   Row row = {.rows = shape->groupRows,
              .columns = shape->columns,
              .groups = shape->groups,
-             .bytes = (int64_t)operatorBytes(op, shape)};
+             .bytes = (int64_t)operatorBytes(op, shape),
+             .flops = (int64_t)operatorFlops(op, shape)};
   snprintf(row.name, sizeof(row.name), "%s", op->name);
   gqStatus status = runCase(meter, &c, &row);
   if (status == GQ_OK)
