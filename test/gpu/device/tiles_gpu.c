@@ -196,6 +196,7 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
         s.groups * 4,
         s.groups * s.columns * 4,
         s.groups * 8,
+        s.groups * 4,
         gq_dev_tiles_workspace(s.rows, s.columns, s.groups, v->parts),
         4};
     for (int j = 0; j < TILES_NUM_ARRAYS; ++j)
@@ -240,15 +241,21 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
 int runTilesBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
   module = kernels;
   device = ordinal;
-  const Shape shapes[] = {{32768, 8192, 8}, {8192, 5120, 128}};
+  const Shape shapes[] = {
+      {32768, 8192, 8}, {8192, 5120, 128}, {4096, 8192, 128}, {128, 5120, 128}};
   Bench b = benchOpen(ordinal);
-  // An argument that is not a number: the one of that name.
-  const char *only = argc && !isdigit(argv[0][0]) ? argv[0] : NULL;
+  // Arguments that are not numbers: those of these names.
+  int names = 0;
+  while (names < argc && !isdigit(argv[names][0]))
+    ++names;
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
-    for (int j = 0; j < numTilesVariants; ++j)
-      if (only ? strcmp(tilesVariants[j].name, only) == 0
-               : j < NUM_MEASURED_VARIANTS)
-        benchVariant(&b, &tilesVariants[j], shapes[i], argc - !!only,
-                     argv + !!only);
+    for (int j = 0; j < numTilesVariants; ++j) {
+      bool wanted = names == 0 && j < NUM_MEASURED_VARIANTS;
+      for (int k = 0; k < names; ++k)
+        wanted |= strcmp(tilesVariants[j].name, argv[k]) == 0;
+      if (wanted)
+        benchVariant(&b, &tilesVariants[j], shapes[i], argc - names,
+                     argv + names);
+    }
   return 0;
 }
