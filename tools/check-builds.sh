@@ -11,7 +11,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 for preset in gcc gcc-debug clang clang-debug; do
   echo "== $preset"
   cmake --preset "$preset" -DBUILD_TESTING=OFF >/dev/null
-  ninja -C "build-$preset" gq gq_runtime gq-run gq-bench gq-opt
+  ninja -C "build-$preset" gq gq_runtime gq-run gq-bench gq-translate gq-opt
 done
 echo "== clang-tidy" # Which reads what is asserted.
 git ls-files 'lib/*.c' 'tools/*.c' |

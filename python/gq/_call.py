@@ -12,6 +12,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import inspect
+import operator
 import re
 import threading
 from collections.abc import Callable
@@ -42,8 +43,10 @@ class Problem:
     `elements` has the element type of each argument that was taken.
     """
 
-    def __init__(self, given, labels, device):
+    def __init__(self, given, labels, device, agree=operator.eq):
         self._given, self._labels, self.device = given, labels, device
+        #: Whether an extent is the one expected.
+        self.agree = agree
         self.elements: dict[str, str] = {}
 
     def __contains__(self, name):
@@ -62,7 +65,7 @@ class Problem:
         if d is None:
             self.refuse(name, "expected an array, found none")
         fits = len(shape) == len(d.shape) and all(
-            s is None or s == found for s, found in zip(shape, d.shape)
+            s is None or self.agree(s, found) for s, found in zip(shape, d.shape)
         )
         element = next((e for e in allowed if e in d.elements), None)
         if not fits or element is None:
@@ -148,7 +151,7 @@ class Spec:
     def operation(self, values, prefix, location=""):
         """The lines of the op, whose uses are `values` (with their types) by name.
 
-        Returns them and the values of its results; names that it makes begin with
+        Returns them and the values of `outputs`; names that it makes begin with
         `prefix`. `location` ends each line.
         """
         given = {**self.operands, **{n: [o.use] for n, o in self.outputs.items()}}
@@ -167,13 +170,18 @@ class Spec:
         listed = ", ".join(f"{n} = {a}" for n, a in sorted(attributes.items()))
         properties = f" <{{{listed}}}>" if attributes else ""
         names, types = zip(*operands)
-        results = [f"%{prefix}{i}" for i in range(len(self.outputs))]
-        result_types = ", ".join(values[o.use.name][1] for o in self.outputs.values())
+        named = self.results(prefix)
+        result_types = ", ".join(values[self.outputs[n].use.name][1] for n in named)
         lines.append(
-            f'{", ".join(results)} = "gq.{self.op}"({", ".join(names)}){properties}'
+            f'{", ".join(named.values())} = "gq.{self.op}"({", ".join(names)}){properties}'
             f" {self.region} : ({', '.join(types)}) -> ({result_types}){location}"
         )
-        return lines, results
+        return lines, [named[n] for n in self.outputs]
+
+    def results(self, prefix):
+        """The values of the results by output, in the order of the op."""
+        order = [n for n, _, _ in _formats.OPS[self.op].operands if n in self.outputs]
+        return {n: f"%{prefix}{i}" for i, n in enumerate(order)}
 
 
 def _values(use, value, kind, prefix, lines, location):
@@ -330,7 +338,7 @@ class Planner:
         self._names, self._plan, self._plans = names, plan, {}
         self._zeroes, self._written = zeroes, written
 
-    def _name_of_out(self, i, count, name=None):
+    def name_of_out(self, i, count, name=None):
         """What messages call a result that is given."""
         if self._written is not None:
             return self._written[i]
@@ -380,7 +388,7 @@ class Planner:
         kind, arrays = _as_one_kind(arrays, shown, stream)
         returned = out
         if out is not None:
-            outs = [self._name_of_out(i, len(out)) for i in range(len(out))]
+            outs = [self.name_of_out(i, len(out)) for i in range(len(out))]
             if kind is _arrays.Arrays:
                 out = [_as_array(a, n, stream) for a, n in zip(out, outs)]
             for a, n in zip(out, outs):
@@ -426,7 +434,7 @@ class Planner:
             if a is not None
         }
         device = _common_device(given, labels)
-        problem = Problem(given, labels, device)
+        problem = Problem(given, labels, device, getattr(kind, "agree", operator.eq))
         return given, self._plan(problem, *options), device
 
     def _make(self, kind, options, arrays, out, names, labels):
@@ -448,7 +456,7 @@ class Planner:
                     )
             shapes = [o.shape for o in outputs]
         else:
-            shapes = _check_out(kind, out, outputs, device, self._name_of_out)
+            shapes = check_out(kind, out, outputs, device, self.name_of_out)
         descriptions += [
             (o.use.element, shape, device) for o, shape in zip(outputs, shapes)
         ]
@@ -559,7 +567,7 @@ def _common_device(given, labels):
     return d.device
 
 
-def _check_out(kind, out, outputs, device, name_of):
+def check_out(kind, out, outputs, device, name_of):
     """The shapes of `out`, which is what the outputs need."""
     if len(out) != len(outputs):
         listed = ", ".join(o.use.name for o in outputs)
@@ -577,7 +585,8 @@ def _check_out(kind, out, outputs, device, name_of):
         shape = list(o.shape) if o.shape is not None else [None]
         if o.is_buffer:
             shape[0] = None
-        Problem({name: d}, {}, device).take(name, [o.use.element], shape)
+        agree = getattr(kind, "agree", operator.eq)
+        Problem({name: d}, {}, device, agree).take(name, [o.use.element], shape)
         if not d.is_writable:
             raise invalid_argument(f"{name}: it is read-only")
         shapes.append(d.shape)

@@ -57,6 +57,23 @@ def elements_of(name: str) -> tuple[str, ...]:
     )
 
 
+#: The element type of codes that are not packed: [M, K], where "i8" is [M, K/2].
+F4 = "f4E2M1FN"
+
+
+def element(dtype: str) -> str:
+    """The element type in MLIR that is called so there, in torch or in NumPy."""
+    if dtype in (F4, "float4_e2m1fn"):
+        return F4
+    if dtype in ("uint8", "int8"):
+        return "i8"
+    for e in ELEMENTS:
+        if dtype in (e.mlir, e.torch, e.numpy):
+            return e.mlir
+    allowed = ", ".join([*(e.torch for e in ELEMENTS), F4])
+    raise invalid_argument(f"dtype: expected one of {allowed}, found {dtype!r}")
+
+
 @dataclasses.dataclass(frozen=True)
 class Format:
     """A format of blocks; see gqFormatTraits."""

@@ -1264,7 +1264,8 @@ def _epilogue(epilogue, pairs, element, attributes):
         raise invalid_argument(
             f"epilogue: expected a function of {wanted}, found one of {take}"
         )
-    return producers.region(epilogue, [element] * take)
+    given = getattr(epilogue, "_inputs", ())
+    return producers.region(epilogue, list(given or [element] * take))
 
 
 def _plan_mm(p, format, b_format, b_major, out_dtype, closed, epilogue, pairs, kernel):
@@ -1281,7 +1282,7 @@ def _plan_mm(p, format, b_format, b_major, out_dtype, closed, epilogue, pairs, k
         groups, _, n = p.take("b", allowed, [None, k, None])
         n = n * (8 // g.bits) if g else n
     offsets, found = _groups(p, closed)
-    if found != groups:
+    if not p.agree(groups, found):
         p.refuse("offsets", f"expected {groups} groups, as b has, found {found}")
     operands = {
         "a": [Use("a", p.elements["a"], (None, stored_k))],

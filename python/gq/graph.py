@@ -26,20 +26,31 @@ from __future__ import annotations
 import dataclasses
 import operator
 import pathlib
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _arrays, _formats, producers
-from ._call import FLOATS, INDICES, Recorded, executable
+from ._call import FLOATS, INDICES, Recorded, check_out, executable
 from ._library import Error, invalid_argument
 
-__all__ = ["Dim", "Graph", "Tensor", "map", "split", "sum_rows"]
+__all__ = ["Dim", "Graph", "Tensor", "index", "main", "map", "split", "sum_rows"]
 
 
 # ---------------------------------------------------------------------------
 # Extents
 # ---------------------------------------------------------------------------
+
+
+# What ops of arith do to extents, which are not negative.
+_ARITHMETIC: dict[str, Callable[[Any, Any], int]] = {
+    "addi": operator.add, "subi": operator.sub, "muli": operator.mul,
+    "floordivsi": operator.floordiv, "divui": operator.floordiv,
+    "divsi": operator.floordiv, "ceildivui": lambda a, b: -(-a // b),
+    "ceildivsi": lambda a, b: -(-a // b), "remui": operator.mod,
+    "remsi": operator.mod, "minui": min, "minsi": min, "maxui": max, "maxsi": max,
+}  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +69,8 @@ class Dim:
             return self.operands[0]
         signs = {"addi": "+", "muli": "*", "floordivsi": "//"}
         a, b = self.operands
+        if self.op not in signs:
+            return f"{self.op}({a}, {b})"
         return f"({a} {signs[self.op]} {b})"
 
     def __add__(self, other):
@@ -69,6 +82,26 @@ class Dim:
     def __floordiv__(self, other):
         return Dim("floordivsi", (self, other)) if other != 1 else self
 
+    def is_free(self):
+        """Whether an extent that was given as None is part of it."""
+        if self.op == "dim":
+            return "." in self.operands[0]
+        return any(isinstance(o, Dim) and o.is_free() for o in self.operands)
+
+    def value(self, known: dict[Dim, int]) -> int:
+        """The number, where those of the inputs are known."""
+        if self.op == "dim":
+            return known[self]
+        operands = (o.value(known) if isinstance(o, Dim) else o for o in self.operands)
+        return _ARITHMETIC[self.op](*operands)
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __lt__(self, other):
+        """Extents are not less than what they must be, as far as is known."""
+        return False
+
     def __neg__(self):
         # Rounding up to 1 negates twice.
         if self.op == "muli" and self.operands[1] == -1:
@@ -76,6 +109,17 @@ class Dim:
         return self * -1
 
     __radd__, __rmul__ = __add__, __mul__
+
+
+def index(op: str, a: Dim | int, b: Dim | int) -> Dim:
+    """An extent computed by an op of the dialect arith, such as "ceildivui".
+
+    Raises:
+      ArgumentError: another op.
+    """
+    if op not in _ARITHMETIC:
+        raise invalid_argument(f"op: expected one of {', '.join(_ARITHMETIC)}, found {op!r}")
+    return Dim(op, (a, b))
 
 
 # ---------------------------------------------------------------------------
@@ -137,6 +181,29 @@ class Tensor(Recorded):
     def __neg__(self):
         return map(lambda a: -a, self)
 
+    def __getitem__(self, index) -> Tensor:
+        """Columns of a matrix: x[:, first:last].
+
+        Raises:
+          ArgumentError: another index.
+        """
+        rows, columns = index if isinstance(index, tuple) and len(index) == 2 else (0, 0)
+        is_matrix = len(self.shape) == 2 and not isinstance(self.shape[1], Dim)
+        if not is_matrix or rows != slice(None) or not isinstance(columns, slice):
+            raise invalid_argument("index: expected x[:, first:last] of a matrix")
+        first, last, step = columns.indices(self.shape[1])
+        if step != 1 or first >= last:
+            raise invalid_argument(f"index: expected some columns, found {columns}")
+        graph, m, k = self._graph, self.shape[0], last - first
+        at = graph._extent(m) if isinstance(m, Dim) else m
+        part = Tensor(graph, f"%{graph._fresh()}", (m, k), self.dtype, False)
+        graph._add(
+            lambda loc:
+                f"{part._name} = tensor.extract_slice {self._name}[0, {first}]"
+                f" [{at}, {k}] [1, 1] : {self._type()} to {part._type()}{loc}"
+        )  # fmt: skip
+        return part
+
 
 def _binary(function, a, b):
     if isinstance(b, Tensor):
@@ -145,12 +212,22 @@ def _binary(function, a, b):
 
 
 class _Kind:
-    """Tensors of a graph, as a kind of arrays that are described and no more."""
+    """Tensors of a graph, as a kind of arrays that are described and no more.
+
+    `agree` says whether extents are equal.
+    """
+
+    def __init__(self, agree):
+        self.agree = agree
 
     @staticmethod
     def describe(t):
-        names = _formats.BY_MLIR[t.dtype]
-        return _arrays.Description(t.shape, names.torch, (t.dtype,), (_arrays.CPU, 0))
+        shape, element = t.shape, t.dtype
+        if element == _formats.F4:
+            # Two codes are a byte.
+            shape, element = (*shape[:-1], shape[-1] // 2), "i8"
+        names = _formats.BY_MLIR[element]
+        return _arrays.Description(shape, names.torch, (element,), (_arrays.CPU, 0))
 
 
 def _shown(tensor):
@@ -189,13 +266,21 @@ class Graph:
     """A function that is recorded, then compiled and run.
 
     Used in a `with` statement, at whose end it is complete.
+
+    Args:
+      name: of the function in the module.
     """
 
-    def __init__(self):
+    def __init__(self, name: str = "main"):
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][\w$.]*", name):
+            raise invalid_argument(f"name: expected that of a function, found {name!r}")
+        self.name = name
         self._inputs: list[Tensor] = []
         self._outputs: list[Tensor] = []
         self._lines: list[str] = []
         self._dims: dict[Dim | int, str] = {}
+        # Extents that an op requires to be equal, of which a call decides one.
+        self._equal: list[tuple[Any, Any]] = []
         self._count = 0
         self._is_complete = False
         # Whether rows that an op does not write are zero instead of anything.
@@ -226,7 +311,7 @@ class Graph:
             line(location if with_locations else "") for line, location in self._lines
         ]
         body = "\n  ".join([*lines, f"return {names} : {types}"])
-        return f"func.func @main({arguments}) -> ({types}) {{\n  {body}\n}}\n"
+        return f"func.func @{self.name}({arguments}) -> ({types}) {{\n  {body}\n}}\n"
 
     # What is recorded ------------------------------------------------------
 
@@ -241,16 +326,24 @@ class Graph:
             raise invalid_argument("the graph is complete: its `with` has ended")
         self._lines.append((line, _location()))
 
-    def input(self, name: str, shape: Sequence[int | str | None], dtype: str) -> Tensor:
+    def input(
+        self,
+        name: str,
+        shape: Sequence[int | str | None],
+        dtype: str,
+        tiled: bool | None = None,
+    ) -> Tensor:
         """An argument of the graph, in the order of these calls.
 
         Args:
           name: what messages call it, a Python identifier.
           shape: ints, and for extents that a call decides, names: those of one name
-            are equal. None is an extent of its own. For ops only the first extent
-            may be such, and that of offsets and counts not either.
+            are equal. None is an extent of its own; a call checks that it is what ops
+            require of it. For ops only the first extent may be such.
           dtype: "bfloat16", "float32", "int32", ...: as torch, NumPy or MLIR call it;
-            "i8" for packed codes of 4 bits.
+            "i8" for packed codes of 4 bits, "f4E2M1FN" for such that are counted one
+            by one: the array has half as many bytes.
+          tiled: whether it is scales in tiles; None is what its first use requires.
 
         Raises:
           Error: INVALID_ARGUMENT: a name that is no identifier or is taken, a dtype
@@ -262,22 +355,14 @@ class Graph:
             raise invalid_argument(
                 f"name: expected an identifier of its own, found {name!r}"
             )
-        elements = [
-            e.mlir for e in _formats.ELEMENTS if dtype in (e.mlir, e.torch, e.numpy)
-        ]
-        if not elements:
-            raise invalid_argument(
-                f"dtype: expected one of {', '.join(e.torch for e in _formats.ELEMENTS)},"
-                f" found {dtype!r}"
-            )
+        element = _formats.element(dtype)
         dims: list[Any] = [
             Dim("dim", (s or f"{name}.{i}",))
             if s is None or isinstance(s, str)
             else _size(s)
             for i, s in enumerate(shape)
         ]
-        element = "i8" if dtype in ("uint8", "int8") else elements[0]
-        tensor = Tensor(self, value, dims, element)
+        tensor = Tensor(self, value, dims, element, tiled)
         self._inputs.append(tensor)
         for i, dim in enumerate(dims):
             if isinstance(dim, Dim) and dim not in self._dims:
@@ -288,6 +373,22 @@ class Graph:
                 )  # fmt: skip
                 self._dims[dim] = found
         return tensor
+
+    def empty(
+        self, shape: Sequence[int | Dim], dtype: str, tiled: bool = False
+    ) -> Tensor:
+        """A tensor that holds anything, for `out` of a function.
+
+        Args:
+          shape: ints, and extents of other tensors: x.shape[0], or sums, products and
+            quotients of such.
+          dtype, tiled: as for input().
+
+        Raises:
+          ArgumentError: as input().
+        """
+        dims = [s if isinstance(s, Dim) else _size(s) for s in shape]
+        return self._empty(dims, _formats.element(dtype), tiled)
 
     def output(self, *tensors: Tensor) -> None:
         """Adds results of the graph.
@@ -344,11 +445,6 @@ class Graph:
     def _record(self, planner, options, arrays, out, names, labels):
         """Records the op of a function of gq; what the function returns."""
         labels = labels or {}
-        if planner._written:
-            raise invalid_argument(
-                f"{planner._written[0]}: expected an array, a graph does not write into"
-                " its inputs"
-            )
         for name, a in zip(names, arrays):
             if a is not None and (not isinstance(a, Tensor) or a._graph is not self):
                 raise TypeError(
@@ -357,27 +453,29 @@ class Graph:
                 )
         given = {n: a for n, a in zip(names, arrays) if a is not None}
         for name, a in given.items():
-            counts_groups = name in ("offsets", "counts")
-            known = a.shape if counts_groups else a.shape[1:]
-            if any(isinstance(s, Dim) for s in known):
-                what = "a number of groups" if counts_groups else "a number of columns"
+            if any(isinstance(s, Dim) for s in a.shape[1:]):
                 raise invalid_argument(
-                    f"{labels.get(name, name)}: expected {what} that is known, found"
-                    f" {list(a.shape)}"
+                    f"{labels.get(name, name)}: expected a number of columns that is"
+                    f" known, found {list(a.shape)}"
                 )
-        _, spec, _ = planner._spec(_Kind, options, arrays, names, labels)
+        kind = _Kind(self._agree)
+        _, spec, device = planner._spec(kind, options, arrays, names, labels)
         values = dict(given)
         for use in (u for uses in spec.operands.values() for u in uses):
-            tensor = values[use.name]
-            if tensor._is_tiled is None:
-                tensor._is_tiled = use.is_tiled
-            if tensor._is_tiled != use.is_tiled:
-                layout = "tiles" if use.is_tiled else "no tiles"
-                shown = labels.get(use.name, use.name)
-                raise invalid_argument(f"{shown}: expected scales in {layout}")
+            self._lay_out(values[use.name], use, labels.get(use.name, use.name))
+        outputs = list(spec.outputs.values())
+        for i, t in enumerate(out or ()):
+            if not isinstance(t, Tensor) or t._graph is not self:
+                raise TypeError(
+                    f"{planner.name_of_out(i, len(out))}: expected a Tensor of this graph,"
+                    f" found {type(t).__name__}"
+                )
         if out is not None:
-            raise invalid_argument("out: expected none, a graph makes its results")
-        for o in spec.outputs.values():
+            check_out(kind, out, outputs, device, planner.name_of_out)
+            for i, (t, o) in enumerate(zip(out, outputs)):
+                self._lay_out(t, o.use, planner.name_of_out(i, len(out), o.use.name))
+                values[o.use.name] = t
+        for o in outputs if out is None else ():
             if o.shape is None or None in o.shape:
                 raise invalid_argument(
                     f"{o.use.name}: its extents depend on the contents of arguments"
@@ -391,11 +489,29 @@ class Graph:
             return "\n  ".join(spec.operation(typed, prefix + "_", location)[0])
 
         self._add(text)
-        results = [
-            Tensor(self, f"%{prefix}_{i}", values[u.name].shape, u.element, u.is_tiled)
-            for i, u in enumerate(o.use for o in spec.outputs.values())
-        ]
-        return spec.wrap(results)
+        results = []
+        for name, value in spec.results(prefix + "_").items():
+            of = values[spec.outputs[name].use.name]
+            results.append((name, Tensor(self, value, of.shape, of.dtype, of._is_tiled)))
+        return spec.wrap([dict(results)[n] for n in spec.outputs])
+
+    @staticmethod
+    def _lay_out(tensor, use, shown):
+        """Checks the layout of a tensor, or decides that of an input."""
+        if tensor._is_tiled is None:
+            tensor._is_tiled = use.is_tiled
+        if tensor._is_tiled != use.is_tiled:
+            layout = "tiles" if use.is_tiled else "no tiles"
+            raise invalid_argument(f"{shown}: expected scales in {layout}")
+
+    def _agree(self, expected, found):
+        """Whether extents are equal. Where one is free, a call checks it."""
+        if expected == found:
+            return True
+        if not any(isinstance(e, Dim) and e.is_free() for e in (expected, found)):
+            return False
+        self._equal.append((expected, found))
+        return True
 
     # What is run -----------------------------------------------------------
 
@@ -434,6 +550,13 @@ class Graph:
                         f"{name}: expected {dim} = {expected}, as {first} has, found"
                         f" {found}"
                     )
+        numbers = {d: n for d, (n, _) in known.items()}
+        for pair in self._equal:
+            a, b = (e.value(numbers) if isinstance(e, Dim) else e for e in pair)
+            if a != b:
+                raise invalid_argument(
+                    f"extents: expected {pair[1]} = {pair[0]} = {a}, found {b}"
+                )
 
     def _compiled(self, device):
         if not self._is_complete:
@@ -469,32 +592,32 @@ class Graph:
 # Element-wise work
 # ---------------------------------------------------------------------------
 
-_MAPS = {2: "(d0, d1) -> (d0, d1)", 1: "(d0, d1) -> (d1)", 0: "(d0, d1) -> ()"}
-
-
-def map(function: str | Callable, *tensors: Tensor) -> Tensor:
+def map(function: str | Callable, *tensors: Tensor, out: Tensor | None = None) -> Tensor:
     """Records what a producer computes of each element; see gq.producers.
 
     Args:
       function: a name of producers.NAMES or a function of values.
-      tensors: the first is [M, K], others that, a row [K] or a scalar []; of float32,
-        bfloat16 or float16.
+      tensors: of the shape of the result, such as [M, K], or its last extents, a row
+        [K] or a scalar []; the first one has the result's unless there is an out. Of
+        float32, bfloat16 or float16; for a function that is producers.typed() of any
+        floats.
+      out: a tensor of the type and shape of the result, which holds anything.
 
     Returns:
-      [M, K] of the type of the tensors, or of float32 if they differ.
+      A tensor of the type of the tensors, or of float32 if they differ.
 
     Raises:
       Error: INVALID_ARGUMENT for another number of tensors or other shapes.
       TypeError: something is no Tensor.
     """
-    for i, t in enumerate(tensors):
-        if not isinstance(t, Tensor) or t._graph is not tensors[0]._graph:
+    is_typed = getattr(function, "_is_typed", False)
+    named = [(f"tensors[{i}]", t) for i, t in enumerate(tensors)]
+    for name, t in named + ([] if out is None else [("out", out)]):
+        if not isinstance(t, Tensor) or t._graph is not (tensors or (t,))[0]._graph:
             found = type(t).__name__
-            raise TypeError(
-                f"tensors[{i}]: expected a Tensor of the graph, found {found}"
-            )
-        if t.dtype not in FLOATS:
-            raise invalid_argument(f"tensors[{i}]: expected floats, found {t.dtype}")
+            raise TypeError(f"{name}: expected a Tensor of the graph, found {found}")
+        if t.dtype not in (producers.TYPED if is_typed else FLOATS):
+            raise invalid_argument(f"{name}: expected floats, found {t.dtype}")
     takes = producers.count_inputs(function, "function")
     if len(tensors) != takes:
         raise invalid_argument(
@@ -502,22 +625,30 @@ def map(function: str | Callable, *tensors: Tensor) -> Tensor:
         )
     if not tensors:
         raise invalid_argument("function: expected one of at least one value")
-    shape = tensors[0].shape
-    for i, t in enumerate(tensors):
-        rank = len(t.shape)
-        if len(shape) != 2 or (rank and t.shape != shape[-rank:]):
+    graph, shape = tensors[0]._graph, (tensors[0] if out is None else out).shape
+    for name, t in named:
+        last = shape[len(shape) - len(t.shape) :]
+        if len(t.shape) > len(shape) or not all(
+            graph._agree(a, b) for a, b in zip(last, t.shape)
+        ):
             raise invalid_argument(
-                f"tensors[{i}]: expected [M, K], and then the same, [K] or []: found"
+                f"{name}: expected [M, K], and then the same, [K] or []: found"
                 f" {list(t.shape)} with {list(shape)}"
             )
     lines, result, element = producers.trace(function, [t.dtype for t in tensors])
-    graph = tensors[0]._graph
-    empty = graph._empty(shape, element)
-    maps = [_MAPS[len(t.shape)] for t in tensors] + [_MAPS[2]]
-    listed = ", ".join(f"affine_map<{m}>" for m in maps)
+    if out is not None and out.dtype != element:
+        raise invalid_argument(f"out: expected {element}, found {out.dtype}")
+    empty = graph._empty(shape, element) if out is None else out
+    rank = len(shape)
+    names = [f"d{i}" for i in range(rank)]
+    maps = [
+        f"affine_map<({', '.join(names)}) -> ({', '.join(names[rank - len(t.shape) :])})>"
+        for t in (*tensors, empty)
+    ]
+    listed, loops = ", ".join(maps), ", ".join(['"parallel"'] * rank)
     values = ", ".join(f"%e{i} : {t.dtype}" for i, t in enumerate(tensors))
     mapped = Tensor(graph, f"%{graph._fresh()}", shape, element, False)
-    names = ", ".join(t._name for t in tensors)
+    inputs = ", ".join(t._name for t in tensors)
 
     def text(location):
         types = ", ".join(t._type() for t in tensors)
@@ -525,8 +656,8 @@ def map(function: str | Callable, *tensors: Tensor) -> Tensor:
         body = "\n    ".join(f"{line}{location}" for line in [*lines, last])
         return (
             f"{mapped._name} = linalg.generic {{indexing_maps = [{listed}],"
-            ' iterator_types = ["parallel", "parallel"]}\n'
-            f"      ins({names} : {types}) outs({empty._name} : {empty._type()}) {{\n"
+            f" iterator_types = [{loops}]}}\n"
+            f"      ins({inputs} : {types}) outs({empty._name} : {empty._type()}) {{\n"
             f"  ^bb0({values}, %o : {element}):\n"
             f"    {body}\n  }} -> {mapped._type()}{location}"
         )
@@ -553,18 +684,8 @@ def split(tensor: Tensor, parts: int) -> tuple[Tensor, ...]:
         raise invalid_argument(
             f"tensor: expected [M, {parts} * K], found {list(tensor.shape)}"
         )
-    graph, k = tensor._graph, tensor.shape[1] // parts
-    rows, results = tensor.shape[0], []
-    at = graph._extent(rows) if isinstance(rows, Dim) else rows
-    for i in range(parts):
-        part = Tensor(graph, f"%{graph._fresh()}", (rows, k), tensor.dtype, False)
-        graph._add(
-            lambda loc, part=part, i=i:
-                f"{part._name} = tensor.extract_slice {tensor._name}[0, {i * k}]"
-                f" [{at}, {k}] [1, 1] : {tensor._type()} to {part._type()}{loc}"
-        )  # fmt: skip
-        results.append(part)
-    return tuple(results)
+    k = tensor.shape[1] // parts
+    return tuple(tensor[:, i * k : (i + 1) * k] for i in range(parts))
 
 
 def sum_rows(tensor: Tensor, indices: Tensor) -> Tensor:
@@ -644,3 +765,42 @@ def sum_rows(tensor: Tensor, indices: Tensor) -> Tensor:
 
     graph._add(text)
     return result
+
+
+# ---------------------------------------------------------------------------
+# Programs
+# ---------------------------------------------------------------------------
+
+
+def main(*functions: Callable[[], Graph]) -> None:
+    """The command line of a program whose functions make graphs, as gq-translate writes.
+
+    Without arguments it prints the modules. With --in FILE.npy for each input it runs
+    one on the CPU: --entry NAME says which, if there are several, and --out FOLDER gets
+    the results as 0.npy, 1.npy, ...; bf16 is stored as uint16, f8 and packed f4 as uint8,
+    as for gq-run.
+    """
+    import argparse
+
+    import numpy as np
+
+    parser = argparse.ArgumentParser(description="Prints the module, or runs a graph.")
+    names = [f.__name__ for f in functions]
+    parser.add_argument("--entry", choices=names, default=names[0])
+    parser.add_argument("--in", action="append", default=[], metavar="FILE.npy")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER")
+    options = vars(parser.parse_args())
+    if not options["in"]:
+        print(*(str(f()) for f in functions), sep="\n", end="")
+        return
+    graph = functions[names.index(options["entry"])]()
+    results = graph(*(np.load(file) for file in options["in"]))
+    results = results if isinstance(results, tuple) else (results,)
+    for i, result in enumerate(results):
+        print(f"result {i}: {result.dtype} {list(result.shape)}")
+        if options["out"]:
+            options["out"].mkdir(parents=True, exist_ok=True)
+            plain = {2: np.uint16, 1: np.uint8}.get(result.dtype.itemsize)
+            is_plain = result.dtype.isbuiltin == 1 or plain is None
+            stored = result if is_plain else result.view(plain)
+            np.save(options["out"] / f"{i}.npy", stored)

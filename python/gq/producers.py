@@ -9,8 +9,8 @@ A producer is a name of `NAMES` or a function of gq values::
 
 The function is called once for each signature, with a Value for each input; what
 it does to them becomes part of the kernel. Values are float32; the result is
-rounded once to the type of the inputs, or to float32 if those differ. Python's
-`if` cannot test a Value: use where().
+rounded once to the type of the inputs, or to float32 if those differ; see typed() for
+other types. Python's `if` cannot test a Value: use where().
 """
 
 from __future__ import annotations
@@ -18,9 +18,16 @@ from __future__ import annotations
 import inspect
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from . import _formats
 from ._library import invalid_argument
+
+#: The types of values of a producer that is typed(), and their bits.
+TYPED = {
+    "f64": 64, "f32": 32, "bf16": 16, "f16": 16, "f8E4M3FN": 8, "f8E5M2": 8,
+    "f8E8M0FNU": 8, "f4E2M1FN": 4,
+}  # fmt: skip
 
 
 class _Trace:
@@ -32,24 +39,40 @@ class _Trace:
     def add(self, text, kind="f32"):
         name = f"%v{len(self.lines)}"
         self.lines.append(f"{name} = {text}")
-        return (Condition if kind == "i1" else Value)(self, name)
+        if kind == "i1":
+            return Condition(self, name)
+        return Value(self, name, kind)
 
-    def value(self, x):
-        """A Value of a Value or a number."""
+    def value(self, x, kind="f32"):
+        """A Value of a Value or a number, of this type."""
         if isinstance(x, Value):
             if x._trace is not self:
                 raise invalid_argument("producer: a value of another producer")
+            if x._kind != kind:
+                raise TypeError(
+                    f"producer: expected a value of {kind}, found {x._kind}; see cast()"
+                )
             return x
         if isinstance(x, numbers.Real):
-            return self.add(f"arith.constant {_literal(float(x))} : f32")
+            return self.add(f"arith.constant {_literal(float(x), kind)} : {kind}", kind)
         raise TypeError(f"producer: expected a value or a number, found {type(x).__name__}")
 
 
-def _literal(x):
-    if math.isnan(x):
-        return "0x7FC00000"
-    if math.isinf(x):
-        return "0x7F800000" if x > 0 else "0xFF800000"
+#: Infinity and NaN as bits.
+_SPECIAL = {
+    "f32": ("0x7F800000", "0xFF800000", "0x7FC00000"),
+    "bf16": ("0x7F80", "0xFF80", "0x7FC0"),
+    "f16": ("0x7C00", "0xFC00", "0x7E00"),
+    "f64": ("0x7FF0000000000000", "0xFFF0000000000000", "0x7FF8000000000000"),
+}
+
+
+def _literal(x, kind):
+    if not math.isfinite(x):
+        if kind not in _SPECIAL:
+            raise invalid_argument(f"producer: {kind} has no {x}")
+        plus, minus, nan = _SPECIAL[kind]
+        return nan if math.isnan(x) else plus if x > 0 else minus
     text = repr(x)
     if "e" in text and "." not in text:
         text = text.replace("e", ".0e")
@@ -80,12 +103,12 @@ class Condition:
 
 
 class Value:
-    """An element that a producer computes with, a float32."""
+    """An element that a producer computes with, a float32 unless it is typed()."""
 
     __array_ufunc__ = None
 
-    def __init__(self, trace, name):
-        self._trace, self._name = trace, name
+    def __init__(self, trace, name, kind="f32"):
+        self._trace, self._name, self._kind = trace, name, kind
 
     def __repr__(self):
         return f"gq.producers.Value({self._name})"
@@ -94,13 +117,14 @@ class Value:
         raise TypeError("producer: an element's value is not known; use where()")
 
     def _binary(self, op, other, swap=False):
-        other = self._trace.value(other)
+        other = self._trace.value(other, self._kind)
         a, b = (other, self) if swap else (self, other)
-        return self._trace.add(f"{op} {a._name}, {b._name} : f32")
+        text = f"{op} {a._name}, {b._name} : {self._kind}"
+        return self._trace.add(text, self._kind)
 
     def _compare(self, predicate, other):
-        other = self._trace.value(other)
-        text = f"arith.cmpf {predicate}, {self._name}, {other._name} : f32"
+        other = self._trace.value(other, self._kind)
+        text = f"arith.cmpf {predicate}, {self._name}, {other._name} : {self._kind}"
         return self._trace.add(text, "i1")
 
     def __add__(self, other):
@@ -159,15 +183,49 @@ class Value:
 
 
 def _unary(op, x):
-    return x._trace.add(f"{op} {x._name} : f32")
+    return x._trace.add(f"{op} {x._name} : {x._kind}", x._kind)
 
 
 def _of(*values):
-    """The trace of the first Value among them."""
+    """The first Value among them."""
     for x in values:
-        if isinstance(x, (Value, Condition)):
-            return x._trace
+        if isinstance(x, Value):
+            return x
     raise TypeError("producer: expected a value of the producer")
+
+
+def typed(function: Callable | None = None, *, inputs: Sequence[str] = ()) -> Callable:
+    """Marks a producer whose values have the types of the inputs, unlike float32.
+
+    Operations are of these types and round to them, so their operands have the same
+    type; cast() converts. The type of the result is that of the value returned.
+
+    Args:
+      function: the producer, or None in `@typed(inputs=...)`.
+      inputs: of an epilogue, the types that it takes the values in, such as
+        "float32"; otherwise they are rounded to the type of the result first.
+    """
+    if function is None:
+        return lambda function: typed(function, inputs=inputs)
+    function._is_typed = True  # type: ignore[attr-defined]
+    function._inputs = tuple(map(_formats.element, inputs))  # type: ignore[attr-defined]
+    return function
+
+
+def cast(x: Value, dtype: str) -> Value:
+    """x as a float type, such as "float32", rounded to nearest even.
+
+    Raises:
+      ArgumentError: another type, or one as wide as that of x.
+    """
+    kind = _formats.element(dtype)
+    if TYPED.get(kind, TYPED[x._kind]) == TYPED[x._kind]:
+        raise invalid_argument(
+            f"dtype: expected a float that is wider or narrower than {x._kind}, found"
+            f" {dtype!r}"
+        )
+    op = "extf" if TYPED[kind] > TYPED[x._kind] else "truncf"
+    return x._trace.add(f"arith.{op} {x._name} : {x._kind} to {kind}", kind)
 
 
 def exp(x: Value) -> Value:
@@ -192,21 +250,23 @@ def sqrt(x: Value) -> Value:
 
 def maximum(a, b) -> Value:
     """The larger one; NaN if one is."""
-    trace = _of(a, b)
-    return trace.value(a)._binary("arith.maximumf", b)
+    x = _of(a, b)
+    return x._trace.value(a, x._kind)._binary("arith.maximumf", b)
 
 
 def minimum(a, b) -> Value:
     """The smaller one; NaN if one is."""
-    trace = _of(a, b)
-    return trace.value(a)._binary("arith.minimumf", b)
+    x = _of(a, b)
+    return x._trace.value(a, x._kind)._binary("arith.minimumf", b)
 
 
 def where(condition: Condition, a, b) -> Value:
     """`a` where the condition holds, else `b`."""
     trace = condition._trace
-    a, b = trace.value(a), trace.value(b)
-    return trace.add(f"arith.select {condition._name}, {a._name}, {b._name} : f32")
+    kind = next((x._kind for x in (a, b) if isinstance(x, Value)), "f32")
+    a, b = trace.value(a, kind), trace.value(b, kind)
+    text = f"arith.select {condition._name}, {a._name}, {b._name} : {kind}"
+    return trace.add(text, kind)
 
 
 def sigmoid(x: Value) -> Value:
@@ -295,16 +355,20 @@ def trace(producer, elements: list[str]) -> tuple[list[str], str, str]:
 
     Returns the lines of MLIR, the value they end in and its element type.
     """
-    trace, values = _Trace(), []
+    trace, values, function = _Trace(), [], find(producer)
+    is_typed = getattr(function, "_is_typed", False)
     for i, e in enumerate(elements):
-        if e == "f32":
-            values.append(Value(trace, f"%e{i}"))
+        if e == "f32" or is_typed:
+            values.append(Value(trace, f"%e{i}", e))
         else:
             values.append(trace.add(f"arith.extf %e{i} : {e} to f32"))
     try:
-        result = find(producer)(*values)
+        result = function(*values)
     except AttributeError as error:
         raise TypeError(f"producer: {error}") from error
+    if is_typed:
+        kind = _of(result)._kind
+        return trace.lines, trace.value(result, kind)._name, kind
     result = trace.value(result)
     element = elements[0] if len(set(elements)) == 1 else "f32"
     if element == "f32":

@@ -84,3 +84,4 @@ refuse find_package_with_the_component_compiler "$here/runtime" \
 "$work/prefix/bin/gq-opt" "$here/../../examples/moe_layer.mlir" >/dev/null
 "$work/prefix/bin/gq-run" --version
 "$work/prefix/bin/gq-reduce" --help >/dev/null
+"$work/prefix/bin/gq-translate" --version

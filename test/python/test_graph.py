@@ -204,6 +204,109 @@ def test_sizes_of_numpy():
     np.testing.assert_array_equal(g(x), x * 2)
 
 
+@producers.typed
+def WIDE(x):
+    return producers.cast(x, "float64")
+
+
+@producers.typed
+def MIXED(x):
+    return x + producers.cast(x, "float64")
+
+
+@producers.typed
+def SAME(x):
+    return producers.cast(x, "float32")
+
+
+def test_outs():
+    """Results in tensors that are given: inputs, empty ones, codes that are not packed;
+    rows that an op does not write keep what was in them."""
+    with gq.Graph("quantize") as g:
+        x, offsets = g.input("x", [None, 64], "float32"), g.input("offsets", [None], "i32")
+        codes = g.empty([x.shape[0], 64], "f4E2M1FN")
+        scales = g.empty([gq.graph.index("ceildivui", x.shape[0], 128) * 128 + 256, 4], "f8E4M3FN", True)
+        q = gq.grouped_block_quantize(x, offsets, out=[codes, scales])
+        amax = gq.grouped_amax(x[:, 0:48], offsets, out=[g.input("amax", [3], "float32")])
+        old = g.input("old", [None, 64], "float32")
+        y = gq.grouped_dequantize(q.data, offsets, scales=q.scales, format="nvfp4", out=old)
+        g.output(q.data, amax, y, x + old)
+    assert "func.func @quantize(" in str(g) and q.data.shape == (x.shape[0], 64)
+    array, before = numbers(300, 64), numbers(300, 64)
+    data, largest, rows, both = g(array, np.int32([0, 100, 100, 200]), np.zeros(3, np.float32), before)
+    wanted = gq.grouped_block_quantize(array, np.int32([0, 100, 100, 200]))
+    np.testing.assert_array_equal(data, wanted.data)
+    np.testing.assert_array_equal(largest, gq.grouped_amax(array[:, :48].copy(), wanted.offsets))
+    kept = before.copy()
+    gq.grouped_dequantize(wanted, out=kept)
+    np.testing.assert_array_equal(rows, kept)
+    np.testing.assert_array_equal(both, array + before)
+    # Extents that nothing but the ops relates.
+    with pytest.raises(ValueError, match=r"^INVALID_ARGUMENT: extents: expected old.0 = x.0 = 300, found 299"):
+        g(array, wanted.offsets, np.zeros(3, np.float32), before[:-1])
+    with pytest.raises(ValueError, match="^INVALID_ARGUMENT: extents: "):
+        g(array, wanted.offsets[:-1], np.zeros(3, np.float32), before)
+
+
+def test_update_scales():
+    """An op that writes into its arguments gives new values in a graph."""
+    with gq.Graph() as g:
+        amax, history = g.input("amax", [3], "float32"), g.input("history", [None, 3], "float32")
+        g.output(*gq.update_scales(amax, history, g.input("scale", [3], "float32"), margin=1))
+    arrays = np.float32([1, 2, 3]), np.float32([[4, 0, 0], [0, 9, 0]]), np.ones(3, np.float32)
+    found = g(*(a.copy() for a in arrays))
+    wanted = gq.update_scales(*arrays, margin=1)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_results_in_the_order_of_the_op():
+    """Both of dbias and row_amax, whose order in the op is another than in Python."""
+    x = numbers(300, 64)
+    q = gq.grouped_block_quantize(
+        x, OFFSETS, rowwise=gq.Direction(outer="row"), row_amax=True, dbias=True
+    )
+    np.testing.assert_array_equal(q.row_amax, np.abs(x).max(1))
+    np.testing.assert_allclose(q.dbias[0], x[:100].sum(0), rtol=1e-4, atol=1e-4)
+
+
+def test_typed():
+    """Elements that are computed in the types of the inputs, with constants of these."""
+    @producers.typed
+    def twice(a, b):
+        rounded = producers.cast(producers.cast(a, "float32") * 0.1, "bfloat16")
+        return producers.where(rounded < b, rounded + b, producers.maximum(b, 0.0))
+
+    with gq.Graph() as g:
+        x, y = (g.input(n, [None, 3, 8], "bfloat16") for n in "xy")
+        g.output(gq.graph.map(twice, x, y, out=g.empty([x.shape[0], 3, 8], "bfloat16")))
+    a, b = (numbers(5, 3, 8).astype(ml_dtypes.bfloat16) for _ in range(2))
+    r = (a.astype(np.float32) * np.float32(0.1)).astype(ml_dtypes.bfloat16)
+    wanted = np.where(r < b, r + b, np.maximum(b, 0).astype(b.dtype))
+    np.testing.assert_array_equal(g(a, b), wanted)
+
+
+def test_a_program(tmp_path, capsys, monkeypatch):
+    """gq.graph.main(): prints modules; runs one on arrays in files."""
+    def double():
+        with gq.Graph("double") as g:
+            g.output(g.input("x", ["M", 4], "bfloat16") * 2)
+        return g
+
+    monkeypatch.setattr("sys.argv", ["program.py"])
+    gq.graph.main(double, double)
+    assert capsys.readouterr().out == str(double()) + "\n" + str(double())
+    x = numbers(3, 4).astype(ml_dtypes.bfloat16)
+    np.save(tmp_path / "x.npy", x.view(np.uint16))
+    command = f"program.py --in {tmp_path}/x.npy --out {tmp_path}/out"
+    monkeypatch.setattr("sys.argv", command.split())
+    gq.graph.main(double)
+    assert capsys.readouterr().out == "result 0: bfloat16 [3, 4]\n"
+    found = np.load(tmp_path / "out/0.npy")
+    assert found.dtype == np.uint16
+    np.testing.assert_array_equal(found.view(ml_dtypes.bfloat16), x * 2)
+
+
 def test_wrong_arguments():
     with gq.Graph() as other:
         other.output(other.input("z", [2, 64], "float32") * 2)
@@ -211,7 +314,6 @@ def test_wrong_arguments():
     with gq.Graph() as g:
         x, o = g.input("x", ["M", 64], "float32"), g.input("o", [3], "int32")
         y, tall = g.input("y", ["N", 64], "float32"), g.input("tall", [64], "float32")
-        counts = g.input("counts", ["G"], "int32")
         wide = g.input("wide", ["M", "K"], "float32")
         for call, kind, message in [
             (lambda: gq.grouped_block_quantize(x, np.int32([0, 2, 3])), TypeError,
@@ -222,13 +324,30 @@ def test_wrong_arguments():
             (lambda: gq.grouped_block_quantize(o, o), gq.Error, "x: expected float32"),
             (lambda: gq.grouped_block_quantize((x, y), o, producer="silu_and_mul"), gq.Error,
              r"x\[1\]: expected .* \[M, 64\], found float32 \[N, 64\]"),
-            (lambda: gq.grouped_amax(x, counts), gq.Error, "offsets: expected a number of groups"),
             (lambda: gq.grouped_block_quantize(wide, o), gq.Error,
              r"x: expected a number of columns that is known, found \[M, K\]"),
             (lambda: gq.block_quantize(wide), gq.Error, "x: expected a number of columns"),
-            (lambda: gq.block_quantize(x, out=[x]), gq.Error, "out: expected none"),
-            (lambda: gq.update_scales(tall, y, tall), gq.Error,
-             "history: expected an array, a graph does not write"),
+            (lambda: gq.block_quantize(x, out=[x]), gq.Error, "out: expected 2 arrays"),
+            (lambda: gq.block_quantize(x, out=[x, numbers(2, 4)]), TypeError,
+             r"out\[1\]: expected a Tensor of this graph, found ndarray"),
+            (lambda: gq.block_quantize(x, out=[x, y]), gq.Error,
+             r"out\[0\] \(data\): expected float4_e2m1fn_x2 \[M, 32\], found float32"),
+            (lambda: gq.update_scales(tall, tall, tall), gq.Error,
+             r"history: expected float32 \[\?, 64\], found float32 \[64\]"),
+            (lambda: gq.grouped_mm(x, x, o, epilogue="foo"), ValueError, "^INVALID_ARGUMENT: a: expected"),
+            (lambda: g.empty([2.5], "float32"), gq.Error, "shape: .*, found 2.5"),
+            (lambda: g.empty([2], "tf32"), gq.Error, "dtype: expected one of bool, .*, f4E2M1FN"),
+            (lambda: gq.graph.index("xori", x.shape[0], 2), gq.Error, "op: expected one of addi"),
+            (lambda: x[0], gq.Error, r"index: expected x\[:, first:last\]"),
+            (lambda: x[:2, :], gq.Error, r"index: expected x\[:, first:last\]"),
+            (lambda: x[:, ::2], gq.Error, "index: expected some columns"),
+            (lambda: x[:, 64:], gq.Error, "index: expected some columns"),
+            (lambda: o[:, 0:1], gq.Error, r"index: expected x\[:, first:last\]"),
+            (lambda: gq.graph.map("silu", x, out=y), gq.Error, r"tensors\[0\]: expected \[M, K\]"),
+            (lambda: gq.graph.map(WIDE, x, out=x), gq.Error, "out: expected f64, found f32"),
+            (lambda: gq.graph.map(MIXED, x), TypeError, "expected a value of f32, found f64"),
+            (lambda: gq.graph.map(SAME, x), gq.Error, "dtype: expected a float that is wider or narrower"),
+            (lambda: gq.Graph("1"), gq.Error, "name: expected that of a function"),
             (lambda: x + y, gq.Error, r"tensors\[1\]: expected \[M, K\]"),
             (lambda: x + o, gq.Error, r"tensors\[1\]: expected floats, found i32"),
             (lambda: x + stranger, TypeError, r"tensors\[1\]: expected a Tensor of the graph"),
@@ -255,5 +374,4 @@ def test_wrong_arguments():
     with pytest.raises(gq.Error, match="output: the graph has none"), gq.Graph():
         pass
     with pytest.raises(gq.Error, match=r"tall: expected float32 \[64\]"):
-        g(numbers(2, 64), np.int32([0, 1, 2]), numbers(2, 64), numbers(3), np.int32([0, 2]),
-          numbers(2, 3))  # fmt: skip
+        g(numbers(2, 64), np.int32([0, 1, 2]), numbers(2, 64), numbers(3), numbers(2, 3))

@@ -1,0 +1,52 @@
+// What gq.Graph cannot express is named, where it is, and no program is written; the
+// others are.
+
+// RUN: not gq-translate --mlir-to-python --split-input-file - < %s > %t 2> %t.err
+// RUN: FileCheck %s --check-prefix=ERROR --implicit-check-not=error < %t.err
+// RUN: FileCheck %s --check-prefix=PROGRAM < %t
+// PROGRAM-COUNT-1: import gq
+// PROGRAM-NOT: import gq
+
+// ERROR: <stdin>:[[@LINE+2]]:8: error: 'tensor.expand_shape' op has no equivalent in gq.Graph
+func.func @op(%x: tensor<4xf32>) -> tensor<1x4xf32> {
+  %0 = tensor.expand_shape %x [[0, 1]] output_shape [1, 4] : tensor<4xf32> into tensor<1x4xf32>
+  return %0 : tensor<1x4xf32>
+}
+
+// -----
+
+// ERROR: <stdin>:[[@LINE+1]]:1: error: 'func.func' op has no equivalent in gq.Graph: a value that is not a tensor with a rank
+func.func @memref(%x: memref<4xf32>) {
+  return
+}
+
+// -----
+
+func.func @identity(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// ERROR: <stdin>:[[@LINE+4]]:10: error: 'gq.block_quantize' op has no equivalent in gq.Graph: extent 1 of 'input' is not known
+func.func @columns(%x: tensor<?x?xf32>, %q0: tensor<?x?xf8E4M3FN>, %s0: tensor<?x?xf8E8M0FNU>)
+    -> tensor<?x?xf8E4M3FN> {
+  // The number of columns.
+  %q:2 = gq.block_quantize format(mxfp8_e4m3) ins(%x : tensor<?x?xf32>) outs(%q0, %s0 : tensor<?x?xf8E4M3FN>, tensor<?x?xf8E8M0FNU>) -> tensor<?x?xf8E4M3FN>, tensor<?x?xf8E8M0FNU>
+  return %q#0 : tensor<?x?xf8E4M3FN>
+}
+
+// -----
+
+func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = linalg.generic {
+      indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%x : tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    // ERROR: <stdin>:[[@LINE+1]]:10: error: 'arith.mulf' op has no equivalent in gq.Graph: it has attributes
+    %1 = arith.mulf %a, %a fastmath<reassoc> : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

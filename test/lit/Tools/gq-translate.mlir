@@ -1,0 +1,60 @@
+// A module as a program in Python, and what is wrong with one. That programs rebuild
+// their modules: test/python/test_translate.py.
+
+// RUN: gq-translate --mlir-to-python %s | FileCheck %s --match-full-lines --strict-whitespace
+//      CHECK:import gq
+//      CHECK:def quantize():
+// CHECK-NEXT:    with gq.Graph("quantize") as g:
+// CHECK-NEXT:        a0 = g.input("a0", [None, 64], "bf16")
+// CHECK-NEXT:        a1 = g.input("a1", [4], "i32")
+// CHECK-NEXT:        a2 = g.input("a2", [None, 4], "f8E4M3FN", tiled=True)
+// CHECK-NEXT:        v0 = g.empty([a0.shape[0], 64], "f4E2M1FN")
+//      CHECK:        @gq.producers.typed
+// CHECK-NEXT:        def f2(e0):
+// CHECK-NEXT:            v3 = gq.producers.cast(e0, "f32")
+// CHECK-NEXT:            v4 = v3 * 0.5
+// CHECK-NEXT:            v5 = gq.producers.cast(v4, "bf16")
+// CHECK-NEXT:            return v5
+//      CHECK:        v6 = gq.graph.map(f2, a0, out=v1)
+// CHECK-NEXT:        v7 = gq.grouped_block_quantize(v6, a1, rowwise=gq.Direction(block=(16, 16)), format="nvfp4", scale_layout="tile128x4", out=[v0, a2])
+// CHECK-NEXT:        g.output(v7.data, v7.scales)
+// CHECK-NEXT:    return g
+//      CHECK:if __name__ == "__main__":
+// CHECK-NEXT:    gq.graph.main(quantize)
+
+func.func @quantize(%x: tensor<?x64xbf16>, %o: tensor<4xi32>,
+    %s0: tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+    -> (tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  %c0 = arith.constant 0 : index
+  %half = arith.constant 0.5 : f32
+  %m = tensor.dim %x, %c0 : tensor<?x64xbf16>
+  %q0 = tensor.empty(%m) : tensor<?x64xf4E2M1FN>
+  %e = tensor.empty(%m) : tensor<?x64xbf16>
+  %y = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x64xbf16>) outs(%e : tensor<?x64xbf16>) {
+  ^bb0(%a: bf16, %b: bf16):
+    %f = arith.extf %a : bf16 to f32
+    %h = arith.mulf %f, %half : f32
+    %r = arith.truncf %h : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<?x64xbf16>
+  %q, %s = gq.grouped_block_quantize format(nvfp4)
+      rowwise <block = 16x16>
+      ins(%y : tensor<?x64xbf16>) groups(%o : tensor<4xi32>)
+      outs(%q0, %s0 : tensor<?x64xf4E2M1FN>,
+                      tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return %q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+}
+
+// RUN: gq-translate --help | FileCheck %s --check-prefix=HELP
+// HELP: usage: gq-translate --mlir-to-python [--split-input-file] [FILE.mlir]
+// RUN: gq-translate --version | FileCheck %s --check-prefix=VERSION
+// VERSION: gq-translate {{[0-9]+\.[0-9]+\.[0-9]+$}}
+// RUN: not gq-translate %s 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not gq-translate --mlir-to-python %s %s 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: gq-translate: expected --mlir-to-python and at most one MLIR file; see --help
+// RUN: not gq-translate --mlir-to-python %t.missing 2>&1 | FileCheck %s --check-prefix=MISSING
+// MISSING: gq-translate: {{.*}}.missing: No such file or directory
