@@ -583,6 +583,7 @@ def nv_grouped_block_quantize(
 
 _SCALED_NAMES = (
     "row_indices", "offsets", "first_dims", "last_dims", "outer_amax", "scale",
+    "noop_flag",
 )  # fmt: skip
 
 
@@ -604,6 +605,7 @@ def _plan_scaled(
         **x.operands,
         "outer_amax": _outer(p, "outer_amax", groups),
         "scale": _outer(p, "scale", groups),
+        "noop_flag": _optional(p, "noop_flag", ("i32",), []),
     }
     outputs = {}
 
@@ -645,6 +647,7 @@ def grouped_quantize(
     producer: str | Callable | None = None,
     row_indices: AnyArray | None = None,
     shapes: tuple[AnyArray, AnyArray] | None = None,
+    noop_flag: AnyArray | None = None,
     amax: bool = False,
     dbias: Any = False,
     scale_inv: bool = True,
@@ -657,7 +660,7 @@ def grouped_quantize(
       x, offsets, rows, rowwise, columnwise, producer, row_indices, shapes:
         as for grouped_block_quantize(); K is a multiple of 16, and columnwise data
         is transposed.
-      amax, dbias, stream: as for grouped_block_quantize().
+      noop_flag, amax, dbias, stream: as for grouped_block_quantize().
       format: "fp8_e4m3" or "fp8_e5m2".
       scale: [] or [G] float32, what x is multiplied with (delayed scaling).
       outer_amax: [] or [G] float32, of which the scale is made (current scaling).
@@ -676,7 +679,9 @@ def grouped_quantize(
     options = (
         len(x), format, rows, rowwise, columnwise, producer, amax, dbias, scale_inv
     )  # fmt: skip
-    arrays = (*x, row_indices, offsets, first_dims, last_dims, outer_amax, scale)
+    arrays = (
+        *x, row_indices, offsets, first_dims, last_dims, outer_amax, scale, noop_flag
+    )  # fmt: skip
     result = _scaled_planner.run(options, arrays, _listed(out), stream, names, labels)
     result.offsets = offsets
     return result

@@ -343,6 +343,7 @@ def grouped_quantize(
     columnwise: bool = False,
     producer: str | None = None,
     row_indices: torch.Tensor | None = None,
+    noop_flag: torch.Tensor | None = None,
     amax: bool = False,
     dbias: bool | str | torch.dtype | None = None,
     scale_inv: bool = True,
@@ -350,8 +351,8 @@ def grouped_quantize(
     """gq.grouped_quantize() as the operator gq::grouped_quantize."""
     inputs = _listed(x)
     outs = _scaled_op(
-        inputs, row_indices, offsets, None, None, outer_amax, scale, format, rows,
-        rowwise, columnwise, producer, amax, _dbias(dbias, inputs), scale_inv,
+        inputs, row_indices, offsets, None, None, outer_amax, scale, noop_flag, format,
+        rows, rowwise, columnwise, producer, amax, _dbias(dbias, inputs), scale_inv,
     )  # fmt: skip
     found, _ = _taken(
         outs, data=rowwise, columnwise_data=columnwise, amax=amax, dbias=dbias,

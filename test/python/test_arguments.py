@@ -76,7 +76,8 @@ FUNCTIONS = {
         {},
     ),
     "grouped_quantize": (
-        gq.grouped_quantize, dict(x=X, offsets=OFFSETS, scale=PER_GROUP), {},
+        gq.grouped_quantize,
+        dict(x=X, offsets=OFFSETS, scale=PER_GROUP, noop_flag=((), "i32")), {},
     ),
     "current scaling": (
         gq.grouped_quantize, dict(x=X, offsets=OFFSETS, outer_amax=PER_GROUP), {},

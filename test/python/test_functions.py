@@ -438,6 +438,18 @@ def test_row_amax(gathered):
         gq.grouped_block_quantize(given["input"], given["offsets"], row_amax=True)
 
 
+def test_noop_flag_of_a_single_scale():
+    x, offsets, scale = np.ones((8, 64), np.float32), np.int32([0, 3, 8]), np.float32([1, 2])
+    wanted = gq.grouped_quantize(x, offsets, scale=scale, amax=True)
+    for flag in 1, 0:
+        out = [np.full_like(a, 7) for a in wanted]
+        gq.grouped_quantize(
+            x, offsets, scale=scale, amax=True, noop_flag=np.int32(flag), out=out
+        )
+        for found, new in zip(out, wanted, strict=True):
+            np.testing.assert_array_equal(found, np.full_like(new, 7) if flag else new)
+
+
 def test_noop_flag():
     x, _, offsets, _ = functions.arguments("multiples of 128")
 
