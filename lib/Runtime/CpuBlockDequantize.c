@@ -35,25 +35,15 @@ static bool check(gqCpuOp *op, const gqBlockDequantizeOperands *operands,
          gqCpuCheckOverlap(op);
 }
 
-/// What threads share.
-typedef struct Problem {
-  gqCpuMatrices matrices;
-  gqCpuDequantization dequantization;
-} Problem;
-
-static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
-  const Problem *p = context;
-  (void)thread;
-  gqCpuJob job = gqCpuBeforeFirstJob;
-  while (gqCpuTakeJobOf(&p->matrices, jobs, &job))
-    gqCpuDequantize(&p->dequantization, &job);
+static void doJob(const void *dequantization, const gqCpuJob *job) {
+  gqCpuDequantize(dequantization, job);
 }
 
 static void run(const gqBlockDequantizeOperands *operands, gqFormat format) {
   const gqBuffer *out = &operands->out;
-  Problem problem = {.matrices =
-                         gqCpuOneMatrix(format, out->sizes[0], out->sizes[1])};
-  problem.dequantization = (gqCpuDequantization){
+  const gqCpuMatrices matrices =
+      gqCpuOneMatrix(format, out->sizes[0], out->sizes[1]);
+  const gqCpuDequantization dequantization = {
       .format = format,
       .recipe = GQ_RECIPE_NVFUSER,
       .type = (gqElementType)operands->data.type,
@@ -64,7 +54,7 @@ static void run(const gqBlockDequantizeOperands *operands, gqFormat format) {
       .outer = operands->globalScale.data,
       .out = *out,
   };
-  gqCpuRunMatrices(&problem.matrices, work, &problem);
+  gqCpuRunMatrices(&matrices, doJob, &dequantization);
 }
 
 void gqCpuBlockDequantize(const gqBlockDequantizeOperands *operands,

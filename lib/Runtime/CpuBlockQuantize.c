@@ -26,26 +26,16 @@ static bool check(gqCpuOp *op, const gqBlockQuantizeOperands *operands,
          gqCpuCheckOverlap(op);
 }
 
-/// What threads share.
-typedef struct Problem {
-  gqCpuMatrices matrices;
-  gqCpuQuantization quantization;
-} Problem;
-
-static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
-  const Problem *p = context;
-  (void)thread;
-  gqCpuJob job = gqCpuBeforeFirstJob;
-  while (gqCpuTakeJobOf(&p->matrices, jobs, &job))
-    gqCpuQuantize(&p->quantization, &job);
+static void doJob(const void *quantization, const gqCpuJob *job) {
+  gqCpuQuantize(quantization, job);
 }
 
 static void run(const gqBlockQuantizeOperands *operands, gqFormat format) {
   const gqBuffer *input = &operands->input;
   const float *globalScale = operands->globalScale.data;
-  Problem problem = {
-      .matrices = gqCpuOneMatrix(format, input->sizes[0], input->sizes[1])};
-  problem.quantization = (gqCpuQuantization){
+  const gqCpuMatrices matrices =
+      gqCpuOneMatrix(format, input->sizes[0], input->sizes[1]);
+  const gqCpuQuantization quantization = {
       .method = {format, GQ_RECIPE_NVFUSER, GQ_SCALE_LAYOUT_LINEAR},
       .rows = input->sizes[0],
       .input = *input,
@@ -55,7 +45,7 @@ static void run(const gqBlockQuantizeOperands *operands, gqFormat format) {
                   .scaleStride = operands->scales.strides[0],
                   .how = {.outer = globalScale ? *globalScale : 1.0f}},
   };
-  gqCpuRunMatrices(&problem.matrices, work, &problem);
+  gqCpuRunMatrices(&matrices, doJob, &quantization);
 }
 
 void gqCpuBlockQuantize(const gqBlockQuantizeOperands *operands, int32_t format,

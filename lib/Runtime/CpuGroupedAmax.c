@@ -155,40 +155,31 @@ static gqCpuAmaxes amaxesOf(const Problem *p, const gqCpuGroup *group) {
   return amaxes;
 }
 
-static gqCpuMatrices matricesOf(const Problem *p) {
-  return (gqCpuMatrices){.grouping = p->grouping,
-                         .outside = p->rows == GQ_ROWS_ALL &&
-                                    !gqBufferIsAbsent(&p->operands->rowAmax),
-                         .jobRows = GQ_CPU_JOB_ROWS,
-                         .jobColumns = GQ_CPU_JOB_COLUMNS,
-                         .cost = 1};
+static void doJob(const void *problem, const gqCpuJob *job) {
+  const Problem *p = problem;
+  const gqCpuGroup *group = &job->group;
+  gqBuffer input = matrixAt(p, group->begin, group->rows, group->columns);
+  gqBuffer rowIndices = p->operands->rowIndices;
+  if (p->gathers)
+    rowIndices.data =
+        (uint8_t *)rowIndices.data +
+        group->begin * gqElementTypeSize((gqElementType)rowIndices.type);
+  gqCpuMeasure(&input, &rowIndices, job, amaxesOf(p, group));
 }
 
-static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
-  const Problem *p = context;
-  (void)thread;
-  const gqCpuMatrices matrices = matricesOf(p);
-  gqCpuJob job = gqCpuBeforeFirstJob;
-  gqBuffer input = {0}, rowIndices = p->operands->rowIndices;
-  int64_t indexSize = gqElementTypeSize((gqElementType)rowIndices.type);
-  while (gqCpuTakeJobOf(&matrices, jobs, &job)) {
-    const gqCpuGroup *group = &job.group;
-    if (job.isFirst)
-      input = matrixAt(p, group->begin, group->rows, group->columns);
-    if (p->gathers)
-      rowIndices.data =
-          (uint8_t *)p->operands->rowIndices.data + group->begin * indexSize;
-    gqCpuMeasure(&input, &rowIndices, &job, amaxesOf(p, group));
-  }
-}
-
-static void run(Problem *p) {
-  const gqCpuMatrices matrices = matricesOf(p);
+static void run(const Problem *p) {
+  const gqCpuMatrices matrices = {.grouping = p->grouping,
+                                  .outside =
+                                      p->rows == GQ_ROWS_ALL &&
+                                      !gqBufferIsAbsent(&p->operands->rowAmax),
+                                  .jobRows = GQ_CPU_JOB_ROWS,
+                                  .jobColumns = GQ_CPU_JOB_COLUMNS,
+                                  .cost = 1};
   gqCpuJob job = gqCpuBeforeFirstJob;
   while (gqCpuNextMatrix(&matrices, &job))
     gqCpuClearAmaxes(job.group.rows, job.group.columns,
                      amaxesOf(p, &job.group));
-  gqCpuRunMatrices(&matrices, work, p);
+  gqCpuRunMatrices(&matrices, doJob, p);
 }
 
 void gqCpuGroupedAmax(const gqGroupedAmaxOperands *operands, int32_t rows,

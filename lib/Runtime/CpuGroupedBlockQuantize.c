@@ -599,56 +599,35 @@ static void begin(const Problem *p, const gqCpuGroup *group) {
                group->scales / scaleColumns(p, false, group));
 }
 
-/// What threads share.
-typedef struct Work {
-  const Problem *problem;
-  gqCpuMatrices matrices;
-} Work;
-
-static void measure(void *context, int32_t thread, gqCpuJobs *jobs) {
-  const Work *w = context;
-  (void)thread;
-  gqCpuJob job = gqCpuBeforeFirstJob;
-  gqCpuQuantization quantization = {0};
-  while (gqCpuTakeJobOf(&w->matrices, jobs, &job)) {
-    if (job.isFirst)
-      quantization = inputOf(w->problem, &job.group);
-    gqCpuMeasure(&quantization.input, &quantization.rowIndices, &job,
-                 rowAmaxes(w->problem, &job.group));
-  }
+static void measureJob(const void *problem, const gqCpuJob *job) {
+  const gqCpuQuantization quantization = inputOf(problem, &job->group);
+  gqCpuMeasure(&quantization.input, &quantization.rowIndices, job,
+               rowAmaxes(problem, &job->group));
 }
 
-static void quantize(void *context, int32_t thread, gqCpuJobs *jobs) {
-  const Work *w = context;
-  (void)thread;
-  gqCpuJob job = gqCpuBeforeFirstJob;
-  gqCpuQuantization quantization = {0};
-  while (gqCpuTakeJobOf(&w->matrices, jobs, &job)) {
-    if (job.isFirst)
-      quantization = makeQuantization(w->problem, &job.group);
-    gqCpuQuantize(&quantization, &job);
-  }
+static void quantizeJob(const void *problem, const gqCpuJob *job) {
+  const gqCpuQuantization quantization = makeQuantization(problem, &job->group);
+  gqCpuQuantize(&quantization, job);
 }
 
 static void run(const Problem *p) {
-  Work w = {.problem = p,
-            .matrices = {.grouping = groupingOf(p),
-                         .outside =
-                             p->rows == GQ_ROWS_ALL && p->rowwise && !p->ragged,
-                         .jobRows = GQ_CPU_JOB_ROWS,
-                         .jobColumns = GQ_CPU_JOB_COLUMNS,
-                         .cost = 1}};
+  gqCpuMatrices matrices = {.grouping = groupingOf(p),
+                            .outside = p->rows == GQ_ROWS_ALL && p->rowwise &&
+                                       !p->ragged,
+                            .jobRows = GQ_CPU_JOB_ROWS,
+                            .jobColumns = GQ_CPU_JOB_COLUMNS,
+                            .cost = 1};
   gqCpuJob job = gqCpuBeforeFirstJob;
-  while (gqCpuNextMatrix(&w.matrices, &job))
+  while (gqCpuNextMatrix(&matrices, &job))
     begin(p, &job.group);
   if (!gqBufferIsAbsent(&p->operands->rowAmax))
-    gqCpuRunMatrices(&w.matrices, measure, &w);
+    gqCpuRunMatrices(&matrices, measureJob, p);
   // Columns are summed from the first row to the last.
   if (!gqBufferIsAbsent(&p->operands->dbias)) {
-    w.matrices.jobRows = 0;
-    w.matrices.jobColumns = GQ_CPU_TALL_JOB_COLUMNS;
+    matrices.jobRows = 0;
+    matrices.jobColumns = GQ_CPU_TALL_JOB_COLUMNS;
   }
-  gqCpuRunMatrices(&w.matrices, quantize, &w);
+  gqCpuRunMatrices(&matrices, quantizeJob, p);
 }
 
 void gqCpuQuantizeGroups(gqCpuOp *op,

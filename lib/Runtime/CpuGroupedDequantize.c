@@ -330,29 +330,18 @@ static gqCpuDequantization makeDequantization(const Problem *p,
   return dequantization;
 }
 
-static gqCpuMatrices matricesOf(const Problem *p) {
-  return (gqCpuMatrices){.grouping = p->grouping,
-                         .jobRows = GQ_CPU_JOB_ROWS,
-                         .jobColumns = GQ_CPU_JOB_COLUMNS,
-                         .cost = 1};
+static void doJob(const void *problem, const gqCpuJob *job) {
+  const gqCpuDequantization dequantization =
+      makeDequantization(problem, &job->group);
+  gqCpuDequantize(&dequantization, job);
 }
 
-static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
-  const Problem *p = context;
-  (void)thread;
-  const gqCpuMatrices matrices = matricesOf(p);
-  gqCpuJob job = gqCpuBeforeFirstJob;
-  gqCpuDequantization dequantization = {0};
-  while (gqCpuTakeJobOf(&matrices, jobs, &job)) {
-    if (job.isFirst)
-      dequantization = makeDequantization(p, &job.group);
-    gqCpuDequantize(&dequantization, &job);
-  }
-}
-
-static void run(Problem *p) {
-  const gqCpuMatrices matrices = matricesOf(p);
-  gqCpuRunMatrices(&matrices, work, p);
+static void run(const Problem *p) {
+  const gqCpuMatrices matrices = {.grouping = p->grouping,
+                                  .jobRows = GQ_CPU_JOB_ROWS,
+                                  .jobColumns = GQ_CPU_JOB_COLUMNS,
+                                  .cost = 1};
+  gqCpuRunMatrices(&matrices, doJob, p);
 }
 
 void gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,

@@ -99,10 +99,8 @@ bool gqCpuTakeJobOf(const gqCpuMatrices *matrices, gqCpuJobs *jobs,
   int64_t number;
   if (!gqCpuTakeJob(jobs, &number))
     return false;
-  int64_t matrix = job->matrix;
   while (number >= job->before + job->count)
     gqCpuNextMatrix(matrices, job);
-  job->isFirst = job->matrix != matrix;
   int64_t height = matrices->jobRows, width = matrices->jobColumns;
   int64_t across = ceilDiv(job->group.columns, width);
   number -= job->before;
@@ -124,11 +122,27 @@ int32_t gqCpuNumThreadsOf(const gqCpuMatrices *matrices, int64_t *numJobs) {
   return gqCpuNumThreads(*numJobs, elements * matrices->cost);
 }
 
-void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuWork *work,
-                      void *context) {
+/// What threads share.
+typedef struct Run {
+  const gqCpuMatrices *matrices;
+  gqCpuDoJob *doJob;
+  const void *context;
+} Run;
+
+static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
+  const Run *run = context;
+  (void)thread;
+  gqCpuJob job = gqCpuBeforeFirstJob;
+  while (gqCpuTakeJobOf(run->matrices, jobs, &job))
+    run->doJob(run->context, &job);
+}
+
+void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuDoJob *doJob,
+                      const void *context) {
+  Run run = {matrices, doJob, context};
   int64_t numJobs;
   int32_t numThreads = gqCpuNumThreadsOf(matrices, &numJobs);
-  gqCpuRun(numThreads, numJobs, work, context);
+  gqCpuRun(numThreads, numJobs, work, &run);
 }
 
 gqCpuMatrices gqCpuOneMatrix(gqFormat format, int64_t rows, int64_t columns) {

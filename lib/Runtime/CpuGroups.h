@@ -83,8 +83,6 @@ enum {
 typedef struct gqCpuJob {
   /// The matrix. Rows in no group have the index -1.
   gqCpuGroup group;
-  /// Whether the job before was of another matrix.
-  bool isFirst;
   int64_t row, rows, column, columns;
   /// Which matrix it is, the jobs of those before, and its own.
   int64_t matrix, before, count;
@@ -106,9 +104,12 @@ bool gqCpuTakeJobOf(const gqCpuMatrices *matrices, gqCpuJobs *jobs,
 /// The number of threads that should do the jobs, and of jobs.
 int32_t gqCpuNumThreadsOf(const gqCpuMatrices *matrices, int64_t *numJobs);
 
+/// Does a job.
+typedef void gqCpuDoJob(const void *context, const gqCpuJob *job);
+
 /// Has threads do all jobs.
-void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuWork *work,
-                      void *context);
+void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuDoJob *doJob,
+                      const void *context);
 
 /// The one matrix of an op without groups.
 gqCpuMatrices gqCpuOneMatrix(gqFormat format, int64_t rows, int64_t columns);

@@ -47,7 +47,8 @@ typedef struct Problem {
 static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
 
 /// Stores the scales of a job as tiles.
-static void store(const Problem *p, const gqCpuJob *job) {
+static void doJob(const void *problem, const gqCpuJob *job) {
+  const Problem *p = problem;
   const gqBuffer *input = &p->operands->input;
   int64_t paddedColumns = p->operands->scales.sizes[1];
   gq_dev_groups groups = p->matrices.grouping.groups;
@@ -69,14 +70,6 @@ static void store(const Problem *p, const gqCpuJob *job) {
   }
 }
 
-static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
-  const Problem *p = context;
-  (void)thread;
-  gqCpuJob job = gqCpuBeforeFirstJob;
-  while (gqCpuTakeJobOf(&p->matrices, jobs, &job))
-    store(p, &job);
-}
-
 void gqCpuPreprocessGroupedMatmulSf(
     const gqPreprocessGroupedMatmulSfOperands *operands, int32_t format,
     int32_t scaleLayout) {
@@ -91,7 +84,7 @@ void gqCpuPreprocessGroupedMatmulSf(
   if (check(&op, operands, format, scaleLayout, &grouping->groups)) {
     grouping->format = (gqFormat)format;
     grouping->columns = operands->input.sizes[1];
-    gqCpuRunMatrices(&problem.matrices, work, &problem);
+    gqCpuRunMatrices(&problem.matrices, doJob, &problem);
   }
   gqCpuEnd(&op);
 }
