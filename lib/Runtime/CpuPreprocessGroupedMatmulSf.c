@@ -19,6 +19,9 @@ static bool check(gqCpuOp *op,
                   int32_t format, int32_t scaleLayout, gq_dev_groups *groups) {
   if (!gqCpuCheckAttributes(op, format, scaleLayout, GQ_LAYOUTS_TILE128X4))
     return false;
+  if (gqBufferIsAbsent(&operands->scaleOffsets))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "scale_offsets is absent, expected [G]");
 
   const gqRequirement input = {
       .name = "input",

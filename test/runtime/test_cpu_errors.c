@@ -178,6 +178,9 @@ static void testPreprocessRefuses(void **state) {
   assertRefused(&r, GQ_INVALID_ARGUMENT,
                 "scale_layout 0 is not supported, expected tile128x4 (1)");
 
+  p->preprocess.scaleOffsets = (gqBuffer){0};
+  refuses(&r, GQ_INVALID_ARGUMENT, "scale_offsets is absent, expected [G]");
+
   p->preprocess.input.type = GQ_F8E5M2;
   refuses(&r, GQ_INVALID_ARGUMENT, "input is f8E5M2, expected f8E4M3FN");
 
