@@ -97,10 +97,12 @@ static gqShapeText shapeOf(const gqBuffer *buffer) {
   return shapeText(buffer->rank, buffer->sizes);
 }
 
+/// Bytes that no machine can address.
+static const int64_t limit = (int64_t)1 << 56;
+
 /// The number of bytes of the elements, -1 if an extent is negative or no
 /// machine can address as much.
 static int64_t numBytes(const gqBuffer *buffer) {
-  const int64_t limit = (int64_t)1 << 56;
   int64_t bytes = gqElementTypeSize((gqElementType)buffer->type);
   bool empty = false;
   for (int64_t d = 0; d < buffer->rank; ++d) {
@@ -113,6 +115,19 @@ static int64_t numBytes(const gqBuffer *buffer) {
   if (empty)
     return 0;
   return bytes <= limit ? bytes : -1;
+}
+
+/// Whether the elements lie where a machine can address them all.
+static bool isAddressable(const gqBuffer *buffer) {
+  int64_t size = gqElementTypeSize((gqElementType)buffer->type);
+  for (int64_t d = 0; d < buffer->rank; ++d) {
+    int64_t bytes = buffer->sizes[d] - 1;
+    if (__builtin_mul_overflow(bytes, buffer->strides[d], &bytes) ||
+        __builtin_mul_overflow(bytes, size, &bytes) || bytes > limit ||
+        bytes < -limit)
+      return false;
+  }
+  return true;
 }
 
 /// Strides of extents of one element mean nothing and are not looked at.
@@ -185,6 +200,11 @@ bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement) {
         : requirement->placement == GQ_ROWS
             ? "an inner stride of 1"
             : "an inner stride of 1 and rows that do not overlap");
+  if (!isAddressable(buffer))
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "%s has strides %s for shape %s, which no memory can hold",
+                     name, shapeText(buffer->rank, buffer->strides).text,
+                     shapeOf(buffer).text);
   assert(op->numOperands < GQ_CPU_MAX_OPERANDS);
   op->operands[op->numOperands++] =
       (gqCpuOperand){name, gqSpanOf(buffer), requirement->access == GQ_WRITTEN};

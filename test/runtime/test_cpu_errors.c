@@ -119,6 +119,11 @@ static void testBlockQuantizeRefuses(void **state) {
   refuses(&r, GQ_INVALID_ARGUMENT,
           "input has shape [1125899906842624, 1136], which no memory can hold");
 
+  p->quantize.input.strides[0] = (int64_t)1 << 59;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "input has strides [576460752303423488, 1] for shape [700, 1136], "
+          "which no memory can hold");
+
   p->quantize.input.strides[1] = 2;
   refuses(&r, GQ_INVALID_ARGUMENT,
           "input has strides [1136, 2] for shape [700, 1136], expected an "
