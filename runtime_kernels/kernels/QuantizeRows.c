@@ -1,5 +1,4 @@
-//===- QuantizeRows.c - kernels that go through rows
-//-----------------------===//
+//===- QuantizeRows.c - kernels that go through rows ----------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

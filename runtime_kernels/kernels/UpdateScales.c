@@ -1,5 +1,4 @@
-//===- UpdateScales.c - the kernel of delayed scales
-//-----------------------===//
+//===- UpdateScales.c - the kernel of delayed scales ----------------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -135,10 +135,10 @@ def GqFuseEpilogues : Pass<"gq-fuse-epilogues"> {
     Moves the body of a `linalg.generic` or `linalg.map` that is element-wise over
     the result of a `gq.grouped_mm`, `gq.grouped_dequantize` or
     `gq.block_dequantize`, such as an activation, into the `epilogue` of that op,
-    so that its result is never stored. Of a matmul and pairs of columns, such as gate and up, the
-    op reads two `tensor.extract_slice`: all rows of columns 2j and
-    2j+1 (of stride 2), or of the first and the last N/2 columns. The bytes of
-    rows of groups stay the same.
+    so that its result is never stored. Pairs of columns of a matmul, such as gate
+    and up, are read by two `tensor.extract_slice`: all rows of columns 2j and of
+    columns 2j+1 (stride 2), or of the first and of the last N/2 columns. The bytes
+    of rows of groups stay the same.
 
     With `kernels` it does so only for ops whose GPU kernels compute the epilogue:
     dequantization. `gq-to-nvvm` runs it like that, after `gq-fuse-producers`,

@@ -1,5 +1,4 @@
-//===- wgrad.c - the gradient of weights, on emulated threads
-//--------------===//
+//===- wgrad.c - the gradient of weights, on emulated threads -------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
