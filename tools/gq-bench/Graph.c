@@ -17,28 +17,22 @@
 // Operators
 //===----------------------------------------------------------------------===//
 
-static const Producer siluTimesUp = {
-    2, "    %one = arith.constant 1.0 : f32\n"
-       "    %gate = arith.extf %u : bf16 to f32\n"
-       "    %up = arith.extf %v : bf16 to f32\n"
-       "    %neg = arith.negf %gate : f32\n"
-       "    %exp = math.exp %neg : f32\n"
-       "    %den = arith.addf %exp, %one : f32\n"
-       "    %silu = arith.divf %gate, %den : f32\n"
-       "    %product = arith.mulf %silu, %up : f32\n"
-       "    %r = arith.truncf %product : f32 to bf16\n"};
-
-/// The same by the functions of the chip, which are not rounded.
-static const Producer fastSiluTimesUp = {
-    2, "    %one = arith.constant 1.0 : f32\n"
-       "    %gate = arith.extf %u : bf16 to f32\n"
-       "    %up = arith.extf %v : bf16 to f32\n"
-       "    %neg = arith.negf %gate : f32\n"
-       "    %exp = math.exp %neg fastmath<afn> : f32\n"
-       "    %den = arith.addf %exp, %one : f32\n"
-       "    %silu = arith.divf %gate, %den fastmath<arcp,afn> : f32\n"
-       "    %product = arith.mulf %silu, %up : f32\n"
-       "    %r = arith.truncf %product : f32 to bf16\n"};
+/// silu(%u) * %v. The flags are of the exponential function and of the
+/// division.
+#define SILU_TIMES_UP(EXP, DIVISION)                                           \
+  {2, "    %one = arith.constant 1.0 : f32\n"                                  \
+      "    %gate = arith.extf %u : bf16 to f32\n"                              \
+      "    %up = arith.extf %v : bf16 to f32\n"                                \
+      "    %neg = arith.negf %gate : f32\n"                                    \
+      "    %exp = math.exp %neg " EXP ": f32\n"                                \
+      "    %den = arith.addf %exp, %one : f32\n"                               \
+      "    %silu = arith.divf %gate, %den " DIVISION ": f32\n"                 \
+      "    %product = arith.mulf %silu, %up : f32\n"                           \
+      "    %r = arith.truncf %product : f32 to bf16\n"}
+static const Producer siluTimesUp = SILU_TIMES_UP("", "");
+/// By the chip's approximations.
+static const Producer fastSiluTimesUp =
+    SILU_TIMES_UP("fastmath<afn> ", "fastmath<arcp,afn> ");
 
 static const Producer silu = {1, "    %one = arith.constant 1.0 : f32\n"
                                  "    %in = arith.extf %u : bf16 to f32\n"
