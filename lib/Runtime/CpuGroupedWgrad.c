@@ -195,8 +195,6 @@ static gqCpuMmMatrix matrixOf(const Operand *o, Part part, int64_t begin,
   };
 }
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 /// The op as check() found it. The jobs of a group are the tiles of its result.
 typedef struct Problem {
   const gqGroupedWgradOperands *operands;
@@ -233,8 +231,8 @@ static void runTile(const Problem *p, const Group *group, int64_t i, int64_t j,
   int64_t size = gqElementTypeSize((gqElementType)out->type);
   double alpha =
       gqBufferIsAbsent(alphas) ? 1.0 : (double)((const float *)alphas->data)[e];
-  int64_t rows = least(n - i, GQ_CPU_MM_ROWS);
-  int64_t columns = least(k - j, GQ_CPU_MM_COLUMNS);
+  int64_t rows = gqCpuLeast(n - i, GQ_CPU_MM_ROWS);
+  int64_t columns = gqCpuLeast(k - j, GQ_CPU_MM_COLUMNS);
   // The padding of flat data is zero, or the rest of a transformed block.
   int64_t depth =
       isFlat(&p->a) && isFlat(&p->b) ? paddedRows(group->rows) : group->rows;
@@ -264,9 +262,8 @@ static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
 
 static void run(gqCpuOp *op, Problem *p) {
   const int64_t *sizes = p->operands->out.sizes;
-  p->across = gq_dev_up(sizes[2], GQ_CPU_MM_COLUMNS) / GQ_CPU_MM_COLUMNS;
-  p->jobsOfGroup =
-      gq_dev_up(sizes[1], GQ_CPU_MM_ROWS) / GQ_CPU_MM_ROWS * p->across;
+  p->across = gqCpuCeilDiv(sizes[2], GQ_CPU_MM_COLUMNS);
+  p->jobsOfGroup = gqCpuCeilDiv(sizes[1], GQ_CPU_MM_ROWS) * p->across;
   int64_t numJobs = p->jobsOfGroup * p->groups.numGroups;
   double rows = 0;
   for (int64_t e = 0; e < p->groups.numGroups; ++e)

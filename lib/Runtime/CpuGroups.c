@@ -61,15 +61,11 @@ void gqCpuNextGroup(const gqCpuGrouping *grouping, gqCpuGroup *group) {
 // Jobs
 //===----------------------------------------------------------------------===//
 
-static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 static int64_t countJobs(const gqCpuMatrices *matrices,
                          const gqCpuGroup *group) {
   int64_t down =
-      matrices->jobRows == 0 ? 1 : ceilDiv(group->rows, matrices->jobRows);
-  return down * ceilDiv(group->columns, matrices->jobColumns);
+      matrices->jobRows == 0 ? 1 : gqCpuCeilDiv(group->rows, matrices->jobRows);
+  return down * gqCpuCeilDiv(group->columns, matrices->jobColumns);
 }
 
 bool gqCpuNextMatrix(const gqCpuMatrices *matrices, gqCpuJob *job) {
@@ -102,14 +98,14 @@ bool gqCpuTakeJobOf(const gqCpuMatrices *matrices, gqCpuJobs *jobs,
   while (number >= job->before + job->count)
     gqCpuNextMatrix(matrices, job);
   int64_t height = matrices->jobRows, width = matrices->jobColumns;
-  int64_t across = ceilDiv(job->group.columns, width);
+  int64_t across = gqCpuCeilDiv(job->group.columns, width);
   number -= job->before;
   job->row = number / across * height;
   job->rows = job->group.rows;
   if (height != 0)
-    job->rows = least(job->rows - job->row, height);
+    job->rows = gqCpuLeast(job->rows - job->row, height);
   job->column = number % across * width;
-  job->columns = least(job->group.columns - job->column, width);
+  job->columns = gqCpuLeast(job->group.columns - job->column, width);
   return true;
 }
 

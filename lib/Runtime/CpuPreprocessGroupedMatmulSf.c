@@ -47,8 +47,6 @@ typedef struct Problem {
   gqCpuMatrices matrices;
 } Problem;
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 /// Stores the scales of a job as tiles.
 static void doJob(const void *problem, const gqCpuJob *job) {
   const Problem *p = problem;
@@ -58,7 +56,7 @@ static void doJob(const void *problem, const gqCpuJob *job) {
   int64_t to = gq_dev_group_scale_begin(groups, job->group.index) + job->row;
   for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE_BLOCKS) {
     int64_t column = job->column + i;
-    int64_t columns = least(job->columns - i, GQ_CPU_TILE_BLOCKS);
+    int64_t columns = gqCpuLeast(job->columns - i, GQ_CPU_TILE_BLOCKS);
     gqCpuTileScales scales;
     memset(&scales, 0, sizeof(scales));
     for (int64_t r = 0; r < job->rows; ++r) {

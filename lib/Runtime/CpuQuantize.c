@@ -12,17 +12,16 @@
 
 #include <string.h>
 
-static int64_t ceilDiv(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 gqCpuScaleExtents gqCpuGetScaleExtents(gqFormat format, bool columnwise,
                                        int64_t rows, int64_t columns) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   if (!columnwise)
-    return (gqCpuScaleExtents){ceilDiv(rows, traits.blockRows),
+    return (gqCpuScaleExtents){gqCpuCeilDiv(rows, traits.blockRows),
                                columns / traits.blockColumns};
   return (gqCpuScaleExtents){
       columns / traits.blockRows,
-      ceilDiv(gq_dev_up(rows, GQ_CPU_TRANSPOSED_UNIT), traits.blockColumns)};
+      gqCpuCeilDiv(gq_dev_up(rows, GQ_CPU_TRANSPOSED_UNIT),
+                   traits.blockColumns)};
 }
 
 void gqCpuQuantize(const gqCpuQuantization *q, const gqCpuJob *job) {

@@ -25,6 +25,13 @@ enum {
   GQ_CPU_TRANSPOSED_UNIT = 32,
 };
 
+static inline int64_t gqCpuLeast(int64_t x, int64_t y) { return x < y ? x : y; }
+
+/// x / y rounded up, of x >= 0.
+static inline int64_t gqCpuCeilDiv(int64_t x, int64_t y) {
+  return (x + y - 1) / y;
+}
+
 /// Address of row `row` of a matrix.
 static inline void *gqCpuRow(const gqBuffer *matrix, int64_t row) {
   return (uint8_t *)matrix->data +

@@ -92,10 +92,6 @@ static void loadScales(const Source *s, int64_t line, int64_t lines,
       value[i] = gq_dev_f32_from_scale(GQ_SCALE_RULE_MX, bytes, i);
 }
 
-static int64_t blocksOf(int64_t elements, int64_t block) {
-  return (elements + block - 1) / block;
-}
-
 /// The scales of a tile; 1 without a format.
 static void loadPartScales(const Source *s, Part p, ScaleValues values) {
   int64_t height = s->traits.blockRows, width = s->traits.blockColumns;
@@ -103,11 +99,11 @@ static void loadPartScales(const Source *s, Part p, ScaleValues values) {
     for (int64_t i = 0; i < GQ_CPU_TILE; ++i)
       values[i][0] = 1.0f;
   else if (s->q->columnwise)
-    loadScales(s, p.column / height, blocksOf(p.columns, height), p.row / width,
-               blocksOf(p.rows, width), values);
+    loadScales(s, p.column / height, gqCpuCeilDiv(p.columns, height),
+               p.row / width, gqCpuCeilDiv(p.rows, width), values);
   else
-    loadScales(s, p.row / height, blocksOf(p.rows, height), p.column / width,
-               blocksOf(p.columns, width), values);
+    loadScales(s, p.row / height, gqCpuCeilDiv(p.rows, height),
+               p.column / width, gqCpuCeilDiv(p.columns, width), values);
 }
 
 /// What the codes of row `r` of a tile are multiplied by.
@@ -125,7 +121,7 @@ static void rowFactors(const Source *s, Part p, const ScaleValues values,
           outers ? outers[(p.column + c) * q->outerAcross] : 1.0f);
     return;
   }
-  for (int64_t b = 0; b < blocksOf(p.columns, width); ++b) {
+  for (int64_t b = 0; b < gqCpuCeilDiv(p.columns, width); ++b) {
     float factor = gq_dev_dequantize_factor(
         s->dequantizer, values[r / height][b], outers ? *outers : 1.0f);
     for (int64_t i = 0; i < width; ++i)
@@ -184,9 +180,8 @@ static void dequantize(const gqCpuDequantization *q, const gqCpuJob *job) {
   int64_t size = gqElementTypeSize((gqElementType)q->out.type);
   bool sharesFactors = q->columnwise || q->format == GQ_FORMAT_NONE;
   for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
-    int64_t left = job->columns - i;
     Part p = {job->row, job->rows, job->column + i,
-              left < GQ_CPU_TILE ? left : (int64_t)GQ_CPU_TILE};
+              gqCpuLeast(job->columns - i, GQ_CPU_TILE)};
     gqCpuTileCodes codes;
     ScaleValues values;
     float factors[GQ_CPU_TILE];

@@ -74,8 +74,7 @@ static void loadTile(const gqBuffer *input, const gqBuffer *rowIndices,
 
 /// The columns of the tile at column `i` of a job; 0 or less if there is none.
 static int64_t tileColumns(const gqCpuJob *job, int64_t i) {
-  int64_t left = job->columns - i;
-  return left < GQ_CPU_TILE ? left : (int64_t)GQ_CPU_TILE;
+  return gqCpuLeast(job->columns - i, GQ_CPU_TILE);
 }
 
 /// The largest magnitude, ignoring NaN.

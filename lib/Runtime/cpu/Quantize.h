@@ -348,8 +348,6 @@ static void quantizeTile(const gqCpuTile *tile, gqCpuMethod method,
 // A job of tiles
 //===----------------------------------------------------------------------===//
 
-static int64_t least(int64_t x, int64_t y) { return x < y ? x : y; }
-
 /// Stores the scales of the tile at (row, column).
 static void storeScales(gqCpuMethod method, bool columnwise,
                         const gqCpuDirection *direction, const gqCpuTile *tile,
@@ -426,7 +424,7 @@ static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
     float sums[GQ_CPU_TILE] = {0};
     for (int64_t row = job->row; row < endRow; row += GQ_CPU_TILE) {
       gqCpuTile tile;
-      tile.rows = least(endRow - row, GQ_CPU_TILE);
+      tile.rows = gqCpuLeast(endRow - row, GQ_CPU_TILE);
       tile.columns = columns;
       loadTile(&q->input, &q->rowIndices, row, column,
                tileColumns(job, i + GQ_CPU_TILE), &tile);
