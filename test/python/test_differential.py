@@ -138,7 +138,11 @@ print("passed")
 def test_on_fake_gpu():
     done = subprocess.run(
         [sys.executable, "-c", FAKE_GPU], capture_output=True, text=True,
-        env={**os.environ, "GQ_CUDA_DRIVER": os.environ["GQ_CUDA_FAKE"]},
+        env={
+            **os.environ,
+            "GQ_CUDA_DRIVER": os.environ["GQ_CUDA_FAKE"],
+            "PYTHONPATH": os.pathsep.join(sys.path),  # what conftest.py adds, too
+        },
     )  # fmt: skip
     assert done.stdout == "passed\n", done.stderr
 
