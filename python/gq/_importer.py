@@ -203,6 +203,11 @@ def _weights(node):
 
 
 def _is_weight(node):
+    """Whether it is a stack of matrices that the program does not compute.
+
+    That is a parameter or an input, of which nothing says which is which. An input that
+    holds activations gives right results, too: see _Weights.
+    """
     return node.op in ("get_attr", "placeholder") and len(_shape(node)) == 3
 
 
@@ -495,7 +500,11 @@ def _by_token(indices, count):
 
 
 class _Weights:
-    """Weights that are an argument of the program, quantized when they change."""
+    """Weights that are an argument of the program, quantized when they change.
+
+    They change if they are another tensor or have another version. Tensors of inference
+    mode have no versions: that one was written to is not seen.
+    """
 
     def __init__(self, transposed, format):
         self._transposed, self._format, self._key = transposed, format, None
