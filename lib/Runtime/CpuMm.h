@@ -23,7 +23,8 @@
 
 enum {
   GQ_CPU_MM_ROWS = 128,
-  GQ_CPU_MM_COLUMNS = 128,
+  /// Twice as many, so that the first operand is dequantized half as often.
+  GQ_CPU_MM_COLUMNS = 256,
   /// Of K at a time.
   GQ_CPU_MM_DEPTH = 128,
 };

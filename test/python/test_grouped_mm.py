@@ -209,7 +209,7 @@ ELEMENT = st.sampled_from(list(modules.ELEMENTS))
 @given(
     pair=st.sampled_from(PAIRS),
     g=drawn_groups(),
-    n=st.sampled_from([1, 3, 64, 65, 128, 130]),
+    n=st.sampled_from([1, 3, 64, 65, 128, 130, 300]),
     blocks=st.integers(1, 5),
     extra=st.integers(0, 15),
     out=ELEMENT,

@@ -405,7 +405,7 @@ static void testProducts(void **state) {
     for (int transposed = 0; transposed < 2; ++transposed) {
       gqFormatTraits f = gqFormatGetTraits((gqFormat)format);
       bool wide = f.scaleType == GQ_F32;
-      Product p = {.columns = 118, .depth = transposed ? 200 : 256};
+      Product p = {.columns = 246, .depth = transposed ? 200 : 256};
       for (int j = 0; j < 2; ++j)
         *(j ? &p.b : &p.a) = (gqCpuMmMatrix){
             .format = (gqFormat)format,

@@ -220,7 +220,10 @@ static void sumProducts(const gqCpuMmMatrix *a, int64_t row, int64_t rows,
   for (int64_t k = 0; k < depth; k += DEPTH) {
     int64_t part = depth - k < DEPTH ? depth - k : (int64_t)DEPTH;
     makePanelA(&(Slab){a, row, rows, k, part}, tile->a);
-    makePanelB(&(Slab){b, column, columns, k, part}, tile->b);
+    for (int64_t j = 0; j < columns; j += GQ_CPU_TILE)
+      makePanelB(
+          &(Slab){b, column + j, gqCpuLeast(columns - j, GQ_CPU_TILE), k, part},
+          tile->b + j * DEPTH);
     if (exact)
       multiplyPanels(true, (const double (*)[DEPTH])tile->a, tile->b, rows,
                      columns, part, tile->sums);
