@@ -54,6 +54,14 @@ int fakeCudaCalls(const char *function) {
   return count;
 }
 
+/// Notes what a call was passed: threads may call at the same time.
+#define NOTE(STATEMENT)                                                        \
+  do {                                                                         \
+    pthread_mutex_lock(&mutex);                                                \
+    STATEMENT;                                                                 \
+    pthread_mutex_unlock(&mutex);                                              \
+  } while (0)
+
 /// Counts the call of the enclosing function, and ends it if it is to fail.
 #define ENTER()                                                                \
   do {                                                                         \
@@ -61,6 +69,10 @@ int fakeCudaCalls(const char *function) {
     if (result != CUDA_SUCCESS)                                                \
       return result;                                                           \
   } while (0)
+
+/// What belongs to another context than the current one:
+/// CUDA_ERROR_INVALID_HANDLE.
+enum { ELSEWHERE = 400 };
 
 #define FAKE GQ_EXPORT CUresult
 
@@ -80,7 +92,7 @@ FAKE cuGetErrorName(CUresult error, const char **name) {
                {101, "CUDA_ERROR_INVALID_DEVICE"},
                {CUDA_ERROR_NO_BINARY_FOR_GPU, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
                {CUDA_ERROR_INVALID_PTX, "CUDA_ERROR_INVALID_PTX"},
-               {400, "CUDA_ERROR_INVALID_HANDLE"},
+               {ELSEWHERE, "CUDA_ERROR_INVALID_HANDLE"},
                {719, "CUDA_ERROR_LAUNCH_FAILED"}};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     if (names[i].error != error)
@@ -202,11 +214,16 @@ FAKE cuCtxGetDevice(CUdevice *device) {
 // Modules
 //===----------------------------------------------------------------------===//
 
+/// Also what stands for its functions.
+struct CUmod_st {
+  CUcontext context;
+};
+
 FAKE cuModuleLoadDataEx(CUmodule *module, const void *image,
                         unsigned numOptions, CUjit_option *options,
                         void **values) {
   (void)image;
-  fakeCuda.jitOptimizationLevel = -1;
+  int level = -1;
   char *log = NULL;
   size_t logSize = 0;
   for (unsigned i = 0; i < numOptions; ++i) {
@@ -215,19 +232,24 @@ FAKE cuModuleLoadDataEx(CUmodule *module, const void *image,
     else if (options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES)
       logSize = (size_t)values[i];
     else if (options[i] == CU_JIT_OPTIMIZATION_LEVEL)
-      fakeCuda.jitOptimizationLevel = (int)(intptr_t)values[i];
+      level = (int)(intptr_t)values[i];
   }
   if (fakeCuda.jitLog && log && strlen(fakeCuda.jitLog) < logSize)
     strcpy(log, fakeCuda.jitLog);
+  NOTE(fakeCuda.jitOptimizationLevel = level);
   ENTER();
-  *module = malloc(1);
+  *module = malloc(sizeof(struct CUmod_st));
+  (*module)->context = current;
+  NOTE(++fakeCuda.modules[current->device]);
   return CUDA_SUCCESS;
 }
 
 FAKE cuModuleUnload(CUmodule module) {
   ENTER();
+  if (module->context != current)
+    return ELSEWHERE;
   free(module);
-  fakeCuda.unloadedIn = current;
+  NOTE(--fakeCuda.modules[current->device]; fakeCuda.unloadedIn = current);
   return CUDA_SUCCESS;
 }
 
@@ -235,6 +257,8 @@ FAKE cuModuleGetFunction(CUfunction *function, CUmodule module,
                          const char *name) {
   (void)name;
   ENTER();
+  if (module->context != current)
+    return ELSEWHERE;
   *function = (CUfunction)module;
   return CUDA_SUCCESS;
 }
@@ -244,19 +268,23 @@ FAKE cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
   (void)function;
   ENTER();
   if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)
-    fakeCuda.sharedLimit = value;
+    NOTE(fakeCuda.sharedLimit = value);
   return CUDA_SUCCESS;
 }
 
 FAKE cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
                       void **parameters, void **extra) {
-  (void)function;
   (void)extra;
   ENTER();
-  fakeCuda.launch = *config;
-  fakeCuda.launchParameters = parameters;
-  if (config->numAttrs)
-    fakeCuda.launchAttribute = *config->attrs;
+  if (((CUmodule)function)->context != current)
+    return ELSEWHERE;
+  NOTE({
+    fakeCuda.launch = *config;
+    fakeCuda.launchParameters = parameters;
+    if (config->numAttrs)
+      fakeCuda.launchAttribute = *config->attrs;
+    ++fakeCuda.launches[current->device];
+  });
   return CUDA_SUCCESS;
 }
 
@@ -285,7 +313,7 @@ FAKE cuStreamDestroy_v2(CUstream stream) {
 
 FAKE cuStreamSynchronize(CUstream stream) {
   ENTER();
-  fakeCuda.stream = stream;
+  NOTE(fakeCuda.stream = stream);
   return CUDA_SUCCESS;
 }
 
@@ -293,7 +321,7 @@ FAKE cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
   (void)event;
   (void)flags;
   ENTER();
-  fakeCuda.stream = stream;
+  NOTE(fakeCuda.stream = stream);
   return CUDA_SUCCESS;
 }
 
@@ -321,7 +349,7 @@ FAKE cuStreamEndCapture(CUstream stream, CUgraph *graph) {
   fakeCuda.isCapturing = false;
   ENTER();
   if (!isCaptured)
-    return 400;
+    return ELSEWHERE;
   *graph = malloc(1);
   return CUDA_SUCCESS;
 }
@@ -338,7 +366,7 @@ FAKE cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph graph,
 FAKE cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   (void)executable;
   ENTER();
-  fakeCuda.stream = stream;
+  NOTE(fakeCuda.stream = stream);
   return CUDA_SUCCESS;
 }
 
@@ -373,7 +401,7 @@ FAKE cuEventDestroy_v2(CUevent event) {
 FAKE cuEventRecord(CUevent event, CUstream stream) {
   (void)event;
   ENTER();
-  fakeCuda.stream = stream;
+  NOTE(fakeCuda.stream = stream);
   return CUDA_SUCCESS;
 }
 
@@ -395,9 +423,10 @@ FAKE cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// An allocation of the host with its kind before it.
+/// An allocation of the host with its kind and its device before it.
 typedef struct Allocation {
   bool isManaged;
+  CUdevice device;
   _Alignas(16) char data[];
 } Allocation;
 
@@ -408,21 +437,29 @@ static Allocation *allocationOf(CUdeviceptr memory) {
 static CUdeviceptr allocate(size_t size, bool isManaged) {
   Allocation *allocation = malloc(sizeof(Allocation) + size);
   allocation->isManaged = isManaged;
+  allocation->device = current->device;
   memset(allocation->data, 0xa5, size);
-  ++fakeCuda.liveAllocations;
+  NOTE(++fakeCuda.liveAllocations);
   return (CUdeviceptr)(uintptr_t)allocation->data;
 }
 
-static void release(CUdeviceptr memory) {
+static CUresult release(CUdeviceptr memory) {
+  if (allocationOf(memory)->device != current->device)
+    return ELSEWHERE;
   free(allocationOf(memory));
-  --fakeCuda.liveAllocations;
-  fakeCuda.freedIn = current;
+  NOTE(--fakeCuda.liveAllocations; fakeCuda.freedIn = current);
+  return CUDA_SUCCESS;
 }
+
+struct CUmemPoolHandle_st {
+  CUdevice device;
+};
 
 FAKE cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties) {
   ENTER();
-  fakeCuda.pool = *properties;
-  *pool = malloc(1);
+  NOTE(fakeCuda.pool = *properties);
+  *pool = malloc(sizeof(struct CUmemPoolHandle_st));
+  (*pool)->device = properties->location.id;
   return CUDA_SUCCESS;
 }
 
@@ -437,24 +474,24 @@ FAKE cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute,
   (void)pool;
   ENTER();
   if (attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
-    memcpy(&fakeCuda.poolThreshold, value, sizeof(uint64_t));
+    NOTE(memcpy(&fakeCuda.poolThreshold, value, sizeof(uint64_t)));
   return CUDA_SUCCESS;
 }
 
 FAKE cuMemAllocFromPoolAsync(CUdeviceptr *memory, size_t size,
                              CUmemoryPool pool, CUstream stream) {
-  (void)pool;
   ENTER();
-  fakeCuda.stream = stream;
+  if (pool->device != current->device)
+    return ELSEWHERE;
+  NOTE(fakeCuda.stream = stream);
   *memory = allocate(size, /*isManaged=*/false);
   return CUDA_SUCCESS;
 }
 
 FAKE cuMemFreeAsync(CUdeviceptr memory, CUstream stream) {
   ENTER();
-  fakeCuda.stream = stream;
-  release(memory);
-  return CUDA_SUCCESS;
+  NOTE(fakeCuda.stream = stream);
+  return release(memory);
 }
 
 FAKE cuMemAlloc_v2(CUdeviceptr *memory, size_t size) {
@@ -472,8 +509,7 @@ FAKE cuMemAllocManaged(CUdeviceptr *memory, size_t size, unsigned flags) {
 
 FAKE cuMemFree_v2(CUdeviceptr memory) {
   ENTER();
-  release(memory);
-  return CUDA_SUCCESS;
+  return release(memory);
 }
 
 FAKE cuPointerGetAttribute(void *value, CUpointer_attribute attribute,
@@ -488,7 +524,7 @@ FAKE cuPointerGetAttribute(void *value, CUpointer_attribute attribute,
 FAKE cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t size,
                    CUstream stream) {
   ENTER();
-  fakeCuda.stream = stream;
+  NOTE(fakeCuda.stream = stream);
   memcpy((void *)(uintptr_t)target, (void *)(uintptr_t)source, size);
   return CUDA_SUCCESS;
 }
@@ -496,7 +532,7 @@ FAKE cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t size,
 FAKE cuMemsetD16Async(CUdeviceptr target, unsigned short value, size_t count,
                       CUstream stream) {
   ENTER();
-  fakeCuda.stream = stream;
+  NOTE(fakeCuda.stream = stream);
   for (size_t i = 0; i < count; ++i)
     ((uint16_t *)(uintptr_t)target)[i] = value;
   return CUDA_SUCCESS;
@@ -505,7 +541,7 @@ FAKE cuMemsetD16Async(CUdeviceptr target, unsigned short value, size_t count,
 FAKE cuMemsetD32Async(CUdeviceptr target, unsigned value, size_t count,
                       CUstream stream) {
   ENTER();
-  fakeCuda.stream = stream;
+  NOTE(fakeCuda.stream = stream);
   for (size_t i = 0; i < count; ++i)
     ((uint32_t *)(uintptr_t)target)[i] = value;
   return CUDA_SUCCESS;

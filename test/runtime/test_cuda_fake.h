@@ -4,9 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The entry points of libcuda that the runtime uses, for tests of its logic:
-// they count calls, note what they are passed, and fail on demand. Memory is
-// the host's, nothing is asynchronous, and kernels do nothing. The runtime
-// opens it by $GQ_CUDA_DRIVER; a test that links it sees the same state.
+// they count calls, note what they are passed, and fail on demand, and where
+// modules, kernels, pools and memory are not of the current context or its
+// device. Memory is the host's, nothing is asynchronous, and kernels do
+// nothing. The runtime opens it by $GQ_CUDA_DRIVER; a test that links it sees
+// the same state.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,6 +57,8 @@ typedef struct FakeCuda {
   size_t registeredSize;
   /// Allocations that were not freed.
   int liveAllocations;
+  /// On each device, the modules that were not unloaded, and the launches.
+  int modules[FAKE_DEVICES], launches[FAKE_DEVICES];
 } FakeCuda;
 
 GQ_EXPORT extern FakeCuda fakeCuda;

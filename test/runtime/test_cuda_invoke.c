@@ -15,6 +15,7 @@
 #include "gq/Runtime/Cuda.h"
 #include "gq/Runtime/Executable.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -282,6 +283,90 @@ static void testHostCopy(void **state) {
 }
 
 //===----------------------------------------------------------------------===//
+// Two devices
+//===----------------------------------------------------------------------===//
+
+enum { THREADS_A_DEVICE = 3, CALLS = 20 };
+
+/// A thread that calls a function on a device.
+typedef struct Caller {
+  gqExecutable *executable;
+  int32_t device;
+  gqStatus status;
+  DLManagedTensor *outputs[CALLS][2];
+} Caller;
+
+static void *callOnDevice(void *data) {
+  Caller *caller = data;
+  float values[4] = {0};
+  int64_t size = 4;
+  DLTensor tensor = {.data = values,
+                     .device = {kDLCUDA, caller->device},
+                     .ndim = 1,
+                     .dtype = {kDLFloat, 32, 1},
+                     .shape = &size};
+  DLTensor *inputs[] = {&tensor};
+  caller->status = gqSetDevice(caller->device);
+  for (int i = 0; i < CALLS && caller->status == GQ_OK; ++i)
+    caller->status =
+        gqInvoke(caller->executable, "main", inputs, 1, caller->outputs[i], 2);
+  return NULL;
+}
+
+/// One executable, called on two devices at the same time: each has its own
+/// copy of the kernels and the constant, and results are where they were made.
+/// The driver refuses to use what is of another device's context.
+static void testTwoDevices(void **state) {
+  (void)state;
+  static const float expected[] = {1, 2, 3, 4};
+  enum { CALLERS = THREADS_A_DEVICE * FAKE_DEVICES };
+  gqExecutable *executable =
+      compile("func.func @main(%x: tensor<?xf32>)\n"
+              "    -> (tensor<?xf32>, tensor<4xf32>) {\n"
+              "  %sum = arith.addf %x, %x : tensor<?xf32>\n"
+              "  %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]>\n"
+              "      : tensor<4xf32>\n"
+              "  return %sum, %c : tensor<?xf32>, tensor<4xf32>\n"
+              "}\n");
+  int modules = fakeCudaCalls("cuModuleLoadDataEx");
+  static Caller callers[CALLERS];
+  pthread_t threads[CALLERS];
+  for (int i = 0; i < CALLERS; ++i) {
+    callers[i] = (Caller){.executable = executable, .device = i % FAKE_DEVICES};
+    assert_int_equal(
+        pthread_create(&threads[i], NULL, callOnDevice, &callers[i]), 0);
+  }
+  for (int i = 0; i < CALLERS; ++i)
+    assert_int_equal(pthread_join(threads[i], NULL), 0);
+  for (int i = 0; i < CALLERS; ++i) {
+    assert_int_equal(callers[i].status, GQ_OK);
+    for (int call = 0; call < CALLS; ++call)
+      for (int r = 0; r < 2; ++r) {
+        DLTensor *output = &callers[i].outputs[call][r]->dl_tensor;
+        assert_int_equal(output->device.device_id, callers[i].device);
+        if (r == 1)
+          assert_memory_equal(output->data, expected, sizeof(expected));
+      }
+  }
+  assert_int_equal(fakeCudaCalls("cuModuleLoadDataEx"), modules + 2);
+  for (int d = 0; d < FAKE_DEVICES; ++d) {
+    assert_int_equal(fakeCuda.modules[d], 1);
+    assert_int_equal(fakeCuda.launches[d], THREADS_A_DEVICE * CALLS);
+  }
+  // Wherever this thread works.
+  for (int i = 0; i < CALLERS; ++i)
+    for (int call = 0; call < CALLS; ++call)
+      for (int r = 0; r < 2; ++r)
+        callers[i].outputs[call][r]->deleter(callers[i].outputs[call][r]);
+  assert_int_equal(fakeCuda.liveAllocations, FAKE_DEVICES);
+  gqExecutableDestroy(executable);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  for (int d = 0; d < FAKE_DEVICES; ++d)
+    assert_int_equal(fakeCuda.modules[d], 0);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+}
+
+//===----------------------------------------------------------------------===//
 // Extents that are known only then
 //===----------------------------------------------------------------------===//
 
@@ -533,6 +618,7 @@ int main(void) {
       cmocka_unit_test_setup(testFreshResult, setUp),
       cmocka_unit_test_setup(testConstant, setUp),
       cmocka_unit_test_setup(testPlaces, setUp),
+      cmocka_unit_test_setup(testTwoDevices, setUp),
       cmocka_unit_test_setup(testFailures, setUp),
       cmocka_unit_test_setup(testHostCopy, setUp),
       cmocka_unit_test_setup(testExtents, setUp),
