@@ -77,7 +77,7 @@ class Frame:
 
 def _read(frame, arrays, part):
     """Puts the addresses of arrays into the frame, and returns a key of what they are,
-    None if some are no arrays of the kind. `part` gives both of one."""
+    None if some are no arrays of the kind or have no memory. `part` gives both of one."""
     addresses, at, key = frame.addresses, 0, []
     try:
         for a in arrays:
@@ -87,7 +87,7 @@ def _read(frame, arrays, part):
                 addresses[at], what = part(a)
                 key.append(what)
                 at += 1
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, RuntimeError):
         return None
     return tuple(key)
 
@@ -216,7 +216,8 @@ class Torch:
             self._dtypes[e.mlir] = torch.uint8 if dtype is None else dtype
 
     def read(self, frame, arrays):
-        """Puts the addresses into the frame; a key, None if some are no tensors.
+        """Puts the addresses into the frame; a key, None if some are no tensors or have no
+        memory, as sparse ones and those of torch.vmap.
 
         gqReadObjects() takes a fifth of the time of attributes.
         """
@@ -261,20 +262,29 @@ class Torch:
         return self._torch.device(name)
 
     def maker(self, shape, element, device, zeroes=False):
-        dtype, where = self._dtypes[element], self.device(device)
+        torch, dtype, where = self._torch, self._dtypes[element], self.device(device)
+        # Of f4 and f8, not all torch functions exist.
+        size = _formats.BY_MLIR[element].size
+        plain = getattr(torch, {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}[size])
         if zeroes:
-            # Of f4 and f8, not all torch functions exist.
-            make = self._torch.zeros
-            size = _formats.BY_MLIR[element].size
-            plain = {1: "uint8", 2: "int16", 4: "int32", 8: "int64"}[size]
-            plain = getattr(self._torch, plain)
-            return lambda: make(shape, dtype=plain, device=where).view(dtype)
+            return lambda: torch.zeros(shape, dtype=plain, device=where).view(dtype)
         # Half the time of torch.empty(); the pattern has one element in memory.
-        pattern = self._torch.empty(1, dtype=dtype, device=where).expand(shape)
-        contiguous = self._torch.contiguous_format
-        return functools.partial(
-            self._torch.empty_like, pattern, memory_format=contiguous
+        integers = torch.empty(1, dtype=plain, device=where).expand(shape)
+        like = functools.partial(
+            torch.empty_like, memory_format=torch.contiguous_format
         )
+        make = functools.partial(like, integers.view(dtype))
+        if element != "i8":
+            return make
+
+        def make_f4():
+            try:
+                return make()
+            except NotImplementedError:
+                # With deterministic algorithms torch fills it, which f4 has not.
+                return like(integers).view(dtype)
+
+        return make_f4
 
     def stream(self, device):
         return self._stream(device[1]) if device[0] == CUDA else None

@@ -357,12 +357,16 @@ class Planner:
         """
         kind = _arrays._kinds.get(type(arrays[0]))
         if kind is not None:
-            frame = _frames.pop() if _frames else _arrays.Frame()
+            try:
+                frame = _frames.pop()
+            except IndexError:
+                frame = _arrays.Frame()
             given, outs = (arrays, None) if out is None else ((*arrays, *out), len(out))
             read = kind.read(frame, given)
             try:
                 plan = self._plans.get((options, outs, read))
             except TypeError:
+                # An option without a hash, which _check_options() names.
                 plan = None
             if plan is not None:
                 if stream is not None:
@@ -398,6 +402,8 @@ class Planner:
         frame = _arrays.Frame()
         given = (*arrays, *(out or ()))
         read = kind.read(frame, given)
+        if read is None:
+            _refuse_without_memory(kind, given, [*shown, *(outs if out else ())])
         key = options, None if out is None else len(out), read
         plan = self._plans.get(key)
         if plan is None:
@@ -492,6 +498,16 @@ def _in_order(operands, given):
     return dict(
         sorted(operands.items(), key=lambda item: order[item[1][0].name] if item[1] else -1)
     )
+
+
+def _refuse_without_memory(kind, arrays, names):
+    """Names the first array that cannot be read."""
+    for a, name in zip(arrays, names):
+        if a is not None and kind.read(_arrays.Frame(), (a,)) is None:
+            raise invalid_argument(
+                f"{name}: expected an array in memory, found none: it is sparse, or a value"
+                " of a transformation such as torch.vmap"
+            )
 
 
 def _as_array(x, name, stream):

@@ -250,6 +250,12 @@ def compile(
         INVALID_ARGUMENT for an unknown target.
     """
     text = mlir_text.encode() if isinstance(mlir_text, str) else mlir_text
+    if not isinstance(text, bytes):
+        raise TypeError(
+            f"mlir_text: expected str or bytes, found {type(text).__name__}"
+        )
+    if not isinstance(target, str):
+        raise TypeError(f"target: expected a str, found {type(target).__name__}")
     folder = None if cache_dir is None else os.fsencode(cache_dir)
     options = GqCompileOptions(
         target=target.encode(), no_fusion=not fusion, cache_dir=folder

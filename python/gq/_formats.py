@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import itertools
 import re
+from typing import Any
 
 from ._library import GqFormatTraits, invalid_argument, lib
 
@@ -61,14 +62,22 @@ def elements_of(name: str) -> tuple[str, ...]:
 F4 = "f4E2M1FN"
 
 
-def element(dtype: str) -> str:
-    """The element type in MLIR that is called so there, in torch or in NumPy."""
-    if dtype in (F4, "float4_e2m1fn"):
+def dtype_name(dtype: Any) -> str:
+    """The name of a dtype of torch or NumPy, which may be a name already."""
+    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    return name.removeprefix("torch.")
+
+
+def element(dtype: Any) -> str:
+    """The element type in MLIR of a dtype of torch or NumPy, or that is called so there
+    or in MLIR."""
+    name = dtype_name(dtype)
+    if name in (F4, "float4_e2m1fn"):
         return F4
-    if dtype in ("uint8", "int8"):
+    if name in ("uint8", "int8"):
         return "i8"
     for e in ELEMENTS:
-        if dtype in (e.mlir, e.torch, e.numpy):
+        if name in (e.mlir, e.torch, e.numpy):
             return e.mlir
     allowed = ", ".join([*(e.torch for e in ELEMENTS), F4])
     raise invalid_argument(f"dtype: expected one of {allowed}, found {dtype!r}")

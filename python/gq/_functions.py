@@ -17,6 +17,21 @@ from ._library import invalid_argument
 from .layout import buffer_extents, padded, up
 
 
+def _whole(value, argument, least=1, most=2**63 - 1):
+    """Refuses what is no whole number in this range."""
+    if not hasattr(value, "__index__") or not least <= value <= most:
+        raise invalid_argument(
+            f"{argument}: expected a whole number from {least} to {most}, found {value!r}"
+        )
+
+
+def _bools(**flags):
+    """Refuses what is no bool: "no" would be true."""
+    for argument, value in flags.items():
+        if not isinstance(value, bool):
+            raise invalid_argument(f"{argument}: expected a bool, found {value!r}")
+
+
 @dataclasses.dataclass(frozen=True)
 class Direction:
     """How one direction differs from the default; see `DirectionAttr` of the dialect.
@@ -47,13 +62,11 @@ class Direction:
             if getattr(self, name) is not None:
                 _formats.word(name, getattr(self, name), name)
         for name in ("signs", "scale_max"):
-            if not isinstance(getattr(self, name), int | None):
-                raise invalid_argument(
-                    f"{name}: expected a whole number, found {getattr(self, name)!r}"
-                )
+            if getattr(self, name) is not None:
+                _whole(getattr(self, name), name, 0, 0xFFFF)
         if self.block is not None:
             is_pair = isinstance(self.block, (tuple, list)) and len(self.block) == 2
-            if not is_pair or not all(isinstance(b, int) for b in self.block):
+            if not is_pair or not all(isinstance(b, int) and b > 0 for b in self.block):
                 raise invalid_argument(
                     f"block: expected (rows, columns), found {self.block!r}"
                 )
@@ -309,6 +322,7 @@ def _plan_quantize(
 ):  # fmt: skip
     f = _formats.find(format)
     _check_directions(p, rowwise, columnwise)
+    _bools(amax=amax, row_amax=row_amax)
     layout = _layout(scale_layout, f)
     closed = closed or "scale_offsets" not in p
     why = f", the block of {format}"
@@ -391,11 +405,24 @@ def _names_of(x, names):
     """The inputs of an argument as a tuple, with names and labels if several."""
     if not isinstance(x, (tuple, list)):
         return (x,), None, None
+    if not x:
+        raise invalid_argument("x: expected an array or several, found none")
     if len(x) == 1:
         return tuple(x), None, None
     mine = [f"x{i}" for i in range(len(x))]
     labels = {name: f"x[{i}]" for i, name in enumerate(mine)}
     return tuple(x), (*mine, *names), labels
+
+
+def _dims(shapes):
+    """first_dims and last_dims, which may be absent."""
+    if shapes is None:
+        return None, None
+    if not isinstance(shapes, (tuple, list)) or len(shapes) != 2:
+        raise invalid_argument(
+            f"shapes: expected (first_dims, last_dims), found {type(shapes).__name__}"
+        )
+    return shapes
 
 
 def _listed(out):
@@ -493,7 +520,7 @@ def grouped_block_quantize(
       TypeError: an argument is not an array, or is one of another kind.
     """
     x, names, labels = _names_of(x, _QUANTIZE_NAMES)
-    first_dims, last_dims = shapes or (None, None)
+    first_dims, last_dims = _dims(shapes)
     amaxes = outer_amax is not None or columnwise_outer_amax is not None
     if recipe is None and (amaxes or row_amax):
         recipe = "te"
@@ -524,7 +551,7 @@ def check_nvfuser(block_size: Any, dtype: Any):
     """Refuses what nvFuser's op has and gq's has not."""
     if block_size != 16:
         raise invalid_argument(f"block_size: expected 16, found {block_size}")
-    if str(dtype).removeprefix("torch.") not in ("float4_e2m1fn", "float4_e2m1fn_x2"):
+    if _formats.dtype_name(dtype) not in ("float4_e2m1fn", "float4_e2m1fn_x2"):
         raise invalid_argument(f"dtype: expected float4_e2m1fn, found {dtype}")
 
 
@@ -592,12 +619,18 @@ def block_format(q):
     return None if q.format in _formats.TENSOR_FORMATS else q.format
 
 
+def is_quantized(x):
+    """Whether it is a Quantized, of gq or of gq.torch."""
+    return isinstance(x, tuple) and hasattr(x, "columnwise_data")
+
+
 def _plan_scaled(
     p, count, format, rows, rowwise, columnwise, producer, amax, dbias, scale_inv
 ):
     element = _formats.find_tensor(format).data
     if ("scale" in p) == ("outer_amax" in p):
         p.refuse("scale", "expected one of it and outer_amax")
+    _bools(rowwise=rowwise, columnwise=columnwise, amax=amax, scale_inv=scale_inv)
     _check_directions(p, rowwise, columnwise)
     x = _rows(p, producer, count, block=16)
     m, k, groups, ragged = x.m, x.k, x.groups, x.k is None
@@ -675,7 +708,7 @@ def grouped_quantize(
     Raises: as grouped_block_quantize().
     """
     x, names, labels = _names_of(x, _SCALED_NAMES)
-    first_dims, last_dims = shapes or (None, None)
+    first_dims, last_dims = _dims(shapes)
     options = (
         len(x), format, rows, rowwise, columnwise, producer, amax, dbias, scale_inv
     )  # fmt: skip
@@ -691,8 +724,7 @@ def _plan_update(p, format, amax_algo, margin):
     _formats.find_tensor(format)
     (groups,) = p.take("amax", ("f32",), [None])
     attributes = enumerations("update_scales", format=format, amax_algo=amax_algo)
-    if not isinstance(margin, int):
-        raise invalid_argument(f"margin: expected a whole number, found {margin!r}")
+    _whole(margin, "margin", 0, 126)
     attributes["margin"] = f"{margin} : i32"
     history = Use("history", "f32", (None, groups))
     return Spec(
@@ -750,9 +782,10 @@ def update_scales(
 
 
 def _plan_offsets(p, dtype, closed, scale_offsets):
-    if dtype not in ("int32", "int64"):
+    index = {"int32": "i32", "int64": "i64"}.get(_formats.dtype_name(dtype))
+    if index is None:
         raise invalid_argument(f"dtype: expected 'int32' or 'int64', found {dtype!r}")
-    index = dtype.replace("int", "i")
+    _bools(closed=closed, scale_offsets=scale_offsets)
     (groups,) = p.take("counts", INDICES, [None])
     outputs = {"offsets": groups + int(closed)}
     if scale_offsets:
@@ -772,7 +805,7 @@ _offsets_planner = Planner(("counts",), _plan_offsets)
 def group_offsets(
     counts: AnyArray,
     *,
-    dtype: str = "int32",
+    dtype: Any = "int32",
     closed: bool = True,
     scale_offsets: bool = True,
     out: AnyArray | Sequence[AnyArray] | None = None,
@@ -822,8 +855,14 @@ def _several(outs):
 def _plan_amax(
     p, count, rows, columnwise, producer, amax, columnwise_amax, row_amax, column_amax
 ):
+    _bools(
+        amax=amax, columnwise_amax=columnwise_amax, row_amax=row_amax,
+        column_amax=column_amax,
+    )  # fmt: skip
     if not (amax or columnwise_amax or row_amax or column_amax):
         p.refuse("amax", "expected it, columnwise_amax, row_amax or column_amax")
+    if not isinstance(columnwise, Direction | None):
+        p.refuse("columnwise", f"expected a Direction, found {columnwise!r}")
     x = _rows(p, producer, count)
     m, k, groups = x.m, x.k, x.groups
     operands = {
@@ -885,7 +924,7 @@ def grouped_amax(
     Raises: as grouped_block_quantize().
     """
     x, names, labels = _names_of(x, _AMAX_NAMES)
-    first_dims, last_dims = shapes or (None, None)
+    first_dims, last_dims = _dims(shapes)
     options = (
         len(x), rows, columnwise, producer, amax, columnwise_amax, row_amax, column_amax,
     )  # fmt: skip
@@ -906,6 +945,8 @@ def _plan_dequantize(
     element = _element(out_dtype, "out_dtype")
     allowed = (f.data,) if f else _PLAIN
     _formats.word("axis", axis, "axis")
+    if columns is not None:
+        _whole(columns, "columns")
     ragged, columnwise = "first_dims" in p, axis == "columnwise"
     layout = _layout(scale_layout, f) if f else scale_layout or "tile128x4"
     offsets, groups = _groups(p, closed)
@@ -1023,7 +1064,7 @@ def grouped_dequantize(
 
     Raises: as grouped_block_quantize().
     """
-    if isinstance(data, Quantized):
+    if is_quantized(data):
         q = data
         format = format or block_format(q)
         scale_inv = q.scale_inv if scale_inv is None else scale_inv
@@ -1036,7 +1077,7 @@ def grouped_dequantize(
             scale_offsets = q.scale_offsets if scale_offsets is None else scale_offsets
     if recipe is None and outer_amax is not None:
         recipe = "te"
-    first_dims, last_dims = shapes or (None, None)
+    first_dims, last_dims = _dims(shapes)
     closed = is_closed(offsets, scale_offsets)
     out, out_dtype = _single(out, out_dtype)
     options = (
@@ -1099,7 +1140,7 @@ def block_dequantize(
 
     Raises: as grouped_block_quantize().
     """
-    if isinstance(data, Quantized):
+    if is_quantized(data):
         scales = data.scales if scales is None else scales
         data, format = data.data, format or data.format
     out, out_dtype = _single(out, out_dtype)
@@ -1226,8 +1267,7 @@ def preprocess_grouped_matmul_sf(
 
 def _element(dtype, argument):
     """The element type of a result: of MLIR, torch, NumPy or by name."""
-    name = getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    name = name.removeprefix("torch.")
+    name = _formats.dtype_name(dtype)
     for element in FLOATS:
         e = _formats.BY_MLIR[element]
         if name in (element, e.torch):
@@ -1341,6 +1381,23 @@ _mm_planner = Planner(
 )  # fmt: skip
 
 
+def mm_arguments(a, b, a_scales, b_scales, offsets, scale_offsets, format, b_format):
+    """The arguments of grouped_mm(), some of which a Quantized brings."""
+    if is_quantized(a):
+        a, a_scales, offsets, scale_offsets, format = (
+            a.data,
+            a.scales if a_scales is None else a_scales,
+            a.offsets if offsets is None else offsets,
+            a.scale_offsets if scale_offsets is None else scale_offsets,
+            format or block_format(a),
+        )
+    if is_quantized(b):
+        b_format = b_format or block_format(b)
+        b_scales = b.scales if b_scales is None else b_scales
+        b = b.data
+    return a, b, a_scales, b_scales, offsets, scale_offsets, format, b_format
+
+
 def grouped_mm(
     a: Quantized | AnyArray,
     b: Quantized | AnyArray,
@@ -1403,18 +1460,9 @@ def grouped_mm(
 
     Raises: as grouped_block_quantize().
     """
-    if isinstance(a, Quantized):
-        a, a_scales, format, offsets, scale_offsets = (
-            a.data,
-            a.scales if a_scales is None else a_scales,
-            format or block_format(a),
-            a.offsets if offsets is None else offsets,
-            a.scale_offsets if scale_offsets is None else scale_offsets,
-        )
-    if isinstance(b, Quantized):
-        b_format = b_format or block_format(b)
-        b_scales = b.scales if b_scales is None else b_scales
-        b = b.data
+    a, b, a_scales, b_scales, offsets, scale_offsets, format, b_format = mm_arguments(
+        a, b, a_scales, b_scales, offsets, scale_offsets, format, b_format
+    )
     closed = is_closed(offsets, scale_offsets)
     out, out_dtype = _single(out, out_dtype)
     arrays = (
@@ -1429,6 +1477,8 @@ def _plan_wgrad(p, format, b_format, n, k, out_dtype, kernel):
     f, g = _pair(p, format, b_format)
     element = _element(out_dtype, "out_dtype")
     offsets, groups = _groups(p, True)
+    _whole(n, "n")
+    _whole(k, "k")
     operands = {}
     for name, other, extent in ("a", f, n), ("b", g, k):
         flat = other is not None and other.transposes
@@ -1463,6 +1513,29 @@ _wgrad_planner = Planner(
 )
 
 
+def wgrad_arguments(a, b, a_scales, b_scales, offsets, format, b_format, n, k):
+    """The arguments of grouped_wgrad(), some of which a Quantized brings."""
+    if is_quantized(a):
+        offsets = a.offsets if offsets is None else offsets
+        a, a_scales, format, n = _columns_of(a, a_scales, format, n)
+    if is_quantized(b):
+        b, b_scales, b_format, k = _columns_of(b, b_scales, b_format, k)
+    for name, value in ("n", n), ("k", k):
+        if value is None:
+            raise invalid_argument(f"{name}: expected it, where a and b are arrays")
+    return a, b, a_scales, b_scales, offsets, format, b_format, n, k
+
+
+def _columns_of(q, scales, format, columns):
+    """The data of a Quantized for sums over rows, its scales, format and columns. FP8
+    per tensor has no blocks along them, and its rowwise data is taken."""
+    columns = q.columns if columns is None else columns
+    if block_format(q) is None:
+        return q.data, scales, format, columns
+    scales = q.columnwise_scales if scales is None else scales
+    return q.columnwise_data, scales, format or q.format, columns
+
+
 def grouped_wgrad(
     a: Quantized | AnyArray,
     b: Quantized | AnyArray,
@@ -1486,8 +1559,9 @@ def grouped_wgrad(
 
     Args:
       a, b: Quantized of the output's gradient and of the input with columnwise
-        data, which bring their scales, offsets, formats, N and K; or columnwise
-        data as it is.
+        data, which bring their scales, offsets, formats, N and K, or of
+        grouped_quantize() with rowwise data, whose scale_inv are for alpha; or
+        columnwise data as it is, without a format [M, N] and [M, K].
       offsets: [G+1] int32 or int64.
       n, k: the extents, if a and b are not Quantized.
       a_scales, b_scales, format, b_format, alpha, kernel, out_dtype, out, stream: as
@@ -1498,17 +1572,9 @@ def grouped_wgrad(
 
     Raises: as grouped_block_quantize().
     """
-    if isinstance(a, Quantized):
-        offsets, format, n = (
-            a.offsets if offsets is None else offsets, format or a.format, n or a.columns
-        )  # fmt: skip
-        a, a_scales = a.columnwise_data, a.columnwise_scales
-    if isinstance(b, Quantized):
-        b_format, k = b_format or b.format, k or b.columns
-        b, b_scales = b.columnwise_data, b.columnwise_scales
-    for name, value in ("n", n), ("k", k):
-        if value is None:
-            raise invalid_argument(f"{name}: expected it, where a and b are arrays")
+    a, b, a_scales, b_scales, offsets, format, b_format, n, k = wgrad_arguments(
+        a, b, a_scales, b_scales, offsets, format, b_format, n, k
+    )
     out, out_dtype = _single(out, out_dtype)
     options = (format, b_format, n, k, out_dtype, kernel)
     arrays = (a, b, a_scales, b_scales, offsets, alpha)

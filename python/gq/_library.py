@@ -184,6 +184,10 @@ class Error(Exception):
         self.status = status
         self.message = message
 
+    def __reduce__(self):
+        # Copies and those that another process raises are made of both, too.
+        return Error, (self.status, self.message)
+
     def renamed(self, names):
         """The error with these names for "argument 0", "argument 1", ..."""
         name = lambda m: names[int(m[1])] if int(m[1]) < len(names) else m[0]  # noqa: E731
@@ -208,6 +212,8 @@ def check(status):
 
 def signature(handle, entry):
     """The GqSignature of `entry`; owned by the executable."""
+    if not isinstance(entry, str | None):
+        raise TypeError(f"entry: expected a str, found {type(entry).__name__}")
     pointer = POINTER(GqSignature)()
     name = None if entry is None else entry.encode()
     check(lib.gqExecutableGetSignature(handle, name, byref(pointer)))

@@ -330,7 +330,7 @@ class Graph:
         self,
         name: str,
         shape: Sequence[int | str | None],
-        dtype: str,
+        dtype: Any,
         tiled: bool | None = None,
     ) -> Tensor:
         """An argument of the graph, in the order of these calls.
@@ -340,7 +340,7 @@ class Graph:
           shape: ints, and for extents that a call decides, names: those of one name
             are equal. None is an extent of its own; a call checks that it is what ops
             require of it. For ops only the first extent may be such.
-          dtype: "bfloat16", "float32", "int32", ...: as torch, NumPy or MLIR call it;
+          dtype: of torch or NumPy, or as they or MLIR call it: "bfloat16", "int32";
             "i8" for packed codes of 4 bits, "f4E2M1FN" for such that are counted one
             by one: the array has half as many bytes.
           tiled: whether it is scales in tiles; None is what its first use requires.
@@ -351,11 +351,14 @@ class Graph:
         """
         # What producers call their values has no dot.
         value = f"%in.{name}"
-        if not name.isidentifier() or value in [t._name for t in self._inputs]:
+        is_name = isinstance(name, str) and name.isidentifier()
+        if not is_name or value in [t._name for t in self._inputs]:
             raise invalid_argument(
                 f"name: expected an identifier of its own, found {name!r}"
             )
         element = _formats.element(dtype)
+        if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+            raise invalid_argument(f"shape: expected extents, found {shape!r}")
         dims: list[Any] = [
             Dim("dim", (s or f"{name}.{i}",))
             if s is None or isinstance(s, str)
@@ -375,7 +378,7 @@ class Graph:
         return tensor
 
     def empty(
-        self, shape: Sequence[int | Dim], dtype: str, tiled: bool = False
+        self, shape: Sequence[int | Dim], dtype: Any, tiled: bool = False
     ) -> Tensor:
         """A tensor that holds anything, for `out` of a function.
 

@@ -57,6 +57,7 @@ __all__ = [
 ]
 
 _KIND = _arrays.Torch(torch)
+_name = _formats.dtype_name
 
 
 class Quantized(NamedTuple):
@@ -240,11 +241,6 @@ def _taken(outs, **wanted):
     """The results by name, of those that were wanted, and what is left of them."""
     items = iter(outs)
     return {n: next(items) for n, is_wanted in wanted.items() if is_wanted}, items
-
-
-def _name(dtype):
-    """The name of a type of torch, which operators take."""
-    return str(dtype).removeprefix("torch.")
 
 
 def _dbias(dbias, inputs):
@@ -481,20 +477,12 @@ def grouped_mm(
     out_dtype: str | torch.dtype = "bfloat16",
 ) -> torch.Tensor:
     """gq.grouped_mm() as the operator gq::grouped_mm."""
-    if isinstance(a, Quantized):
-        format = format or _functions.block_format(a)
-        offsets = a.offsets if offsets is None else offsets
-        a_scales = a.scales if a_scales is None else a_scales
-        scale_offsets = a.scale_offsets if scale_offsets is None else scale_offsets
-        a = a.data
-    if isinstance(b, Quantized):
-        b_format = b_format or _functions.block_format(b)
-        b_scales = b.scales if b_scales is None else b_scales
-        b = b.data
+    *arrays, format, b_format = _functions.mm_arguments(
+        a, b, a_scales, b_scales, offsets, scale_offsets, format, b_format
+    )
     return _mm_op(
-        a, b, a_scales, b_scales, offsets, scale_offsets, alpha, row_scales,
-        column_scales, bias, format, b_format, b_major, _name(out_dtype),
-        _functions.is_closed(offsets, scale_offsets), epilogue, pairs, kernel,
+        *arrays, alpha, row_scales, column_scales, bias, format, b_format, b_major,
+        _name(out_dtype), _functions.is_closed(*arrays[4:]), epilogue, pairs, kernel,
     )[0]  # fmt: skip
 
 
@@ -514,22 +502,12 @@ def grouped_wgrad(
     out_dtype: str | torch.dtype = "float32",
 ) -> torch.Tensor:
     """gq.grouped_wgrad() as the operator gq::grouped_wgrad."""
-    if isinstance(a, Quantized):
-        offsets = a.offsets if offsets is None else offsets
-        format, n = format or a.format, n or a.columns
-        a_scales, a = a.columnwise_scales, a.columnwise_data
-    if isinstance(b, Quantized):
-        b_format, k = b_format or b.format, k or b.columns
-        b_scales, b = b.columnwise_scales, b.columnwise_data
-    for name, value in ("n", n), ("k", k):
-        if value is None:
-            raise _functions.invalid_argument(
-                f"{name}: expected it, where a and b are tensors"
-            )
+    *arrays, format, b_format, n, k = _functions.wgrad_arguments(
+        a, b, a_scales, b_scales, offsets, format, b_format, n, k
+    )
     return _wgrad_op(
-        a, b, a_scales, b_scales, offsets, alpha, format, b_format, n, k,
-        _name(out_dtype), kernel,
-    )[0]  # fmt: skip
+        *arrays, alpha, format, b_format, n, k, _name(out_dtype), kernel
+    )[0]
 
 
 # ---------------------------------------------------------------------------
@@ -557,7 +535,7 @@ def grouped_dequantize(
 
     Rows in no group are zero.
     """
-    if isinstance(data, Quantized):
+    if _functions.is_quantized(data):
         format = format or _functions.block_format(data)
         offsets = data.offsets if offsets is None else offsets
         scales = data.scales if scales is None else scales
@@ -583,7 +561,7 @@ def block_dequantize(
     out_dtype: str | torch.dtype = "bfloat16",
 ) -> torch.Tensor:
     """gq.block_dequantize() as the operator gq::block_dequantize."""
-    if isinstance(data, Quantized):
+    if _functions.is_quantized(data):
         scales = data.scales if scales is None else scales
         format, data = format or data.format, data.data
     return _block_dequantize_op(

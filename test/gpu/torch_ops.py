@@ -160,6 +160,11 @@ def bad_arguments():
     freed = torch.empty_like(x)
     freed.untyped_storage().resize_(0)
     raises(gq.Error, "x: expected data, found null", quantize, freed, offsets)
+    sparse = "expected an array in memory, found none: it is sparse"
+    raises(gq.Error, "x: " + sparse, quantize, x.float().to_sparse(), offsets)
+    raises(gq.Error, "offsets: " + sparse, quantize, x, offsets.to_sparse())
+    several = torch.stack([x, x])
+    raises(gq.Error, "x: .* torch.vmap", torch.vmap(lambda t: quantize(t, offsets).data), several)
     if CUDA:
         raises(gq.Error, "offsets: expected CUDA device 0, where x is, found the CPU",
                quantize, x, offsets.cpu())  # fmt: skip
@@ -177,6 +182,40 @@ def gradient():
     g = torch.randn_like(y)
     y.backward(g)
     assert torch.equal(x.grad, g)
+
+
+@test
+def deterministic_algorithms():
+    """Torch then fills what it makes, which it cannot for all types."""
+    x, offsets, _, wanted = configuration("nvfuser")
+    torch.use_deterministic_algorithms(True)
+    try:
+        check(gq.grouped_block_quantize(x, offsets), wanted)
+        for format in gq.FORMATS:
+            gq._functions._quantize_planner._plans.clear()
+            gq.grouped_block_quantize(x, offsets, format, columnwise=True)
+            gq.torch.grouped_block_quantize(x, offsets, format)
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+@test
+def either_quantized():
+    """Functions and operators take what the others return."""
+    x, w = (torch.randn(*s, device=WHERE).bfloat16() for s in ((96, 128), (2, 64, 128)))
+    offsets = torch.tensor([0, 32, 96], dtype=torch.int32, device=WHERE)
+    fmt = "mxfp8_e4m3"
+    mine, its = (m.grouped_block_quantize(x, offsets, fmt, columnwise=True) for m in (gq, gq.torch))
+    weights = gq.quantize_weights(w, fmt), gq.torch.quantize_weights(w, fmt)
+    wanted = gq.grouped_mm(mine, weights[0])
+    for m in gq, gq.torch:
+        for a in mine, its:
+            for b in weights:
+                assert torch.equal(m.grouped_mm(a, b), wanted)
+            assert torch.equal(m.grouped_wgrad(a, its), gq.grouped_wgrad(mine, mine))
+            assert torch.equal(m.grouped_dequantize(a), gq.grouped_dequantize(mine))
+        rows = [n.block_quantize(x, fmt) for n in (gq, gq.torch)]
+        assert torch.equal(*(m.block_dequantize(r) for r in rows))
 
 
 @contextlib.contextmanager
@@ -296,7 +335,8 @@ def errors_of_operators():
             lambda: m.grouped_quantize(x, offsets),
             lambda: m.grouped_quantize(x, offsets, scale=scale, rowwise=False),
             lambda: m.grouped_amax(x, offsets, amax=False),
-            lambda: m.grouped_wgrad(q, q),
+            lambda: m.grouped_wgrad(q, m.grouped_block_quantize(x, offsets)),
+            lambda: m.grouped_wgrad(q.data, q.data, offsets, n=64),
             lambda: m.grouped_mm(q, x),
         ]
 

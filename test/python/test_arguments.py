@@ -6,8 +6,10 @@ On the CPU, and on a CUDA device of the fake driver, which notes launches.
 test/gpu/torch_ops.py has a few of them with tensors of torch.
 """
 
+import copy
 import ctypes
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -286,6 +288,90 @@ def test_words_of_directions(part, words):
 def test_blocks_of_directions(value):
     with pytest.raises(ValueError, match="block: expected "):
         gq.Direction(block=value)
+
+
+@pytest.mark.parametrize("value", [(0, 0), (-1, 16)])
+def test_blocks_that_are_empty(value):
+    with pytest.raises(gq.ArgumentError, match="block: expected "):
+        gq.Direction(block=value)
+
+
+@pytest.mark.parametrize("value", [-1, 1 << 16, 10**20, 0.5, "1"])
+def test_numbers_of_directions(value):
+    for name in "signs", "scale_max":
+        with pytest.raises(
+            gq.ArgumentError, match=f"{name}: expected a whole number from 0 to 65535, found"
+        ):
+            gq.Direction(**{name: value})
+
+
+#: Function of FUNCTIONS: its arguments that are whole numbers, and bools.
+NUMBERS = {
+    "update_scales": ("margin",), "grouped_wgrad": ("n", "k"), "grouped_dequantize": ("columns",),
+}  # fmt: skip
+FLAGS = {
+    "grouped_block_quantize": ("amax", "row_amax"),
+    "grouped_quantize": ("rowwise", "columnwise", "amax", "scale_inv"),
+    "group_offsets": ("closed", "scale_offsets"),
+    "grouped_amax": ("amax", "row_amax", "column_amax", "columnwise_amax"),
+}
+
+
+@pytest.mark.parametrize(("function", "names"), (NUMBERS | FLAGS).items())
+def test_numbers_and_flags(function, names):
+    """What would be taken for another value is refused: a word is true."""
+    kind = "whole number" if function in NUMBERS else "bool"
+    for name in names:
+        for value in "no", 0.5, 10**30:
+            call, made, options = arguments(function, CPU)
+            with pytest.raises(
+                gq.ArgumentError, match=f"^INVALID_ARGUMENT: {name}: expected a {kind}"
+            ):
+                call(**made, **{**options, name: value})
+
+
+def test_a_direction_where_there_is_none():
+    """FP8 per tensor has no directions that differ; amaxes have one that is no bool."""
+    call, made, _ = arguments("grouped_quantize", CPU)
+    with pytest.raises(gq.ArgumentError, match="rowwise: expected a bool, found Direction"):
+        call(**made, rowwise=gq.Direction(rounding="stochastic"))
+    call, made, _ = arguments("grouped_amax", CPU)
+    with pytest.raises(gq.ArgumentError, match="columnwise: expected a Direction"):
+        call(**made, columnwise=True)
+
+
+def test_inputs_and_shapes():
+    """Several arrays in an argument."""
+    call, made, _ = arguments("grouped_block_quantize", CPU)
+    offsets = made["offsets"]
+    with pytest.raises(gq.ArgumentError, match="x: expected an array or several, found none"):
+        call([], offsets)
+    for shapes in (), (offsets,), 5:
+        with pytest.raises(gq.ArgumentError, match=r"shapes: expected \(first_dims, last"):
+            call(**made, shapes=shapes)
+
+
+def test_what_is_no_word():
+    """Of the functions that take a module."""
+    empty = "func.func @main(%x: tensor<1xi8>) -> tensor<1xi8> { return %x : tensor<1xi8> }"
+    module = gq.compile(empty)
+    for name, call in {
+        "mlir_text": lambda: gq.compile(5),
+        "target": lambda: gq.compile(empty, target=5),
+        "entry": lambda: module.invoke(5, np.zeros(1, np.int8)),
+    }.items():
+        with pytest.raises(TypeError, match=f"^{name}: expected .*, found int"):
+            call()
+
+
+@pytest.mark.parametrize(
+    "error", [gq.Error("COMPILE_ERROR", "a"), gq.Error("INVALID_ARGUMENT", "x: b")]
+)
+def test_errors_are_copied(error):
+    """As an executor of processes does, to raise them in another one."""
+    for other in pickle.loads(pickle.dumps(error)), copy.copy(error):
+        assert type(other) is type(error) and str(other) == str(error)
+        assert (other.status, other.message) == (error.status, error.message)
 
 
 def test_options_without_a_hash():

@@ -363,6 +363,24 @@ def test_gradient_of_weights(fmt):
     expected = dy[100:].T @ x[100:]
     error = np.linalg.norm(dw[2] - expected) / np.linalg.norm(expected)
     assert error < (0.18 if "fp4" in fmt else 0.09 if "e5m2" in fmt else 0.06)
+    # Scales that are given come before those that a Quantized brings.
+    dw = gq.grouped_wgrad(a, b, a_scales=np.zeros_like(a.columnwise_scales))
+    assert np.abs(dw).max() < 1e-30
+
+
+def test_gradient_of_fp8_per_tensor():
+    """A Quantized of it brings its rows, which have no blocks."""
+    rng = np.random.default_rng(0)
+    offsets = np.int32([0, 100, 100, 230])
+    dy = rng.standard_normal((230, 48), np.float32)
+    x = rng.standard_normal((230, 64), np.float32)
+    ones = np.ones(3, np.float32)
+    a, b = (gq.grouped_quantize(v, offsets, scale=ones) for v in (dy, x))
+    alpha = a.scale_inv * b.scale_inv
+    for dw in gq.grouped_wgrad(a, b, alpha=alpha), gq.grouped_wgrad(a.data, b.data, offsets, n=48, k=64):
+        for e, (begin, end) in enumerate(zip(offsets, offsets[1:])):
+            exact = a.data[begin:end].astype(np.float64).T @ b.data[begin:end].astype(np.float64)
+            np.testing.assert_allclose(dw[e], exact, 1e-6, 1e-9)
 
 
 def test_amax():

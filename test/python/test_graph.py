@@ -199,7 +199,7 @@ def test_extents_of_one_name(kind):
 
 def test_sizes_of_numpy():
     with gq.Graph() as g:
-        g.output(g.input("x", np.array([2, 64]), "float32") * 2)
+        g.output(g.input("x", np.array([2, 64]), np.float32) * 2)
     x = numbers(2, 64)
     np.testing.assert_array_equal(g(x), x * 2)
 
@@ -361,6 +361,9 @@ def test_wrong_arguments():
             (lambda: g.input("n", [-1], "float32"), gq.Error, "shape: .*, found -1"),
             (lambda: g.input("x", [2], "float32"), gq.Error, "name: expected an identifier of its own"),
             (lambda: g.input("1", [2], "float32"), gq.Error, "name: expected an identifier"),
+            (lambda: g.input(5, [2], "float32"), gq.Error, "name: expected an identifier .*, found 5"),
+            (lambda: g.input("n", 5, "float32"), gq.Error, "shape: expected extents, found 5"),
+            (lambda: g.input("n", "MK", "float32"), gq.Error, "shape: expected extents"),
             (lambda: g.input("n", [2], "float31"), gq.Error, "dtype: expected one of bool, .*, found 'float31'"),
             (lambda: g.output(stranger), TypeError, "output: expected a Tensor of this graph"),
             (lambda: g.compile(), gq.Error, "the graph is not complete"),
