@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import types
+import functools
 from collections.abc import Callable
 
 import torch
@@ -119,9 +119,13 @@ class QuantizedExperts(torch.nn.Module):
       weighs_inputs: whether the weights of a token multiply what its experts read
         (Llama 4) instead of what they return.
 
+    A state_dict is that of layers of the same format, recipe and activation, which it
+    says.
+
     Raises:
-      gq.Error: INVALID_ARGUMENT: K or I is no multiple of the format's block, or
-        there is no such format or recipe.
+      gq.Error: INVALID_ARGUMENT: shapes do not fit each other or the activation, K or I
+        is no multiple of the format's block, or there is no such format, recipe or
+        activation.
     """
 
     def __init__(
@@ -138,14 +142,20 @@ class QuantizedExperts(torch.nn.Module):
     ):
         super().__init__()
         _check(format, recipe)
-        reason = _misfit(up.shape, down.shape, format)
+        reason = _misfit(up.shape, down.shape, format, activation)
         if reason:
             raise invalid_argument(reason)
+        for name, bias, w in ("up_bias", up_bias, up), ("down_bias", down_bias, down):
+            if bias is not None and bias.shape != w.shape[:2]:
+                raise invalid_argument(
+                    f"{name}: expected {list(w.shape[:2])}, found {list(bias.shape)}"
+                )
         self.format, self.recipe, self.activation = format, recipe, activation
         self.weighs_inputs = weighs_inputs
-        self.num_experts = up.shape[0]
+        self.num_experts, _, self.hidden_size = up.shape
+        # Of the state_dict, for layers that are filled after they were on "meta".
         every = torch.arange(self.num_experts + 1, device=up.device)
-        self.register_buffer("experts_and_end", every, persistent=False)
+        self.register_buffer("experts_and_end", every)
         self._b_format = _weight_format(format)
         for name, w, bias in ("up", up, up_bias), ("down", down, down_bias):
             w, amax = w.detach().contiguous(), None
@@ -172,6 +182,19 @@ class QuantizedExperts(torch.nn.Module):
             f"{experts} experts, {self.format}{outer}, up={n},"
             f" down={self.down.shape[1]}, {self.activation}"
         )
+
+    def get_extra_state(self):
+        words = f"{self.format} {self.recipe} {self.activation} {self.weighs_inputs}"
+        return torch.tensor(list(words.encode()), dtype=torch.uint8, device="cpu")
+
+    def set_extra_state(self, state):
+        mine, found = (
+            bytes(s.tolist()).decode() for s in (self.get_extra_state(), state)
+        )
+        if found != mine:
+            raise invalid_argument(
+                f"state_dict: expected that of a layer of {mine}, found {found}"
+            )
 
     def grouped(
         self,
@@ -223,7 +246,18 @@ class QuantizedExperts(torch.nn.Module):
 
         Returns:
           [T, K] of the type of hidden_states.
+
+        Raises:
+          gq.Error: INVALID_ARGUMENT: another shape or type; the message names it.
         """
+        for name, t, shape in (
+            ("top_k_index", top_k_index, top_k_weights.shape),
+            ("hidden_states", hidden_states, (len(top_k_index), self.hidden_size)),
+        ):
+            if t.dim() != 2 or t.shape != shape:
+                raise invalid_argument(
+                    f"{name}: expected {list(shape)}, found {list(t.shape)}"
+                )
         tokens, chosen = top_k_index.shape
         experts, weights = top_k_index.reshape(-1), top_k_weights.reshape(-1)
         # At few tokens a layer is as fast as it has few kernels.
@@ -238,7 +272,7 @@ class QuantizedExperts(torch.nn.Module):
             if self.weighs_inputs
             else "down_row_scales": weights.float()
         }
-        y = self.grouped(hidden_states, offsets, rows, **factors)
+        y = self.grouped(hidden_states.contiguous(), offsets, rows, **factors)
         if tokens == 1:
             return y.sum(0, keepdim=True) if chosen > 1 else y
         if chosen == 1:
@@ -295,8 +329,20 @@ def _check(format, recipe):
         )
 
 
-def _misfit(up, down, format):
+def _misfit(up, down, format, activation):
     """Why weights of these shapes cannot be quantized, or None."""
+    if activation not in _functions.producers.NAMES:
+        listed = ", ".join(_functions.producers.NAMES)
+        return f"activation: expected one of {listed}, found {activation!r}"
+    if len(up) != 3:
+        return f"up: expected [E, N, K], found {list(up)}"
+    takes = _functions.producers.count_inputs(activation)
+    wanted = up[0], up[2], up[1] // takes
+    if up[1] % takes or tuple(down) != wanted:
+        return (
+            f"down: expected {list(wanted)} where up is {list(up)} and {activation} takes"
+            f" {takes} of its columns, found {list(down)}"
+        )
     f = _formats.find(format)
     for name, k in ("up", up[2]), ("down", down[2]):
         if k % f.block_columns:
@@ -338,11 +384,13 @@ def _activation(module, is_gated):
     return name
 
 
-def _layer(up, down, format, recipe, **options):
-    reason = _misfit(up.shape, down.shape, format)
+def _layer(up, down, activation, format, recipe, **options):
+    reason = _misfit(up.shape, down.shape, format, activation)
     if reason:
         raise _Unsupported(reason)
-    return lambda: QuantizedExperts(up, down, format=format, recipe=recipe, **options)
+    return lambda: QuantizedExperts(
+        up, down, activation, format=format, recipe=recipe, **options
+    )
 
 
 def _of_experts(module, format, recipe):
@@ -362,16 +410,17 @@ def _of_experts(module, format, recipe):
         up, down = up.transpose(1, 2), down.transpose(1, 2)
     if module.has_gate and not module.is_concatenated:
         raise _Unsupported("columns of gate and up alternate")
-    activation = _activation(module, module.has_gate)
-    return _layer(up, down, format, recipe, activation=activation, **biases)
+    return _layer(
+        up, down, _activation(module, module.has_gate), format, recipe, **biases
+    )
 
 
 def _of_llama4(module, format, recipe):
     """What replaces the experts of a Llama4TextMoe."""
     experts = module.experts
     return _layer(
-        experts.gate_up_proj.transpose(1, 2), experts.down_proj.transpose(1, 2), format,
-        recipe, activation=_activation(experts, True), weighs_inputs=True,
+        experts.gate_up_proj.transpose(1, 2), experts.down_proj.transpose(1, 2),
+        _activation(experts, True), format, recipe, weighs_inputs=True,
     )  # fmt: skip
 
 
@@ -392,10 +441,10 @@ def _of_mlp(module, format, recipe):
         if type(linear) is not torch.nn.Linear or linear.bias is not None:
             raise _Unsupported(f"{name} is no linear layer without a bias")
         weights.append(linear.weight)
-    reason = _misfit((1, *weights[1].shape), (1, *weights[2].shape), format)
+    activation, (n, k) = _activation(module, True), weights[1].shape
+    reason = _misfit((1, 2 * n, k), (1, *weights[2].shape), format, activation)
     if reason:
         raise _Unsupported(reason)
-    activation = _activation(module, True)
     return lambda: QuantizedMLP(*weights, activation, format=format, recipe=recipe)
 
 
@@ -450,7 +499,7 @@ def quantize_(
     """
     _check(format, recipe)
     found, refused = [], []
-    modules = dict(model.named_modules())
+    modules = dict(model.named_modules(remove_duplicate=False))
     for path, module in modules.items():
         parent_path, _, name = path.rpartition(".")
         if not path or (filter_fn is not None and not filter_fn(module, path)):
@@ -462,7 +511,7 @@ def quantize_(
             refused.append(f"{path} ({type(module).__name__}): {reason}")
             continue
         if make is not None:
-            found.append((path, parent, name, make))
+            found.append((path, parent, name, id(module), make))
     if refused:
         raise invalid_argument("model: cannot quantize " + "; ".join(refused))
     if not found:
@@ -470,10 +519,15 @@ def quantize_(
     names = [path for path, *_ in found]
     # Weights are freed layer by layer.
     del modules, module
+    made = {}
     while found:
-        _, parent, name, make = found.pop(0)
-        setattr(parent, name, make())
+        _, parent, name, key, make = found.pop(0)
+        # A module that several parents share stays one.
+        if key not in made:
+            made[key] = make()
+        setattr(parent, name, made[key])
         del make
         if type(parent).__name__ == "Llama4TextMoe" and name == "experts":
-            parent.forward = types.MethodType(_llama4_forward, parent)
+            # No method, which would be pickled by a name that its class has not.
+            parent.forward = functools.partial(_llama4_forward, parent)
     return names

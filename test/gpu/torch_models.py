@@ -7,6 +7,7 @@ Without transformers the tests of models are left out, which a line says.
 """
 
 import copy
+import io
 import sys
 
 import gq
@@ -204,8 +205,43 @@ def layer_is_an_operator():
     assert not blank(x, index, weight).any()
     blank.load_state_dict(layer.state_dict())
     assert torch.equal(blank(x, index, weight), expected)
+    # Filled after it was without memory.
+    empty = copy.deepcopy(layer).to("meta")
+    empty.load_state_dict(layer.state_dict(), assign=True)
+    assert torch.equal(empty(x, index, weight), expected)
+    empty = copy.deepcopy(layer).to("meta").to_empty(device=WHERE)
+    empty.load_state_dict(layer.state_dict())
+    assert torch.equal(empty(x, index, weight), expected)
+    across = x.t().contiguous().t()
+    assert torch.equal(layer(across, index, weight), expected)
     none = layer(x[:0], index[:0], weight[:0])
     assert none.shape == (0, 64)
+
+
+@test
+def errors_of_layers():
+    """Weights and inputs that do not fit are named, when a layer is made or called."""
+    up, down = weights(4, 128, 64), weights(4, 64, 64)
+    make = gq.torch.QuantizedExperts
+    raises(gq.Error, "activation: expected one of silu, .*'nope'", make, up, down, "nope")
+    raises(gq.Error, r"up: expected \[E, N, K\], found \[128, 64\]", make, up[0], down[0])
+    for wrong in down[:2], down[:, :, :32], down[:, :32], up:
+        raises(gq.Error, r"down: expected \[4, 64, 64\] where up", make, up, wrong)
+    raises(gq.Error, r"down: expected \[4, 64, 128\] where up", make, up, down, "relu2")
+    raises(gq.Error, "up_bias: expected .4, 128.", make, up, down, up_bias=down[:, 0])
+    raises(gq.Error, "down_bias: expected .4, 64.", make, up, down, down_bias=up[:, :, 0])
+    layer = make(up, down, format="mxfp8_e4m3")
+    x, index, weight = weights(1, 9, 64)[0], torch.zeros(9, 2).long(), torch.zeros(9, 2)
+    index, weight = index.to(WHERE), weight.to(WHERE)
+    for wrong in x[:5], x[:, :32], x[0], x[None]:
+        raises(gq.Error, r"hidden_states: expected .9, 64.", layer, wrong, index, weight)
+    raises(gq.Error, r"top_k_index: expected .5, 2., found .9, 2.", layer, x, index, weight[:5])
+    raises(gq.Error, "x: expected float32 .*, found float64", layer, x.double(), index, weight)
+    for other in dict(format="mxfp8_e5m2"), dict(format="mxfp8_e4m3", weighs_inputs=True):
+        raises(
+            gq.Error, "state_dict: expected that of a layer of mxfp8_e.*, found mxfp8_e4m3 None",
+            make(up, down, **other).load_state_dict, layer.state_dict(),
+        )  # fmt: skip
 
 
 if CUDA:
@@ -298,6 +334,41 @@ if transformers:
             for i in layers
             for e in ("experts", *shared)
         }
+
+    @test
+    def copies():
+        """Of a quantized model, in memory, in a file and by state_dict; experts that two
+        layers share stay one module."""
+        tokens = torch.randint(0, 128, (2, 9), device=WHERE)
+        for name in configurations():
+            with torch.no_grad():
+                quantized = model(name)
+                blocks = [b for b in quantized.modules() if hasattr(b, "experts")]
+                if name == "mixtral":
+                    blocks[0].experts = blocks[1].experts
+                gq.torch.quantize_(quantized, "mxfp8_e4m3")
+                if name == "mixtral":
+                    assert blocks[0].experts is blocks[1].experts
+                    assert type(blocks[0].experts) is gq.torch.QuantizedExperts
+                wanted = quantized(tokens).logits
+                file = io.BytesIO()
+                torch.save(quantized, file)
+                file.seek(0)
+                loaded = torch.load(file, weights_only=False)
+                other = copy.deepcopy(quantized)
+                for p in [*quantized.parameters(), *quantized.buffers()]:
+                    p.zero_()
+                assert torch.equal(loaded(tokens).logits, wanted), name
+                assert torch.equal(other(tokens).logits, wanted), name
+                blank = model(name)
+                for p in blank.parameters():
+                    p.zero_()
+                if name == "mixtral":
+                    blocks = [b for b in blank.modules() if hasattr(b, "experts")]
+                    blocks[0].experts = blocks[1].experts
+                gq.torch.quantize_(blank, "mxfp8_e4m3")
+                blank.load_state_dict(loaded.state_dict())
+                assert torch.equal(blank(tokens).logits, wanted), name
 
     @test
     def generation():
