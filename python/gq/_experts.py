@@ -156,7 +156,7 @@ class QuantizedExperts(torch.nn.Module):
         # Of the state_dict, for layers that are filled after they were on "meta".
         every = torch.arange(self.num_experts + 1, device=up.device)
         self.register_buffer("experts_and_end", every)
-        self._b_format = _weight_format(format)
+        self._b_format = weight_format(format)
         for name, w, bias in ("up", up, up_bias), ("down", down, down_bias):
             w, amax = w.detach().contiguous(), None
             if recipe == "te":
@@ -313,7 +313,8 @@ class QuantizedMLP(torch.nn.Module):
         return self.experts.grouped(rows.contiguous(), offsets).reshape(x.shape)
 
 
-def _weight_format(format):
+def weight_format(format: str) -> str:
+    """The format of weights that rows of a format are multiplied with."""
     return "fp8_e4m3_128x128" if format == "fp8_e4m3_1x128" else format
 
 

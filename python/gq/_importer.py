@@ -22,7 +22,7 @@ import torch
 from torch.fx.passes.tools_common import legalize_graph
 
 from . import _formats, _functions, graph, producers
-from ._experts import _check, _hidden, _weight_format
+from ._experts import _check, _hidden, weight_format
 from ._library import invalid_argument
 
 _FLOATS = (torch.float32, torch.bfloat16, torch.float16)
@@ -675,7 +675,7 @@ class _Builder:
         groups, n, k = _shape(base)
         if not transposed:
             n, k = k, n
-        f = _formats.find(_weight_format(self.format))
+        f = _formats.find(weight_format(self.format))
         if k % f.block_columns:
             _refuse(
                 m, f"K is {k}, no multiple of {f.block_columns}, the block of {f.name}"
@@ -778,7 +778,7 @@ class _Builder:
         self.graph._zeroes = m in layer.zeroed
         y = _functions.grouped_mm(
             self.quantized[key], codes, b_scales=scales,
-            b_format=_weight_format(self.format), row_scales=factors,
+            b_format=weight_format(self.format), row_scales=factors,
             out_dtype=_value(m).dtype,
         )  # fmt: skip
         self.graph._zeroes = False
@@ -794,7 +794,7 @@ class _Builder:
             for _, function, inputs in self.inputs.values():
                 arguments.append(program.call_function(function, inputs))
             for base, transposed in self.weights:
-                format = _weight_format(self.format)
+                format = weight_format(self.format)
                 if base.op == "get_attr":
                     w = operator.attrgetter(base.target)(self.module)
                     weights.append(_quantized(w, transposed, format))

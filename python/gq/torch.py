@@ -27,7 +27,7 @@ import torch
 
 from . import _arrays, _formats, _functions
 from ._call import Planner
-from ._experts import QuantizedExperts, QuantizedMLP, quantize_
+from ._experts import QuantizedExperts, QuantizedMLP, quantize_, weight_format
 from ._importer import backend, from_exported_program
 from ._functions import Direction
 from .layout import up
@@ -586,17 +586,26 @@ def _(x, offsets, format):
     return torch.empty_like(x)
 
 
-_fake_quantize.register_autograd(
-    # Straight through: as if nothing had been rounded.
-    lambda context, gradient: (gradient, None, None)
-)
+def _keep_offsets(ctx, inputs, output):
+    ctx.save_for_backward(inputs[1])
+
+
+def _straight_through(ctx, gradient):
+    """As if nothing had been rounded; rows in no group are zero whatever x is."""
+    (offsets,) = ctx.saved_tensors
+    rows = torch.arange(gradient.shape[0], device=gradient.device)
+    outside = (rows < offsets[0]) | (rows >= offsets[-1])
+    return gradient.masked_fill(outside[:, None], 0), None, None
+
+
+_fake_quantize.register_autograd(_straight_through, setup_context=_keep_offsets)
 
 
 def fake_quantize(x: torch.Tensor, offsets: torch.Tensor, format: str = "nvfp4") -> torch.Tensor:
     """What is left of x after quantization, the operator gq::fake_quantize.
 
     Its gradient is that of the identity (straight-through). Rows in no group are
-    zero.
+    zero, and so is their gradient.
 
     Args:
       x: [M, K] float32, bfloat16 or float16.
@@ -640,7 +649,7 @@ class _GroupedLinear(torch.autograd.Function):
     @staticmethod
     def forward(context, x, w, offsets, format, w_format):
         f = _formats.find(w_format, "w_format")
-        q = grouped_block_quantize(x, offsets, format, columnwise=True)
+        q = grouped_block_quantize(x.contiguous(), offsets, format, columnwise=True)
         data, scales, across, scales_across = _quantized_weights(w, f)
         context.save_for_backward(
             q.columnwise_data, q.columnwise_scales, across, scales_across, offsets
@@ -706,8 +715,12 @@ def grouped_linear(
             f"w: expected [G, N, K], found shape {list(w.shape)}"
         )
     f = _formats.find(format)
+    if f.block_rows > 1:
+        raise _functions.invalid_argument(
+            f"format: expected one whose blocks have one row, found {format!r}"
+        )
     if w_format is None:
-        w_format = "fp8_e4m3_128x128" if format == "fp8_e4m3_1x128" else format
+        w_format = weight_format(format)
     multiple = max(f.block_columns, _formats.find(w_format, "w_format").block_columns, 32)
     if w.shape[1] % multiple or w.shape[2] % multiple:
         raise _functions.invalid_argument(

@@ -182,6 +182,15 @@ def gradient():
     g = torch.randn_like(y)
     y.backward(g)
     assert torch.equal(x.grad, g)
+    # Rows before, between and after the groups.
+    x.grad = None
+    offsets = torch.tensor([3, 50, 50, 100], dtype=torch.int32, device=WHERE)
+    y = gq.torch.fake_quantize(x, offsets)
+    (y * g).sum().backward()
+    inside = slice(3, 100)
+    assert torch.equal(x.grad[inside], g[inside]) and y[inside].any()
+    for rows in slice(0, 3), slice(100, None):
+        assert not y[rows].any() and not x.grad[rows].any()
 
 
 @test
@@ -383,6 +392,12 @@ def linear_gradients():
     raises(gq.Error, "w: expected N and K that are multiples of 32", gq.torch.grouped_linear,
            x, w[:, :100], offsets)  # fmt: skip
     raises(gq.Error, "w: expected .G, N, K.", gq.torch.grouped_linear, x, w[0], offsets)
+    for fmt in "fp8_e4m3_128x128", "fp8_e5m2_128x128":
+        raises(gq.Error, "format: expected one whose blocks have one row",
+               gq.torch.grouped_linear, x, w, offsets, fmt)  # fmt: skip
+    across = x.detach().t().contiguous().t()
+    with torch.no_grad():
+        assert torch.equal(*(gq.torch.grouped_linear(t, w, offsets) for t in (x, across)))
 
 
 @test
