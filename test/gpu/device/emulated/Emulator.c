@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emulator.h"
+#include "Fiber.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 enum {
   MAX_THREADS = 1024,
@@ -21,7 +21,6 @@ enum {
   MAX_NAMED = 16,
   MAX_OWNED = 1 << 14,
   SHARED = 227 << 10,
-  STACK = 256 << 10,
 };
 
 /// Those who wait for each other: a warp or the CTA.
@@ -57,8 +56,7 @@ typedef struct OwnedCopy {
 _Static_assert(sizeof(Barrier) == 8, "the size of the GPU's");
 
 typedef struct Thread {
-  ucontext_t context;
-  char *stack;
+  Fiber fiber;
   bool done;
   /// What it waits for: that the meeting's round is no longer this one.
   Meeting *meeting;
@@ -80,7 +78,6 @@ static OwnedCopy owned[MAX_OWNED];
 static uint32_t numOwned;
 static Meeting warps[MAX_THREADS / EMULATOR_WARP], cta, named[MAX_NAMED];
 static _Alignas(1024) uint8_t shared[SHARED];
-static ucontext_t scheduler;
 static uint32_t current, numThreads, ctaNumber, numCtas, randomState = 1;
 static void (*threadBody)(void *);
 static void *threadContext;
@@ -113,7 +110,7 @@ static void meet(Meeting *meeting, char kind) {
     meeting->arrived = 0;
     ++meeting->round;
   }
-  swapcontext(&thread->context, &scheduler);
+  fiberYield(&thread->fiber);
 }
 
 void emulatorBarrier(void) { meet(&cta, '|'); }
@@ -234,7 +231,7 @@ void emulatorBarrierWait(void *barrier, uint32_t parity) {
   Thread *thread = &threads[current];
   thread->barrier = barrierAt(barrier);
   thread->parity = parity;
-  swapcontext(&thread->context, &scheduler);
+  fiberYield(&thread->fiber);
   thread->barrier = NULL;
 }
 
@@ -265,11 +262,16 @@ void emulatorWaitForProducts(uint32_t groups) {
   thread->numProducts = left;
 }
 
+/// One CTA after the other.
 static void threadMain(void) {
-  threadBody(threadContext);
-  if (threads[current].numCopies || threads[current].numProducts)
-    emulatorFail("copies or products that nobody waited for");
-  threads[current].done = true;
+  for (;;) {
+    threadBody(threadContext);
+    Thread *thread = &threads[current];
+    if (thread->numCopies || thread->numProducts)
+      emulatorFail("copies or products that nobody waited for");
+    thread->done = true;
+    fiberYield(&thread->fiber);
+  }
 }
 
 static bool canRun(const Thread *thread) {
@@ -284,16 +286,9 @@ static void runCta(void) {
   memset(shared, 0xff, sizeof(shared)); // NaN
   for (uint32_t i = 0; i < numThreads; ++i) {
     Thread *thread = &threads[i];
-    if (!thread->stack && !(thread->stack = malloc(STACK)))
-      emulatorFail("out of memory");
     thread->done = false;
     thread->meeting = NULL;
     thread->barrier = NULL;
-    getcontext(&thread->context);
-    thread->context.uc_stack.ss_sp = thread->stack;
-    thread->context.uc_stack.ss_size = STACK;
-    thread->context.uc_link = &scheduler;
-    makecontext(&thread->context, threadMain, 0);
     warps[i / EMULATOR_WARP] = (Meeting){.size = EMULATOR_WARP};
   }
   numOwned = 0;
@@ -309,7 +304,8 @@ static void runCta(void) {
       if (!canRun(&threads[current]))
         continue;
       ++ran;
-      swapcontext(&scheduler, &threads[current].context);
+      if (!fiberResume(&threads[current].fiber, threadMain))
+        emulatorFail("out of memory");
     }
     if (left == 0 && numOwned)
       emulatorFail("copies that nobody waited for");
