@@ -21,49 +21,52 @@ _LARGEST = 6 * 448
 # ---------------------------------------------------------------------------
 
 
-def _quantize(x, offsets, format, recipe, row_scales, weight_amax, **options):
-    """The rows of x, and the factors of their product with weights by name."""
+def quantize_rows(x, offsets, format, recipe, scale_layout=None, **options):
+    """The rows of x, and with "te" the amax of each."""
     if recipe != "te":
-        q = _functions.grouped_block_quantize(
-            x, offsets, format, recipe=recipe, **options
-        )
-        return q, {"row_scales": row_scales}
+        options["recipe"] = recipe
+        return _functions.grouped_block_quantize(
+            x, offsets, format, scale_layout=scale_layout, **options
+        ), None
     amax = _functions.grouped_amax(x, offsets, amax=False, row_amax=True, **options)
-    q = _functions.grouped_block_quantize(
-        x, offsets, format, outer_amax=amax, rowwise=_functions.Direction(outer="row"),
-        **options,
-    )  # fmt: skip
-    factors = amax * (1 / _LARGEST)
+    return _functions.grouped_block_quantize(
+        x, offsets, format, scale_layout=scale_layout, outer_amax=amax,
+        rowwise=_functions.Direction(outer="row"), **options,
+    ), amax  # fmt: skip
+
+
+def _factors(row_amax, row_scales, weight_amax):
+    """The factors of a product of rows with weights by name."""
+    if row_amax is None:
+        return {"row_scales": row_scales}
+    factors = row_amax * (1 / _LARGEST)
     if row_scales is not None:
         factors = factors * row_scales
-    return q, {"row_scales": factors, "alpha": weight_amax * (1 / _LARGEST)}
+    return {"row_scales": factors, "alpha": weight_amax * (1 / _LARGEST)}
 
 
-def _run(
-    x, row_indices, offsets, up, up_scales, up_amax, up_bias, down, down_scales,
+def _feed_forward(
+    dtype, q, row_amax, offsets, up, up_scales, up_amax, up_bias, down, down_scales,
     down_amax, down_bias, up_row_scales, down_row_scales, format, b_format, recipe,
     activation,
 ):  # fmt: skip
-    q, factors = _quantize(
-        x, offsets, format, recipe, up_row_scales, up_amax, row_indices=row_indices
-    )
+    """The experts on quantized rows; the result is of `dtype`."""
     h = _functions.grouped_mm(
-        q, up, b_scales=up_scales, b_format=b_format, bias=up_bias, out_dtype=x.dtype,
-        **factors,
+        q, up, b_scales=up_scales, b_format=b_format, bias=up_bias, out_dtype=dtype,
+        **_factors(row_amax, up_row_scales, up_amax),
     )  # fmt: skip
-    q, factors = _quantize(
-        h, offsets, format, recipe, down_row_scales, down_amax, producer=activation
-    )
-    y = torch.zeros(h.shape[0], down.shape[1], dtype=x.dtype, device=x.device)
+    q, row_amax = quantize_rows(h, offsets, format, recipe, producer=activation)
+    y = torch.zeros(h.shape[0], down.shape[1], dtype=dtype, device=h.device)
     return _functions.grouped_mm(
-        q,
-        down,
-        b_scales=down_scales,
-        b_format=b_format,
-        bias=down_bias,
-        out=y,
-        **factors,
-    )
+        q, down, b_scales=down_scales, b_format=b_format, bias=down_bias, out=y,
+        **_factors(row_amax, down_row_scales, down_amax),
+    )  # fmt: skip
+
+
+def _run(x, row_indices, offsets, *rest):
+    format, _, recipe, _ = rest[-4:]
+    q, row_amax = quantize_rows(x, offsets, format, recipe, row_indices=row_indices)
+    return _feed_forward(x.dtype, q, row_amax, offsets, *rest)
 
 
 _op = torch.library.custom_op(
@@ -218,12 +221,41 @@ class QuantizedExperts(torch.nn.Module):
           [M, K] of the type of x; rows of no expert are zero.
         """
 
+        weights = self._operands(up_row_scales, down_row_scales)
+        return _op(x, row_indices, offsets, *weights)
+
+    def of_rows(
+        self,
+        q: _functions.Quantized,
+        dtype: torch.dtype,
+        *,
+        row_amax: torch.Tensor | None = None,
+        up_row_scales: torch.Tensor | None = None,
+        down_row_scales: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """The experts on rows that are sorted and quantized already; not an operator.
+
+        Args:
+          q: [M, K] in the layer's format, with the rows of each expert as offsets.
+          dtype: float32, bfloat16 or float16, of the result.
+          row_amax: [M] float32, of the recipe "te".
+          up_row_scales, down_row_scales: as of grouped().
+
+        Returns:
+          [M, K] of dtype; rows of no expert are zero.
+        """
+        weights = self._operands(up_row_scales, down_row_scales)
+        return _feed_forward(dtype, q, row_amax, q.offsets, *weights)
+
+    def _operands(self, up_row_scales, down_row_scales):
+        """The operands of gq::expert_ffn after the rows."""
+
         def typed(name, dtype):
             t = getattr(self, name)
             return None if t is None else t.view(dtype)
 
-        return _op(
-            x, row_indices, offsets, self.up, typed("up_scales", self._scale_type),
+        return (
+            self.up, typed("up_scales", self._scale_type),
             typed("up_amax", torch.float32), self.up_bias, self.down,
             typed("down_scales", self._scale_type), typed("down_amax", torch.float32),
             self.down_bias, up_row_scales, down_row_scales, self.format, self._b_format,
