@@ -9,6 +9,8 @@ one for each GPU. Needs torch and gq; without torch it exits with 77.
 import contextlib
 import datetime
 import os
+import pathlib
+import subprocess
 import sys
 import tempfile
 import time
@@ -575,6 +577,24 @@ def arguments():
     raises(wrong, "weights: expected", gd.combine, rows, routing, w[0])
     raises(wrong, "chunks: expected", gd.ExpertParallel, experts, chunks=0)
     raises(wrong, "facts: expected", gd.agree, **{f"a{i}": i for i in range(16)})
+
+
+@test
+def example():
+    """examples/expert_parallel.py finds its own bytes right, and prints its table."""
+    # Beside test/, or in a bundle beside this folder.
+    folders = pathlib.Path(__file__).resolve().parents[1:3]
+    programs = [f / "examples" / "expert_parallel.py" for f in folders]
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "torch.distributed.run", "--standalone",
+            f"--nproc-per-node={SIZE}", *[p for p in programs if p.exists()], "--small",
+            "--tokens=40", "--repeat=1",
+        ],
+        capture_output=True, text=True, timeout=PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "| DeepSeek-V3 | " in done.stdout.splitlines()[-1], done.stdout
 
 
 if __name__ == "__main__":
