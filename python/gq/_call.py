@@ -435,7 +435,7 @@ class Planner:
     def _spec(self, kind, options, arrays, names, labels):
         """The descriptions of arguments by name, the Spec and the device."""
         given = {
-            n: _describe(kind, a, labels.get(n, n))
+            n: describe(kind, a, labels.get(n, n))
             for n, a in zip(names, arrays)
             if a is not None
         }
@@ -552,7 +552,8 @@ def _as_one_kind(arrays, names, stream):
     ]
 
 
-def _describe(kind, array, name):
+def describe(kind, array, name):
+    """The Description of an array of this kind, which an error calls by its name."""
     try:
         return kind.describe(array)
     except Error as error:
@@ -593,7 +594,7 @@ def check_out(kind, out, outputs, device, name_of):
     shapes = []
     for i, (a, o) in enumerate(zip(out, outputs)):
         name = name_of(i, len(out), o.use.name)
-        d = _describe(kind, a, name)
+        d = describe(kind, a, name)
         if d.device != device:
             raise invalid_argument(
                 f"{name}: expected {_where(device)}, found {_where(d.device)}"

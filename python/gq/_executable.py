@@ -91,8 +91,8 @@ class Executable:
         """Runs the public function `entry` (None: the only one) on `arrays`.
 
         Args:
-          *arrays: one NumPy array, NumPy scalar or object with __dlpack__ on
-            the CPU for each argument, of its shape and dtype, row-major and
+          *arrays: one NumPy array, NumPy scalar, tensor of torch or object with
+            __dlpack__ on the CPU for each argument, of its shape and dtype, row-major and
             contiguous; a scalar argument is an array of rank 0. bf16 is
             ml_dtypes.bfloat16 or uint16; f8 is the ml_dtypes type, uint8 or
             int8; f4 of shape [..., K] is uint8 or int8 of shape [..., K/2],
@@ -111,8 +111,9 @@ class Executable:
           view of the argument's memory and keeps the argument alive. A fresh
           one owns its memory. i8, packed f4 included, comes as uint8; bf16 and
           f8 as the ml_dtypes type, or as uint16 and uint8 without ml_dtypes.
-          For "cuda" a result that was written into an argument is that argument,
-          and a new one per tensor of torch, if one was passed, or else an Array.
+          If a tensor of torch was passed, and for "cuda", a result that was
+          written into an argument is that argument, and a fresh one is a tensor
+          of torch, or an Array where none was passed.
 
         Raises:
           Error: INVALID_ARGUMENT if the arrays do not fit the function, or one
@@ -126,83 +127,67 @@ class Executable:
           TypeError: something is not an array at all.
         """
         c = signature(self._handle, entry)
-        if self._target == "cuda":
-            return self._invoke_on_device(c, arrays, stream)
-        sources = c.sources[: c.num_results]
-        borrowed = [
-            _tensors.borrow(
-                array, i, i in sources or (i < c.num_inputs and c.written[i])
-            )
-            for i, array in enumerate(arrays)
-        ]
-        inputs = [ctypes.pointer(tensor) for tensor, _ in borrowed]
+        if stream is not None:
+            stream = _arrays.stream_handle(stream)
+        on_device = self._target == "cuda"
+        borrowed, device, torch = [], None, None
+        for i, array in enumerate(arrays):
+            is_scalar = i < c.num_inputs and c.inputs[i].rank < 0
+            if on_device and not is_scalar:
+                tensor, kept, where = _tensors.borrow_on_device(array, i, stream)
+                device = device or where
+            else:
+                written = i in c.sources[: c.num_results] or (
+                    i < c.num_inputs and c.written[i]
+                )
+                tensor, kept = _tensors.borrow(array, i, written)
+            borrowed.append((tensor, kept))
+            kind = _arrays.kind_of(array)
+            torch = kind if isinstance(kind, _arrays.Torch) else torch
+        inputs = [tensor for tensor, _ in borrowed]
+        if not on_device:
+            outputs = self._run(c, inputs)
+        else:
+            if device is None or device[0] != _arrays.CUDA:
+                device = _arrays.CUDA, _arrays.current_device()
+            elif stream is None and torch is not None:
+                stream = torch.stream(device)
+            with _arrays.on_device(device[1]):
+                if stream is not None:
+                    lib.gqSetStream(stream)
+                outputs = self._run(c, inputs)
+        sources = [None if s < 0 else s for s in c.sources[: c.num_results]]
+        if on_device or torch is not None:
+            results = _as_arguments(outputs, sources, arrays, torch)
+        else:
+            # All of them get an owner before anything can fail.
+            owners = [
+                _tensors.Owner(managed, None if s is None else (arrays[s], borrowed[s]))
+                for managed, s in zip(outputs, sources)
+            ]
+            results = [
+                owner.array(_tensors.result_dtype(c.results[i].type))
+                for i, owner in enumerate(owners)
+            ]
+        if len(results) > 1:
+            return tuple(results)
+        return results[0] if results else None
+
+    def _run(self, c, inputs):
+        """The DLManagedTensors of the results."""
         outputs = (ctypes.POINTER(DLManagedTensor) * c.num_results)()
+        pointers = [ctypes.pointer(tensor) for tensor in inputs]
         check(
             lib.gqInvoke(
                 self._handle,
                 c.name,
-                (ctypes.POINTER(DLTensor) * len(inputs))(*inputs),
+                (ctypes.POINTER(DLTensor) * len(inputs))(*pointers),
                 len(inputs),
                 outputs,
                 len(outputs),
             )
         )
-        # All of them get an owner before anything can fail.
-        owners = [
-            _tensors.Owner(managed, None if s < 0 else (arrays[s], borrowed[s]))
-            for managed, s in zip(outputs, sources)
-        ]
-        results = tuple(
-            owner.array(_tensors.result_dtype(c.results[i].type))
-            for i, owner in enumerate(owners)
-        )
-        if len(results) > 1:
-            return results
-        return results[0] if results else None
-
-    def _invoke_on_device(self, c, arrays, stream):
-        if stream is not None:
-            stream = _arrays.stream_handle(stream)
-        borrowed, device, torch = [], None, None
-        for i, array in enumerate(arrays):
-            if i < c.num_inputs and c.inputs[i].rank < 0:
-                borrowed.append(_tensors.borrow(array, i, False))
-                continue
-            tensor, kept, where = _tensors.borrow_on_device(array, i, stream)
-            borrowed.append((tensor, kept))
-            device = where if device is None else device
-            if isinstance(_arrays.kind_of(array), _arrays.Torch):
-                torch = _arrays.kind_of(array)
-        outputs = (ctypes.POINTER(DLManagedTensor) * c.num_results)()
-        inputs = [ctypes.pointer(tensor) for tensor, _ in borrowed]
-        if stream is None and torch is not None and device[0] == _arrays.CUDA:
-            stream = torch.stream(device)
-        if device is None or device[0] != _arrays.CUDA:
-            device = _arrays.CUDA, _arrays.current_device()
-        with _arrays.on_device(device[1]):
-            if stream is not None:
-                lib.gqSetStream(stream)
-            check(
-                lib.gqInvoke(
-                    self._handle,
-                    c.name,
-                    (ctypes.POINTER(DLTensor) * len(inputs))(*inputs),
-                    len(inputs),
-                    outputs,
-                    len(outputs),
-                )
-            )
-        results = []
-        for managed, source in zip(outputs, c.sources[: c.num_results]):
-            if source >= 0:
-                managed.contents.deleter(managed)
-                results.append(arrays[source])
-            else:
-                array = _arrays.from_managed(managed)
-                results.append(array if torch is None else torch.from_array(array))
-        if len(results) > 1:
-            return tuple(results)
-        return results[0] if results else None
+        return outputs
 
     def signature(self, entry=None):
         """The Signature of the public function `entry` (None: the only one).
@@ -219,6 +204,23 @@ class Executable:
             tuple(None if s < 0 else s for s in c.sources[: c.num_results]),
             tuple(c.written[: c.num_inputs]),
         )
+
+
+def _as_arguments(outputs, sources, arguments, torch):
+    """The argument that each result was written into, or a new array: a tensor of torch,
+    unless that is None."""
+    made = [
+        _arrays.from_managed(managed) if source is None else None
+        for managed, source in zip(outputs, sources)
+    ]
+    results = []
+    for managed, source, array in zip(outputs, sources, made):
+        if source is not None:
+            managed.contents.deleter(managed)
+            results.append(arguments[source])
+        else:
+            results.append(array if torch is None else torch.from_array(array))
+    return results
 
 
 def compile(

@@ -51,6 +51,7 @@ ELEMENTS = (
 BY_MLIR = {e.mlir: e for e in ELEMENTS}
 
 
+@functools.cache
 def elements_of(name: str) -> tuple[str, ...]:
     """What an array of the dtype called `name` can be: names in MLIR."""
     return tuple(

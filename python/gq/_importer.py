@@ -548,19 +548,7 @@ class GraphModule(torch.nn.Module):
         for w in self._weights:
             arguments += w(next(rest)) if isinstance(w, _Weights) else w
         results = self.graph(*arguments)
-        results = results if isinstance(results, tuple) else (results,)
-        return tuple(_tensor(r) for r in results)
-
-
-def _tensor(result):
-    """A result of a graph as a tensor: on the CPU it is an array of NumPy."""
-    if isinstance(result, torch.Tensor):
-        return result
-    if result.dtype.itemsize == 2 and result.dtype.name != "float16":
-        import numpy as np
-
-        return torch.from_numpy(result.view(np.int16)).view(torch.bfloat16)
-    return torch.from_numpy(result)
+        return results if isinstance(results, tuple) else (results,)
 
 
 class _Builder:

@@ -4,59 +4,27 @@
 
 import ctypes
 import weakref
-from typing import Any
 
 import numpy as np
 
 from . import _arrays, _formats
 from ._library import DLManagedTensor, DLTensor, Error, invalid_argument
 
-ml_dtypes: Any
-try:
-    import ml_dtypes
-except ImportError:
-    ml_dtypes = None
-
 _CPU = 1  # kDLCPU
-
-# The gqElementType enumerators: how MLIR names them, the NumPy dtype of a
-# result, and the dtype if ml_dtypes is missing.
-_TYPES = [
-    ("i1", "bool", None),
-    ("i8", "uint8", None),
-    ("i16", "int16", None),
-    ("i32", "int32", None),
-    ("i64", "int64", None),
-    ("f16", "float16", None),
-    ("bf16", "bfloat16", "uint16"),
-    ("f32", "float32", None),
-    ("f64", "float64", None),
-    ("f8E4M3FN", "float8_e4m3fn", "uint8"),
-    ("f8E5M2", "float8_e5m2", "uint8"),
-    ("f8E8M0FNU", "float8_e8m0fnu", "uint8"),
-]
 
 # DLDataTypeCode by the name of a NumPy dtype, where its kind does not say it.
 _KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}
-_CODES = {
-    "bfloat16": 4,
-    "float8_e4m3fn": 10,
-    "float8_e5m2": 12,
-    "float8_e8m0fnu": 14,
-}
+_CODES = {e.numpy: e.dlpack[0] for e in _formats.ELEMENTS if e.plain}
 
 
 def type_name(element_type):
     """The MLIR name of a gqElementType."""
-    return _TYPES[element_type][0]
+    return _formats.ELEMENTS[element_type].mlir
 
 
 def result_dtype(element_type):
     """The NumPy dtype in which a gqElementType is returned."""
-    _, name, plain = _TYPES[element_type]
-    if plain is None:
-        return np.dtype(name)
-    return np.dtype(getattr(ml_dtypes, name) if ml_dtypes else plain)
+    return _arrays.NumPy.dtype(type_name(element_type))
 
 
 def _type_code(dtype):
@@ -93,19 +61,19 @@ def _from_numpy(array, index, written):
     )
 
 
-def _from_dlpack(array, index):
-    """The tensor inside the capsule, and the capsule, which owns it."""
-    device, _ = array.__dlpack_device__()
+def _check_device(device, index):
     if device != _CPU:
         raise invalid_argument(
             f"argument {index}: expected a tensor on the CPU, found DLPack device"
             f" type {int(device)}"
         )
+
+
+def _from_dlpack(array, index):
+    """The tensor inside the capsule, and the capsule, which owns it."""
+    _check_device(array.__dlpack_device__()[0], index)
     capsule = array.__dlpack__()
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype = ctypes.c_void_p
-    get.argtypes = ctypes.py_object, ctypes.c_char_p
-    pointer = get(capsule, b"dltensor")
+    pointer = _arrays._capsule_pointer(capsule, b"dltensor")
     return DLManagedTensor.from_address(pointer).dl_tensor, capsule
 
 
@@ -117,6 +85,11 @@ def borrow(array, index, written):
     if isinstance(array, (np.ndarray, np.generic)):
         array = np.asarray(array)
         return _from_numpy(array, index, written), array
+    if isinstance(_arrays.kind_of(array), _arrays.Torch):
+        # Not by DLPack, which refuses what has gradients and some types.
+        tensor, kept, (device, _) = borrow_on_device(array, index, None)
+        _check_device(device, index)
+        return tensor, kept
     if hasattr(array, "__dlpack__"):
         return _from_dlpack(array, index)
     raise TypeError(

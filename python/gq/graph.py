@@ -32,7 +32,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import _arrays, _formats, producers
-from ._call import FLOATS, INDICES, Recorded, check_out, executable
+from ._call import FLOATS, INDICES, Recorded, check_out, describe, executable
+from ._executable import Executable
 from ._library import Error, invalid_argument
 
 __all__ = ["Dim", "Graph", "Tensor", "index", "main", "map", "split", "sum_rows"]
@@ -283,6 +284,8 @@ class Graph:
         self._equal: list[tuple[Any, Any]] = []
         self._count = 0
         self._is_complete = False
+        # What was compiled, by device.
+        self._executables: dict[tuple[int, int], Executable] = {}
         # Whether rows that an op does not write are zero instead of anything.
         self._zeroes = False
 
@@ -566,22 +569,24 @@ class Graph:
             raise invalid_argument(
                 "the graph is not complete: its `with` has not ended"
             )
-        return executable(self._text(True), device)
+        if device not in self._executables:
+            self._executables[device] = executable(self._text(True), device)
+        return self._executables[device]
 
     def __call__(self, *arrays, stream=None):
         """Runs the graph on arrays for its inputs; see Executable.invoke().
 
         They are of NumPy, of torch or have __dlpack__; where the first one is decides
-        the target.
+        the target. Tensors of torch give such.
 
         Raises:
           Error: as Executable.invoke(); INVALID_ARGUMENT also if extents of one name
             differ.
         """
         device = (_arrays.CPU, 0)
-        if arrays and hasattr(arrays[0], "__dlpack_device__"):
-            kind, number = (int(d) for d in arrays[0].__dlpack_device__())
-            device = (kind, number) if kind == _arrays.CUDA else device
+        if arrays and self._inputs:
+            found = _device_of(arrays[0], _shown(self._inputs[0]))
+            device = found if found[0] == _arrays.CUDA else device
         module = self._compiled(device)
         self._check_extents(arrays)
         try:
@@ -589,6 +594,16 @@ class Graph:
         except Error as error:
             names = [_shown(t) for t in self._inputs]
             raise error.renamed(names) from None
+
+
+def _device_of(array, name):
+    """The device of an array, the CPU's of what is none."""
+    kind = _arrays.kind_of(array)
+    if kind is not None:
+        return describe(kind, array, name).device
+    if hasattr(array, "__dlpack_device__"):
+        return tuple(int(d) for d in array.__dlpack_device__())
+    return _arrays.CPU, 0
 
 
 # ---------------------------------------------------------------------------

@@ -130,8 +130,7 @@ def silu_and_mul():
 
 @test
 def recorded_graph():
-    """A graph of two ops and element-wise work: the bytes of the functions. On a
-    device results are tensors."""
+    """A graph of two ops and element-wise work: the bytes of the functions."""
     with gq.Graph() as g:
         x, offsets = g.input("x", ["M", 256], "float32"), g.input("offsets", [4], "int32")
         q = gq.grouped_block_quantize(gq.graph.map("relu", x * 2), offsets, "mxfp8_e4m3")
@@ -141,12 +140,45 @@ def recorded_graph():
     q = gq.grouped_block_quantize((x * 2).relu(), offsets, "mxfp8_e4m3")
     wanted = [stored(q.data), stored(gq.grouped_dequantize(q, out_dtype="float32"))]
     found = g(x, offsets)
-    if CUDA:
-        assert all(isinstance(t, torch.Tensor) and t.device == x.device for t in found)
-        found = [stored(t) for t in found]
+    assert all(isinstance(t, torch.Tensor) and t.device == x.device for t in found)
     for a, b in zip(found, wanted, strict=True):
-        assert (a.view(b.dtype) == b).all()
+        assert (stored(a) == b).all()
     raises(gq.Error, "offsets: expected int32 .4., found int64", g, x, offsets.long())
+
+
+@test
+def executables():
+    """Modules and graphs take tensors and return tensors, of each type; what was written
+    into an argument is that argument."""
+    kinds = {**DTYPES, "i8": torch.uint8, "i1": torch.bool, "i32": torch.int32}
+    for element, dtype in kinds.items():
+        types = f"tensor<?x2x{element}>"
+        module = gq.compile(
+            f"""func.func @main(%x: {types}, %out: {types}, %n: index) -> ({types}, {types}) {{
+              %c0 = arith.constant 0 : index
+              %d = tensor.dim %x, %c0 : {types}
+              %empty = tensor.empty(%d) : {types}
+              %fresh = linalg.copy ins(%x : {types}) outs(%empty : {types}) -> {types}
+              %written = linalg.copy ins(%x : {types}) outs(%out : {types}) -> {types}
+              return %fresh, %written : {types}, {types} }}""",
+            target=WHERE,
+        )  # fmt: skip
+        for rows in 3, 0:
+            x = torch.randint(0, 2, (rows, 2), device=WHERE).to(torch.uint8)
+            x = x.repeat(1, dtype.itemsize).view(dtype)
+            out = torch.zeros(rows, 2 * dtype.itemsize, dtype=torch.uint8, device=WHERE)
+            out = out.view(dtype)
+            fresh, written = module(x, out, np.int64(0))
+            assert written is out and fresh.device == x.device
+            for t in fresh, written:
+                assert t.dtype == dtype and (stored(t) == stored(x)).all()
+    # Of what has a gradient, the numbers.
+    x = torch.randn(4, 64, device=WHERE, requires_grad=True)
+    with gq.Graph() as g:
+        g.output(g.input("x", ["M", 64], torch.float32) * 2)
+    assert torch.equal(g(x), x.detach() * 2)
+    raises(gq.Error, "x: expected row-major", g, torch.zeros(64, 4, device=WHERE).t())
+    raises(gq.Error, "x: .*device meta", g, x.to("meta"))
 
 
 @test
