@@ -23,7 +23,7 @@ from torch.fx.passes.tools_common import legalize_graph
 
 from . import _formats, _functions, graph, producers
 from ._experts import _check, _hidden, weight_format
-from ._library import invalid_argument
+from ._library import Error, invalid_argument
 
 _FLOATS = (torch.float32, torch.bfloat16, torch.float16)
 
@@ -72,10 +72,12 @@ def _where(node):
     frames = re.findall(
         r'File "(.*)", line (\d+), in .*\n\s*(.*)', node.meta.get("stack_trace") or ""
     )
-    if not frames:
-        return "an unknown line"
-    path, line, code = frames[-1]
-    return f"{path}:{line}: {code.strip()}"
+    if frames:
+        path, line, code = frames[-1]
+        return f"{path}:{line}: {code.strip()}"
+    # torch knows lines of files alone.
+    modules = [name for _, name in (node.meta.get("nn_module_stack") or {}).values()]
+    return f"an unknown line of {modules[-1]}" if modules else "an unknown line"
 
 
 def _refuse(node, reason):
@@ -105,6 +107,21 @@ def _scaled(function):
     return make
 
 
+def _reversed_sub(node):
+    alpha = _argument(node, "alpha", 1)
+    return lambda a, b: b - a * alpha
+
+
+def _clamp(node):
+    least, most = _argument(node, "min"), _argument(node, "max")
+
+    def clamp(a):
+        a = a if least is None else producers.maximum(a, least)
+        return a if most is None else producers.minimum(a, most)
+
+    return clamp
+
+
 #: Element-wise operators: a function of the node, which gives one of values.
 _ELEMENTWISE = {
     "silu": lambda n: producers.silu,
@@ -113,6 +130,7 @@ _ELEMENTWISE = {
     "sigmoid": lambda n: producers.sigmoid,
     "tanh": lambda n: producers.tanh,
     "exp": lambda n: producers.exp,
+    "erf": lambda n: producers.erf,
     "sqrt": lambda n: producers.sqrt,
     "neg": lambda n: operator.neg,
     "abs": lambda n: operator.abs,
@@ -120,6 +138,11 @@ _ELEMENTWISE = {
     "div": lambda n: operator.truediv,
     "add": _scaled(operator.add),
     "sub": _scaled(operator.sub),
+    "rsub": _reversed_sub,
+    "reciprocal": lambda n: lambda a: 1 / a,
+    "square": lambda n: lambda a: a * a,
+    "pow": lambda n: lambda a, b: a ** int(b),
+    "clamp": _clamp,
     "maximum": lambda n: producers.maximum,
     "minimum": lambda n: producers.minimum,
 }
@@ -146,17 +169,28 @@ def _is_elementwise(node):
         return False
     if _name(node) == "div" and _argument(node, "rounding_mode") is not None:
         return False
+    if _name(node) == "pow" and _argument(node, "exponent") not in range(1, 9):
+        return False
     first = node.args[0]
     if not isinstance(first, torch.fx.Node) or _shape(first) != _shape(node):
         return False
     if _value(first).dtype != _value(node).dtype:
         return False
     shape = _shape(node)
+    numbers = (int, float, type(None)) if _name(node) == "clamp" else (int, float)
     return all(
-        isinstance(a, (int, float))
+        isinstance(a, numbers)
         or (_is_float(a) and _shape(a) in (shape, shape[-1:], ()))
         for a in node.args[1:2]
     )
+
+
+def _is_cast(node):
+    """Whether it converts floats to wider or narrower ones."""
+    if _name(node) not in ("_to_copy", "to") or not _is_float(node):
+        return False
+    source = node.args[0]
+    return _is_float(source) and _value(source).itemsize != _value(node).itemsize
 
 
 def _part(node):
@@ -170,18 +204,26 @@ def _part(node):
     if _name(node) == "slice" and _is_float(node):
         base, whole, width = node.args[0], _shape(node.args[0])[-1], _shape(node)[-1]
         dim, start = _argument(node, "dim", 0), _argument(node, "start", 0)
-        is_last = dim in (-1, len(_shape(base)) - 1)
+        if dim not in (-1, len(_shape(base)) - 1) or not isinstance(start, int):
+            return None
+        start = slice(start, None).indices(whole)[0]
         is_even = width and whole % width == 0 and start % width == 0
-        if is_last and is_even and _argument(node, "step", 1) == 1:
-            return whole // width, start // width % (whole // width), base
+        if is_even and _argument(node, "step", 1) == 1:
+            return whole // width, start // width, base
     return None
 
 
+def _is_batched(node):
+    """Whether it is a product of groups of equal size."""
+    return (
+        _name(node) in ("bmm", "matmul")
+        and len(_shape(node.args[0])) == 3
+        and _is_weight(_weights(node)[0])
+    )
+
+
 def _is_matmul(node):
-    name = _name(node)
-    if name == "_grouped_mm":
-        return True
-    return name == "bmm" and _is_weight(_weights(node)[0])
+    return _name(node) == "_grouped_mm" or _is_batched(node)
 
 
 def _weights(node):
@@ -224,7 +266,36 @@ def _gather(node):
         return None
     if len(_shape(listed[0])) != 1 or not _is_float(source):
         return None
+    # Others are masks.
+    if _value(listed[0]).dtype not in (torch.int32, torch.int64):
+        return None
     return source, listed[0]
+
+
+def _is_not_negative(value):
+    """Whether a number, or all of a node, is not less than 0, as far as can be seen.
+
+    Of such that torch does not write, nothing is said: nobody reads them.
+    """
+    if not isinstance(value, torch.fx.Node):
+        return isinstance(value, int) and value >= 0
+    name, first = _name(value), value.args[0] if value.args else None
+    if name == "getitem":
+        # sort() and topk() return values and indices.
+        if _name(first) not in ("sort", "topk"):
+            return False
+        return value.args[1] == 1 or _is_not_negative(first.args[0])
+    if name in ("argsort", "one_hot", "empty", "empty_like", "new_empty", "zeros"):
+        return True
+    if name in (*_ALIASES, "index", "unsqueeze", "squeeze", "expand", "flatten", "slice"):
+        return _is_not_negative(first)
+    if name in ("floor_divide", "div", "mul", "add"):
+        return all(map(_is_not_negative, value.args[:2]))
+    if name == "index_put":
+        return _is_not_negative(first) and _is_not_negative(value.args[2])
+    if name == "arange":
+        return _is_not_negative(_argument(value, "start", 0))
+    return False
 
 
 def _offsets(node):
@@ -292,6 +363,7 @@ class _Layer:
         return (
             _is_alias(node)
             or _is_elementwise(node)
+            or _is_cast(node)
             or _part(node) is not None
             or _name(node) in _SPLITS
             or _is_padding_mask(node, _offsets(self.matmuls[0]))
@@ -347,7 +419,7 @@ def _check_between(matmul, matmuls, walked):
         if other is matmul or _offsets(other) != _offsets(matmul):
             continue
         later = _after([other])
-        if _name(matmul) == "bmm":
+        if _is_batched(matmul):
             # Other layers have as many groups: only what reads a product directly.
             direct, stack = set(), [other]
             while stack:
@@ -397,7 +469,7 @@ def _layers(module):
             ends -= walks[m][2]
             layer.inside |= walks[m][0] & later
         for m in ends:
-            _tail(layer, m)
+            _tail(layer, m, later)
         layers.append(layer)
     return layers
 
@@ -407,7 +479,7 @@ def _check_matmul(node):
     if not _is_weight(base):
         _refuse(node, "the second operand is no weight [G, N, K] or [G, K, N]")
     if not _is_float(node) or len(_shape(node.args[0])) != (
-        3 if _name(node) == "bmm" else 2
+        3 if _is_batched(node) else 2
     ):
         _refuse(node, "the first operand is no matrix of floats")
     if _name(node) != "_grouped_mm":
@@ -424,8 +496,9 @@ def _column(node, rows):
     return len(shape) == 2 and shape[1] == 1 and shape[0] == rows and _is_float(node)
 
 
-def _tail(layer, matmul):
-    """Adds to a layer what follows its last matmul."""
+def _tail(layer, matmul, later):
+    """Adds to a layer what follows its last matmul and needs nothing else that comes
+    `later`, such as a factor computed of another product."""
     node = matmul
     while len(node.users) == 1:
         user = next(iter(node.users))
@@ -440,10 +513,14 @@ def _tail(layer, matmul):
         ):
             a, b = user.args[:2]
             scale = b if a is node else a
-            if not _column(scale, _shape(node)[0]):
+            if scale in later or not _column(scale, _shape(node)[0]):
                 break
             layer.scales[matmul] = scale
-        elif (gathered := _gather(user)) and gathered[0] is node:
+        elif (
+            (gathered := _gather(user))
+            and gathered[0] is node
+            and gathered[1] not in later
+        ):
             end, indices = _sum(user, gathered[1])
             layer.inside |= {user, *end[1:]}
             layer.sums[end[-1]] = node, indices
@@ -499,24 +576,35 @@ def _by_token(indices, count):
     return indices.reshape(-1, count).contiguous()
 
 
+def _from_the_end(indices, rows):
+    """Indices of as many rows as `rows` has, of which torch counts negative ones from
+    the end."""
+    count = rows.shape[:-1].numel() if rows.dim() > 1 else rows.shape[0]
+    return torch.where(indices < 0, indices + count, indices)
+
+
 class _Weights:
     """Weights that are an argument of the program, quantized when they change.
 
     They change if they are another tensor or have another version. Tensors of inference
-    mode have no versions: that one was written to is not seen.
+    mode have no versions: that one was written to is not seen, nor is what was written
+    to Tensor.data.
     """
 
     def __init__(self, transposed, format):
-        self._transposed, self._format, self._key = transposed, format, None
+        self._transposed, self._format = transposed, format
+        self._last = None, None, None
 
     def __call__(self, w):
         version = None if w.is_inference() else w._version
         key = w.data_ptr(), version, w.shape, w.dtype, w.device
-        if self._key != key:
-            self._quantized = _quantized(w, self._transposed, self._format)
-            # It is kept so that no other weights get its address.
-            self._key, self._kept = key, w
-        return self._quantized
+        known, quantized, _ = self._last
+        if known != key:
+            quantized = _quantized(w, self._transposed, self._format)
+            # Its memory is kept so that no other weights get its address, also if `w`
+            # is a parameter that is given another.
+            self._last = key, quantized, w.detach()
+        return quantized
 
 
 def _quantized(w, transposed, format):
@@ -532,12 +620,19 @@ class GraphModule(torch.nn.Module):
 
     Attributes:
       graph: the gq.Graph. Its inputs are those of the module, of which weights are
-        codes and scales.
+        codes and scales: the buffers w0, s0, w1, ... unless they are arguments.
     """
 
     def __init__(self, recorded, weights, count):
         super().__init__()
-        self.graph, self._weights, self._count = recorded, weights, count
+        self.graph, self._count, self._weights = recorded, count, []
+        for i, w in enumerate(weights):
+            if not isinstance(w, _Weights):
+                data, scales = w
+                self.register_buffer(f"w{i}", data)
+                self.register_buffer(f"s{i}", _hidden(scales))
+                w = scales.dtype
+            self._weights.append(w)
 
     def extra_repr(self):
         return repr(self.graph)
@@ -545,8 +640,14 @@ class GraphModule(torch.nn.Module):
     def forward(self, *tensors):
         """The tensors of the graph's inputs, then weights that are arguments."""
         arguments, rest = list(tensors[: self._count]), iter(tensors[self._count :])
-        for w in self._weights:
-            arguments += w(next(rest)) if isinstance(w, _Weights) else w
+        if torch.is_grad_enabled() and any(t.requires_grad for t in arguments):
+            raise invalid_argument("module: expected no gradients, see torch.no_grad()")
+        for i, w in enumerate(self._weights):
+            if isinstance(w, _Weights):
+                arguments += w(next(rest))
+            else:
+                scales = getattr(self, f"s{i}").view(w)
+                arguments += getattr(self, f"w{i}"), scales
         results = self.graph(*arguments)
         return results if isinstance(results, tuple) else (results,)
 
@@ -575,6 +676,10 @@ class _Builder:
             for m in layer.matmuls:
                 self.weight(m)
             recorded.output(*(self.value(n) for n in outputs))
+        later = _after(layer.matmuls)
+        for _, _, arguments in self.inputs.values():
+            if arguments[0] in later:
+                _refuse(arguments[0], "the layer that computes this reads it")
         self.replace(name, nodes, outputs)
 
     # Inputs ----------------------------------------------------------------
@@ -593,13 +698,13 @@ class _Builder:
             if not self.is_inside(source):
                 self.rows(source, "M" if indices is None else "N")
             if indices is not None:
-                self.indices(indices)
+                self.indices(indices, source)
             self.offsets(m)
             if m in self.layer.scales:
                 scale = self.layer.scales[m]
                 self.input(("factors", scale), _factors, (scale,), ["M"], torch.float32)
-        for _, (indices, count) in self.layer.sums.values():
-            self.by_token(indices, count)
+        for n in self.layer.sums:
+            self.by_token(n)
         for n in self.module.graph.nodes:
             if n in self.layer.inside and _is_elementwise(n):
                 for a in n.args[:2]:
@@ -612,26 +717,36 @@ class _Builder:
     def rows(self, node, extent):
         k = _shape(node)[-1]
         return self.input(
-            ("rows", node), _rows, (node,), [extent, k], _value(node).dtype
+            ("rows", node, extent), _rows, (node,), [extent, k], _value(node).dtype
         )
 
-    def indices(self, node):
-        return self.input(
-            ("indices", node),
-            torch.Tensor.contiguous,
-            (node,),
-            ["M"],
-            _value(node).dtype,
-        )
+    def indices(self, node, source):
+        key = "indices", node
+        if key not in self.inputs:
+            found = self.not_negative(node, source)
+            self.input(key, torch.Tensor.contiguous, (found,), ["M"], _value(node).dtype)
+        return self.inputs[key][0]
 
-    def by_token(self, node, count):
-        return self.input(
-            ("by token", node),
-            _by_token,
-            (node, count),
-            ["T", count],
-            _value(node).dtype,
-        )
+    def by_token(self, node):
+        """The indices of the sums that a node is."""
+        product, (indices, count) = self.layer.sums[node]
+        key = "by token", indices, count
+        if key not in self.inputs:
+            arguments = self.not_negative(indices, product), count
+            self.input(key, _by_token, arguments, ["T", count], _value(indices).dtype)
+        return self.inputs[key][0]
+
+    def not_negative(self, indices, source):
+        """Indices of rows of a node; those that may be negative are counted from its
+        end."""
+        if _is_not_negative(indices):
+            return indices
+        if self.is_inside(source):
+            # As many rows as there are indices, if rows are gathered.
+            rows, gathered = self.layer.rows(self.layer.matmuls[0])
+            source = rows if gathered is None else gathered
+        with self.module.graph.inserting_after(indices):
+            return self.module.graph.call_function(_from_the_end, (indices, source))
 
     def operand(self, a, node):
         """What an element-wise node reads from outside: of its shape, a row or a scalar."""
@@ -649,7 +764,7 @@ class _Builder:
         ends = _offsets(m)
         groups = _shape(_weights(m)[0])[0]
         function, arguments = (
-            (_even, (m.args[0],)) if _name(m) == "bmm" else (_closed, (ends,))
+            (_even, (m.args[0],)) if _is_batched(m) else (_closed, (ends,))
         )
         return self.input(
             ("offsets", ends), function, arguments, [groups + 1], torch.int32
@@ -687,14 +802,18 @@ class _Builder:
 
     def value(self, node):
         if node not in self.values:
-            self.values[node] = self.make(node)
+            try:
+                self.values[node] = self.make(node)
+            except Error as error:
+                if error.message.startswith("program: "):
+                    raise
+                _refuse(node, error.message)
         return self.values[node]
 
     def make(self, node):
         layer = self.layer
         if node in layer.sums:
-            source, (indices, count) = layer.sums[node]
-            return graph.sum_rows(self.value(source), self.by_token(indices, count))
+            return graph.sum_rows(self.value(layer.sums[node][0]), self.by_token(node))
         if _is_matmul(node):
             return self.matmul(node)
         if _is_alias(node) or _is_padding_mask(node, _offsets(layer.matmuls[0])):
@@ -709,6 +828,10 @@ class _Builder:
             return self.value(self.scaled()[node])
         if _is_elementwise(node):
             return self.elementwise(node)
+        if _is_cast(node):
+            dtype = _value(node).dtype
+            cast = producers.typed(lambda a: producers.cast(a, dtype))
+            return graph.map(cast, self.value(node.args[0]))
         _refuse(node, "no graph of gq computes this")
 
     def scaled(self):
@@ -724,7 +847,8 @@ class _Builder:
     def elementwise(self, node):
         function = _ELEMENTWISE[_name(node)](node)
         operands, constants = [], {}
-        for i, a in enumerate(node.args[:2]):
+        # The function of clamp() knows its bounds.
+        for i, a in enumerate(node.args[: 1 if _name(node) == "clamp" else 2]):
             if not isinstance(a, torch.fx.Node):
                 constants[i] = a
             elif self.is_inside(a):
@@ -750,7 +874,7 @@ class _Builder:
                 x = self.value(source)
             else:
                 x = self.rows(source, "M" if indices is None else "N")
-            idx = None if indices is None else self.indices(indices)
+            idx = None if indices is None else self.indices(indices, source)
             # Scales of all rows of the same groups begin at the same tiles.
             starts = self.starts.get(offsets)
             q = _functions.grouped_block_quantize(
@@ -875,9 +999,10 @@ def _drop_parameters(module):
     """Deletes those that the program does not read any more."""
     used = {n.target for n in module.graph.nodes if n.op == "get_attr"}
     for path, _ in [*module.named_parameters(), *module.named_buffers()]:
-        if path not in used:
-            parent, _, name = path.rpartition(".")
-            delattr(module.get_submodule(parent), name)
+        parent, _, name = path.rpartition(".")
+        owner = module.get_submodule(parent)
+        if path not in used and not isinstance(owner, GraphModule):
+            delattr(owner, name)
 
 
 def backend(format: str = "nvfp4", recipe: str | None = None):

@@ -297,6 +297,10 @@ class Graph:
             raise invalid_argument("output: the graph has none")
         self._is_complete = kind is None
 
+    def __deepcopy__(self, memo):
+        # A graph that is complete does not change.
+        return self
+
     def __repr__(self):
         inputs = ", ".join(f"{_shown(t)}: {t._type()}" for t in self._inputs)
         results = ", ".join(t._type() for t in self._outputs)

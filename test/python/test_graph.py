@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Graphs that are recorded: the same bytes as the functions one after the other."""
 
+import copy
 import inspect
 import pathlib
 
@@ -195,6 +196,15 @@ def test_extents_of_one_name(kind):
         message = f"y: expected M = {len(first)}, as x has, found {len(second)}"
         with pytest.raises(gq.Error, match=message):
             g(kind(first), kind(second), kind(b))
+
+
+def test_copies():
+    """Of what holds a graph, also after it was compiled."""
+    with gq.Graph() as g:
+        g.output(g.input("x", [2], "float32") * 2)
+    x = np.float32([1, 2])
+    g(x)
+    np.testing.assert_array_equal(copy.deepcopy([g])[0](x), x * 2)
 
 
 def test_sizes_of_numpy():
