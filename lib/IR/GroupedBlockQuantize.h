@@ -1,5 +1,4 @@
-//===- GroupedBlockQuantize.h - questions to the ops ---------------*- C
-//-*-===//
+//===- GroupedBlockQuantize.h - questions to the ops -------------*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -42,6 +41,9 @@ bool gqCheckAbsent(MlirOperation op, intptr_t count, const intptr_t *positions);
 
 /// Whether the op has this direction.
 bool gqHasDirection(const gqDirection *direction);
+
+/// Whether its data are the numbers that codes stand for, without scales (C39).
+bool gqHoldsNumbers(const gqDirection *direction);
 
 /// The scale over those of the blocks in a direction of `desc`: the global
 /// scale or the outer amax of its own or of both. Of formats with a single

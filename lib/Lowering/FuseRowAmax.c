@@ -38,20 +38,6 @@ static bool fits(const gqGroupedBlockQuantize *desc) {
   return extents[1] != GQ_DYNAMIC && gq_dev_whole_rows_fit(extents[1]);
 }
 
-/// Whether an op before `op`, of its block, uses `value`.
-static bool isUsedBefore(MlirValue value, MlirOperation op) {
-  MlirBlock block = mlirOperationGetBlock(op);
-  for (MlirOpOperand use = mlirValueGetFirstUse(value);
-       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = mlirOpOperandGetOwner(use);
-    while (!mlirBlockEqual(mlirOperationGetBlock(user), block))
-      user = mlirOperationGetParentOperation(user);
-    if (!mlirOperationEqual(user, op) && mlirOperationIsBeforeInBlock(user, op))
-      return true;
-  }
-  return false;
-}
-
 /// Returns why the two cannot be fused, or null if they can.
 static const char *check(MlirOperation amax, MlirOperation quantize) {
   gqGroupedAmax a = gqGroupedAmaxGet(amax);
@@ -69,7 +55,7 @@ static const char *check(MlirOperation amax, MlirOperation quantize) {
     return "the op computes more than the kernel of whole rows can";
   if (!fits(&q))
     return "a row does not fit on the chip, or K is not static";
-  return isUsedBefore(mlirOperationGetResult(amax, 0), quantize)
+  return gqIsUsedBefore(mlirOperationGetResult(amax, 0), quantize)
              ? "the amaxes are used before the quantization"
              : NULL;
 }

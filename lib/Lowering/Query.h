@@ -35,6 +35,10 @@ bool gqIsDefinedIn(MlirValue value, MlirBlock block);
 /// defines `value`. Uses in other blocks that `value` dominates come after.
 bool gqIsUsedOnlyAfter(MlirValue value, MlirOperation op);
 
+/// Whether an op before `op` uses `value`, which is defined in its block: one
+/// of that block, or one inside of such an op.
+bool gqIsUsedBefore(MlirValue value, MlirOperation op);
+
 /// Whether `value`, which is visible at some operation of the block of `op`, is
 /// visible at `op` too.
 bool gqIsAvailableAt(MlirValue value, MlirOperation op);

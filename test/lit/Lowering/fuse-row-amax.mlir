@@ -64,3 +64,23 @@ func.func @both_wanted(%x: tensor<?x512xbf16>, %o: tensor<4xi32>, %a0: tensor<3x
       -> tensor<?x512xf4E2M1FN>, tensor<?x32xf8E4M3FN, #gq.tile128x4>
   return %q, %a : tensor<?x512xf4E2M1FN>, tensor<3xf32>
 }
+
+// The amaxes are used in another block, too, which comes after.
+// CHECK-LABEL: func.func @used_in_another_block
+// CHECK-NOT: gq.grouped_amax
+// CHECK: row_amax_out
+// REMARK: [Passed]{{.*}}fused with gq.grouped_amax
+func.func @used_in_another_block(%x: tensor<?x512xbf16>, %o: tensor<4xi32>, %r0: tensor<?xf32>, %c: i1,
+    %q0: tensor<?x512xf4E2M1FN>, %s0: tensor<?x32xf8E4M3FN, #gq.tile128x4>) -> tensor<?xf32> {
+  %r = gq.grouped_amax ins(%x : tensor<?x512xbf16>) groups(%o : tensor<4xi32>)
+      row_amax_out(%r0 : tensor<?xf32>) -> tensor<?xf32>
+  %q, %s = gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
+      ins(%x : tensor<?x512xbf16>) groups(%o : tensor<4xi32>) outer_amax(%r : tensor<?xf32>)
+      outs(%q0, %s0 : tensor<?x512xf4E2M1FN>, tensor<?x32xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x512xf4E2M1FN>, tensor<?x32xf8E4M3FN, #gq.tile128x4>
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  return %r : tensor<?xf32>
+^bb2:
+  return %r0 : tensor<?xf32>
+}
