@@ -256,6 +256,15 @@ bool gqHasDirection(const gqDirection *direction) {
   return isPresent(direction->data);
 }
 
+bool gqHoldsNumbers(const gqDirection *direction) {
+  if (!isPresent(direction->data))
+    return false;
+  MlirType element =
+      mlirShapedTypeGetElementType(mlirValueGetType(direction->data));
+  return mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
+         mlirTypeIsAF16(element);
+}
+
 MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,
                        const gqDirection *direction) {
   if (desc->recipe == GQ_RECIPE_NVFUSER)
@@ -300,7 +309,8 @@ bool gqIsStochastic(const gqGroupedBlockQuantize *desc) {
 
 /// The number of columns of `columnwise_data` has nothing to do with K.
 static bool isTransposed(const gqGroupedBlockQuantize *desc) {
-  return gqFormatGetTraits(desc->format).transposes;
+  return gqFormatGetTraits(desc->format).transposes &&
+         !gqHoldsNumbers(&desc->columnwise);
 }
 
 static bool isTiled(const gqGroupedBlockQuantize *desc) {
@@ -333,16 +343,24 @@ static Directions directionsOf(const gqGroupedBlockQuantize *desc) {
         "columnwise_outs", traits.blockColumns, traits.blockRows}}};
 }
 
-/// Operands that must come together do (C16).
+/// Operands that must come together do (C16), (C39).
 static bool checkPairs(MlirOperation op, const gqGroupedBlockQuantize *desc) {
   Directions directions = directionsOf(desc);
   bool hasScales = gqFormatHasBlockScales(desc->format);
+  gqElementType type = gqFormatGetTraits(desc->format).dataType;
   bool any = false, paired = true;
   for (int i = 0; i < 2; ++i) {
-    const gqDirection *direction = directions.list[i].direction;
+    const NamedDirection *d = &directions.list[i];
+    const gqDirection *direction = d->direction;
+    bool numbers = gqHoldsNumbers(direction);
     any |= isPresent(direction->data);
-    paired &= !hasScales ||
+    paired &= !hasScales || numbers ||
               isPresent(direction->data) == isPresent(direction->scales);
+    if (numbers && isPresent(direction->scales)) // (C39)
+      return gqOpError(op,
+                       "requires no '%s' for '%s' of numbers, or codes of %s%s",
+                       d->scales, d->data, type == GQ_I8 ? "f4E2M1FN or " : "",
+                       gqElementTypeMnemonic(type));
   }
   return (any && paired) || // (C16)
          gqOpError(op, "requires %s of 'outs', of 'columnwise_outs' or of both",
@@ -452,8 +470,9 @@ static bool checkGroupKind(MlirOperation op,
   if ((isPresent(desc->scaleOffsets) || derives) &&
       !gqCheckScaleOffsets(op, derives ? "scale_offsets_out" : "scale_offsets",
                            desc->scaleLayout, gqIsRagged(desc),
-                           gqHasDirection(&desc->rowwise) ? NULL
-                                                          : "without 'outs'"))
+                           !gqHasDirection(&desc->rowwise)  ? "without 'outs'"
+                           : gqHoldsNumbers(&desc->rowwise) ? "without 'scales'"
+                                                            : NULL))
     return false;
   return gqCheckShapes(op, desc, // (C23)
                        !mlirRegionIsNull(desc->producer) ||
@@ -506,7 +525,8 @@ static bool checkTypes(MlirOperation op, const gqGroupedBlockQuantize *desc) {
   bool valid = true;
   for (int i = 0; valid && i < 2; ++i) {
     const NamedDirection *d = &directions.list[i];
-    valid = gqCheckDataType(op, d->data, d->direction->data, desc->format) &&
+    valid = (gqHoldsNumbers(d->direction) ||
+             gqCheckDataType(op, d->data, d->direction->data, desc->format)) &&
             gqCheckScaleType(op, d->scales, d->direction->scales, desc->format);
   }
   return valid;

@@ -15,6 +15,7 @@
 #include "../IR/ElementType.h"
 #include "ChooseKernels.h"
 #include "Functions.h"
+#include "Fusion.h"
 #include "GpuKernel.h"
 #include "GpuOperands.h"
 #include "Passes.h"
@@ -290,7 +291,8 @@ static gqElementType heldType(const gqGroupedBlockQuantize *desc) {
 //===----------------------------------------------------------------------===//
 
 static bool isPacked(const gqGroupedBlockQuantize *desc) {
-  return desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
+  return !mlirValueIsNull(desc->rowwise.scales) &&
+         desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
          mlirValueIsNull(desc->scaleOffsets);
 }
 
@@ -313,19 +315,22 @@ static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
       .dataStride = buildStride(launcher, desc->rowwise.data),
       .scales = buildAddress(launcher, desc->rowwise.scales),
       .scalesStride = buildStride(launcher, desc->rowwise.scales),
-      .scaleRows = buildExtent(launcher, desc->rowwise.scales, 0, 1),
+      .scaleRows = buildCount(launcher, desc->rowwise.scales),
       .scaleOffsetsOut = buildAddress(launcher, desc->scaleOffsetsOut),
       .noopFlag = buildAddress(launcher, desc->noopFlag),
       .status = statusWord,
       .format = constant(desc->format),
       .recipe = constant(desc->recipe),
-      .scaleLayout = constant(desc->scaleLayout),
+      .scaleLayout = constant(mlirValueIsNull(desc->rowwise.scales)
+                                  ? GQ_SCALE_LAYOUT_LINEAR
+                                  : desc->scaleLayout),
       .packed = constant(isPacked(desc)),
       .rowsMode = constant(desc->rows),
       .offsetBits = constant(integerBits(desc->offsets)),
       .outerKind = constant(gqOuterKindOfDirection(desc, &desc->rowwise)),
       .rowIndexBits = constant(rowIndexBits(desc)),
       .heldType = constant(heldType(desc)),
+      .dataType = constant(elementTypeOf(desc->rowwise.data)),
   };
 }
 
@@ -334,7 +339,8 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
                                        gqGpuAddress statusWord) {
   bool hasOuter = !mlirValueIsNull(gqOuterScale(desc, &desc->rowwise));
   gqQuantizeRowsOperands operands = rowsOperands(launcher, desc, statusWord);
-  bool onlyLoads = mlirValueIsNull(desc->rowIndices) &&
+  bool numbers = gqHoldsNumbers(&desc->rowwise);
+  bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers &&
                    mlirRegionIsNull(desc->producer) &&
                    operands.load.inputs[0].elementSize == 2;
   return launch(
@@ -411,6 +417,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
       .rowIndexBits = constant(0),
       .heldType = constant(elementType(
           mlirShapedTypeGetElementType(mlirValueGetType(desc->input)))),
+      .dataType = constant(elementTypeOf(desc->data)),
   };
   return launch(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "block_quantize", &operands,
@@ -1102,6 +1109,11 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
     return launchDequantize(launcher, &desc, gqEpilogueOf(op), statusWord);
   }
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+  if ((gqHoldsNumbers(&desc.rowwise) || gqHoldsNumbers(&desc.columnwise)) &&
+      !gqKernelMakesNumbers(&desc))
+    return gqOpError(op, "has no GPU kernel that makes numbers instead of "
+                         "codes but for 'data' alone, of blocks with one row; "
+                         "quantize and gq.grouped_dequantize make them");
   if (!mlirValueIsNull(desc.rowAmax))
     return launchWholeRows(launcher, op, &desc, statusWord);
   return hasOnlyRows(&desc)

@@ -24,6 +24,19 @@ bool gqIsProducerInput(MlirType type) {
          mlirTypeIsAF16(element);
 }
 
+bool gqKernelMakesNumbers(const gqGroupedBlockQuantize *desc) {
+  const MlirValue others[] = {
+      desc->columnwise.data, desc->firstDims, desc->amax,
+      desc->dbias,           desc->rowAmax,   desc->scaleInv};
+  gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
+  bool alone = true;
+  for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
+    alone &= mlirValueIsNull(others[i]);
+  return alone && gqFormatHasBlockScales(desc->format) &&
+         gqFormatGetTraits(desc->format).blockRows == 1 &&
+         gqDirectionIsUsual(&rowwise) && rowwise.outer == GQ_OUTER_OF_GROUP;
+}
+
 MlirLocation gqFusedLocation(MlirOperation a, MlirOperation b) {
   MlirLocation locations[] = {mlirOperationGetLocation(a),
                               mlirOperationGetLocation(b)};

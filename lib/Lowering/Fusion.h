@@ -18,6 +18,10 @@ extern "C" {
 /// Whether a tensor of this type can be an input of an op with a producer.
 bool gqIsProducerInput(MlirType type);
 
+/// Whether a GPU has a kernel that makes numbers in place of codes of this op,
+/// whose data are numbers: of rows alone, in blocks of one row.
+bool gqKernelMakesNumbers(const gqGroupedBlockQuantize *desc);
+
 /// The location of a fused op.
 MlirLocation gqFusedLocation(MlirOperation a, MlirOperation b);
 

@@ -262,8 +262,10 @@ static Extent findExtent(const gqGroupedBlockQuantize *desc, intptr_t dim) {
 
 /// `columnwise_data`, where it has the shape of the input.
 static MlirValue shapedColumns(const gqGroupedBlockQuantize *desc) {
-  return gqFormatGetTraits(desc->format).transposes ? (MlirValue){NULL}
-                                                    : desc->columnwise.data;
+  return gqFormatGetTraits(desc->format).transposes &&
+                 !gqHoldsNumbers(&desc->columnwise)
+             ? (MlirValue){NULL}
+             : desc->columnwise.data;
 }
 
 /// Outer amaxes of rows are M, those of groups G, of columns also K.

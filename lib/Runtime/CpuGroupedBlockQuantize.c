@@ -27,7 +27,9 @@ typedef struct Problem {
   /// Of rows or, if ragged, of elements.
   gq_dev_groups groups;
   bool gathers, ragged, rowwise, columnwise;
-  /// Whether blocks have scales, which are stored.
+  /// Whether data of the directions are the numbers that codes stand for.
+  bool numbers[2];
+  /// Whether blocks have scales, which are stored with codes.
   bool hasScales;
 } Problem;
 
@@ -35,9 +37,20 @@ static bool isTiled(const Problem *p) {
   return p->method.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4;
 }
 
+/// Whether a direction's scales are stored.
+static bool storesScales(const Problem *p, bool columnwise) {
+  return p->hasScales && (columnwise ? p->columnwise : p->rowwise) &&
+         !p->numbers[columnwise];
+}
+
+/// Whether columns are stored transposed.
+static bool isTransposed(const Problem *p) {
+  return p->traits.transposes && !p->numbers[1];
+}
+
 /// Whether groups follow each other in `scales` without a gap.
 static bool hasPackedScales(const Problem *p) {
-  if (!p->hasScales)
+  if (!storesScales(p, false))
     return false;
   return isTiled(p) ? !p->groups.scaleOffsets
                     : p->ragged || p->traits.blockRows > 1;
@@ -108,12 +121,26 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
   return gqCpuCheckRows(op, rows);
 }
 
+static bool holdsNumbers(const gqBuffer *data) {
+  return !gqBufferIsAbsent(data) && GQ_TYPES_FLOAT >> data->type & 1;
+}
+
 /// Two operands, called `names`, are both present or both absent.
 static bool checkBoth(gqCpuOp *op, const char *names, const gqBuffer *a,
                       const gqBuffer *b) {
   return gqBufferIsAbsent(a) == gqBufferIsAbsent(b) ||
          gqCpuFail(op, GQ_INVALID_ARGUMENT, "expected both %s or neither",
                    names);
+}
+
+/// Scales come with codes, and only with them; `names` are both operands'.
+static bool checkScalesOf(gqCpuOp *op, const char *names, const gqBuffer *data,
+                          const gqBuffer *scales) {
+  if (holdsNumbers(data))
+    return gqBufferIsAbsent(scales) ||
+           gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "expected no scales of numbers, found both %s", names);
+  return checkBoth(op, names, data, scales);
 }
 
 /// Which optional operands are present.
@@ -127,10 +154,14 @@ static bool checkPresence(gqCpuOp *op, Problem *p) {
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "data and columnwise_data are absent, expected one of "
                      "them");
+  p->numbers[0] = holdsNumbers(&operands->data);
+  p->numbers[1] = holdsNumbers(&operands->columnwiseData);
   if ((p->hasScales &&
-       (!checkBoth(op, "data and scales", &operands->data, &operands->scales) ||
-        !checkBoth(op, "columnwise_data and columnwise_scales",
-                   &operands->columnwiseData, &operands->columnwiseScales))) ||
+       (!checkScalesOf(op, "data and scales", &operands->data,
+                       &operands->scales) ||
+        !checkScalesOf(op, "columnwise_data and columnwise_scales",
+                       &operands->columnwiseData,
+                       &operands->columnwiseScales))) ||
       !checkBoth(op, "first_dims and last_dims", &operands->firstDims,
                  &operands->lastDims))
     return false;
@@ -141,7 +172,7 @@ static bool checkPresence(gqCpuOp *op, Problem *p) {
                      "scale_offsets are given, there are none to derive for "
                      "scale_offsets_out");
   if ((hasScaleOffsets || wantsScaleOffsets) &&
-      (!p->rowwise || p->ragged || !isTiled(p)))
+      (!storesScales(p, false) || p->ragged || !isTiled(p)))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT,
                      "%s is for rowwise scales in tile128x4 of groups of rows",
                      hasScaleOffsets ? "scale_offsets" : "scale_offsets_out");
@@ -240,6 +271,18 @@ static bool checkOuter(gqCpuOp *op, const Problem *p) {
 static bool checkData(gqCpuOp *op, const Problem *p, const char *name,
                       const gqBuffer *data) {
   int64_t count = p->groups.numRows;
+  const gqRequirement numbers = {.name = name,
+                                 .buffer = data,
+                                 .types = GQ_TYPES_FLOAT,
+                                 .placement = GQ_DISJOINT_ROWS,
+                                 .access = GQ_WRITTEN,
+                                 .rank = 2,
+                                 .sizes = {count, p->operands->input.sizes[1]},
+                                 .shape = "[M, K]"};
+  if (holdsNumbers(data))
+    return p->ragged ? gqCpuCheckFlat(op, name, GQ_WRITTEN, data,
+                                      GQ_TYPES_FLOAT, count, "[N]")
+                     : gqCpuCheckOperand(op, &numbers);
   if (!p->ragged)
     return gqCpuCheckData(op, name, GQ_WRITTEN, p->method.format, data, count,
                           p->operands->input.sizes[1]);
@@ -255,7 +298,7 @@ static bool checkRowwise(gqCpuOp *op, const Problem *p) {
     return true;
   if (!checkData(op, p, "data", &operands->data))
     return false;
-  if (!p->hasScales)
+  if (!storesScales(p, false))
     return true;
   if (p->ragged || (!isTiled(p) && p->traits.blockRows > 1))
     return gqCpuCheckFlat(op, "scales", GQ_WRITTEN, &operands->scales,
@@ -276,13 +319,13 @@ static bool checkColumnwise(gqCpuOp *op, const Problem *p) {
   if (!p->columnwise)
     return true;
   bool valid =
-      p->traits.transposes
+      isTransposed(p)
           ? gqCpuCheckFlat(op, "columnwise_data", GQ_WRITTEN,
                            &operands->columnwiseData, 1 << p->traits.dataType,
                            GQ_ANY_EXTENT, "a flat buffer")
           : checkData(op, p, "columnwise_data", &operands->columnwiseData);
   return valid &&
-         (!p->hasScales ||
+         (!storesScales(p, true) ||
           gqCpuCheckFlat(op, "columnwise_scales", GQ_WRITTEN,
                          &operands->columnwiseScales, 1 << p->traits.scaleType,
                          GQ_ANY_EXTENT, "a flat buffer"));
@@ -352,13 +395,13 @@ static bool checkGroups(gqCpuOp *op, const Problem *p) {
                         group.scales + numScales(p, false, &group)))
       return false;
     // In bytes, as two elements may share one.
-    if (p->columnwise && p->traits.transposes &&
+    if (p->columnwise && isTransposed(p) &&
         !gqCpuCheckRoom(
             op, "columnwise_data", &operands->columnwiseData, e,
             (group.columnwiseData + gqCpuGroupTransposedSize(&group)) *
                 p->traits.dataBits / 8))
       return false;
-    if (p->columnwise && p->hasScales &&
+    if (storesScales(p, true) &&
         !gqCpuCheckRoom(op, "columnwise_scales", &operands->columnwiseScales, e,
                         group.columnwiseScales + numScales(p, true, &group)))
       return false;
@@ -494,6 +537,11 @@ static gqCpuQuantization inputOf(const Problem *p, const gqCpuGroup *group) {
 static void setData(const Problem *p, const gqBuffer *buffer,
                     const gqCpuGroup *group, gqCpuDirection *direction) {
   int64_t bits = p->traits.dataBits;
+  if (holdsNumbers(buffer)) {
+    direction->numbers =
+        part(p, buffer, group->begin, group->rows, group->columns);
+    return;
+  }
   gqBuffer data =
       part(p, buffer, p->ragged ? group->begin * bits / 8 : group->begin,
            group->rows, group->columns * bits / 8);
@@ -512,7 +560,7 @@ static gqCpuDirection rowwise(const Problem *p, const gqCpuGroup *group) {
   gqCpuDirection direction = {.how = howOf(p, group, false),
                               .scaleStride = scaleColumns(p, false, group)};
   setData(p, &p->operands->data, group, &direction);
-  if (!p->hasScales) {
+  if (!storesScales(p, false)) {
     direction.scales = NULL;
   } else if (hasPackedScales(p)) {
     direction.scales = scaleAddress(p, scales, group->scales);
@@ -529,12 +577,13 @@ static gqCpuDirection rowwise(const Problem *p, const gqCpuGroup *group) {
 static gqCpuDirection columnwise(const Problem *p, const gqCpuGroup *group) {
   const gqGroupedBlockQuantizeOperands *operands = p->operands;
   gqCpuDirection direction = {
-      .scales = p->hasScales ? scaleAddress(p, &operands->columnwiseScales,
-                                            group->columnwiseScales)
-                             : NULL,
+      .scales = storesScales(p, true)
+                    ? scaleAddress(p, &operands->columnwiseScales,
+                                   group->columnwiseScales)
+                    : NULL,
       .scaleStride = scaleColumns(p, true, group),
       .how = howOf(p, group, true)};
-  if (p->traits.transposes) {
+  if (isTransposed(p)) {
     int64_t bits = p->traits.dataBits;
     direction.data = (uint8_t *)operands->columnwiseData.data +
                      group->columnwiseData * bits / 8;

@@ -13,9 +13,11 @@
 #include "CpuGroups.h"
 #include "CpuTiles.h"
 
-/// Where a direction's codes and scales go.
+/// Where a direction's codes and scales go, or the numbers that they stand for.
 typedef struct gqCpuDirection {
-  /// Null if the direction is not wanted.
+  /// [rows, K] f32, bf16 or f16; absent if codes and scales are wanted.
+  gqBuffer numbers;
+  /// Null if codes are not wanted.
   uint8_t *data;
   /// In bytes, from row to row of the data as stored.
   int64_t stride;

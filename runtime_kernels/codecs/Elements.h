@@ -31,6 +31,13 @@ GQ_DEV uint32_t gq_dev_pack(gqElementType type, const float *x) {
                           : gq_dev_f32_bits(x[0]);
 }
 
+/// The same of any floats, which are rounded.
+GQ_DEV uint32_t gq_dev_round_pack(gqElementType type, const float *x) {
+  return type == GQ_BF16  ? gq_dev_bf16x2_from_f32(x[0], x[1])
+         : type == GQ_F16 ? gq_dev_f16x2_from_f32(x[0], x[1])
+                          : gq_dev_f32_bits(x[0]);
+}
+
 GQ_DEV void gq_dev_unpack(gqElementType type, uint32_t word, float *x) {
   if (type == GQ_F32) {
     x[0] = gq_dev_f32_from_bits(word);

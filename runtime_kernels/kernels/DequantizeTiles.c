@@ -322,20 +322,9 @@ typedef struct Factors {
 /// From what the scale stands for; a code's own if it is divided.
 GQ_DEV float factorWithout(const Dequantization *q, uint32_t bits,
                            float outer) {
-  float scale = 1.0f;
-  switch (q->traits.scaleRule) {
-  case GQ_SCALE_RULE_NVFP4:
-    scale = gq_dev_f32_from_e4m3_native(bits);
-    break;
-  case GQ_SCALE_RULE_MX:
-    scale = gq_dev_f32_from_e8m0((uint8_t)bits);
-    break;
-  case GQ_SCALE_RULE_FP8:
-  case GQ_SCALE_RULE_GIVEN:
-    scale = gq_dev_f32_from_bits(bits);
-    break;
-  }
-  return gq_dev_dequantize_factor(q->dequantizer, scale, outer);
+  return gq_dev_dequantize_factor(
+      q->dequantizer, gq_dev_f32_from_scale_bits(q->traits.scaleRule, bits),
+      outer);
 }
 
 GQ_DEV void setFactor(const Dequantization *q, uint32_t bits, float outer,
@@ -394,14 +383,6 @@ GQ_DEV void storeElement(const Dequantization *q, uint8_t GQ_GLOBAL *p,
     ((uint16_t GQ_GLOBAL *)p)[i] = (uint16_t)(words[i / 2] >> i % 2 * 16);
 }
 
-/// Two elements, or one of 4 bytes, in bits of the type `type`.
-GQ_DEV uint32_t wordOf(gqElementType type, const float x[LANE_ELEMENTS],
-                       uint32_t i) {
-  return type == GQ_F32    ? gq_dev_f32_bits(x[i])
-         : type == GQ_BF16 ? gq_dev_bf16x2_from_f32(x[2 * i], x[2 * i + 1])
-                           : gq_dev_f16x2_from_f32(x[2 * i], x[2 * i + 1]);
-}
-
 /// Element `i` of `words`.
 GQ_DEV uint32_t bitsOfElement(gqElementType type, const uint32_t *words,
                               uint32_t i) {
@@ -419,7 +400,8 @@ GQ_DEV void wordsOfRow(const Dequantization *q, const float x[LANE_ELEMENTS],
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
     if (i < elementsOf(q) / perWord)
-      (q->epilogue ? values : words)[i] = wordOf(q->valueType, x, i);
+      (q->epilogue ? values : words)[i] =
+          gq_dev_round_pack(q->valueType, x + i * perWord);
   if (!q->epilogue)
     return;
 #pragma clang loop unroll(full)

@@ -23,9 +23,11 @@
 #include "runtime_kernels/kernels/Kernels.h"
 
 #include "runtime_kernels/arch/Mma.h"
+#include "runtime_kernels/codecs/Halves.h"
 #include "runtime_kernels/kernels/Gather.h"
 #include "runtime_kernels/kernels/RowScales.h"
 #include "runtime_kernels/scalers/Block.h"
+#include "runtime_kernels/scalers/Dequantize.h"
 
 enum {
   /// Units of a thread: one in each of the rows that share 16 bytes of scales.
@@ -39,7 +41,7 @@ enum {
 // Stores
 //===----------------------------------------------------------------------===//
 
-/// Stores the `bytes` bytes of a unit's codes, 8 or 16.
+/// Stores 8 or 16 `bytes` of a unit.
 GQ_DEV void storeCodes(uint8_t GQ_GLOBAL *p, const uint32_t codes[4],
                        uint32_t bytes, bool aligned) {
   if (aligned) {
@@ -91,8 +93,24 @@ GQ_DEV uint32_t scaleBytes(const Quantization *q) {
   return gqFormatGetTraits(q->format).scaleType == GQ_F32 ? 4 : 1;
 }
 
+/// Whether data are the numbers that codes stand for, without scales.
+GQ_DEV bool makesNumbers(const Quantization *q) {
+  return q->dataType == GQ_F32 || q->dataType == GQ_BF16 ||
+         q->dataType == GQ_F16;
+}
+
 GQ_DEV uint32_t dataBytesPerUnit(const Quantization *q) {
-  return (uint32_t)gqFormatGetTraits(q->format).dataBits * GQ_DEV_UNIT / 8;
+  return makesNumbers(q)
+             ? (uint32_t)gqElementTypeSize(q->dataType) * GQ_DEV_UNIT
+             : (uint32_t)gqFormatGetTraits(q->format).dataBits * GQ_DEV_UNIT /
+                   8;
+}
+
+/// Whether units are stored in as few pieces as they can be.
+GQ_DEV bool isDataAligned(const Quantization *q) {
+  uint32_t bytes = dataBytesPerUnit(q);
+  return (((uint64_t)q->data | (uint64_t)q->dataStride) &
+          ((bytes < 16 ? bytes : 16) - 1)) == 0;
 }
 
 /// Of a row, in bytes.
@@ -227,13 +245,19 @@ typedef struct RowPlan {
   /// Of linear scales: the row has some.
   bool hasScales;
   gq_dev_outer outer;
+  /// Of numbers, what `outer` comes from; bit i of `hasOuter` says whether the
+  /// row of lane i of the four has one.
+  float given;
+  uint32_t hasOuter;
 } RowPlan;
 
 /// `count` is the number of units whose data may be wanted.
 GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
                         uint32_t count) {
   RowPlan plan = {.hasScales = row < q->rows,
-                  .outer = gq_dev_no_outer(scalerOf(q))};
+                  .outer = gq_dev_no_outer(scalerOf(q)),
+                  .given = 1.0f,
+                  .hasOuter = 15};
   Target target = {.group = -1};
   if (isGrouped(q)) {
     gq_dev_row_groups groups = *q->rowGroups;
@@ -246,9 +270,15 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
     plan.store = planTiledStore(q->scales, width, target,
                                 ((uint64_t)q->scales & 15) == 0);
   if (q->outerKind == GQ_OUTER_ONE)
-    plan.outer = gq_dev_outer_from(scalerOf(q), *q->outer);
+    plan.given = *q->outer;
   else if (q->outerKind == GQ_OUTER_PER_GROUP && target.group >= 0)
-    plan.outer = gq_dev_outer_from(scalerOf(q), q->outer[target.group]);
+    plan.given = q->outer[target.group];
+  if (q->outerKind == GQ_OUTER_ONE ||
+      (q->outerKind == GQ_OUTER_PER_GROUP && target.group >= 0))
+    plan.outer = gq_dev_outer_from(scalerOf(q), plan.given);
+  if (makesNumbers(q) && q->outerKind == GQ_OUTER_PER_GROUP)
+    plan.hasOuter =
+        gq_dev_ballot(target.group >= 0) >> (gq_dev_lane() & ~3u) & 15;
   plan.store.wanted = (1u << count) - 1;
   if (isGrouped(q)) {
     bool wanted = q->rowsMode == GQ_ROWS_GROUPED
@@ -269,6 +299,47 @@ GQ_DEV gq_dev_outer outerOf(const Quantization *q, const RowPlan *plan,
                         .inverse = gq_dev_shuffle_f32(outer.inverse, lane)};
 }
 
+/// Stores the numbers that the codes of a unit stand for. All lanes take part,
+/// those with a `wanted` unit store.
+GQ_DEV void storeNumbers(const Quantization *q, const RowPlan *plan, uint32_t j,
+                         const uint32_t codes[4], uint32_t scale, bool wanted,
+                         uint8_t GQ_GLOBAL *data, bool aligned) {
+  gqFormatTraits traits = gqFormatGetTraits(q->format);
+  bool hasOuter = q->outerKind != GQ_OUTER_NONE;
+  float outer = plan->given;
+  if (q->outerKind == GQ_OUTER_PER_GROUP || q->outerKind == GQ_OUTER_PER_ROW)
+    outer = gq_dev_shuffle_f32(outer, (gq_dev_lane() & ~3u) + j);
+  gq_dev_dequantizer dequantizer = {q->format, q->recipe, hasOuter};
+  float d = gq_dev_f32_from_scale_bits(traits.scaleRule, scale);
+  float factor = gq_dev_dequantize_factor(dequantizer, d, outer);
+  if (hasOuter && !(plan->hasOuter >> j & 1))
+    factor = d; // And dividing by 1 changes nothing.
+  float x[GQ_DEV_UNIT];
+  uint32_t words[GQ_DEV_UNIT];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 2; ++i)
+    gq_dev_f32_from_codes(traits.dataType,
+                          codes + i * (uint32_t)traits.dataBits / 4, 8,
+                          x + 8 * i);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i) {
+    x[i] *= factor;
+    if (gq_dev_dequantize_divides(dequantizer))
+      x[i] /= outer;
+  }
+  uint32_t perWord = gq_dev_elements_per_word(q->dataType);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+    if (i < GQ_DEV_UNIT / perWord)
+      words[i] = gq_dev_round_pack(q->dataType, x + i * perWord);
+  if (!wanted)
+    return;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; i += 4)
+    if (i < GQ_DEV_UNIT / perWord)
+      storeCodes(data + 4 * i, words + i, 16, aligned);
+}
+
 /// Quantizes and stores unit `j` of a lane, if that bit of `wanted` is set,
 /// where unit 0 is at `data`. Returns `scales` with its scale: byte j, or of
 /// scales of f32 the word of the lane whose row it is.
@@ -281,9 +352,11 @@ GQ_DEV uint32_t quantizeUnit(const Quantization *q, const RowPlan *plan,
   gq_dev_outer outer = outerOf(q, plan, lane - laneInWord + j);
   uint32_t codes[4];
   uint32_t scale = convertUnit(q, held, outer, codes);
-  if (wanted >> j & 1)
-    storeCodes(data + (int64_t)j * ROW_STEP * q->dataStride, codes,
-               dataBytesPerUnit(q), dataAligned);
+  uint8_t GQ_GLOBAL *to = data + (int64_t)j * ROW_STEP * q->dataStride;
+  if (makesNumbers(q))
+    storeNumbers(q, plan, j, codes, scale, wanted >> j & 1, to, dataAligned);
+  else if (wanted >> j & 1)
+    storeCodes(to, codes, dataBytesPerUnit(q), dataAligned);
   if (scaleBytes(q) == 1)
     return scales | scale << 8 * j;
   return j == laneInWord ? scale : scales;
@@ -312,8 +385,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
   uint32_t lanesPerWord =
       GQ_DEV_TILE_COLUMNS * lanesPerBlock(q) / scaleBytes(q);
   uint32_t dataBytes = dataBytesPerUnit(q);
-  bool dataAligned =
-      (((uint64_t)q->data | (uint64_t)q->dataStride) & (dataBytes - 1)) == 0;
+  bool dataAligned = isDataAligned(q);
   bool scalesAligned =
       hasTiledScales(q)
           ? ((uint64_t)q->scales & 15) == 0
@@ -368,6 +440,8 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
                                 j < here.count ? wanted : 0, scales, data,
                                 dataAligned);
       }
+      if (makesNumbers(q))
+        continue;
       // Blocks that are padding have scale 0.
       if (scaleBytes(q) == 1)
         scales = wordOfRow(q, hasColumn ? scales : 0);
@@ -521,8 +595,7 @@ GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
   uint32_t width = (uint32_t)gq_dev_up(numUnits, GQ_DEV_TILE_COLUMNS);
   uint32_t bytes = dataBytesPerUnit(q);
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
-  bool dataAligned =
-      (((uint64_t)q->data | (uint64_t)q->dataStride) & (bytes - 1)) == 0;
+  bool dataAligned = isDataAligned(q);
   bool tiledAligned = ((uint64_t)q->scales & 15) == 0;
   bool linearAligned =
       (((uint64_t)q->scales | (uint64_t)q->scalesStride) & 3) == 0;

@@ -31,6 +31,21 @@ GQ_DEV float gq_dev_f32_from_scale(gqScaleRule rule,
   }
 }
 
+#ifdef GQ_DEV_CHIP
+/// The same of a scale's byte or bits.
+GQ_DEV float gq_dev_f32_from_scale_bits(gqScaleRule rule, uint32_t bits) {
+  switch (rule) {
+  case GQ_SCALE_RULE_NVFP4:
+    return gq_dev_f32_from_e4m3_native(bits);
+  case GQ_SCALE_RULE_MX:
+    return gq_dev_f32_from_e8m0((uint8_t)bits);
+  case GQ_SCALE_RULE_FP8:
+  case GQ_SCALE_RULE_GIVEN:
+    return gq_dev_f32_from_bits(bits);
+  }
+}
+#endif
+
 /// How codes become numbers. Constant in a kernel.
 typedef struct gq_dev_dequantizer {
   gqFormat format;

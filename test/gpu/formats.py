@@ -43,6 +43,12 @@ RAGGED = {
 }
 ELEMENTS = ["f32", "bf16", "f16"]
 DIRECTIONS = ["rowwise", "columnwise", "both"]
+# Directions with the data of both, numbers of a type or codes.
+NUMBERS = [
+    ("rowwise", "f32", "codes"), ("rowwise", "bf16", "codes"), ("rowwise", "f16", "codes"),
+    ("columnwise", "codes", "bf16"), ("both", "f16", "f32"), ("both", "bf16", "codes"),
+    ("both", "codes", "bf16"),
+]  # fmt: skip
 
 
 def recipes(fmt):
@@ -330,7 +336,7 @@ def listed_ragged(fmt, recipe, layout, element, directions):
         yield case, {"directions": directions, "amax": True}
 
 
-def varied(fmt, recipe, layout, element, directions, gather=None):
+def varied(fmt, recipe, layout, element, directions, gather=None, closed=False):
     """What the lists lack: rows before and after, gaps between the tiles,
     open offsets, i32, one outer scale a group, no spare memory."""
     rng = np.random.default_rng(3)
@@ -348,10 +354,25 @@ def varied(fmt, recipe, layout, element, directions, gather=None):
         case = cases.Case(
             groups, element, fmt, recipe, layout, rows="all", outside=outside,
             gaps=[e % 3 for e in range(len(sizes))] if given else None,
-            closed=directions == "columnwise", index="int32", outer=outer,
+            closed=closed or directions == "columnwise", index="int32", outer=outer,
             columnwise_outer=columnwise_outer, spare=0, gather=gather,
         )  # fmt: skip
         yield case, {"directions": directions}
+
+
+def numbered(kind, fmt, recipe, layout, directions, *made):
+    """Numbers instead of the codes of a direction, or beside those of the other one.
+    `made` are the data rowwise and columnwise, an element type or "codes"."""
+    key = fmt, recipe, layout
+    numbers = tuple(None if e == "codes" else e for e in made)
+    options = {"directions": directions, "numbers": numbers}
+    if kind == "ragged":
+        return [(ragged_case("odd", "bf16", *key), options)]
+    if kind == "rows":
+        names = "first_1024x144_empty", "odd_600x144", "odd_1"
+        return [(rows_case(name, "f32", *key), options) for name in names]
+    made = varied(*key, "bf16", directions, np.random.default_rng(4), closed=True)
+    return [(case, options) for case, _ in made]
 
 
 def gathered(*key):
@@ -367,6 +388,15 @@ def summed(fmt, element, directions, dbias):
 def repeated(fmt):
     case = dbias_case(fmt, "bf16", [0, 1, 127, 900, 0, 1000])
     return [(case, {"amax": True, "dbias": "f32"})] * 100
+
+
+def has_kernel(name):
+    """Whether a GPU has a kernel for a Batch: of numbers, rowwise, in blocks of a row."""
+    if not name.startswith("numbers"):
+        return True
+    _, kind, fmt, _, _, directions, *_ = name.split()
+    of_rows = fmt in oracle.FORMATS and oracle.FORMATS[fmt].block[0] == 1
+    return kind != "ragged" and of_rows and directions == "rowwise"
 
 
 def batches(golden):
@@ -395,6 +425,9 @@ def batches(golden):
                 for directions in DIRECTIONS:
                     add("varied", varied, fmt, recipe, layout, "bf16", directions)
                     add("gathered", gathered, fmt, recipe, layout, "bf16", directions)
+                for kind in "rows", "ragged", "gathered":
+                    for directions, *numbers in NUMBERS:
+                        add("numbers", numbered, kind, fmt, recipe, layout, directions, *numbers)
         for directions in DIRECTIONS:
             add("dbias", summed, fmt, "bf16", directions, "f32")
     for fmt in ("nvfp4", "mxfp8_e4m3", "fp8_e4m3_1x128", "fp8_e4m3"):

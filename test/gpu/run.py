@@ -897,7 +897,7 @@ def reports_of(test, *arguments):
     return list(reports)
 
 
-batches = [name for name in BATCHES if (arguments.only or "") in name]
+batches = [n for n in BATCHES if (arguments.only or "") in n and formats.has_kernel(n)]
 with concurrent.futures.ProcessPoolExecutor() as pool:
     # Names of what runs, so that a run that is stopped says what it had done.
     done = {}

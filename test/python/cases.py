@@ -134,6 +134,8 @@ class Case:
         self.outside = outside or (groups[0][:0],) * 2
         self.format = oracle.ALL_FORMATS[fmt]
         self.inputs, self.expected, self._poisoned = {}, {}, []
+        # By output, of each matrix: where it begins and how it is dequantized.
+        self._numbers = {"data": [], "columnwise_data": []}
         self._place(capacity, gather)
         self.inputs["rng_state"] = Operand(state, "i64")
         given = "global_scale" if fmt in oracle.FORMATS else "scale"
@@ -232,6 +234,8 @@ class Case:
             )  # fmt: skip
             codes.append(oracle.stored(c, a.format))
             linear.append(s)
+            shared = self._outer(outer, e, a.rowwise)
+            self._add_numbers("data", self.starts[e], oracle.dequantize_rows, (c, s), shared)
         data = self._data()
         width = 1 if self.ragged else data.array.shape[1]
         for c, start in zip(codes, self.starts):
@@ -243,14 +247,39 @@ class Case:
             for x, at in (front, 0), (back[: None if self.closed else 0], self.starts[-1]):
                 if a.rowwise.outer == "row":
                     shared = outer[at:][: len(x), None]
-                c, _ = oracle.quantize_rows(
+                c, s = oracle.quantize_rows(
                     x, a.format, a.recipe, shared, a.rowwise, self._where(at, x.shape[1])
                 )
+                self._add_numbers("data", at, oracle.dequantize_rows, (c, s), shared)
                 data.write(oracle.stored(c, a.format), int(at) * width)
         self.expected["data"] = data
         scales = self._scales(linear)
         if scales is not None:
             self.expected["scales"] = scales
+
+    def _add_numbers(self, name, at, dequantize, codes, outer):
+        """What the numbers of rows from row, or of elements from element, `at` on are
+        made of."""
+        fmt, recipe = self.attributes.format, self.attributes.recipe
+        if fmt in oracle.TENSOR_FORMATS:
+            outer = np.float32(1) if outer is None else outer
+            if recipe == "te":
+                outer = oracle.tensor_scale(fmt, outer)
+            with np.errstate(all="ignore"):
+                outer = np.float32(1) / np.float32(outer)
+            fmt = self.format.data
+        elif outer is None:
+            recipe = "nvfuser"
+        self._numbers[name].append((int(at), dequantize, (*codes, fmt, recipe, outer)))
+
+    def _expect_numbers(self, name, element):
+        """Data that are the numbers which codes stand for."""
+        out = Expected(self.shape, element, elements.DTYPES[element])
+        width = 1 if self.ragged else self.shape[1]
+        for at, dequantize, arguments in self._numbers[name]:
+            x = np.ascontiguousarray(dequantize(*arguments), np.float32)
+            out.write(oracle.stored_float(x, element), at * width)
+        return out
 
     def _scales(self, linear):
         a, f = self.attributes, self.format
@@ -293,6 +322,11 @@ class Case:
             )  # fmt: skip
             codes.append(oracle.stored(c, a.format))
             scales.append(oracle.laid_out(s, a.layout))
+            shared = self._outer(outer, e, a.columnwise)
+            self._add_numbers(
+                "columnwise_data", self.starts[e], oracle.dequantize_columns,
+                (c, s, len(g)), shared,
+            )  # fmt: skip
         if f.transposes:
             data = self._flat([c.reshape(-1) for c in codes], f.data, 1)
         else:
@@ -306,11 +340,15 @@ class Case:
             self.expected["columnwise_scales"] = self._flat(scales, f.scale, 1)
 
     def operands(self, directions="both", amax=False, dbias=None,
-                 scale_offsets_out=False, row_amax=False, noop=None):  # fmt: skip
+                 scale_offsets_out=False, row_amax=False, noop=None, numbers=None):  # fmt: skip
         """Operands by name; outputs are new and poisoned. `dbias` is its element
         type, `noop` the flag. With `row_amax`, that is an output instead of the
-        outer amaxes of rows, which are what it must be."""
+        outer amaxes of rows, which are what it must be. With `numbers`, a pair, the
+        data of a direction are numbers of such an element instead of codes, unless
+        it is None."""
         wanted = {"amax"} if amax else set()
+        numbers = dict(zip(["data", "columnwise_data"], numbers or (None, None)))
+        made = {n: self._expect_numbers(n, e) for n, e in numbers.items() if e}
         wanted |= {"scale_inv"} & self.expected.keys()
         unread = set()
         if directions == "columnwise":
@@ -340,11 +378,16 @@ class Case:
         self.inputs.pop("noop_flag", None)
         if noop is not None:
             self.inputs["noop_flag"] = Operand(np.array(noop, np.int32), "i32")
+        wanted -= {name.replace("data", "scales") for name in made}
+        if "data" in made:
+            wanted -= {"scale_offsets_out"}
+            unread |= {"scale_offsets"}
+        self._made = {**self.expected, **made}
         operands = {}
         for name in OPERANDS:
             if name in wanted:
-                self._poisoned.append(self.expected[name].poisoned())
-                element = self.expected[name].element
+                self._poisoned.append(self._made[name].poisoned())
+                element = self._made[name].element
                 operands[name] = Operand(self._poisoned[-1].array, element)
             elif name in self.inputs and name not in unread:
                 operands[name] = self.inputs[name]
@@ -361,7 +404,7 @@ class Case:
     def check(self, results):
         """Compares results by name with what they must be."""
         for name in sorted(results):
-            e = self.expected[name]
+            e = self._made[name]
             if self._noop:
                 assert (results[name].view(np.uint8) == POISON).all(), f"{name} of no operation"
             elif name == "dbias":

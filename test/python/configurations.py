@@ -204,6 +204,11 @@ def case_of(rng, c):
     )  # fmt: skip
 
 
+def numbers_of(c):
+    """The type of numbers instead of codes of each direction, or None."""
+    return [None if e == "codes" else e for e in (c["numbers"] or "codes codes").split()]
+
+
 class Configuration:
     """What configurations of most ops begin with: any value of each of OPTIONS."""
 
@@ -235,6 +240,8 @@ class GroupedBlockQuantize(Configuration):
         "row_amax": [False, True],
         "noop": [None] * 8 + [0, 7],
         "dbias": [None, None, None, "f32", "bf16", "f16"],
+        # Rowwise and columnwise: codes, or numbers of a type.
+        "numbers": [None] * 6 + ["f32 codes", "bf16 f16", "codes f32", "f16 bf16"],
         "scale_offsets_out": [False, True],
         "producer": ["none", "none", "negate", "rows", "columns"],
         # The op on memrefs or tensors; two ops that are to be fused.
@@ -264,7 +271,7 @@ class GroupedBlockQuantize(Configuration):
             c["layout"] = "linear"
         if c["form"] == "pair":
             # gq.block_quantize and gq.preprocess_grouped_matmul_sf.
-            if fmt.scale in ("f32", None) or c["producer"] != "none":
+            if fmt.scale in ("f32", None) or c["producer"] != "none" or c["numbers"]:
                 c["form"] = "tensor"
             else:
                 c |= {"recipe": "nvfuser", "layout": "tile128x4", "rows": "all",
@@ -274,8 +281,9 @@ class GroupedBlockQuantize(Configuration):
                 c["outer"] = "none" if c["outer"] == "group" else c["outer"]
         if c["ragged"]:
             c |= {"gather": False, "dbias": None, "producer": "none", "given": False}
-        if c["layout"] == "linear":
-            c["given"] = False
+        rows_of_numbers = numbers_of(c)[0] is not None
+        if c["layout"] == "linear" or (rows_of_numbers and c["directions"] != "columnwise"):
+            c |= {"given": False, "scale_offsets_out": False}
         if c["directions"] == "columnwise":
             c["given"] = False
         if not c["given"]:
@@ -298,6 +306,13 @@ class GroupedBlockQuantize(Configuration):
         if columnwise.outer == "column" or (rowwise.outer == "row" and c["directions"] == "both"):
             c["columnwise_outer"] = "group"
         c["row_amax"] &= rowwise.outer == "row" and c["directions"] == "rowwise"
+        if c["numbers"] and c.get("gpu"):
+            if c["format"] in oracle.FORMATS and fmt.block[0] == 1 and rows_of_numbers:
+                c |= {"directions": "rowwise", "ragged": False, "rowwise": 0, "columnwise": 0,
+                      "columnwise_outer": "none", "amax": False, "row_amax": False,
+                      "dbias": None}  # fmt: skip
+            else:  # No kernel does that.
+                c["numbers"] = None
         if c["row_amax"] and c.get("gpu"):  # One kernel does that.
             c |= {"amax": False, "dbias": None, "rowwise": OUTER_OF_ROW, "static": True}
         if c["producer"] != "none":
@@ -325,6 +340,7 @@ class GroupedBlockQuantize(Configuration):
         operands = case.operands(
             directions=c["directions"], amax=c["amax"], dbias=c["dbias"],
             scale_offsets_out=c["scale_offsets_out"], row_amax=c["row_amax"], noop=c["noop"],
+            numbers=numbers_of(c),
         )  # fmt: skip
         tiled = ", #gq.tile128x4" if c["layout"] == "tile128x4" and c["form"] != "memref" else ""
         arguments = [
@@ -814,7 +830,7 @@ class GroupedDequantize(Configuration):
         quantized = {
             **c, "element": "f32", "rows": "grouped", "gather": False, "amax": False,
             "directions": c["axis"], "dbias": None, "scale_offsets_out": False,
-            "row_amax": False, "noop": None, "producer": "none",
+            "row_amax": False, "noop": None, "producer": "none", "numbers": None,
         }  # fmt: skip
         if c["recipe"] != "te":
             quantized |= {"rowwise": 0, "columnwise": 0}

@@ -12,6 +12,7 @@ import numpy as np
 import oracle
 import pytest
 import runtime
+import test_formats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,7 +100,8 @@ def test_random(data, seed):
         gather=rng if draw(st.booleans(), "gather") else None,
     )
     for names in formats.DIRECTIONS:
-        case.run(RUN, directions=names, amax=True)
+        numbers = draw(test_formats.NUMBERS, "numbers")
+        case.run(RUN, directions=names, amax=True, numbers=numbers)
 
 
 def test_ragged():

@@ -3,6 +3,7 @@
 """Every format, direction and shape of the grouped quantization."""
 
 import cases
+import dequantize
 import elements
 import formats
 import golden
@@ -26,7 +27,9 @@ def test_oracle():
 
 # The element type of the input matters neither to the compiler nor to the order
 # of the work.
-COMPILED = [n for n in BATCHES if " f32 " not in n and " f16 " not in n]
+COMPILED = [
+    n for n in BATCHES if n.startswith("numbers") or (" f32 " not in n and " f16 " not in n)
+]
 CALLED = [n for n in BATCHES if n not in COMPILED and " both" in n]
 
 
@@ -60,6 +63,8 @@ FACTORS = st.one_of(
     st.floats(2.0**-20, 2.0**20, width=32),
     st.sampled_from([1, -1, 0, -0.0, 2688, 2.0**-140, 3e38, np.inf, np.nan]),
 )
+# The data of both directions: codes, or numbers of some type.
+NUMBERS = st.tuples(*[st.sampled_from([None, None, *formats.ELEMENTS])] * 2)
 
 
 @st.composite
@@ -121,6 +126,7 @@ def test_random(data, fmt, seed):
             directions=directions,
             amax=True,
             scale_offsets_out="scale_offsets_out" in case.expected,
+            numbers=draw(NUMBERS, "numbers"),
         )
 
 
@@ -185,3 +191,22 @@ def test_many_groups():
     case = cases.Case(groups, "bf16", "fp8_e4m3", layout="linear", outer=scales)
     for directions in formats.DIRECTIONS:
         case.run(runtime.quantize, directions=directions, amax=True)
+
+
+@pytest.mark.parametrize("fmt", ["fp8_e4m3", "mxfp8_e4m3", "nvfp4"])
+def test_many_groups_and_back(fmt):
+    """Of 4096 groups of few rows, codes become numbers, by one op and by two."""
+    rng = np.random.default_rng(0)
+    k = oracle.ALL_FORMATS[fmt].block[1]
+    groups = [formats.matrix(rng, m, k, "bf16") for m in rng.integers(0, 4, 4096)]
+    outer = None
+    if fmt in oracle.TENSOR_FORMATS:
+        outer = np.exp2(rng.uniform(-8, 8, len(groups))).astype(np.float32)
+    case = cases.Case(
+        groups, "bf16", fmt, layout=formats.layouts(fmt)[0], rows="grouped", outer=outer
+    )
+    case.run(runtime.quantize, amax=True, numbers=("f32", "bf16"))
+    for axis in dequantize.AXES:
+        problem = dequantize.Problem(case, axis, "f32")
+        runtime.grouped_dequantize(problem.operands, problem.attributes)
+        problem.check()

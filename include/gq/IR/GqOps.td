@@ -64,6 +64,7 @@ defvar scaleTypes = [Gq_F8E4M3FN, Gq_F8E8M0FNU, Gq_F32];
 def Gq_Float2D : Gq_Shaped<floatTypes, [2]>;
 def Gq_Input : Gq_Shaped<floatTypes, [0, 1, 2]>;
 def Gq_Data : Gq_Shaped<dataTypes, [1, 2]>;
+def Gq_DataOrFloat : Gq_Shaped<!listconcat(dataTypes, floatTypes), [1, 2]>;
 def Gq_Data2D : Gq_Shaped<dataTypes, [2]>;
 def Gq_Data3D : Gq_Shaped<dataTypes, [3]>;
 def Gq_Scales : Gq_Shaped<scaleTypes, [1, 2]>;
@@ -279,9 +280,9 @@ defvar groupedQuantizeArguments = (ins
   Optional<Gq_RngState>:$rng_state,
   Optional<Gq_F32ScalarOr1D>:$scale,
   Optional<Gq_I32Scalar>:$noop_flag,
-  Optional<Gq_Data>:$data,
+  Optional<Gq_DataOrFloat>:$data,
   Optional<Gq_Scales>:$scales,
-  Optional<Gq_Data>:$columnwise_data,
+  Optional<Gq_DataOrFloat>:$columnwise_data,
   Optional<Gq_Scales1D>:$columnwise_scales,
   Optional<Gq_F32_1D>:$amax,
   Optional<Gq_F32_1D>:$row_amax,
@@ -469,6 +470,19 @@ def Gq_GroupedBlockQuantizeOp
         -> tensor<?xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>
     ```
 
+    **Fake quantization.** `data` of `f32`, `bf16` or `f16` holds not codes but the
+    numbers that they stand for, which `gq.grouped_dequantize` would make of them
+    and of the scales, to the byte. There are no scales then. `columnwise_data` may
+    be the same; it is never transposed. Training with quantization in mind needs
+    no more of a quantization than this. `gq-fuse-fake-quantize` makes one op of
+    two. A GPU has a kernel for `data` alone, of blocks with one row.
+
+    ```mlir
+    %y = gq.grouped_block_quantize format(nvfp4) rows(grouped)
+        ins(%x : tensor<?x5120xbf16>) groups(%offsets : tensor<129xi32>)
+        outs(%y0 : tensor<?x5120xbf16>) -> tensor<?x5120xbf16>
+    ```
+
     **Producer.** The optional region `producer` computes what is quantized from
     several inputs, element by element. `maps` then says which element of each
     input belongs to the element (m, k): the identity, a broadcast of a column
@@ -531,8 +545,8 @@ def Gq_GroupedBlockQuantizeOp
       `row_indices`, and none if not.
     * (C15) Inputs read by index have the same number N of rows.
     * (C16) `data` and `scales` come together, and so do `columnwise_data` and
-      `columnwise_scales`; at least one of the pairs is there.
-    * (C17) Data and scales are of the format's types.
+      `columnwise_scales`, but for (C39); at least one of the pairs is there.
+    * (C17) Data and scales are of the format's types, but for (C39).
     * (C18) Only `nvfp4` has the recipe `te`. It needs `outer_amax` or, without
       `outs`, `columnwise_outer_amax`, which is for `columnwise_data`, or
       `row_amax`; other recipes have none of these. Those of rank 1 hold G
@@ -568,6 +582,9 @@ def Gq_GroupedBlockQuantizeOp
     * (C34) It has no `scale` and no `scale_inv`, which `gq.grouped_quantize` has.
     * (C38) `row_amax` is for `outer = row` of `rowwise` without `outer_amax`, and
       without `columnwise_outs`. It holds M entries.
+    * (C39) `data` of `f32`, `bf16` or `f16` has the shape of what is quantized,
+      and there are no `scales`. The same holds for `columnwise_data` and
+      `columnwise_scales`.
 
     With M = 0 the op folds to its `outs`, unless it has outputs besides data and
     scales.
@@ -592,8 +609,8 @@ def Gq_GroupedQuantizeOp
     `x * scale[e]`, rounded to nearest even and saturated. The operands are those
     of `gq.grouped_block_quantize` without block scales, which these formats do
     not have; groups, ragged groups, columns, producers, gathers, `amax`, `dbias`
-    and `rows` work as there. Columnwise data is transposed and padded with
-    zeros. An element has the same code in both directions.
+    `rows` and fake quantization work as there. Columnwise data is transposed and
+    padded with zeros. An element has the same code in both directions.
 
     **Delayed scaling.** `scale` is predicted from previous steps. The op returns
     `amax`, from which `gq.update_scales` computes the next scale, and

@@ -14,6 +14,7 @@
 #define GQ_LIB_RUNTIME_CPU_QUANTIZE_H
 
 #include "Codes.h"
+#include "Dequantize.h"
 #include "Elements.h"
 #include "Squares.h"
 
@@ -378,13 +379,54 @@ static void storeScales(gqCpuMethod method, bool columnwise,
     }
 }
 
+/// The numbers that the codes and scales of a tile stand for, as they would be
+/// stored and dequantized: by way of `how`, the tile's direction, to `out`.
+static void fakeQuantize(gqCpuMethod method, const gqCpuTileDirection *how,
+                         const gqCpuTile *tile, gqBuffer out) {
+  bool hasScales = gqFormatHasBlockScales(method.format);
+  gqFormatTraits traits = gqFormatGetTraits(method.format);
+  bool transposed = how->columnwise && traits.transposes;
+  uint8_t codes[sizeof(gqCpuTileCodes)];
+  gqCpuTileScales scales;
+  _Alignas(float) uint8_t bytes[sizeof(scales)];
+  gqCpuDirection linear = {
+      .scales = bytes,
+      .scaleStride = gqCpuGetScaleExtents(method.format, how->columnwise,
+                                          tile->rows, tile->columns)
+                         .columns};
+  // That of formats without scales is 1 / the scale.
+  float inverse = gq_dev_given_inverse(how->outer);
+  gqCpuDequantization back = {
+      .format = hasScales ? method.format : GQ_FORMAT_NONE,
+      .recipe = method.recipe,
+      .columnwise = how->columnwise,
+      .type = traits.dataType,
+      .data = codes,
+      .stride =
+          (transposed ? GQ_CPU_TILE : tile->columns) * traits.dataBits / 8,
+      .scales = bytes,
+      .scaleStride = linear.scaleStride,
+      .outer = !hasScales                           ? &inverse
+               : method.recipe == GQ_RECIPE_NVFUSER ? &how->outer
+               : how->outerAmaxes                   ? how->outerAmaxes
+                                                    : how->outerAmax,
+      .outerDown = how->traits.outer == GQ_OUTER_OF_ROW,
+      .outerAcross = how->traits.outer == GQ_OUTER_OF_COLUMN,
+      .out = out,
+  };
+  const gqCpuJob all = {.rows = tile->rows, .columns = tile->columns};
+  quantizeTile(tile, method, how, codes, back.stride, &scales);
+  method.scaleLayout = GQ_SCALE_LAYOUT_LINEAR;
+  if (hasScales)
+    storeScales(method, how->columnwise, &linear, tile, 0, 0, &scales);
+  dequantize(&back, &all);
+}
+
 /// Quantizes the tile at (row, column) in a direction, if that is wanted.
 static void quantizeDirection(gqCpuMethod method,
                               const gqCpuDirection *direction,
                               const gqCpuTile *tile, int64_t row,
                               int64_t column) {
-  if (!direction->data)
-    return;
   bool columnwise = direction->how.columnwise;
   gqFormatTraits traits = gqFormatGetTraits(method.format);
   bool transposed = columnwise && traits.transposes;
@@ -395,6 +437,14 @@ static void quantizeDirection(gqCpuMethod method,
   how.first += row * how.pitch + column;
   if (how.outerAmaxes)
     how.outerAmaxes += columnwise ? column : row;
+  if (!gqBufferIsAbsent(&direction->numbers)) {
+    gqBuffer out = direction->numbers;
+    out.data = (uint8_t *)gqCpuRow(&out, row) +
+               column * gqElementTypeSize((gqElementType)out.type);
+    fakeQuantize(method, &how, tile, out);
+  }
+  if (!direction->data)
+    return;
   quantizeTile(tile, method, &how,
                direction->data + dataRow * direction->stride +
                    dataColumn * traits.dataBits / 8,

@@ -366,11 +366,6 @@ static uint32_t bitsAt(gqElementType type, const uint8_t *p) {
   return bits;
 }
 
-static bool isNan(gqElementType type, const uint8_t *p) {
-  float value = floatOf(type, bitsAt(type, p));
-  return value != value;
-}
-
 static gqElementType epilogueFrom, epilogueTo;
 
 /// 1 - x
@@ -408,8 +403,8 @@ static bool equal(const DequantizeProblem *p, const Guarded *a,
   int64_t size = gqElementTypeSize(p->v.outType);
   for (int64_t i = 0; i < a->size; i += size)
     if (memcmp(a->bytes + i, b->bytes + i, (size_t)size) &&
-        (sameNan || !(isNan(p->v.outType, a->bytes + i) &&
-                      isNan(p->v.outType, b->bytes + i)))) {
+        (sameNan || !(isNanAt(p->v.outType, a->bytes + i) &&
+                      isNanAt(p->v.outType, b->bytes + i)))) {
       printf("element %lld differs\n", (long long)(i / size));
       return false;
     }

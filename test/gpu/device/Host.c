@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 uint32_t randomBits(void) {
   static uint64_t state = 88172645463325252u;
@@ -45,4 +46,12 @@ bool bytesMatch(const char *name, const char *what, const uint8_t *found,
            name, what, (long long)wrong, (long long)size,
            (long long)(first - origin), found[first], expected[first]);
   return wrong == 0;
+}
+
+bool isNanAt(gqElementType type, const void *p) {
+  uint32_t bits = 0;
+  memcpy(&bits, p, (size_t)gqElementTypeSize(type));
+  return type == GQ_F32    ? (bits & 0x7fffffff) > 0x7f800000
+         : type == GQ_BF16 ? (bits & 0x7fff) > 0x7f80
+                           : (bits & 0x7fff) > 0x7c00;
 }

@@ -8,6 +8,8 @@
 #ifndef GQ_TEST_GPU_DEVICE_HOST_H
 #define GQ_TEST_GPU_DEVICE_HOST_H
 
+#include "gq/Runtime/Types.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,6 +26,9 @@ void *allocateHost(int64_t bytes);
 bool bytesMatch(const char *name, const char *what, const uint8_t *found,
                 const uint8_t *expected, int64_t size, int64_t origin,
                 const uint8_t *claims, int64_t numClaims);
+
+/// Whether the float of a type at `p` is NaN.
+bool isNanAt(gqElementType type, const void *p);
 
 /// x rounded up to a multiple of `unit`.
 static inline int64_t up(int64_t x, int64_t unit) {

@@ -5,6 +5,8 @@
 //
 // QUANTIZE(name, what to load, format, recipe, layout, packed, rows, offset
 //          bits, kind of outer scale, bits of row indices)
+// NUMBERS(name, what to load, format, recipe, rows, offset bits, kind of outer
+//         scale, bits of row indices, data)
 // SWIZZLE(name, format, offset bits)
 // OFFSETS(name, bits of counts, offset bits)
 //
@@ -52,6 +54,20 @@
 #define BLOCK_OF_FORMAT(VALUE, FORMAT, NAME, CODE, RULE, BLOCK_ROWS, ...)      \
   IF_ROWS_##BLOCK_ROWS(IF_TILED_##RULE(UNGROUPED(block_##NAME, bf16, FORMAT), ))
 
+/// The numbers that codes stand for.
+#define NUMBERS_OF_FORMAT(VALUE, FORMAT, NAME, CODE, RULE, BLOCK_ROWS, ...)    \
+  IF_ROWS_##BLOCK_ROWS(NUMBERS(NAME##_bf16_to_bf16, bf16, FORMAT, NVFUSER,     \
+                               ALL, 32, NONE, 0, BF16)                         \
+                           NUMBERS(NAME##_f32_to_f32_i64, f32, FORMAT,         \
+                                   NVFUSER, GROUPED, 64, NONE, 0, F32))
+
+#define NUMBERS_OF_OUTER(RECIPE, NAME)                                         \
+  NUMBERS(NAME##_bf16_to_f16_one, bf16, NVFP4, RECIPE, ALL, 32, ONE, 0, F16)   \
+  NUMBERS(NAME##_f16_to_f32_each, f16, NVFP4, RECIPE, ALL, 32, PER_GROUP, 0,   \
+          F32)                                                                 \
+  NUMBERS(NAME##_bf16_to_bf16_each, bf16, NVFP4, RECIPE, ALL, 32, PER_GROUP,   \
+          0, BF16)
+
 /// All that a test asks of an element type.
 #define OF_TYPE(TYPE)                                                          \
   GQ_FORMATS(OF_FORMAT_##TYPE)                                                 \
@@ -89,6 +105,16 @@ PLAIN(fp8_e5m2_1x128_f32_linear_i64, f32, FP8_E5M2_1X128, LINEAR, GROUPED, 64)
 
 GQ_FORMATS(BLOCK_OF_FORMAT)
 
+GQ_FORMATS(NUMBERS_OF_FORMAT)
+NUMBERS_OF_OUTER(NVFUSER, nvfp4)
+NUMBERS_OF_OUTER(TE, te)
+NUMBERS(nvfp4_bf16_to_bf16_gathered, bf16, NVFP4, NVFUSER, ALL, 32, NONE, 32,
+        BF16)
+NUMBERS(nvfp4_f32_to_f16_unaligned, f32_unaligned, NVFP4, NVFUSER, ALL, 32,
+        NONE, 0, F16)
+NUMBERS(mxfp8_e4m3_bf16_to_f32_unaligned, bf16_unaligned, MXFP8_E4M3, NVFUSER,
+        ALL, 32, NONE, 0, F32)
+
 SWIZZLE(preprocess, NVFP4, 32)
 
 OFFSETS(offsets_i32, 32, 32)
@@ -111,4 +137,6 @@ OFFSETS(offsets_i64_of_i32, 32, 64)
 #undef OF_FORMAT_f16
 #undef OF_FORMAT_f32
 #undef BLOCK_OF_FORMAT
+#undef NUMBERS_OF_FORMAT
+#undef NUMBERS_OF_OUTER
 #undef OF_TYPE

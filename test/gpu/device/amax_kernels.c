@@ -58,7 +58,7 @@ AMAX_VARIANTS(VARIANT)
     const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT, packed = PACKED;     \
     const int32_t rowsMode = GQ_ROWS_##ROWS, offsetBits = BITS;                \
     const int32_t outerKind = GQ_OUTER_PER_ROW, rowIndexBits = INDEX_BITS;     \
-    const int32_t heldType = GQ_##TYPE;                                        \
+    const int32_t heldType = GQ_##TYPE, dataType = GQ_I8;                      \
     CALL(quantize_whole_rows, GQ_QUANTIZE_WHOLE_ROWS_OPERANDS);                \
   }
 WHOLE_ROWS_VARIANTS(WHOLE)

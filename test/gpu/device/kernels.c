@@ -23,19 +23,23 @@ static inline gqElementType typeOf(gq_load16 *load) {
              : GQ_F32;
 }
 
-#define QUANTIZE(NAME, LOAD, FORMAT, RECIPE, LAYOUT, PACKED, ROWS, BITS, KIND, \
-                 INDEX_BITS)                                                   \
+#define QUANTIZE(...) ROWS(__VA_ARGS__, I8)
+#define NUMBERS(NAME, LOAD, FORMAT, RECIPE, ...)                               \
+  ROWS(NAME, LOAD, FORMAT, RECIPE, LINEAR, 0, __VA_ARGS__)
+#define ROWS(NAME, LOAD, FORMAT, RECIPE, LAYOUT, PACKED, MODE, BITS, KIND,     \
+             INDEX_BITS, DATA)                                                 \
   KERNEL NAME(QuantizeRowsOperands o) {                                        \
     gq_load16 *const load = gq_dev_load16_##LOAD;                              \
     const int32_t format = GQ_FORMAT_##FORMAT;                                 \
     const int32_t recipe = GQ_RECIPE_##RECIPE;                                 \
     const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT;                      \
     const int32_t packed = PACKED;                                             \
-    const int32_t rowsMode = GQ_ROWS_##ROWS;                                   \
+    const int32_t rowsMode = GQ_ROWS_##MODE;                                   \
     const int32_t offsetBits = BITS;                                           \
     const int32_t outerKind = GQ_OUTER_##KIND;                                 \
     const int32_t rowIndexBits = INDEX_BITS;                                   \
     const int32_t heldType = typeOf(load);                                     \
+    const int32_t dataType = GQ_##DATA;                                        \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }
 

@@ -139,3 +139,32 @@ func.func @epilogue(%a: memref<?x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
       outs(%c : memref<?x32xf32>)
   return
 }
+
+// -----
+
+func.func @numbers_with_an_amax_a_row(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<?xf32>,
+    %y: memref<?x64xf32>) {
+  // expected-error @+1 {{has no GPU kernel that makes numbers instead of codes}}
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row> ins(%x : memref<?x64xbf16>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<?xf32>) outs(%y : memref<?x64xf32>)
+  return
+}
+
+// -----
+
+func.func @numbers_of_one_scale(%x: memref<?x64xbf16>, %o: memref<4xi32>, %s: memref<f32>,
+    %y: memref<?x64xf32>) {
+  // expected-error @+1 {{has no GPU kernel that makes numbers instead of codes}}
+  gq.grouped_quantize format(fp8_e4m3) ins(%x : memref<?x64xbf16>)
+      groups(%o : memref<4xi32>) scale(%s : memref<f32>) outs(%y : memref<?x64xf32>)
+  return
+}
+
+// -----
+
+func.func @numbers_of_columns(%x: memref<?x64xbf16>, %o: memref<4xi32>, %y: memref<?x64xf32>) {
+  // expected-error @+1 {{has no GPU kernel that makes numbers instead of codes}}
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xbf16>)
+      groups(%o : memref<4xi32>) columnwise_outs(%y : memref<?x64xf32>)
+  return
+}

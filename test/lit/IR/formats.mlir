@@ -308,3 +308,22 @@ func.func @grouped_mm_epilogue(%a: tensor<?x64xf8E5M2>, %b: tensor<3x160x64xf8E4
       outs(%h0 : tensor<?x80xf16>) -> tensor<?x80xf16>
   return %c, %h : tensor<?x160xbf16>, tensor<?x80xf16>
 }
+
+// Numbers instead of codes, in either direction or both; columns as they are.
+// CHECK-LABEL: func @numbers
+func.func @numbers(%x: tensor<?x64xbf16>, %flat: tensor<?xbf16>, %o: tensor<4xi64>,
+    %d: tensor<3xi64>, %s: tensor<f32>, %y: tensor<?x64xf32>, %z: tensor<?x64xf16>,
+    %f: tensor<?xbf16>, %t: tensor<?xf8E4M3FN>, %a: tensor<3xf32>) {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) rows(grouped) ins(
+  // CHECK-SAME: outs(%{{.*}} : tensor<?x64xf32>) columnwise_outs(%{{.*}} : tensor<?x64xf16>) amax_out(
+  %0:3 = gq.grouped_block_quantize format(nvfp4) rows(grouped) ins(%x : tensor<?x64xbf16>)
+      groups(%o : tensor<4xi64>) outs(%y : tensor<?x64xf32>) columnwise_outs(%z : tensor<?x64xf16>)
+      amax_out(%a : tensor<3xf32>) -> tensor<?x64xf32>, tensor<?x64xf16>, tensor<3xf32>
+  // CHECK: gq.grouped_quantize format(fp8_e4m3)
+  // CHECK-SAME: outs(%{{.*}} : tensor<?xbf16>) columnwise_outs(%{{.*}} : tensor<?xf8E4M3FN>)
+  %1:2 = gq.grouped_quantize format(fp8_e4m3) ins(%flat : tensor<?xbf16>) groups(%o : tensor<4xi64>)
+      shapes(%d, %d : tensor<3xi64>, tensor<3xi64>) scale(%s : tensor<f32>)
+      outs(%f : tensor<?xbf16>) columnwise_outs(%t : tensor<?xf8E4M3FN>)
+      -> tensor<?xbf16>, tensor<?xf8E4M3FN>
+  return
+}

@@ -2221,3 +2221,81 @@ func.func @grouped_dequantize_c19_shapes(%q: tensor<?xf8E4M3FN>, %o: tensor<4xi6
       outs(%x : tensor<?xf32>) -> tensor<?xf32>
   return
 }
+
+// -----
+
+func.func @grouped_block_quantize_c39_scales(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %y: tensor<?x64xf32>,
+    %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires no 'scales' for 'data' of numbers, or codes of f4E2M1FN or i8}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o : tensor<4xi32>)
+      outs(%y, %s : tensor<?x64xf32>, tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf32>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c39_columnwise_scales(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %y: tensor<?x64xf32>,
+    %s: tensor<?xf8E4M3FN, #gq.tile128x4>) {
+  // expected-error @+1 {{requires no 'columnwise_scales' for 'columnwise_data' of numbers}}
+  %r:2 = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o : tensor<4xi32>)
+      columnwise_outs(%y, %s : tensor<?x64xf32>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x64xf32>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c39_shape(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %y: tensor<?x128xf32>) {
+  // expected-error @+1 {{requires 'inputs' to be}}
+  %r = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o : tensor<4xi32>) outs(%y : tensor<?x128xf32>) -> tensor<?x128xf32>
+  return
+}
+
+// -----
+
+// A format that transposes does not transpose numbers.
+func.func @grouped_block_quantize_c39_transposed(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %y: tensor<?xf32>) {
+  // expected-error @+1 {{requires 'columnwise_data' to be of rank 2, but got 1}}
+  %r = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o : tensor<4xi32>) columnwise_outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c39_columnwise_shape(
+    %x: tensor<8x64xbf16>, %o: tensor<4xi32>, %y: tensor<9x64xf32>) {
+  // expected-error @+1 {{requires 'inputs' to be}}
+  %r = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<8x64xbf16>)
+      groups(%o : tensor<4xi32>) columnwise_outs(%y : tensor<9x64xf32>) -> tensor<9x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_block_quantize_c21_numbers(
+    %x: tensor<?x64xbf16>, %o: tensor<4xi32>, %so: tensor<3xi32>, %y: tensor<?x64xf32>) {
+  // expected-error @+1 {{requires no 'scale_offsets' without 'scales'}}
+  %r = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>) outs(%y : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return
+}
+
+// -----
+
+func.func @grouped_quantize_c39_shape(%x: tensor<?xbf16>, %o: tensor<4xi64>,
+    %d: tensor<3xi64>, %s: tensor<f32>, %y: tensor<?x64xf32>) {
+  // expected-error @+1 {{requires 'data' to be of rank 1, but got 2}}
+  %r = gq.grouped_quantize format(fp8_e4m3) ins(%x : tensor<?xbf16>) groups(%o : tensor<4xi64>)
+      shapes(%d, %d : tensor<3xi64>, tensor<3xi64>) scale(%s : tensor<f32>)
+      outs(%y : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return
+}
