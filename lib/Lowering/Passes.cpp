@@ -61,6 +61,7 @@ namespace gq {
 #define GEN_PASS_DEF_GQCHECKNAMES
 #define GEN_PASS_DEF_GQPACKSUBBYTE
 #define GEN_PASS_DEF_GQFUSEDIRECTIONS
+#define GEN_PASS_DEF_GQFUSEFAKEQUANTIZE
 #define GEN_PASS_DEF_GQFUSEPRODUCERS
 #define GEN_PASS_DEF_GQFUSEROWAMAX
 #define GEN_PASS_DEF_GQFUSEROWGATHER
@@ -120,6 +121,13 @@ struct GqFuseEpiloguesPass : impl::GqFuseEpiloguesBase<GqFuseEpiloguesPass> {
   using GqFuseEpiloguesBase::GqFuseEpiloguesBase;
   void runOnOperation() override {
     gqFuseEpilogues(wrap(getOperation()), kernels);
+  }
+};
+struct GqFuseFakeQuantizePass
+    : impl::GqFuseFakeQuantizeBase<GqFuseFakeQuantizePass> {
+  using GqFuseFakeQuantizeBase::GqFuseFakeQuantizeBase;
+  void runOnOperation() override {
+    gqFuseFakeQuantize(wrap(getOperation()), kernels);
   }
 };
 struct GqExpandEpiloguesPass

@@ -23,6 +23,7 @@ MlirLogicalResult gqCheckNames(MlirOperation module);
 void gqFuseScaleLayout(MlirOperation root);
 void gqFuseDirections(MlirOperation root);
 void gqFuseRowAmax(MlirOperation root);
+void gqFuseFakeQuantize(MlirOperation root, bool kernels);
 void gqFuseRowGathers(MlirOperation root);
 void gqFuseProducers(MlirOperation root);
 void gqExpandProducers(MlirOperation root);

@@ -89,6 +89,36 @@ def GqFuseRowAmax : Pass<"gq-fuse-row-amax"> {
   }];
 }
 
+def GqFuseFakeQuantize : Pass<"gq-fuse-fake-quantize"> {
+  let summary = "Quantize and dequantize in one op";
+  let description = [{
+    Replaces a `gq.grouped_dequantize` and the `gq.grouped_block_quantize` or
+    `gq.grouped_quantize` that made its codes by one op whose `data` or
+    `columnwise_data` are the numbers that the codes stand for, so that neither
+    codes nor scales are stored. A `gq.block_dequantize` and its
+    `gq.block_quantize` become a `gq.grouped_block_quantize` without groups. The
+    bytes stay the same, in rows of no group too; other results of the
+    quantization are kept, and so are its producer and gather.
+
+    No pipeline runs it: on a module whose codes are what matters it would leave
+    nothing of them. Ask for it before a pipeline,
+    `builtin.module(gq-fuse-fake-quantize,gq-to-cpu)`; for `gq-to-nvvm` with
+    `kernels`, which leaves alone what has no kernel.
+
+    A pair is left alone, and a missed remark of the category
+    `gq-fuse-fake-quantize` says why, if something else uses the codes or the
+    scales, if the two differ in format, direction, groups or scales of groups,
+    if the codes may be of another time (`noop_flag`), if the dequantization has
+    an epilogue, or if the two are in different blocks. A passed remark says what
+    was fused.
+  }];
+  let options = [
+    Option<"kernels", "kernels", "bool", /*default=*/"false",
+           "Only where a GPU has a kernel: of blocks with one row, rowwise">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def GqFuseProducers : Pass<"gq-fuse-producers"> {
   let summary = "Compute what is quantized inside the op";
   let description = [{
