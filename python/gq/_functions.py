@@ -720,6 +720,112 @@ def grouped_quantize(
     return result
 
 
+# ---------------------------------------------------------------------------
+# Fake quantization
+# ---------------------------------------------------------------------------
+
+_FAKE_NAMES = (
+    "row_indices", "offsets", "global_scale", "outer_amax", "rng_state", "scale"
+)  # fmt: skip
+
+
+def _plan_fake(p, count, format, recipe, rows, axis, direction, producer, out_dtype):
+    single = format in _formats.TENSOR_FORMATS
+    f = None if single else _formats.find(format)
+    _formats.word("axis", axis, "axis")
+    columnwise = axis == "columnwise"
+    if not isinstance(direction, Direction | None):
+        p.refuse("direction", f"expected a Direction, found {direction!r}")
+    if single and ("scale" in p) == ("outer_amax" in p):
+        p.refuse("scale", "expected one of it and outer_amax")
+    block = f.block_columns if f else 16
+    x = _rows(p, producer, count, True, block, f", the block of {format}" if f else "")
+    shape = {
+        "row": None if columnwise else [x.m],
+        "column": [x.groups, x.k] if columnwise else None,
+    }.get(_of(direction, "outer"))
+    outer_amax = _outer(p, "outer_amax", x.groups, shape)
+    if _of(direction, "outer") == "row":
+        outer_amax = _dynamic_rows(outer_amax)
+    of_columns = columnwise and f is not None
+    operands = {
+        **x.operands,
+        "global_scale": _outer(p, "global_scale", x.groups),
+        "columnwise_outer_amax" if of_columns else "outer_amax": outer_amax,
+        "rng_state": _optional(p, "rng_state", ("i64",), [2]),
+        "scale": _outer(p, "scale", x.groups),
+    }
+    element = x.operands["inputs"][0].element
+    if out_dtype is not None:
+        element = _element(out_dtype, "out_dtype")
+    out = Output(Use("out", element, (None, x.k)), (x.m, x.k))
+    op = "grouped_block_quantize" if f else "grouped_quantize"
+    chosen = {"recipe": recipe, "scale_layout": f.layout} if f else {}
+    attributes = enumerations(op, format=format, rows=rows, **chosen)
+    if direction is not None:
+        attributes[axis] = direction._attribute()
+    region = _region(producer, x, attributes)
+    data = "columnwise_data" if columnwise else "data"
+    return Spec(op, operands, {data: out}, attributes, region, _only)
+
+
+_fake_planner = Planner(("x", *_FAKE_NAMES), _plan_fake)
+
+
+def fake_quantize(
+    x: AnyArray | Sequence[AnyArray],
+    offsets: AnyArray,
+    format: str = "nvfp4",
+    *,
+    recipe: str | None = None,
+    rows: str = "all",
+    axis: str = "rowwise",
+    direction: Direction | None = None,
+    producer: str | Callable | None = None,
+    row_indices: AnyArray | None = None,
+    global_scale: AnyArray | None = None,
+    outer_amax: AnyArray | None = None,
+    rng_state: AnyArray | None = None,
+    scale: AnyArray | None = None,
+    out_dtype: Any = None,
+    out: AnyArray | None = None,
+    stream: Any = None,
+) -> Any:
+    """The numbers that the codes of a quantization stand for, without the codes.
+
+    What quantization and grouped_dequantize() together make, to the byte, in one pass.
+    A GPU has a kernel for rows, of formats in blocks of one row.
+
+    Args:
+      x, offsets, recipe, producer, row_indices, global_scale, rng_state, stream: as for
+        grouped_block_quantize().
+      format: one of FORMATS or of TENSOR_FORMATS.
+      rows: "all" makes numbers of rows in no group too, "grouped" leaves them alone, as
+        the columnwise direction does.
+      axis: "rowwise" or "columnwise", the direction of the blocks.
+      direction: how that differs from the default.
+      outer_amax: [] or [G] float32, with an `outer` of the direction [M] or [G, K]; of
+        TENSOR_FORMATS, what scales are made of.
+      scale: [] or [G] float32, of TENSOR_FORMATS: as for grouped_quantize().
+      out_dtype: bfloat16, float16 or float32, of the result; None is that of x.
+      out: an array for the result, whose type it then has.
+
+    Returns:
+      [M, K]. Rows of a new array that are left alone are not initialized.
+
+    Raises: as grouped_block_quantize().
+    """
+    x, names, labels = _names_of(x, _FAKE_NAMES)
+    if recipe is None and outer_amax is not None:
+        recipe = "te"
+    out, out_dtype = _single(out, out_dtype)
+    return _fake_planner.run(
+        (len(x), format, recipe, rows, axis, direction, producer, out_dtype),
+        (*x, row_indices, offsets, global_scale, outer_amax, rng_state, scale),
+        out, stream, names, labels,
+    )  # fmt: skip
+
+
 def _plan_update(p, format, amax_algo, margin):
     _formats.find_tensor(format)
     (groups,) = p.take("amax", ("f32",), [None])

@@ -575,15 +575,26 @@ def block_dequantize(
 
 
 @torch.library.custom_op("gq::fake_quantize", mutates_args=())
-def _fake_quantize(x: torch.Tensor, offsets: torch.Tensor, format: str) -> torch.Tensor:
-    q = _functions.grouped_block_quantize(x, offsets, format)
-    out = torch.zeros_like(x)
-    return _functions.grouped_dequantize(q, out=out)
+def _fake_quantize(
+    x: torch.Tensor,
+    offsets: torch.Tensor,
+    format: str,
+    global_scale: torch.Tensor | None,
+    outer_amax: torch.Tensor | None,
+) -> torch.Tensor:
+    out = torch.zeros_like(x, memory_format=torch.contiguous_format)
+    if x.is_cuda and _formats.find(format).block_rows > 1:  # Which have no kernel.
+        q = _functions.grouped_block_quantize(x, offsets, format)
+        return _functions.grouped_dequantize(q, out=out)
+    return _functions.fake_quantize(
+        x, offsets, format, rows="grouped", global_scale=global_scale,
+        outer_amax=outer_amax, out=out,
+    )  # fmt: skip
 
 
 @_fake_quantize.register_fake
-def _(x, offsets, format):
-    return torch.empty_like(x)
+def _(x, offsets, format, global_scale, outer_amax):
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
 def _keep_offsets(ctx, inputs, output):
@@ -595,13 +606,20 @@ def _straight_through(ctx, gradient):
     (offsets,) = ctx.saved_tensors
     rows = torch.arange(gradient.shape[0], device=gradient.device)
     outside = (rows < offsets[0]) | (rows >= offsets[-1])
-    return gradient.masked_fill(outside[:, None], 0), None, None
+    return gradient.masked_fill(outside[:, None], 0), None, None, None, None
 
 
 _fake_quantize.register_autograd(_straight_through, setup_context=_keep_offsets)
 
 
-def fake_quantize(x: torch.Tensor, offsets: torch.Tensor, format: str = "nvfp4") -> torch.Tensor:
+def fake_quantize(
+    x: torch.Tensor,
+    offsets: torch.Tensor,
+    format: str = "nvfp4",
+    *,
+    global_scale: torch.Tensor | None = None,
+    outer_amax: torch.Tensor | None = None,
+) -> torch.Tensor:
     """What is left of x after quantization, the operator gq::fake_quantize.
 
     Its gradient is that of the identity (straight-through). Rows in no group are
@@ -611,11 +629,13 @@ def fake_quantize(x: torch.Tensor, offsets: torch.Tensor, format: str = "nvfp4")
       x: [M, K] float32, bfloat16 or float16.
       offsets: [G+1] int32 or int64.
       format: one of gq.FORMATS.
+      global_scale, outer_amax: [] or [G] float32, of nvfp4, as for
+        grouped_block_quantize().
 
     Returns:
       [M, K] of the type of x.
     """
-    return _fake_quantize(x, offsets, format)
+    return _fake_quantize(x, offsets, format, global_scale, outer_amax)
 
 
 def _cut(t, *shape):

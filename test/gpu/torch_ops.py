@@ -259,6 +259,20 @@ def either_quantized():
         assert torch.equal(*(m.block_dequantize(r) for r in rows))
 
 
+@test
+def fake_quantize():
+    """What two operators make, in every format; rows in no group are zero."""
+    x = torch.randn(300, 256, device=WHERE).bfloat16()
+    offsets = torch.tensor([3, 100, 290], dtype=torch.int32, device=WHERE)
+    amax = torch.tensor([3.0, 5.0], device=WHERE)
+    for fmt in gq.FORMATS:
+        for scales in ({}, {"outer_amax": amax}, {"global_scale": amax})[: 3 if fmt == "nvfp4" else 1]:
+            q = gq.torch.grouped_block_quantize(x, offsets, fmt, **scales)
+            y = gq.torch.grouped_dequantize(q, **scales)
+            assert torch.equal(gq.torch.fake_quantize(x, offsets, fmt, **scales), y), fmt
+            assert not y[:3].any() and not y[290:].any() and y.any()
+
+
 @contextlib.contextmanager
 def zeroed():
     """The functions make results that are zero where the op writes nothing, as the
