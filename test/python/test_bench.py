@@ -60,6 +60,8 @@ OPERATORS = {
     "dequantize-fp8": 2 + 1 + 4 / 128,
     "dequantize-e4m3": 2 + 1,
     "dequantize-nvfp4-silu": 2 + NVFP4,
+    "fake-nvfp4": 2 + 2,
+    "fake-mxfp8": 2 + 2,
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
     "mm-fp8-n1536": 1 + 4 / 128,

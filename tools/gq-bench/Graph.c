@@ -135,6 +135,8 @@ const Operator operators[] = {
      NULL, 0},
     {"dequantize-nvfp4-silu", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, &silu,
      0},
+    {"fake-nvfp4", GQ_BF16, NVFP4, HAS_ROWS | IS_FAKE, NULL, 0},
+    {"fake-mxfp8", GQ_BF16, MXFP8, HAS_ROWS | IS_FAKE, NULL, 0},
     // N of Llama 4 Maverick (K 5120, 128 experts), DeepSeek-V3 (7168, 256) and
     // Qwen3-235B (4096, 128).
     {"mm-nvfp4-n8192", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 8192},
@@ -211,6 +213,8 @@ double operatorBytes(const Operator *op, const Shape *shape) {
   }
   if (op->parts & IS_DEQUANTIZED)
     return rows * columns * (direction + input);
+  if (op->parts & IS_FAKE)
+    return rows * columns * 2 * input;
   // Amaxes of rows and columns, in f32.
   double amaxes =
       4 * ((op->parts & HAS_ROWS ? rows : 0) +
@@ -549,7 +553,8 @@ static void addInputs(Builder *b) {
                 (Argument){ROLE_ROW_INDICES, GQ_I32, 1, {s->rows}});
   addArgument(b, "o", b->offsets,
               (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
-  if (!has(b, HAS_PACKED_SCALES) && !has(b, IS_AMAX) && !hasOneScale(b->traits))
+  if (!has(b, HAS_PACKED_SCALES) && !has(b, IS_AMAX) && !has(b, IS_FAKE) &&
+      !hasOneScale(b->traits))
     addArgument(b, "so", b->scaleOffsets,
                 (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
   if (has(b, HAS_GLOBAL_SCALE))
@@ -665,9 +670,28 @@ static void addDequantizeArguments(Builder *b) {
       (Argument){ROLE_OUTPUT, b->op->element, 2, {s->rows, s->columns}});
 }
 
+/// The rowwise codes, and their scales if they have some.
+static void addCodes(Builder *b, Role role) {
+  const Shape *s = b->shape;
+  gqFormatTraits traits = b->traits;
+  addArgument(b, "q0", b->data,
+              (Argument){role,
+                         traits.dataType,
+                         2,
+                         {s->rows, s->columns * traits.dataBits / 8}});
+  if (!hasOneScale(traits))
+    addArgument(
+        b, "t0", b->tiled,
+        (Argument){role, traits.scaleType, 2, {s->scaleRows, tiledColumns(b)}});
+}
+
 /// What the ops pass to each other.
 static void addIntermediates(Builder *b) {
   const Shape *s = b->shape;
+  if (has(b, IS_FAKE)) {
+    addCodes(b, ROLE_INTERMEDIATE);
+    return;
+  }
   if (hasActivation(b))
     addArgument(
         b, "a0", b->input,
@@ -709,20 +733,19 @@ static void addOutputs(Builder *b) {
   }
   if (has(b, IS_AMAX) || has(b, IS_OFFSETS))
     return;
+  if (has(b, IS_FAKE)) {
+    addArgument(
+        b, "p0", b->input,
+        (Argument){ROLE_OUTPUT, b->op->element, 2, {s->rows, s->columns}});
+    return;
+  }
   gqFormatTraits traits = b->traits;
   Argument data = {ROLE_OUTPUT,
                    traits.dataType,
                    2,
                    {s->rows, s->columns * traits.dataBits / 8}};
-  if (has(b, HAS_ROWS)) {
-    addArgument(b, "q0", b->data, data);
-    if (!hasOneScale(traits))
-      addArgument(b, "t0", b->tiled,
-                  (Argument){ROLE_OUTPUT,
-                             traits.scaleType,
-                             2,
-                             {s->scaleRows, tiledColumns(b)}});
-  }
+  if (has(b, HAS_ROWS))
+    addCodes(b, ROLE_OUTPUT);
   if (has(b, HAS_COLUMNS)) {
     int64_t elements = s->columns * transposedColumns(b, /*ofScales=*/false);
     int64_t scales = roundUp(s->columns, 128) * transposedColumns(b, true);
@@ -1017,7 +1040,30 @@ static void printDequantize(Builder *b) {
             elementName(b->op->element));
 }
 
+/// The numbers that codes stand for, as one op or by way of codes.
+static void printFake(Builder *b) {
+  const char *format = b->traits.name;
+  if (!b->isSeparate) {
+    fprintf(b->text,
+            "  %%p = gq.grouped_block_quantize format(%s) rows(grouped)\n"
+            "      ins(%%x : %s) groups(%s) outs(%%p0 : %s) -> %s\n",
+            format, b->input, b->columnGroups, b->input, b->input);
+    return;
+  }
+  fprintf(b->text,
+          "  %%q, %%t = gq.grouped_block_quantize format(%s)%s\n"
+          "      ins(%%x : %s) groups(%s)\n"
+          "      outs(%%q0, %%t0 : %s, %s) -> %s, %s\n",
+          format, rowsOf(b), b->input, b->columnGroups, b->data, b->tiled,
+          b->data, b->tiled);
+  printDequantize(b);
+}
+
 static void printBody(Builder *b) {
+  if (has(b, IS_FAKE)) {
+    printFake(b);
+    return;
+  }
   if (has(b, IS_DEQUANTIZED)) {
     printDequantize(b);
     return;

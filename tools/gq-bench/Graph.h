@@ -61,6 +61,8 @@ enum {
   IS_AMAX = 1 << 17,
   /// It is gq.group_offsets, of the rows of each group.
   IS_OFFSETS = 1 << 18,
+  /// It makes the numbers that codes stand for; separately, of two ops.
+  IS_FAKE = 1 << 19,
 };
 
 /// An element-wise op of bf16 before the quantization.
