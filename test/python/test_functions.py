@@ -518,6 +518,40 @@ def test_fp8_per_tensor(fmt):
         gq.grouped_quantize(x, offsets, "nvfp4", scale=scale)
 
 
+@pytest.mark.parametrize("fmt", ["fp8_e4m3", "fp8_e5m2"])
+def test_fp8_gradient(fmt):
+    """A gradient through an activation (squared relu), with its dbias, in both
+    directions: amax, saturation and dbias are those of what is quantized, which is
+    neither of the inputs."""
+    rng = np.random.default_rng(0)
+    offsets = np.int32([3, 100, 100, 230])
+    dtype = {"fp8_e4m3": ml_dtypes.float8_e4m3fn, "fp8_e5m2": ml_dtypes.float8_e5m2}[fmt]
+    dy, x = rng.standard_normal((2, 240, 64), np.float32)
+    scale = np.float32([30, 5, 700])
+    dx = dy * (np.maximum(x, 0) * np.float32(2))
+    options = dict(scale=scale, columnwise=True, amax=True, dbias="float32", rows="grouped")
+    made, wanted = (
+        gq.grouped_quantize(
+            v, offsets, fmt, producer=p,
+            out=[
+                np.zeros((240, 64), dtype), np.zeros(64 * 320, dtype),
+                np.zeros(3, np.float32), np.zeros((3, 64), np.float32), np.zeros(3, np.float32),
+            ],
+            **options,
+        )
+        for v, p in (
+            ((dy, x), lambda g, v: g * (producers.maximum(v, 0.0) * 2.0)), (dx, None)
+        )
+    )  # fmt: skip
+    for name, a, b in zip(wanted.names, made, wanted):
+        np.testing.assert_array_equal(a.view(np.uint8), b.view(np.uint8), name)
+    largest = [np.abs(dx[a:b]).max(initial=0) for a, b in zip(offsets, offsets[1:])]
+    np.testing.assert_array_equal(made.amax, np.float32(largest))
+    np.testing.assert_allclose(
+        made.dbias, [dx[a:b].sum(0) for a, b in zip(offsets, offsets[1:])], atol=1e-4
+    )
+
+
 def test_way_back_of_tokens():
     """With an outer amax for each row, and each column of a group."""
     rng = np.random.default_rng(0)
