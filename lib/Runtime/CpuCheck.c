@@ -331,9 +331,10 @@ bool gqCpuCheckColumns(gqCpuOp *op, const char *name, gqFormat format,
                    name, k, block);
 }
 
-/// Every index is the number of one of `numRows` rows.
+/// Every index is the number of a row of `input`. As of other matrices, rows
+/// times columns do not overflow.
 static bool checkRowIndices(gqCpuOp *op, const gqBuffer *rowIndices,
-                            int64_t numRows) {
+                            const gqBuffer *input) {
   const gqRequirement requirement = {.name = "row_indices",
                                      .buffer = rowIndices,
                                      .types = GQ_TYPES_INDEX,
@@ -343,6 +344,14 @@ static bool checkRowIndices(gqCpuOp *op, const gqBuffer *rowIndices,
                                      .shape = "[M]"};
   if (!gqCpuCheckOperand(op, &requirement))
     return false;
+  int64_t elements, numRows = input->sizes[0];
+  if (__builtin_mul_overflow(rowIndices->sizes[0], input->sizes[1],
+                             &elements) ||
+      elements > limit)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "row_indices has %" PRId64 " rows of the %" PRId64
+                     " columns of input, which no memory can hold",
+                     rowIndices->sizes[0], input->sizes[1]);
   for (int64_t m = 0; m < rowIndices->sizes[0]; ++m) {
     int64_t row =
         gq_dev_load_index(rowIndices->data, rowIndices->type == GQ_I64, m);
@@ -367,7 +376,7 @@ bool gqCpuCheckInput(gqCpuOp *op, gqFormat format, const gqBuffer *input,
                                 .shape = gathers ? "[N, K]" : "[M, K]"};
   return gqCpuCheckOperand(op, &matrix) &&
          gqCpuCheckColumns(op, "input", format, input->sizes[1]) &&
-         (!gathers || checkRowIndices(op, rowIndices, input->sizes[0]));
+         (!gathers || checkRowIndices(op, rowIndices, input));
 }
 
 /// How an operand made of rows is placed.

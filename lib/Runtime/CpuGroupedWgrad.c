@@ -286,8 +286,9 @@ void gqCpuGroupedWgrad(const gqGroupedWgradOperands *operands, int32_t format,
                      gqCpuMmSideOf(format), operands->out.sizes[1]},
                .b = {"b", "b_scales", &operands->b, &operands->bScales,
                      gqCpuMmSideOf(bFormat), operands->out.sizes[2]}};
+  // Without groups N and K can be anything.
   if (gqCpuMmCheckFormats(&op, format, bFormat, scaleLayout) &&
-      check(&op, operands, &p.a, &p.b, &p.groups))
+      check(&op, operands, &p.a, &p.b, &p.groups) && p.groups.numGroups > 0)
     run(&op, &p);
   gqCpuEnd(&op);
 }

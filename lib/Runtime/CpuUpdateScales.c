@@ -71,7 +71,9 @@ void gqCpuUpdateScales(const gqUpdateScalesOperands *operands, int32_t format,
   gqCpuOp op;
   if (!gqCpuBegin(&op, "update_scales"))
     return;
-  if (check(&op, operands, format, amaxAlgo, margin))
+  // Of no group there may be no memory either, which memcpy must not be given.
+  if (check(&op, operands, format, amaxAlgo, margin) &&
+      operands->amax.sizes[0] > 0)
     run(operands, (gqFormat)format, (gqAmaxAlgo)amaxAlgo, margin);
   gqCpuEnd(&op);
 }

@@ -262,6 +262,14 @@ static void testGroupedBlockQuantizeRefuses(void **state) {
   p->grouped.rowIndices = vector(indices, GQ_F32, M);
   refuses(&r, GQ_INVALID_ARGUMENT, "row_indices is f32, expected i32 or i64");
 
+  // More elements than there can be, of extents that are in order.
+  p->grouped.rowIndices = vector(indices, GQ_I32, M);
+  p->grouped.input.sizes[0] = 1;
+  p->grouped.input.sizes[1] = (int64_t)1 << 54;
+  refuses(&r, GQ_INVALID_ARGUMENT,
+          "row_indices has 700 rows of the 18014398509481984 columns of input, "
+          "which no memory can hold");
+
   p->grouped.rowIndices = vector(NULL, GQ_I32, M);
   refuses(&r, GQ_INVALID_ARGUMENT,
           "row_indices has shape [700] but no memory (a null pointer)");
@@ -897,6 +905,30 @@ static void testGroupedMmRefuses(void **state) {
   problemFree(&r.sound);
 }
 
+/// Without groups nothing is done, whatever the other extents are.
+static void testNoGroups(void **state) {
+  (void)state;
+  const int64_t large = (int64_t)1 << 56;
+  int32_t offsets[] = {0};
+  gqUpdateScalesOperands update = {
+      .amax = vector(NULL, GQ_F32, 0),
+      .history = matrix(NULL, GQ_F32, 2, 0),
+      .scale = vector(NULL, GQ_F32, 0),
+  };
+  gqCpuUpdateScales(&update, GQ_FORMAT_FP8_E4M3, GQ_AMAX_ALGO_MAX, 0);
+  assertOk();
+  gqGroupedWgradOperands gradient = {
+      .a = matrix(NULL, GQ_F8E4M3FN, 0, large),
+      .b = matrix(NULL, GQ_F8E4M3FN, 0, large),
+      .offsets = vector(offsets, GQ_I32, 1),
+      .out = cube(NULL, GQ_F32, 0, 1, 1),
+  };
+  gradient.out.sizes[1] = gradient.out.sizes[2] = large;
+  gqCpuGroupedWgrad(&gradient, GQ_FORMAT_NONE, GQ_FORMAT_NONE,
+                    GQ_SCALE_LAYOUT_LINEAR);
+  assertOk();
+}
+
 /// The linker gives the runtime this function for calloc.
 static bool callocFails = false;
 void *__real_calloc(size_t count, size_t size);
@@ -1071,6 +1103,7 @@ int main(void) {
       cmocka_unit_test(testFormatsRefuse),
       cmocka_unit_test(testRaggedRefuses),
       cmocka_unit_test(testGroupedMmRefuses),
+      cmocka_unit_test(testNoGroups),
       cmocka_unit_test(testOutOfMemory),
       cmocka_unit_test(testPending),
       cmocka_unit_test(testThreads),
