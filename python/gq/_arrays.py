@@ -352,7 +352,11 @@ class Array:
             raise TypeError("gq.Array on a CUDA device: copy it to the CPU first")
         flat = np.asarray(_Bytes(self))
         result = flat.view(NumPy.dtype(self.dtype)).reshape(self.shape)
-        return result if dtype is None else result.astype(dtype)
+        if dtype is None or dtype == result.dtype:
+            return result.copy() if copy else result
+        if copy is False:
+            raise ValueError(f"gq.Array of {self.dtype}: as {dtype} it is a copy")
+        return result.astype(dtype)
 
     @property
     def __cuda_array_interface__(self):
@@ -590,20 +594,27 @@ def from_dlpack(x, stream=None):
     else:
         name = elements[0] if elements else f"DLPack type {dtype}"
     strides = tensor.strides[: tensor.ndim] if tensor.strides else None
+    is_writable = not is_constant(x)
     array = Array(
         shape,
         elements[0] if elements else name,
         (kind, number if kind == CUDA else 0),
         (tensor.data or 0) + tensor.byte_offset,
         (capsule, x),
-        stream=stream or 0,
+        is_writable,
+        stream or 0,
     )
     is_contiguous = _is_contiguous(shape, strides)
     array._layout = name, is_contiguous
     array._description = Description(
-        shape, name, elements, array.device, is_contiguous
+        shape, name, elements, array.device, is_contiguous, is_writable
     )
     return array
+
+
+def is_constant(x):
+    """Whether it is an array of JAX: these do not change, which capsules do not say."""
+    return type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
 
 
 def _is_contiguous(shape, strides):

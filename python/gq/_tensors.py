@@ -41,9 +41,7 @@ def _from_numpy(array, index, written):
             f" {list(array.shape)} with strides {list(array.strides)} in bytes"
         )
     if written and not array.flags.writeable:
-        raise invalid_argument(
-            f"argument {index}: a result is written into it, but it is read-only"
-        )
+        raise _read_only(index)
     code = _type_code(array.dtype)
     if code is None:
         raise invalid_argument(
@@ -58,6 +56,12 @@ def _from_numpy(array, index, written):
         bits=8 * array.itemsize,
         lanes=1,
         shape=(ctypes.c_int64 * array.ndim)(*array.shape),
+    )
+
+
+def _read_only(index):
+    return invalid_argument(
+        f"argument {index}: a result is written into it, but it is read-only"
     )
 
 
@@ -91,6 +95,8 @@ def borrow(array, index, written):
         _check_device(device, index)
         return tensor, kept
     if hasattr(array, "__dlpack__"):
+        if written and _arrays.is_constant(array):
+            raise _read_only(index)
         return _from_dlpack(array, index)
     raise TypeError(
         f"argument {index}: expected a NumPy array or an object with __dlpack__,"

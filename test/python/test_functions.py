@@ -18,7 +18,7 @@ import numpy as np
 import oracle
 import pytest
 import test_directions
-from gq import _call, layout, producers
+from gq import _arrays, _call, layout, producers
 
 BATCHES = formats.batches(golden.DIR)
 DTYPES = {"bf16": ml_dtypes.bfloat16}
@@ -693,6 +693,20 @@ def test_arrays_of_others():
         gq.grouped_block_quantize(Foreign(x), Foreign(offsets)).data.__cuda_array_interface__
 
 
+def test_copies_of_arrays():
+    """NumPy copies an Array where it is told to, and nowhere else."""
+    array = _arrays.allocate((2, 3), "f32", (1, 0))
+    view = np.asarray(array)
+    view[:] = 1
+    for copied in np.array(array), np.asarray(array, copy=True), np.asarray(array, np.float64):
+        copied[:] = 2
+        assert (view == 1).all()
+    for same in np.asarray(array, copy=False), np.asarray(array, np.float32):
+        assert np.shares_memory(same, view)
+    with pytest.raises(ValueError, match="as .*float64.* it is a copy"):
+        np.asarray(array, np.float64, copy=False)
+
+
 def test_exports_are_released():
     import weakref
 
@@ -769,6 +783,22 @@ def test_jax_arguments():
     ]:
         with pytest.raises(gq.Error, match=message):
             gq.grouped_block_quantize(**{**dict(x=x, offsets=offsets), **change})
+    out = [jax().numpy.asarray(a) for a in OUT]
+    for _ in range(2):
+        # Arrays that may be written leave a plan, which others must not take.
+        gq.grouped_block_quantize(x, offsets, out=[_arrays.from_dlpack(a.copy()) for a in OUT])
+        with pytest.raises(gq.Error, match=r"out\[0\] \(data\): it is read-only"):
+            gq.grouped_block_quantize(x, offsets, out=out)
+    module = gq.compile(
+        "func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {"
+        " %z = linalg.copy ins(%x : tensor<2xf32>) outs(%y : tensor<2xf32>) -> tensor<2xf32>"
+        " return %z : tensor<2xf32> }"
+    )
+    ones, zeros = (jax().numpy.full(2, v, "float32") for v in (1, 0))
+    np.testing.assert_array_equal(module(ones, np.zeros(2, np.float32)), 1)
+    with pytest.raises(gq.Error, match="argument 1: .* it is read-only"):
+        module(ones, zeros)
+    assert not any(np.asarray(a).any() for a in (*out, zeros))
     gone = jax().numpy.asarray(X) + 1
     gone.delete()
     for change in dict(x=gone), dict(offsets=gone):
