@@ -84,6 +84,14 @@ def element(dtype: Any) -> str:
     raise invalid_argument(f"dtype: expected one of {allowed}, found {dtype!r}")
 
 
+def integer(value, element: str) -> int:
+    """A number that an integer type of MLIR holds; "i8" also as unsigned."""
+    bits = int(element[1:])
+    if not hasattr(value, "__index__") or not -(2 ** (bits - 1)) <= value < 2**bits:
+        raise invalid_argument(f"value: expected one of {element}, found {value}")
+    return int(value)
+
+
 @dataclasses.dataclass(frozen=True)
 class Format:
     """A format of blocks; see gqFormatTraits."""

@@ -24,6 +24,7 @@ the line of the program that recorded the op.
 from __future__ import annotations
 
 import dataclasses
+import numbers
 import operator
 import pathlib
 import re
@@ -36,7 +37,9 @@ from ._call import FLOATS, INDICES, Recorded, check_out, describe, executable
 from ._executable import Executable
 from ._library import Error, invalid_argument
 
-__all__ = ["Dim", "Graph", "Tensor", "index", "main", "map", "split", "sum_rows"]
+__all__ = [
+    "Dim", "Graph", "Tensor", "fill", "gather", "index", "main", "map", "split", "sum_rows",
+]  # fmt: skip
 
 
 # ---------------------------------------------------------------------------
@@ -183,25 +186,40 @@ class Tensor(Recorded):
         return map(lambda a: -a, self)
 
     def __getitem__(self, index) -> Tensor:
-        """Columns of a matrix: x[:, first:last].
+        """A part: x[:, first:last], with a slice for each extent, which may have a step. Of
+        an extent that a call decides it is all.
 
         Raises:
           ArgumentError: another index.
         """
-        rows, columns = index if isinstance(index, tuple) and len(index) == 2 else (0, 0)
-        is_matrix = len(self.shape) == 2 and not isinstance(self.shape[1], Dim)
-        if not is_matrix or rows != slice(None) or not isinstance(columns, slice):
-            raise invalid_argument("index: expected x[:, first:last] of a matrix")
-        first, last, step = columns.indices(self.shape[1])
-        if step != 1 or first >= last:
-            raise invalid_argument(f"index: expected some columns, found {columns}")
-        graph, m, k = self._graph, self.shape[0], last - first
-        at = graph._extent(m) if isinstance(m, Dim) else m
-        part = Tensor(graph, f"%{graph._fresh()}", (m, k), self.dtype, False)
+        graph, slices = self._graph, index if isinstance(index, tuple) else (index,)
+        if len(slices) != len(self.shape) or not all(isinstance(s, slice) for s in slices):
+            raise invalid_argument(
+                f"index: expected a slice for each extent of {list(self.shape)}, found"
+                f" {index!r}"
+            )
+        shape, places = [], []
+        for part, extent in zip(slices, self.shape):
+            if part == slice(None):
+                chosen = range(extent) if isinstance(extent, int) else None
+            elif isinstance(extent, Dim):
+                raise invalid_argument(f"index: expected all of {extent}, found {part}")
+            else:
+                chosen = range(*part.indices(extent))
+                if not chosen or chosen.step < 1:
+                    raise invalid_argument(f"index: expected some of {extent}, found {part}")
+            shape.append(extent if chosen is None else len(chosen))
+            places.append(
+                (0, graph._extent(extent), 1)
+                if chosen is None
+                else (chosen.start, len(chosen), chosen.step)
+            )
+        part = Tensor(graph, f"%{graph._fresh()}", shape, self.dtype, bool(self._is_tiled))
+        at, sizes, steps = (f"[{', '.join(str(n) for n in p)}]" for p in zip(*places))
         graph._add(
             lambda loc:
-                f"{part._name} = tensor.extract_slice {self._name}[0, {first}]"
-                f" [{at}, {k}] [1, 1] : {self._type()} to {part._type()}{loc}"
+                f"{part._name} = tensor.extract_slice {self._name}{at} {sizes} {steps} :"
+                f" {self._type()} to {part._type()}{loc}"
         )  # fmt: skip
         return part
 
@@ -435,23 +453,6 @@ class Graph:
         )
         return tensor
 
-    def _zeroed(self, empty):
-        """The tensor filled with zeros."""
-        zero, shape = f"%{self._fresh()}", empty.shape
-        tensor = Tensor(self, f"%{self._fresh()}", shape, empty.dtype, empty._is_tiled)
-        literal = "0.0" if empty.dtype in FLOATS else "0"
-
-        def text(loc):
-            kind = empty._type()
-            return (
-                f"{zero} = arith.constant {literal} : {empty.dtype}{loc}\n"
-                f"  {tensor._name} = linalg.fill ins({zero} : {empty.dtype})"
-                f" outs({empty._name} : {kind}) -> {kind}{loc}"
-            )
-
-        self._add(text)
-        return tensor
-
     def _record(self, planner, options, arrays, out, names, labels):
         """Records the op of a function of gq; what the function returns."""
         labels = labels or {}
@@ -491,7 +492,7 @@ class Graph:
                     f"{o.use.name}: its extents depend on the contents of arguments"
                 )
             made = self._empty(o.shape, o.use.element, o.use.is_tiled)
-            values[o.use.name] = self._zeroed(made) if self._zeroes else made
+            values[o.use.name] = fill(0, made) if self._zeroes else made
         prefix = self._fresh("r")
 
         def text(location):
@@ -708,6 +709,69 @@ def split(tensor: Tensor, parts: int) -> tuple[Tensor, ...]:
         )
     k = tensor.shape[1] // parts
     return tuple(tensor[:, i * k : (i + 1) * k] for i in range(parts))
+
+
+def fill(value: float, out: Tensor) -> Tensor:
+    """A tensor of the type and shape of `out`, which holds anything, of one number.
+
+    Raises:
+      ArgumentError: the type has no such number.
+      TypeError: `out` is no Tensor, or the value no number.
+    """
+    if not isinstance(out, Tensor):
+        raise TypeError(f"out: expected a Tensor of a graph, found {type(out).__name__}")
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"value: expected a number, found {type(value).__name__}")
+    graph, element = out._graph, out.dtype
+    if element in producers.TYPED:
+        literal = producers.literal(float(value), element)
+    else:
+        literal = str(_formats.integer(value, element))
+    number = f"%{graph._fresh()}"
+    filled = Tensor(graph, f"%{graph._fresh()}", out.shape, element, out._is_tiled)
+
+    def text(loc):
+        return (
+            f"{number} = arith.constant {literal} : {element}{loc}\n"
+            f"  {filled._name} = linalg.fill ins({number} : {element})"
+            f" outs({out._name} : {out._type()}) -> {out._type()}{loc}"
+        )
+
+    graph._add(text)
+    return filled
+
+
+def gather(tensor: Tensor, indices: Tensor) -> Tensor:
+    """The rows of a tensor at some indices, for ops that quantize them: these gather
+    themselves, as with row_indices. Nothing else that is compiled reads it.
+
+    Args:
+      tensor: [N, ...].
+      indices: [M, 1] int32 or int64.
+
+    Returns:
+      [M, ...] of the type of the tensor.
+
+    Raises:
+      ArgumentError: another shape or type.
+      TypeError: one is no Tensor.
+    """
+    for name, t in ("tensor", tensor), ("indices", indices):
+        if not isinstance(t, Tensor) or t._graph is not tensor._graph:
+            found = type(t).__name__
+            raise TypeError(f"{name}: expected a Tensor of the graph, found {found}")
+    if not tensor.shape or tensor._is_tiled:
+        raise invalid_argument(f"tensor: expected rows, found {tensor}")
+    if len(indices.shape) != 2 or indices.shape[1] != 1 or indices.dtype not in INDICES:
+        raise invalid_argument(f"indices: expected int32 or int64 [M, 1], found {indices}")
+    graph, shape = tensor._graph, (indices.shape[0], *tensor.shape[1:])
+    rows = Tensor(graph, f"%{graph._fresh()}", shape, tensor.dtype, False)
+    graph._add(
+        lambda loc:
+            f"{rows._name} = tensor.gather {tensor._name}[{indices._name}] gather_dims([0])"
+            f" : ({tensor._type()}, {indices._type()}) -> {rows._type()}{loc}"
+    )  # fmt: skip
+    return rows
 
 
 def sum_rows(tensor: Tensor, indices: Tensor) -> Tensor:

@@ -54,7 +54,7 @@ class _Trace:
                 )
             return x
         if isinstance(x, numbers.Real):
-            return self.add(f"arith.constant {_literal(float(x), kind)} : {kind}", kind)
+            return self.add(f"arith.constant {literal(float(x), kind)} : {kind}", kind)
         raise TypeError(f"producer: expected a value or a number, found {type(x).__name__}")
 
 
@@ -67,7 +67,8 @@ _SPECIAL = {
 }
 
 
-def _literal(x, kind):
+def literal(x: float, kind: str) -> str:
+    """A number as MLIR writes it for a float type."""
     if not math.isfinite(x):
         if kind not in _SPECIAL:
             raise invalid_argument(f"producer: {kind} has no {x}")

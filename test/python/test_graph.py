@@ -4,6 +4,7 @@
 
 import copy
 import inspect
+import math
 import pathlib
 
 import gq
@@ -198,6 +199,28 @@ def test_extents_of_one_name(kind):
             g(kind(first), kind(second), kind(b))
 
 
+def test_parts_fills_and_gathers():
+    """Slices with steps of known extents, numbers in all of a tensor, rows at indices,
+    which a quantization reads without a copy."""
+    x, rows = numbers(6, 96), np.int64([[5], [0], [0], [3]])
+    with gq.Graph() as g:
+        t, i = g.input("x", [6, 96], "float32"), g.input("rows", ["M", 1], "int64")
+        offsets = g.input("offsets", [2], "int32")
+        q = gq.grouped_block_quantize(gq.graph.gather(t, i), offsets)
+        g.output(
+            t[1:6:2, 3:50:7], t[:, 8:], t[-2:, :], q.data,
+            gq.graph.fill(-0.1, g.empty([i.shape[0], 3], "float32")),
+            gq.graph.fill(-3, g.empty([2], "int32")),
+            gq.graph.fill(1.5, g.empty([2], "float8_e4m3fn")),
+        )  # fmt: skip
+    found = g(x, rows, np.int32([0, 4]))
+    wanted = gq.grouped_block_quantize(x, np.int32([0, 4]), row_indices=rows[:, 0])
+    for a, b in zip(found, (x[1:6:2, 3:50:7], x[:, 8:], x[-2:], wanted.data)):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(found[4], np.full((4, 3), -0.1, np.float32))
+    assert found[5].tolist() == [-3, -3] and found[6].astype(np.float32).tolist() == [1.5, 1.5]
+
+
 def test_copies():
     """Of what holds a graph, also after it was compiled."""
     with gq.Graph() as g:
@@ -348,11 +371,20 @@ def test_wrong_arguments():
             (lambda: g.empty([2.5], "float32"), gq.Error, "shape: .*, found 2.5"),
             (lambda: g.empty([2], "tf32"), gq.Error, "dtype: expected one of bool, .*, f4E2M1FN"),
             (lambda: gq.graph.index("xori", x.shape[0], 2), gq.Error, "op: expected one of addi"),
-            (lambda: x[0], gq.Error, r"index: expected x\[:, first:last\]"),
-            (lambda: x[:2, :], gq.Error, r"index: expected x\[:, first:last\]"),
-            (lambda: x[:, ::2], gq.Error, "index: expected some columns"),
-            (lambda: x[:, 64:], gq.Error, "index: expected some columns"),
-            (lambda: o[:, 0:1], gq.Error, r"index: expected x\[:, first:last\]"),
+            (lambda: x[0], gq.Error, "index: expected a slice for each extent"),
+            (lambda: x[:, 0], gq.Error, "index: expected a slice for each extent"),
+            (lambda: x[:2, :], gq.Error, "index: expected all of M, found slice"),
+            (lambda: x[:, ::-1], gq.Error, "index: expected some of 64, found slice"),
+            (lambda: x[:, 64:], gq.Error, "index: expected some of 64, found slice"),
+            (lambda: o[:, 0:1], gq.Error, "index: expected a slice for each extent"),
+            (lambda: gq.graph.fill(1, numbers(2)), TypeError, "out: expected a Tensor"),
+            (lambda: gq.graph.fill("1", x), TypeError, "value: expected a number, found str"),
+            (lambda: gq.graph.fill(0.5, o), gq.Error, "value: expected one of i32, found 0.5"),
+            (lambda: gq.graph.fill(2**32, o), gq.Error, "value: expected one of i32"),
+            (lambda: gq.graph.fill(math.inf, g.empty([2], "float8_e4m3fn")), gq.Error, "f8E4M3FN has no inf"),
+            (lambda: gq.graph.gather(x, o), gq.Error, r"indices: expected int32 or int64 \[M, 1\]"),
+            (lambda: gq.graph.gather(x, x), gq.Error, r"indices: expected int32 or int64 \[M, 1\]"),
+            (lambda: gq.graph.gather(x, numbers(2)), TypeError, "indices: expected a Tensor"),
             (lambda: gq.graph.map("silu", x, out=y), gq.Error, r"tensors\[0\]: expected \[M, K\]"),
             (lambda: gq.graph.map(WIDE, x, out=x), gq.Error, "out: expected f64, found f32"),
             (lambda: gq.graph.map(MIXED, x), TypeError, "expected a value of f32, found f64"),

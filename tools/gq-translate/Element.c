@@ -27,6 +27,12 @@ bool elementIsConstant(Program *program, MlirOperation op) {
                (long long)mlirIntegerAttrGetValueInt(value));
     return true;
   }
+  if (mlirAttributeIsAInteger(value) &&
+      mlirIntegerTypeGetWidth(mlirValueGetType(result)) > 1) {
+    pythonName(program, result, "%lld",
+               (long long)mlirIntegerAttrGetValueInt(value));
+    return true;
+  }
   if (!mlirAttributeIsAFloat(value))
     return false;
   double number = mlirFloatAttrGetValueDouble(value);

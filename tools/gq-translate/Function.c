@@ -28,10 +28,15 @@ static long long numberOf(const char *name) {
 }
 
 static bool writeDim(Program *program, MlirOperation op) {
-  const char *tensor = pythonNameOf(program, mlirOperationGetOperand(op, 0));
+  MlirValue value = mlirOperationGetOperand(op, 0);
+  const char *tensor = pythonNameOf(program, value);
   const char *index = pythonNameOf(program, mlirOperationGetOperand(op, 1));
   if (!tensor || !index || numberOf(index) < 0)
     return pythonRefuse(op, "a dimension that is not a constant");
+  // For gq.Graph it is that of the indices, and so another op.
+  if (mlirValueIsAOpResult(value) &&
+      pythonIsOp(mlirOpResultGetOwner(value), "tensor.gather"))
+    return pythonRefuse(op, "an extent of rows that are gathered");
   pythonName(program, mlirOperationGetResult(op, 0), "%s.shape[%s]", tensor,
              index);
   return true;
@@ -94,44 +99,131 @@ static int64_t staticOf(MlirOperation op, const char *name, intptr_t i) {
   return mlirDenseI64ArrayGetElement(pythonAttribute(op, name), i);
 }
 
-/// Whether `value` is tensor.dim of the rows of `tensor`.
-static bool isRowsOf(MlirValue value, MlirValue tensor) {
-  MlirOperation op = mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value)
-                                                 : (MlirOperation){NULL};
-  if (!pythonIsOp(op, "tensor.dim") ||
-      !mlirValueEqual(mlirOperationGetOperand(op, 0), tensor))
-    return false;
-  MlirOperation index = mlirOpResultGetOwner(mlirOperationGetOperand(op, 1));
-  return mlirIntegerAttrGetValueInt(pythonAttribute(index, "value")) == 0;
+/// The tensor that an op writes its result into, null if there is none.
+static MlirValue outOf(MlirValue tensor) {
+  MlirOperation op = mlirOpResultGetOwner(tensor);
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  if (gqStartsWith(name.data, name.length, "gq."))
+    return opOutOf(op, mlirOpResultGetResultNumber(tensor));
+  if (gqStartsWith(name.data, name.length, "linalg."))
+    return mlirOperationGetOperand(op, mlirOperationGetNumOperands(op) - 1);
+  return (MlirValue){NULL};
 }
 
-/// Columns of all rows of a matrix.
+/// Whether an index is the extent of dimension `d` of a tensor, which no type
+/// says: tensor.dim, or what the tensor, or that it was written into, was made
+/// with.
+static bool isExtentOf(MlirValue index, MlirValue tensor, int64_t d) {
+  MlirOperation dim = mlirValueIsAOpResult(index) ? mlirOpResultGetOwner(index)
+                                                  : (MlirOperation){NULL};
+  if (pythonIsOp(dim, "tensor.dim") &&
+      mlirValueEqual(mlirOperationGetOperand(dim, 0), tensor)) {
+    MlirOperation at = mlirOpResultGetOwner(mlirOperationGetOperand(dim, 1));
+    return mlirIntegerAttrGetValueInt(pythonAttribute(at, "value")) == d;
+  }
+  if (!mlirValueIsAOpResult(tensor))
+    return false;
+  MlirOperation op = mlirOpResultGetOwner(tensor);
+  bool isSlice = pythonIsOp(op, "tensor.extract_slice");
+  if (!isSlice && !pythonIsOp(op, "tensor.empty")) {
+    MlirValue out = outOf(tensor);
+    return !mlirValueIsNull(out) && isExtentOf(index, out, d);
+  }
+  // Offsets of slices are no values where there is an equivalent.
+  intptr_t operand = isSlice;
+  for (int64_t i = 0; i < d; ++i)
+    operand += mlirShapedTypeIsDynamicDim(mlirValueGetType(tensor), i);
+  return operand < mlirOperationGetNumOperands(op) &&
+         mlirValueEqual(mlirOperationGetOperand(op, operand), index);
+}
+
+/// A slice for each extent: all of one that is not known.
 static bool writeSlice(Program *program, MlirOperation op) {
+  const int64_t dynamic = INT64_MIN;
   MlirValue source = mlirOperationGetOperand(op, 0);
   MlirValue result = mlirOperationGetResult(op, 0);
   MlirType from = mlirValueGetType(source), to = mlirValueGetType(result);
-  static const char why[] = "a slice other than columns of all rows";
-  if (mlirShapedTypeGetRank(from) != 2 || mlirShapedTypeGetRank(to) != 2)
-    return pythonRefuse(op, why);
-  int64_t dynamic = INT64_MIN;
-  int64_t rows = staticOf(op, "static_sizes", 0);
-  int64_t first = staticOf(op, "static_offsets", 1);
-  int64_t columns = staticOf(op, "static_sizes", 1);
-  bool allRows = rows == dynamic
-                     ? mlirOperationGetNumOperands(op) == 2 &&
-                           isRowsOf(mlirOperationGetOperand(op, 1), source)
-                     : !mlirShapedTypeIsDynamicDim(from, 0) &&
-                           rows == mlirShapedTypeGetDimSize(from, 0);
-  if (!allRows || staticOf(op, "static_offsets", 0) != 0 || first == dynamic ||
-      columns == dynamic || staticOf(op, "static_strides", 0) != 1 ||
-      staticOf(op, "static_strides", 1) != 1 ||
-      mlirShapedTypeIsDynamicDim(from, 1))
-    return pythonRefuse(op, why);
-  int64_t last = first + columns;
+  int64_t rank = mlirShapedTypeGetRank(from);
+  if (mlirShapedTypeGetRank(to) != rank)
+    return pythonRefuse(op, "a slice of another rank");
+  if (!mlirAttributeEqual(mlirRankedTensorTypeGetEncoding(from),
+                          mlirRankedTensorTypeGetEncoding(to)))
+    return pythonRefuse(op, "a slice with another encoding");
+  gqText slices = {0};
+  bool valid = true;
+  intptr_t operand = 1;
+  for (int64_t i = 0; i < rank && valid; ++i) {
+    int64_t first = staticOf(op, "static_offsets", i);
+    int64_t size = staticOf(op, "static_sizes", i);
+    int64_t step = staticOf(op, "static_strides", i);
+    bool isKnown = !mlirShapedTypeIsDynamicDim(from, i);
+    bool isAll =
+        first == 0 && step == 1 &&
+        (size == dynamic
+             ? operand < mlirOperationGetNumOperands(op) &&
+                   isExtentOf(mlirOperationGetOperand(op, operand), source, i)
+             : isKnown && size == mlirShapedTypeGetDimSize(from, i));
+    operand += size == dynamic;
+    valid = isAll || (isKnown && first != dynamic && size > 0 && step > 0);
+    gqTextPrintf(&slices, i ? ", :" : ":");
+    if (!isAll) {
+      slices.length -= 1;
+      gqTextPrintf(&slices, "%lld:%lld", (long long)first,
+                   (long long)(first + (size - 1) * step + 1));
+      if (step != 1)
+        gqTextPrintf(&slices, ":%lld", (long long)step);
+    }
+  }
+  if (valid && operand == mlirOperationGetNumOperands(op)) {
+    int name = pythonFresh(program);
+    gqTextPrintf(program->text, "%sv%d = %s[%s]\n", program->indent, name,
+                 pythonNameOf(program, source), gqTextString(&slices));
+    pythonName(program, result, "v%d", name);
+  } else {
+    valid = pythonRefuse(op, "a slice of an extent that is not known, or one "
+                             "that values decide");
+  }
+  gqTextFree(&slices);
+  return valid;
+}
+
+/// linalg.fill with a constant.
+static bool writeFill(Program *program, MlirOperation op) {
+  MlirValue number = mlirOperationGetOperand(op, 0);
+  if (!mlirValueIsAOpResult(number) ||
+      !pythonIsOp(mlirOpResultGetOwner(number), "arith.constant"))
+    return pythonRefuse(op, "a number that is not a constant");
+  if (mlirOperationGetNumResults(op) != 1)
+    return pythonRefuse(op, "other than one result, a tensor");
   int name = pythonFresh(program);
-  gqTextPrintf(program->text, "%sv%d = %s[:, %lld:%lld]\n", program->indent,
-               name, pythonNameOf(program, source), (long long)first,
-               (long long)last);
+  gqTextPrintf(program->text, "%sv%d = gq.graph.fill(%s, %s)\n",
+               program->indent, name, pythonNameOf(program, number),
+               pythonNameOf(program, mlirOperationGetOperand(op, 1)));
+  pythonName(program, mlirOperationGetResult(op, 0), "v%d", name);
+  return true;
+}
+
+/// tensor.gather of rows.
+static bool writeGather(Program *program, MlirOperation op) {
+  MlirValue source = mlirOperationGetOperand(op, 0);
+  MlirValue indices = mlirOperationGetOperand(op, 1);
+  MlirValue result = mlirOperationGetResult(op, 0);
+  MlirType type = mlirValueGetType(indices);
+  MlirAttribute dims = pythonAttribute(op, "gather_dims");
+  bool isOfRows = mlirDenseArrayGetNumElements(dims) == 1 &&
+                  mlirDenseI64ArrayGetElement(dims, 0) == 0 &&
+                  mlirShapedTypeGetRank(type) == 2 &&
+                  !mlirShapedTypeIsDynamicDim(type, 1) &&
+                  mlirShapedTypeGetDimSize(type, 1) == 1 &&
+                  mlirShapedTypeGetRank(mlirValueGetType(result)) ==
+                      mlirShapedTypeGetRank(mlirValueGetType(source));
+  if (!isOfRows || mlirTypeIsAIndex(mlirShapedTypeGetElementType(type)) ||
+      !mlirAttributeIsNull(pythonAttribute(op, "unique")))
+    return pythonRefuse(op, "other than rows at indices [M, 1] of i32 or i64");
+  int name = pythonFresh(program);
+  gqTextPrintf(program->text, "%sv%d = gq.graph.gather(%s, %s)\n",
+               program->indent, name, pythonNameOf(program, source),
+               pythonNameOf(program, indices));
   pythonName(program, result, "v%d", name);
   return true;
 }
@@ -233,6 +325,10 @@ static bool writeOp(Program *program, MlirOperation op) {
     return writeSlice(program, op);
   if (pythonIsOp(op, "linalg.generic"))
     return writeGeneric(program, op);
+  if (pythonIsOp(op, "linalg.fill"))
+    return writeFill(program, op);
+  if (pythonIsOp(op, "tensor.gather"))
+    return writeGather(program, op);
   if (pythonIsOp(op, "func.return"))
     return writeReturn(program, op);
   if (isArithmetic(op))

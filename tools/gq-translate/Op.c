@@ -488,11 +488,25 @@ static bool write(Op *op) {
   return true;
 }
 
-bool opWrite(Program *program, MlirOperation operation) {
+static Op opOf(Program *program, MlirOperation operation) {
   Op op = {.program = program, .op = operation};
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(operation));
   snprintf(op.name, sizeof(op.name), "%.*s", (int)name.length - 3,
            name.data + 3);
+  return op;
+}
+
+MlirValue opOutOf(MlirOperation operation, intptr_t result) {
+  Op op = opOf(NULL, operation);
+  if (readOperands(&op))
+    for (int i = 0; i < op.numOperands; ++i)
+      if (op.operands[i].isOut && op.operands[i].count && result-- == 0)
+        return mlirOperationGetOperand(operation, op.operands[i].first);
+  return (MlirValue){NULL};
+}
+
+bool opWrite(Program *program, MlirOperation operation) {
+  Op op = opOf(program, operation);
   bool valid = write(&op);
   gqTextFree(&op.call);
   return valid;

@@ -107,8 +107,14 @@ bool pythonIsElement(MlirType type) {
 
 bool pythonAppendType(MlirOperation op, MlirType type,
                       const char *const *extents, gqText *text) {
-  if (!mlirTypeIsARankedTensor(type))
-    return pythonRefuse(op, "a value that is not a tensor with a rank");
+  if (!mlirTypeIsARankedTensor(type)) {
+    gqText printed = {0};
+    mlirTypePrint(type, appendString, &printed);
+    pythonRefuse(op, "a value of type %s, which is no tensor with a rank",
+                 gqTextString(&printed));
+    gqTextFree(&printed);
+    return false;
+  }
   gqTextPrintf(text, "[");
   for (int64_t i = 0, dynamic = 0; i < mlirShapedTypeGetRank(type); ++i) {
     gqTextPrintf(text, i ? ", " : "");

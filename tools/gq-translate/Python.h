@@ -71,12 +71,15 @@ bool pythonAppendType(MlirOperation op, MlirType type,
 /// of its arguments if they are others than `usual`, which may be null.
 bool elementWrite(Program *program, MlirRegion region, intptr_t numUnused,
                   MlirType usual, char name[16]);
-/// Whether the op is a constant, whose value is then named: an index, or a
-/// float of elements.
+/// Whether the op is a constant, whose value is then named: an index, an
+/// integer or a float of elements.
 bool elementIsConstant(Program *program, MlirOperation op);
 
 /// Writes a call of the function of a gq op.
 bool opWrite(Program *program, MlirOperation op);
+
+/// The operand of a gq op that a result is written into.
+MlirValue opOutOf(MlirOperation op, intptr_t result);
 
 /// Writes a function.
 bool functionWrite(Program *program, MlirOperation function);

@@ -15,7 +15,7 @@ func.func @op(%x: tensor<4xf32>) -> tensor<1x4xf32> {
 
 // -----
 
-// ERROR: <stdin>:[[@LINE+1]]:1: error: 'func.func' op has no equivalent in gq.Graph: a value that is not a tensor with a rank
+// ERROR: <stdin>:[[@LINE+1]]:1: error: 'func.func' op has no equivalent in gq.Graph: a value of type memref<4xf32>, which is no tensor with a rank
 func.func @memref(%x: memref<4xf32>) {
   return
 }
@@ -49,4 +49,38 @@ func.func @element(%x: tensor<4xf32>) -> tensor<4xf32> {
     linalg.yield %1 : f32
   } -> tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @values_decide(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %y, %c0 : tensor<?x64xf32>
+  // ERROR: <stdin>:[[@LINE+1]]:8: error: 'tensor.extract_slice' op has no equivalent in gq.Graph: a slice of an extent that is not known, or one that values decide
+  %0 = tensor.extract_slice %x[0, 0] [%m, 64] [1, 1] : tensor<?x64xf32> to tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
+// -----
+
+func.func @rank(%x: tensor<4x64xf32>) -> tensor<64xf32> {
+  // ERROR: <stdin>:[[@LINE+1]]:8: error: 'tensor.extract_slice' op has no equivalent in gq.Graph: a slice of another rank
+  %0 = tensor.extract_slice %x[0, 0] [1, 64] [1, 1] : tensor<4x64xf32> to tensor<64xf32>
+  return %0 : tensor<64xf32>
+}
+
+// -----
+
+func.func @encoding(%x: tensor<256x4xf8E4M3FN, #gq.tile128x4>) -> tensor<128x4xf8E4M3FN> {
+  // ERROR: <stdin>:[[@LINE+1]]:8: error: 'tensor.extract_slice' op has no equivalent in gq.Graph: a slice with another encoding
+  %0 = tensor.extract_slice %x[0, 0] [128, 4] [1, 1] : tensor<256x4xf8E4M3FN, #gq.tile128x4> to tensor<128x4xf8E4M3FN>
+  return %0 : tensor<128x4xf8E4M3FN>
+}
+
+// -----
+
+func.func @columns_that_are_gathered(%x: tensor<4x64xf32>, %i: tensor<4x1xi32>) -> tensor<4x4xf32> {
+  // ERROR: <stdin>:[[@LINE+1]]:8: error: 'tensor.gather' op has no equivalent in gq.Graph: other than rows at indices [M, 1] of i32 or i64
+  %0 = tensor.gather %x[%i] gather_dims([1]) : (tensor<4x64xf32>, tensor<4x1xi32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
 }

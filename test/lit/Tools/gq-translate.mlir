@@ -19,8 +19,6 @@
 // CHECK-NEXT:        v7 = gq.grouped_block_quantize(v6, a1, rowwise=gq.Direction(block=(16, 16)), format="nvfp4", scale_layout="tile128x4", out=[v0, a2])
 // CHECK-NEXT:        g.output(v7.data, v7.scales)
 // CHECK-NEXT:    return g
-//      CHECK:if __name__ == "__main__":
-// CHECK-NEXT:    gq.graph.main(quantize)
 
 func.func @quantize(%x: tensor<?x64xbf16>, %o: tensor<4xi32>,
     %s0: tensor<?x4xf8E4M3FN, #gq.tile128x4>)
@@ -47,6 +45,31 @@ func.func @quantize(%x: tensor<?x64xbf16>, %o: tensor<4xi32>,
                       tensor<?x4xf8E4M3FN, #gq.tile128x4>)
       -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
   return %q, %s : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+}
+
+//      CHECK:def parts():
+//      CHECK:        v1 = a0[:, 8:24]
+// CHECK-NEXT:        v2 = v1[:, 1:14:3]
+// CHECK-NEXT:        v3 = a1[1:2, :]
+// CHECK-NEXT:        v4 = gq.graph.fill((-0.5), v0)
+// CHECK-NEXT:        v5 = gq.graph.gather(a0, a2)
+// CHECK-NEXT:        g.output(v1, v2, v3, v4, v5)
+//      CHECK:if __name__ == "__main__":
+// CHECK-NEXT:    gq.graph.main(quantize, parts)
+
+func.func @parts(%x: tensor<?x64xf32>, %y: tensor<4x64xi8>, %i: tensor<?x1xi32>)
+    -> (tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %half = arith.constant -0.5 : f32
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %0 = tensor.extract_slice %x[0, 8] [%m, 16] [1, 1] : tensor<?x64xf32> to tensor<?x16xf32>
+  // The rows of %0 are %m, which no op says.
+  %1 = tensor.extract_slice %0[0, 1] [%m, 5] [1, 3] : tensor<?x16xf32> to tensor<?x5xf32>
+  %2 = tensor.extract_slice %y[1, 0] [1, 64] [1, 1] : tensor<4x64xi8> to tensor<1x64xi8>
+  %3 = linalg.fill ins(%half : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %4 = tensor.gather %x[%i] gather_dims([0]) : (tensor<?x64xf32>, tensor<?x1xi32>) -> tensor<?x64xf32>
+  return %0, %1, %2, %3, %4 : tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>
 }
 
 // RUN: gq-translate --help | FileCheck %s --check-prefix=HELP
