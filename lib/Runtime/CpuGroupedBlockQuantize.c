@@ -122,7 +122,8 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
 }
 
 static bool holdsNumbers(const gqBuffer *data) {
-  return !gqBufferIsAbsent(data) && GQ_TYPES_FLOAT >> data->type & 1;
+  return !gqBufferIsAbsent(data) && data->type >= 0 &&
+         data->type <= GQ_F8E8M0FNU && GQ_TYPES_FLOAT >> data->type & 1;
 }
 
 /// Two operands, called `names`, are both present or both absent.

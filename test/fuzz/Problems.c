@@ -372,11 +372,15 @@ static gqDirectionTraits takeDirection(Input *input, gqFormat format,
   return d;
 }
 
+/// Whether a direction's data are numbers instead of codes.
+static bool takeNumbers(Input *input) { return takeChoice(input, 4) == 0; }
+
 /// What gq.grouped_block_quantize and gq.grouped_quantize share: groups, input,
-/// the data of the directions that are wanted, sums.
+/// the data of the directions that are wanted, codes or `numbers`, and sums.
 static Groups makeQuantization(Input *input, Problem *p,
                                const gqFormatTraits *t, bool ragged,
-                               bool rowwise, bool columnwise) {
+                               bool rowwise, bool columnwise,
+                               const bool *numbers) {
   gqGroupedBlockQuantizeOperands *o = (void *)p->operands;
   int64_t columns = takeColumns(input, t->blockColumns);
   Groups groups = ragged ? takeRaggedGroups(input, t->blockColumns)
@@ -390,14 +394,15 @@ static Groups makeQuantization(Input *input, Problem *p,
   for (int i = 0; i < 2; ++i) {
     if (!data[i])
       continue;
-    if (i == 1 && t->transposes)
+    gqElementType type = numbers[i] ? takeFloatType(input) : t->dataType;
+    int64_t bits = numbers[i] ? 8 : t->dataBits;
+    if (i == 1 && t->transposes && !numbers[i])
       *data[i] = flat(input, t->dataType,
                       sumOf(&groups, transposedData, t, /*tiled=*/false));
     else if (ragged)
-      *data[i] = vector(t->dataType, groups.count * t->dataBits / 8);
+      *data[i] = vector(type, groups.count * bits / 8);
     else
-      *data[i] = writtenRows(input, t->dataType, groups.count,
-                             columns * t->dataBits / 8);
+      *data[i] = writtenRows(input, type, groups.count, columns * bits / 8);
   }
   if (maybe(input))
     o->amax = vector(GQ_F32, groups.number);
@@ -439,12 +444,15 @@ static void makeGroupedBlockQuantize(Input *input, Problem *p) {
   uint32_t wanted = 1 + takeChoice(input, 3);
   bool rowwise = wanted & 1, columnwise = wanted & 2;
   gqRecipe recipe = (gqRecipe)(isNvfp4 && maybe(input));
-  Groups groups = makeQuantization(input, p, &t, ragged, rowwise, columnwise);
+  const bool numbers[2] = {takeNumbers(input), takeNumbers(input)};
+  Groups groups =
+      makeQuantization(input, p, &t, ragged, rowwise, columnwise, numbers);
+  bool hasScales = rowwise && !numbers[0];
 
-  if (rowwise && ragged) {
+  if (hasScales && ragged) {
     o->scales =
         flat(input, t.scaleType, sumOf(&groups, rowwiseScales, &t, tiled));
-  } else if (rowwise && tiled) {
+  } else if (hasScales && tiled) {
     int64_t rows;
     if (maybe(input)) {
       rows = setScaleOffsets(input, p, &groups, /*onlyBegins=*/false,
@@ -458,14 +466,14 @@ static void makeGroupedBlockQuantize(Input *input, Problem *p) {
     }
     o->scales =
         matrix(t.scaleType, rows, up(groups.columns / t.blockColumns, 4));
-  } else if (rowwise && t.blockRows > 1) {
+  } else if (hasScales && t.blockRows > 1) {
     o->scales =
         flat(input, t.scaleType, sumOf(&groups, rowwiseScales, &t, tiled));
-  } else if (rowwise) {
+  } else if (hasScales) {
     o->scales = writtenRows(input, t.scaleType, groups.count,
                             groups.columns / t.blockColumns);
   }
-  if (columnwise)
+  if (columnwise && !numbers[1])
     o->columnwiseScales =
         flat(input, t.scaleType, sumOf(&groups, columnwiseScales, &t, tiled));
 
@@ -497,8 +505,10 @@ static void makeGroupedQuantize(Input *input, Problem *p) {
   gqFormat format = takeTensorFormat(input);
   gqFormatTraits t = gqFormatGetTraits(format);
   uint32_t wanted = 1 + takeChoice(input, 3);
-  Groups groups = makeQuantization(input, p, &t, takeChoice(input, 4) == 0,
-                                   wanted & 1, wanted & 2);
+  bool ragged = takeChoice(input, 4) == 0;
+  const bool numbers[2] = {takeNumbers(input), takeNumbers(input)};
+  Groups groups =
+      makeQuantization(input, p, &t, ragged, wanted & 1, wanted & 2, numbers);
   *(maybe(input) ? &o->scale : &o->outerAmax) = factor(input, groups.number);
   if (maybe(input))
     o->scaleInv = vector(GQ_F32, groups.number);

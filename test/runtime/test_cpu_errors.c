@@ -248,6 +248,10 @@ static void testGroupedBlockQuantizeRefuses(void **state) {
   refuses(&r, GQ_INVALID_ARGUMENT,
           "data has shape [701, 568], expected [700, 568] = [M, K / 2]");
 
+  // Neither codes nor numbers.
+  p->grouped.data.type = 32 + GQ_F32;
+  refuses(&r, GQ_INVALID_ARGUMENT, "data is an unknown type, expected i8");
+
   int32_t indices[M] = {0};
   p->grouped.rowIndices = vector(indices, GQ_I32, M - 1);
   refuses(&r, GQ_INVALID_ARGUMENT,
