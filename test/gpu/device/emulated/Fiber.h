@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One thread of the CPU runs them in turns. ucontext.h begins one; to switch, it
-// calls the system each time, which took most of the tests' time.
+// One thread of the CPU runs them in turns. ucontext.h begins one; to switch,
+// it calls the system each time, which took most of the tests' time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ typedef struct Fiber {
   char *stack;
 } Fiber;
 
-/// Runs the fiber, from its last fiberYield() on, or else `body`, which does not
-/// return. Returns false if there is no memory for its stack.
+/// Runs the fiber, from its last fiberYield() on, or else `body`, which does
+/// not return. Returns false if there is no memory for its stack.
 _Bool fiberResume(Fiber *fiber, void (*body)(void));
 
 /// Goes back to where fiberResume() was called.
