@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Settings of pytest and of hypothesis."""
 
+import collections
 import os
 import pathlib
 import sys
@@ -25,3 +26,18 @@ hypothesis.settings.register_profile(
     suppress_health_check=list(hypothesis.HealthCheck),
 )
 hypothesis.settings.load_profile("gq")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With $GQ_TEST_STEP, of each test's cases only so-manyth ones: where all of
+    them take hours, as with sanitizers. Every test has a case at least."""
+    step = int(os.environ.get("GQ_TEST_STEP") or 1)
+    counts = collections.Counter()
+    kept, left = [], []
+    for item in items:
+        name = item.nodeid.partition("[")[0]
+        (kept if counts[name] % step == 0 else left).append(item)
+        counts[name] += 1
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept
