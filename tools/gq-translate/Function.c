@@ -356,21 +356,24 @@ static bool checkFunction(MlirOperation op) {
   return true;
 }
 
-/// Whether `name` can be that of a function in Python.
+/// Whether `name` can be that of a function in Python, and none that programs
+/// call.
 static bool isIdentifier(MlirStringRef name) {
-  static const char *const keywords[] = {
-      "and",    "as",       "assert", "async", "await",   "break",   "class",
-      "def",    "del",      "elif",   "else",  "except",  "finally", "for",
-      "from",   "global",   "gq",     "if",    "import",  "in",      "is",
-      "lambda", "nonlocal", "not",    "or",    "pass",    "raise",   "return",
-      "try",    "while",    "with",   "yield", "continue"};
-  for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); ++i)
-    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(keywords[i])))
+  static const char *const taken[] = {
+      "False",    "None",  "True",   "abs",     "and",      "as",     "assert",
+      "async",    "await", "break",  "class",   "continue", "def",    "del",
+      "elif",     "else",  "except", "finally", "float",    "for",    "from",
+      "global",   "gq",    "if",     "import",  "in",       "is",     "lambda",
+      "nonlocal", "not",   "or",     "pass",    "raise",    "return", "try",
+      "while",    "with",  "yield"};
+  for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); ++i)
+    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(taken[i])))
       return false;
-  for (size_t i = 0; i < name.length; ++i)
-    if (!isalpha(name.data[i]) && name.data[i] != '_' &&
-        (i == 0 || !isdigit(name.data[i])))
+  for (size_t i = 0; i < name.length; ++i) {
+    unsigned char c = (unsigned char)name.data[i];
+    if (!isalpha(c) && c != '_' && (i == 0 || !isdigit(c)))
       return false;
+  }
   return name.length > 0;
 }
 
@@ -379,7 +382,8 @@ bool functionWrite(Program *program, MlirOperation op) {
     return false;
   MlirStringRef name = mlirStringAttrGetValue(pythonAttribute(op, "sym_name"));
   if (!isIdentifier(name))
-    return pythonRefuse(op, "its name is none in Python");
+    return pythonRefuse(op, "its name is none of a function in Python, or is "
+                            "taken");
   gqTextPrintf(program->text,
                "\n\ndef %.*s():\n    with gq.Graph(\"%.*s\") as g:\n",
                (int)name.length, name.data, (int)name.length, name.data);

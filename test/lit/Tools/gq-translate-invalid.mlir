@@ -84,3 +84,18 @@ func.func @columns_that_are_gathered(%x: tensor<4x64xf32>, %i: tensor<4x1xi32>) 
   %0 = tensor.gather %x[%i] gather_dims([1]) : (tensor<4x64xf32>, tensor<4x1xi32>) -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
 }
+
+// -----
+
+// ERROR: <stdin>:[[@LINE+1]]:1: error: 'func.func' op has no equivalent in gq.Graph: its name is none of a function in Python, or is taken
+func.func @None(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// Programs call Python's.
+// ERROR: <stdin>:[[@LINE+1]]:1: error: 'func.func' op has no equivalent in gq.Graph: its name is none of a function in Python, or is taken
+func.func @abs(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
