@@ -368,8 +368,9 @@ static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
                      "K",
                      GQ_DEV_WHOLE_ROWS_MEMORY / GQ_DEV_WHOLE_ROWS);
   gqQuantizeRowsOperands rows = rowsOperands(launcher, desc, statusWord);
-  bool onlyLoads =
-      mlirRegionIsNull(desc->producer) && rows.load.inputs[0].elementSize == 2;
+  bool onlyLoads = mlirRegionIsNull(desc->producer) &&
+                   !gqHoldsNumbers(&desc->rowwise) &&
+                   rows.load.inputs[0].elementSize == 2;
   gqQuantizeWholeRowsOperands operands = {
 #define GQ_SAME_OPERAND(ROLE, TYPE, NAME) .NAME = rows.NAME,
       GQ_QUANTIZE_ROWS_OPERANDS(GQ_SAME_OPERAND)

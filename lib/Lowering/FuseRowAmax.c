@@ -12,8 +12,6 @@
 #include "Query.h"
 #include "Remarks.h"
 
-#include "runtime_kernels/kernels/Launch.h"
-
 #include "gq-c/Dialect.h"
 
 #include "mlir-c/BuiltinTypes.h"
@@ -31,13 +29,6 @@ static bool haveSameRows(MlirOperation amax, MlirOperation quantize) {
          mlirValueEqual(a.noopFlag, q.noopFlag) && a.rows == q.rows;
 }
 
-/// Whether a row fits on the chip.
-static bool fits(const gqGroupedBlockQuantize *desc) {
-  int64_t extents[2];
-  gqGroupedBlockQuantizeExtents(desc, extents);
-  return extents[1] != GQ_DYNAMIC && gq_dev_whole_rows_fit(extents[1]);
-}
-
 /// Returns why the two cannot be fused, or null if they can.
 static const char *check(MlirOperation amax, MlirOperation quantize) {
   gqGroupedAmax a = gqGroupedAmaxGet(amax);
@@ -53,7 +44,7 @@ static const char *check(MlirOperation amax, MlirOperation quantize) {
   if (!mlirValueIsNull(q.amax) || !mlirValueIsNull(q.dbias) ||
       !mlirValueIsNull(q.rngState))
     return "the op computes more than the kernel of whole rows can";
-  if (!fits(&q))
+  if (!gqFitsWholeRows(&q))
     return "a row does not fit on the chip, or K is not static";
   return gqIsUsedBefore(mlirOperationGetResult(amax, 0), quantize)
              ? "the amaxes are used before the quantization"

@@ -7,8 +7,11 @@
 
 #include "Fusion.h"
 
+#include "../IR/Checks.h"
 #include "Build.h"
 #include "Query.h"
+
+#include "runtime_kernels/kernels/Launch.h"
 
 #include "gq-c/Dialect.h"
 
@@ -24,17 +27,25 @@ bool gqIsProducerInput(MlirType type) {
          mlirTypeIsAF16(element);
 }
 
+bool gqFitsWholeRows(const gqGroupedBlockQuantize *desc) {
+  int64_t extents[2];
+  gqGroupedBlockQuantizeExtents(desc, extents);
+  return extents[1] != GQ_DYNAMIC && gq_dev_whole_rows_fit(extents[1]);
+}
+
 bool gqKernelMakesNumbers(const gqGroupedBlockQuantize *desc) {
-  const MlirValue others[] = {
-      desc->columnwise.data, desc->firstDims, desc->amax,
-      desc->dbias,           desc->rowAmax,   desc->scaleInv};
+  const MlirValue others[] = {desc->columnwise.data, desc->firstDims,
+                              desc->amax, desc->dbias, desc->scaleInv};
   gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
   bool alone = true;
   for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
     alone &= mlirValueIsNull(others[i]);
+  // With an outer amax a row, it has to compute that.
   return alone && gqFormatHasBlockScales(desc->format) &&
          gqFormatGetTraits(desc->format).blockRows == 1 &&
-         gqDirectionIsUsual(&rowwise) && rowwise.outer == GQ_OUTER_OF_GROUP;
+         gqDirectionIsUsual(&rowwise) &&
+         (mlirValueIsNull(desc->rowAmax) ? rowwise.outer == GQ_OUTER_OF_GROUP
+                                         : gqFitsWholeRows(desc));
 }
 
 MlirLocation gqFusedLocation(MlirOperation a, MlirOperation b) {

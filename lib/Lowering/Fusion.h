@@ -18,6 +18,9 @@ extern "C" {
 /// Whether a tensor of this type can be an input of an op with a producer.
 bool gqIsProducerInput(MlirType type);
 
+/// Whether K is static and a row of the op fits on a GPU's chip.
+bool gqFitsWholeRows(const gqGroupedBlockQuantize *desc);
+
 /// Whether a GPU has a kernel that makes numbers in place of codes of this op,
 /// whose data are numbers: of rows alone, in blocks of one row.
 bool gqKernelMakesNumbers(const gqGroupedBlockQuantize *desc);

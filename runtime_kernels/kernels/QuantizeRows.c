@@ -611,11 +611,17 @@ GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
     for (uint32_t j = 0; j < UNROLL; ++j) {
       gq_dev_outer outer = outerOf(q, plan, lane - laneInWord + j);
       uint32_t codes[4];
-      scales |= convertUnit(q, takeUnit(q, piece, j), outer, codes) << 8 * j;
-      if (wanted >> j & 1)
+      uint32_t scale = convertUnit(q, takeUnit(q, piece, j), outer, codes);
+      scales |= scale << 8 * j;
+      if (makesNumbers(q))
+        storeNumbers(q, plan, j, codes, scale, wanted >> j & 1, data,
+                     dataAligned);
+      else if (wanted >> j & 1)
         storeCodes(data, codes, bytes, dataAligned);
       data += ROW_STEP * q->dataStride;
     }
+    if (makesNumbers(q))
+      continue;
     scales = wordOfRow(q, hasColumn ? scales : 0);
     uint32_t wordColumn = column / GQ_DEV_TILE_COLUMNS * GQ_DEV_TILE_COLUMNS;
     if (hasTiledScales(q)) {
@@ -664,6 +670,7 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
     gq_dev_barrier();
     float amax = gq_dev_f32_from_bits(amaxes[laneInWord]);
     plan.outer = gq_dev_outer_from(scalerOf(q), amax);
+    plan.given = amax;
     if (thread < UNROLL && plan.store.wanted >> thread & 1)
       rowAmax[wordRow] = amax;
     if (thread < UNROLL)

@@ -475,7 +475,7 @@ def Gq_GroupedBlockQuantizeOp
     and of the scales, to the byte. There are no scales then. `columnwise_data` may
     be the same; it is never transposed. Training with quantization in mind needs
     no more of a quantization than this. `gq-fuse-fake-quantize` makes one op of
-    two. A GPU has a kernel for `data` alone, of blocks with one row.
+    two. A GPU has kernels for `data` alone, of blocks with one row.
 
     ```mlir
     %y = gq.grouped_block_quantize format(nvfp4) rows(grouped)

@@ -8,7 +8,7 @@
 // and amax_NAME(GroupedAmaxOperands).
 //
 // WHOLE(NAME, TYPE, what to load, layout, packed, rows, offset bits, bits of
-// row indices): kernels whole_NAME(QuantizeWholeRowsOperands).
+// row indices, data): kernels whole_NAME(QuantizeWholeRowsOperands).
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +24,14 @@
 #define AMAX_ALL (AMAX_G | AMAX_R | AMAX_C)
 
 #define WHOLE_ROWS_VARIANTS(WHOLE)                                             \
-  WHOLE(bf16, BF16, bf16, TILE128X4, 1, GROUPED, 32, 0)                        \
-  WHOLE(f32, F32, f32, TILE128X4, 0, ALL, 64, 0)                               \
-  WHOLE(f16_linear, F16, f16, LINEAR, 0, ALL, 32, 0)                           \
-  WHOLE(bf16_gathered, BF16, bf16, TILE128X4, 1, ALL, 32, 32)                  \
-  WHOLE(bf16_unaligned, BF16, bf16_unaligned, TILE128X4, 0, ALL, 32, 0)
+  WHOLE(bf16, BF16, bf16, TILE128X4, 1, GROUPED, 32, 0, I8)                    \
+  WHOLE(f32, F32, f32, TILE128X4, 0, ALL, 64, 0, I8)                           \
+  WHOLE(f16_linear, F16, f16, LINEAR, 0, ALL, 32, 0, I8)                       \
+  WHOLE(bf16_gathered, BF16, bf16, TILE128X4, 1, ALL, 32, 32, I8)              \
+  WHOLE(bf16_unaligned, BF16, bf16_unaligned, TILE128X4, 0, ALL, 32, 0, I8)    \
+  WHOLE(bf16_to_bf16, BF16, bf16, LINEAR, 0, GROUPED, 32, 0, BF16)             \
+  WHOLE(f32_to_f16, F32, f32, LINEAR, 0, ALL, 64, 0, F16)                      \
+  WHOLE(bf16_to_f32, BF16, bf16, LINEAR, 0, ALL, 32, 32, F32)
 
 #define AMAX_VARIANTS(VARIANT)                                                 \
   VARIANT(bf16_transformed, BF16, bf16, AMAX_ALL | AMAX_T, ALL, 32, 0, 0xD7E8) \

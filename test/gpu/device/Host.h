@@ -30,6 +30,10 @@ bool bytesMatch(const char *name, const char *what, const uint8_t *found,
 /// Whether the float of a type at `p` is NaN.
 bool isNanAt(gqElementType type, const void *p);
 
+/// Makes floats of a type the expected ones where both are NaN.
+void takeNan(gqElementType type, uint8_t *found, const uint8_t *expected,
+             int64_t bytes);
+
 /// x rounded up to a multiple of `unit`.
 static inline int64_t up(int64_t x, int64_t unit) {
   return (x + unit - 1) / unit * unit;

@@ -50,15 +50,17 @@ _Static_assert(GQ_DEV_GROUPED_AMAX_THREADS == 128 &&
   }
 AMAX_VARIANTS(VARIANT)
 
-#define WHOLE(NAME, TYPE, LOAD, LAYOUT, PACKED, ROWS, BITS, INDEX_BITS)        \
+#define WHOLE(NAME, TYPE, LOAD, LAYOUT, PACKED, ROWS, BITS, INDEX_BITS, DATA)  \
   KERNEL whole_##NAME(QuantizeWholeRowsOperands o) {                           \
-    WHOLE_BOUNDS(GQ_##TYPE != GQ_F32 && sizeof(#LOAD) < 8 ? 3 : 2)             \
+    WHOLE_BOUNDS(                                                              \
+        GQ_##TYPE != GQ_F32 && sizeof(#LOAD) < 8 && GQ_##DATA == GQ_I8 ? 3     \
+                                                                       : 2)    \
     gq_load16 *const load = gq_dev_load16_##LOAD;                              \
     const int32_t format = GQ_FORMAT_NVFP4, recipe = GQ_RECIPE_TE;             \
     const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT, packed = PACKED;     \
     const int32_t rowsMode = GQ_ROWS_##ROWS, offsetBits = BITS;                \
     const int32_t outerKind = GQ_OUTER_PER_ROW, rowIndexBits = INDEX_BITS;     \
-    const int32_t heldType = GQ_##TYPE, dataType = GQ_I8;                      \
+    const int32_t heldType = GQ_##TYPE, dataType = GQ_##DATA;                  \
     CALL(quantize_whole_rows, GQ_QUANTIZE_WHOLE_ROWS_OPERANDS);                \
   }
 WHOLE_ROWS_VARIANTS(WHOLE)

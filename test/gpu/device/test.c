@@ -85,10 +85,8 @@ static uint8_t *outputRead(Output *o) {
 static bool outputMatches(Output *o, const char *name, const char *what) {
   int64_t begin = GUARD + o->shift, all = o->bytes + begin + GUARD;
   uint8_t *bytes = outputRead(o);
-  int64_t size = o->anyNan ? gqElementTypeSize(o->anyNan) : 1;
-  for (int64_t i = begin; o->anyNan && i < begin + o->bytes; i += size)
-    if (isNanAt(o->anyNan, bytes + i) && isNanAt(o->anyNan, o->host + i))
-      memcpy(bytes + i, o->host + i, (size_t)size);
+  if (o->anyNan)
+    takeNan(o->anyNan, bytes + begin, o->host + begin, o->bytes);
   bool matches =
       bytesMatch(name, what, bytes, o->host, all, begin, o->claims, o->bytes);
   free(bytes);

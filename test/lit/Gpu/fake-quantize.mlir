@@ -5,7 +5,7 @@
 // What there is no kernel for is left alone, and is two.
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-fake-quantize{kernels},gq-to-nvvm{format=isa})' | FileCheck %s --check-prefix=BINARIES
 
-// BINARIES-COUNT-3: gpu.binary
+// BINARIES-COUNT-4: gpu.binary
 // BINARIES-NOT: gpu.binary
 
 // CHECK: .visible .entry grouped_dequantize(
@@ -24,6 +24,14 @@ func.func @rows(%x: tensor<?x256xbf16>, %o: tensor<9xi32>, %q0: tensor<?x256xf4E
       scales(%s : tensor<?x16xf8E4M3FN, #gq.tile128x4>) groups(%o : tensor<9xi32>)
       outs(%y0 : tensor<?x256xbf16>) -> tensor<?x256xbf16>
   return %y : tensor<?x256xbf16>
+}
+
+func.func @tokens(%x: tensor<?x256xbf16>, %o: tensor<9xi32>, %r0: tensor<?xf32>,
+    %y0: tensor<?x256xbf16>) -> (tensor<?x256xbf16>, tensor<?xf32>) {
+  %y, %r = gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped) rowwise<outer = row>
+      ins(%x : tensor<?x256xbf16>) groups(%o : tensor<9xi32>) outs(%y0 : tensor<?x256xbf16>)
+      row_amax_out(%r0 : tensor<?xf32>) -> tensor<?x256xbf16>, tensor<?xf32>
+  return %y, %r : tensor<?x256xbf16>, tensor<?xf32>
 }
 
 func.func @columns(%x: tensor<?x256xbf16>, %o: tensor<9xi32>, %q0: tensor<?x256xf8E4M3FN>,

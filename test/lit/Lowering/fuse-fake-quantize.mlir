@@ -137,6 +137,8 @@ func.func @ungrouped(%x: tensor<?x256xbf16>, %q0: tensor<?x256xf8E4M3FN>, %s0: t
 // CHECK: gq.grouped_block_quantize {{.*}}rows(grouped) rowwise<outer = row> {{.*}}outs(%{{.*}} : tensor<?x64xf32>) row_amax_out
 // CHECK-NOT: dequantize
 // REMARK: [Passed]
+// KERNELS-LABEL: func.func @own_amaxes
+// KERNELS-NEXT: gq.grouped_block_quantize {{.*}}outs(%{{.*}} : tensor<?x64xf32>) row_amax_out
 func.func @own_amaxes(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %r0: tensor<?xf32>, %y0: tensor<?x64xf32>,
     %q0: tensor<?x64xf4E2M1FN>, %s0: tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x64xf32> {
   %q, %s, %r = gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
