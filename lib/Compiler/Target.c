@@ -38,7 +38,9 @@ gqStatus gqTargetCreate(const gqCompileOptions *options, gqTarget *target) {
         GQ_INVALID_ARGUMENT,
         "unknown target '%s': the targets of this build are: cpu, cuda", name);
   target->isCuda = true;
-  target->imageFormat = gqCudaToolkit() ? "fatbin" : "isa";
+  const char *toolkit = gqCudaToolkit();
+  target->imageFormat =
+      toolkit && gqToolkitAssembles(toolkit) ? "fatbin" : "isa";
   return options->chip ? setChip(options->chip, target)
                        : gqDeviceChip(target->chip);
 }

@@ -27,24 +27,30 @@ bool gqFindToolkitFile(const char *folder, gqToolkitFile file,
          access(path, R_OK) == 0;
 }
 
-static bool isToolkit(const char *folder) {
+static bool has(const char *toolkit, gqToolkitFile file) {
   char path[PATH_MAX];
-  for (int file = 0; file < GQ_NUM_TOOLKIT_FILES; ++file)
-    if (!gqFindToolkitFile(folder, (gqToolkitFile)file, path))
-      return false;
-  return true;
+  return gqFindToolkitFile(toolkit, file, path);
+}
+
+bool gqToolkitAssembles(const char *toolkit) {
+  return has(toolkit, GQ_TOOLKIT_PTXAS) && has(toolkit, GQ_TOOLKIT_FATBINARY);
 }
 
 const char *gqCudaToolkit(void) {
   const char *chosen = getenv("GQ_CUDA_TOOLKIT");
   if (chosen)
-    return isToolkit(chosen) ? chosen : NULL;
+    return has(chosen, GQ_TOOLKIT_LIBDEVICE) ? chosen : NULL;
   const char *candidates[] = {GQ_CUDA_TOOLKIT, getenv("CUDA_HOME"),
                               getenv("CUDA_PATH"), "/usr/local/cuda"};
-  for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); ++i)
-    if (candidates[i] && isToolkit(candidates[i]))
+  const char *found = NULL;
+  for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]); ++i) {
+    if (!candidates[i] || !has(candidates[i], GQ_TOOLKIT_LIBDEVICE))
+      continue;
+    if (gqToolkitAssembles(candidates[i]))
       return candidates[i];
-  return NULL;
+    found = found ? found : candidates[i];
+  }
+  return found;
 }
 
 bool gqThisFile(char path[PATH_MAX]) {

@@ -16,10 +16,10 @@
 extern "C" {
 #endif
 
-/// The folder of a CUDA toolkit with ptxas, fatbinary and libdevice: that of
-/// $GQ_CUDA_TOOLKIT if it is set, else the first that is one of what the build
-/// found, $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. Null if there is none:
-/// then PTX is what kernels become, and they cannot call libdevice.
+/// The folder of a CUDA toolkit with libdevice: that of $GQ_CUDA_TOOLKIT if it
+/// is set, else the first of what the build found, $CUDA_HOME, $CUDA_PATH and
+/// /usr/local/cuda that has it, if possible one with ptxas too. Null if there
+/// is none: then kernels cannot call libdevice.
 const char *gqCudaToolkit(void);
 
 /// The files of a toolkit that make kernels.
@@ -29,6 +29,10 @@ typedef enum gqToolkitFile {
   GQ_TOOLKIT_LIBDEVICE,
   GQ_NUM_TOOLKIT_FILES
 } gqToolkitFile;
+
+/// Whether the toolkit has ptxas and fatbinary. Without them PTX is what
+/// kernels become, which the driver compiles.
+bool gqToolkitAssembles(const char *toolkit);
 
 /// Writes the path of a file of the toolkit in `folder`. Returns whether it can
 /// be read.

@@ -43,8 +43,10 @@ config.substitutions += [
 ]
 if config.cuda_toolkit:
     config.available_features.add("ptxas")
-    config.substitutions.append(
-        ("%ptxas", os.path.join(config.cuda_toolkit, "bin", "ptxas")))
+    config.substitutions += [
+        ("%cuda_toolkit", config.cuda_toolkit),
+        ("%ptxas", os.path.join(config.cuda_toolkit, "bin", "ptxas")),
+    ]
 config.environment["PATH"] = os.pathsep.join([
     os.path.join(config.gq_binary_dir, "bin"),
     config.llvm_tools_dir,

@@ -3,7 +3,7 @@
 // back and added up. Two kernels quantize, of which the first gathers and the second
 // computes the activation; besides the matmuls there is only the sum.
 //
-// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | FileCheck %s --implicit-check-not=@main_kernel::
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa opt=0})' | FileCheck %s --implicit-check-not=@main_kernel::
 
 // CHECK-LABEL: llvm.func @main(
 // CHECK: gpu.launch_func <{{.*}}> @gq_kernels_0::@grouped_block_quantize

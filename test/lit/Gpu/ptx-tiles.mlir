@@ -1,6 +1,7 @@
 // One kernel for both directions and, with results that need it, one that
 // reduces: no calls, no local memory.
 //
+// MODES: gq-opt
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py > %t.sm_90a
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_100a format=isa})' | %python %S/Inputs/ptx.py > %t.sm_100a
 // RUN: FileCheck %s --check-prefixes=CHECK,SM90 --implicit-check-not='call' --implicit-check-not=.local --implicit-check-not='.entry' < %t.sm_90a

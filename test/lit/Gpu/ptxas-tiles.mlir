@@ -3,7 +3,8 @@
 //
 // REQUIRES: ptxas
 // MODES: gq-opt
-// RUN: for chip in sm_90a sm_100a sm_120a; do for kernel in 'ptx-tiles 1' 'ptxas-tiles 0' 'ptxas-tiles 1' 'ptxas-tiles 2' 'ptxas-tiles 3'; do set -- $kernel; gq-opt %S/$1.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" | %python %S/Inputs/ptx.py $2 > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done; done | FileCheck %s
+// RUN: for chip in sm_90a sm_100a sm_120a; do for file in ptx-tiles ptxas-tiles; do gq-opt %S/$file.mlir --pass-pipeline="builtin.module(gq-to-nvvm{chip=$chip format=isa})" > %t.$file.$chip; done; done
+// RUN: for chip in sm_90a sm_100a sm_120a; do for kernel in 'ptx-tiles 1' 'ptxas-tiles 0' 'ptxas-tiles 1' 'ptxas-tiles 2' 'ptxas-tiles 3'; do set -- $kernel; %python %S/Inputs/ptx.py $2 < %t.$1.$chip > %t.ptx; %ptxas -v -arch=$chip %t.ptx -o %t.cubin 2>&1; done; done | FileCheck %s
 
 // CHECK-COUNT-15: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 
