@@ -72,7 +72,7 @@ def test_ops():
             gq.grouped_wgrad(gradient, both),
             fp8.data, fp8.scale_inv, *amaxes, gq.grouped_dequantize(both),
             gq.grouped_dequantize(fp8, out_dtype="float32"), rows.scales,
-            gq.block_dequantize(rows), separate,
+            gq.block_dequantize(rows), separate, gq.fake_quantize(x, offsets),
         ]  # fmt: skip
 
     with gq.Graph() as g:

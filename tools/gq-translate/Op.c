@@ -258,9 +258,21 @@ static bool checkMaps(const Op *op, const Operand *inputs) {
   return true;
 }
 
+/// Whether what is called `name` is of numbers, not of codes.
+static bool holdsNumbers(const Op *op, const char *name) {
+  if (!has(op, name))
+    return false;
+  MlirType element = mlirShapedTypeGetElementType(
+      mlirValueGetType(mlirOperationGetOperand(op->op, find(op, name)->first)));
+  return mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
+         mlirTypeIsAF16(element);
+}
+
 /// The inputs, and the function that their elements are made with.
 static bool appendInputs(Op *op) {
   const Operand *inputs = find(op, "inputs");
+  if (holdsNumbers(op, "data") || holdsNumbers(op, "columnwise_data"))
+    return pythonRefuse(op->op, "numbers in place of codes");
   bool isProducer = !mlirAttributeIsNull(pythonAttribute(op->op, "maps"));
   char function[16];
   if (isProducer &&

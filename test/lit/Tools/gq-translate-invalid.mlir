@@ -99,3 +99,12 @@ func.func @None(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @abs(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+func.func @numbers(%x: tensor<?x64xf32>, %o: tensor<3xi32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // ERROR: <stdin>:[[@LINE+1]]:8: error: 'gq.grouped_block_quantize' op has no equivalent in gq.Graph: numbers in place of codes
+  %y = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<?x64xf32>)
+      groups(%o : tensor<3xi32>) outs(%y0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
