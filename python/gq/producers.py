@@ -8,9 +8,10 @@ A producer is a name of `NAMES` or a function of gq values::
     gq.grouped_block_quantize((x, bias), offsets, producer=lambda x, b: relu(x + b))
 
 The function is called once for each signature, with a Value for each input; what
-it does to them becomes part of the kernel. Values are float32; the result is
-rounded once to the type of the inputs, or to float32 if those differ; see typed() for
-other types. Python's `if` cannot test a Value: use where().
+it does to them becomes part of the kernel, with the numbers that it reads elsewhere as
+they are then. Values are float32; the result is rounded once to the type of the inputs,
+or to float32 if those differ; see typed() for other types. Python's `if` cannot test a
+Value: use where().
 """
 
 from __future__ import annotations

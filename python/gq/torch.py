@@ -734,6 +734,10 @@ def grouped_linear(
         raise _functions.invalid_argument(
             f"w: expected [G, N, K], found shape {list(w.shape)}"
         )
+    if x.shape[-1] != w.shape[2]:
+        raise _functions.invalid_argument(
+            f"w: expected [G, N, {x.shape[-1]}], K as of x, found {list(w.shape)}"
+        )
     f = _formats.find(format)
     if f.block_rows > 1:
         raise _functions.invalid_argument(

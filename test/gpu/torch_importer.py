@@ -400,7 +400,7 @@ if torch_models.transformers:
 
     @test
     def layers_of_models():
-        """Imported and compiled, within the format's error; whole models too."""
+        """Imported and compiled, within the format's error."""
         for name in torch_models.configurations():
             model = torch_models.model(name)
             llama = name.startswith("llama4")
@@ -422,6 +422,32 @@ if torch_models.transformers:
                     print(f"  {name} {format}: {error:.4f} {other:.4f}")
                     assert error < bound and other < bound, (name, format)
                     assert ops(imported)[:2] == [2, 2]
+            torch._dynamo.reset()
+
+    @test
+    def whole_models():
+        """Logits of imported and of compiled models, whose routers choose for hidden
+        states that differ by then; a graph for each layer with experts."""
+        format = "mxfp8_e4m3"
+        torch.manual_seed(0)
+        tokens = torch.randint(0, 128, (2, 37), device=WHERE)
+        for name in torch_models.configurations():
+            model = torch_models.model(name)
+            if not name.startswith("llama4"):
+                model.set_experts_implementation("grouped_mm")
+            options = {"use_cache": False}
+            with torch.no_grad():
+                expected = model(tokens, **options).logits
+                program = torch.export.export(model, (), {"input_ids": tokens, **options})
+                imported = gq.torch.from_exported_program(program, format)
+                error = relative(imported(input_ids=tokens, **options).logits, expected)
+                compiled = torch.compile(model, backend=gq.torch.backend(format))
+                other = relative(compiled(tokens, **options).logits, expected)
+            print(f"  {name} {format}: {error:.4f} {other:.4f}")
+            assert error < 2 * BOUNDS[format] and other < 2 * BOUNDS[format], name
+            found = {n for n, _ in imported.named_children() if n.startswith("gq_")}
+            # The first layer of deepseek_v3 has no experts.
+            assert found == {"gq_0", "gq_1"} - ({"gq_1"} if name == "deepseek_v3" else set())
             torch._dynamo.reset()
 
     @test

@@ -438,6 +438,8 @@ def linear_gradients():
     raises(gq.Error, "w: expected N and K that are multiples of 32", gq.torch.grouped_linear,
            x, w[:, :100], offsets)  # fmt: skip
     raises(gq.Error, "w: expected .G, N, K.", gq.torch.grouped_linear, x, w[0], offsets)
+    raises(gq.Error, r"w: expected .G, N, 128., K as of x, found .3, 128, 256.",
+           gq.torch.grouped_linear, x[:, :128], w, offsets)  # fmt: skip
     for fmt in "fp8_e4m3_128x128", "fp8_e5m2_128x128":
         raises(gq.Error, "format: expected one whose blocks have one row",
                gq.torch.grouped_linear, x, w, offsets, fmt)  # fmt: skip
