@@ -18,6 +18,7 @@ import modules
 import numpy as np
 import oracle
 import pytest
+import runtime
 
 FORMATS = [*gq.FORMATS, *gq.TENSOR_FORMATS]
 OFFSETS = np.array([3, 40, 40, 170, 198], np.int32)
@@ -161,6 +162,31 @@ def test_refused():
     ]:
         with pytest.raises(gq.ArgumentError, match=message):
             gq.fake_quantize(x, offsets, **arguments)
+
+
+def shaped(*shape):
+    return cases.Operand(np.zeros(shape, np.float32), "f32")
+
+
+@pytest.mark.parametrize("changes, message", [
+    ({"scales": cases.Operand(np.zeros((256, 4), np.uint8), "f8E8M0FNU")},
+     "expected no scales of numbers, found both data and scales"),
+    ({"columnwise_scales": cases.Operand(np.zeros(4096, np.uint8), "f8E8M0FNU")},
+     "expected no scales of numbers, found both columnwise_data and columnwise_scales"),
+    ({"data": shaped(256, 127)}, r"data has shape \[256, 127\], expected \[256, 128\]"),
+    ({"columnwise_data": shaped(255, 128)}, r"columnwise_data has shape \[255, 128\]"),
+    ({"columnwise_data": shaped(256 * 128)}, "columnwise_data has rank 1, expected"),
+    ({"scale_offsets_out": cases.Operand(np.zeros(2, np.int64), "i64")},
+     "scale_offsets_out is for rowwise scales"),
+])  # fmt: skip
+def test_cpu_refuses(changes, message):
+    """Nothing is written."""
+    case = formats.rows_case("same_2", "f32", "mxfp8_e4m3", "nvfuser", "tile128x4")
+    operands = case.operands(directions="both", numbers=("f32", "f32"))
+    written = [operands[n].array for n in ("data", "columnwise_data")]
+    with pytest.raises(gq.Error, match=message):
+        runtime.quantize(operands | changes, case.attributes)
+    assert all((a.view(np.uint8) == cases.POISON).all() for a in written)
 
 
 def pair(fmt, axis):
