@@ -43,8 +43,17 @@ static bool hasStaticRows(Extents extents) {
   return extents.rows != GQ_DYNAMIC && extents.groups != GQ_DYNAMIC;
 }
 
-gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
-  bool all = hasStaticRows(extentsOf(desc));
+bool gqMmIsCrowded(MlirOperation op) {
+  gqGroupedMm desc = gqGroupedMmGet(op);
+  return !mlirRegionIsNull(gqEpilogueOf(op)) &&
+         !mlirValueIsNull(desc.scaleOffsets) &&
+         (!mlirValueIsNull(desc.rowScales) ||
+          !mlirValueIsNull(desc.columnScales) || !mlirValueIsNull(desc.bias));
+}
+
+gqMmCandidates gqMmKernelCandidates(MlirOperation op) {
+  gqGroupedMm desc = gqGroupedMmGet(op);
+  bool all = hasStaticRows(extentsOf(&desc)), crowded = gqMmIsCrowded(op);
   gqMmCandidates candidates = {0};
   const struct {
     bool fits;
@@ -54,8 +63,8 @@ gqMmCandidates gqMmKernelCandidates(const gqGroupedMm *desc) {
       {true, GQ_MM_KERNEL_DECODE8, 8},
       {true, GQ_MM_KERNEL_DECODE16, 16},
       {true, GQ_MM_KERNEL_TILES32, 32},
-      {all, GQ_MM_KERNEL_TILES64, 64},
-      {true, GQ_MM_KERNEL_TILES128, INT32_MAX},
+      {all || crowded, GQ_MM_KERNEL_TILES64, crowded ? INT32_MAX : 64},
+      {!crowded, GQ_MM_KERNEL_TILES128, INT32_MAX},
   };
   for (int i = 0; i < GQ_MAX_MM_CANDIDATES; ++i)
     if (kernels[i].fits) {
@@ -76,8 +85,8 @@ static const char *findFault(gqMmKernel kernel, const gqGroupedMm *desc,
 }
 
 /// The kernel, and the reason in `reason`. Auto if each launch is to choose.
-static gqMmKernel choose(const gqGroupedMm *desc, bool hopper, char *reason,
-                         size_t size) {
+static gqMmKernel choose(MlirOperation op, const gqGroupedMm *desc, bool hopper,
+                         char *reason, size_t size) {
   Extents extents = extentsOf(desc);
   if (!hopper) {
     snprintf(reason, size, "the other kernels are for sm_90a");
@@ -97,7 +106,7 @@ static gqMmKernel choose(const gqGroupedMm *desc, bool hopper, char *reason,
              "M and G are known at the launch, which picks one of several");
     return GQ_MM_KERNEL_AUTO;
   }
-  gqMmCandidates candidates = gqMmKernelCandidates(desc);
+  gqMmCandidates candidates = gqMmKernelCandidates(op);
   int i = 0;
   while (i + 1 < candidates.size &&
          extents.rows > extents.groups * candidates.atMost[i])
@@ -149,7 +158,7 @@ static bool chooseKernel(MlirOperation op, bool hopper) {
     return !fault || gqOpError(op, "kernel '%s' %s", names[given], fault);
   }
   char reason[96];
-  gqMmKernel kernel = choose(&desc, hopper, reason, sizeof(reason));
+  gqMmKernel kernel = choose(op, &desc, hopper, reason, sizeof(reason));
   setKernel(op, kernel, reason);
   return true;
 }

@@ -193,6 +193,14 @@ static gqGpuAddress buildAddress(const Launcher *launcher, MlirValue buffer) {
 
 static const gqGpuAddress noAddress = {.given = true};
 
+/// The type of the elements that an epilogue takes; without one, of `out`.
+static gqElementType valueTypeOf(MlirRegion epilogue, MlirValue out) {
+  return mlirRegionIsNull(epilogue)
+             ? elementTypeOf(out)
+             : elementType(mlirValueGetType(
+                   mlirBlockGetArgument(mlirRegionGetFirstBlock(epilogue), 0)));
+}
+
 /// The address of the stream's status word.
 static gqGpuAddress buildStatusWord(const Launcher *launcher) {
   MlirValue word =
@@ -741,7 +749,6 @@ static gqGroupedDequantize allRowsOf(const gqBlockDequantize *desc) {
 static bool launchDequantize(const Launcher *launcher,
                              const gqGroupedDequantize *desc,
                              MlirRegion epilogue, gqGpuAddress statusWord) {
-  gqElementType outType = elementTypeOf(desc->out);
   bool ragged = !mlirValueIsNull(desc->firstDims);
   bool columnwise = desc->axis == GQ_AXIS_COLUMNWISE;
   MlirValue outer = desc->format == GQ_FORMAT_NONE ? desc->scaleInv
@@ -788,12 +795,8 @@ static bool launchDequantize(const Launcher *launcher,
       .offsetBits = constant(integerBits(desc->offsets)),
       .outerKind = constant(outerKind),
       .epilogue = {true, epilogue},
-      .valueType =
-          constant(mlirRegionIsNull(epilogue)
-                       ? outType
-                       : elementType(mlirValueGetType(mlirBlockGetArgument(
-                             mlirRegionGetFirstBlock(epilogue), 0)))),
-      .outType = constant(outType),
+      .valueType = constant(valueTypeOf(epilogue, desc->out)),
+      .outType = constant(elementTypeOf(desc->out)),
       .ctas = constant(bounds.minCtas),
   };
   return launch(launcher, GQ_KERNEL_DEQUANTIZE_TILES,
@@ -824,11 +827,20 @@ static gqExtent buildRowStride(const Launcher *launcher, MlirValue matrix,
                               : fixedExtent(launcher, stride * elementSize);
 }
 
+/// An op, and what its description does not say.
+typedef struct Mm {
+  gqGroupedMm desc;
+  MlirRegion epilogue;
+  gqPairs pairs;
+  gqGpuAddress statusWord;
+} Mm;
+
 /// Launches one of its kernels for more than `moreThan` and at most `atMost`
 /// rows per group.
-static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
-                           gqGpuAddress statusWord, gqMmKernel kernel,
-                           int32_t moreThan, int32_t atMost) {
+static bool launchMmKernel(const Launcher *launcher, const Mm *mm,
+                           gqMmKernel kernel, int32_t moreThan,
+                           int32_t atMost) {
+  const gqGroupedMm *desc = &mm->desc;
   const struct {
     const char *name;
     gqKernelFamily family;
@@ -879,7 +891,7 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
       .rows = buildExtent(launcher, desc->a, 0, 1),
       .n = kInnermost ? outer : inner,
       .k = kInnermost ? inner : outer,
-      .status = statusWord,
+      .status = mm->statusWord,
       .format = constant((int32_t)desc->format),
       .bFormat = constant((int32_t)desc->bFormat),
       .aType = constant(elementTypeOf(desc->a)),
@@ -888,6 +900,9 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
       .biasType = constant(elementTypeOf(desc->bias)),
       .offsetBits = constant(integerBits(desc->offsets)),
       .outType = constant(outType),
+      .epilogue = {true, mm->epilogue},
+      .pairs = constant((int32_t)mm->pairs),
+      .valueType = constant(valueTypeOf(mm->epilogue, desc->out)),
       .tokens = constant(kernels[kernel].tokens),
       .moreThan = constant(moreThan),
       .atMost = constant(atMost),
@@ -906,21 +921,25 @@ static bool launchMmKernel(const Launcher *launcher, const gqGroupedMm *desc,
 /// Without a kernel, several that share all numbers of rows per group.
 static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
                             gqGpuAddress statusWord) {
-  if (mlirOperationGetNumRegions(op))
-    return gqOpError(op, "needs its epilogue as an op of its own to be lowered "
-                         "to kernels; run gq-expand-epilogues before "
-                         "bufferization");
-  gqGroupedMm desc = gqGroupedMmGet(op);
+  const Mm mm = {gqGroupedMmGet(op), gqEpilogueOf(op), gqGroupedMmGetPairs(op),
+                 statusWord};
+  const char *fault =
+      mlirRegionIsNull(mm.epilogue) ? NULL : gqCheckKernelEpilogue(op);
+  if (fault)
+    return gqOpError(op,
+                     "needs its epilogue %s as an op of its own to be lowered "
+                     "to kernels; run gq-expand-epilogues{kernels} before "
+                     "bufferization",
+                     fault);
   gqMmKernel kernel = gqMmGetKernel(op);
   if (kernel != GQ_MM_KERNEL_AUTO)
-    return launchMmKernel(launcher, &desc, statusWord, kernel, -1, INT32_MAX);
-  gqMmCandidates candidates = gqMmKernelCandidates(&desc);
+    return launchMmKernel(launcher, &mm, kernel, -1, INT32_MAX);
+  gqMmCandidates candidates = gqMmKernelCandidates(op);
   bool valid = true;
   for (int i = 0; i < candidates.size; ++i)
-    valid =
-        valid &&
-        launchMmKernel(launcher, &desc, statusWord, candidates.kernels[i],
-                       i ? candidates.atMost[i - 1] : -1, candidates.atMost[i]);
+    valid = valid && launchMmKernel(launcher, &mm, candidates.kernels[i],
+                                    i ? candidates.atMost[i - 1] : -1,
+                                    candidates.atMost[i]);
   return valid;
 }
 

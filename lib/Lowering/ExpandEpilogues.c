@@ -284,7 +284,7 @@ static bool hasEpilogue(MlirOperation op) {
 void gqExpandEpilogues(MlirOperation root, bool kernels) {
   gqOpList ops = gqCollect(root, hasEpilogue);
   for (intptr_t i = 0; i < ops.size; ++i)
-    if (!kernels || !gqKernelTakesEpilogues(ops.ops[i]))
+    if (!kernels || gqCheckKernelEpilogue(ops.ops[i]))
       expand(ops.ops[i]);
   gqOpListFree(&ops);
 }

@@ -288,10 +288,10 @@ static bool isCandidate(MlirOperation op) {
          mlirOperationGetNumResults(op);
 }
 
-void gqFuseEpilogues(MlirOperation root, bool kernels) {
+void gqFuseEpilogues(MlirOperation root, bool dequantize) {
   gqOpList ops = gqCollect(root, isCandidate);
   for (intptr_t i = 0; i < ops.size; ++i) {
-    if (kernels && !gqKernelTakesEpilogues(ops.ops[i]))
+    if (dequantize && !gqIsDequantization(ops.ops[i]))
       continue;
     Match m;
     const char *reason = match(ops.ops[i], &m);

@@ -9,6 +9,7 @@
 
 #include "../IR/Checks.h"
 #include "Build.h"
+#include "ChooseKernels.h"
 #include "Query.h"
 
 #include "runtime_kernels/kernels/Launch.h"
@@ -123,13 +124,26 @@ void gqCloneConstants(MlirBlock body, MlirBlock to, gqValueMap *map) {
     }
 }
 
-bool gqKernelTakesEpilogues(MlirOperation op) {
+bool gqIsDequantization(MlirOperation op) {
   return gqOperationIsABlockDequantize(op) ||
          gqOperationIsAGroupedDequantize(op);
 }
 
 bool gqTakesEpilogues(MlirOperation op) {
-  return gqKernelTakesEpilogues(op) || gqOperationIsAGroupedMm(op);
+  return gqIsDequantization(op) || gqOperationIsAGroupedMm(op);
+}
+
+const char *gqCheckKernelEpilogue(MlirOperation op) {
+  if (!gqOperationIsAGroupedMm(op))
+    return NULL;
+  MlirBlock body = mlirRegionGetFirstBlock(gqEpilogueOf(op));
+  if (mlirTypeIsAF32(mlirValueGetType(mlirBlockGetArgument(body, 0))))
+    return "of f32";
+  if (gqGroupedMmGetPairs(op) == GQ_PAIRS_HALVES)
+    return "of halves";
+  return gqMmGetKernel(op) == GQ_MM_KERNEL_TILES128 && gqMmIsCrowded(op)
+             ? "of more than a sum times alpha in tiles128"
+             : NULL;
 }
 
 MlirOperation gqOpCreateWithOut(MlirOperation op, MlirLocation location,

@@ -50,11 +50,15 @@ const char *gqCheckScalars(MlirBlock body);
 /// of those that the map has already and of what a tensor.extract takes.
 void gqCloneConstants(MlirBlock body, MlirBlock to, gqValueMap *map);
 
+/// gq.block_dequantize or gq.grouped_dequantize.
+bool gqIsDequantization(MlirOperation op);
+
 /// Whether ops of this kind can have an epilogue.
 bool gqTakesEpilogues(MlirOperation op);
 
-/// Whether their GPU kernels compute it, so that it needs no op of its own.
-bool gqKernelTakesEpilogues(MlirOperation op);
+/// What the GPU kernels of an op with an epilogue do not compute, so that it
+/// needs an op of its own; null if they compute it.
+const char *gqCheckKernelEpilogue(MlirOperation op);
 
 /// Creates what an op that takes epilogues is, but for writing `out` and for
 /// what `extras` says: it has no epilogue unless that has one.

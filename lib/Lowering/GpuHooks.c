@@ -50,26 +50,34 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map) {
 static const char matrixType[] = "!llvm.struct<(ptr<1>, i64)>";
 
 void gqPrintEpilogue(gqText *text, MlirRegion epilogue) {
+  static const char *const words[] = {"bits", "second"};
   MlirBlock body = mlirRegionGetFirstBlock(epilogue);
   MlirType argument = mlirValueGetType(mlirBlockGetArgument(body, 0));
   MlirType result = mlirValueGetType(
       mlirOperationGetOperand(mlirBlockGetTerminator(body), 0));
   const char *from = elementName(argument), *to = elementName(result);
-  gqTextPrintf(text, "llvm.func internal @element(%%e0: %s", from);
   gqTextPrintf(text,
-               ") -> %s attributes {always_inline} {\n"
+               "llvm.func internal @element(%%e0: %s, %%e1: %s) -> %s "
+               "attributes {always_inline} {\n",
+               from, from, to);
+  gqTextPrintf(text,
                "  %%poison = llvm.mlir.poison : %s\n"
-               "  llvm.return %%poison : %s\n}\n",
-               to, to, to);
-  gqTextPrintf(text, "llvm.func internal @epilogue(%%bits: i32) -> i32 "
-                     "attributes {always_inline} {\n");
-  bool wide = mlirTypeIsAF32(argument);
-  if (!wide)
-    gqTextPrintf(text, "  %%half = llvm.trunc %%bits : i32 to i16\n");
+               "  llvm.return %%poison : %s\n}\n"
+               "llvm.func internal @epilogue(%%bits: i32, %%second: i32) -> "
+               "i32 attributes {always_inline} {\n",
+               to, to);
+  for (int i = 0; i < 2; ++i)
+    if (mlirTypeIsAF32(argument))
+      gqTextPrintf(text, "  %%x%d = llvm.bitcast %%%s : i32 to f32\n", i,
+                   words[i]);
+    else
+      gqTextPrintf(text,
+                   "  %%half%d = llvm.trunc %%%s : i32 to i16\n"
+                   "  %%x%d = llvm.bitcast %%half%d : i16 to %s\n",
+                   i, words[i], i, i, from);
   gqTextPrintf(text,
-               "  %%x = llvm.bitcast %%%s : %s to %s\n"
-               "  %%y = llvm.call @element(%%x) : (%s) -> %s\n",
-               wide ? "bits" : "half", wide ? "i32" : "i16", from, from, to);
+               "  %%y = llvm.call @element(%%x0, %%x1) : (%s, %s) -> %s\n",
+               from, from, to);
   if (mlirTypeIsAF32(result))
     gqTextPrintf(text, "  %%word = llvm.bitcast %%y : f32 to i32\n");
   else

@@ -60,7 +60,7 @@ void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
                    bool gathers);
 
 /// @epilogue, a gq_epilogue, and @element, which it calls and gqFillElement
-/// fills.
+/// fills: of two elements, the second of which only pairs use.
 void gqPrintEpilogue(gqText *text, MlirRegion epilogue);
 
 /// Puts the body of an epilogue into @element of a gpu.module.

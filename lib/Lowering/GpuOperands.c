@@ -211,7 +211,11 @@ static void askOfGroupedMm(const Check *c, MlirOperation op) {
   ask(c, GQ_GROUPED_MM_column_scales, desc.columnScales, 1, outColumns);
   ask(c, GQ_GROUPED_MM_bias, desc.bias, 1, outColumns);
   ask(c, GQ_GROUPED_MM_out, desc.out, 0, rows);
-  ask(c, GQ_GROUPED_MM_out, desc.out, 1, outColumns);
+  if (gqGroupedMmGetPairs(op) == GQ_PAIRS_NONE)
+    ask(c, GQ_GROUPED_MM_out, desc.out, 1, outColumns);
+  else // N is even.
+    askRounded(c, GQ_GROUPED_MM_b, desc.b, outColumns.dim,
+               (Extent){desc.out, 1, 2, 0}, outColumns.factor, 1);
 }
 
 /// Inputs have the extents that their maps ask for, without maps M and K.

@@ -120,7 +120,7 @@ struct GqChooseKernelsPass : impl::GqChooseKernelsBase<GqChooseKernelsPass> {
 struct GqFuseEpiloguesPass : impl::GqFuseEpiloguesBase<GqFuseEpiloguesPass> {
   using GqFuseEpiloguesBase::GqFuseEpiloguesBase;
   void runOnOperation() override {
-    gqFuseEpilogues(wrap(getOperation()), kernels);
+    gqFuseEpilogues(wrap(getOperation()), dequantize);
   }
 };
 struct GqFuseFakeQuantizePass

@@ -27,7 +27,7 @@ void gqFuseFakeQuantize(MlirOperation root, bool kernels);
 void gqFuseRowGathers(MlirOperation root);
 void gqFuseProducers(MlirOperation root);
 void gqExpandProducers(MlirOperation root);
-void gqFuseEpilogues(MlirOperation root, bool kernels);
+void gqFuseEpilogues(MlirOperation root, bool dequantize);
 void gqExpandEpilogues(MlirOperation root, bool kernels);
 MlirLogicalResult gqProtectArguments(MlirOperation module);
 void gqFreshInits(MlirOperation root);

@@ -109,7 +109,7 @@ char *gqNvvmPipelineToBuffers(bool fuse) {
   gqText text = {0};
   printFrontend(&text, fuse);
   if (fuse)
-    gqTextPrintf(&text, "gq-fuse-producers,gq-fuse-epilogues{kernels},");
+    gqTextPrintf(&text, "gq-fuse-producers,gq-fuse-epilogues{dequantize},");
   gqTextPrintf(&text, "gq-expand-epilogues{kernels},%s", bufferization);
   return gqTextOrAbort(&text);
 }

@@ -407,7 +407,7 @@ GQ_DEV void wordsOfRow(const Dequantization *q, const float x[LANE_ELEMENTS],
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
     if (i < elementsOf(q)) {
-      uint32_t y = q->epilogue(bitsOfElement(q->valueType, values, i));
+      uint32_t y = q->epilogue(bitsOfElement(q->valueType, values, i), 0);
       words[outSize(q) == 4 ? i % 4 : i / 2] |=
           outSize(q) == 4 ? y : y << i % 2 * 16;
     }

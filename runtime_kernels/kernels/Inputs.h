@@ -22,10 +22,10 @@
 typedef void gq_load16(const void *inputs, int64_t row, int64_t column,
                        float out[16]);
 
-/// What an op's epilogue makes of an element, bits to bits: those of its
-/// argument's type in the low half or all of a word, and likewise of its
-/// result's.
-typedef uint32_t gq_epilogue(uint32_t bits);
+/// What an op's epilogue makes of an element, or of the two of a pair, bits to
+/// bits: those of its arguments' type in the low half or all of a word, and
+/// likewise of its result's. Without pairs `second` is not used.
+typedef uint32_t gq_epilogue(uint32_t bits, uint32_t second);
 
 /// The `inputs` of the hooks below.
 typedef struct gq_dev_matrix {

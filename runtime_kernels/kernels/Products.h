@@ -46,4 +46,13 @@ GQ_DEV void storeFloat(gqElementType type, uint8_t GQ_GLOBAL *at, float x) {
     *(uint16_t GQ_GLOBAL *)at = (uint16_t)packFloats(type, x, 0);
 }
 
+/// Stores an output that has these bits, in the low half or all of a word.
+GQ_DEV void storeBits(gqElementType type, uint8_t GQ_GLOBAL *at,
+                      uint32_t bits) {
+  if (type == GQ_F32)
+    *(uint32_t GQ_GLOBAL *)at = bits;
+  else
+    *(uint16_t GQ_GLOBAL *)at = (uint16_t)bits;
+}
+
 #endif // GQ_KERNELS_KERNELS_PRODUCTS_H

@@ -170,9 +170,10 @@ def GqFuseEpilogues : Pass<"gq-fuse-epilogues"> {
     columns 2j+1 (stride 2), or of the first and of the last N/2 columns. The bytes
     of rows of groups stay the same.
 
-    With `kernels` it does so only for ops whose GPU kernels compute the epilogue:
-    dequantization. `gq-to-nvvm` runs it like that, after `gq-fuse-producers`,
-    which moves the same op into a quantization behind it.
+    With `dequantize` it does so only for dequantization. `gq-to-nvvm` runs it
+    like that, after `gq-fuse-producers`, which moves the same op into a
+    quantization behind it: when a matmul with an epilogue is faster than the
+    two was not measured.
 
     A pair is left alone, and a missed remark of the category
     `gq-fuse-epilogues` says why, if something else uses the result, if rows of
@@ -182,8 +183,8 @@ def GqFuseEpilogues : Pass<"gq-fuse-epilogues"> {
     static. A passed remark says what was fused.
   }];
   let options = [
-    Option<"kernels", "kernels", "bool", /*default=*/"false",
-           "Only into ops whose GPU kernels compute an epilogue">,
+    Option<"dequantize", "dequantize", "bool", /*default=*/"false",
+           "Only into ops that dequantize">,
   ];
 }
 
@@ -192,7 +193,10 @@ def GqExpandEpilogues : Pass<"gq-expand-epilogues"> {
   let description = [{
     The inverse of `gq-fuse-epilogues`, for targets whose kernels take no epilogue:
     an op on tensors with an `epilogue` becomes one without and a `linalg.map`,
-    which leaves rows of no group as they are.
+    which leaves rows of no group as they are. With `kernels` it does so only
+    where GPU kernels do not compute it: of a `gq.grouped_mm`, epilogues of f32
+    and pairs of halves, and with an explicit `tiles128` those with scales in
+    tiles and with row or column scales or a bias.
   }];
   let options = [
     Option<"kernels", "kernels", "bool", /*default=*/"false",
@@ -389,7 +393,9 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     Where K is not a multiple of 32, with `b_major(n)`, and on chips other than
     sm_90a, it is `any`. Where M or G is only known at the launch, the op is left alone:
     `convert-gq-to-gpu` then makes all of these kernels but `tiles64`, and each
-    launch runs one of them, by the same bounds (`tiles128` above 32). A remark
+    launch runs one of them, by the same bounds (`tiles128` above 32). With an
+    `epilogue`, scales in tiles, and row or column scales or a bias, `tiles64`
+    is used instead of `tiles128`, which has no registers for all of it. A remark
     of the category `gq-choose-kernels` says what was chosen and why
     (`--remarks-filter=gq-choose-kernels --remark-format=emitRemark`); it is a
     missed one where that is `any`.

@@ -86,6 +86,27 @@ GQ_DEV const uint8_t GQ_GLOBAL *weightScales(const Product *p, uint32_t e,
   return p->bScales + row * (p->k / blockOf(p)) * (int64_t)sizeof(float);
 }
 
+/// Stores the outputs of a fragment's rows `n` and the eighth below, by tokens
+/// `t` and t + 1 of a tile, of which `x` are the sums times alpha. Rows 2j and
+/// 2j + 1, a pair, are those of lanes that differ in bit 2: each of the two
+/// lanes has the pair of one token. All lanes of the warp take part.
+GQ_DEV void storePairs(const Product *p, const Tile *tile, const uint32_t n[2],
+                       uint32_t t, const float x[4]) {
+  bool second = gq_dev_lane() & 4;
+  uint32_t own = t + second;
+  UNROLL for (uint32_t i = 0; i < 2; ++i) {
+    float y[2];
+    UNROLL for (uint32_t j = 0; j < 2; ++j) y[j] =
+        finish(p, tile->group, tile->token + t + j, n[i],
+               n[i] < p->n && t + j < tile->tokens, x[2 * i + j]);
+    float other = gq_dev_f32_from_bits(
+        gq_dev_shuffle_xor(gq_dev_f32_bits(second ? y[0] : y[1]), 4));
+    if (n[i] < p->n && own < tile->tokens)
+      storeOut(p, outAt(p, tile->token + own, n[i] / 2), second ? other : y[0],
+               second ? y[1] : other);
+  }
+}
+
 /// The tiles of the CTA, `table` being as makeSchedule needs it. All threads, a
 /// constant number, take part.
 GQ_DEV void multiplyAny(const Product *p, uint32_t threads,
@@ -138,12 +159,19 @@ GQ_DEV void multiplyAny(const Product *p, uint32_t threads,
       }
     }
     float alpha = alphaOf(p, tile.group);
+    if (widthOf(p) == 2) {
+      const float x[4] = {sums[0] * alpha, sums[1] * alpha, sums[2] * alpha,
+                          sums[3] * alpha};
+      storePairs(p, &tile, n, 2 * q, x);
+      continue;
+    }
     UNROLL for (uint32_t i = 0; i < 4; ++i) {
       uint32_t t = 2 * q + i % 2;
       if (n[i / 2] < p->n && t < tile.tokens)
         storeOut(p, outAt(p, tile.token + t, n[i / 2]),
                  finish(p, tile.group, tile.token + t, n[i / 2], true,
-                        sums[i] * alpha));
+                        sums[i] * alpha),
+                 0);
     }
   }
 }

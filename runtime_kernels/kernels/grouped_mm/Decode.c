@@ -136,28 +136,39 @@ GQ_DEV void barrierOfQuad(uint32_t quad) {
 }
 
 /// Adds up the sums of a quad's warps and stores them, PART tokens at a time.
-/// `partial` is shared memory of the quad, [QUAD][PART][QUAD_HEIGHT].
+/// `partial` is shared memory of the quad, [QUAD][PART][QUAD_HEIGHT]. `width`
+/// is widthOf(p) with an epilogue, 0 without: a constant.
 GQ_DEV void storeSums(const Product *p, const Tile *tile, uint32_t tokens,
-                      float sums[2][2][4], float GQ_SHARED *partial) {
+                      float sums[2][2][4], float GQ_SHARED *partial,
+                      uint32_t width) {
   uint32_t thread = gq_dev_here(gq_dev_thread()), lane = thread % GQ_DEV_WARP;
   uint32_t quad = thread / QUAD_THREADS, inQuad = thread % QUAD_THREADS;
-  const uint32_t size = PART * QUAD_HEIGHT;
+  const uint32_t size = PART * QUAD_HEIGHT, each = width == 2 ? 2 : 1;
   float GQ_SHARED *own = partial + inQuad / GQ_DEV_WARP * size;
-  float alpha = alphaOf(p, tile->group);
+  // Kernels without an epilogue share nothing with this.
+  uint32_t group = width ? gq_dev_here(tile->group) : tile->group;
+  float alpha = alphaOf(p, group);
   UNROLL for (uint32_t j = 0; j < tokens / PART; ++j) {
     UNROLL for (uint32_t i = 0; i < 8; ++i)
         own[(lane % 4 * 2 + i % 2) * QUAD_HEIGHT + i / 4 * 16 + i / 2 % 2 * 8 +
             lane / 4] = sums[i / 4][j][i % 4];
     barrierOfQuad(quad);
-    UNROLL for (uint32_t i = 0; i < size; i += QUAD_THREADS) {
-      uint32_t at = inQuad + i, token = PART * j + at / QUAD_HEIGHT;
+    UNROLL for (uint32_t i = 0; i < size; i += QUAD_THREADS * each) {
+      uint32_t at = inQuad * each + i, token = PART * j + at / QUAD_HEIGHT;
       uint32_t n = tile->n + quad * QUAD_HEIGHT + at % QUAD_HEIGHT;
-      float sum = 0;
-      UNROLL for (uint32_t w = 0; w < QUAD; ++w) sum += partial[at + w * size];
-      if (token < tile->tokens && n < p->n)
-        storeOut(p, outAt(p, tile->token + token, n),
-                 finish(p, tile->group, tile->token + token, n, true,
-                        sum * unitOf(p) * alpha));
+      int64_t row = tile->token + token;
+      float x[2] = {0, 0};
+      UNROLL for (uint32_t c = 0; c < each; ++c)
+          UNROLL for (uint32_t w = 0; w < QUAD; ++w) x[c] +=
+          partial[at + c + w * size];
+      if (token < tile->tokens && n < p->n && width == 0) {
+        storeFloat(p->outType, outAt(p, row, n),
+                   finish(p, group, row, n, true, x[0] * unitOf(p) * alpha));
+      } else if (token < tile->tokens && n < p->n) {
+        UNROLL for (uint32_t c = 0; c < each; ++c) x[c] =
+            finish(p, group, row, n + c, true, x[c] * unitOf(p) * alpha);
+        storeOut(p, outAt(p, row, n / each), x[0], x[1]);
+      }
     }
     barrierOfQuad(quad);
   }
@@ -189,7 +200,12 @@ GQ_DEV void consume(const Product *p, Range range, const Shared *shared,
         gq_dev_mbarrier_arrive(shared->empty + 8 * stage.index);
       advance(&stage, shared);
     }
-    storeSums(p, &tile, tokens, sums, partial);
+    if (!p->epilogue)
+      storeSums(p, &tile, tokens, sums, partial, 0);
+    else if (widthOf(p) == 1)
+      storeSums(p, &tile, tokens, sums, partial, 1);
+    else
+      storeSums(p, &tile, tokens, sums, partial, 2);
   }
 }
 

@@ -94,12 +94,24 @@ GQ_DEV float finish(const Product *p, uint32_t e, int64_t row, uint32_t n,
 
 GQ_DEV uint32_t outSize(const Product *p) { return sizeOfFloat(p->outType); }
 
-/// Stores an output.
-GQ_DEV void storeOut(const Product *p, uint8_t GQ_GLOBAL *at, float x) {
-  storeFloat(p->outType, at, x);
+/// Rows of weights, which are columns of the product, of an output.
+GQ_DEV uint32_t widthOf(const Product *p) {
+  return p->pairs == GQ_PAIRS_NONE ? 1 : 2;
 }
 
-/// Where it is.
+/// Stores an output that would be x without an epilogue; of a pair, of those
+/// that would be x and y.
+GQ_DEV void storeOut(const Product *p, uint8_t GQ_GLOBAL *at, float x,
+                     float y) {
+  if (!p->epilogue) {
+    storeFloat(p->outType, at, x);
+    return;
+  }
+  uint32_t bits = packFloats(p->valueType, x, y);
+  storeBits(p->outType, at, p->epilogue(bits & 0xffff, bits >> 16));
+}
+
+/// Where an output is.
 GQ_DEV uint8_t GQ_GLOBAL *outAt(const Product *p, int64_t row,
                                 uint32_t column) {
   return p->out + row * p->outStride + (int64_t)column * outSize(p);

@@ -462,10 +462,13 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
     gq_dev_warp_barrier(); // The tile was stored by the first lane.
     Tile t = next.tiles[number];
     float *const d[2] = {sums.d[0], sums.d[1]};
-    if (staged)
-      storeStaged(p, &t, consumer,
-                  shared.staging + consumer * (CONSUMER_HEIGHT * tokens * 2), d,
-                  tokens, tokens, unitOf(p), false);
+    uint32_t staging =
+        shared.staging + consumer * (CONSUMER_HEIGHT * tokens * 2);
+    if (p->epilogue)
+      storeWithEpilogue(p, t, consumer, staging, d, tokens, tokens, unitOf(p));
+    else if (staged)
+      storeStaged(p, &t, consumer, staging, d, tokens, tokens, unitOf(p), false,
+                  0);
     else
       storeDirectly(p, &t, next.row, d, tokens, unitOf(p));
   }

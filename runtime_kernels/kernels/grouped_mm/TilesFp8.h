@@ -286,10 +286,12 @@ GQ_DEV void consumeFp8(const Product *p, const Schedule *s,
       advance(&stage, 1, shared->numStages);
     } while (left);
     float *const d[2] = {sums[0], sums[1]};
-    if (staged)
-      storeStaged(p, &t, consumer,
-                  shared->staging + consumer * (CONSUMER_HEIGHT * FP8_PART * 2),
-                  d, tokens, FP8_PART, 1.0f, true);
+    uint32_t staging =
+        shared->staging + consumer * (CONSUMER_HEIGHT * FP8_PART * 2);
+    if (p->epilogue)
+      storeWithEpilogue(p, t, consumer, staging, d, tokens, FP8_PART, 1.0f);
+    else if (staged)
+      storeStaged(p, &t, consumer, staging, d, tokens, FP8_PART, 1.0f, true, 0);
     else
       storeDirectly(p, &t, row, d, tokens, 1.0f);
   }

@@ -65,14 +65,41 @@ GQ_DEV bool storesPieces(const Product *p) {
          (uint64_t)(uintptr_t)p->out % 16 == 0;
 }
 
+/// Stores what the epilogue makes of eight products of a token, columns `n` on.
+/// `width` is widthOf(p) as a constant.
+GQ_DEV void storePiece(const Product *p, int64_t row, uint32_t n,
+                       gq_dev_u32x4 products, uint32_t width) {
+  uint32_t y[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  UNROLL for (uint32_t i = 0; i < 8; i += width) y[i / width] = p->epilogue(
+      products[i / 2] >> i % 2 * 16 & 0xffff, products[i / 2] >> 16);
+  uint8_t GQ_GLOBAL *at = outAt(p, row, n / width);
+  uint32_t starts =
+      (uint32_t)((uint64_t)(uintptr_t)p->out | (uint64_t)p->outStride);
+  // 8 or 16 bytes at a time.
+  if (n + 8 <= p->n && starts % 16 == 0 && p->outType == GQ_F32) {
+    UNROLL for (uint32_t i = 0; i < 8 / width; i += 4) *
+        (gq_dev_u32x4 GQ_GLOBAL *)(at + 4 * i) =
+        (gq_dev_u32x4){y[i], y[i + 1], y[i + 2], y[i + 3]};
+  } else if (n + 8 <= p->n && starts % 16 == 0) {
+    UNROLL for (uint32_t i = 0; i < 8 / width; i += 4) *
+        (gq_dev_u32x2 GQ_GLOBAL *)(at + 2 * i) =
+        (gq_dev_u32x2){y[i] | y[i + 1] << 16, y[i + 2] | y[i + 3] << 16};
+  } else {
+    UNROLL for (uint32_t i = 0; i < 8; i += width) if (n + i < p->n)
+        storeBits(p->outType, at + i / width * outSize(p), y[i / width]);
+  }
+}
+
 /// Stores a consumer's part of a tile by way of shared memory, `part` tokens at
 /// a time: for each half of its rows, tokens of 128 bytes, swizzled. A token
 /// leaves in pieces of 256 bytes. Sums are first multiplied by the constant
 /// `unit`; `rest` says whether an output has more factors or terms than that
-/// and alpha.
+/// and alpha, `width` is 0, and with an epilogue widthOf(p): constants. With an
+/// epilogue outputs may be of any type and alignment, and are computed in a
+/// loop.
 GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
                         uint32_t staging, float *const d[2], uint32_t tokens,
-                        uint32_t part, float unit, bool rest) {
+                        uint32_t part, float unit, bool rest, uint32_t width) {
   uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
   uint32_t half = part * STAGE_ROW;
@@ -96,20 +123,35 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
         uint32_t at = first / 2 + 4 * j + 2 * i;
         float low = d[h][at] * unit * alpha;
         float high = d[h][at + 1] * unit * alpha;
-        if (rest) {
-          uint32_t own = first + 8 * j + at / 4 % 2 * 8 + lane % 4 * 2;
-          uint32_t row = t->n + consumer * CONSUMER_HEIGHT + h * WGMMA_HEIGHT +
-                         warp * 16 + lane / 4 + at / 2 % 2 * 8;
+        uint32_t own = first + 8 * j + at / 4 % 2 * 8 + lane % 4 * 2;
+        uint32_t row = t->n + consumer * CONSUMER_HEIGHT + h * WGMMA_HEIGHT +
+                       warp * 16 + lane / 4 + at / 2 % 2 * 8;
+        if (rest && !width) {
           low = finish(p, t->group, t->token + own, row,
                        row < p->n && own < t->tokens, low);
           high = finish(p, t->group, t->token + own + 1, row,
                         row < p->n && own + 1 < t->tokens, high);
+        } else if (rest) { // Of what there is none, the last: no branches.
+          row = row < p->n ? row : p->n - 1;
+          UNROLL for (uint32_t c = 0; c < 2; ++c) {
+            int64_t last = t->tokens - 1, of = own + c < last ? own + c : last;
+            float *y = c ? &high : &low;
+            *y = finish(p, t->group, t->token + of, row, true, *y);
+          }
         }
-        x[i] = packFloats(p->outType, low, high);
+        x[i] = packFloats(width ? p->valueType : p->outType, low, high);
       }
       gq_dev_store_matrices_transposed(to + h * half + j * 8 * STAGE_ROW, x);
     }
     barrierOfConsumer(consumer);
+    if (width) {
+      NO_UNROLL for (uint32_t token = down;
+                     token < part && first + token < t->tokens; token += 8)
+          storePiece(p, t->token + first + token, n,
+                     gq_dev_load_shared16(from + (token - down) * STAGE_ROW),
+                     width);
+      continue;
+    }
     UNROLL for (uint32_t i = 0; i < part / 8; ++i) {
       gq_dev_u32x4 x = gq_dev_load_shared16(from + i * 8 * STAGE_ROW);
       if (has && down + first + 8 * i < t->tokens)
@@ -119,8 +161,20 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
   }
 }
 
-/// The same from registers: 32-bit outputs are whole sectors, others are where
-/// rows are not aligned.
+/// The same with an epilogue.
+GQ_DEV void storeWithEpilogue(const Product *p, Tile t, uint32_t consumer,
+                              uint32_t staging, float *const d[2],
+                              uint32_t tokens, uint32_t part, float unit) {
+  // Kernels without an epilogue share nothing with this.
+  t.group = gq_dev_here(t.group);
+  if (widthOf(p) == 1)
+    storeStaged(p, &t, consumer, staging, d, tokens, part, unit, true, 1);
+  else
+    storeStaged(p, &t, consumer, staging, d, tokens, part, unit, true, 2);
+}
+
+/// The same as storeStaged from registers: 32-bit outputs are whole sectors,
+/// others are where rows are not aligned.
 GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
                           float *const d[2], uint32_t tokens, float unit) {
   uint32_t token = 2 * (gq_dev_here(gq_dev_lane()) % 4), n = t->n + row;
@@ -131,9 +185,10 @@ GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
     UNROLL for (uint32_t i = 0; i < 8; ++i) {
       uint32_t down = i / 4 * WGMMA_HEIGHT + i / 2 % 2 * 8;
       if (n + down < p->n && i % 2 < left)
-        storeOut(p, out + at + i % 2 * p->outStride + down * outSize(p),
-                 finish(p, t->group, t->token + token + 2 * j + i % 2, n + down,
-                        true, d[i / 4][j + i % 4] * unit * alpha));
+        storeFloat(p->outType,
+                   out + at + i % 2 * p->outStride + down * outSize(p),
+                   finish(p, t->group, t->token + token + 2 * j + i % 2,
+                          n + down, true, d[i / 4][j + i % 4] * unit * alpha));
     }
     // Addresses are made one after another, not all at once.
     at = gq_dev_here64(at + 8 * p->outStride);

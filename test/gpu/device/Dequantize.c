@@ -369,7 +369,8 @@ static uint32_t bitsAt(gqElementType type, const uint8_t *p) {
 static gqElementType epilogueFrom, epilogueTo;
 
 /// 1 - x
-uint32_t dequantizeEpilogue(uint32_t bits) {
+uint32_t dequantizeEpilogue(uint32_t bits, uint32_t second) {
+  (void)second;
   float x = 1.0f - floatOf(epilogueFrom, bits);
   return epilogueTo == GQ_F32    ? gq_dev_f32_bits(x)
          : epilogueTo == GQ_BF16 ? gq_dev_bf16_from_f32(x)
@@ -390,8 +391,8 @@ static bool runReferenceWithEpilogue(const DequantizeProblem *p,
   for (int64_t row = p->offsets[0]; row < p->offsets[p->groups]; ++row)
     for (int64_t k = 0; valid && k < p->columns; ++k) {
       int64_t i = row * p->outStride + k;
-      uint32_t bits =
-          dequantizeEpilogue(bitsAt(p->v.valueType, values.bytes + i * from));
+      uint32_t bits = dequantizeEpilogue(
+          bitsAt(p->v.valueType, values.bytes + i * from), 0);
       memcpy(out->bytes + i * to, &bits, (size_t)to);
     }
   guardedFree(&values);

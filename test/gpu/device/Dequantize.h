@@ -41,7 +41,7 @@ typedef struct DequantizeVariant {
 } DequantizeVariant;
 
 /// The problems' epilogue, between the types of the last one.
-uint32_t dequantizeEpilogue(uint32_t bits);
+uint32_t dequantizeEpilogue(uint32_t bits, uint32_t second);
 
 extern const DequantizeVariant dequantizeVariants[];
 extern const int numDequantizeVariants;

@@ -10,6 +10,9 @@
 
 #include "Operands.h"
 
+#include "gq/Runtime/Types.h"
+#include "runtime_kernels/codecs/Float.h"
+
 /// The one parameter of a kernel; the families have the same operands.
 typedef GroupedMmTilesOperands MmOperands;
 
@@ -53,6 +56,7 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(any_bf16, any, ANY, 8, 64, BF16, 0, 0, NVFP4, 0)                     \
   VARIANT(tiles128_rest, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4, 1)      \
   VARIANT(tiles32_rest, tiles, TILES, 32, 64, F32, 512, 384, NVFP4, 1)         \
+  VARIANT(tiles64_rest, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 1)        \
   VARIANT(decode8_rest, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 1)           \
   VARIANT(any_rest, any, ANY, 8, 32, F16, 0, 0, NVFP4, 1)                      \
   VARIANT(decode16_mxfp4, decode, DECODE, 16, 32, BF16, 0, 0, MXFP4, 0)        \
@@ -102,5 +106,69 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(tiles32_fixed, tiles, TILES, 32, 32, BF16, 512, 384, NVFP4, 0)       \
   VARIANT(decode8_fixed, decode, DECODE, 8, 32, BF16, 512, 384, NVFP4, 0)      \
   VARIANT(decode16_fixed, decode, DECODE, 16, 32, BF16, 512, 384, NVFP4, 0)
+
+/// Those with an epilogue, mmEpilogue, which computes what the kernel without
+/// stores: VARIANT(as above, TYPE of a product, PAIRS).
+#define MM_EPILOGUE_VARIANTS(VARIANT)                                          \
+  VARIANT(tiles128_bf16_one, tiles, TILES, 128, 32, F32, 0, 0, NVFP4, 0, BF16, \
+          NONE)                                                                \
+  VARIANT(tiles128_bf16_pairs, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 0,    \
+          BF16, INTERLEAVED)                                                   \
+  VARIANT(tiles64_f16_one, tiles, TILES, 64, 64, BF16, 0, 0, NVFP4, 0, F16,    \
+          NONE)                                                                \
+  VARIANT(tiles64_f16_pairs, tiles, TILES, 64, 64, F32, 0, 0, NVFP4, 0, F16,   \
+          INTERLEAVED)                                                         \
+  VARIANT(tiles32_bf16_pairs, tiles, TILES, 32, 32, F32, 0, 0, NVFP4, 0, BF16, \
+          INTERLEAVED)                                                         \
+  VARIANT(tiles64_rest_pairs, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 1,  \
+          BF16, INTERLEAVED)                                                   \
+  VARIANT(tiles128_fixed_pairs, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4,  \
+          0, BF16, INTERLEAVED)                                                \
+  VARIANT(tiles32_fixed_pairs, tiles, TILES, 32, 32, F16, 512, 384, NVFP4, 0,  \
+          BF16, INTERLEAVED)                                                   \
+  VARIANT(tiles128_mxfp8_pairs, tiles, TILES, 128, 32, BF16, 0, 0, MXFP8, 0,   \
+          BF16, INTERLEAVED)                                                   \
+  VARIANT(tiles64_mxfp8_pairs, tiles, TILES, 64, 64, BF16, 0, 0, MXFP8, 0,     \
+          F16, INTERLEAVED)                                                    \
+  VARIANT(tiles32_mxfp4_one, tiles, TILES, 32, 32, BF16, 0, 0, MXFP4, 0, BF16, \
+          NONE)                                                                \
+  VARIANT(tiles128_fp8_pairs, tiles, TILES, 128, 32, BF16, 0, 0, FP8, 0, BF16, \
+          INTERLEAVED)                                                         \
+  VARIANT(tiles64_fp8_one, tiles, TILES, 64, 64, F32, 0, 0, FP8, 0, F16, NONE) \
+  VARIANT(tiles128_fp8_rest_pairs, tiles, TILES, 128, 32, F32, 0, 0, FP8, 1,   \
+          BF16, INTERLEAVED)                                                   \
+  VARIANT(decode8_bf16_one, decode, DECODE, 8, 32, F32, 0, 0, NVFP4, 0, BF16,  \
+          NONE)                                                                \
+  VARIANT(decode8_bf16_pairs, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 0,     \
+          BF16, INTERLEAVED)                                                   \
+  VARIANT(decode8_rest_pairs, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 1,     \
+          BF16, INTERLEAVED)                                                   \
+  VARIANT(decode16_fp8_pairs, decode, DECODE, 16, 32, F32, 0, 0, FP8, 0, BF16, \
+          INTERLEAVED)                                                         \
+  VARIANT(decode16_fixed_pairs, decode, DECODE, 16, 32, F16, 512, 384, NVFP4,  \
+          0, BF16, INTERLEAVED)                                                \
+  VARIANT(any_bf16_one, any, ANY, 8, 64, F16, 0, 0, NVFP4, 0, BF16, NONE)      \
+  VARIANT(any_bf16_pairs, any, ANY, 8, 64, F32, 0, 0, NVFP4, 0, BF16,          \
+          INTERLEAVED)                                                         \
+  VARIANT(any_rest_pairs, any, ANY, 8, 32, BF16, 0, 0, NVFP4, 1, F16,          \
+          INTERLEAVED)                                                         \
+  VARIANT(any_mxfp4_n_pairs, any, ANY, 8, 32, BF16, 0, 0, MXFP4_N, 0, BF16,    \
+          INTERLEAVED)
+
+/// 1 - x, or of pairs x - y / 2, of bits of type `from`.
+static inline uint32_t mmEpilogue(gqElementType from, gqElementType to,
+                                  gqPairs pairs, uint32_t first,
+                                  uint32_t second) {
+  const uint32_t bits[2] = {first, second};
+  float x[2];
+  for (int i = 0; i < 2; ++i)
+    x[i] = from == GQ_F32    ? gq_dev_f32_from_bits(bits[i])
+           : from == GQ_BF16 ? gq_dev_f32_from_bf16((uint16_t)bits[i])
+                             : gq_dev_f32_from_f16((uint16_t)bits[i]);
+  float y = pairs == GQ_PAIRS_NONE ? 1 - x[0] : x[0] - x[1] * 0.5f;
+  return to == GQ_F32    ? gq_dev_f32_bits(y)
+         : to == GQ_BF16 ? gq_dev_bf16_from_f32(y)
+                         : gq_dev_f16_from_f32(y);
+}
 
 #endif // GQ_TEST_GPU_DEVICE_MMKERNELS_H

@@ -11,7 +11,8 @@
 // tiles, whose terms differ much more, a unit for each 16 k besides, since each
 // may cut off a sum that one term has made; 2^-9 of it if 8-bit
 // matrix units multiply, which keep 14 bits of a sum. Outputs lie between
-// guards and are poisoned; what the op does not own must keep the poison.
+// guards and are poisoned; what the op does not own must keep the poison. With
+// an epilogue the bytes must be those of two ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,18 +59,28 @@ typedef struct Variant {
   int64_t n, k;
   Formats formats;
   bool rest;
+  /// Whether it has mmEpilogue, of what, and of which pairs.
+  bool hasEpilogue;
+  gqElementType valueType;
+  gqPairs pairs;
   Handle function;
 } Variant;
 
-#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
-                REST)                                                          \
-  {#NAME,     GQ_KERNEL_GROUPED_MM_##FAMILY,                                   \
-   TOKENS,    BITS,                                                            \
-   GQ_##TYPE, N,                                                               \
-   K,         {MM_##FORMATS},                                                  \
-   REST,      NULL},
-static Variant variants[] = {MM_VARIANTS(VARIANT)};
+#define FIELDS(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,      \
+               REST)                                                           \
+  .name = #NAME, .family = GQ_KERNEL_GROUPED_MM_##FAMILY, .tokens = TOKENS,    \
+  .offsetBits = BITS, .type = GQ_##TYPE, .n = N, .k = K,                       \
+  .formats = {MM_##FORMATS}, .rest = REST
+#define VARIANT(...) {FIELDS(__VA_ARGS__)},
+#define EPILOGUE_VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K,     \
+                         FORMATS, REST, FROM, PAIRS)                           \
+  {FIELDS(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST),    \
+   .hasEpilogue = true, .valueType = GQ_##FROM, .pairs = GQ_PAIRS_##PAIRS},
+static Variant variants[] = {MM_VARIANTS(VARIANT)
+                                 MM_EPILOGUE_VARIANTS(EPILOGUE_VARIANT)};
+#undef EPILOGUE_VARIANT
 #undef VARIANT
+#undef FIELDS
 enum { NUM_VARIANTS = sizeof(variants) / sizeof(*variants) };
 
 static Handle stream, poisonSharedKernel;
@@ -133,7 +144,11 @@ static int64_t pitchOf(gqElementType type) {
   return type == GQ_I8 ? p.k / 2 : p.k;
 }
 static int64_t aStride(void) { return pitchOf(p.formats.aType) + p.gap * 16; }
-static int64_t outStride(void) { return p.n + p.gap * 8; }
+/// Of an output.
+static int64_t columnsOf(const Variant *v) {
+  return v->pairs == GQ_PAIRS_NONE ? p.n : p.n / 2;
+}
+static int64_t outStride(const Variant *v) { return columnsOf(v) + p.gap * 8; }
 static int64_t blockOf(void) {
   return p.formats.format == GQ_FORMAT_NONE
              ? p.k
@@ -376,8 +391,8 @@ static DevicePtr copyToDevice(const void *host, int64_t bytes) {
   return d;
 }
 
-static int64_t outBytes(gqElementType type) {
-  return p.rows * outStride() * gqElementTypeSize(type);
+static int64_t outBytes(const Variant *v) {
+  return p.rows * outStride(v) * gqElementTypeSize(v->type);
 }
 
 /// b as its major wants it, for the caller to free. Ours has k innermost.
@@ -419,7 +434,7 @@ static MmOperands upload(const Variant *v) {
       .scaleRows = p.scaleRows,
       .numOffsets = p.numOffsets,
       .groups = p.groups,
-      .outStride = outStride() * gqElementTypeSize(v->type),
+      .outStride = outStride(v) * gqElementTypeSize(v->type),
       .rows = p.rows,
       .n = p.n,
       .k = p.k,
@@ -434,7 +449,7 @@ static MmOperands upload(const Variant *v) {
     o.columnScales = copyToDevice(p.columnScales, p.groups * p.n * 4);
     o.bias = copyToDevice(p.bias, p.groups * p.n * 2);
   }
-  int64_t bytes = outBytes(v->type);
+  int64_t bytes = outBytes(v);
   CU(MemAlloc(&o.out, (size_t)(bytes + 2 * GUARD + 16)));
   o.out += GUARD + (p.shift ? (uint64_t)gqElementTypeSize(v->type) : 0);
   CU(MemAlloc(&o.status, 4));
@@ -457,7 +472,7 @@ static void unload(const Variant *v, MmOperands *o) {
 }
 
 static void poison(const Variant *v, const MmOperands *o) {
-  CU(MemsetD8(o->out - GUARD, POISON, (size_t)(outBytes(v->type) + 2 * GUARD)));
+  CU(MemsetD8(o->out - GUARD, POISON, (size_t)(outBytes(v) + 2 * GUARD)));
   CU(MemsetD8(o->status, 0, 4));
   poisonShared(poisonSharedKernel, multiprocessors, stream);
 }
@@ -466,7 +481,7 @@ static void poison(const Variant *v, const MmOperands *o) {
 static uint8_t *readBack(const Variant *v, const MmOperands *o,
                          uint32_t *status) {
   CU(StreamSynchronize(stream));
-  int64_t bytes = outBytes(v->type) + 2 * GUARD;
+  int64_t bytes = outBytes(v) + 2 * GUARD;
   uint8_t *out = allocateHost(bytes);
   CU(MemcpyDtoH(out, o->out - GUARD, (size_t)bytes));
   CU(MemcpyDtoH(status, o->status, 4));
@@ -487,20 +502,20 @@ static bool addsUpMx(const Variant *v) {
 
 /// Compares all bytes; `worst` is what is beyond half a unit, of 2^-24 of the
 /// sum of magnitudes.
-static bool isRight(const Variant *v, const uint8_t *out, double *worst) {
+static bool isClose(const Variant *v, const uint8_t *out, double *worst) {
   int64_t size = gqElementTypeSize(v->type), wrong = 0;
   double bound = multipliesBytes(v) ? 0x1p15
                                     : errorBound(p.formats.format, v->type) +
                                           (addsUpMx(v) ? (double)p.k / 8 : 0);
   *worst = 0;
   for (int64_t i = 0; i < GUARD; ++i)
-    wrong += out[i] != POISON || out[GUARD + outBytes(v->type) + i] != POISON;
+    wrong += out[i] != POISON || out[GUARD + outBytes(v) + i] != POISON;
   if (wrong)
     printf("  %s, %s: %lld bytes outside of the output\n", p.name, v->name,
            (long long)wrong);
   for (int64_t row = 0; row < p.rows; ++row)
-    for (int64_t n = 0; n < outStride(); ++n) {
-      const uint8_t *at = out + GUARD + (row * outStride() + n) * size;
+    for (int64_t n = 0; n < outStride(v); ++n) {
+      const uint8_t *at = out + GUARD + (row * outStride(v) + n) * size;
       if (p.owners[row] == -2 && n < p.n)
         continue;
       if (n >= p.n || p.owners[row] < 0) {
@@ -533,6 +548,74 @@ static bool isRight(const Variant *v, const uint8_t *out, double *worst) {
   return wrong == 0;
 }
 
+/// The kernel that stores what the epilogue of `v` is of.
+static const Variant *twinOf(const Variant *v) {
+  for (int i = 0; i < NUM_VARIANTS; ++i) {
+    const Variant *w = &variants[i];
+    if (!w->hasEpilogue && w->type == v->valueType && w->family == v->family &&
+        w->tokens == v->tokens && w->offsetBits == v->offsetBits &&
+        w->n == v->n && w->k == v->k && w->rest == v->rest &&
+        memcmp(&w->formats, &v->formats, sizeof(Formats)) == 0)
+      return w;
+  }
+  fprintf(stderr, "%s has no twin\n", v->name);
+  exit(1);
+}
+
+/// An element of `v` or the bits of what it is computed from.
+static uint32_t bitsOf(gqElementType type, const uint8_t *out, int64_t i) {
+  uint32_t bits = 0;
+  int64_t size = gqElementTypeSize(type);
+  memcpy(&bits, out + GUARD + i * size, (size_t)size);
+  return bits;
+}
+
+/// Whether the bytes are those of two ops: the epilogue of what the twin, which
+/// is compared with float64 itself, stores. NaN may be any.
+static bool isOfTwin(const Variant *v, const uint8_t *out) {
+  const Variant *twin = twinOf(v);
+  MmOperands o = upload(twin);
+  uint32_t status;
+  poison(twin, &o);
+  launch(twin, &o, (unsigned)multiprocessors);
+  uint8_t *products = readBack(twin, &o, &status);
+  unload(twin, &o);
+  int64_t size = gqElementTypeSize(v->type), bytes = outBytes(v) + 2 * GUARD;
+  uint8_t *expected = allocateHost(bytes);
+  memset(expected, POISON, (size_t)bytes);
+  int64_t wrong = 0;
+  for (int64_t row = 0; row < p.rows; ++row)
+    for (int64_t n = 0; n < columnsOf(v) && p.owners[row] != -1; ++n) {
+      int64_t at = row * outStride(v) + n, from = row * outStride(twin);
+      bool pairs = v->pairs != GQ_PAIRS_NONE;
+      uint32_t bits = mmEpilogue(
+          v->valueType, v->type, v->pairs,
+          bitsOf(v->valueType, products, from + (pairs ? 2 * n : n)),
+          pairs ? bitsOf(v->valueType, products, from + 2 * n + 1) : 0);
+      uint8_t *to = expected + GUARD + at * size;
+      const uint8_t *found = out + GUARD + at * size;
+      memcpy(to, &bits, (size_t)size);
+      if (p.owners[row] == -2 ||
+          (isnan(floatValue(v->type, to)) && isnan(floatValue(v->type, found))))
+        memcpy(to, found, (size_t)size);
+      if (memcmp(to, found, (size_t)size) && wrong++ < 4)
+        printf("  %s, %s: out[%lld, %lld] of group %d is %.9g, not %.9g\n",
+               p.name, v->name, (long long)row, (long long)n, p.owners[row],
+               floatValue(v->type, found), floatValue(v->type, to));
+    }
+  bool right = memcmp(expected, out, (size_t)bytes) == 0;
+  if (!right && !wrong)
+    printf("  %s, %s: bytes outside of the output\n", p.name, v->name);
+  free(expected);
+  free(products);
+  return right;
+}
+
+static bool isRight(const Variant *v, const uint8_t *out, double *worst) {
+  *worst = 0;
+  return v->hasEpilogue ? isOfTwin(v, out) : isClose(v, out, worst);
+}
+
 static void report(bool ok, const Variant *v, const char *what) {
   ok ? ++passed : ++failed;
   if (!ok)
@@ -544,6 +627,7 @@ static bool isFor(const Variant *v) {
   return memcmp(&v->formats, &p.formats, sizeof(Formats)) == 0 &&
          v->rest == p.hasRest &&
          (!p.hasEnds || v->family == GQ_KERNEL_GROUPED_MM_TILES) &&
+         (v->pairs == GQ_PAIRS_NONE || p.n % 2 == 0) &&
          (!v->n || (v->n == p.n && v->k == p.k && !p.gap));
 }
 
@@ -565,7 +649,7 @@ static void run(int runs) {
     uint32_t status, expected = 0;
     const unsigned grids[] = {(unsigned)multiprocessors, 1, 7};
     int numGrids = extent == MM_EMULATED ? 1 : 3;
-    size_t bytes = (size_t)(outBytes(v->type) + 2 * GUARD);
+    size_t bytes = (size_t)(outBytes(v) + 2 * GUARD);
     for (int g = 0; g < numGrids; ++g) {
       poison(v, &o);
       launch(v, &o, grids[g]);

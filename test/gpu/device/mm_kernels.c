@@ -33,8 +33,9 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
                    GQ_DEV_GROUPED_MM_ANY_THREADS == 256,
                "bounds");
 
-#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
-                REST)                                                          \
+/// A kernel whose epilogue is EPILOGUE, a function or 0, from products of FROM.
+#define MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,   \
+                  REST, EPILOGUE, FROM, PAIRS)                                 \
   KERNEL NAME(MmOperands o) {                                                  \
     BOUNDS(GQ_DEV_GROUPED_MM_##FAMILY##_THREADS)                               \
     const int32_t formats[] = {MM_##FORMATS};                                  \
@@ -44,11 +45,14 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
     const int32_t biasType = GQ_BF16;                                          \
     const int32_t offsetBits = BITS, outType = GQ_##TYPE, tokens = TOKENS;     \
     const int32_t moreThan = -1, atMost = INT32_MAX;                           \
+    gq_epilogue *const epilogue = EPILOGUE;                                    \
+    const int32_t valueType = GQ_##FROM, pairs = GQ_PAIRS_##PAIRS;             \
     if (K) {                                                                   \
       o.n = N;                                                                 \
       o.k = K;                                                                 \
       o.aStride = aType == GQ_I8 ? o.k / 2 : o.k;                              \
-      o.outStride = o.n * gqElementTypeSize(outType);                          \
+      o.outStride =                                                            \
+          o.n / (pairs == GQ_PAIRS_NONE ? 1 : 2) * gqElementTypeSize(outType); \
     }                                                                          \
     if (!(REST))                                                               \
       o.rowScales = o.columnScales = 0;                                        \
@@ -60,5 +64,22 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
       __builtin_assume(o.bias);                                                \
     CALL(grouped_mm_##FUNCTION, GQ_GROUPED_MM_##FAMILY##_OPERANDS);            \
   }
+
+#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
+                REST)                                                          \
+  MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
+            0, TYPE, NONE)
 MM_VARIANTS(VARIANT)
+#undef VARIANT
+
+#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
+                REST, FROM, PAIRS)                                             \
+  static uint32_t NAME##_epilogue(uint32_t bits, uint32_t second) {            \
+    return mmEpilogue(GQ_##FROM, GQ_##TYPE, GQ_PAIRS_##PAIRS, bits, second);   \
+  }                                                                            \
+  MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
+            NAME##_epilogue, FROM, PAIRS)
+MM_EPILOGUE_VARIANTS(VARIANT)
+#undef VARIANT
+
 DEFINE_POISON_SHARED

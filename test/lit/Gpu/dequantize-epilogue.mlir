@@ -12,14 +12,14 @@
 // CHECK: %[[EPILOGUE:.*]] = llvm.mlir.addressof @epilogue
 // CHECK: llvm.call @gq_dev_dequantize_tiles(
 // CHECK-SAME: %[[EPILOGUE]]
-// CHECK: llvm.func internal @element(%[[E:.*]]: bf16) -> f32
+// CHECK: llvm.func internal @element(%[[E:.*]]: bf16, %{{.*}}: bf16) -> f32
 // CHECK: %[[X:.*]] = arith.extf %[[E]]
 // CHECK: %[[Y:.*]] = arith.negf %[[X]]
 // CHECK: llvm.return %[[Y]] : f32
-// CHECK: llvm.func internal @epilogue(%[[BITS:.*]]: i32) -> i32
+// CHECK: llvm.func internal @epilogue(%[[BITS:.*]]: i32, %{{.*}}: i32) -> i32
 // CHECK: %[[HALF:.*]] = llvm.trunc %[[BITS]]
 // CHECK: %[[IN:.*]] = llvm.bitcast %[[HALF]] : i16 to bf16
-// CHECK: %[[OUT:.*]] = llvm.call @element(%[[IN]])
+// CHECK: %[[OUT:.*]] = llvm.call @element(%[[IN]], %{{.*}})
 // CHECK: %[[WORD:.*]] = llvm.bitcast %[[OUT]] : f32 to i32
 // CHECK: llvm.return %[[WORD]]
 func.func @epilogue(%q: memref<8x32xi8>, %s: memref<8x4xf8E4M3FN>, %x: memref<8x64xf32>) {

@@ -3,11 +3,15 @@
 // RUN:   --remark-format=emitRemark --remarks-filter-passed='gq.*' --remarks-filter-missed='gq.*' 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues,gq-expand-epilogues,canonicalize,cse)' | FileCheck %s --check-prefix=EXPAND
 
-// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues{kernels})' | FileCheck %s --check-prefix=KERNELS
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues{dequantize})' | FileCheck %s --check-prefix=KERNELS
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-fuse-epilogues,gq-expand-epilogues{kernels})' | FileCheck %s --check-prefix=KEPT
 
 // What kernels compute is kept, and only that.
 // KEPT-LABEL: func.func @one
+// KEPT: epilogue
+// KEPT-LABEL: func.func @interleaved
+// KEPT-NOT: epilogue
+// KEPT-LABEL: func.func @halves
 // KEPT-NOT: epilogue
 // KEPT-LABEL: func.func @dequantize(
 // KEPT: epilogue

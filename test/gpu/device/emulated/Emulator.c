@@ -16,7 +16,7 @@
 
 enum {
   MAX_THREADS = 1024,
-  MAX_COPIES = 64,
+  MAX_COPIES = 128,
   MAX_PRODUCTS = 16,
   MAX_NAMED = 16,
   MAX_OWNED = 1 << 14,
