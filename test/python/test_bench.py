@@ -64,6 +64,7 @@ OPERATORS = {
     "fake-mxfp8": 2 + 2,
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
+    "mm-nvfp4-n1536-silu": NVFP4,
     "mm-fp8-n1536": 1 + 4 / 128,
     "mm-e4m3-n1536": 1,
     "wgrad-nvfp4-n1536": NVFP4,
@@ -124,7 +125,8 @@ def test_json(measured):
             # The weights of groups that have rows, and bf16 results.
             of_token = OPERATORS[row["operator"]]
             of_weight = 1 + 4 / 128**2 if "fp8" in row["operator"] else of_token
-            weights = row["bytes"] - elements * of_token - row["rows"] * 1536 * 2
+            columns = 768 if "silu" in row["operator"] else 1536
+            weights = row["bytes"] - elements * of_token - row["rows"] * columns * 2
             used = weights / (1536 * row["columns"] * of_weight)
             assert used in range(1, min(row["rows"], row["groups"]) + 1)
         elif row["operator"].startswith("wgrad-"):

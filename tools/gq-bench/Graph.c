@@ -142,6 +142,9 @@ const Operator operators[] = {
     {"mm-nvfp4-n8192", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 8192},
     {"mm-nvfp4-n2048", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 2048},
     {"mm-nvfp4-n1536", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 1536},
+    // Gate and up beside each other, and what is made of them.
+    {"mm-nvfp4-n8192-silu", GQ_BF16, NVFP4, HAS_PRODUCT, &siluTimesUp, 8192},
+    {"mm-nvfp4-n1536-silu", GQ_BF16, NVFP4, HAS_PRODUCT, &siluTimesUp, 1536},
     {"mm-mxfp8-n8192", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 8192},
     {"mm-mxfp8-n2048", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 2048},
     {"mm-mxfp4-n8192", GQ_BF16, GQ_FORMAT_MXFP4, HAS_PRODUCT, NULL, 8192},
@@ -178,6 +181,11 @@ static double bytesOfElement(gqFormatTraits traits) {
   return bytes;
 }
 
+/// Columns that are stored of a product: with an epilogue one for two.
+static int64_t storedColumns(const Operator *op) {
+  return op->producer ? op->outColumns / 2 : op->outColumns;
+}
+
 const size_t numOperators = sizeof(operators) / sizeof(operators[0]);
 
 const Operator *operatorFind(const char *name) {
@@ -203,7 +211,8 @@ double operatorBytes(const Operator *op, const Shape *shape) {
     double n = (double)op->outColumns;
     double weights = bytesOfElement(weightsTraits(op));
     return (rows * direction + (double)used * n * weights) * columns +
-           rows * n * (double)gqElementTypeSize(op->element);
+           rows * (double)storedColumns(op) *
+               (double)gqElementTypeSize(op->element);
   }
   if (op->parts & HAS_GRADIENT) {
     double n = (double)op->outColumns;
@@ -360,7 +369,7 @@ typedef struct Builder {
   /// One float per group, per row, and per column of a group.
   char perGroup[TYPE_SIZE], perRow[TYPE_SIZE], perColumn[TYPE_SIZE];
   char weights[TYPE_SIZE], weightScales[TYPE_SIZE], product[TYPE_SIZE],
-      gradientData[TYPE_SIZE], gradient[TYPE_SIZE];
+      stored[TYPE_SIZE], gradientData[TYPE_SIZE], gradient[TYPE_SIZE];
   /// The operands of groups() for rows and for columns.
   char groups[3 * TYPE_SIZE], columnGroups[3 * TYPE_SIZE];
   /// global_scale() or outer_amax().
@@ -488,6 +497,7 @@ static void nameTypes(Builder *b) {
            hasLinearScales(b) ? linearColumns(b) : tiledColumns(b), scale,
            hasLinearScales(b) ? "" : tiles);
   nameMatrix(b->product, n, elementName(b->op->element), "");
+  nameMatrix(b->stored, storedColumns(b->op), elementName(b->op->element), "");
   nameMatrix(b->gradientData, n, data, "");
   snprintf(b->gradient, TYPE_SIZE,
            "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%s>", groups, n, k,
@@ -599,8 +609,13 @@ static void addProductArguments(Builder *b) {
   else if (!linear)
     addArgument(b, "so", b->scaleOffsets,
                 (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
-  addArgument(b, "p0", b->product,
-              (Argument){ROLE_OUTPUT, b->op->element, 2, {s->rows, n}});
+  if (b->op->producer && b->isSeparate)
+    addArgument(b, "a0", b->product,
+                (Argument){ROLE_INTERMEDIATE, b->op->element, 2, {s->rows, n}});
+  addArgument(
+      b, "p0", b->stored,
+      (Argument){
+          ROLE_OUTPUT, b->op->element, 2, {s->rows, storedColumns(b->op)}});
 }
 
 /// The columnwise codes and scales of a matrix of so many columns.
@@ -979,12 +994,38 @@ static void printOffsets(Builder *b) {
           b->scaleOffsets);
 }
 
+/// %p of %a, whose columns are pairs.
+static void printPairs(Builder *b) {
+  const char *element = elementName(b->op->element);
+  fprintf(b->text,
+          "  %%zero = arith.constant 0 : index\n"
+          "  %%rows = tensor.dim %%a, %%zero : %s\n",
+          b->product);
+  for (int i = 0; i < 2; ++i)
+    fprintf(b->text,
+            "  %%a%d = tensor.extract_slice %%a[0, %d] [%%rows, %" PRId64
+            "] [1, 2] : %s to %s\n",
+            i + 1, i, storedColumns(b->op), b->product, b->stored);
+  fprintf(b->text,
+          "  %%p = linalg.map ins(%%a1, %%a2 : %s, %s) outs(%%p0 : %s)\n"
+          "  (%%u: %s, %%v: %s, %%init: %s) {\n%s    linalg.yield %%r : %s\n  "
+          "}\n",
+          b->stored, b->stored, b->stored, element, element, element,
+          b->op->producer->body, element);
+}
+
+/// %p, or %a where the epilogue is another op.
 static void printProduct(Builder *b) {
   bool linear = hasLinearScales(b), one = hasOneScale(b->traits);
-  fprintf(b->text, "  %%p = gq.grouped_mm");
+  bool fused = b->op->producer && !b->isSeparate;
+  const char *out = b->op->producer && !fused ? "a" : "p";
+  const char *type = *out == 'a' ? b->product : b->stored;
+  fprintf(b->text, "  %%%s = gq.grouped_mm", out);
   if (!one)
     fprintf(b->text, " format(%s) b_format(%s)%s", b->traits.name,
             weightsTraits(b->op).name, linear ? " scale_layout(linear)" : "");
+  if (fused)
+    fprintf(b->text, " pairs(interleaved)");
   fprintf(b->text, " ins(%%x, %%w : %s, %s)\n     ", b->data, b->weights);
   if (one)
     fprintf(b->text, " groups(%s) alpha(%%g : %s)\n", b->columnGroups,
@@ -993,7 +1034,16 @@ static void printProduct(Builder *b) {
     fprintf(b->text, " scales(%%sx, %%sw : %s, %s) groups(%s)\n",
             linear ? b->linear : b->tiled, b->weightScales,
             linear ? b->columnGroups : b->groups);
-  fprintf(b->text, "      outs(%%p0 : %s) -> %s\n", b->product, b->product);
+  if (fused) {
+    const char *element = elementName(b->op->element);
+    fprintf(b->text,
+            "      epilogue {\n  ^bb0(%%u: %s, %%v: %s):\n%s"
+            "    gq.yield %%r : %s\n  }\n",
+            element, element, b->op->producer->body, element);
+  }
+  fprintf(b->text, "      outs(%%%s0 : %s) -> %s\n", out, type, type);
+  if (b->op->producer && !fused)
+    printPairs(b);
 }
 
 static void printGradient(Builder *b) {
