@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any
@@ -13,7 +14,7 @@ from . import _arrays, _formats, producers
 from ._arrays import AnyArray
 from ._call import FLOATS, INDICES, Output, Planner, Spec, Use
 from ._call import enumeration, enumerations
-from ._library import invalid_argument
+from ._library import check, invalid_argument, lib
 from .layout import buffer_extents, padded, up
 
 
@@ -505,7 +506,8 @@ def grouped_block_quantize(
       out: arrays for everything that is returned, and for the scale offsets if they
         are wanted; may be longer than needed where the size depends on groups.
       stream: a CUDA stream or its address; None is torch's current one for torch
-        tensors, the thread's for others.
+        tensors, the thread's for others. New tensors of torch belong to its current
+        one: who names another orders the two.
 
     Returns:
       A Quantized: those of data, scales, columnwise_data, columnwise_scales, amax,
@@ -1766,10 +1768,6 @@ def check_stream(stream: Any = None) -> None:
     Raises:
       Error: INVALID_OFFSETS or INVALID_ROW_INDICES.
     """
-    import sys
-
-    from ._library import check, lib
-
     if stream is None:
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_available():

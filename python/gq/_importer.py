@@ -20,6 +20,7 @@ import re
 
 import torch
 from torch.fx.passes.tools_common import legalize_graph
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from . import _formats, _functions, graph, producers
 from ._experts import _check, _hidden, weight_format
@@ -586,25 +587,26 @@ def _from_the_end(indices, rows):
 class _Weights:
     """Weights that are an argument of the program, quantized when they change.
 
-    They change if they are another tensor or have another version. Tensors of inference
-    mode have no versions: that one was written to is not seen, nor is what was written
-    to Tensor.data.
+    A tensor has changed if its address or its version has. Those of inference mode have
+    no versions: that one was written to is not seen, nor is what was written to
+    Tensor.data.
     """
 
     def __init__(self, transposed, format):
         self._transposed, self._format = transposed, format
-        self._last = None, None, None
+        # Layers of one class share a program of torch.compile.
+        self._known = WeakTensorKeyDictionary()
 
     def __call__(self, w):
         version = None if w.is_inference() else w._version
         key = w.data_ptr(), version, w.shape, w.dtype, w.device
-        known, quantized, _ = self._last
-        if known != key:
-            quantized = _quantized(w, self._transposed, self._format)
+        known = self._known.get(w)
+        if known is None or known[0] != key:
             # Its memory is kept so that no other weights get its address, also if `w`
             # is a parameter that is given another.
-            self._last = key, quantized, w.detach()
-        return quantized
+            known = key, _quantized(w, self._transposed, self._format), w.detach()
+            self._known[w] = known
+        return known[1]
 
 
 def _quantized(w, transposed, format):

@@ -107,7 +107,9 @@ def offsets_of(counts: AnyArray) -> AnyArray:
     """[G+1] offsets, int32, of [G] counts of rows."""
     if _is_numpy(counts):
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    result = counts.new_zeros(counts.shape[0] + 1, dtype=_int32(counts))
+    import torch
+
+    result = counts.new_zeros(counts.shape[0] + 1, dtype=torch.int32)
     result[1:] = counts.cumsum(0)
     return result
 
@@ -175,12 +177,6 @@ def unpack(data: AnyArray) -> AnyArray:
 
 def _is_numpy(x):
     return _kind_of(x) is _NumPy
-
-
-def _int32(x):
-    import torch
-
-    return torch.int32
 
 
 def _bytes(x):

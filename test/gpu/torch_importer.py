@@ -138,6 +138,29 @@ def torch_compile():
             layer.down.data = torch.empty(0, dtype=weights.dtype, device=WHERE)
             layer.down.data = weights * scale
             assert relative(compiled(x), scale * before.float()) < 1e-2, scale
+        # Layers that share a program are quantized once each.
+        torch._dynamo.reset()
+        layers, backend = [Experts(), Experts()], gq.torch.backend("mxfp8_e4m3")
+        for p in layers[1].parameters():
+            p.mul_(2)
+        expected = [layer(x) for layer in layers]
+        for each in layers:
+            each.compile(backend=backend)
+        count, quantized = 0, gq._importer._quantized
+
+        def counted(*arguments):
+            nonlocal count
+            count += 1
+            return quantized(*arguments)
+
+        gq._importer._quantized = counted
+        try:
+            for _ in range(3):
+                for each, wanted in zip(layers, expected):
+                    assert relative(each(x), wanted) < BOUNDS["mxfp8_e4m3"]
+        finally:
+            gq._importer._quantized = quantized
+        assert count == 6, count
     raises(Exception, "expected no gradients", compiled, x)
 
 
