@@ -286,7 +286,7 @@ bool gqCheckExtents(MlirOperation op, const char *name, MlirValue value,
 static bool isRead(MlirOperation op, const char *name) {
   const gqOpInfo *info = gqOpInfoOf(op);
   intptr_t position = 0;
-  while (strcmp(info->operands[position].name, name))
+  while (strcmp(info->operands[position].name, name) != 0)
     ++position;
   return info->operands[position].role == GQ_IN;
 }

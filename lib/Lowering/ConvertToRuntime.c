@@ -13,9 +13,9 @@
 #include "../IR/Checks.h"
 #include "../IR/ElementType.h"
 #include "../IR/GroupedBlockQuantize.h"
-#include "../Support/Memory.h"
 #include "Build.h"
 #include "Functions.h"
+#include "Lists.h"
 #include "Passes.h"
 #include "Query.h"
 
@@ -147,13 +147,8 @@ static Table *tableOf(Tables *tables, MlirOperation op) {
         memcmp(tables->tables[i].fields, table.fields, sizeof(table.fields)) ==
             0)
       return &tables->tables[i];
-  if (tables->size == tables->capacity) {
-    tables->capacity = 2 * tables->capacity + 4;
-    tables->tables =
-        realloc(tables->tables, (size_t)tables->capacity * sizeof(Table));
-    if (!tables->tables)
-      gqOutOfMemory();
-  }
+  tables->tables =
+      gqGrow(tables->tables, tables->size, &tables->capacity, sizeof(Table));
   buildConstant(tables->module, &table, tables->size);
   tables->tables[tables->size] = table;
   return &tables->tables[tables->size++];

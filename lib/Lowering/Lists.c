@@ -10,9 +10,8 @@
 
 #include <stdlib.h>
 
-/// Returns `array` with room for one more element after `size`.
-static void *grow(void *array, intptr_t size, intptr_t *capacity,
-                  size_t elementSize) {
+void *gqGrow(void *array, intptr_t size, intptr_t *capacity,
+             size_t elementSize) {
   if (size < *capacity)
     return array;
   *capacity = *capacity ? 2 * *capacity : 16;
@@ -24,7 +23,7 @@ static void *grow(void *array, intptr_t size, intptr_t *capacity,
 
 void gqOpListAdd(gqOpList *list, MlirOperation op) {
   list->ops =
-      grow(list->ops, list->size, &list->capacity, sizeof(MlirOperation));
+      gqGrow(list->ops, list->size, &list->capacity, sizeof(MlirOperation));
   list->ops[list->size++] = op;
 }
 
@@ -34,8 +33,9 @@ void gqOpListFree(gqOpList *list) {
 }
 
 void gqValueMapAdd(gqValueMap *map, MlirValue from, MlirValue to) {
-  map->from = grow(map->from, map->size, &map->fromCapacity, sizeof(MlirValue));
-  map->to = grow(map->to, map->size, &map->toCapacity, sizeof(MlirValue));
+  map->from =
+      gqGrow(map->from, map->size, &map->fromCapacity, sizeof(MlirValue));
+  map->to = gqGrow(map->to, map->size, &map->toCapacity, sizeof(MlirValue));
   map->from[map->size] = from;
   map->to[map->size++] = to;
 }

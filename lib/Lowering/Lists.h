@@ -14,6 +14,11 @@
 extern "C" {
 #endif
 
+/// Returns `array`, which was allocated or is null, with room for one more
+/// element after `size`.
+void *gqGrow(void *array, intptr_t size, intptr_t *capacity,
+             size_t elementSize);
+
 /// Operations. Freed with gqOpListFree.
 typedef struct gqOpList {
   MlirOperation *ops;
