@@ -13,6 +13,7 @@
 
 #include "Checks.h"
 #include "Ops.h"
+#include "Sharding.h"
 #include "gq-c/Dialect.h"
 
 #include "mlir/Bytecode/BytecodeImplementation.h"
@@ -385,6 +386,7 @@ void gq::GqDialect::initialize() {
 #define GQ_OP(OP, MNEMONIC)                                                    \
   OP##Op::attachInterface<Bufferization<OP##Op>>(*getContext());
 #include "gq/Runtime/Ops.def"
+  attachSharding(getContext());
 }
 
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Gq, gq, gq::GqDialect)
