@@ -6,7 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuKernels.h"
+#include "CpuThreads.h"
 
+#include "gq/Runtime/Cpu.h"
+
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,4 +55,8 @@ const gqCpuKernels *gqCpuGetKernels(void) {
 const char *gqCpuIsa(void) {
   gqCpuGetKernels();
   return chosen->name;
+}
+
+void gqGetCpuInfo(gqCpuInfo *info) {
+  *info = (gqCpuInfo){gqCpuIsa(), gqCpuNumThreads(INT64_MAX, HUGE_VAL)};
 }

@@ -1,7 +1,7 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""gq-bench on the CPU, where its times mean little: what it writes, and that it
-notices work that was not done."""
+"""gq-bench on the CPU, with small shapes: what it writes, and that it notices work
+that was not done."""
 
 import itertools
 import json
@@ -93,7 +93,7 @@ def bench(*options, **environment):
 def measured(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bench")
     shapes = [f"--shape={m}x{k}x{g}" for m, k, g in SHAPES]
-    done = bench("--target=cpu", *shapes, "--json", folder / "bench.json",
+    done = bench("--target=cpu", "--quick", *shapes, "--json", folder / "bench.json",
                  "--svg", folder / "bench.svg")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -106,9 +106,17 @@ def test_json(measured):
     assert report["machine"]["target"] == "cpu" and report["machine"]["name"]
     assert report["groupMultiple"] == report["capacity"] == 1
     assert report["groupSizes"] == "uneven"
-    assert report["machine"].keys() == {"target", "name", "chip", "driver", "cuda"}
+    assert report["machine"]["isa"] in ("baseline", "avx2", "avx512")
+    assert report["machine"]["threads"] > 0 and report["machine"]["load"] >= 0
+    for copy in report["copies"]:
+        # The faster of two ways.
+        ways = [copy["memcpyMicroseconds"], copy["kernelMicroseconds"]]
+        assert copy["microseconds"] == min(time for time in ways if time) > 0
+        assert (ways[1] is None) == (report["machine"]["threads"] == 1)
     peak = max(copy["terabytesPerSecond"] for copy in report["copies"])
     assert report["peakTerabytesPerSecond"] == peak > 0
+    flops, launch = report["peakTeraflopsPerSecond"], report["launchMicroseconds"]
+    assert min(flops, launch) > 0
     keys = [(r["operator"], r["rows"], r["columns"], r["groups"]) for r in report["rows"]]
     assert keys == [(name, *shape) for name in OPERATORS for shape in SHAPES]
     for row in report["rows"]:
@@ -139,6 +147,16 @@ def test_json(measured):
         assert min(row["microseconds"], row["copyMicroseconds"]) > 0
         products = row["operator"].startswith(("mm-", "wgrad-"))
         assert row["flops"] == (2 * elements * 1536 if products else 0)
+        assert row["copyMicroseconds"] <= row["memcpyMicroseconds"]
+        shares = row["shares"]
+        assert row["limit"] == max(shares, key=shares.get)
+        assert shares["memory"] == row["fractionOfPeak"]
+        assert shares["flops"] == pytest.approx(row["teraflopsPerSecond"] / flops, rel=1e-4)
+        assert shares["latency"] == pytest.approx(launch / row["microseconds"], rel=1e-4)
+        rest = 1 - shares["latency"] - max(shares["memory"], shares["flops"])
+        assert shares["instructions"] == pytest.approx(max(rest, 0), abs=1e-5)
+        times = ("hostMicroseconds", "coldMilliseconds", "cachedMilliseconds")
+        assert all(row[name] is None for name in times)
         rate = row["bytes"] / row["microseconds"] * 1e-6
         for name, expected in (
             ("terabytesPerSecond", rate),
@@ -157,7 +175,45 @@ def test_table(measured):
         (name, f"{m}x{k}", str(g)) for name in OPERATORS for m, k, g in SHAPES
     ]
     # Products have TFLOP/s, too.
-    assert all(len(row) == 11 + row[0].startswith(("mm-", "wgrad-")) for row in rows)
+    assert all(len(row) == 13 + row[0].startswith(("mm-", "wgrad-")) for row in rows)
+    limits = {"memory", "flops", "latency", "instructions"}
+    assert {row[-2] for row in rows} <= limits
+
+
+def test_limits(measured, tmp_path):
+    """Each of them, of times that are made up."""
+    report = json.loads((measured[1] / "bench.json").read_text())
+    report["copies"] = [{"bytes": 500_000, "microseconds": 1}]  # 1 TB/s
+    report["peakTeraflopsPerSecond"] = 2
+    report["launchMicroseconds"] = 2
+    expected = {"memory": 0.8, "flops": 0.7, "latency": 0.5, "instructions": 0.6}
+    del report["rows"][len(expected) :]
+    for row in report["rows"]:
+        row |= {"microseconds": 10, "bytes": 1_000_000, "flops": 1_000_000}
+    memory, flops, latency, instructions = report["rows"]
+    memory["bytes"] = 8_000_000
+    flops["flops"] = 14_000_000
+    latency["microseconds"] = 4
+    instructions["bytes"] = 2_000_000
+    (tmp_path / "made-up.json").write_text(json.dumps(report))
+    done = bench("--from", tmp_path / "made-up.json", "--json", tmp_path / "again.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    again = json.loads((tmp_path / "again.json").read_text())
+    limits = {row["limit"]: row["shares"][row["limit"]] for row in again["rows"]}
+    assert limits == pytest.approx(expected)
+
+
+def test_times(tmp_path):
+    """What a graph takes to compile, with a cache and without."""
+    done = bench("--target=cpu", "--quick", "--operator=quantize-bf16", "--shape=5x64x2",
+                 "--times", "--json", tmp_path / "bench.json",
+                 GQ_CACHE_DIR=str(tmp_path / "cache"))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "compile ms" in done.stdout
+    (row,) = json.loads((tmp_path / "bench.json").read_text())["rows"]
+    # A call on the CPU is its work. Half, in case the machine is busy.
+    assert row["hostMicroseconds"] is None
+    assert 0 < row["cachedMilliseconds"] < row["coldMilliseconds"] / 2
 
 
 def test_svg(measured):
@@ -250,7 +306,7 @@ def test_drawn_from_json(measured):
 
 
 def test_group_multiple(tmp_path):
-    done = bench("--target=cpu", "--operator=te-bf16-both", "--shape=600x64x3",
+    done = bench("--target=cpu", "--quick", "--operator=te-bf16-both", "--shape=600x64x3",
                  "--group-multiple=128", "--json", tmp_path / "bench.json")  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "groups of a multiple of 128 rows\n" in done.stdout
@@ -260,7 +316,7 @@ def test_group_multiple(tmp_path):
 @pytest.mark.parametrize("sizes", ["uneven", "equal", "zipf"])
 def test_groups_of_other_sizes(sizes, tmp_path):
     """With rows in no group, which count as nothing."""
-    done = bench("--target=cpu", "--operator=delayed-e4m3-bf16-both",
+    done = bench("--target=cpu", "--quick", "--operator=delayed-e4m3-bf16-both",
                  "--shape=600x64x3", f"--group-sizes={sizes}", "--capacity=2",
                  "--json", tmp_path / "bench.json")  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -283,10 +339,13 @@ def test_unwritten_outputs(tmp_path):
         GQ_CUDA_DRIVER=str(BUILD / "lib" / "libtest_cuda_fake.so"),
     )  # fmt: skip
     assert done.returncode == 1
+    assert "memcpy copies: the kernel that copies does not" in done.stderr
     assert "quantize-bf16, 256x64 in 2 groups: " in done.stderr
     assert "bytes are not what the separate ops write" in done.stderr
     report = json.loads((tmp_path / "bench.json").read_text())
     assert report["rows"] == []
+    assert all(copy["kernelMicroseconds"] is None for copy in report["copies"])
+    assert report["launchMicroseconds"] is None
     assert report["machine"]["chip"] == "sm_90a" and report["machine"]["cuda"] == "13.0"
 
 
@@ -296,7 +355,7 @@ def test_unwritten_outputs(tmp_path):
         (["--target=abacus"], "--target=abacus: expected cpu or cuda"),
         (["--operator=sing"], "--operator=sing: there is none of this name"),
         (["--shape=8x16x1"], "--shape=8x16x1: expected MxKxG"),
-        (["--shapes=all"], "--shapes=all: expected models or training"),
+        (["--shapes=all"], "--shapes=all: expected models, training, cpu or small"),
         (["--shape=0x32x1"], "--shape=0x32x1: expected MxKxG"),
         (["--shape=8x32x1x"], "--shape=8x32x1x: expected MxKxG"),
         (["--shape=8x32"], "--shape=8x32: expected MxKxG"),

@@ -11,6 +11,8 @@
 #include "test_cuda_fake.h"
 
 #include "gq/Runtime/Cuda.h"
+#include "tools/common/Device.h"
+#include "tools/gq-bench/Meter.h"
 #include "tools/gq-bench/Problem.h"
 
 #include <setjmp.h>
@@ -145,9 +147,51 @@ static void testSeparate(void **state) {
                     separateLaunches(&operators[i]));
 }
 
+/// Calls are made and timed, as many as it says; the kernels take no time.
+static void testHostTime(void **state) {
+  (void)state;
+  const Operator *op = operatorFind("quantize-bf16");
+  gqCompileOptions options = {
+      .target = "cuda", .cacheDir = "", .chip = "sm_90a"};
+  Shape shape;
+  Graph graph;
+  Problem problem;
+  Stopwatch stopwatch;
+  Path path = {.graph = &graph, .problem = &problem};
+  const Grouping grouping = {.multiple = 1, .capacity = 1};
+  const DLDevice device = {kDLCUDA, 0};
+  assert_true(shapeInit(&shape, /*groupRows=*/200, /*columns=*/128,
+                        /*groups=*/3, &grouping));
+  assert_true(graphCreate(op, &shape, /*isSeparate=*/false, &graph));
+  check(gqCompile(graph.text, strlen(graph.text), &options, &path.executable));
+  check(problemCreate(device, &shape, &graph, 1, &problem));
+  check(stopwatchCreate(device, &stopwatch));
+  int launches = fakeCudaCalls("cuLaunchKernelEx");
+  double microseconds = 0;
+  check(stopwatchHostTime(&stopwatch, pathInvokeRepeatedly, &path,
+                          &microseconds));
+  assert_int_equal(fakeCudaCalls("cuLaunchKernelEx"), launches + 1 + 30 * 50);
+  assert_true(microseconds > 0 && microseconds < 1000);
+  stopwatchDestroy(&stopwatch);
+  problemFree(&problem);
+  gqExecutableDestroy(path.executable);
+  graphFree(&graph);
+  shapeFree(&shape);
+}
+
+/// The faster of two ways to copy, if both were measured.
+static void testCopyTimes(void **state) {
+  (void)state;
+  static const double cases[][3] = {{4, 3, 3}, {3, 4, 3}, {5, 0, 5}, {0, 2, 2}};
+  for (int i = 0; i < 4; ++i)
+    assert_true(copyTimesBest(&(CopyTimes){cases[i][0], cases[i][1]}) ==
+                cases[i][2]);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(testGroups),
-                                     cmocka_unit_test(testFused),
-                                     cmocka_unit_test(testSeparate)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(testGroups), cmocka_unit_test(testFused),
+      cmocka_unit_test(testSeparate), cmocka_unit_test(testHostTime),
+      cmocka_unit_test(testCopyTimes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

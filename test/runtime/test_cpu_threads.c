@@ -12,6 +12,7 @@
 
 #include "Problem.h"
 
+#include "gq/Runtime/Cpu.h"
 #include "lib/Runtime/CpuThreads.h"
 
 #include <dlfcn.h>
@@ -78,6 +79,9 @@ static void testJobs(void **state) {
     setNumThreads(counts[i]);
     Log log = {.numThreads = gqCpuNumThreads(JOBS, MANY)};
     assert_int_equal(log.numThreads, counts[i]);
+    gqCpuInfo info;
+    gqGetCpuInfo(&info);
+    assert_int_equal(info.numThreads, counts[i]);
     gqCpuRun(log.numThreads, JOBS, work, &log);
     assert_int_equal(log.threads, counts[i]);
     assert_false(log.wrong);

@@ -9,6 +9,7 @@
 
 #include "gq/Runtime/Cuda.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,23 @@ gqStatus stopwatchStop(Stopwatch *stopwatch, double *microseconds) {
     return status;
   return gqEventElapsed(stopwatch->startEvent, stopwatch->stopEvent,
                         microseconds);
+}
+
+gqStatus stopwatchHostTime(const Stopwatch *stopwatch,
+                           gqStatus (*callRepeatedly)(void *context, int count),
+                           void *context, double *microseconds) {
+  enum { NUM_TIMES = 30, NUM_CALLS = 50 };
+  // The first call loads kernels.
+  gqStatus status = callRepeatedly(context, 1);
+  *microseconds = HUGE_VAL;
+  for (int i = 0; i < NUM_TIMES && status == GQ_OK; ++i) {
+    double start = now();
+    status = callRepeatedly(context, NUM_CALLS);
+    *microseconds = fmin(*microseconds, (now() - start) * 1e-3 / NUM_CALLS);
+    if (status == GQ_OK && stopwatch->isCuda)
+      status = gqSynchronize();
+  }
+  return status;
 }
 
 static int compareTimes(const void *a, const void *b) {

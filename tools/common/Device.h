@@ -55,6 +55,13 @@ gqStatus stopwatchStart(Stopwatch *stopwatch);
 /// with its data.
 gqStatus stopwatchStop(Stopwatch *stopwatch, double *microseconds);
 
+/// The time that a call takes the host: the best mean of several calls, as many
+/// as a stream's queue holds, none of which is waited for. `callRepeatedly`
+/// makes `count` of them. On the CPU a call is all that it does.
+gqStatus stopwatchHostTime(const Stopwatch *stopwatch,
+                           gqStatus (*callRepeatedly)(void *context, int count),
+                           void *context, double *microseconds);
+
 /// The median of `count` times, which it sorts.
 double stopwatchMedian(double *times, size_t count);
 

@@ -21,22 +21,41 @@
 static json_t *text(const char *text) {
   return *text ? json_string(text) : json_null();
 }
+static json_t *number(double number) {
+  return number > 0 ? json_real(number) : json_null();
+}
 
 static json_t *writeMachine(const Machine *machine) {
-  return json_pack("{s:s, s:s, s:o, s:o, s:o}", "target", machine->target,
-                   "name", machine->name, "chip", text(machine->chip), "driver",
-                   text(machine->driver), "cuda", text(machine->cuda));
+  bool isCpu = *machine->isa;
+  return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "target",
+                   machine->target, "name", machine->name, "chip",
+                   text(machine->chip), "driver", text(machine->driver), "cuda",
+                   text(machine->cuda), "isa", text(machine->isa), "threads",
+                   isCpu ? json_integer(machine->threads) : json_null(), "load",
+                   isCpu ? json_real(machine->load) : json_null());
 }
 
 static json_t *writeCopy(const CopyRow *copy) {
-  return json_pack("{s:I, s:f, s:f}", "bytes", (json_int_t)copy->bytes,
-                   "microseconds", copy->microseconds, "terabytesPerSecond",
-                   copyRate(copy));
+  return json_pack("{s:I, s:f, s:o, s:o, s:f}", "bytes",
+                   (json_int_t)copy->bytes, "microseconds", copy->microseconds,
+                   "memcpyMicroseconds", number(copy->memcpyMicroseconds),
+                   "kernelMicroseconds", number(copy->kernelMicroseconds),
+                   "terabytesPerSecond", copyRate(copy));
+}
+
+static json_t *writeShares(const double shares[NUM_SHARES]) {
+  json_t *object = json_object();
+  for (int i = 0; i < NUM_SHARES; ++i)
+    json_object_set_new(object, shareNames[i], json_real(shares[i]));
+  return object;
 }
 
 static json_t *writeRow(const Report *report, const Row *row) {
+  double shares[NUM_SHARES];
+  rowShares(report, row, shares);
   return json_pack(
-      "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}",
+      "{s:s, s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, "
+      "s:o, s:s, s:o, s:o, s:o, s:o}",
       "operator", row->name, "rows", (json_int_t)row->rows, "columns",
       (json_int_t)row->columns, "groups", (json_int_t)row->groups, "bytes",
       (json_int_t)row->bytes, "flops", (json_int_t)row->flops, "microseconds",
@@ -46,7 +65,12 @@ static json_t *writeRow(const Report *report, const Row *row) {
       row->copyMicroseconds, "timeOverCopy",
       row->microseconds / row->copyMicroseconds, "separateMicroseconds",
       row->separateMicroseconds, "speedUp",
-      row->separateMicroseconds / row->microseconds);
+      row->separateMicroseconds / row->microseconds, "memcpyMicroseconds",
+      number(row->memcpyMicroseconds), "limit", shareNames[rowLimit(shares)],
+      "shares", writeShares(shares), "hostMicroseconds",
+      number(row->hostMicroseconds), "coldMilliseconds",
+      number(row->coldMilliseconds), "cachedMilliseconds",
+      number(row->cachedMilliseconds));
 }
 
 static gqStatus writeRoot(FILE *file, const void *root) {
@@ -63,9 +87,12 @@ gqStatus reportWriteJson(const Report *report, const char *path) {
   for (size_t i = 0; i < report->numRows; ++i)
     json_array_append_new(rows, writeRow(report, &report->rows[i]));
   json_t *root = json_pack(
-      "{s:s, s:s, s:o, s:f, s:I, s:s, s:I, s:o, s:o}", "gq", GQ_VERSION, "date",
-      report->date, "machine", writeMachine(&report->machine),
-      "peakTerabytesPerSecond", reportPeak(report), "groupMultiple",
+      "{s:s, s:s, s:o, s:f, s:o, s:o, s:I, s:s, s:I, s:o, s:o}", "gq",
+      GQ_VERSION, "date", report->date, "machine",
+      writeMachine(&report->machine), "peakTerabytesPerSecond",
+      reportPeak(report), "peakTeraflopsPerSecond",
+      number(report->peakTeraflopsPerSecond), "launchMicroseconds",
+      number(report->launchMicroseconds), "groupMultiple",
       (json_int_t)report->grouping.multiple, "groupSizes",
       groupSizesNames[report->grouping.sizes], "capacity",
       (json_int_t)report->grouping.capacity, "copies", copies, "rows", rows);
@@ -83,6 +110,11 @@ gqStatus reportWriteJson(const Report *report, const char *path) {
 static gqStatus invalid(const json_error_t *error) {
   return gqFail(GQ_IO_ERROR, "not a report of gq-bench: %s (line %d)",
                 error->text, error->line);
+}
+
+/// A number of an object; 0 where there is none.
+static double optional(json_t *object, const char *name) {
+  return json_number_value(json_object_get(object, name));
 }
 
 /// Copies text; what is null becomes empty.
@@ -103,6 +135,9 @@ static gqStatus readMachine(json_t *value, Machine *machine) {
   readText(json_string_value(chip), machine->chip);
   readText(json_string_value(driver), machine->driver);
   readText(json_string_value(cuda), machine->cuda);
+  readText(json_string_value(json_object_get(value, "isa")), machine->isa);
+  machine->threads = (int64_t)optional(value, "threads");
+  machine->load = optional(value, "load");
   return GQ_OK;
 }
 
@@ -114,6 +149,8 @@ static gqStatus readCopy(json_t *value, Report *report) {
                      "microseconds", &copy.microseconds))
     return invalid(&error);
   copy.bytes = bytes;
+  copy.memcpyMicroseconds = optional(value, "memcpyMicroseconds");
+  copy.kernelMicroseconds = optional(value, "kernelMicroseconds");
   return reportAddCopy(report, &copy);
 }
 
@@ -139,6 +176,10 @@ static gqStatus readRow(json_t *value, Report *report) {
   row.groups = groups;
   row.bytes = bytes;
   row.flops = flops;
+  row.memcpyMicroseconds = optional(value, "memcpyMicroseconds");
+  row.hostMicroseconds = optional(value, "hostMicroseconds");
+  row.coldMilliseconds = optional(value, "coldMilliseconds");
+  row.cachedMilliseconds = optional(value, "cachedMilliseconds");
   return reportAddRow(report, &row);
 }
 
@@ -157,6 +198,8 @@ static gqStatus readReport(json_t *root, Report *report) {
   if (!groupSizesFind(sizes, &report->grouping.sizes))
     return gqFail(GQ_IO_ERROR, "not a report of gq-bench: groupSizes");
   readText(date, report->date);
+  report->peakTeraflopsPerSecond = optional(root, "peakTeraflopsPerSecond");
+  report->launchMicroseconds = optional(root, "launchMicroseconds");
   gqStatus status = readMachine(machine, &report->machine);
   json_array_foreach(copies, i, value) {
     if (status == GQ_OK)

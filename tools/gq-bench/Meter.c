@@ -6,26 +6,37 @@
 //===----------------------------------------------------------------------===//
 
 #include "Meter.h"
+#include "Cpu.h"
 #include "Values.h"
 
+#include "gq/Runtime/Cpu.h"
 #include "gq/Runtime/Cuda.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
-enum {
-  /// Replays before those that count.
-  UNCOUNTED = 3,
-};
-
-static const MeterPlan fullPlan = {.replays = 31,
+static const MeterPlan cudaPlan = {.replays = 31,
+                                   .uncounted = 3,
+                                   .seconds = HUGE_VAL,
                                    .launches = 24,
                                    .warmUpSeconds = 1,
                                    .pauseMilliseconds = 150,
                                    .firstCopy = (size_t)32 << 20,
                                    .lastCopy = (size_t)1 << 30};
+static const MeterPlan cpuPlan = {.replays = 31,
+                                  .uncounted = 1,
+                                  .seconds = 2,
+                                  .launches = 1,
+                                  .warmUpSeconds = 0.1,
+                                  .firstCopy = (size_t)32 << 20,
+                                  .lastCopy = (size_t)256 << 20};
 static const MeterPlan quickPlan = {.replays = 5,
+                                    .uncounted = 3,
+                                    .seconds = HUGE_VAL,
                                     .launches = 2,
                                     .warmUpSeconds = 0.01,
                                     .firstCopy = (size_t)4 << 20,
@@ -54,8 +65,16 @@ static gqStatus reserveCopies(Meter *meter, size_t size) {
 }
 
 gqStatus meterCreate(bool isCuda, bool isQuick, Meter *meter) {
-  *meter = (Meter){.plan = isQuick ? quickPlan : fullPlan};
+  *meter = (Meter){.plan = isQuick ? quickPlan : isCuda ? cudaPlan : cpuPlan};
   gqStatus status = deviceOf(isCuda, &meter->device);
+  if (!isCuda) {
+    gqCpuInfo info;
+    gqGetCpuInfo(&info);
+    meter->numThreads = info.numThreads;
+    long cacheSize = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    // Quick measurements are of small operands, of few sets.
+    meter->cacheSize = isQuick || cacheSize < 0 ? 0 : cacheSize;
+  }
   if (status == GQ_OK && isCuda) {
     gqDeviceInfo info;
     status = gqGetDeviceInfo(&info);
@@ -72,6 +91,7 @@ gqStatus meterCreate(bool isCuda, bool isQuick, Meter *meter) {
 void meterDestroy(Meter *meter) {
   deviceFree(meter->device, meter->copyFrom);
   deviceFree(meter->device, meter->copyTo);
+  gqExecutableDestroy(meter->kernel);
   stopwatchDestroy(&meter->stopwatch);
   if (!meter->stream)
     return;
@@ -117,12 +137,22 @@ static gqStatus replay(Meter *meter, void *graph, Launches *launches,
                          : status;
 }
 
+/// Returns the number of times in `*count`.
 static gqStatus replayAll(Meter *meter, void *graph, Launches *launches,
-                          double *times) {
+                          double *times, int *count) {
+  const MeterPlan *plan = &meter->plan;
   gqStatus status = GQ_OK;
-  double ignored;
-  for (int i = -UNCOUNTED; i < meter->plan.replays && status == GQ_OK; ++i)
-    status = replay(meter, graph, launches, i < 0 ? &ignored : &times[i]);
+  double spent = 0;
+  *count = 0;
+  for (int i = -plan->uncounted; i < plan->replays && status == GQ_OK &&
+                                 (*count == 0 || spent < plan->seconds * 1e6);
+       ++i) {
+    double time = 0;
+    status = replay(meter, graph, launches, &time);
+    spent += time;
+    if (i >= 0)
+      times[(*count)++] = time;
+  }
   return status;
 }
 
@@ -140,10 +170,11 @@ gqStatus meterMeasure(Meter *meter, Work *work, void *context, int64_t count,
   thrd_sleep(
       &(struct timespec){.tv_nsec = meter->plan.pauseMilliseconds * 1000000L},
       NULL);
+  int numTimes = 0;
   if (status == GQ_OK)
-    status = replayAll(meter, graph, &launches, times);
-  *microseconds =
-      stopwatchMedian(times, (size_t)meter->plan.replays) / (double)count;
+    status = replayAll(meter, graph, &launches, times, &numTimes);
+  if (status == GQ_OK)
+    *microseconds = stopwatchMedian(times, (size_t)numTimes) / (double)count;
   if (graph)
     gqGraphDestroy(graph);
   free(times);
@@ -160,23 +191,132 @@ typedef struct Copies {
   size_t size;
 } Copies;
 
+/// Where the i-th copy begins.
+static size_t copyBegin(const Copies *copies, int64_t i) {
+  return (size_t)i % (copies->meter->room / copies->size) * copies->size;
+}
+
 static gqStatus copyOnce(void *context, int64_t i) {
   const Copies *copies = context;
   const Meter *meter = copies->meter;
-  size_t at = (size_t)i % (meter->room / copies->size) * copies->size;
+  size_t at = copyBegin(copies, i);
   return deviceCopy(meter->device, (char *)meter->copyTo + at,
                     (char *)meter->copyFrom + at, copies->size);
 }
 
-gqStatus meterCopy(Meter *meter, size_t size, double *microseconds) {
+static gqStatus copyInThreads(void *context, int64_t i) {
+  const Copies *copies = context;
+  const Meter *meter = copies->meter;
+  size_t at = copyBegin(copies, i);
+  return cpuCopy(meter->numThreads, (char *)meter->copyTo + at,
+                 (char *)meter->copyFrom + at, copies->size);
+}
+
+/// Each number inverted: a copy would not be compiled to a kernel.
+static const char kernelText[] =
+    "#map = affine_map<(i) -> (i)>\n"
+    "func.func @main(%from: tensor<?xi64>, %to: tensor<?xi64>)\n"
+    "    -> tensor<?xi64> {\n"
+    "  %ones = arith.constant -1 : i64\n"
+    "  %r = linalg.generic {indexing_maps = [#map, #map],\n"
+    "                       iterator_types = [\"parallel\"]}\n"
+    "      ins(%from : tensor<?xi64>) outs(%to : tensor<?xi64>) {\n"
+    "  ^bb0(%x: i64, %old: i64):\n"
+    "    %y = arith.xori %x, %ones : i64\n"
+    "    linalg.yield %y : i64\n"
+    "  } -> tensor<?xi64>\n"
+    "  return %r : tensor<?xi64>\n"
+    "}\n";
+
+static gqStatus callKernel(void *context, int64_t i) {
+  const Copies *copies = context;
+  const Meter *meter = copies->meter;
+  size_t at = copyBegin(copies, i);
+  int64_t count = (int64_t)(copies->size / sizeof(int64_t));
+  DLTensor from = {.data = (char *)meter->copyFrom + at,
+                   .device = meter->device,
+                   .ndim = 1,
+                   .dtype = {kDLInt, 64, 1},
+                   .shape = &count};
+  DLTensor to = from, *inputs[] = {&from, &to};
+  to.data = (char *)meter->copyTo + at;
+  return gqInvoke(meter->kernel, "main", inputs, 2, NULL, 0);
+}
+
+/// Whether the kernel inverts numbers.
+static gqStatus checkKernel(Meter *meter) {
+  enum { COUNT = 1024 };
+  uint64_t from[COUNT], to[COUNT];
+  Copies copies = {meter, sizeof(from)};
+  gqStatus status = callKernel(&copies, 0);
+  if (status == GQ_OK && meter->stream)
+    status = gqSynchronize();
+  if (status == GQ_OK)
+    status = deviceRead(meter->device, from, meter->copyFrom, sizeof(from));
+  if (status == GQ_OK)
+    status = deviceRead(meter->device, to, meter->copyTo, sizeof(to));
+  bool isRight = true;
+  for (int i = 0; i < COUNT; ++i)
+    isRight &= to[i] == ~from[i];
+  return status != GQ_OK || isRight
+             ? status
+             : gqFail(GQ_CUDA_ERROR, "the kernel that copies does not");
+}
+
+gqStatus meterAddKernel(Meter *meter) {
+  gqCompileOptions options = {
+      .target = meter->device.device_type == kDLCUDA ? "cuda" : "cpu"};
+  gqStatus status =
+      gqCompile(kernelText, strlen(kernelText), &options, &meter->kernel);
+  if (status == GQ_OK)
+    status = checkKernel(meter);
+  if (status != GQ_OK) {
+    gqExecutableDestroy(meter->kernel);
+    meter->kernel = NULL;
+  }
+  return status;
+}
+
+double copyTimesBest(const CopyTimes *times) {
+  double memcpyTime = times->memcpyMicroseconds;
+  double kernelTime = times->kernelMicroseconds;
+  return kernelTime > 0 && !(memcpyTime > 0 && memcpyTime < kernelTime)
+             ? kernelTime
+             : memcpyTime;
+}
+
+/// The other way to copy; null if there is none.
+static Work *otherWay(const Meter *meter) {
+  if (meter->device.device_type == kDLCUDA)
+    return meter->kernel ? callKernel : NULL;
+  return meter->numThreads > 1 ? copyInThreads : NULL;
+}
+
+gqStatus meterCopy(Meter *meter, size_t size, CopyTimes *times) {
   // At least one line, so that offsets are aligned.
   Copies copies = {meter, (size + 255) / 256 * 256};
   gqStatus status = reserveCopies(meter, copies.size);
+  *times = (CopyTimes){0, 0};
   if (status != GQ_OK)
     return status;
   int64_t sets = meterSets(meter, 2.0 * (double)copies.size);
-  return meterMeasure(meter, copyOnce, &copies, meterLaunches(meter, sets),
-                      microseconds);
+  int64_t launches = meterLaunches(meter, sets);
+  Work *other = otherWay(meter);
+  status = meterMeasure(meter, copyOnce, &copies, launches,
+                        &times->memcpyMicroseconds);
+  if (status == GQ_OK && other)
+    status = meterMeasure(meter, other, &copies, launches,
+                          &times->kernelMicroseconds);
+  return status;
+}
+
+gqStatus meterLaunch(Meter *meter, double *microseconds) {
+  enum { LEAST = 256, LAUNCHES = 1000 };
+  Copies copies = {meter, LEAST};
+  *microseconds = 0;
+  return meter->kernel
+             ? meterMeasure(meter, callKernel, &copies, LAUNCHES, microseconds)
+             : GQ_OK;
 }
 
 gqStatus meterWarmUp(Meter *meter) {

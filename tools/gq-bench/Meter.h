@@ -7,11 +7,16 @@
 // events in the stream, on a GPU that was busy just before. On the CPU the same
 // launches are calls, measured by the clock.
 //
+// Copies are made in two ways, the faster of which counts: by memcpy or
+// cuMemcpyAsync, and by a kernel or, on the CPU, by memcpy in all threads. On
+// an H200 cuMemcpyAsync falls from 4.25 to 2.7 TB/s at 512 MiB.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_TOOLS_GQBENCH_METER_H
 #define GQ_TOOLS_GQBENCH_METER_H
 
+#include "gq/Runtime/Executable.h"
 #include "gq/Runtime/Status.h"
 #include "tools/common/Device.h"
 
@@ -21,7 +26,10 @@
 
 /// How long and how often. Sizes are in bytes.
 typedef struct MeterPlan {
-  int replays;
+  int replays, uncounted;
+  /// When a measurement has taken so long, it ends after the replay, if one has
+  /// counted.
+  double seconds;
   /// The least launches of a replay.
   int64_t launches;
   double warmUpSeconds;
@@ -42,12 +50,21 @@ typedef struct Meter {
   /// What is copied, `room` bytes each.
   void *copyFrom, *copyTo;
   size_t room;
+  /// Of the CPU.
+  int numThreads;
+  /// Inverts numbers one by one, which moves as many bytes as a copy. Null if
+  /// it does not work.
+  gqExecutable *kernel;
 } Meter;
 
 /// Sets the thread's stream until meterDestroy(), which must also be called
 /// after a failure. Quick measurements only show that everything works.
 gqStatus meterCreate(bool isCuda, bool isQuick, Meter *meter);
 void meterDestroy(Meter *meter);
+
+/// Compiles the kernel that copies, and looks at what it writes. Without it the
+/// meter has one way to copy, and no launch.
+gqStatus meterAddKernel(Meter *meter);
 
 /// The i-th launch of a replay.
 typedef gqStatus Work(void *context, int64_t i);
@@ -66,7 +83,19 @@ gqStatus meterMeasure(Meter *meter, Work *work, void *context, int64_t count,
 /// Keeps the device busy for a while, so that its clocks go up.
 gqStatus meterWarmUp(Meter *meter);
 
-/// Measures a copy of `size` bytes within the device.
-gqStatus meterCopy(Meter *meter, size_t size, double *microseconds);
+/// What a copy takes; 0 where it was not measured.
+typedef struct CopyTimes {
+  /// By memcpy or cuMemcpyAsync; by a kernel or by all threads.
+  double memcpyMicroseconds, kernelMicroseconds;
+} CopyTimes;
+
+/// The lesser one.
+double copyTimesBest(const CopyTimes *times);
+
+/// Measures copies of `size` bytes within the device.
+gqStatus meterCopy(Meter *meter, size_t size, CopyTimes *times);
+
+/// Measures a launch that does nearly nothing; 0 without the kernel.
+gqStatus meterLaunch(Meter *meter, double *microseconds);
 
 #endif // GQ_TOOLS_GQBENCH_METER_H

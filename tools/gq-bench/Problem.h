@@ -51,4 +51,8 @@ typedef struct Path {
 /// Calls it on the i-th set; a Work.
 gqStatus pathInvoke(void *path, int64_t i);
 
+/// Calls it so many times, always on the first set, and waits for none: what
+/// stopwatchHostTime() calls.
+gqStatus pathInvokeRepeatedly(void *path, int count);
+
 #endif // GQ_TOOLS_GQBENCH_PROBLEM_H

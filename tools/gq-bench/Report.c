@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 //===----------------------------------------------------------------------===//
 // Rows
@@ -60,6 +61,36 @@ double reportPeak(const Report *report) {
   return peak;
 }
 
+RateUnit reportRateUnit(const Report *report) {
+  return strcmp(report->machine.target, "cpu") == 0 ? (RateUnit){"GB/s", 1000}
+                                                    : (RateUnit){"TB/s", 1};
+}
+
+const char *const shareNames[NUM_SHARES] = {"memory", "flops", "latency",
+                                            "instructions"};
+
+void rowShares(const Report *report, const Row *row,
+               double shares[NUM_SHARES]) {
+  double memory = rowRate(row) / reportPeak(report);
+  double flops = report->peakTeraflopsPerSecond > 0
+                     ? rowFlopRate(row) / report->peakTeraflopsPerSecond
+                     : 0;
+  double latency = report->launchMicroseconds / row->microseconds;
+  double rest = 1 - latency - (memory > flops ? memory : flops);
+  shares[SHARE_MEMORY] = memory;
+  shares[SHARE_FLOPS] = flops;
+  shares[SHARE_LATENCY] = latency;
+  shares[SHARE_INSTRUCTIONS] = rest > 0 ? rest : 0;
+}
+
+int rowLimit(const double shares[NUM_SHARES]) {
+  int limit = 0;
+  for (int i = 1; i < NUM_SHARES; ++i)
+    if (shares[i] > shares[limit])
+      limit = i;
+  return limit;
+}
+
 //===----------------------------------------------------------------------===//
 // Table
 //===----------------------------------------------------------------------===//
@@ -73,12 +104,27 @@ void reportPrintHeader(const Report *report, FILE *file) {
     fprintf(file, ", driver %s", machine->driver);
   if (*machine->cuda)
     fprintf(file, ", CUDA %s", machine->cuda);
+  if (*machine->isa)
+    fprintf(file, ", %s, %" PRId64 " threads, load %.2f", machine->isa,
+            machine->threads, machine->load);
   fprintf(file, ", %s\n\n", report->date);
-  for (size_t i = 0; i < report->numCopies; ++i)
-    fprintf(file, "copy of %4" PRId64 " MiB %27.2f us %8.3f TB/s\n",
-            report->copies[i].bytes >> 20, report->copies[i].microseconds,
-            copyRate(&report->copies[i]));
-  fprintf(file, "peak %49.3f TB/s\n", reportPeak(report));
+  RateUnit unit = reportRateUnit(report);
+  for (size_t i = 0; i < report->numCopies; ++i) {
+    const CopyRow *copy = &report->copies[i];
+    bool isMemcpy = copy->microseconds == copy->memcpyMicroseconds;
+    fprintf(file, "copy of %4" PRId64 " MiB %27.2f us %8.3f %s, by %s\n",
+            copy->bytes >> 20, copy->microseconds,
+            copyRate(copy) * unit.perTerabyte, unit.name,
+            isMemcpy                               ? "memcpy"
+            : strcmp(machine->target, "cuda") == 0 ? "a kernel"
+                                                   : "all threads");
+  }
+  fprintf(file, "peak %49.3f %s\n", reportPeak(report) * unit.perTerabyte,
+          unit.name);
+  if (report->peakTeraflopsPerSecond > 0)
+    fprintf(file, "float32 %46.3f TFLOP/s\n", report->peakTeraflopsPerSecond);
+  if (report->launchMicroseconds > 0)
+    fprintf(file, "launch %44.2f us\n", report->launchMicroseconds);
   const Grouping *grouping = &report->grouping;
   if (grouping->sizes != GROUPS_UNEVEN)
     fprintf(file, "%s groups\n", groupSizesNames[grouping->sizes]);
@@ -91,24 +137,38 @@ void reportPrintHeader(const Report *report, FILE *file) {
   fprintf(file, "\n");
 }
 
-void reportPrintColumns(FILE *file) {
-  fprintf(file, "%-27s %14s %6s %10s %13s %8s %8s %8s %10s %8s %12s %8s\n",
-          "operator", "shape", "groups", "us", "bytes", "TB/s", "of peak",
-          "TFLOP/s", "copy us", "x copy", "separate us", "speed-up");
+void reportPrintColumns(const Report *report, bool times, FILE *file) {
+  fprintf(file, "%-27s %14s %6s %10s %13s %8s %8s %8s %10s %8s %12s %8s  %-17s",
+          "operator", "shape", "groups", "us", "bytes",
+          reportRateUnit(report).name, "of peak", "TFLOP/s", "copy us",
+          "x copy", "separate us", "speed-up", "limit");
+  if (times)
+    fprintf(file, " %8s %10s %9s", "host us", "compile ms", "cached ms");
+  fprintf(file, "\n");
 }
 
 void reportPrintRow(const Report *report, const Row *row, FILE *file) {
-  char shape[64], flops[32] = "";
+  char shape[64], flops[32] = "", host[32] = "-";
+  double shares[NUM_SHARES];
+  rowShares(report, row, shares);
+  int limit = rowLimit(shares);
   if (row->flops)
     snprintf(flops, sizeof(flops), "%.4g", rowFlopRate(row));
   snprintf(shape, sizeof(shape), "%" PRId64 "x%" PRId64, row->rows,
            row->columns);
   fprintf(file,
           "%-27s %14s %6" PRId64 " %10.2f %13" PRId64 " %8.3f %8.3f %8s %10.2f "
-          "%8.2f %12.2f %8.2f\n",
+          "%8.2f %12.2f %8.2f  %-12s %4.2f",
           row->name, shape, row->groups, row->microseconds, row->bytes,
-          rowRate(row), rowRate(row) / reportPeak(report), flops,
-          row->copyMicroseconds, row->microseconds / row->copyMicroseconds,
-          row->separateMicroseconds,
-          row->separateMicroseconds / row->microseconds);
+          rowRate(row) * reportRateUnit(report).perTerabyte,
+          rowRate(row) / reportPeak(report), flops, row->copyMicroseconds,
+          row->microseconds / row->copyMicroseconds, row->separateMicroseconds,
+          row->separateMicroseconds / row->microseconds, shareNames[limit],
+          shares[limit]);
+  if (row->hostMicroseconds > 0)
+    snprintf(host, sizeof(host), "%.2f", row->hostMicroseconds);
+  if (row->coldMilliseconds > 0)
+    fprintf(file, " %8s %10.1f %9.2f", host, row->coldMilliseconds,
+            row->cachedMilliseconds);
+  fprintf(file, "\n");
 }

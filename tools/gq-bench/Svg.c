@@ -84,6 +84,7 @@ static int chartBottom(const Report *report) {
 static void printHead(const Chart *chart, int bottom) {
   FILE *file = chart->file;
   const Report *report = chart->report;
+  RateUnit unit = reportRateUnit(report);
   fprintf(file,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
           "height=\"%d\" viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" "
@@ -94,12 +95,17 @@ static void printHead(const Chart *chart, int bottom) {
   printText(file, report->machine.name);
   fprintf(file,
           "</text>\n<text x=\"16\" y=\"46\">fraction of the peak copy, "
-          "%.2f TB/s; ",
-          chart->peak);
+          "%.2f %s; ",
+          chart->peak * unit.perTerabyte, unit.name);
   printText(file, report->date);
   if (*report->machine.driver) {
     fputs("; driver ", file);
     printText(file, report->machine.driver);
+  }
+  if (*report->machine.isa) {
+    fputs("; ", file);
+    printText(file, report->machine.isa);
+    fprintf(file, ", %" PRId64 " threads", report->machine.threads);
   }
   fputs("</text>\n", file);
 }

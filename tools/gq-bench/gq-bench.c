@@ -5,13 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Cpu.h"
 #include "Graph.h"
 #include "Meter.h"
 #include "Problem.h"
 #include "Report.h"
 
+#include "gq/Runtime/Cpu.h"
 #include "gq/Runtime/Cuda.h"
 #include "gq/Runtime/Executable.h"
+#include "tools/common/Device.h"
 #include "tools/common/Tools.h"
 
 #include <getopt.h>
@@ -30,9 +33,10 @@ static const char usage[] =
     "be\n"
     "read and written once, over time, over the best copy.\n"
     "\n"
-    "  --target=cuda|cpu   where to run (cuda); on the CPU only to see that it "
-    "does\n"
-    "  --operator=NAME     measure this one; may be given again (all)\n"
+    "  --target=cuda|cpu   where to run (cuda)\n"
+    "  --operator=NAME     measure this one; may be given again (all; on the "
+    "CPU,\n"
+    "                      unless quick, one of each kind)\n"
     "  --shape=MxKxG       of M rows in G groups and K columns; may be given "
     "again;\n"
     "                      N of a matmul is in the operator's name\n"
@@ -40,7 +44,9 @@ static const char usage[] =
     "is\n"
     "                      measured if no shape is given) or training (1024 to "
     "32768\n"
-    "                      rows in 8 groups by 2048, 4096 and 8192)\n"
+    "                      rows in 8 groups by 2048, 4096 and 8192), cpu or "
+    "small (on\n"
+    "                      the CPU what is measured, if quick small)\n"
     "  --group-sizes=NAME  uneven (drawn from 64 to 191 parts of the rows), "
     "equal "
     "or\n"
@@ -51,7 +57,13 @@ static const char usage[] =
     "(1)\n"
     "  --group-multiple=N  groups have a multiple of N rows, but for the last "
     "(1)\n"
-    "  --quick             few repetitions, no warm-up, as always on the CPU\n"
+    "  --times             measure too what a call takes the host, which waits "
+    "for\n"
+    "                      nothing on a GPU, and what each graph takes to "
+    "compile:\n"
+    "                      without a cache and from the cache\n"
+    "  --quick             few repetitions, no warm-up; on the CPU small "
+    "shapes\n"
     "  --json FILE         write the results as JSON\n"
     "  --svg FILE          draw the results\n"
     "  --from FILE         draw what --json wrote, and measure nothing\n"
@@ -77,7 +89,7 @@ typedef struct Extents {
 typedef struct Options {
   const char *target;
   const char *json, *svg, *from;
-  bool isQuick;
+  bool isQuick, times;
   Grouping grouping;
   /// Those that were given.
   const Operator **operators;
@@ -95,6 +107,9 @@ static const Extents training[] = {
     {16384, 2048, 8}, {16384, 4096, 8}, {16384, 8192, 8}, {32768, 2048, 8},
     {32768, 4096, 8}, {32768, 8192, 8}};
 
+static const Extents cpu[] = {{8192, 5120, 128}, {128, 5120, 128}};
+static const Extents small[] = {{256, 512, 8}, {16, 1024, 16}};
+
 typedef struct ShapeSet {
   const char *name;
   const Extents *shapes;
@@ -105,7 +120,9 @@ enum { LARGEST_SET = sizeof(training) / sizeof(*training) };
 
 static const ShapeSet shapeSets[] = {
     {"models", models, sizeof(models) / sizeof(*models)},
-    {"training", training, LARGEST_SET}};
+    {"training", training, LARGEST_SET},
+    {"cpu", cpu, sizeof(cpu) / sizeof(*cpu)},
+    {"small", small, sizeof(small) / sizeof(*small)}};
 
 static bool addShapes(const char *name, Options *options) {
   for (size_t i = 0; i < sizeof(shapeSets) / sizeof(*shapeSets); ++i)
@@ -115,7 +132,9 @@ static bool addShapes(const char *name, Options *options) {
       options->numShapes += shapeSets[i].count;
       return true;
     }
-  fprintf(stderr, "gq-bench: --shapes=%s: expected models or training\n", name);
+  fprintf(stderr,
+          "gq-bench: --shapes=%s: expected models, training, cpu or small\n",
+          name);
   return false;
 }
 
@@ -200,6 +219,7 @@ static bool parseOptions(int argc, char **argv, Options *options,
       {"group-multiple", required_argument, NULL, 'm'},
       {"group-sizes", required_argument, NULL, 'z'},
       {"capacity", required_argument, NULL, 'c'},
+      {"times", no_argument, NULL, 'i'},
       {"quick", no_argument, NULL, 'q'},
       {"json", required_argument, NULL, 'j'},
       {"svg", required_argument, NULL, 'g'},
@@ -236,6 +256,9 @@ static bool parseOptions(int argc, char **argv, Options *options,
     case 'c':
       if (!parseCapacity(optarg, &options->grouping.capacity))
         return false;
+      break;
+    case 'i':
+      options->times = true;
       break;
     case 'q':
       options->isQuick = true;
@@ -299,6 +322,12 @@ static gqStatus describeMachine(const char *target, Machine *machine) {
   if (strcmp(target, "cpu") == 0) {
     snprintf(machine->name, REPORT_NAME_SIZE, "a CPU");
     findLine("/proc/cpuinfo", "model name\t: ", machine->name);
+    gqCpuInfo cpu;
+    gqGetCpuInfo(&cpu);
+    snprintf(machine->isa, REPORT_NAME_SIZE, "%s", cpu.isa);
+    machine->threads = cpu.numThreads;
+    if (getloadavg(&machine->load, 1) != 1)
+      machine->load = 0;
     return GQ_OK;
   }
   gqDeviceInfo info;
@@ -373,14 +402,24 @@ static gqStatus compareOutputs(const char *fused, const char *separate,
                                  different, size);
 }
 
+static gqStatus measureRowCopy(Meter *meter, Row *row) {
+  CopyTimes times;
+  gqStatus status = meterWarmUp(meter);
+  if (status == GQ_OK)
+    status = meterCopy(meter, (size_t)row->bytes / 2, &times);
+  if (status == GQ_OK) {
+    row->copyMicroseconds = copyTimesBest(&times);
+    row->memcpyMicroseconds = times.memcpyMicroseconds;
+  }
+  return status;
+}
+
 static gqStatus measureCase(Meter *meter, Case *c, Row *row) {
   size_t size = problemOutputSize(&c->problem);
   c->outputs = malloc(2 * size);
   if (!c->outputs)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
-  gqStatus status = meterWarmUp(meter);
-  if (status == GQ_OK)
-    status = meterCopy(meter, (size_t)row->bytes / 2, &row->copyMicroseconds);
+  gqStatus status = measureRowCopy(meter, row);
   // What is before in outputs, so that what is not written differs; but rows in
   // no group are not.
   uint8_t before = c->shape->rows > c->shape->groupRows ? 0x5a : 0xa5;
@@ -394,6 +433,38 @@ static gqStatus measureCase(Meter *meter, Case *c, Row *row) {
                          : status;
 }
 
+/// Compiles the fused graph again, which is in the cache by now: without the
+/// cache, then from it.
+static gqStatus measureCompiler(const Case *c, Row *row) {
+  gqCompileOptions options = {.target = c->target};
+  double *times[] = {&row->coldMilliseconds, &row->cachedMilliseconds};
+  const char *text = c->fusedGraph.text;
+  Stopwatch clock;
+  gqStatus status = stopwatchCreate((DLDevice){kDLCPU, 0}, &clock);
+  for (int i = 0; i < 2 && status == GQ_OK; ++i) {
+    gqExecutable *executable = NULL;
+    options.cacheDir = i == 0 ? "" : NULL;
+    status = stopwatchStart(&clock);
+    if (status == GQ_OK)
+      status = gqCompile(text, strlen(text), &options, &executable);
+    if (status == GQ_OK)
+      status = stopwatchStop(&clock, times[i]);
+    *times[i] *= 1e-3;
+    gqExecutableDestroy(executable);
+  }
+  stopwatchDestroy(&clock);
+  return status;
+}
+
+/// What is not the device's time. On the CPU a call is its work.
+static gqStatus measureTimes(Meter *meter, Case *c, Row *row) {
+  gqStatus status = measureCompiler(c, row);
+  return status == GQ_OK && meter->stopwatch.isCuda
+             ? stopwatchHostTime(&meter->stopwatch, pathInvokeRepeatedly,
+                                 &c->fused, &row->hostMicroseconds)
+             : status;
+}
+
 static gqStatus prepareCase(Meter *meter, Case *c, Row *row) {
   gqStatus status = compile(c, &c->fusedGraph, /*fuse=*/true, &c->fused);
   if (status == GQ_OK)
@@ -404,10 +475,12 @@ static gqStatus prepareCase(Meter *meter, Case *c, Row *row) {
                        meterSets(meter, (double)row->bytes), &c->problem);
 }
 
-static gqStatus runCase(Meter *meter, Case *c, Row *row) {
+static gqStatus runCase(Meter *meter, Case *c, bool times, Row *row) {
   gqStatus status = prepareCase(meter, c, row);
   if (status == GQ_OK)
     status = measureCase(meter, c, row);
+  if (status == GQ_OK && times)
+    status = measureTimes(meter, c, row);
   problemFree(&c->problem);
   gqExecutableDestroy(c->fused.executable);
   gqExecutableDestroy(c->separate.executable);
@@ -418,16 +491,16 @@ static gqStatus runCase(Meter *meter, Case *c, Row *row) {
 }
 
 /// Measures an operator at a shape, prints and appends its row.
-static bool runRow(Meter *meter, const char *target, const Operator *op,
+static bool runRow(Meter *meter, const Options *options, const Operator *op,
                    const Shape *shape, Report *report) {
-  Case c = {.op = op, .shape = shape, .target = target};
+  Case c = {.op = op, .shape = shape, .target = options->target};
   Row row = {.rows = shape->groupRows,
              .columns = shape->columns,
              .groups = shape->groups,
              .bytes = (int64_t)operatorBytes(op, shape),
              .flops = (int64_t)operatorFlops(op, shape)};
   snprintf(row.name, sizeof(row.name), "%s", op->name);
-  gqStatus status = runCase(meter, &c, &row);
+  gqStatus status = runCase(meter, &c, options->times, &row);
   if (status == GQ_OK)
     status = reportAddRow(report, &row);
   if (status == GQ_OK) {
@@ -446,11 +519,24 @@ static gqStatus measureCopies(Meter *meter, Report *report) {
   gqStatus status = meterWarmUp(meter);
   for (size_t size = meter->plan.firstCopy;
        size <= meter->plan.lastCopy && status == GQ_OK; size *= 2) {
-    CopyRow copy = {.bytes = (int64_t)size};
-    status = meterCopy(meter, size, &copy.microseconds);
+    CopyTimes times;
+    status = meterCopy(meter, size, &times);
     if (status == GQ_OK)
-      status = reportAddCopy(report, &copy);
+      status =
+          reportAddCopy(report, &(CopyRow){(int64_t)size, copyTimesBest(&times),
+                                           times.memcpyMicroseconds,
+                                           times.kernelMicroseconds});
   }
+  return status;
+}
+
+/// What rows are compared with.
+static gqStatus measureMachine(Meter *meter, Report *report) {
+  gqStatus status = measureCopies(meter, report);
+  if (status == GQ_OK)
+    status = meterLaunch(meter, &report->launchMicroseconds);
+  if (status == GQ_OK && !meter->stopwatch.isCuda)
+    status = cpuFlopRate(meter->numThreads, &report->peakTeraflopsPerSecond);
   return status;
 }
 
@@ -467,7 +553,7 @@ static bool runRows(Meter *meter, const Options *options, Report *report) {
         return false;
       }
       succeeded &=
-          runRow(meter, options->target, options->operators[i], &shape, report);
+          runRow(meter, options, options->operators[i], &shape, report);
       shapeFree(&shape);
     }
   }
@@ -477,21 +563,25 @@ static bool runRows(Meter *meter, const Options *options, Report *report) {
 static int runAll(const Options *options, Report *report) {
   Meter meter;
   bool isCuda = strcmp(options->target, "cuda") == 0;
-  gqStatus status = meterCreate(isCuda, options->isQuick || !isCuda, &meter);
+  gqStatus status = meterCreate(isCuda, options->isQuick, &meter);
   setDate(report->date);
   report->grouping = options->grouping;
   if (status == GQ_OK)
     status = describeMachine(options->target, &report->machine);
+  // Without the kernel only memcpy copies, which rows are still compared with.
+  bool succeeded = status != GQ_OK || meterAddKernel(&meter) == GQ_OK;
+  if (!succeeded)
+    fail("only cuMemcpyAsync or memcpy copies");
   if (status == GQ_OK)
-    status = measureCopies(&meter, report);
+    status = measureMachine(&meter, report);
   int exitCode = EXIT_FAILURE;
   if (status != GQ_OK) {
     fail(NULL);
   } else {
     reportPrintHeader(report, stdout);
-    reportPrintColumns(stdout);
+    reportPrintColumns(report, options->times, stdout);
     fflush(stdout);
-    if (runRows(&meter, options, report))
+    if (runRows(&meter, options, report) && succeeded)
       exitCode = EXIT_SUCCESS;
   }
   meterDestroy(&meter);
@@ -504,21 +594,25 @@ static int runAll(const Options *options, Report *report) {
 
 /// What is measured by default.
 static void setDefaults(Options *options) {
-  static const Extents cpuShapes[] = {{256, 512, 8}, {16, 1024, 16}};
+  /// One of each kind, since each takes a CPU seconds.
+  static const char *const kinds[] = {
+      "quantize-bf16",     "quantize-bf16-both", "te-bf16-columns",
+      "te-bf16-both",      "mxfp8-bf16",         "mxfp8-bf16-both",
+      "delayed-e4m3-bf16", "amax-bf16",          "amax-bf16-rows",
+      "dequantize-nvfp4",  "dequantize-mxfp8",   "dequantize-e4m3",
+      "mm-nvfp4-n1536",    "mm-fp8-n1536",       "mm-e4m3-n1536"};
   bool isCuda = strcmp(options->target, "cuda") == 0;
-  // On a CPU, large products take minutes.
-  if (!options->numOperators)
+  if (!options->numOperators && (isCuda || options->isQuick)) {
     for (size_t i = 0; i < numOperators; ++i)
+      // On a CPU, large products take minutes.
       if (isCuda || operators[i].outColumns < 2048)
         options->operators[options->numOperators++] = &operators[i];
-  if (!options->numShapes) {
-    if (isCuda) {
-      addShapes("models", options);
-    } else {
-      options->numShapes = sizeof(cpuShapes) / sizeof(*cpuShapes);
-      memcpy(options->shapes, cpuShapes, sizeof(cpuShapes));
-    }
+  } else if (!options->numOperators) {
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); ++i)
+      options->operators[options->numOperators++] = operatorFind(kinds[i]);
   }
+  if (!options->numShapes)
+    addShapes(isCuda ? "models" : options->isQuick ? "small" : "cpu", options);
 }
 
 static int writeFiles(const Options *options, const Report *report) {

@@ -16,7 +16,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -452,7 +451,8 @@ static gqStatus invokeRepeatedly(Run *run, long count, double *median) {
 
 /// Calls that wait for nothing, as many as the queue of a stream holds. Results
 /// that are arguments are not returned.
-static gqStatus callRepeatedly(Run *run, int count) {
+static gqStatus callRepeatedly(void *context, int count) {
+  Run *run = context;
   const gqSignature *signature = run->signature;
   bool isFresh = false;
   for (int32_t i = 0; i < signature->numResults; ++i)
@@ -467,37 +467,13 @@ static gqStatus callRepeatedly(Run *run, int count) {
   return status;
 }
 
-/// The time of the host for one call, in microseconds.
-static gqStatus measureHost(Run *run, double *best) {
-  enum { NUM_TIMES = 30, NUM_CALLS = 50 };
-  Stopwatch clock;
-  double first;
-  gqStatus status = invoke(run, &first);
-  if (status == GQ_OK)
-    status = stopwatchCreate((DLDevice){kDLCPU, 0}, &clock);
-  if (status != GQ_OK)
-    return status;
-  *best = HUGE_VAL;
-  for (int i = 0; i < NUM_TIMES && status == GQ_OK; ++i) {
-    double time = 0;
-    status = stopwatchStart(&clock);
-    if (status == GQ_OK)
-      status = callRepeatedly(run, NUM_CALLS);
-    if (status == GQ_OK)
-      status = stopwatchStop(&clock, &time);
-    if (status == GQ_OK && run->stopwatch.isCuda)
-      status = gqSynchronize();
-    *best = fmin(*best, time / NUM_CALLS);
-  }
-  stopwatchDestroy(&clock);
-  return status;
-}
-
 static int runAndReport(const Options *options, Run *run) {
   const gqSignature *signature = run->signature;
   double median = 0, host = 0;
   if ((options->graph && capture(run) != GQ_OK) ||
-      (options->hostTime && measureHost(run, &host) != GQ_OK) ||
+      (options->hostTime && (writeArguments(run) != GQ_OK ||
+                             stopwatchHostTime(&run->stopwatch, callRepeatedly,
+                                               run, &host) != GQ_OK)) ||
       invokeRepeatedly(run, options->repeat ? options->repeat : 1, &median) !=
           GQ_OK)
     return fail(signature->name);

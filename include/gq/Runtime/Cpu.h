@@ -15,8 +15,8 @@
 // Large ops run on all cores, in the threads of OpenMP's runtime if the process
 // or the system has one: OMP_NUM_THREADS and the like apply. Loops use AVX2 or
 // AVX-512 if the machine has them; GQ_CPU_ISA in the environment (baseline,
-// avx2, avx512), read at the first op, chooses a lesser one. The bytes are the
-// same for any number of threads and any instruction set.
+// avx2, avx512), read when it is first needed, chooses a lesser one. The bytes
+// are the same for any number of threads and any instruction set.
 //
 // What an op writes must not share a byte with any other of its operands; those
 // that it only reads may overlap. Rows that lie in the gaps between those of
@@ -45,6 +45,16 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/// What ops on the CPU use, for reports.
+typedef struct gqCpuInfo {
+  /// "baseline", "avx2" or "avx512".
+  const char *isa;
+  /// Of a large op that this thread calls.
+  int32_t numThreads;
+} gqCpuInfo;
+
+GQ_EXPORT void gqGetCpuInfo(gqCpuInfo *info);
 
 // gq<Op>Operands: the operands of each op, one gqBuffer for each row of
 // gq/Runtime/Ops.def, which says what they hold.
