@@ -5,7 +5,7 @@
 //
 // On a CUDA device: medians over replays of a graph of launches, measured by
 // events in the stream, on a GPU that was busy just before. On the CPU the same
-// launches are calls, measured by the clock.
+// launches are calls, measured by the clock, and the least time counts.
 //
 // Copies are made in two ways, the faster of which counts: by memcpy or
 // cuMemcpyAsync, and by a kernel or, on the CPU, by memcpy in all threads. On
@@ -36,6 +36,8 @@ typedef struct MeterPlan {
   /// The rest before each measurement. A card that has been busy for a second
   /// may be at its power limit, and slower for the next one.
   int pauseMilliseconds;
+  /// Operands have no more bytes than this, unless two sets have.
+  double room;
   /// The sizes of copies, doubling from the first to the last.
   size_t firstCopy, lastCopy;
 } MeterPlan;
@@ -73,8 +75,9 @@ typedef gqStatus Work(void *context, int64_t i);
 /// number of times through each.
 int64_t meterLaunches(const Meter *meter, int64_t sets);
 
-/// The sets that are more than the cache holds, if a launch touches `bytes`.
-int64_t meterSets(const Meter *meter, double bytes);
+/// The sets that are more than the cache holds, if a launch touches `bytes` of
+/// a set of `size`.
+int64_t meterSets(const Meter *meter, double bytes, double size);
 
 /// Measures a launch, of `count` in a replay.
 gqStatus meterMeasure(Meter *meter, Work *work, void *context, int64_t count,

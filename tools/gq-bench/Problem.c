@@ -73,6 +73,13 @@ static gqStatus createArgument(const Problem *problem, const Shape *shape,
                          : status;
 }
 
+double problemSetSize(const Graph *graph) {
+  double size = 0;
+  for (int j = 0; j < graph->numArguments; ++j)
+    size += (double)argumentSize(&graph->arguments[j]);
+  return size;
+}
+
 gqStatus problemCreate(DLDevice device, const Shape *shape, Graph *graph,
                        int64_t numSets, Problem *problem) {
   *problem = (Problem){device, graph, numSets,

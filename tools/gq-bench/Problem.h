@@ -27,6 +27,9 @@ typedef struct Problem {
   Operands *sets;
 } Problem;
 
+/// The bytes of a set of arguments.
+double problemSetSize(const Graph *graph);
+
 /// Allocates arguments for the graph and fills the inputs, each set with other
 /// values. problemFree() has to follow a failure too.
 gqStatus problemCreate(DLDevice device, const Shape *shape, Graph *graph,

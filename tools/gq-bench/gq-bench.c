@@ -471,8 +471,10 @@ static gqStatus prepareCase(Meter *meter, Case *c, Row *row) {
     status = compile(c, &c->separateGraph, /*fuse=*/false, &c->separate);
   if (status != GQ_OK)
     return status;
-  return problemCreate(meter->device, c->shape, &c->separateGraph,
-                       meterSets(meter, (double)row->bytes), &c->problem);
+  int64_t sets =
+      meterSets(meter, (double)row->bytes, problemSetSize(&c->separateGraph));
+  return problemCreate(meter->device, c->shape, &c->separateGraph, sets,
+                       &c->problem);
 }
 
 static gqStatus runCase(Meter *meter, Case *c, bool times, Row *row) {
