@@ -78,8 +78,11 @@ static bool isRuntime(const char *path) {
 /// Copies the path of the first runtime that the process has.
 static int findLoaded(struct dl_phdr_info *info, size_t size, void *path) {
   (void)size;
-  return isRuntime(info->dlpi_name) && strlen(info->dlpi_name) < PATH_MAX &&
-         strcpy(path, info->dlpi_name);
+  size_t length = strlen(info->dlpi_name) + 1;
+  if (!isRuntime(info->dlpi_name) || length > PATH_MAX)
+    return 0;
+  memcpy(path, info->dlpi_name, length);
+  return 1;
 }
 
 static bool tryRuntime(void *library) {

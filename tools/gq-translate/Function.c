@@ -166,10 +166,10 @@ static bool writeSlice(Program *program, MlirOperation op) {
     operand += size == dynamic;
     valid = isAll || (isKnown && first != dynamic && size > 0 && step > 0);
     gqTextPrintf(&slices, i ? ", :" : ":");
-    if (!isAll) {
+    if (valid && !isAll) {
+      int64_t end = first + (size - 1) * step + 1;
       slices.length -= 1;
-      gqTextPrintf(&slices, "%lld:%lld", (long long)first,
-                   (long long)(first + (size - 1) * step + 1));
+      gqTextPrintf(&slices, "%lld:%lld", (long long)first, (long long)end);
       if (step != 1)
         gqTextPrintf(&slices, ":%lld", (long long)step);
     }
