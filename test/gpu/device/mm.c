@@ -298,7 +298,7 @@ static void computeReference(void) {
       for (int64_t n = 0; n < p.n; ++n) {
         double sums[4] = {0}, magnitudes[4] = {0};
         for (int64_t k = 0; k < p.k; k += 4)
-          for (int64_t i = 0; i < 4; ++i) {
+          for (int64_t i = 0; i < 4 && k + i < p.k; ++i) {
             double product = x[k + i] * y[n * p.k + k + i];
             sums[i] += product;
             magnitudes[i] += fabs(product);
