@@ -138,6 +138,10 @@ static bool checkPair(MlirOperation rowwise, MlirOperation columnwise,
                           "directions before producers");
   if (gqNumOperandsAt(rowwise, GQ_GROUPED_BLOCK_QUANTIZE_row_amax))
     return refuse(reason, "the rowwise direction computes its outer amaxes");
+  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(rowwise);
+  if (gqHoldsNumbers(&desc.rowwise))
+    return refuse(reason, "the rowwise direction makes numbers in place of "
+                          "codes, which GPU kernels make alone");
   if (!checkAttributes(rowwise, columnwise, reason) ||
       !checkAttributes(columnwise, rowwise, reason) ||
       !checkOperands(rowwise, columnwise, reason))

@@ -131,9 +131,24 @@ static bool haveSameGroups(MlirOperation quantize,
          mlirValueEqual(q->lastDims, d->lastDims) &&
          (d->axis == GQ_AXIS_COLUMNWISE ||
           mlirValueEqual(q->scaleOffsets, d->scaleOffsets) ||
-          mlirValueEqual(derived, d->scaleOffsets)) &&
+          (!mlirValueIsNull(derived) &&
+           mlirValueEqual(derived, d->scaleOffsets))) &&
          (mlirValueIsNull(q->scaleOffsets) ||
           (groups != GQ_DYNAMIC && gqDim(q->offsets, 0) == groups + 1));
+}
+
+/// Whether `out` may have the extents of what is quantized. Flat codes do not
+/// say how many rows there are, and `out` may have more than are in groups.
+static bool mayHaveSameExtents(const gqGroupedBlockQuantize *q, MlirValue out) {
+  int64_t extents[2];
+  gqGroupedBlockQuantizeExtents(q, extents);
+  for (intptr_t i = 0; i < 2; ++i) {
+    int64_t extent = gqDim(out, i);
+    if (extent != extents[i] && extent != GQ_DYNAMIC &&
+        extents[i] != GQ_DYNAMIC)
+      return false;
+  }
+  return true;
 }
 
 /// Returns why the two cannot be one, or null if they can.
@@ -155,6 +170,8 @@ static const char *check(MlirOperation quantize, MlirOperation dequantize) {
     return "the two differ in format, recipe or scale layout";
   if (!haveSameGroups(quantize, &q, &d))
     return "the two differ in groups, or offsets have no end";
+  if (!mayHaveSameExtents(&q, d.out))
+    return "the two differ in extents";
   if (!hasSameOuter(quantize, &q, columnwise ? &q.columnwise : &q.rowwise, &d))
     return "the two differ in scales of groups, rows or columns";
   if (!mlirValueIsNull(q.noopFlag))

@@ -66,9 +66,10 @@ def GqFuseDirections : Pass<"gq-fuse-directions"> {
     A pair is left alone, and a missed remark of the category
     `gq-fuse-directions` says why, if the two ops differ in format, recipe,
     scale layout, groups or global scale, are in different blocks, both return
-    amax or both return dbias, if one has a producer (`gq-fuse-producers` comes
-    after this pass), or if a result of one is used before the operands of the
-    other are known. A passed remark says what was fused.
+    amax or both return dbias, if the rowwise one makes numbers in place of
+    codes, if one has a producer (`gq-fuse-producers` comes after this pass), or
+    if a result of one is used before the operands of the other are known. A
+    passed remark says what was fused.
   }];
 }
 
@@ -107,10 +108,10 @@ def GqFuseFakeQuantize : Pass<"gq-fuse-fake-quantize"> {
 
     A pair is left alone, and a missed remark of the category
     `gq-fuse-fake-quantize` says why, if something else uses the codes or the
-    scales, if the two differ in format, direction, groups or scales of groups,
-    if the codes may be of another time (`noop_flag`), if the dequantization has
-    an epilogue, or if the two are in different blocks. A passed remark says what
-    was fused.
+    scales, if the two differ in format, direction, extents, groups or scales of
+    groups, if the codes may be of another time (`noop_flag`), if the
+    dequantization has an epilogue, or if the two are in different blocks. A
+    passed remark says what was fused.
   }];
   let options = [
     Option<"kernels", "kernels", "bool", /*default=*/"false",

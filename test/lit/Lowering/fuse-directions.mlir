@@ -337,3 +337,21 @@ func.func @two_states(%x: !x, %o: tensor<4xi32>, %r: tensor<2xi64>,
       columnwise_outs(%qt0, %tt0 : !qt, !tt) -> !qt, !tt
   return %q, %t, %qt, %tt : !q, !t, !qt, !tt
 }
+
+// -----
+
+!x = tensor<?x128xbf16>
+!qt = tensor<?xf4E2M1FN>
+!tt = tensor<?xf8E4M3FN, #gq.tile128x4>
+
+// A GPU has a kernel for either, but none for both.
+// CHECK-LABEL: func @numbers
+// CHECK-COUNT-2: gq.grouped_block_quantize
+func.func @numbers(%x: !x, %o: tensor<4xi32>, %y0: !x, %qt0: !qt, %tt0: !tt) -> (!x, !qt, !tt) {
+  %y = gq.grouped_block_quantize format(nvfp4) ins(%x : !x) groups(%o : tensor<4xi32>)
+      outs(%y0 : !x) -> !x
+  // expected-remark @+1 {{the rowwise direction makes numbers in place of codes, which GPU kernels make alone}}
+  %qt, %tt = gq.grouped_block_quantize format(nvfp4) ins(%x : !x) groups(%o : tensor<4xi32>)
+      columnwise_outs(%qt0, %tt0 : !qt, !tt) -> !qt, !tt
+  return %y, %qt, %tt : !x, !qt, !tt
+}

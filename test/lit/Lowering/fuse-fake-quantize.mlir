@@ -214,6 +214,37 @@ func.func @other_groups(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %p: tensor<4xi
   return %y : tensor<?x64xf32>
 }
 
+// Scales are read from elsewhere than they were written to.
+// CHECK-LABEL: func.func @other_scale_offsets
+// CHECK: gq.grouped_dequantize
+// REMARK: [Missed]{{.*}}the two differ in groups, or offsets have no end
+func.func @other_scale_offsets(%x: tensor<?x64xbf16>, %o: tensor<3xi32>, %so: tensor<2xi32>, %y0: tensor<?x64xf32>,
+    %q0: tensor<?x64xf8E4M3FN>, %s0: tensor<?x4xf8E8M0FNU, #gq.tile128x4>) -> tensor<?x64xf32> {
+  %q, %s = gq.grouped_block_quantize format(mxfp8_e4m3) ins(%x : tensor<?x64xbf16>)
+      groups(%o, %so : tensor<3xi32>, tensor<2xi32>)
+      outs(%q0, %s0 : tensor<?x64xf8E4M3FN>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>)
+      -> tensor<?x64xf8E4M3FN>, tensor<?x4xf8E8M0FNU, #gq.tile128x4>
+  %y = gq.grouped_dequantize format(mxfp8_e4m3) ins(%q : tensor<?x64xf8E4M3FN>)
+      scales(%s : tensor<?x4xf8E8M0FNU, #gq.tile128x4>) groups(%o : tensor<3xi32>)
+      outs(%y0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// Rows of %y0 beyond the groups stay, of which %x has fewer.
+// CHECK-LABEL: func.func @more_rows
+// CHECK: gq.grouped_dequantize
+// REMARK: [Missed]{{.*}}the two differ in extents
+func.func @more_rows(%x: tensor<100x64xbf16>, %o: tensor<3xi32>, %y0: tensor<128x64xf32>,
+    %q0: tensor<?xf4E2M1FN>, %s0: tensor<?xf8E4M3FN, #gq.tile128x4>) -> tensor<128x64xf32> {
+  %q, %s = gq.grouped_block_quantize format(nvfp4) ins(%x : tensor<100x64xbf16>) groups(%o : tensor<3xi32>)
+      columnwise_outs(%q0, %s0 : tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?xf4E2M1FN>, tensor<?xf8E4M3FN, #gq.tile128x4>
+  %y = gq.grouped_dequantize format(nvfp4) axis(columnwise) ins(%q : tensor<?xf4E2M1FN>)
+      scales(%s : tensor<?xf8E4M3FN, #gq.tile128x4>) groups(%o : tensor<3xi32>)
+      outs(%y0 : tensor<128x64xf32>) -> tensor<128x64xf32>
+  return %y : tensor<128x64xf32>
+}
+
 // Without scale offsets nothing would say how many groups there are.
 // CHECK-LABEL: func.func @open_end
 // CHECK: gq.grouped_dequantize
