@@ -584,7 +584,9 @@ def _fake_quantize(
 ) -> torch.Tensor:
     out = torch.zeros_like(x, memory_format=torch.contiguous_format)
     if x.is_cuda and _formats.find(format).block_rows > 1:  # Which have no kernel.
-        q = _functions.grouped_block_quantize(x, offsets, format)
+        q = _functions.grouped_block_quantize(
+            x, offsets, format, global_scale=global_scale, outer_amax=outer_amax
+        )
         return _functions.grouped_dequantize(q, out=out)
     return _functions.fake_quantize(
         x, offsets, format, rows="grouped", global_scale=global_scale,

@@ -271,6 +271,10 @@ def fake_quantize():
             y = gq.torch.grouped_dequantize(q, **scales)
             assert torch.equal(gq.torch.fake_quantize(x, offsets, fmt, **scales), y), fmt
             assert not y[:3].any() and not y[290:].any() and y.any()
+        if fmt != "nvfp4":
+            fake = gq.torch.fake_quantize
+            raises(gq.Error, r"recipe\(te\)", fake, x, offsets, fmt, outer_amax=amax)
+            raises(gq.Error, "global_scale", fake, x, offsets, fmt, global_scale=amax)
 
 
 @contextlib.contextmanager
