@@ -262,8 +262,9 @@ class Case:
         made of."""
         fmt, recipe = self.attributes.format, self.attributes.recipe
         if fmt in oracle.TENSOR_FORMATS:
-            outer = np.float32(1) if outer is None else outer
-            if recipe == "te":
+            if outer is None:
+                outer = np.float32(1)
+            elif recipe == "te":
                 outer = oracle.tensor_scale(fmt, outer)
             with np.errstate(all="ignore"):
                 outer = np.float32(1) / np.float32(outer)

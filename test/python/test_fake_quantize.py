@@ -6,7 +6,6 @@ The op itself is tested with all formats, directions and shapes (test_formats.py
 """
 
 import os
-import pathlib
 import subprocess
 
 import cases
@@ -23,7 +22,7 @@ import runtime
 FORMATS = [*gq.FORMATS, *gq.TENSOR_FORMATS]
 OFFSETS = np.array([3, 40, 40, 170, 198], np.int32)
 ROWS, GROUPS = 200, 4
-GQ_OPT = pathlib.Path(os.environ.get("GQ_BUILD_DIR", "build")) / "bin" / "gq-opt"
+TOOLS = os.environ.get("GQ_TOOLS")
 
 
 def matrix(fmt, element="bf16"):
@@ -216,13 +215,14 @@ def pair(fmt, axis):
       }}"""
 
 
+@pytest.mark.skipif(TOOLS is None, reason="$GQ_TOOLS names no folder")
 @pytest.mark.parametrize("fmt", gq.FORMATS)
 @pytest.mark.parametrize("axis", ["rowwise", "columnwise"])
 def test_pass(fmt, axis):
     """The same bytes before and after, rows in no group among them."""
     text = pair(fmt, axis)
     fused = subprocess.run(
-        [GQ_OPT, "--pass-pipeline=builtin.module(gq-fuse-fake-quantize)"],
+        [f"{TOOLS}/gq-opt", "--pass-pipeline=builtin.module(gq-fuse-fake-quantize)"],
         input=text, text=True, capture_output=True, check=True,
     ).stdout  # fmt: skip
     assert "dequantize" in text and "dequantize" not in fused
