@@ -100,6 +100,12 @@ def weights(i=64, k=128, experts=EXPERTS):
     return up.to(WHERE), down.to(WHERE)
 
 
+def own_experts(up, down, **options):
+    """The layer of this rank's experts."""
+    own = gd.local_experts(EXPERTS)
+    return gq.torch.QuantizedExperts(up[own], down[own], **options)
+
+
 def tokens(chosen, count=60, k=128, experts=EXPERTS):
     """Tokens of all ranks, their experts and weights. Some experts get nothing, and some
     choices are of no expert."""
@@ -124,7 +130,7 @@ def mine(rank, count=60):
 
 def _same_bytes(rank):
     up, down = weights()
-    own, cut = gd.local_experts(EXPERTS), mine(rank)
+    cut = mine(rank)
     cases = [
         ("nvfp4", None, 3, {}), ("nvfp4", None, 1, {}), ("nvfp4", "te", 3, {}),
         ("nvfp4", "te", 2, {"weighs_inputs": True}), ("mxfp8_e4m3", None, 2, {}),
@@ -135,7 +141,7 @@ def _same_bytes(rank):
         options = {"format": format, "recipe": recipe, **options}
         expected = gq.torch.QuantizedExperts(up, down, **options)(x, index, w)[cut]
         assert expected.abs().sum() > 0 or len(expected) == 0
-        experts = gq.torch.QuantizedExperts(up[own], down[own], **options)
+        experts = own_experts(up, down, **options)
         for how in {}, {"chunks": 3}, {"capacity": 180}, {"capacity": 180, "chunks": 2}:
             layer = gd.ExpertParallel(experts, **how)
             y = layer(x[cut], index[cut], w[cut])
@@ -152,8 +158,7 @@ def same_bytes():
 
 def _no_tokens(rank):
     up, down = weights()
-    own = gd.local_experts(EXPERTS)
-    layer = gd.ExpertParallel(gq.torch.QuantizedExperts(up[own], down[own]), chunks=2)
+    layer = gd.ExpertParallel(own_experts(up, down), chunks=2)
     x, index, w = (t[:0] for t in tokens(2))
     assert layer(x, index, w).shape == x.shape
     # One token for one expert, all others nothing.
@@ -290,9 +295,9 @@ def kept(index, capacity):
 
 def _dropped(rank):
     up, down = weights()
-    own, cut = gd.local_experts(EXPERTS), mine(rank)
+    cut = mine(rank)
     x, index, w = tokens(3)
-    experts = gq.torch.QuantizedExperts(up[own], down[own])
+    experts = own_experts(up, down)
     for capacity in 1, 4:
         layer = gd.ExpertParallel(experts, capacity=capacity)
         y = layer(x[cut], index[cut], w[cut])
@@ -325,8 +330,7 @@ def dropped():
 
 def _captured(rank):
     up, down = weights()
-    own = gd.local_experts(EXPERTS)
-    experts = gq.torch.QuantizedExperts(up[own], down[own])
+    experts = own_experts(up, down)
     layer = gd.ExpertParallel(experts, capacity=40, chunks=2)
     x, index, w = (t.clone() for t in tokens(2))
     layer(x, index, w)
@@ -471,9 +475,9 @@ if not CUDA:
 
 def _dies(rank, how):
     up, down = weights()
-    own, cut = gd.local_experts(EXPERTS), mine(rank)
+    cut = mine(rank)
     x, index, w = tokens(2)
-    layer = gd.ExpertParallel(gq.torch.QuantizedExperts(up[own], down[own]))
+    layer = gd.ExpertParallel(own_experts(up, down))
     layer(x[cut], index[cut], w[cut])
     if rank == SIZE - 1:
         how()
@@ -537,8 +541,7 @@ def a_rank_sleeps():
 
 def _differ(rank):
     up, down = weights()
-    own = gd.local_experts(EXPERTS)
-    experts = gq.torch.QuantizedExperts(up[own], down[own])
+    experts = own_experts(up, down)
     raises(
         gq.ArgumentError, "capacity: expected the same on all ranks", gd.ExpertParallel,
         experts, capacity=10 if rank else None,
