@@ -469,7 +469,7 @@ MlirRegion gqEpilogueOf(MlirOperation op) {
                                         : (MlirRegion){NULL};
 }
 
-static bool isFloat(MlirType type) {
+bool gqIsFloat(MlirType type) {
   return mlirTypeIsAF32(type) || mlirTypeIsABF16(type) || mlirTypeIsAF16(type);
 }
 
@@ -483,7 +483,7 @@ bool gqCheckEpilogue(MlirOperation op, intptr_t count, const char *when,
   for (intptr_t i = 0; takes && i < count; ++i) {
     MlirType type = mlirValueGetType(mlirBlockGetArgument(body, i));
     takes =
-        isFloat(type) &&
+        gqIsFloat(type) &&
         mlirTypeEqual(type, mlirValueGetType(mlirBlockGetArgument(body, 0)));
   }
   if (!takes)

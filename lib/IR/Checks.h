@@ -141,6 +141,9 @@ bool gqCheckScalePresence(MlirOperation op, MlirValue aScales,
 /// is none: ops of a region are verified after the op that has it.
 MlirValue gqYieldedValue(MlirBlock body);
 
+/// Whether a type is f32, bf16 or f16.
+bool gqIsFloat(MlirType type);
+
 /// The region `epilogue`, if there is one, takes `count` elements of one type
 /// of f32, bf16 or f16 and yields an element of `out`. `when` is "", or says
 /// when there are so many.

@@ -257,12 +257,8 @@ bool gqHasDirection(const gqDirection *direction) {
 }
 
 bool gqHoldsNumbers(const gqDirection *direction) {
-  if (!isPresent(direction->data))
-    return false;
-  MlirType element =
-      mlirShapedTypeGetElementType(mlirValueGetType(direction->data));
-  return mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
-         mlirTypeIsAF16(element);
+  return isPresent(direction->data) && gqIsFloat(mlirShapedTypeGetElementType(
+                                           mlirValueGetType(direction->data)));
 }
 
 MlirValue gqOuterScale(const gqGroupedBlockQuantize *desc,

@@ -185,8 +185,7 @@ static bool expandTruncation(MlirOperation op) {
   MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
   const SmallFloat *format = smallFloatOf(type);
   MlirType wide = mlirValueGetType(from);
-  if (!format ||
-      !(mlirTypeIsAF32(wide) || mlirTypeIsABF16(wide) || mlirTypeIsAF16(wide)))
+  if (!format || !gqIsFloat(wide))
     return gqOpError(op, "rounds to a small float other than f32, bf16 or f16 "
                          "to f8E4M3FN or f8E5M2, which has no lowering here");
   if (!mlirAttributeIsNull(gqGetAttribute(op, "roundingmode")))

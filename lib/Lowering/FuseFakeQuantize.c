@@ -255,14 +255,12 @@ static const char *fuseGrouped(MlirOperation quantize, MlirOperation dequantize,
   return NULL;
 }
 
-static bool isDequantization(MlirOperation op) {
-  return (gqOperationIsABlockDequantize(op) ||
-          gqOperationIsAGroupedDequantize(op)) &&
-         mlirOperationGetNumResults(op);
+static bool isCandidate(MlirOperation op) {
+  return gqIsDequantization(op) && mlirOperationGetNumResults(op);
 }
 
 void gqFuseFakeQuantize(MlirOperation root, bool kernels) {
-  gqOpList ops = gqCollect(root, isDequantization);
+  gqOpList ops = gqCollect(root, isCandidate);
   for (intptr_t i = 0; i < ops.size; ++i) {
     MlirOperation op = ops.ops[i];
     bool ungrouped = gqOperationIsABlockDequantize(op);

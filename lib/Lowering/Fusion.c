@@ -20,12 +20,9 @@
 #include "mlir-c/BuiltinTypes.h"
 
 bool gqIsProducerInput(MlirType type) {
-  if (!mlirTypeIsARankedTensor(type) ||
-      !mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
-    return false;
-  MlirType element = mlirShapedTypeGetElementType(type);
-  return mlirTypeIsAF32(element) || mlirTypeIsABF16(element) ||
-         mlirTypeIsAF16(element);
+  return mlirTypeIsARankedTensor(type) &&
+         mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)) &&
+         gqIsFloat(mlirShapedTypeGetElementType(type));
 }
 
 bool gqFitsWholeRows(const gqGroupedBlockQuantize *desc) {

@@ -49,38 +49,31 @@ bool gqIsDefinedIn(MlirValue value, MlirBlock block) {
                         block);
 }
 
-/// The op of the region of `block` that a use is in.
-static MlirOperation userIn(MlirBlock block, MlirOpOperand use) {
+/// Whether `op`, if `itself`, or an op of its block before it, or one inside of
+/// such an op, uses `value`.
+static bool isUsedUpTo(MlirValue value, MlirOperation op, bool itself) {
+  MlirBlock block = mlirOperationGetBlock(op);
   MlirRegion region = mlirBlockGetParentRegion(block);
-  MlirOperation user = mlirOpOperandGetOwner(use);
-  while (!mlirRegionEqual(mlirBlockGetParentRegion(mlirOperationGetBlock(user)),
-                          region))
-    user = mlirOperationGetParentOperation(user);
-  return user;
-}
-
-bool gqIsUsedOnlyAfter(MlirValue value, MlirOperation op) {
-  MlirBlock block = mlirOperationGetBlock(op);
   for (MlirOpOperand use = mlirValueGetFirstUse(value);
        !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = userIn(block, use);
+    MlirOperation user = mlirOpOperandGetOwner(use);
+    while (!mlirRegionEqual(
+        mlirBlockGetParentRegion(mlirOperationGetBlock(user)), region))
+      user = mlirOperationGetParentOperation(user);
     if (mlirBlockEqual(mlirOperationGetBlock(user), block) &&
-        !mlirOperationIsBeforeInBlock(op, user))
-      return false;
-  }
-  return true;
-}
-
-bool gqIsUsedBefore(MlirValue value, MlirOperation op) {
-  MlirBlock block = mlirOperationGetBlock(op);
-  for (MlirOpOperand use = mlirValueGetFirstUse(value);
-       !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation user = userIn(block, use);
-    if (mlirBlockEqual(mlirOperationGetBlock(user), block) &&
-        mlirOperationIsBeforeInBlock(user, op))
+        (mlirOperationEqual(user, op) ? itself
+                                      : mlirOperationIsBeforeInBlock(user, op)))
       return true;
   }
   return false;
+}
+
+bool gqIsUsedOnlyAfter(MlirValue value, MlirOperation op) {
+  return !isUsedUpTo(value, op, true);
+}
+
+bool gqIsUsedBefore(MlirValue value, MlirOperation op) {
+  return isUsedUpTo(value, op, false);
 }
 
 bool gqIsAvailableAt(MlirValue value, MlirOperation op) {

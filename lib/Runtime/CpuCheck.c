@@ -150,12 +150,16 @@ static bool isPlacedAs(const gqBuffer *buffer, gqPlacement placement) {
   return true;
 }
 
+bool gqCpuHasType(const gqBuffer *buffer, int32_t types) {
+  return buffer->type >= 0 && buffer->type <= GQ_F8E8M0FNU &&
+         types >> buffer->type & 1;
+}
+
 bool gqCpuCheckOperand(gqCpuOp *op, const gqRequirement *requirement) {
   const char *name = requirement->name;
   const gqBuffer *buffer = requirement->buffer;
 
-  if (buffer->type < 0 || buffer->type > GQ_F8E8M0FNU ||
-      !(requirement->types >> buffer->type & 1))
+  if (!gqCpuHasType(buffer, requirement->types))
     return gqCpuFail(op, GQ_INVALID_ARGUMENT, "%s is %s, expected %s", name,
                      gqElementTypeMnemonic(buffer->type),
                      typesName(requirement->types));

@@ -106,6 +106,9 @@ typedef struct gqRequirement {
   const char *shape;
 } gqRequirement;
 
+/// Whether a buffer's type, which may be no gqElementType, is one of `types`.
+bool gqCpuHasType(const gqBuffer *buffer, int32_t types);
+
 /// Checks type, rank, extents, placement and presence of an operand. What it
 /// accepts has extents of at most 2^56 and as many bytes, more than a machine
 /// can address, so that arithmetic on extents does not overflow.

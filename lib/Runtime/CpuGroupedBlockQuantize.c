@@ -122,8 +122,7 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
 }
 
 static bool holdsNumbers(const gqBuffer *data) {
-  return !gqBufferIsAbsent(data) && data->type >= 0 &&
-         data->type <= GQ_F8E8M0FNU && GQ_TYPES_FLOAT >> data->type & 1;
+  return !gqBufferIsAbsent(data) && gqCpuHasType(data, GQ_TYPES_FLOAT);
 }
 
 /// Two operands, called `names`, are both present or both absent.

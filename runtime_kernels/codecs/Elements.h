@@ -31,11 +31,16 @@ GQ_DEV uint32_t gq_dev_pack(gqElementType type, const float *x) {
                           : gq_dev_f32_bits(x[0]);
 }
 
-/// The same of any floats, which are rounded.
+/// Two floats rounded to bf16 or f16, the first in the low half.
+GQ_DEV uint32_t gq_dev_round_pair(gqElementType type, float low, float high) {
+  return type == GQ_BF16 ? gq_dev_bf16x2_from_f32(low, high)
+                         : gq_dev_f16x2_from_f32(low, high);
+}
+
+/// As gq_dev_pack, of any floats, which are rounded.
 GQ_DEV uint32_t gq_dev_round_pack(gqElementType type, const float *x) {
-  return type == GQ_BF16  ? gq_dev_bf16x2_from_f32(x[0], x[1])
-         : type == GQ_F16 ? gq_dev_f16x2_from_f32(x[0], x[1])
-                          : gq_dev_f32_bits(x[0]);
+  return type == GQ_F32 ? gq_dev_f32_bits(x[0])
+                        : gq_dev_round_pair(type, x[0], x[1]);
 }
 
 GQ_DEV void gq_dev_unpack(gqElementType type, uint32_t word, float *x) {

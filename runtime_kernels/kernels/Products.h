@@ -9,6 +9,7 @@
 #define GQ_KERNELS_KERNELS_PRODUCTS_H
 
 #include "runtime_kernels/arch/Mma.h"
+#include "runtime_kernels/codecs/Elements.h"
 #include "runtime_kernels/codecs/Nvfp4Half.h"
 #include "runtime_kernels/kernels/Kernels.h"
 
@@ -33,17 +34,12 @@ GQ_DEV uint32_t sizeOfFloat(gqElementType type) {
   return type == GQ_F32 ? 4 : 2;
 }
 
-GQ_DEV uint32_t packFloats(gqElementType type, float low, float high) {
-  return type == GQ_BF16 ? gq_dev_bf16x2_from_f32(low, high)
-                         : gq_dev_f16x2_from_f32(low, high);
-}
-
 /// Stores an output.
 GQ_DEV void storeFloat(gqElementType type, uint8_t GQ_GLOBAL *at, float x) {
   if (type == GQ_F32)
     *(float GQ_GLOBAL *)at = x;
   else
-    *(uint16_t GQ_GLOBAL *)at = (uint16_t)packFloats(type, x, 0);
+    *(uint16_t GQ_GLOBAL *)at = (uint16_t)gq_dev_round_pair(type, x, 0);
 }
 
 /// Stores an output that has these bits, in the low half or all of a word.

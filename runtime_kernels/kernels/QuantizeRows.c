@@ -313,7 +313,7 @@ GQ_DEV void storeNumbers(const Quantization *q, const RowPlan *plan, uint32_t j,
   float d = gq_dev_f32_from_scale_bits(traits.scaleRule, scale);
   float factor = gq_dev_dequantize_factor(dequantizer, d, outer);
   if (hasOuter && !(plan->hasOuter >> j & 1))
-    factor = d; // And dividing by 1 changes nothing.
+    factor = d; // Its `outer` is 1, by which dividing changes nothing.
   float x[GQ_DEV_UNIT];
   uint32_t words[GQ_DEV_UNIT];
 #pragma clang loop unroll(full)

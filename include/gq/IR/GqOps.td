@@ -608,7 +608,7 @@ def Gq_GroupedQuantizeOp
     FP8 per tensor, group by group: an element x of group e becomes the code of
     `x * scale[e]`, rounded to nearest even and saturated. The operands are those
     of `gq.grouped_block_quantize` without block scales, which these formats do
-    not have; groups, ragged groups, columns, producers, gathers, `amax`, `dbias`
+    not have; groups, ragged groups, columns, producers, gathers, `amax`, `dbias`,
     `rows` and fake quantization work as there. Columnwise data is transposed and
     padded with zeros. An element has the same code in both directions.
 

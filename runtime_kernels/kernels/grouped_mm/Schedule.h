@@ -107,7 +107,7 @@ GQ_DEV void storeOut(const Product *p, uint8_t GQ_GLOBAL *at, float x,
     storeFloat(p->outType, at, x);
     return;
   }
-  uint32_t bits = packFloats(p->valueType, x, y);
+  uint32_t bits = gq_dev_round_pair(p->valueType, x, y);
   storeBits(p->outType, at, p->epilogue(bits & 0xffff, bits >> 16));
 }
 

@@ -139,7 +139,7 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
             *y = finish(p, t->group, t->token + of, row, true, *y);
           }
         }
-        x[i] = packFloats(width ? p->valueType : p->outType, low, high);
+        x[i] = gq_dev_round_pair(width ? p->valueType : p->outType, low, high);
       }
       gq_dev_store_matrices_transposed(to + h * half + j * 8 * STAGE_ROW, x);
     }

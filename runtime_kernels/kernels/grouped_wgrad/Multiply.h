@@ -151,7 +151,7 @@ GQ_DEV void storeTwo(const Problem *p, uint8_t GQ_GLOBAL *at, bool paired,
     if (p->outType == GQ_F32)
       gq_dev_store8_if(true, at, bits);
     else
-      *(uint32_t GQ_GLOBAL *)at = packFloats(p->outType, x, y);
+      *(uint32_t GQ_GLOBAL *)at = gq_dev_round_pair(p->outType, x, y);
     return;
   }
   if (left >= 1)
