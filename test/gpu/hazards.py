@@ -7,11 +7,15 @@ hazards.py [TEST...]: runs all tests, or those. Needs a GPU, the package gq, Num
 and test/python and the folder of this file in $PYTHONPATH. Every argument is an
 allocation of exactly its size, so that under `compute-sanitizer` an access beyond
 one is found: `compute-sanitizer python3 test/gpu/hazards.py expert_counts
-denormal_amaxes views`. `large_extents` takes 95 GB of the GPU. The last line counts
-the tests.
+denormal_amaxes views`. `rows_beyond_31_bits` takes 95 GB of the GPU. The last line
+counts the tests.
+
+hazards.py --planted [DEFECT...]: plants each of PLANTED, or those, which its test
+must find. `short_offsets` is compute-sanitizer's to find, and planted only if named.
 """
 
 import ctypes
+import functools
 import os
 import sys
 import time
@@ -44,6 +48,16 @@ class Skipped(Exception):
     pass
 
 
+#: A defect and the test that finds it.
+PLANTED = {
+    "late_producer": "producers_on_other_streams",
+    "old_offsets": "replays",
+    "short_offsets": "expert_counts",
+}
+# The one that there is.
+defect = None
+
+
 def test(function):
     TESTS.append(function)
     return function
@@ -66,9 +80,11 @@ class Memory:
     """An allocation of exactly `size` bytes, which the driver frees."""
 
     def __init__(self, size):
-        self.size, pointer = size, ctypes.c_uint64()
+        self.size, self.address, pointer = size, 0, ctypes.c_uint64()
         current_device()  # Makes a context current.
         status = DRIVER.cuMemAlloc_v2(ctypes.byref(pointer), ctypes.c_size_t(max(size, 1)))
+        if status == 2:  # CUDA_ERROR_OUT_OF_MEMORY
+            raise Skipped(f"the GPU has no {size / 1e9:.1f} GB")
         assert status == 0, f"cuMemAlloc of {size} bytes: {status}"
         self.address = pointer.value
 
@@ -97,9 +113,11 @@ class Memory:
         check(lib.gqStreamStatus(lib.gqGetStream()))
 
 
-def uploaded(array, element):
-    memory = Memory(array.nbytes)
-    memory.write(array)
+def uploaded(array, element, stored=None):
+    """`stored` of its elements are in memory; by default all."""
+    kept = array.reshape(-1)[:stored]
+    memory = Memory(kept.nbytes)
+    memory.write(kept)
     return memory.array(array.shape, element)
 
 
@@ -133,8 +151,16 @@ class Exact(differential.OnGpu):
     """Runs problems of the differential tester with an allocation for each
     argument."""
 
+    @staticmethod
+    def _is_short(a, problem):
+        read = a.name == "offsets" and a.name not in problem.outputs
+        return defect == "short_offsets" and read and a.array.size > 1
+
     def _run(self, executable, problem):
-        arguments = [uploaded(a.array, a.element) for a in problem.arguments]
+        arguments = [
+            uploaded(a.array, a.element, -1 if self._is_short(a, problem) else None)
+            for a in problem.arguments
+        ]
         results = executable(*arguments, stream=self._stream.value)
         results = results if isinstance(results, tuple) else (results,)
         check(lib.gqStreamStatus(self._stream))
@@ -152,14 +178,18 @@ def runs(runner, c):
 # Sizes
 #===----------------------------------------------------------------------===#
 
+# Numbers of groups; of models, and of none.
+COUNTS = 1, 3, 5, 17, 40, 60, 127, 4096
+
 
 @test
 def expert_counts():
     """Every op on as many groups, each of a few rows or of none."""
-    runner, rng = Exact(), np.random.default_rng(19)
-    for number, count in enumerate((1, 3, 5, 17, 40, 60, 127, 4096)):
+    runner = Exact()
+    for count in COUNTS:
+        rng = np.random.default_rng([19, count])
         for op in configurations.OPS:
-            c = differential.draw(19, number, [op], gpu=True)[0]
+            c = differential.draw(19, count, [op], gpu=True)[0]
             if "groups" not in c:
                 continue
             if op in ("update_scales", "group_offsets"):
@@ -168,6 +198,8 @@ def expert_counts():
                 rows = rng.integers(0, 2 if count > 1000 else 5, count)
                 rest = c["groups"][0][1:] if c["groups"] else [1, 0]
                 c["groups"] = [[int(m), *rest] for m in rows]
+            if op == "grouped_wgrad" and count > 1000:  # A result of each group.
+                c |= {"pair": ("mxfp8_e4m3", "mxfp8_e4m3"), "n": 1, "k": 1}
             runs(runner, c)
 
 
@@ -316,12 +348,12 @@ def rows_beyond_31_bits():
     before, after = 5, 1000
     count = (1 << 31) + before + 11 + after
     base = elements.encode(formats.matrix(rng, period, k, "bf16"), "bf16")
-    x = Memory(count * k * 2)
-    x.write(base)
-    x.repeat(base.nbytes)
     offsets = np.int64([0, before, count - after, count])
     starts = np.cumsum([0, *(oracle.up(int(n), 128) for n in np.diff(offsets))])
     data, scales = Memory(count * k // 2), Memory(int(starts[-1]) * 4)
+    x = Memory(count * k * 2)
+    x.write(base)
+    x.repeat(base.nbytes)
     run = gq.compile(QUANTIZE.format(k=k, p=4), target="cuda", cache_dir="")
     run(x.array((count, k), "bf16"), uploaded(offsets, "i64"), data.array((count, k // 2), "i8"),
         scales.array((int(starts[-1]), 4), "f8E4M3FN"))  # fmt: skip
@@ -494,7 +526,8 @@ def replays():
         run(*arguments, stream=stream.handle.value)
         check(lib.gqGraphEnd(ctypes.byref(graph)))
         for i in range(10_000):
-            steps.write(arguments, i % 40)
+            if defect != "old_offsets":
+                steps.write(arguments, i % 40)
             check(lib.gqGraphLaunch(graph))
             steps.check(arguments, i % 40, f"replay {i}")
         check(lib.gqGraphDestroy(graph))
@@ -520,7 +553,8 @@ def producers_on_other_streams():
             for target, source in zip(arguments, sources[number]):
                 size = source._owner.size
                 copy(target._pointer, source._pointer, size, producer.handle)
-            consumer.wait_for(producer)
+            if defect != "late_producer":
+                consumer.wait_for(producer)
             run(*arguments, stream=consumer.handle.value)
             for _ in range(5):
                 run(*beside, stream=other.handle.value)
@@ -553,22 +587,45 @@ def two_devices():
                 steps.check(arguments[device], (i + device) % 8, f"call {i} on device {device}")
 
 
+def outcome(test):
+    """(what to say of a test, whether it passed: None if it was skipped)"""
+    try:
+        test()
+    except Skipped as reason:
+        return f"SKIP ({reason})", None
+    except Exception:  # noqa: BLE001
+        return f"FAIL\n{traceback.format_exc(-3)}", False
+    return "PASS", True
+
+
+def planted(name):
+    """Runs the test that finds a defect; raises unless it is found."""
+    global defect
+    defect, test = name, next(f for f in TESTS if f.__name__ == PLANTED[name])
+    try:
+        test()
+    except (AssertionError, gq.Error) as e:
+        print(f"{name} is found: {e}")
+        return
+    finally:
+        defect = None
+    raise AssertionError(f"{PLANTED[name]} has not found {name}")
+
+
 def main():
-    passed = failed = 0
-    for function in TESTS:
-        if len(sys.argv) > 1 and function.__name__ not in sys.argv[1:]:
-            continue
+    tests = {f.__name__: f for f in TESTS}
+    names = sys.argv[1:] or list(tests)
+    if names[0] == "--planted":
+        tests = {name: functools.partial(planted, name) for name in PLANTED}
+        names = names[1:] or [name for name in PLANTED if name != "short_offsets"]
+    results = []
+    for name in names:
         start = time.monotonic()
-        try:
-            function()
-            said, passed = "PASS", passed + 1
-        except Skipped as reason:
-            said = f"SKIP ({reason})"
-        except Exception:  # noqa: BLE001
-            said, failed = f"FAIL\n{traceback.format_exc(-3)}", failed + 1
-        print(f"{function.__name__}: {time.monotonic() - start:.1f} s, {said}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+        said, passed = outcome(tests[name])
+        results.append(passed)
+        print(f"{name}: {time.monotonic() - start:.1f} s, {said}", flush=True)
+    print(f"{results.count(True)} passed, {results.count(False)} failed")
+    return results.count(False) != 0
 
 
 if __name__ == "__main__":

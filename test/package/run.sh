@@ -11,6 +11,12 @@ rm -rf "$work"
 cmake --install "$build" --prefix "$work/first" >/dev/null
 mv "$work/first" "$work/prefix"
 
+# run PROGRAM ARGUMENT...: what loads instrumented libraries loads their sanitizer
+# first; compilers and CMake do without.
+run() {
+  LD_PRELOAD=${GQ_SANITIZE_PRELOAD:-} "$@"
+}
+
 # configure SOURCE BUILD OPTION...
 configure() {
   local source=$1 folder=$2
@@ -36,7 +42,7 @@ refuse() {
 
 configure "$here" "$work/build" -DCAPI_TEST_DIR="$here/../capi" >/dev/null
 cmake --build "$work/build" >/dev/null
-"$work/build/build_and_run" | "$filecheck" "$here/../capi/build_and_run.c"
+run "$work/build/build_and_run" | "$filecheck" "$here/../capi/build_and_run.c"
 refuse "gq's headers need dlpack/dlpack.h" "$here" "$work/no-dlpack" \
   -DCAPI_TEST_DIR="$here/../capi" -DCMAKE_IGNORE_PATH=/usr/include
 refuse "abacus" "$here" "$work/abacus" -DCAPI_TEST_DIR="$here/../capi" \
@@ -46,20 +52,20 @@ refuse "abacus" "$here" "$work/abacus" -DCAPI_TEST_DIR="$here/../capi" \
 cmake -G Ninja -S "$here/cpp" -B "$work/cpp" -DCMAKE_PREFIX_PATH="$work/prefix" \
   -DCMAKE_CXX_COMPILER=clang++-22 >/dev/null
 cmake --build "$work/cpp" >/dev/null
-"$work/cpp/classes" | grep -q 'gq.block_quantize format(nvfp4)'
+run "$work/cpp/classes" | grep -q 'gq.block_quantize format(nvfp4)'
 
 # Without CMake: by pkg-config, the runtime also as an archive.
 export PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig
 clang-22 "$here/../capi/build_and_run.c" $(pkg-config --cflags --libs gq) \
   -Wl,-rpath,"$work/prefix/lib" -o "$work/by-pkg-config"
-"$work/by-pkg-config" | "$filecheck" "$here/../capi/build_and_run.c"
+run "$work/by-pkg-config" | "$filecheck" "$here/../capi/build_and_run.c"
 sanitize=$(sed -n 's/^GQ_SANITIZE:STRING=//p' "$build/CMakeCache.txt")
 clang-22 ${sanitize:+-fsanitize=$sanitize -shared-libsan} \
   "$here/runtime/runtime_only.c" $(pkg-config --cflags gq_runtime) \
   "$(pkg-config --variable=libdir gq_runtime)/libgq_runtime.a" \
   $(pkg-config --static --libs-only-other --libs-only-l gq_runtime |
     sed 's/-lgq_runtime//') -o "$work/static"
-[ "$("$work/static")" = "OK 38 d7 01" ]
+[ "$(run "$work/static")" = "OK 38 d7 01" ]
 if ldd "$work/static" | grep libgq; then
   echo "the static runtime needs libgq_runtime.so"
   exit 1
@@ -72,7 +78,7 @@ done
 configure "$here/runtime" "$work/runtime" >/dev/null
 cmake --build "$work/runtime" >/dev/null
 # 6, -3 and 0.5 are the codes 7, 13 and 1; the scale 1 is the e4m3 code 0x38.
-[ "$("$work/runtime/runtime_only")" = "OK 38 d7 01" ]
+[ "$(run "$work/runtime/runtime_only")" = "OK 38 d7 01" ]
 if ldd "$work/runtime/runtime_only" | grep -E 'LLVM|MLIR'; then
   echo "runtime_only is linked with LLVM"
   exit 1
@@ -81,7 +87,7 @@ refuse find_package_with_the_component_compiler "$here/runtime" \
   "$work/not-runtime" -DTARGET=gq::gq
 
 # The installed tools run where they are.
-"$work/prefix/bin/gq-opt" "$here/../../examples/moe_layer.mlir" >/dev/null
-"$work/prefix/bin/gq-run" --version
-"$work/prefix/bin/gq-reduce" --help >/dev/null
-"$work/prefix/bin/gq-translate" --version
+run "$work/prefix/bin/gq-opt" "$here/../../examples/moe_layer.mlir" >/dev/null
+run "$work/prefix/bin/gq-run" --version
+run "$work/prefix/bin/gq-reduce" --help >/dev/null
+run "$work/prefix/bin/gq-translate" --version
