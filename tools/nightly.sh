@@ -4,7 +4,8 @@
 #
 # Everything that takes too long for each change; hours. What fails is listed at
 # the end, and what a fuzzer or the differential tester found lies in
-# build-nightly/. $GQ_NIGHTLY names some of the steps instead of all.
+# build-nightly/. $GQ_NIGHTLY names some of the steps instead of all, $GQ_SEED
+# what configurations are drawn by.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$PWD/build-nightly failed=()
@@ -36,7 +37,7 @@ fuzz() {
 differential() {
   PYTHONPATH=python:test/gpu:test/python GQ_LIBRARY=$PWD/build/lib/libgq.so \
     GQ_GOLDEN_DIR=$PWD/golden "$python" -W ignore test/python/differential.py \
-    --count "$1" --seed "$(date +%Y%m%d)" --out "$out/differential"
+    --count "$1" --seed "${GQ_SEED:-$(date +%Y%m%d)}" --out "$out/differential"
 }
 
 faults() {

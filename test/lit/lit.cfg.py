@@ -52,7 +52,7 @@ config.environment["PATH"] = os.pathsep.join([
     config.llvm_tools_dir,
     config.environment["PATH"],
 ])
-for name in "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS":
+for name in "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS":
     if name in os.environ:
         config.environment[name] = os.environ[name]
 # Compiled modules of tests stay out of the user's cache.
