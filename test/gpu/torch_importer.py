@@ -266,7 +266,9 @@ def around_a_layer():
                 if name != "order":
                     # Rows are in another order where the gate's are nearly equal.
                     error = relative(imported(x[:rows]), expected)
-                    assert error < BOUNDS[format], (name, error)
+                    # A factor that is made of results has an error of its own.
+                    bound = BOUNDS[format] * (2 if name.startswith("factor") else 1)
+                    assert error < bound, (name, error)
                 assert imported(x[:rows]).shape == expected.shape
 
     class Square(torch.nn.Module):
