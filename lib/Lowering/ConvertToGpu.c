@@ -1132,8 +1132,11 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
   if ((gqHoldsNumbers(&desc.rowwise) || gqHoldsNumbers(&desc.columnwise)) &&
       !gqKernelMakesNumbers(&desc))
     return gqOpError(op, "has no GPU kernel that makes numbers instead of "
-                         "codes but for 'data' alone, of blocks with one row; "
-                         "quantize and gq.grouped_dequantize make them");
+                         "codes but for 'data' with no other result, of rows "
+                         "in blocks with one row, with no outer amax, one for "
+                         "a group, or one for a row that is computed with "
+                         "them; a quantization and gq.grouped_dequantize make "
+                         "them");
   if (!mlirValueIsNull(desc.rowAmax))
     return launchWholeRows(launcher, op, &desc, statusWord);
   return hasOnlyRows(&desc)

@@ -473,8 +473,9 @@ def Gq_GroupedBlockQuantizeOp
     **Fake quantization.** `data` of `f32`, `bf16` or `f16` holds not codes but the
     numbers that they stand for, which `gq.grouped_dequantize` would make of them
     and of the scales, to the byte. There are no scales then. `columnwise_data` may
-    be the same; it is never transposed. Training with quantization in mind needs
-    no more of a quantization than this. `gq-fuse-fake-quantize` makes one op of
+    be the same; it is never transposed. With `rows(all)` the rows in no group
+    become numbers too. Training with quantization in mind needs no more of a
+    quantization than this. `gq-fuse-fake-quantize` makes one op of
     two. A GPU has kernels for `data` alone, of blocks with one row.
 
     ```mlir
