@@ -40,7 +40,8 @@ struct Sharding
     SmallVector<AffineMap> maps;
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       maps.push_back(getMap(op, i));
-    SmallVector<AffineMap> outs(ArrayRef(maps).take_back(op->getNumResults()));
+    SmallVector<AffineMap> outs(
+        ArrayRef<AffineMap>(maps).take_back(op->getNumResults()));
     maps.append(outs);
     return maps;
   }
