@@ -207,6 +207,7 @@ static_assert(int(gq::MmKernel::Decode16) == GQ_MM_KERNEL_DECODE16);
 static_assert(int(gq::MmKernel::Tiles32) == GQ_MM_KERNEL_TILES32);
 static_assert(int(gq::MmKernel::Tiles64) == GQ_MM_KERNEL_TILES64);
 static_assert(int(gq::MmKernel::Tiles128) == GQ_MM_KERNEL_TILES128);
+static_assert(int(gq::MmKernel::Tiles256) == GQ_MM_KERNEL_TILES256);
 
 //===----------------------------------------------------------------------===//
 // Interfaces

@@ -26,7 +26,7 @@ static const char *const names[] = {
     [GQ_MM_KERNEL_AUTO] = "auto",         [GQ_MM_KERNEL_ANY] = "any",
     [GQ_MM_KERNEL_DECODE8] = "decode8",   [GQ_MM_KERNEL_DECODE16] = "decode16",
     [GQ_MM_KERNEL_TILES32] = "tiles32",   [GQ_MM_KERNEL_TILES64] = "tiles64",
-    [GQ_MM_KERNEL_TILES128] = "tiles128",
+    [GQ_MM_KERNEL_TILES128] = "tiles128", [GQ_MM_KERNEL_TILES256] = "tiles256",
 };
 
 /// M, G and K; GQ_DYNAMIC where not static.

@@ -23,8 +23,8 @@ typedef struct gqMmCandidates {
   int32_t atMost[GQ_MAX_MM_CANDIDATES];
 } gqMmCandidates;
 
-/// Whether tiles128 has no registers for it: for what an epilogue is of, where
-/// that is more than a sum times alpha.
+/// Whether tiles128 and tiles256 have no registers for it: for what an epilogue
+/// is of, where that is more than a sum times alpha.
 bool gqMmIsCrowded(MlirOperation op);
 
 /// Fewer where M and G are not static, since then all of them are made.

@@ -503,19 +503,28 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
 }
 
 /// memref.alloc of `bytes`, an i64.
-static MlirValue buildAlloc(const gqBuilder *builder, MlirValue bytes) {
+static MlirValue buildAlloc(const gqBuilder *builder, MlirValue bytes,
+                            int64_t fixed) {
   MlirContext context = builder->context;
-  MlirValue size = gqBuildValue(builder, "arith.index_cast", 1, &bytes,
-                                mlirIndexTypeGet(context));
-  const int64_t extents[] = {mlirShapedTypeGetDynamicSize()};
+  bool isFixed = fixed != GQ_DYNAMIC;
+  const int64_t extents[] = {isFixed ? fixed : mlirShapedTypeGetDynamicSize()};
   MlirType type = mlirMemRefTypeContiguousGet(mlirIntegerTypeGet(context, 8), 1,
                                               extents, mlirAttributeGetNull());
-  int32_t segments[] = {1, 0};
+  MlirValue size = {NULL};
+  if (!isFixed)
+    size = gqBuildValue(builder, "arith.index_cast", 1, &bytes,
+                        mlirIndexTypeGet(context));
+  int32_t segments[] = {!isFixed, 0};
   MlirNamedAttribute attribute =
       gqAttribute(context, "operandSegmentSizes",
                   mlirDenseI32ArrayGet(context, 2, segments));
-  return mlirOperationGetResult(
-      gqBuild(builder, "memref.alloc", 1, &size, 1, &type, 1, &attribute), 0);
+  return mlirOperationGetResult(gqBuild(builder, "memref.alloc", !isFixed,
+                                        &size, 1, &type, 1, &attribute),
+                                0);
+}
+
+static void buildDealloc(const gqBuilder *builder, MlirValue buffer) {
+  gqBuild(builder, "memref.dealloc", 1, &buffer, 0, NULL, 0, NULL);
 }
 
 /// Computes amax and dbias from what the kernel of tiles has stored for them.
@@ -600,7 +609,7 @@ static bool launchTiles(const Launcher *launcher,
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   MlirValue workspace = {NULL};
   if (reduces) {
-    workspace = buildAlloc(&launcher->builder, plan.workspace);
+    workspace = buildAlloc(&launcher->builder, plan.workspace, GQ_DYNAMIC);
     operands.workspace = buildAddress(launcher, workspace);
   }
   bool valid = launch(
@@ -608,8 +617,7 @@ static bool launchTiles(const Launcher *launcher,
       gq_dev_quantize_tiles_bounds(desc->format, parts, heldType(desc)), plan);
   if (reduces) {
     valid = valid && launchReduceTiles(launcher, desc, &operands);
-    gqBuild(&launcher->builder, "memref.dealloc", 1, &workspace, 0, NULL, 0,
-            NULL);
+    buildDealloc(&launcher->builder, workspace);
   }
   return valid;
 }
@@ -835,38 +843,20 @@ typedef struct Mm {
   gqGpuAddress statusWord;
 } Mm;
 
-/// Launches one of its kernels for more than `moreThan` and at most `atMost`
-/// rows per group.
-static bool launchMmKernel(const Launcher *launcher, const Mm *mm,
-                           gqMmKernel kernel, int32_t moreThan,
-                           int32_t atMost) {
+/// The operands of its kernels, the struct of all families, for more than
+/// `moreThan` and at most `atMost` rows per group.
+static gqGroupedMmTilesOperands buildMmOperands(const Launcher *launcher,
+                                                const Mm *mm, int32_t tokens,
+                                                int32_t moreThan,
+                                                int32_t atMost) {
   const gqGroupedMm *desc = &mm->desc;
-  const struct {
-    const char *name;
-    gqKernelFamily family;
-    int32_t tokens;
-  } kernels[] = {
-      [GQ_MM_KERNEL_ANY] = {"grouped_mm_any", GQ_KERNEL_GROUPED_MM_ANY,
-                            GQ_DEV_GROUPED_MM_FEW_TOKENS},
-      [GQ_MM_KERNEL_DECODE8] = {"grouped_mm_decode8",
-                                GQ_KERNEL_GROUPED_MM_DECODE, 8},
-      [GQ_MM_KERNEL_DECODE16] = {"grouped_mm_decode16",
-                                 GQ_KERNEL_GROUPED_MM_DECODE, 16},
-      [GQ_MM_KERNEL_TILES32] = {"grouped_mm_tiles32",
-                                GQ_KERNEL_GROUPED_MM_TILES, 32},
-      [GQ_MM_KERNEL_TILES64] = {"grouped_mm_tiles64",
-                                GQ_KERNEL_GROUPED_MM_TILES, 64},
-      [GQ_MM_KERNEL_TILES128] = {"grouped_mm_tiles128",
-                                 GQ_KERNEL_GROUPED_MM_TILES, 128},
-  };
   gqElementType outType = elementTypeOf(desc->out);
   bool tiled = !mlirValueIsNull(desc->scaleOffsets);
   bool linear = !tiled && !mlirValueIsNull(desc->aScales);
   bool kInnermost = desc->bMajor == GQ_MAJOR_K;
   gqExtent outer = buildExtent(launcher, desc->b, 1, 1);
   gqExtent inner = buildExtent(launcher, desc->b, 2, elementsOf(desc->b));
-  // The struct of all three families.
-  gqGroupedMmTilesOperands operands = {
+  return (gqGroupedMmTilesOperands){
       .a = buildAddress(launcher, desc->a),
       .aStride = buildRowStride(launcher, desc->a, 1),
       .aScales = buildAddress(launcher, desc->aScales),
@@ -892,6 +882,7 @@ static bool launchMmKernel(const Launcher *launcher, const Mm *mm,
       .n = kInnermost ? outer : inner,
       .k = kInnermost ? inner : outer,
       .status = mm->statusWord,
+      .workspace = noAddress,
       .format = constant((int32_t)desc->format),
       .bFormat = constant((int32_t)desc->bFormat),
       .aType = constant(elementTypeOf(desc->a)),
@@ -903,19 +894,76 @@ static bool launchMmKernel(const Launcher *launcher, const Mm *mm,
       .epilogue = {true, mm->epilogue},
       .pairs = constant((int32_t)mm->pairs),
       .valueType = constant(valueTypeOf(mm->epilogue, desc->out)),
-      .tokens = constant(kernels[kernel].tokens),
+      .tokens = constant(tokens),
       .moreThan = constant(moreThan),
       .atMost = constant(atMost),
   };
+}
+
+/// Dequantizes the tokens of `operands` to a workspace, which is returned.
+static MlirValue launchMmPrepare(const Launcher *launcher,
+                                 gqGroupedMmTilesOperands *operands,
+                                 bool *valid) {
+  gqGpuPlan plan = gqGpuBuildPlan(&launcher->builder,
+                                  GQ_KERNEL_GROUPED_MM_PREPARE, operands);
+  int64_t rows = operands->rows.fixed, k = operands->k.fixed;
+  bool fixed = rows != GQ_DYNAMIC && k != GQ_DYNAMIC;
+  MlirValue workspace =
+      buildAlloc(&launcher->builder, plan.workspace,
+                 fixed ? gq_dev_grouped_mm_prepared_size(rows, k) : GQ_DYNAMIC);
+  operands->workspace = buildAddress(launcher, workspace);
+  gqGroupedMmTilesOperands without = *operands;
+  without.epilogue = (gqGpuFunction){true, {NULL}};
+  *valid = launch(launcher, GQ_KERNEL_GROUPED_MM_PREPARE, "grouped_mm_prepare",
+                  &without, gq_dev_grouped_mm_prepare_bounds(), plan);
+  return workspace;
+}
+
+/// Launches one of its kernels.
+static bool launchMmKernel(const Launcher *launcher, const Mm *mm,
+                           gqMmKernel kernel, int32_t moreThan,
+                           int32_t atMost) {
+  const gqGroupedMm *desc = &mm->desc;
+  const struct {
+    const char *name;
+    gqKernelFamily family;
+    int32_t tokens;
+  } kernels[] = {
+      [GQ_MM_KERNEL_ANY] = {"grouped_mm_any", GQ_KERNEL_GROUPED_MM_ANY,
+                            GQ_DEV_GROUPED_MM_FEW_TOKENS},
+      [GQ_MM_KERNEL_DECODE8] = {"grouped_mm_decode8",
+                                GQ_KERNEL_GROUPED_MM_DECODE, 8},
+      [GQ_MM_KERNEL_DECODE16] = {"grouped_mm_decode16",
+                                 GQ_KERNEL_GROUPED_MM_DECODE, 16},
+      [GQ_MM_KERNEL_TILES32] = {"grouped_mm_tiles32",
+                                GQ_KERNEL_GROUPED_MM_TILES, 32},
+      [GQ_MM_KERNEL_TILES64] = {"grouped_mm_tiles64",
+                                GQ_KERNEL_GROUPED_MM_TILES, 64},
+      [GQ_MM_KERNEL_TILES128] = {"grouped_mm_tiles128",
+                                 GQ_KERNEL_GROUPED_MM_TILES, 128},
+      [GQ_MM_KERNEL_TILES256] = {"grouped_mm_tiles256",
+                                 GQ_KERNEL_GROUPED_MM_TILES,
+                                 GQ_DEV_GROUPED_MM_PREPARED_TOKENS},
+  };
   gqKernelFamily family = kernels[kernel].family;
+  gqGroupedMmTilesOperands operands =
+      buildMmOperands(launcher, mm, kernels[kernel].tokens, moreThan, atMost);
+  bool prepares = kernel == GQ_MM_KERNEL_TILES256, valid = true;
+  MlirValue workspace = {NULL};
+  if (prepares)
+    workspace = launchMmPrepare(launcher, &operands, &valid);
   gq_dev_bounds bounds =
       family == GQ_KERNEL_GROUPED_MM_TILES
           ? gq_dev_grouped_mm_tiles_bounds(desc->format, kernels[kernel].tokens)
       : family == GQ_KERNEL_GROUPED_MM_DECODE
           ? gq_dev_grouped_mm_decode_bounds(kernels[kernel].tokens)
           : gq_dev_grouped_mm_any_bounds();
-  return launch(launcher, family, kernels[kernel].name, &operands, bounds,
-                gqGpuBuildPlan(&launcher->builder, family, &operands));
+  valid =
+      valid && launch(launcher, family, kernels[kernel].name, &operands, bounds,
+                      gqGpuBuildPlan(&launcher->builder, family, &operands));
+  if (prepares)
+    buildDealloc(&launcher->builder, workspace);
+  return valid;
 }
 
 /// Without a kernel, several that share all numbers of rows per group.
@@ -932,6 +980,9 @@ static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
                      "bufferization",
                      fault);
   gqMmKernel kernel = gqMmGetKernel(op);
+  // Codes that are multiplied as such are not dequantized.
+  if (kernel == GQ_MM_KERNEL_TILES256 && mlirValueIsNull(mm.desc.scaleOffsets))
+    kernel = GQ_MM_KERNEL_TILES128;
   if (kernel != GQ_MM_KERNEL_AUTO)
     return launchMmKernel(launcher, &mm, kernel, -1, INT32_MAX);
   gqMmCandidates candidates = gqMmKernelCandidates(op);

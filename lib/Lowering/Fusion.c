@@ -138,8 +138,13 @@ const char *gqCheckKernelEpilogue(MlirOperation op) {
     return "of f32";
   if (gqGroupedMmGetPairs(op) == GQ_PAIRS_HALVES)
     return "of halves";
-  return gqMmGetKernel(op) == GQ_MM_KERNEL_TILES128 && gqMmIsCrowded(op)
+  if (!gqMmIsCrowded(op))
+    return NULL;
+  gqMmKernel kernel = gqMmGetKernel(op);
+  return kernel == GQ_MM_KERNEL_TILES128
              ? "of more than a sum times alpha in tiles128"
+         : kernel == GQ_MM_KERNEL_TILES256
+             ? "of more than a sum times alpha in tiles256"
              : NULL;
 }
 

@@ -70,6 +70,18 @@ GQ_DEV void gq_dev_mbarrier_wait(uint32_t barrier, uint32_t parity) {
       : "memory");
 }
 
+/// Begins to copy `size` bytes, a multiple of 16 as both addresses are, and
+/// arrives at the barrier, whose phase waits for the copy too.
+GQ_DEV void gq_dev_copy_bulk(uint32_t to, const void GQ_GLOBAL *from,
+                             uint32_t size, uint32_t barrier) {
+  __asm__ volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n\t"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%2], [%3], %1, [%0];" ::"r"(barrier),
+      "r"(size), "r"(to), "l"(from)
+      : "memory");
+}
+
 /// What this thread stored to shared memory is seen by the matrix units of
 /// warpgroups that it tells afterwards.
 GQ_DEV void gq_dev_fence_async(void) {
@@ -111,7 +123,7 @@ GQ_DEV uint64_t gq_dev_wgmma_b(uint32_t address) {
   "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]),  \
       "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 
-/// d[16], d[32] and d[64] += a * B for n = 32, 64 and 128.
+/// d[16], d[32], d[64] and d[128] += a * B for n = 32, 64, 128 and 256.
 #define GQ_WGMMA_16(TYPE)                                                      \
   GQ_DEV void gq_dev_wgmma_m64n32k16_##TYPE(float *d, const uint32_t a[4],     \
                                             uint64_t b) {                      \
@@ -144,6 +156,36 @@ GQ_DEV uint64_t gq_dev_wgmma_b(uint32_t address) {
         "{%64, %65, %66, %67}, %68, 1, 1, 1, 0;"                               \
         : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24),    \
           GQ_WGMMA_D8(32), GQ_WGMMA_D8(40), GQ_WGMMA_D8(48), GQ_WGMMA_D8(56)   \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                 \
+  }                                                                            \
+  GQ_DEV void gq_dev_wgmma_m64n256k16_##TYPE(float *d, const uint32_t a[4],    \
+                                             uint64_t b) {                     \
+    __asm__ volatile(                                                          \
+        "wgmma.mma_async.sync.aligned.m64n256k16.f32." #TYPE "." #TYPE " "     \
+        "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, "        \
+        "%14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, "    \
+        "%27, "                                                                \
+        "%28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, "    \
+        "%41, "                                                                \
+        "%42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, "    \
+        "%55, "                                                                \
+        "%56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, "    \
+        "%69, "                                                                \
+        "%70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, "    \
+        "%83, "                                                                \
+        "%84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, %96, "    \
+        "%97, "                                                                \
+        "%98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, "     \
+        "%109, %110, %111, "                                                   \
+        "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, "   \
+        "%123, %124, %125, "                                                   \
+        "%126, %127}, "                                                        \
+        "{%128, %129, %130, %131}, %132, 1, 1, 1, 0;"                          \
+        : GQ_WGMMA_D8(0), GQ_WGMMA_D8(8), GQ_WGMMA_D8(16), GQ_WGMMA_D8(24),    \
+          GQ_WGMMA_D8(32), GQ_WGMMA_D8(40), GQ_WGMMA_D8(48), GQ_WGMMA_D8(56),  \
+          GQ_WGMMA_D8(64), GQ_WGMMA_D8(72), GQ_WGMMA_D8(80), GQ_WGMMA_D8(88),  \
+          GQ_WGMMA_D8(96), GQ_WGMMA_D8(104), GQ_WGMMA_D8(112),                 \
+          GQ_WGMMA_D8(120)                                                     \
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));                 \
   }
 GQ_WGMMA_16(f16)

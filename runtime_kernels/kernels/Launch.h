@@ -402,6 +402,15 @@ enum {
   /// Tokens of a tile of 8-bit codes whose outputs are staged at a time.
   GQ_DEV_GROUPED_MM_FP8_PART = 32,
   GQ_DEV_GROUPED_MM_DECODE_SUMS = 4 * 4 * 8 * 32 * 4,
+  /// A tile of tokens that were dequantized before, and its stages of 64 k.
+  GQ_DEV_GROUPED_MM_PREPARED_TOKENS = 256,
+  GQ_DEV_GROUPED_MM_PREPARED_HEIGHT = 128,
+  GQ_DEV_GROUPED_MM_PREPARED_STAGES = 5,
+  /// Tokens that a CTA dequantizes at a time, shared memory of each of its
+  /// warps, and CTAs of a multiprocessor.
+  GQ_DEV_GROUPED_MM_PREPARE_TOKENS = 32,
+  GQ_DEV_GROUPED_MM_PREPARE_SHARED = 3 * (32 * 64 + 32 * 8) + 32 * 128,
+  GQ_DEV_GROUPED_MM_PREPARE_CTAS = 2,
   /// Of a stage of decode: 512 k of a row of weights, padded, of 128 of them
   /// and their scales, and of a token as halves.
   GQ_DEV_GROUPED_MM_DECODE_ROW = 256 + 64,
@@ -434,6 +443,15 @@ static inline int32_t gq_dev_grouped_mm_halves_shared(int32_t tokens) {
          GQ_DEV_GROUPED_MM_TILES_RINGS + GQ_DEV_GROUPED_MM_TILES_FOUND;
 }
 
+/// Of the same, tokens having been dequantized.
+static inline int32_t gq_dev_grouped_mm_prepared_shared(void) {
+  return GQ_DEV_GROUPED_MM_PREPARED_STAGES *
+             (GQ_DEV_GROUPED_MM_PREPARED_TOKENS * 128 + 16) +
+         GQ_DEV_GROUPED_MM_PREPARED_HEIGHT * GQ_DEV_GROUPED_MM_PREPARED_TOKENS *
+             2 +
+         GQ_DEV_GROUPED_MM_TILES_FOUND;
+}
+
 /// Of a stage: rows of 128 codes with a scale each, a tile, two barriers.
 static inline int32_t gq_dev_grouped_mm_fp8_shared(int32_t tokens) {
   int32_t stages = (int32_t)gq_dev_grouped_mm_fp8_stages((uint32_t)tokens);
@@ -450,8 +468,21 @@ static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(gqFormat format,
       .threads = GQ_DEV_GROUPED_MM_TILES_THREADS,
       .minCtas = 1,
       .sharedMemory = (fp8 ? gq_dev_grouped_mm_fp8_shared(tokens)
+                       : tokens == GQ_DEV_GROUPED_MM_PREPARED_TOKENS
+                           ? gq_dev_grouped_mm_prepared_shared()
                            : gq_dev_grouped_mm_halves_shared(tokens)) +
                       gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_TILES_THREADS),
+  };
+}
+
+static inline gq_dev_bounds gq_dev_grouped_mm_prepare_bounds(void) {
+  return (gq_dev_bounds){
+      .threads = GQ_DEV_GROUPED_MM_PREPARE_THREADS,
+      .minCtas = GQ_DEV_GROUPED_MM_PREPARE_CTAS,
+      .sharedMemory =
+          GQ_DEV_GROUPED_MM_PREPARE_THREADS / 32 *
+              GQ_DEV_GROUPED_MM_PREPARE_SHARED +
+          gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_PREPARE_THREADS),
   };
 }
 
@@ -493,9 +524,28 @@ gq_dev_grouped_mm_plan(int64_t rows, int64_t n, int64_t groups, int64_t tokens,
 static inline gqLaunchPlan
 gq_dev_grouped_mm_tiles_plan(const gq_dev_grouped_mm_tiles_extents *x,
                              int64_t multiprocessors) {
-  return gq_dev_grouped_mm_plan(
-      x->rows, x->n, x->groups, x->tokens, x->moreThan, x->atMost,
-      GQ_DEV_GROUPED_MM_TILES_HEIGHT, 1, multiprocessors);
+  return gq_dev_grouped_mm_plan(x->rows, x->n, x->groups, x->tokens,
+                                x->moreThan, x->atMost,
+                                x->tokens == GQ_DEV_GROUPED_MM_PREPARED_TOKENS
+                                    ? GQ_DEV_GROUPED_MM_PREPARED_HEIGHT
+                                    : GQ_DEV_GROUPED_MM_TILES_HEIGHT,
+                                1, multiprocessors);
+}
+
+/// Bytes of tokens that were dequantized, with room for a tile that begins with
+/// the last row.
+static inline int64_t gq_dev_grouped_mm_prepared_size(int64_t rows, int64_t k) {
+  return (rows + GQ_DEV_GROUPED_MM_PREPARED_TOKENS) * ((k + 127) / 128 * 256);
+}
+
+static inline gqLaunchPlan
+gq_dev_grouped_mm_prepare_plan(const gq_dev_grouped_mm_prepare_extents *x,
+                               int64_t multiprocessors) {
+  gqLaunchPlan plan = gq_dev_grouped_mm_plan(
+      x->rows, 1, x->groups, GQ_DEV_GROUPED_MM_PREPARE_TOKENS, x->moreThan,
+      x->atMost, 1, 1, GQ_DEV_GROUPED_MM_PREPARE_CTAS * multiprocessors);
+  plan.workspace = gq_dev_grouped_mm_prepared_size(x->rows, x->k);
+  return plan;
 }
 
 static inline gqLaunchPlan

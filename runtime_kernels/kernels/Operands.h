@@ -53,6 +53,7 @@
   X(REDUCE_TILES, ReduceTiles, reduce_tiles, 128)                              \
   X(SWIZZLE_SCALES, SwizzleScales, swizzle_scales, 128)                        \
   X(GROUPED_MM_TILES, GroupedMmTiles, grouped_mm_tiles, 384)                   \
+  X(GROUPED_MM_PREPARE, GroupedMmPrepare, grouped_mm_prepare, 256)             \
   X(GROUPED_MM_DECODE, GroupedMmDecode, grouped_mm_decode, 640)                \
   X(GROUPED_MM_ANY, GroupedMmAny, grouped_mm_any, 256)                         \
   X(CLEAR_AMAX, ClearAmax, clear_amax, 128)                                    \

@@ -110,7 +110,7 @@ static void enumerationsListTheirKeywords(void **state) {
   assert_string_equal(gqEnumGetKeyword("recipe", 1), "te");
   assert_null(gqEnumGetKeyword("recipe", 2));
   assert_null(gqEnumGetKeyword("recipe", -1));
-  assert_string_equal(gqEnumGetKeyword("mm_kernel", 6), "tiles128");
+  assert_string_equal(gqEnumGetKeyword("mm_kernel", 7), "tiles256");
   assert_string_equal(gqEnumGetKeyword("four_over_six", 2), "mse");
   assert_string_equal(gqEnumGetKeyword("rounding", 1), "stochastic");
   assert_string_equal(gqEnumGetKeyword("transform", 1), "hadamard16");

@@ -523,7 +523,7 @@ def mm_text(n, k, out, index, kernel, m="?", groups="?"):
     }}"""
 
 
-MM_KERNELS = ("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128")
+MM_KERNELS = ("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128", "tiles256")
 
 
 def floats_of(x):
@@ -658,7 +658,7 @@ def test_grouped_mm_formats():
         code, error, expected = run(text.replace("KERNEL", ""), whole, "cpu")
         assert code == 0, error
         bytes = scale == "f32" or not a_format
-        tiles = ("tiles32", "tiles64", "tiles128")
+        tiles = ("tiles32", "tiles64", "tiles128", "tiles256")
         for kernel in ("any", "decode8", "decode16", "auto", *tiles):
             # What 8-bit tensor cores lose of products.
             lost = 2**-9 if bytes and kernel in ("auto", *tiles) else 0

@@ -660,7 +660,7 @@ class Product(Configuration):
 
 
 # Kernels that may be or become one of tiles.
-TILES = ["auto", "tiles32", "tiles64", "tiles128"]
+TILES = ["auto", "tiles32", "tiles64", "tiles128", "tiles256"]
 
 
 class GroupedMm(Product):

@@ -146,11 +146,11 @@ WORDS = {
     "grouped_mm": dict(
         format=gq.FORMATS, b_format=gq.FORMATS, b_major=("k", "n"),
         out_dtype=("bfloat16", "float16", "float32"), epilogue=tuple(producers.NAMES),
-        kernel=("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128"),
+        kernel=("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128", "tiles256"),
     ),
     "grouped_wgrad": dict(
         format=gq.FORMATS, b_format=gq.FORMATS, out_dtype=("bfloat16", "float16", "float32"),
-        kernel=("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128"),
+        kernel=("auto", "any", "decode8", "decode16", "tiles32", "tiles64", "tiles128", "tiles256"),
     ),
     "grouped_dequantize": dict(
         format=gq.FORMATS, recipe=("nvfuser", "te"), scale_layout=("linear", "tile128x4"),

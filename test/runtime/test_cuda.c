@@ -1195,6 +1195,7 @@ static void testPlansOfImpossibleExtents(void **state) {
       {GQ_KERNEL_GROUPED_MM_ANY, {1, 1, INT64_C(1) << 31, 16}},
       {GQ_KERNEL_GROUPED_MM_DECODE, {1, 1, 1, (INT64_C(1) << 32) + 16}},
       {GQ_KERNEL_GROUPED_MM_TILES, {1, INT64_MAX, 256, 128}},
+      {GQ_KERNEL_GROUPED_MM_PREPARE, {1, INT64_C(1) << 47, 1, 256}},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); ++i) {
     const int64_t *x = cases[i].extents;

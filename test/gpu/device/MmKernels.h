@@ -104,8 +104,29 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(tiles128_fixed, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4, 0)     \
   VARIANT(tiles64_fixed, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 0)       \
   VARIANT(tiles32_fixed, tiles, TILES, 32, 32, BF16, 512, 384, NVFP4, 0)       \
+  VARIANT(tiles256_bf16, tiles, TILES, 256, 32, BF16, 0, 0, NVFP4, 0)          \
+  VARIANT(tiles256_f32, tiles, TILES, 256, 64, F32, 0, 0, NVFP4, 0)            \
+  VARIANT(tiles256_rest, tiles, TILES, 256, 32, BF16, 512, 384, NVFP4, 1)      \
+  VARIANT(tiles256_fixed, tiles, TILES, 256, 32, BF16, 512, 384, NVFP4, 0)     \
+  VARIANT(tiles256_mxfp8, tiles, TILES, 256, 32, BF16, 0, 0, MXFP8, 0)         \
+  VARIANT(tiles256_fixed_mxfp8, tiles, TILES, 256, 32, F16, 512, 384, MXFP8,   \
+          0)                                                                   \
+  VARIANT(tiles256_mxfp4, tiles, TILES, 256, 32, F32, 0, 0, MXFP4, 0)          \
+  VARIANT(tiles256_mixed, tiles, TILES, 256, 32, BF16, 0, 0, MIXED, 0)         \
+  VARIANT(tiles256_4_by_8, tiles, TILES, 256, 32, BF16, 0, 0, MIXED_4_BY_8, 0) \
   VARIANT(decode8_fixed, decode, DECODE, 8, 32, BF16, 512, 384, NVFP4, 0)      \
   VARIANT(decode16_fixed, decode, DECODE, 16, 32, BF16, 512, 384, NVFP4, 0)
+
+/// What dequantizes tokens for tiles256 of the same formats and offsets. It reads
+/// no row and column scales, so that a kernel need not say there are none.
+#define MM_PREPARE_VARIANTS(VARIANT)                                           \
+  VARIANT(prepare_nvfp4, prepare, PREPARE, 256, 32, BF16, 0, 0, NVFP4, 1)      \
+  VARIANT(prepare_nvfp4_64, prepare, PREPARE, 256, 64, BF16, 0, 0, NVFP4, 1)   \
+  VARIANT(prepare_mxfp8, prepare, PREPARE, 256, 32, BF16, 0, 0, MXFP8, 1)      \
+  VARIANT(prepare_mxfp4, prepare, PREPARE, 256, 32, F32, 0, 0, MXFP4, 1)       \
+  VARIANT(prepare_mixed, prepare, PREPARE, 256, 32, BF16, 0, 0, MIXED, 1)      \
+  VARIANT(prepare_4_by_8, prepare, PREPARE, 256, 32, BF16, 0, 0, MIXED_4_BY_8, \
+          1)
 
 /// Those with an epilogue, mmEpilogue, which computes what the kernel without
 /// stores: VARIANT(as above, TYPE of a product, PAIRS).
@@ -132,6 +153,10 @@ typedef GroupedMmTilesOperands MmOperands;
           F16, INTERLEAVED)                                                    \
   VARIANT(tiles32_mxfp4_one, tiles, TILES, 32, 32, BF16, 0, 0, MXFP4, 0, BF16, \
           NONE)                                                                \
+  VARIANT(tiles256_bf16_one, tiles, TILES, 256, 32, F32, 0, 0, NVFP4, 0, BF16, \
+          NONE)                                                                \
+  VARIANT(tiles256_fixed_pairs, tiles, TILES, 256, 32, BF16, 512, 384, NVFP4,  \
+          0, BF16, INTERLEAVED)                                                \
   VARIANT(tiles128_fp8_pairs, tiles, TILES, 128, 32, BF16, 0, 0, FP8, 0, BF16, \
           INTERLEAVED)                                                         \
   VARIANT(tiles64_fp8_one, tiles, TILES, 64, 64, F32, 0, 0, FP8, 0, F16, NONE) \

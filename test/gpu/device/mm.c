@@ -78,18 +78,41 @@ typedef struct Variant {
    .hasEpilogue = true, .valueType = GQ_##FROM, .pairs = GQ_PAIRS_##PAIRS},
 static Variant variants[] = {MM_VARIANTS(VARIANT)
                                  MM_EPILOGUE_VARIANTS(EPILOGUE_VARIANT)};
+static Variant prepareVariants[] = {MM_PREPARE_VARIANTS(VARIANT)};
 #undef EPILOGUE_VARIANT
 #undef VARIANT
 #undef FIELDS
-enum { NUM_VARIANTS = sizeof(variants) / sizeof(*variants) };
+enum {
+  NUM_VARIANTS = sizeof(variants) / sizeof(*variants),
+  NUM_PREPARE_VARIANTS = sizeof(prepareVariants) / sizeof(*prepareVariants),
+};
 
 static Handle stream, poisonSharedKernel;
 static int multiprocessors, passed, failed;
 /// How much is tested.
 static enum { MM_ALL, MM_QUICK, MM_EMULATED } extent;
 
+/// Whether its tokens are dequantized before.
+static bool isPrepared(const Variant *v) {
+  return v->tokens == GQ_DEV_GROUPED_MM_PREPARED_TOKENS;
+}
+
+/// The kernel that does it.
+static const Variant *prepareOf(const Variant *v) {
+  for (int i = 0; i < NUM_PREPARE_VARIANTS; ++i) {
+    const Variant *w = &prepareVariants[i];
+    if (w->offsetBits == v->offsetBits &&
+        memcmp(&w->formats, &v->formats, sizeof(Formats)) == 0)
+      return w;
+  }
+  fprintf(stderr, "nothing prepares tokens for %s\n", v->name);
+  exit(1);
+}
+
 static gq_dev_bounds boundsOf(const Variant *v) {
-  return v->family == GQ_KERNEL_GROUPED_MM_TILES
+  return v->family == GQ_KERNEL_GROUPED_MM_PREPARE
+             ? gq_dev_grouped_mm_prepare_bounds()
+         : v->family == GQ_KERNEL_GROUPED_MM_TILES
              ? gq_dev_grouped_mm_tiles_bounds(v->formats.format, v->tokens)
          : v->family == GQ_KERNEL_GROUPED_MM_DECODE
              ? gq_dev_grouped_mm_decode_bounds(v->tokens)
@@ -98,6 +121,8 @@ static gq_dev_bounds boundsOf(const Variant *v) {
 
 static void launch(const Variant *v, const MmOperands *operands,
                    unsigned grid) {
+  if (isPrepared(v) && v->family != GQ_KERNEL_GROUPED_MM_PREPARE)
+    launch(prepareOf(v), operands, grid);
   gq_dev_bounds bounds = boundsOf(v);
   CU(FuncSetAttribute(v->function, FUNCTION_ATTRIBUTE_DYNAMIC_SHARED,
                       bounds.sharedMemory));
@@ -418,6 +443,12 @@ static uint8_t *arrangeWeights(void) {
   return b;
 }
 
+static int64_t workspaceBytes(void) {
+  const gq_dev_grouped_mm_prepare_extents extents = {
+      .rows = p.rows, .groups = p.groups, .k = p.k, .atMost = INT32_MAX};
+  return gq_dev_grouped_mm_prepare_plan(&extents, 1).workspace;
+}
+
 static MmOperands upload(const Variant *v) {
   uint8_t *b = arrangeWeights();
   MmOperands o = {
@@ -453,6 +484,8 @@ static MmOperands upload(const Variant *v) {
   CU(MemAlloc(&o.out, (size_t)(bytes + 2 * GUARD + 16)));
   o.out += GUARD + (p.shift ? (uint64_t)gqElementTypeSize(v->type) : 0);
   CU(MemAlloc(&o.status, 4));
+  if (isPrepared(v))
+    CU(MemAlloc(&o.workspace, (size_t)workspaceBytes()));
   return o;
 }
 
@@ -469,11 +502,15 @@ static void unload(const Variant *v, MmOperands *o) {
   CU(MemFree(o->out - GUARD -
              (p.shift ? (uint64_t)gqElementTypeSize(v->type) : 0)));
   CU(MemFree(o->status));
+  if (isPrepared(v))
+    CU(MemFree(o->workspace));
 }
 
 static void poison(const Variant *v, const MmOperands *o) {
   CU(MemsetD8(o->out - GUARD, POISON, (size_t)(outBytes(v) + 2 * GUARD)));
   CU(MemsetD8(o->status, 0, 4));
+  if (isPrepared(v)) // NaN
+    CU(MemsetD8(o->workspace, 0xff, (size_t)workspaceBytes()));
   poisonShared(poisonSharedKernel, multiprocessors, stream);
 }
 
@@ -964,6 +1001,9 @@ int runMmTests(Handle module, int device, int argc, char **argv) {
   CU(ModuleGetFunction(&poisonSharedKernel, module, "poison_shared"));
   for (int i = 0; i < NUM_VARIANTS; ++i)
     CU(ModuleGetFunction(&variants[i].function, module, variants[i].name));
+  for (int i = 0; i < NUM_PREPARE_VARIANTS; ++i)
+    CU(ModuleGetFunction(&prepareVariants[i].function, module,
+                         prepareVariants[i].name));
   const struct {
     Formats formats;
     bool rest;

@@ -27,7 +27,16 @@
           FORMATS, REST)                                                       \
   VARIANT(SHAPE##_##FORM##_decode8, decode, DECODE, 8, 32, BF16, N, K,         \
           FORMATS, REST)
+#define PREPARED(VARIANT, SHAPE, N, K, FORM, FORMATS)                          \
+  VARIANT(SHAPE##_##FORM##_tiles256, tiles, TILES, 256, 32, BF16, N, K,        \
+          FORMATS, 0)                                                          \
+  VARIANT(SHAPE##_##FORM##_prepare, prepare, PREPARE, 256, 32, BF16, N, K,     \
+          FORMATS, 0)
 #define OF_SHAPE(VARIANT, SHAPE, N, K)                                         \
+  PREPARED(VARIANT, SHAPE, N, K, nvfp4, NVFP4)                                 \
+  PREPARED(VARIANT, SHAPE, N, K, mxfp8, MXFP8)                                 \
+  PREPARED(VARIANT, SHAPE, N, K, mxfp4, MXFP4)                                 \
+  PREPARED(VARIANT, SHAPE, N, K, mixed, MIXED_BENCH)                           \
   OF_FORMAT(VARIANT, SHAPE, N, K, nvfp4, NVFP4, 0)                             \
   OF_FORMAT(VARIANT, SHAPE, N, K, mxfp8, MXFP8, 0)                             \
   OF_FORMAT(VARIANT, SHAPE, N, K, mxfp4, MXFP4, 0)                             \
@@ -40,5 +49,8 @@
   OF_SHAPE(VARIANT, llama, 8192, 5120)                                         \
   OF_SHAPE(VARIANT, deepseek, 2048, 7168)                                      \
   OF_SHAPE(VARIANT, qwen, 1536, 4096)
+
+#undef MM_PREPARE_VARIANTS
+#define MM_PREPARE_VARIANTS(VARIANT)
 
 #include "mm_kernels.c"

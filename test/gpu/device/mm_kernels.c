@@ -16,8 +16,11 @@
 #ifndef KERNEL // on the GPU
 #define KERNEL __attribute__((device_kernel)) void
 // For bounds.awk: comments, of which those in dead code are removed.
-#define BOUNDS(THREADS)                                                        \
-  __asm__ volatile("// minnctapersm 1");                                       \
+#define BOUNDS(THREADS, CTAS)                                                  \
+  if ((CTAS) == GQ_DEV_GROUPED_MM_PREPARE_CTAS)                                \
+    __asm__ volatile("// minnctapersm 2");                                     \
+  else                                                                         \
+    __asm__ volatile("// minnctapersm 1");                                     \
   if ((THREADS) == GQ_DEV_GROUPED_MM_TILES_THREADS)                            \
     __asm__ volatile("// maxntid 384");                                        \
   else if ((THREADS) == GQ_DEV_GROUPED_MM_DECODE_THREADS)                      \
@@ -25,19 +28,23 @@
   else                                                                         \
     __asm__ volatile("// maxntid 256");
 #else
-#define BOUNDS(THREADS)
+#define BOUNDS(THREADS, CTAS)
 #endif
 
 _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
                    GQ_DEV_GROUPED_MM_DECODE_THREADS == 640 &&
-                   GQ_DEV_GROUPED_MM_ANY_THREADS == 256,
+                   GQ_DEV_GROUPED_MM_ANY_THREADS == 256 &&
+                   GQ_DEV_GROUPED_MM_PREPARE_THREADS == 256 &&
+                   GQ_DEV_GROUPED_MM_PREPARE_CTAS == 2,
                "bounds");
 
 /// A kernel whose epilogue is EPILOGUE, a function or 0, from products of FROM.
 #define MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,   \
                   REST, EPILOGUE, FROM, PAIRS)                                 \
   KERNEL NAME(MmOperands o) {                                                  \
-    BOUNDS(GQ_DEV_GROUPED_MM_##FAMILY##_THREADS)                               \
+    BOUNDS(GQ_DEV_GROUPED_MM_##FAMILY##_THREADS,                               \
+           GQ_KERNEL_GROUPED_MM_##FAMILY == GQ_KERNEL_GROUPED_MM_PREPARE ? 2   \
+                                                                         : 1)  \
     const int32_t formats[] = {MM_##FORMATS};                                  \
     const int32_t format = formats[0], aType = formats[1];                     \
     const int32_t bFormat = formats[2], bType = formats[3];                    \
@@ -70,6 +77,7 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
   MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
             0, TYPE, NONE)
 MM_VARIANTS(VARIANT)
+MM_PREPARE_VARIANTS(VARIANT)
 #undef VARIANT
 
 #define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \

@@ -64,3 +64,52 @@ func.func @fp8(%a: memref<24x256xf8E4M3FN, strided<[512, 1]>>,
       bias(%bias : memref<3x130xbf16>) outs(%c : memref<24x130xf16>)
   return
 }
+
+// Tokens are dequantized to a workspace, 2 bytes an element of [192 + 256, 128].
+// CHECK-LABEL: func.func @prepared
+// CHECK: %[[PLAN:.*]]:2 = call @gqPlanLaunch(%c15_i64
+// CHECK: %[[WORKSPACE:.*]] = memref.alloc() : memref<114688xi8>
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_prepare blocks in (%[[PLAN]]#0
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %c192_i64{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c256_i64
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles256
+// CHECK: memref.dealloc %[[WORKSPACE]]
+// CHECK-NOT: gpu.launch_func
+func.func @prepared(%a: memref<192x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi64>, %so: memref<3xi64>, %c: memref<192x256xbf16>) {
+  gq.grouped_mm format(nvfp4) kernel(tiles256)
+      ins(%a, %b : memref<192x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi64>, memref<3xi64>)
+      outs(%c : memref<192x256xbf16>)
+  return
+}
+
+// Of rows that are not known, its size is the plan's.
+// CHECK-LABEL: func.func @prepared_unknown_rows
+// CHECK: %[[PLAN:.*]]:2 = call @gqPlanLaunch(%c15_i64
+// CHECK: %[[SIZE:.*]] = arith.index_cast %[[PLAN]]#1 : i64 to index
+// CHECK: memref.alloc(%[[SIZE]]) : memref<?xi8>
+func.func @prepared_unknown_rows(%a: memref<?x128xf8E4M3FN>,
+    %b: memref<3x256x128xf8E4M3FN>, %sa: memref<?x4xf8E8M0FNU>,
+    %sb: memref<3x256x4xf8E8M0FNU>, %o: memref<4xi64>, %so: memref<3xi64>,
+    %c: memref<?x256xbf16>) {
+  gq.grouped_mm format(mxfp8_e4m3) kernel(tiles256)
+      ins(%a, %b : memref<?x128xf8E4M3FN>, memref<3x256x128xf8E4M3FN>)
+      scales(%sa, %sb : memref<?x4xf8E8M0FNU>, memref<3x256x4xf8E8M0FNU>)
+      groups(%o, %so : memref<4xi64>, memref<3xi64>)
+      outs(%c : memref<?x256xbf16>)
+  return
+}
+
+// There is nothing to dequantize.
+// CHECK-LABEL: func.func @prepared_fp8
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles128
+// CHECK-NOT: gpu.launch_func
+func.func @prepared_fp8(%a: memref<24x256xf8E4M3FN>,
+    %b: memref<3x130x256xf8E4M3FN>, %o: memref<4xi32>, %c: memref<24x130xf16>) {
+  gq.grouped_mm kernel(tiles256)
+      ins(%a, %b : memref<24x256xf8E4M3FN>, memref<3x130x256xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outs(%c : memref<24x130xf16>)
+  return
+}

@@ -14,6 +14,7 @@
   void NAME(MmOperands o);                                                     \
   static void run_##NAME(const void *o) { NAME(*(const MmOperands *)o); }
 MM_VARIANTS(VARIANT)
+MM_PREPARE_VARIANTS(VARIANT)
 MM_EPILOGUE_VARIANTS(VARIANT)
 #undef VARIANT
 void poison_shared(PoisonSharedOperands o);
@@ -23,7 +24,8 @@ static void runPoison(const void *o) {
 
 #define VARIANT(NAME, ...) {#NAME, run_##NAME, sizeof(MmOperands)},
 const EmulatedKernel emulatedKernels[] = {
-    MM_VARIANTS(VARIANT) MM_EPILOGUE_VARIANTS(VARIANT) //
+    MM_VARIANTS(VARIANT) MM_PREPARE_VARIANTS(VARIANT)
+        MM_EPILOGUE_VARIANTS(VARIANT) //
     {"poison_shared", runPoison, sizeof(PoisonSharedOperands)},
     {NULL, NULL, 0},
 };

@@ -33,6 +33,13 @@ GQ_DEV void gq_dev_mbarrier_arrive_copied(uint32_t barrier) {
   emulatorBarrierArriveCopied(emulatorShared(barrier));
 }
 GQ_DEV void gq_dev_fence_async(void) {}
+GQ_DEV void gq_dev_copy_bulk(uint32_t to, const void *from, uint32_t size,
+                             uint32_t barrier) {
+  if ((to | (uintptr_t)from | size) % 16)
+    emulatorFail("a bulk copy that is not aligned");
+  __builtin_memcpy(emulatorShared(to), from, size);
+  emulatorBarrierArrive(emulatorShared(barrier));
+}
 
 GQ_DEV void gq_dev_wgmma_fence(void) { emulatorExchange('f', 0); }
 GQ_DEV void gq_dev_wgmma_commit(void) { emulatorCommitProducts(); }
@@ -111,6 +118,7 @@ gq_dev_wgmma(uint32_t columns, float *d, const uint32_t a[4], uint64_t b,
 GQ_WGMMA_16_TYPES(32)
 GQ_WGMMA_16_TYPES(64)
 GQ_WGMMA_16_TYPES(128)
+GQ_WGMMA_16_TYPES(256)
 #undef GQ_WGMMA_16_TYPES
 #undef GQ_WGMMA_16
 
