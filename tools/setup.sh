@@ -2,16 +2,21 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# setup.sh [--tests] [TARGET...]: installs what gq needs on Debian 12, and builds
-# it, or the targets. With --tests the tests are configured too, and stay so.
+# setup.sh [--tests] [--torch] [TARGET...]: installs what gq needs on Debian 12, and
+# builds it, or the targets. With --tests the tests are configured too, and stay so;
+# with --torch, torch is installed for those that need it (2 GB).
 # demo.sh, test.sh and bundle.sh call it; done once, it does nothing.
 # $GQ_BUILD_DIR names the build folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath -m "${GQ_BUILD_DIR:-build}")
-tests=OFF
+tests=OFF torch=OFF
 if [ "${1:-}" = --tests ]; then
   tests=ON
+  shift
+fi
+if [ "${1:-}" = --torch ]; then
+  torch=ON
   shift
 fi
 
@@ -35,17 +40,22 @@ if [ ${#missing[@]} -gt 0 ]; then
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
 
-# environment FOLDER REQUIREMENTS: an environment of Python with these packages;
-# Debian's own Python keeps to Debian's.
+# environment FOLDER REQUIREMENTS [OPTION...]: an environment of Python with these
+# packages, which pip installs with the options; Debian's own keeps to Debian's.
 environment() {
   cmp -s "$2" "$1/requirements.txt" && return
   echo "Installing Python packages: $2"
-  /usr/bin/python3 -m venv --clear "$1"
-  "$1/bin/pip" install -q --disable-pip-version-check -r "$2"
-  cp "$2" "$1/requirements.txt"
+  /usr/bin/python3 -m venv --clear "$1" &&
+    "$1/bin/pip" install -q --disable-pip-version-check "${@:3}" -r "$2" &&
+    cp "$2" "$1/requirements.txt"
 }
 environment "$build/venv" test/python/requirements.txt
 [ $tests = OFF ] || environment "$build/docs-venv" docs/requirements.txt
+[ $torch = OFF ] ||
+  environment "$build/torch-venv" test/gpu/requirements.txt --no-deps || {
+  echo "torch cannot be installed: its tests are skipped"
+  rm -rf "$build/torch-venv"
+}
 
 # ptxas, fatbinary and libdevice, if there is no CUDA toolkit: as wheels.
 options=(-DCMAKE_BUILD_TYPE=Release)

@@ -5,7 +5,7 @@
 # Installs, builds and runs every test. Arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-tools/setup.sh --tests
+tools/setup.sh --tests --torch
 tools/count-lines.sh
 # As many tests at a time as there are cores: threads that wait must not spin.
 export OMP_WAIT_POLICY=passive
