@@ -385,11 +385,12 @@ static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
 #undef GQ_SAME_OPERAND
           .rowAmax = buildAddress(launcher, desc->rowAmax),
   };
-  return launch(launcher, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
-                "grouped_block_quantize_whole_rows", &operands,
-                gq_dev_quantize_whole_rows_bounds(columns, onlyLoads),
-                gqGpuBuildPlan(&launcher->builder,
-                               GQ_KERNEL_QUANTIZE_WHOLE_ROWS, &operands));
+  return launch(
+      launcher, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
+      "grouped_block_quantize_whole_rows", &operands,
+      gq_dev_quantize_whole_rows_bounds(columns, heldType(desc), onlyLoads),
+      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
+                     &operands));
 }
 
 static bool launchBlockQuantize(const Launcher *launcher,

@@ -121,21 +121,24 @@ enum {
 };
 
 /// The shared memory of so many columns, as units of 16 elements for each lane
-/// of a warp. As floats: what is not aligned, or comes from a producer, is kept
-/// so, and only a launch knows which it is.
-GQ_INLINE int64_t gq_dev_whole_rows_memory(int64_t columns) {
-  return (columns + 511) / 512 * 512 * GQ_DEV_WHOLE_ROWS * 4;
+/// of a warp, of the type in which they are held.
+GQ_INLINE int64_t gq_dev_whole_rows_memory(int64_t columns,
+                                           gqElementType held) {
+  return (columns + 511) / 512 * 512 * GQ_DEV_WHOLE_ROWS *
+         gqElementTypeSize(held);
 }
 
+/// Whether rows of any type fit.
 GQ_INLINE bool gq_dev_whole_rows_fit(int64_t columns) {
-  return gq_dev_whole_rows_memory(columns) <= GQ_DEV_WHOLE_ROWS_MEMORY;
+  return gq_dev_whole_rows_memory(columns, GQ_F32) <= GQ_DEV_WHOLE_ROWS_MEMORY;
 }
 
 /// `onlyLoads`: elements of two bytes are read as they are. Other kernels need
 /// more registers.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
+                                                          gqElementType held,
                                                           bool onlyLoads) {
-  int64_t memory = gq_dev_whole_rows_memory(columns);
+  int64_t memory = gq_dev_whole_rows_memory(columns, held);
   return (gq_dev_bounds){.threads = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS,
                          .minCtas = onlyLoads && memory <= 74 << 10 ? 3
                                     : memory <= 112 << 10           ? 2

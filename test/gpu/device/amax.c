@@ -600,7 +600,7 @@ static void testWholeRows(const WholeVariant *v, int64_t columns, int groups,
   snprintf(name, sizeof(name), "whole_%s", v->name);
   Kernel kernel = kernelGet(module, name, device);
   gq_dev_bounds bounds = gq_dev_quantize_whole_rows_bounds(
-      columns, v->aligned && v->type != GQ_F32 && !numbers);
+      columns, v->type, v->aligned && v->type != GQ_F32 && !numbers);
   gq_dev_quantize_whole_rows_extents extents = {
       .rows = rows, .columns = columns, .groups = groups};
   CU(FuncSetAttribute(kernel.function, FUNCTION_ATTRIBUTE_DYNAMIC_SHARED,

@@ -58,7 +58,8 @@ static void benchKernel(Bench *b, const char *name, int parts, Shape s) {
   snprintf(kernel, sizeof(kernel), "clear_%s", name);
   if (parts)
     l.clear = kernelGet(module, kernel, device);
-  gq_dev_bounds bounds = gq_dev_quantize_whole_rows_bounds(s.columns, true);
+  gq_dev_bounds bounds =
+      gq_dev_quantize_whole_rows_bounds(s.columns, GQ_BF16, true);
   gq_dev_quantize_whole_rows_extents wholeExtents = {
       .rows = s.rows, .columns = s.columns, .groups = s.groups};
   gq_dev_grouped_amax_extents extents = {s.rows, s.columns, s.groups, parts,
