@@ -96,13 +96,15 @@ typedef enum gq_dev_e2m1_way {
 
 /// The way for the quotients of elements of `type`, which are constants, by a
 /// block's scale: those of bf16 by an e4m3 scale or a power of two are spaced.
+/// With an outer scale, rare blocks are clamped.
 GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_of(gqElementType type, bool hasOuter) {
 #if __CUDA_ARCH__ >= 1000
   (void)type, (void)hasOuter;
   return GQ_DEV_E2M1_NATIVE;
 #else
-  return type == GQ_BF16 && !hasOuter ? GQ_DEV_E2M1_SPACED
-                                      : GQ_DEV_E2M1_ROUNDED;
+  return type != GQ_BF16 ? GQ_DEV_E2M1_ROUNDED
+         : hasOuter      ? GQ_DEV_E2M1_MOVED
+                         : GQ_DEV_E2M1_SPACED;
 #endif
 }
 
