@@ -24,8 +24,8 @@
 
 #include "runtime_kernels/arch/Mma.h"
 #include "runtime_kernels/codecs/Halves.h"
+#include "runtime_kernels/kernels/FourRows.h"
 #include "runtime_kernels/kernels/Gather.h"
-#include "runtime_kernels/kernels/RowScales.h"
 #include "runtime_kernels/scalers/Block.h"
 #include "runtime_kernels/scalers/Dequantize.h"
 
@@ -251,21 +251,14 @@ typedef struct RowPlan {
   uint32_t hasOuter;
 } RowPlan;
 
-/// `count` is the number of units whose data may be wanted.
-GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
-                        uint32_t count) {
-  RowPlan plan = {.hasScales = row < q->rows,
+/// `count` is the number of units whose data may be wanted, `target` that of
+/// the lane's row if rows are in groups.
+GQ_DEV RowPlan planStores(const Quantization *q, uint32_t width, int64_t row,
+                          uint32_t count, Target target) {
+  RowPlan plan = {.hasScales = isGrouped(q) ? target.group >= 0 : row < q->rows,
                   .outer = gq_dev_no_outer(scalerOf(q)),
                   .given = 1.0f,
                   .hasOuter = 15};
-  Target target = {.group = -1};
-  if (isGrouped(q)) {
-    gq_dev_row_groups groups = *q->rowGroups;
-    if (groups.packed) // After the loads of the piece have been issued.
-      gq_dev_sum_groups(&groups);
-    target = findTarget(&groups, row);
-    plan.hasScales = target.group >= 0;
-  }
   if (hasTiledScales(q))
     plan.store = planTiledStore(q->scales, width, target,
                                 ((uint64_t)q->scales & 15) == 0);
@@ -287,6 +280,19 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
     plan.store.wanted &= gq_dev_ballot(wanted) >> (gq_dev_lane() & ~3u);
   }
   return plan;
+}
+
+/// The same, of any rows of lanes.
+GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
+                        uint32_t count) {
+  Target target = {.group = -1};
+  if (isGrouped(q)) {
+    gq_dev_row_groups groups = *q->rowGroups;
+    if (groups.packed) // After the loads of the piece have been issued.
+      gq_dev_sum_groups(&groups);
+    target = findTarget(&groups, row);
+  }
+  return planStores(q, width, row, count, target);
 }
 
 /// The outer scale of another lane's row.
@@ -649,25 +655,26 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
       rowGroupsOf(offsets, numOffsets, scaleOffsets, groups, rows, scaleRows,
                   offsetBits, scaleLayout == GQ_SCALE_LAYOUT_TILE128X4, packed);
   q->rowGroups = &rowGroups;
-  gq_dev_prepare_groups(&rowGroups);
   uint32_t thread = gq_dev_thread(), warp = thread / GQ_DEV_WARP;
-  const uint32_t warps = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS / GQ_DEV_WARP;
+  const uint32_t threads = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS;
+  const uint32_t warps = threads / GQ_DEV_WARP;
   uint32_t numUnits = (uint32_t)(q->columns / GQ_DEV_UNIT);
   uint32_t width = (uint32_t)gq_dev_up(numUnits, GQ_DEV_TILE_COLUMNS);
   uint32_t pieces = (width + GQ_DEV_WARP - 1) / GQ_DEV_WARP;
   uint32_t all = numRowTiles(q->rows) * ROW_STEP, index = gq_dev_cta();
   if (thread < 2 * UNROLL)
     wholeAmax[thread / UNROLL][thread % UNROLL] = 0;
-  gq_dev_barrier();
+  beginFourRows();
   for (uint32_t n = 0; index < all; index += gq_dev_num_ctas(), ++n) {
-    int64_t first =
-        (int64_t)(index / ROW_STEP) * GQ_DEV_TILE_ROWS + index % ROW_STEP;
+    int64_t first = firstOfFour(index);
     uint32_t laneInWord = gq_dev_lane() % GQ_DEV_TILE_COLUMNS;
     uint32_t GQ_SHARED *amaxes = wholeAmax[n % 2];
     keepRows(q, first, pieces, warp, warps, amaxes);
+    findFourRows(&rowGroups, threads, first, n);
     int64_t wordRow = first + ROW_STEP * laneInWord;
-    RowPlan plan = planRows(q, width, wordRow, countRows(q, first));
     gq_dev_barrier();
+    RowPlan plan = planStores(q, width, wordRow, countRows(q, first),
+                              targetOfRow(&rowGroups, threads, first, n));
     float amax = gq_dev_f32_from_bits(amaxes[laneInWord]);
     plan.outer = gq_dev_outer_from(scalerOf(q), amax);
     plan.given = amax;
