@@ -32,6 +32,8 @@ export LSAN_OPTIONS=suppressions=$PWD/test/sanitize.supp:print_suppressions=0
 export UBSAN_OPTIONS=print_stacktrace=1
 export TSAN_OPTIONS=suppressions=$PWD/test/sanitize-threads.supp:print_suppressions=0:allocator_may_return_null=1
 # As many tests at a time as there are cores: threads that wait must not spin.
-export OMP_WAIT_POLICY=passive GQ_TEST_STEP=${GQ_TEST_STEP:-8}
+# Those of NumPy's BLAS are not instrumented.
+export OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1
+export GQ_TEST_STEP=${GQ_TEST_STEP:-8}
 exec ctest --test-dir "$build" --output-on-failure --timeout 14400 \
   -j "$(nproc)" -E '^(demo|bundle|wheel)$' "$@"

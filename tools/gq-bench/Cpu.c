@@ -10,25 +10,27 @@
 #include "tools/common/Device.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <threads.h>
+
+/// What a thread does. Not one of C11, of which ThreadSanitizer knows nothing.
+typedef void *Work(void *context);
 
 /// Calls `work` with each of `count` contexts of `size` bytes, one in this
 /// thread.
-static gqStatus runTeam(thrd_start_t work, char *contexts, size_t size,
-                        int count) {
-  thrd_t *threads = calloc((size_t)count, sizeof(thrd_t));
+static gqStatus runTeam(Work *work, char *contexts, size_t size, int count) {
+  pthread_t *threads = calloc((size_t)count, sizeof(pthread_t));
   int started = 1;
   while (threads && started < count &&
-         thrd_create(&threads[started], work,
-                     contexts + (size_t)started * size) == thrd_success)
+         pthread_create(&threads[started], NULL, work,
+                        contexts + (size_t)started * size) == 0)
     ++started;
   if (threads)
     work(contexts);
   for (int i = 1; i < started; ++i)
-    thrd_join(threads[i], NULL);
+    pthread_join(threads[i], NULL);
   free(threads);
   return started == count ? GQ_OK
                           : gqFail(GQ_OUT_OF_MEMORY, "no memory for threads");
@@ -44,10 +46,10 @@ typedef struct Part {
   size_t size;
 } Part;
 
-static int copyPart(void *context) {
+static void *copyPart(void *context) {
   const Part *part = context;
   memcpy(part->to, part->from, part->size);
-  return 0;
+  return NULL;
 }
 
 gqStatus cpuCopy(int numThreads, void *to, const void *from, size_t size) {
@@ -86,7 +88,7 @@ typedef struct Arithmetic {
 
 /// A function NAME that does it, with vectors of LANES; HAS_FMA is a constant.
 #define GQ_ARITHMETIC(NAME, TARGET, LANES, HAS_FMA)                            \
-  TARGET static int NAME(void *context) {                                      \
+  TARGET static void *NAME(void *context) {                                    \
     typedef float Floats __attribute__((vector_size(4 * (LANES))));            \
     Arithmetic *a = context;                                                   \
     Floats sums[SUMS], factors, terms, total = {0};                            \
@@ -107,7 +109,7 @@ typedef struct Arithmetic {
       total += sums[i];                                                        \
     for (int l = 0; l < (LANES); ++l)                                          \
       a->sum += total[l];                                                      \
-    return 0;                                                                  \
+    return NULL;                                                               \
   }
 
 GQ_ARITHMETIC(work, , 4, 0)
@@ -118,7 +120,7 @@ GQ_ARITHMETIC(workAvx512, __attribute__((target("avx512f,avx512vl,fma"))), 16,
 #endif
 
 /// The best of them, and its lanes.
-static thrd_start_t choose(int *lanes) {
+static Work *choose(int *lanes) {
   *lanes = 4;
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) {
@@ -135,7 +137,7 @@ static thrd_start_t choose(int *lanes) {
 
 gqStatus cpuFlopRate(int numThreads, double *teraflopsPerSecond) {
   int lanes;
-  thrd_start_t chosen = choose(&lanes);
+  Work *chosen = choose(&lanes);
   double flops = 2.0 * STEPS * SUMS * lanes * numThreads, least = HUGE_VAL;
   Stopwatch clock;
   Arithmetic *contexts = calloc((size_t)numThreads, sizeof(Arithmetic));
