@@ -774,8 +774,9 @@ static bool launchDequantize(const Launcher *launcher,
   bool divides = !mlirValueIsNull(desc->globalScale);
   bool manyScales = columnwise && desc->format == GQ_FORMAT_NVFP4;
   gq_dev_bounds bounds = gq_dev_dequantize_tiles_bounds(
-      elementTypeOf(desc->data), manyScales, divides,
-      strcmp(launcher->chip, "sm_120a") == 0);
+      elementTypeOf(desc->data),
+      gq_dev_dequantizes_by_rows(desc->format, desc->scaleLayout, parts),
+      manyScales, divides, strcmp(launcher->chip, "sm_120a") == 0);
   gqDequantizeTilesOperands operands = {
       .data = buildAddress(launcher, desc->data),
       .dataStride = buildStride(launcher, desc->data),

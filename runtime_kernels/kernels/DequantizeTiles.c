@@ -14,37 +14,20 @@
 // below the other, and so a lane the same scales in all of them, or in 16.
 // Codes that are transposed are transposed back in shared memory.
 //
+// Rows whose scales are not in tiles have a shorter way: DequantizeRows.h.
+//
 //===----------------------------------------------------------------------===//
 
-#include "runtime_kernels/kernels/Kernels.h"
-
-#include "runtime_kernels/arch/Division.h"
-#include "runtime_kernels/codecs/Halves.h"
 #include "runtime_kernels/kernels/tiles/Jobs.h"
-#include "runtime_kernels/scalers/Dequantize.h"
+
+#include "runtime_kernels/kernels/DequantizeRows.h"
 
 enum {
-  /// The most elements of a lane in a row.
-  LANE_ELEMENTS = 8,
-  /// Rows of a lane at a time, and how far apart those are that share 16 bytes
-  /// of a tile of scales.
-  UNROLL = 4,
-  ROW_STEP = 32,
   /// Rows of a warp, of blocks along columns.
   WARP_ROWS = TILE / WARPS,
 };
 
 _Static_assert(GQ_DEV_DEQUANTIZE_TILES_THREADS == THREADS, "those of jobs");
-
-/// The operands, and what follows from them.
-typedef struct Dequantization {
-  GQ_DEV_FIELDS(GQ_DEQUANTIZE_TILES_OPERANDS)
-  gqFormatTraits traits;
-  gq_dev_dequantizer dequantizer;
-  bool columnwise, tiled, transposed;
-  /// Whether its address and stride are multiples of 16.
-  bool outAligned;
-} Dequantization;
 
 enum {
   /// Bytes of shared memory, each of two jobs: codes of 4 bits, of 8, scales.
@@ -64,22 +47,6 @@ static GQ_SHARED gq_dev_u32x4 scales16[2][SCALES / 16] GQ_UNINITIALIZED;
 //===----------------------------------------------------------------------===//
 // Who has what
 //===----------------------------------------------------------------------===//
-
-GQ_DEV uint32_t outSize(const Dequantization *q) {
-  return (uint32_t)gqElementTypeSize(q->outType);
-}
-
-/// Elements of a lane in a row: 16 bytes of the output.
-GQ_DEV uint32_t elementsOf(const Dequantization *q) { return 16 / outSize(q); }
-
-GQ_DEV uint32_t bitsOf(const Dequantization *q) {
-  return q->dataType == GQ_I8 ? 4 : 8;
-}
-
-/// Bytes of their codes: 2, 4 or 8.
-GQ_DEV uint32_t codeBytesOf(const Dequantization *q) {
-  return elementsOf(q) * bitsOf(q) / 8;
-}
 
 GQ_DEV uint32_t lanesPerRow(const Dequantization *q) {
   return TILE / elementsOf(q);
@@ -224,11 +191,6 @@ GQ_DEV void copyCodes(const Dequantization *q, const Job GQ_SHARED *job,
 // Codes
 //===----------------------------------------------------------------------===//
 
-/// The codes of a lane in a row; those of 4 bits fill at most a word.
-typedef struct LaneCodes {
-  uint32_t words[2];
-} LaneCodes;
-
 /// Where a row has its word number `word` once it is transposed back. Rows
 /// whose codes come from one word of each column differ in it, so that neither
 /// those who write nor those who read meet in a bank.
@@ -301,64 +263,6 @@ GQ_DEV LaneCodes codesOfRow(const Dequantization *q, const Source *s,
 // Scales
 //===----------------------------------------------------------------------===//
 
-/// What codes of a block are multiplied by. Where that is divided by the outer
-/// scale g, the quotients of d and of 1.5 d, from which those of all codes of
-/// e2m1 follow: they are powers of two of them.
-typedef struct Factor {
-  float one, oneAndHalf;
-  /// Of the scale, a byte or a float.
-  uint32_t bits;
-} Factor;
-
-/// Those of a lane's elements.
-typedef struct Factors {
-  /// One for all of them, or one for each.
-  Factor of[LANE_ELEMENTS];
-  bool shared;
-  /// Whether some quotients could be denormal or overflow.
-  bool rare;
-} Factors;
-
-/// From what the scale stands for; a code's own if it is divided.
-GQ_DEV float factorWithout(const Dequantization *q, uint32_t bits,
-                           float outer) {
-  return gq_dev_dequantize_factor(
-      q->dequantizer, gq_dev_f32_from_scale_bits(q->traits.scaleRule, bits),
-      outer);
-}
-
-GQ_DEV void setFactor(const Dequantization *q, uint32_t bits, float outer,
-                      Factors *factors, uint32_t i) {
-  Factor f = {.one = factorWithout(q, bits, outer), .bits = bits};
-  if (gq_dev_dequantize_divides(q->dequantizer)) {
-    double quotient = gq_dev_quotient64(f.one, outer);
-    f.one = (float)quotient;
-    f.oneAndHalf = (float)(quotient * 1.5);
-    float magnitude = __builtin_fabsf(f.one);
-    factors->rare |=
-        f.one != 0.0f && !(magnitude > 0x1p-120f && magnitude < 0x1p120f);
-  }
-  factors->of[i] = f;
-}
-
-/// What a code stands for, given its value without the scale.
-GQ_DEV float dequantized(const Dequantization *q, float value, Factor f) {
-  if (!gq_dev_dequantize_divides(q->dequantizer))
-    return value * f.one;
-  uint32_t bits = gq_dev_f32_bits(value);
-  return gq_dev_f32_from_bits(bits & 0xff800000) *
-         (bits & 0x00400000 ? f.oneAndHalf : f.one);
-}
-
-/// The same of any quotient, in float64: see Division.h.
-GQ_DEV float dequantizedRare(const Dequantization *q, float value,
-                             uint32_t bits, float outer) {
-  double quotient = gq_dev_quotient64(factorWithout(q, bits, outer), outer);
-  float x = (float)((double)value * quotient);
-  // The NaN of a float64 would differ from the chip's float32 NaN.
-  return x == x ? x : gq_dev_f32_from_bits(0x7fffffff);
-}
-
 /// The byte or bits of a scale of the job.
 GQ_DEV uint32_t loadScale(const Dequantization *q, const Source *s,
                           uint32_t row, uint32_t column) {
@@ -375,81 +279,21 @@ GQ_DEV uint32_t loadScale(const Dequantization *q, const Source *s,
 // Numbers
 //===----------------------------------------------------------------------===//
 
-GQ_DEV void storeElement(const Dequantization *q, uint8_t GQ_GLOBAL *p,
-                         const uint32_t words[4], uint32_t i) {
-  if (outSize(q) == 4)
-    ((uint32_t GQ_GLOBAL *)p)[i] = words[i % 4];
-  else
-    ((uint16_t GQ_GLOBAL *)p)[i] = (uint16_t)(words[i / 2] >> i % 2 * 16);
-}
-
-/// Element `i` of `words`.
-GQ_DEV uint32_t bitsOfElement(gqElementType type, const uint32_t *words,
-                              uint32_t i) {
-  return type == GQ_F32 ? words[i] : words[i / 2] >> i % 2 * 16 & 0xffff;
-}
-
-/// The 16 bytes that a lane stores of its elements of a row.
-GQ_DEV void wordsOfRow(const Dequantization *q, const float x[LANE_ELEMENTS],
-                       uint32_t words[4]) {
-  uint32_t values[LANE_ELEMENTS];
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < 4; ++i)
-    words[i] = 0;
-  uint32_t perWord = q->valueType == GQ_F32 ? 1 : 2;
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
-    if (i < elementsOf(q) / perWord)
-      (q->epilogue ? values : words)[i] =
-          gq_dev_round_pack(q->valueType, x + i * perWord);
-  if (!q->epilogue)
-    return;
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
-    if (i < elementsOf(q)) {
-      uint32_t y = q->epilogue(bitsOfElement(q->valueType, values, i), 0);
-      words[outSize(q) == 4 ? i % 4 : i / 2] |=
-          outSize(q) == 4 ? y : y << i % 2 * 16;
-    }
-}
-
 /// Stores a lane's elements of a row at `p`.
 GQ_DEV void storeRow(const Dequantization *q, const Source *s, uint32_t row,
                      uint8_t GQ_GLOBAL *p, const float x[LANE_ELEMENTS]) {
   uint32_t words[4];
   wordsOfRow(q, x, words);
-  if (!hasRow(s, row))
-    return;
-  if (s->outAligned &&
-      (q->format != GQ_FORMAT_NONE || s->count == elementsOf(q))) {
-    gq_dev_store16_streaming(
-        p, (gq_dev_u32x4){words[0], words[1], words[2], words[3]});
-    return;
-  }
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
-    if (i < elementsOf(q) && (q->format != GQ_FORMAT_NONE || i < s->count))
-      storeElement(q, p, words, i);
+  if (hasRow(s, row))
+    storeWords(q, p, words, s->count, s->outAligned);
 }
 
 /// Dequantizes and stores a lane's codes of a row.
 GQ_DEV void finishRow(const Dequantization *q, const Source *s, uint32_t row,
                       uint8_t GQ_GLOBAL *p, LaneCodes codes,
                       const Factors *factors) {
-  float values[LANE_ELEMENTS], x[LANE_ELEMENTS];
-  gq_dev_f32_from_codes(q->dataType, codes.words, elementsOf(q), values);
-  bool rare = gq_dev_dequantize_divides(q->dequantizer) && factors->rare;
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
-    if (i < elementsOf(q))
-      x[i] = dequantized(q, values[i], factors->of[factors->shared ? 0 : i]);
-  if (__builtin_expect(rare, 0)) {
-#pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < LANE_ELEMENTS; ++i)
-      if (i < elementsOf(q))
-        x[i] = dequantizedRare(
-            q, values[i], factors->of[factors->shared ? 0 : i].bits, s->outer);
-  }
+  float x[LANE_ELEMENTS];
+  numbersOf(q, codes, factors, s->outer, x);
   storeRow(q, s, row, p, x);
 }
 
@@ -717,6 +561,10 @@ gq_dev_dequantize_tiles(GQ_DEV_PARAMETERS(GQ_DEQUANTIZE_TILES_OPERANDS)) {
   q.transposed =
       q.columnwise && (format == GQ_FORMAT_NONE || q.traits.transposes);
   q.outAligned = (((uint64_t)out | (uint64_t)outStride) & 15) == 0;
+  if (gq_dev_dequantizes_by_rows(format, scaleLayout, parts)) {
+    dequantizeByRows(&q);
+    return;
+  }
   Op op = opOf(&q);
   Plan plan = makePlan(&op);
   if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)

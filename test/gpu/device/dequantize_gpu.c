@@ -28,12 +28,17 @@ static int64_t gridOf(const DequantizeVariant *v,
                       const DequantizeTilesOperands *o, int multiprocessors) {
   bool nvfp4 = v->format == GQ_FORMAT_NVFP4;
   gq_dev_bounds bounds = gq_dev_dequantize_tiles_bounds(
-      v->dataType, nvfp4 && v->parts & GQ_DEV_COLUMNWISE,
+      v->dataType, gq_dev_dequantizes_by_rows(v->format, v->layout, v->parts),
+      nvfp4 && v->parts & GQ_DEV_COLUMNWISE,
       nvfp4 && v->recipe == GQ_RECIPE_NVFUSER && v->outerKind != GQ_OUTER_NONE,
       false);
   gq_dev_dequantize_tiles_extents extents = {.rows = o->rows,
                                              .columns = o->columns,
                                              .groups = o->groups,
+                                             .parts = v->parts,
+                                             .format = v->format,
+                                             .scaleLayout = v->layout,
+                                             .outType = v->outType,
                                              .ctas = bounds.minCtas};
   return gq_dev_dequantize_tiles_plan(&extents, multiprocessors).grid;
 }

@@ -16,6 +16,6 @@
   if (bounds.threads == 128)                                                   \
     __asm__ volatile("// maxntid 128");                                        \
   BOUNDS_CTAS(4)                                                               \
-  BOUNDS_CTAS(5) BOUNDS_CTAS(6)
+  BOUNDS_CTAS(5) BOUNDS_CTAS(6) BOUNDS_CTAS(8)
 
 #include "DequantizeKernels.h"
