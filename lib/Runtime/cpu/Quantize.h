@@ -16,9 +16,9 @@
 #include "Codes.h"
 #include "Dequantize.h"
 #include "Elements.h"
+#include "Lines.h"
+#include "Method.h"
 #include "Squares.h"
-
-#include "runtime_kernels/scalers/Block.h"
 
 enum {
   /// Rows of a strip, at least a block's; those of a square block.
@@ -26,15 +26,6 @@ enum {
   /// The most blocks of a strip.
   STRIP_BLOCKS = GQ_CPU_TILE * GQ_CPU_TILE_BLOCKS,
 };
-
-/// What a direction of a tile depends on; format and recipe are constants in
-/// the callers.
-typedef struct Method {
-  gqFormat format;
-  gqRecipe recipe;
-  gqFormatTraits traits;
-  const gqCpuTileDirection *direction;
-} Method;
 
 /// Only nvfp4 is rounded so.
 GQ_DEV bool isStochastic(const Method *m) {
@@ -464,9 +455,18 @@ static void storeSums(const float *sums, int64_t column, int64_t count,
                                  : gq_dev_f16_from_f32(sums[c]);
 }
 
-static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
+/// Whether something is wanted of a matrix besides lines.
+static bool needsTiles(const gqCpuQuantization *q) {
+  return !hasLines(q) || q->columnwise.data ||
+         !gqBufferIsAbsent(&q->columnwise.numbers) ||
+         !gqBufferIsAbsent(&q->dbias);
+}
+
+/// Quantizes a job tile by tile; the result is its largest magnitude, if that
+/// is wanted.
+static float quantizeTiles(const gqCpuQuantization *q, const gqCpuJob *job) {
   int64_t endRow = job->row + job->rows;
-  bool hasDbias = !gqBufferIsAbsent(&q->dbias);
+  bool asLines = hasLines(q), hasDbias = !gqBufferIsAbsent(&q->dbias);
   float amax = 0.0f;
   for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
     int64_t column = job->column + i;
@@ -476,18 +476,33 @@ static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
       gqCpuTile tile;
       tile.rows = gqCpuLeast(endRow - row, GQ_CPU_TILE);
       tile.columns = columns;
+      // Those of the tiles of a unit at once.
+      if (asLines && i % UNIT == 0)
+        amax = gq_dev_max(
+            quantizeLines((Lines){q, row, tile.rows, column,
+                                  gqCpuLeast(job->columns - i, UNIT)}),
+            amax);
       loadTile(&q->input, &q->rowIndices, row, column,
                tileColumns(job, i + GQ_CPU_TILE), &tile);
-      if (q->amax)
+      if (q->amax && !asLines)
         amax = gq_dev_max(tileAmax(&tile), amax);
       if (hasDbias)
         addSums(&tile, sums);
-      quantizeDirection(q->method, &q->rowwise, &tile, row, column);
+      if (!asLines)
+        quantizeDirection(q->method, &q->rowwise, &tile, row, column);
       quantizeDirection(q->method, &q->columnwise, &tile, row, column);
     }
     if (hasDbias)
       storeSums(sums, column, columns, &q->dbias);
   }
+  return amax;
+}
+
+static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
+  float amax = needsTiles(q)
+                   ? quantizeTiles(q, job)
+                   : quantizeLines((Lines){q, job->row, job->rows, job->column,
+                                           job->columns});
   if (q->amax)
     gqCpuRaise(q->amax, amax);
 }
