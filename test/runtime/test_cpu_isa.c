@@ -140,14 +140,14 @@ static int64_t scaleStride(gqFormat format, bool columnwise, bool tiled,
   return tiled ? up(stride, 4) : stride;
 }
 
-static void compareQuantization(gqFormat format, gqRecipe recipe, bool tiled,
-                                gqElementType type, int64_t rows,
-                                int64_t columns, gqDirectionTraits traits) {
+static void compareWithOuter(gqFormat format, gqRecipe recipe, bool tiled,
+                             gqElementType type, int64_t rows, int64_t columns,
+                             gqDirectionTraits traits, float outer) {
   gqFormatTraits f = gqFormatGetTraits(format);
   float amax = 3.7f;
   gqCpuTileDirection how = {
       .traits = traits,
-      .outer = recipe == GQ_RECIPE_TE ? 726.5f : 1.25f,
+      .outer = outer,
       .outerAmax = &amax,
       .rng = {0x243f6a8885a308d3, 0x100000007},
       .pitch = columns,
@@ -180,6 +180,13 @@ static void compareQuantization(gqFormat format, gqRecipe recipe, bool tiled,
   compare(what, &q, quantize, &q, rows, columns);
 }
 
+static void compareQuantization(gqFormat format, gqRecipe recipe, bool tiled,
+                                gqElementType type, int64_t rows,
+                                int64_t columns, gqDirectionTraits traits) {
+  compareWithOuter(format, recipe, tiled, type, rows, columns, traits,
+                   recipe == GQ_RECIPE_TE ? 726.5f : 1.25f);
+}
+
 static void testQuantize(void **state) {
   (void)state;
   static const int64_t heights[] = {LENGTH, 128, 33, 1};
@@ -198,6 +205,39 @@ static void testQuantize(void **state) {
                             heights[h], WIDTH, usual);
         compareQuantization(formats[f], GQ_RECIPE_NVFUSER, false, elements[e],
                             heights[h], 128, usual);
+      }
+  }
+}
+
+/// Outer and given scales of any value.
+static void testOuters(void **state) {
+  (void)state;
+  static const uint32_t outers[] = {
+      0x00000000, 0x80000000, // zeros
+      0xbfa00000,             // -1.25
+      0x00000001, 0x0a000000, // 2^-149, 2^-107
+      0x7e800000, 0x7f7fffff, // 2^126, the largest number
+      0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000,
+  };
+  static const struct {
+    gqFormat format;
+    gqRecipe recipe;
+  } methods[] = {{GQ_FORMAT_NVFP4, GQ_RECIPE_NVFUSER},
+                 {GQ_FORMAT_NVFP4, GQ_RECIPE_TE},
+                 {GQ_FORMAT_FP8_E4M3, GQ_RECIPE_NVFUSER},
+                 {GQ_FORMAT_FP8_E5M2, GQ_RECIPE_NVFUSER}};
+  gqDirectionTraits usual = {0};
+  for (int finite = 0; finite < 2; ++finite) {
+    fillInput(GQ_BF16);
+    for (int i = 0; finite && i < SIZE; ++i)
+      ((uint16_t *)input)[i] &= 0xbfff;
+    for (size_t i = 0; i < COUNT(outers); ++i)
+      for (size_t j = 0; j < COUNT(methods); ++j) {
+        float outer;
+        memcpy(&outer, &outers[i], sizeof(outer));
+        bool tiled = gqFormatHasBlockScales(methods[j].format);
+        compareWithOuter(methods[j].format, methods[j].recipe, tiled, GQ_BF16,
+                         5, 272, usual, outer);
       }
   }
 }
@@ -422,9 +462,10 @@ static void testProducts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(testQuantize), cmocka_unit_test(testDirections),
-      cmocka_unit_test(testSquares),  cmocka_unit_test(testDequantize),
-      cmocka_unit_test(testMeasure),  cmocka_unit_test(testProducts),
+      cmocka_unit_test(testQuantize),   cmocka_unit_test(testOuters),
+      cmocka_unit_test(testDirections), cmocka_unit_test(testSquares),
+      cmocka_unit_test(testDequantize), cmocka_unit_test(testMeasure),
+      cmocka_unit_test(testProducts),
   };
   return cmocka_run_group_tests(tests, findIsas, NULL);
 }

@@ -70,10 +70,19 @@ GQ_DEV void partAmaxes(const uint16_t *x, uint16_t amax[PARTS]) {
 #endif
 }
 
-/// The largest magnitude of each block for each of its parts; the result is
-/// whether all are finite.
-GQ_DEV bool blockAmaxes(const Method *m, const uint16_t *x, float amax[PARTS]) {
-  const int64_t width = m->traits.blockColumns / PART;
+/// The largest magnitude of each part, ignoring NaN.
+static __attribute__((cold, noinline)) void
+partAmaxesOfAnything(const uint16_t *x, float amax[PARTS]) {
+  for (int i = 0; i < PARTS; ++i) {
+    float numbers[PART];
+    loadRow(x + i * PART, GQ_BF16, PART, numbers);
+    amax[i] = gq_dev_f32_amax(numbers, PART);
+  }
+}
+
+/// The largest magnitude of each block, `width` parts, for each of them; the
+/// result is whether all are finite.
+GQ_DEV bool blockAmaxes(int64_t width, const uint16_t *x, float amax[PARTS]) {
   uint16_t bits[PARTS], special = 0;
   partAmaxes(x, bits);
   for (int i = 0; i < PARTS; ++i) {
@@ -81,11 +90,7 @@ GQ_DEV bool blockAmaxes(const Method *m, const uint16_t *x, float amax[PARTS]) {
     amax[i] = gq_dev_f32_from_bf16(bits[i]);
   }
   if (__builtin_expect(special, 0))
-    for (int i = 0; i < PARTS; ++i) {
-      float numbers[PART];
-      loadRow(x + i * PART, GQ_BF16, PART, numbers);
-      amax[i] = gq_dev_f32_amax(numbers, PART);
-    }
+    partAmaxesOfAnything(x, amax);
   for (int64_t step = 1; step < width; step *= 2) {
     float other[PARTS];
     for (int64_t i = 0; i < PARTS; ++i)
@@ -100,15 +105,22 @@ GQ_DEV bool blockAmaxes(const Method *m, const uint16_t *x, float amax[PARTS]) {
 // Codes
 //===----------------------------------------------------------------------===//
 
-/// The codes of y >= 0, which may be infinite, in the lowest byte of each lane.
-///
-/// Let p be the power of two at or below y or, if that is more, the smallest
-/// one that has a normal code. The step of the grid there is the unit of the
-/// last place beside a float32 larger by as many powers as the mantissas differ
-/// in. Adding that rounds, ties to even, and the low bits of the sum are how
-/// many steps y is: for a code, 2^mantissa more with each power. The constant
-/// is such that the smallest normal code comes out right.
-GQ_DEV Vector roundToCodes(gqCode code, Floats y) {
+GQ_DEV Int32s all32(int32_t x) { return (Int32s){} + x; }
+
+/// Numbers y >= 0 rounded to codes: the code is in the lowest byte of each
+/// lane, and what it stands for is `value`.
+typedef struct Rounded {
+  Int32s codes;
+  Floats values;
+} Rounded;
+
+/// Infinity is saturated. Let p be the power of two at or below y or, if that
+/// is more, the smallest one that has a normal code. The step of the grid there
+/// is the unit of the last place beside a float32 larger by as many powers as
+/// the mantissas differ in. Adding that rounds, ties to even, and the low bits
+/// of the sum are how many steps y is: for a code, 2^mantissa more with each
+/// power. The constant is such that the smallest normal code comes out right.
+GQ_DEV Rounded roundToCodes(gqCode code, Floats y) {
   const int32_t mantissa = code == GQ_CODE_E2M1   ? 1
                            : code == GQ_CODE_E4M3 ? 3
                                                   : 2;
@@ -118,16 +130,38 @@ GQ_DEV Vector roundToCodes(gqCode code, Floats y) {
                                            : GQ_E5M2_MAX;
   const int32_t shift = 23 - mantissa;
   const int32_t first = -((128 - bias) << mantissa) & 0xff;
-  Int32s c = __builtin_elementwise_min(
-      (Int32s)y, (Int32s){} + (int32_t)gq_dev_f32_bits(max));
-  Int32s p = __builtin_elementwise_max(c, (Int32s){} + ((128 - bias) << 23)) &
-             GQ_F32_INF;
-  Int32s magic = p + (shift << 23 | 1 << 22 | first);
-  Int32s sum = (Int32s)((Floats)magic + (Floats)c);
-  return (Vector)(sum + (p >> shift));
+  Int32s c = __builtin_elementwise_min((Int32s)y,
+                                       all32((int32_t)gq_dev_f32_bits(max)));
+  Int32s p =
+      __builtin_elementwise_max(c, all32((128 - bias) << 23)) & GQ_F32_INF;
+  Floats magic = (Floats)(p + (shift << 23 | 1 << 22 | first));
+  Floats sum = magic + (Floats)c;
+  return (Rounded){(Int32s)sum + (p >> shift), sum - magic};
 }
 
-/// The factors of lanes of vector `i` of elements.
+/// The codes of e2m1 in another way, 252 more than they are or, for 0, 250, in
+/// the upper bits of each lane from E2M1_AT on.
+///
+/// Let b be y, but more than 1. The unit of the last place of 2^22 b is the
+/// step of the grid at y. So the difference to y is rounded to the grid, ties
+/// to even, and what it falls short of 2^22 b is y rounded; also beside a power
+/// of two below which the unit is finer, since then y rounds to that power.
+/// Subtracting a little less, 1 - 2^-24 times it, moves the result up by a
+/// quarter of b, less than a step: then exponents and first mantissa bits are
+/// consecutive. (gq_dev_e2m1_move is the same.)
+GQ_DEV Int32s moveToE2m1(Floats y) {
+  Int32s c = __builtin_elementwise_min(
+      (Int32s)y, all32((int32_t)gq_dev_f32_bits(GQ_E2M1_MAX)));
+  Int32s b = __builtin_elementwise_max(
+      c, all32((int32_t)gq_dev_f32_bits(0x1.000004p0f)));
+  Floats large = (Floats)(b + (22 << 23));
+  Floats difference = large - (Floats)c;
+  return (Int32s)__builtin_elementwise_fma(
+      difference, (Floats){} - (1.0f - 0x1p-24f), large);
+}
+enum { E2M1_AT = 22, E2M1_FIRST = 252 };
+
+/// The factors of the lanes of vector `i` of elements.
 GQ_DEV Floats factorsOf(const float factors[PARTS], int i) {
 #ifdef __AVX512F__
   return (Floats)_mm512_mask_broadcastss_ps(
@@ -138,23 +172,24 @@ GQ_DEV Floats factorsOf(const float factors[PARTS], int i) {
 #endif
 }
 
-/// The codes of vector `i` of a unit, one in each 16 bits, without a sign and
-/// with any bits above.
-GQ_DEV Vector encodeMagnitudes(gqCode code, Vector elements, Floats factor) {
-  Uint32s magnitudes = (Uint32s)elements & 0x7fff7fff;
-  Vector even = roundToCodes(code, (Floats)(magnitudes << 16) * factor);
-  Vector odd = roundToCodes(code, (Floats)(magnitudes & 0xffff0000) * factor);
-  return selectBits(0xffff, even, (Vector)((Uint32s)odd << 16));
-}
-
-/// With signs, and zeros above.
+/// The codes of vector `i` of a unit, one in each 16 bits.
 GQ_DEV Vector encodeVector(gqCode code, const uint16_t *x,
                            const float factors[PARTS], int i) {
   Vector elements = loadVector(x + i * VECTOR / 2);
-  Vector codes = encodeMagnitudes(code, elements, factorsOf(factors, i));
-  return code == GQ_CODE_E2M1
-             ? selectBits(0x00070007, codes, (Vector)((Uint16s)elements >> 12))
-             : selectBits(0x007f007f, codes, (Vector)((Uint16s)elements >> 8));
+  Floats factor = factorsOf(factors, i);
+  Floats even = (Floats)((Uint32s)elements << 16 & 0x7fff0000) * factor;
+  Floats odd = (Floats)((Uint32s)elements & 0x7fff0000) * factor;
+  if (code != GQ_CODE_E2M1)
+    return selectBits(
+        0x007f007f,
+        takeTurns16((Vector)roundToCodes(code, even).codes,
+                    (Vector)(roundToCodes(code, odd).codes << 16)),
+        (Vector)((Uint16s)elements >> 8));
+  Uint16s codes = (Uint16s)takeTurns16(
+      (Vector)((Uint32s)moveToE2m1(even) >> E2M1_AT),
+      (Vector)((Uint32s)moveToE2m1(odd) >> (E2M1_AT - 16)));
+  codes = __builtin_elementwise_sub_sat(codes, (Uint16s){} + E2M1_FIRST);
+  return (Vector)(codes | ((Uint16s)elements >> 12 & 8));
 }
 
 /// The codes of a unit of numbers.
@@ -177,15 +212,16 @@ GQ_DEV void encodeUnit(gqCode code, const uint16_t *x,
       Uint32s both = a | b << 8;
       pairs[j] = both | both >> 12;
     }
-    storeVector(gatherBytes(selectBits(0xffff, (Vector)pairs[0],
-                                       (Vector)(pairs[1] << 16))),
-                to + i * VECTOR / 4);
+    storeVector(
+        gatherBytes(takeTurns16((Vector)pairs[0], (Vector)(pairs[1] << 16))),
+        to + i * VECTOR / 4);
   }
 }
 
 /// The same by the formula, for anything.
-static void encodeAnything(gqFormat format, const uint16_t *x,
-                           const float factors[PARTS], uint8_t *to) {
+static __attribute__((cold, noinline)) void
+encodeAnything(gqFormat format, const uint16_t *x, const float factors[PARTS],
+               uint8_t *to) {
   uint8_t codes[UNIT];
   for (int i = 0; i < UNIT; ++i)
     codes[i] = gq_dev_code_from_f32(format, gq_dev_f32_from_bf16(x[i]) *
@@ -200,53 +236,76 @@ static void encodeAnything(gqFormat format, const uint16_t *x,
 // Units
 //===----------------------------------------------------------------------===//
 
-/// Stores the scales of `count` blocks, of which one has `width` entries of
-/// `bits`, from (row, column) on.
-GQ_DEV void storeLineScales(gqScaleLayout layout, gqFormatTraits traits,
-                            const gqCpuDirection *direction, int64_t row,
-                            int64_t column, int64_t count,
-                            const uint32_t bits[PARTS]) {
-  const int64_t width = traits.blockColumns / PART;
-  if (traits.scaleType == GQ_F32) {
-    float *to =
-        (float *)direction->scales + row * direction->scaleStride + column;
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = gq_dev_f32_from_bits(bits[i * width]);
-    return;
-  }
-  uint8_t bytes[PARTS] = {0};
-  for (int64_t i = 0; i < PARTS / width; ++i)
-    bytes[i] = i < count ? (uint8_t)bits[i * width] : 0;
-  if (layout == GQ_SCALE_LAYOUT_LINEAR) {
-    memcpy(direction->scales + row * direction->scaleStride + column, bytes,
-           (size_t)count);
-    return;
-  }
-  for (int64_t i = 0; i < count; i += GQ_DEV_TILE_COLUMNS)
-    memcpy(direction->scales +
-               gq_dev_tile128x4_offset(row, column + i, direction->scaleStride),
-           bytes + i, GQ_DEV_TILE_COLUMNS);
-}
-
-/// Quantizes a unit; `amax` is raised to its largest magnitude.
-GQ_DEV void quantizeUnit(const Method *m, const uint16_t *x, float outer,
-                         uint8_t *codes, uint32_t bits[PARTS], float *amax) {
-  float amaxes[PARTS], factors[PARTS];
-  bool finite = blockAmaxes(m, x, amaxes);
-  uint32_t special = !finite;
+/// The scales of a unit's blocks for each of their parts, as they are stored,
+/// and the factors; the result is whether all factors are numbers and none has
+/// a sign.
+GQ_DEV bool scaleParts(const Method *m, const float amax[PARTS], float outer,
+                       uint32_t bits[PARTS], float factors[PARTS]) {
+  uint32_t special = 0;
   for (int i = 0; i < PARTS; ++i) {
     gq_dev_block_scale scale =
-        gq_dev_block_scale_from_amax(m->format, m->recipe, amaxes[i], outer);
+        gq_dev_block_scale_from_amax(m->format, m->recipe, amax[i], outer);
     bits[i] = scale.bits;
     factors[i] = scale.factor;
-    // Negative ones too.
     special |= gq_dev_f32_bits(scale.factor) >= GQ_F32_INF;
   }
-  *amax = gq_dev_max(gq_dev_f32_amax(amaxes, PARTS), *amax);
-  if (__builtin_expect(special, 0))
-    encodeAnything(m->format, x, factors, codes);
+  return !special;
+}
+
+/// The same of nvfp4, by the same formulas, if no scale has a sign; else
+/// nothing is of meaning but the result.
+GQ_DEV bool scaleNvfp4Parts(gqRecipe recipe, const float amax[PARTS],
+                            float outer, uint32_t bits[PARTS],
+                            float factors[PARTS]) {
+  Int32s special = {};
+  for (int i = 0; i < PARTS; i += LANES32) {
+    Floats a = (Floats)loadVector(amax + i);
+    Floats scale = recipe == GQ_RECIPE_TE ? a * (outer * (1.0f / GQ_E2M1_MAX))
+                                          : a / GQ_E2M1_MAX * outer;
+    // A NaN is saturated, as anything large.
+    Rounded rounded = roundToCodes(GQ_CODE_E4M3, scale);
+    Floats factor = 1.0f / (rounded.values * (1.0f / outer));
+    // The lesser of it and the largest number, or that of NaN.
+    Int32s finite = __builtin_elementwise_min(
+        (Int32s)factor, all32((int32_t)gq_dev_f32_bits(GQ_DEV_F32_MAX)));
+    storeVector((Vector)(rounded.codes & 0xff), bits + i);
+    storeVector((Vector)finite, factors + i);
+    special |= (Int32s)scale | (Int32s)factor;
+  }
+  return !hasSign32((Vector)special);
+}
+
+/// The scales of a unit, as scaleParts gives them, and whether its elements and
+/// factors are numbers, and factors without a sign.
+typedef struct Scaled {
+  uint32_t bits[PARTS];
+  float factors[PARTS];
+  bool regular;
+} Scaled;
+
+/// `amax`, unless it is null, is raised to the largest magnitude.
+GQ_DEV void scaleUnit(const Method *m, const uint16_t *x, float outer,
+                      Scaled *unit, float *amax) {
+  const bool isNvfp4 = m->traits.scaleRule == GQ_SCALE_RULE_NVFP4;
+  float amaxes[PARTS];
+  unit->regular = blockAmaxes(m->traits.blockColumns / PART, x, amaxes);
+  if (amax)
+    *amax = gq_dev_max(gq_dev_f32_amax(amaxes, PARTS), *amax);
+  bool regular =
+      isNvfp4
+          ? scaleNvfp4Parts(m->recipe, amaxes, outer, unit->bits, unit->factors)
+          : scaleParts(m, amaxes, outer, unit->bits, unit->factors);
+  unit->regular &= regular;
+  if (isNvfp4 && !regular)
+    scaleParts(m, amaxes, outer, unit->bits, unit->factors);
+}
+
+GQ_DEV void encodeScaled(const Method *m, const uint16_t *x, const Scaled *unit,
+                         uint8_t *codes) {
+  if (__builtin_expect(unit->regular, 1))
+    encodeUnit(m->traits.code, x, unit->factors, codes);
   else
-    encodeUnit(m->traits.code, x, factors, codes);
+    encodeAnything(m->format, x, unit->factors, codes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,53 +332,106 @@ GQ_DEV const uint16_t *lineOf(const gqCpuQuantization *q, int64_t row) {
   return gqCpuRow(&q->input, row);
 }
 
+/// Where the scales of a row's blocks from number `block` on are, a multiple of
+/// 4 in tile128x4.
+GQ_DEV uint8_t *lineScales(const gqCpuQuantization *q, int64_t row,
+                           int64_t block) {
+  const gqCpuDirection *d = &q->rowwise;
+  int64_t at = q->method.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4
+                   ? gq_dev_tile128x4_offset(row, block, d->scaleStride)
+                   : row * d->scaleStride + block;
+  return d->scales +
+         at * gqElementTypeSize(gqFormatGetTraits(q->method.format).scaleType);
+}
+
+/// Stores the scales of the first `count` blocks of a unit, number `block` of
+/// those whose scales begin at `to`.
+GQ_DEV void storeUnitScales(const Method *m, bool tiled,
+                            const uint32_t bits[PARTS], int64_t count,
+                            int64_t block, uint8_t *to) {
+  const int64_t width = m->traits.blockColumns / PART;
+  if (m->traits.scaleType == GQ_F32) {
+    for (int64_t i = 0; i < count; ++i)
+      memcpy(to + (block + i) * 4, &bits[i * width], 4);
+    return;
+  }
+  uint8_t bytes[PARTS];
+  for (int64_t i = 0; i < PARTS / width; ++i)
+    bytes[i] = (uint8_t)bits[i * width];
+  if (!tiled) {
+    memcpy(to + block, bytes, (size_t)count);
+    return;
+  }
+  memset(bytes + count, 0, (size_t)(PARTS - count));
+  for (int64_t i = 0; i < count; i += GQ_DEV_TILE_COLUMNS)
+    memcpy(to + gq_dev_tile128x4_offset(0, block + i, 0), bytes + i,
+           GQ_DEV_TILE_COLUMNS);
+}
+
+/// Quantizes `columns` elements, of whole blocks, from `x`. While a unit is
+/// encoded, the scales of the next one are computed.
+GQ_DEV void quantizeLine(const Method *m, bool tiled, const uint16_t *x,
+                         const uint16_t *next, int64_t columns, float outer,
+                         uint8_t *codes, uint8_t *scales, float *amax) {
+  const int64_t bits = m->traits.dataBits, block = m->traits.blockColumns;
+  int64_t units = columns / UNIT, rest = columns % UNIT;
+  Scaled scaled[2];
+  if (units > 0)
+    scaleUnit(m, x, outer, &scaled[0], amax);
+  for (int64_t i = 0; i < units; ++i) {
+    for (int64_t j = 0; j < UNIT; j += CACHE_LINE / 2)
+      __builtin_prefetch(next + i * UNIT + j, 0, 2);
+    if (i + 1 < units)
+      scaleUnit(m, x + (i + 1) * UNIT, outer, &scaled[(i + 1) % 2], amax);
+    encodeScaled(m, x + i * UNIT, &scaled[i % 2], codes + i * UNIT * bits / 8);
+    if (scales)
+      storeUnitScales(m, tiled, scaled[i % 2].bits, UNIT / block,
+                      i * UNIT / block, scales);
+  }
+  if (rest == 0)
+    return;
+  uint16_t last[UNIT] = {0};
+  uint8_t lastCodes[UNIT];
+  memcpy(last, x + units * UNIT, (size_t)rest * sizeof(*x));
+  scaleUnit(m, last, outer, &scaled[0], amax);
+  encodeScaled(m, last, &scaled[0], lastCodes);
+  memcpy(codes + units * UNIT * bits / 8, lastCodes, (size_t)(rest * bits / 8));
+  if (scales)
+    storeUnitScales(m, tiled, scaled[0].bits, rest / block,
+                    units * UNIT / block, scales);
+}
+
 /// Format and recipe are constants in the caller.
 GQ_DEV float quantizeLinesAs(gqFormat format, gqRecipe recipe, Lines l) {
   const gqCpuQuantization *q = l.q;
   const gqCpuDirection *d = &q->rowwise;
   const Method m = {format, recipe, gqFormatGetTraits(format), &d->how};
   const int64_t bits = m.traits.dataBits, block = m.traits.blockColumns;
+  bool tiled = q->method.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4;
   float amax = 0.0f;
   for (int64_t row = l.row; row < l.row + l.rows; ++row) {
+    bool isLast = row + 1 == l.row + l.rows;
     const uint16_t *x = lineOf(q, row) + l.column;
-    const uint16_t *next =
-        row + 1 < l.row + l.rows ? lineOf(q, row + 1) + l.column : x;
-    uint8_t *to = d->data + row * d->stride + l.column * bits / 8;
+    const uint16_t *next = isLast ? x : lineOf(q, row + 1) + l.column;
     float outer = d->how.outerAmaxes
                       ? gq_dev_nvfp4_te_outer(d->how.outerAmaxes[row])
                       : d->how.outer;
-    for (int64_t c = 0; c < l.columns; c += UNIT) {
-      int64_t count = gqCpuLeast(l.columns - c, UNIT);
-      uint32_t scales[PARTS];
-      if (count == UNIT) {
-        for (int64_t i = 0; i < UNIT; i += CACHE_LINE / 2)
-          __builtin_prefetch(next + c + i, 0, 2);
-        quantizeUnit(&m, x + c, outer, to + c * bits / 8, scales, &amax);
-      } else {
-        uint16_t rest[UNIT] = {0};
-        uint8_t codes[UNIT];
-        memcpy(rest, x + c, (size_t)count * sizeof(*x));
-        quantizeUnit(&m, rest, outer, codes, scales, &amax);
-        memcpy(to + c * bits / 8, codes, (size_t)(count * bits / 8));
-      }
-      if (d->scales)
-        storeLineScales(q->method.scaleLayout, m.traits, d, row,
-                        (l.column + c) / block, count / block, scales);
-    }
+    quantizeLine(&m, tiled, x, next, l.columns, outer,
+                 d->data + row * d->stride + l.column * bits / 8,
+                 d->scales ? lineScales(q, row, l.column / block) : NULL,
+                 q->amax ? &amax : NULL);
   }
   return amax;
 }
 
 /// Zeros the scales of the rows after these that are in the same tiles.
 static void padLineScales(Lines l) {
-  const gqCpuDirection *d = &l.q->rowwise;
   int64_t block = gqFormatGetTraits(l.q->method.format).blockColumns;
   int64_t end = gq_dev_up(l.row + l.rows, GQ_DEV_TILE_ROWS);
   for (int64_t row = l.row + l.rows; row < end; ++row)
     for (int64_t c = l.column / block; c < (l.column + l.columns) / block;
          c += GQ_DEV_TILE_COLUMNS)
-      memset(d->scales + gq_dev_tile128x4_offset(row, c, d->scaleStride), 0,
-             GQ_DEV_TILE_COLUMNS);
+      memset(lineScales(l.q, row, c), 0, GQ_DEV_TILE_COLUMNS);
 }
 
 /// Quantizes rows; the result is their largest magnitude, ignoring NaN.

@@ -16,6 +16,7 @@
 #include "runtime_kernels/Inline.h"
 
 #include <immintrin.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -48,6 +49,24 @@ GQ_DEV void storeVector(Vector x, void *to) { memcpy(to, &x, sizeof(x)); }
 /// Bits of `a` where `mask` has ones, else of `b`.
 GQ_DEV Vector selectBits(uint32_t mask, Vector a, Vector b) {
   return (Vector)(((Uint32s)a & mask) | ((Uint32s)b & ~mask));
+}
+
+/// Of each 32 bits the lower 16 of `a` and the upper 16 of `b`.
+GQ_DEV Vector takeTurns16(Vector a, Vector b) {
+#ifdef __AVX512F__
+  return _mm512_mask_mov_epi16(a, 0xaaaaaaaa, b);
+#else
+  return _mm256_blend_epi16(a, b, 0xaa);
+#endif
+}
+
+/// Whether any number of 32 bits is negative.
+GQ_DEV bool hasSign32(Vector x) {
+#ifdef __AVX512F__
+  return _mm512_movepi32_mask(x);
+#else
+  return _mm256_movemask_ps((__m256)x);
+#endif
 }
 
 //===----------------------------------------------------------------------===//
