@@ -13,6 +13,7 @@
 
 #include "lib/Runtime/CpuKernels.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -342,14 +343,8 @@ static void dequantize(const gqCpuKernels *kernels, void *context,
   kernels->dequantize(&q, job);
 }
 
-static void testDequantize(void **state) {
-  (void)state;
-  static uint8_t data[ROOM], scales[ROOM];
-  float outer = 0.75f;
-  for (int i = 0; i < ROOM; ++i) {
-    data[i] = (uint8_t)randomBits();
-    scales[i] = (uint8_t)randomBits();
-  }
+static void compareDequantization(const uint8_t *data, const uint8_t *scales,
+                                  float outer) {
   for (int32_t format = GQ_FORMAT_NONE; format < GQ_NUM_FORMATS; ++format)
     for (int columnwise = 0; columnwise < 2; ++columnwise)
       for (size_t e = 0; e < COUNT(elements); ++e)
@@ -383,6 +378,27 @@ static void testDequantize(void **state) {
           }
           compare(f.name, NULL, dequantize, &q, rows, columns);
         }
+}
+
+static void testDequantize(void **state) {
+  (void)state;
+  static uint8_t data[ROOM], scales[ROOM];
+  for (int i = 0; i < ROOM; ++i) {
+    data[i] = (uint8_t)randomBits();
+    scales[i] = (uint8_t)randomBits();
+  }
+  compareDequantization(data, scales, 0.75f);
+  // Codes that are numbers in every format, and scales, but for some.
+  for (int i = 0; i < ROOM; ++i) {
+    if ((data[i] & 0x7c) == 0x7c)
+      data[i] ^= 0x40;
+    if (scales[i] % 128 >= 126 && i % 16 != 0)
+      scales[i] ^= 0x40;
+  }
+  static const float outers[] = {0.75f,    -3.0f,    0.0f, 0x1p-140f,
+                                 0x1p127f, INFINITY, NAN};
+  for (size_t i = 0; i < COUNT(outers); ++i)
+    compareDequantization(data, scales, outers[i]);
 }
 
 static void measure(const gqCpuKernels *kernels, void *context,

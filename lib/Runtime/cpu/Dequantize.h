@@ -175,7 +175,7 @@ static void dequantizeRow(const Source *s, const uint8_t *codes,
   storeRow(x, (gqElementType)s->q->out.type, count, to);
 }
 
-static void dequantize(const gqCpuDequantization *q, const gqCpuJob *job) {
+static void dequantizeTiles(const gqCpuDequantization *q, const gqCpuJob *job) {
   Source s = sourceOf(q);
   int64_t size = gqElementTypeSize((gqElementType)q->out.type);
   bool sharesFactors = q->columnwise || q->format == GQ_FORMAT_NONE;

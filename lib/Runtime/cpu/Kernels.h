@@ -12,7 +12,7 @@
 
 #include "lib/Runtime/CpuKernels.h"
 
-#include "Dequantize.h"
+#include "DequantizeLines.h"
 #include "Measure.h"
 #include "Product.h"
 #include "Quantize.h"

@@ -14,10 +14,10 @@
 #define GQ_LIB_RUNTIME_CPU_QUANTIZE_H
 
 #include "Codes.h"
-#include "Dequantize.h"
+#include "DequantizeLines.h"
 #include "Elements.h"
-#include "Lines.h"
 #include "Method.h"
+#include "QuantizeLines.h"
 #include "Squares.h"
 
 enum {

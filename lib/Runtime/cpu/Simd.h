@@ -34,6 +34,7 @@ typedef __m256i Vector;
 /// The same bits; conversions between these types keep them.
 typedef int32_t Int32s __attribute__((vector_size(VECTOR)));
 typedef uint32_t Uint32s __attribute__((vector_size(VECTOR)));
+typedef int8_t Int8s __attribute__((vector_size(VECTOR)));
 typedef uint16_t Uint16s __attribute__((vector_size(VECTOR)));
 typedef float Floats __attribute__((vector_size(VECTOR)));
 
@@ -123,6 +124,35 @@ GQ_DEV Vector gatherBytes(Vector x) {
   return _mm256_permutevar8x32_epi32(
       _mm256_shuffle_epi8(x, _mm256_broadcastsi128_si256(order)),
       _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+#endif
+}
+
+/// Moves each 64 bits to where unpacking, which is done in each 128 bits,
+/// leaves what it makes of all in order.
+GQ_DEV Vector orderToUnpack(Vector x) {
+#ifdef __AVX512F__
+  return _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), x);
+#else
+  return _mm256_permute4x64_epi64(x, 0xd8);
+#endif
+}
+
+/// Half as many bytes as a vector has, in 16 bits each.
+GQ_DEV Vector loadWidened(const void *from) {
+#ifdef __AVX512F__
+  return _mm512_cvtepu8_epi16(_mm256_loadu_si256(from));
+#else
+  return _mm256_cvtepu8_epi16(_mm_loadu_si128(from));
+#endif
+}
+
+/// The byte of `table` that the lower four bits of each byte say; bit 7 must
+/// be 0.
+GQ_DEV Vector lookUp(__m128i table, Vector x) {
+#ifdef __AVX512F__
+  return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), x);
+#else
+  return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), x);
 #endif
 }
 

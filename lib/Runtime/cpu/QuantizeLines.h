@@ -1,4 +1,4 @@
-//===- Lines.h - rows of bf16 to codes, without a tile -----------*- C -*-===//
+//===- QuantizeLines.h - rows of bf16 to codes, in registers -----*- C -*-===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,21 +10,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GQ_LIB_RUNTIME_CPU_LINES_H
-#define GQ_LIB_RUNTIME_CPU_LINES_H
+#ifndef GQ_LIB_RUNTIME_CPU_QUANTIZELINES_H
+#define GQ_LIB_RUNTIME_CPU_QUANTIZELINES_H
 
 #include "Codes.h"
 #include "Elements.h"
 #include "Method.h"
+#include "Units.h"
 
 #include "lib/Runtime/CpuQuantize.h"
-
-enum {
-  /// Elements of a unit, and of a part, which a block has one or more of.
-  UNIT = 256,
-  PART = 16,
-  PARTS = UNIT / PART,
-};
 
 /// A part of a matrix, of whole blocks.
 typedef struct Lines {
@@ -33,12 +27,6 @@ typedef struct Lines {
 } Lines;
 
 #ifdef __AVX2__
-#include "Simd.h"
-
-/// Infinity, as bf16 and as float32: bits of magnitudes from there on are no
-/// numbers.
-#define GQ_BF16_INF 0x7f80
-#define GQ_F32_INF 0x7f800000
 
 //===----------------------------------------------------------------------===//
 // Largest magnitudes
@@ -160,17 +148,6 @@ GQ_DEV Int32s moveToE2m1(Floats y) {
       difference, (Floats){} - (1.0f - 0x1p-24f), large);
 }
 enum { E2M1_AT = 22, E2M1_FIRST = 252 };
-
-/// The factors of the lanes of vector `i` of elements.
-GQ_DEV Floats factorsOf(const float factors[PARTS], int i) {
-#ifdef __AVX512F__
-  return (Floats)_mm512_mask_broadcastss_ps(
-      _mm512_broadcastss_ps(_mm_load_ss(factors + 2 * i)), 0xff00,
-      _mm_load_ss(factors + 2 * i + 1));
-#else
-  return (Floats)_mm256_broadcast_ss(factors + i);
-#endif
-}
 
 /// The codes of vector `i` of a unit, one in each 16 bits.
 GQ_DEV Vector encodeVector(gqCode code, const uint16_t *x,
@@ -468,4 +445,4 @@ static float quantizeLines(Lines l) {
 
 #endif // __AVX2__
 
-#endif // GQ_LIB_RUNTIME_CPU_LINES_H
+#endif // GQ_LIB_RUNTIME_CPU_QUANTIZELINES_H
