@@ -3,10 +3,11 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What takes time, cpu/*.h, is one source in plain C, whose loops compilers
-// turn into SIMD code. It is compiled once for each instruction set of
-// CpuIsa.def; the best one that the machine has is used. The bytes are the
-// same: no operation is contracted or reordered, only done on more lanes.
+// What takes time, cpu/*.h, is one source: plain C, whose loops compilers turn
+// into SIMD code, and for rows vectors that are written out (cpu/Simd.h). It is
+// compiled once for each instruction set of CpuIsa.def; the best one that the
+// machine has is used. The bytes are the same: no rounding is left out or done
+// elsewhere.
 //
 //===----------------------------------------------------------------------===//
 

@@ -93,8 +93,6 @@ GQ_DEV bool blockAmaxes(int64_t width, const uint16_t *x, float amax[PARTS]) {
 // Codes
 //===----------------------------------------------------------------------===//
 
-GQ_DEV Int32s all32(int32_t x) { return (Int32s){} + x; }
-
 /// Numbers y >= 0 rounded to codes: the code is in the lowest byte of each
 /// lane, and what it stands for is `value`.
 typedef struct Rounded {
@@ -118,10 +116,8 @@ GQ_DEV Rounded roundToCodes(gqCode code, Floats y) {
                                            : GQ_E5M2_MAX;
   const int32_t shift = 23 - mantissa;
   const int32_t first = -((128 - bias) << mantissa) & 0xff;
-  Int32s c = __builtin_elementwise_min((Int32s)y,
-                                       all32((int32_t)gq_dev_f32_bits(max)));
-  Int32s p =
-      __builtin_elementwise_max(c, all32((128 - bias) << 23)) & GQ_F32_INF;
+  Int32s c = least32((Int32s)y, all32((int32_t)gq_dev_f32_bits(max)));
+  Int32s p = most32(c, all32((128 - bias) << 23)) & GQ_F32_INF;
   Floats magic = (Floats)(p + (shift << 23 | 1 << 22 | first));
   Floats sum = magic + (Floats)c;
   return (Rounded){(Int32s)sum + (p >> shift), sum - magic};
@@ -138,14 +134,12 @@ GQ_DEV Rounded roundToCodes(gqCode code, Floats y) {
 /// quarter of b, less than a step: then exponents and first mantissa bits are
 /// consecutive. (gq_dev_e2m1_move is the same.)
 GQ_DEV Int32s moveToE2m1(Floats y) {
-  Int32s c = __builtin_elementwise_min(
-      (Int32s)y, all32((int32_t)gq_dev_f32_bits(GQ_E2M1_MAX)));
-  Int32s b = __builtin_elementwise_max(
-      c, all32((int32_t)gq_dev_f32_bits(0x1.000004p0f)));
+  Int32s c = least32((Int32s)y, all32((int32_t)gq_dev_f32_bits(GQ_E2M1_MAX)));
+  Int32s b = most32(c, all32((int32_t)gq_dev_f32_bits(0x1.000004p0f)));
   Floats large = (Floats)(b + (22 << 23));
   Floats difference = large - (Floats)c;
-  return (Int32s)__builtin_elementwise_fma(
-      difference, (Floats){} - (1.0f - 0x1p-24f), large);
+  return (Int32s)multiplyAdd32(difference, (Floats){} - (1.0f - 0x1p-24f),
+                               large);
 }
 enum { E2M1_AT = 22, E2M1_FIRST = 252 };
 
@@ -165,7 +159,7 @@ GQ_DEV Vector encodeVector(gqCode code, const uint16_t *x,
   Uint16s codes = (Uint16s)takeTurns16(
       (Vector)((Uint32s)moveToE2m1(even) >> E2M1_AT),
       (Vector)((Uint32s)moveToE2m1(odd) >> (E2M1_AT - 16)));
-  codes = __builtin_elementwise_sub_sat(codes, (Uint16s){} + E2M1_FIRST);
+  codes = subtractSaturated16(codes, (Uint16s){} + E2M1_FIRST);
   return (Vector)(codes | ((Uint16s)elements >> 12 & 8));
 }
 
@@ -238,13 +232,13 @@ GQ_DEV bool scaleNvfp4Parts(gqRecipe recipe, const float amax[PARTS],
   for (int i = 0; i < PARTS; i += LANES32) {
     Floats a = (Floats)loadVector(amax + i);
     Floats scale = recipe == GQ_RECIPE_TE ? a * (outer * (1.0f / GQ_E2M1_MAX))
-                                          : a / GQ_E2M1_MAX * outer;
+                                          : a / (float)GQ_E2M1_MAX * outer;
     // A NaN is saturated, as anything large.
     Rounded rounded = roundToCodes(GQ_CODE_E4M3, scale);
     Floats factor = 1.0f / (rounded.values * (1.0f / outer));
     // The lesser of it and the largest number, or that of NaN.
-    Int32s finite = __builtin_elementwise_min(
-        (Int32s)factor, all32((int32_t)gq_dev_f32_bits(GQ_DEV_F32_MAX)));
+    Int32s finite = least32((Int32s)factor,
+                            all32((int32_t)gq_dev_f32_bits(GQ_DEV_F32_MAX)));
     storeVector((Vector)(rounded.codes & 0xff), bits + i);
     storeVector((Vector)finite, factors + i);
     special |= (Int32s)scale | (Int32s)factor;

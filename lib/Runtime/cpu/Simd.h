@@ -47,6 +47,29 @@ GQ_DEV Vector loadVector(const void *from) {
 }
 GQ_DEV void storeVector(Vector x, void *to) { memcpy(to, &x, sizeof(x)); }
 
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+GQ_DEV Int32s all32(int32_t x) { return (Int32s){} + x; }
+
+GQ_DEV Int32s least32(Int32s a, Int32s b) {
+  return (Int32s)GQ_SIMD(min_epi32)((Vector)a, (Vector)b);
+}
+GQ_DEV Int32s most32(Int32s a, Int32s b) {
+  return (Int32s)GQ_SIMD(max_epi32)((Vector)a, (Vector)b);
+}
+
+/// a * b + c, rounded once.
+GQ_DEV Floats multiplyAdd32(Floats a, Floats b, Floats c) {
+  return GQ_SIMD(fmadd_ps)(a, b, c);
+}
+
+/// a - b, or 0 if that is negative.
+GQ_DEV Uint16s subtractSaturated16(Uint16s a, Uint16s b) {
+  return (Uint16s)GQ_SIMD(subs_epu16)((Vector)a, (Vector)b);
+}
+
 /// Bits of `a` where `mask` has ones, else of `b`.
 GQ_DEV Vector selectBits(uint32_t mask, Vector a, Vector b) {
   return (Vector)(((Uint32s)a & mask) | ((Uint32s)b & ~mask));
