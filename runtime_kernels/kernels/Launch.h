@@ -186,6 +186,8 @@ enum {
   GQ_DEV_UNUSUAL = 128,
   /// It returns the inverses of scales that are given.
   GQ_DEV_SCALE_INVERSES = 256,
+  /// Groups that have few rows on average have another kernel.
+  GQ_DEV_LARGE_GROUPS = 512,
 };
 
 /// The most jobs, tiles of 128 by 128, that [rows, columns] in groups can make.
@@ -243,6 +245,27 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
                                            : jobs / 2);
 }
 
+enum {
+  /// Rows that groups have on average, at most, for gq_dev_quantize_small_groups.
+  GQ_DEV_ROWS_OF_SMALL_GROUPS = 64,
+};
+
+GQ_INLINE bool gq_dev_has_small_groups(int64_t rows, int64_t groups) {
+  return rows <= groups * GQ_DEV_ROWS_OF_SMALL_GROUPS;
+}
+
+/// Whether there is such a kernel: a warp has a part of each job that holds
+/// whole blocks and tiles of scales, and registers suffice.
+GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
+                                              gqScaleLayout layout,
+                                              int32_t parts, bool squares,
+                                              gqElementType held) {
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  return layout == GQ_SCALE_LAYOUT_TILE128X4 && !squares &&
+         !(parts & (GQ_DEV_UNUSUAL | GQ_DEV_RAGGED)) &&
+         (held != GQ_F32 || traits.blockColumns == 16);
+}
+
 /// The bytes of the workspace of a kernel that computes amax or dbias: four for
 /// each group and four more, then for amax four for each job, then for dbias
 /// four for each column of 128 rows.
@@ -260,14 +283,35 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
   int32_t parts = (int32_t)x->parts;
   gq_dev_bounds bounds =
       gq_dev_quantize_tiles_bounds(format, parts, (gqElementType)x->heldType);
+  bool none = parts & GQ_DEV_LARGE_GROUPS &&
+              gq_dev_has_small_groups(x->rows, x->groups);
   return (gqLaunchPlan){
-      .grid = gq_dev_tiles_grid(
-          gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
-          bounds.minCtas * multiprocessors, gqFormatGetTraits(format).dataBits),
+      .grid =
+          none ? 0
+               : gq_dev_tiles_grid(
+                     gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
+                     bounds.minCtas * multiprocessors,
+                     gqFormatGetTraits(format).dataBits),
       .workspace =
           parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS)
               ? gq_dev_tiles_workspace(x->rows, x->columns, x->groups, parts)
               : 0,
+  };
+}
+
+/// A warp for each job, as far as there is room. Without a CTA where groups are
+/// not small.
+GQ_INLINE gqLaunchPlan gq_dev_quantize_small_groups_plan(
+    const gq_dev_quantize_small_groups_extents *x, int64_t multiprocessors) {
+  gq_dev_bounds bounds = gq_dev_quantize_tiles_bounds(
+      (gqFormat)x->format, (int32_t)x->parts, (gqElementType)x->heldType);
+  const int64_t warps = GQ_DEV_QUANTIZE_SMALL_GROUPS_THREADS / 32;
+  int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
+  int64_t ctas = (jobs + warps - 1) / warps;
+  int64_t full = bounds.minCtas * multiprocessors;
+  bool small = gq_dev_has_small_groups(x->rows, x->groups);
+  return (gqLaunchPlan){
+      .grid = small ? gq_dev_grid_of(ctas < full ? ctas : full) : 0,
   };
 }
 

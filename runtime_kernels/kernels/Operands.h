@@ -50,6 +50,7 @@
   X(QUANTIZE_ROWS, QuantizeRows, quantize_rows, 128)                           \
   X(QUANTIZE_WHOLE_ROWS, QuantizeWholeRows, quantize_whole_rows, 256)          \
   X(QUANTIZE_TILES, QuantizeTiles, quantize_tiles, 128)                        \
+  X(QUANTIZE_SMALL_GROUPS, QuantizeSmallGroups, quantize_small_groups, 128)    \
   X(REDUCE_TILES, ReduceTiles, reduce_tiles, 128)                              \
   X(SWIZZLE_SCALES, SwizzleScales, swizzle_scales, 128)                        \
   X(GROUPED_MM_TILES, GroupedMmTiles, grouped_mm_tiles, 384)                   \

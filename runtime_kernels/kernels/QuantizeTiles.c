@@ -28,15 +28,13 @@
 // Warps have only parts of blocks of 128: between two barriers the CTA agrees
 // on their scales.
 //
+// Where groups have few rows on average, which a launch knows, the kernel is
+// another one: each warp does jobs of its own (Alone.h).
+//
 //===----------------------------------------------------------------------===//
 
+#include "runtime_kernels/kernels/tiles/Alone.h"
 #include "runtime_kernels/kernels/tiles/LongBlocks.h"
-#include "runtime_kernels/kernels/tiles/Loop.h"
-
-/// Where partial sums go. Kept like what the loop keeps.
-static volatile GQ_SHARED struct {
-  float GQ_GLOBAL *amax, *sums;
-} partial GQ_UNINITIALIZED;
 
 /// Stores what the CTA has collected of its job number n before a barrier. All
 /// threads take part.
@@ -50,7 +48,7 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
     storeScales(&o->columnwise, &job->columnwise, job->columns,
                 columnScales[parity], thread ^ THREADS / 2);
   if (collectsColumns(o))
-    storeColumns(job, parity, thread);
+    storeColumns(o, job, parity, thread);
   if (o->hasDbias && job->group >= 0 && thread < job->columns)
     partial.sums[job->sumsRow * o->columns + job->sumsColumn + thread] =
         columnSums[parity][0][thread] + columnSums[parity][1][thread];
@@ -100,7 +98,8 @@ GQ_DEV void quantizeLongBlocks(const Op *o, const Job GQ_SHARED *job,
   }
 }
 
-GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
+/// What is known to all threads after a barrier.
+GQ_DEV void share(const Op *o) {
   if (gq_dev_thread() == 0) {
     sharedAtOnce = canStoreAtOnce(o);
     partial.amax = o->partial.amax;
@@ -110,6 +109,9 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
       sharedRng.offset = o->rngState[1];
     }
   }
+}
+
+GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
   if (gq_dev_thread() < 2)
     jobAmax[gq_dev_thread()] = 0;
   beginJobs(o, plan);
@@ -154,8 +156,9 @@ GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
   };
 }
 
-GQ_DEV_KERNEL void
-gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
+/// `alone`: warps do jobs alone.
+GQ_DEV void quantizeTiles(bool alone,
+                          GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))
     return;
   Op op = {
@@ -174,6 +177,7 @@ gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
       .givesScaleInverses = parts & GQ_DEV_SCALE_INVERSES,
       .allRows = rowsMode == GQ_ROWS_ALL,
       .unusual = parts & GQ_DEV_UNUSUAL,
+      .alone = alone,
   };
   op.rowwise.outer = outer;
   op.rowwise.data = data;
@@ -214,8 +218,31 @@ gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
     publishGroups(&op, &plan);
   if (op.givesScaleInverses && gq_dev_cta() == 0)
     publishInverses(&op);
-  quantizeJobs(&op, &plan);
+  share(&op);
+  if (!op.alone)
+    quantizeJobs(&op, &plan);
+  else
+    quantizeWarpJobs(&op, &plan);
   if (rowIndexBits)
     gq_dev_check_row_indices(rowIndices, rowIndexBits, sourceRows, rows,
                              status);
+}
+
+#define GQ_ARGUMENT(ROLE, TYPE, NAME) , GQ_ARGUMENT_##ROLE(NAME)
+#define GQ_ARGUMENT_HOOK(NAME) NAME, inputs
+#define GQ_ARGUMENT_INPUT(NAME) NAME
+#define GQ_ARGUMENT_OUTPUT(NAME) NAME
+#define GQ_ARGUMENT_EXTENT(NAME) NAME
+#define GQ_ARGUMENT_SIZE(NAME) NAME
+#define GQ_ARGUMENT_CONSTANT(NAME) NAME
+#define GQ_ARGUMENT_LAUNCH_CONSTANT(NAME) NAME
+
+GQ_DEV_KERNEL void
+gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
+  quantizeTiles(false GQ_QUANTIZE_TILES_OPERANDS(GQ_ARGUMENT));
+}
+
+GQ_DEV_KERNEL void gq_dev_quantize_small_groups(
+    GQ_DEV_PARAMETERS(GQ_QUANTIZE_SMALL_GROUPS_OPERANDS)) {
+  quantizeTiles(true GQ_QUANTIZE_SMALL_GROUPS_OPERANDS(GQ_ARGUMENT));
 }

@@ -413,6 +413,7 @@ typedef enum gqKernelFamily {
   GQ_KERNEL_UPDATE_SCALES = 13,
   GQ_KERNEL_GROUP_OFFSETS = 14,
   GQ_KERNEL_GROUPED_MM_PREPARE = 15,
+  GQ_KERNEL_QUANTIZE_SMALL_GROUPS = 16,
 } gqKernelFamily;
 
 /// How a kernel is launched.

@@ -212,6 +212,25 @@ GQ_DEV void loadFactors(const Op *o, Place place, uint32_t quarter,
     factors[j] = four[j];
 }
 
+/// Where the sums of a lane's columns are added up, in order: of either half of
+/// a job or, if a warp does it alone, of either half of 64 rows. The first one
+/// of these is beside the factors, which leave room for it.
+GQ_DEV float GQ_SHARED *sumsOfHalf(uint32_t warp, uint32_t half) {
+  return half ? columnSums[0][0] + warp * TILE
+              : (float GQ_SHARED *)columnFactors[warp] + TILE;
+}
+GQ_DEV float GQ_SHARED *sumsAt(const Op *o, Place place, uint32_t parity) {
+  if (!o->alone)
+    return columnSums[parity][place.thread / (THREADS / 2)];
+  bool lower = rowsOfWarp(o) < HALF_TILE / 2 && place.row & HALF_TILE / 2;
+  return sumsOfHalf(parity, lower);
+}
+
+/// Whether a pass is the first one whose sums are added up there.
+GQ_DEV bool isFirstPass(const Op *o, uint32_t pass) {
+  return o->alone ? pass % 2 == 0 : pass == 0;
+}
+
 /// Adds sums of columns `first` on, of which a lane has `count`, 4 or 16, to
 /// those of the job. The lanes below each other share them: at each step, one
 /// of two takes the first half of what they have left and one the other. All
@@ -239,10 +258,9 @@ GQ_DEV void collectSums(const Op *o, Place place, uint32_t parity,
   }
   if (place.down & ~(count - 1))
     return;
-  float GQ_SHARED *to =
-      &columnSums[parity][place.thread / (THREADS / 2)][column];
+  float GQ_SHARED *to = sumsAt(o, place, parity) + column;
 #pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < GQ_DEV_UNIT / LANES_DOWN; ++i)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT / 2; ++i)
     if (i * lanesDown(o) < count)
       to[i] = firstPass ? sums[i] : to[i] + sums[i];
 }
@@ -504,7 +522,7 @@ GQ_DEV void quantizeInTurn(const Op *o, const Job GQ_SHARED *job, Place place,
     scaleRows(o, job, place, parity, held, factors);
     gq_dev_warp_barrier();
     if (sharesRows(o))
-      loadRowFactors(place, factors);
+      loadRowFactors(o, place, factors);
     convert(o, job, place, parity, GQ_DEV_ROWWISE, held, held, factors,
             firstPass);
   }
@@ -522,7 +540,7 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
                          uint32_t parity, const Held *held) {
   Place place = placeOfLane(o, job, pass);
   if (takesTurns(o)) {
-    quantizeInTurn(o, job, place, parity, held, pass == 0);
+    quantizeInTurn(o, job, place, parity, held, isFirstPass(o, pass));
     return;
   }
   float factors[ROWS];
@@ -533,7 +551,7 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
     if (o->hasAmax)
       measureSquare(o, parity, held);
     convertLane(o, job, place, parity, held, factors,
-                gq_dev_ballot(!regular) == 0, pass == 0);
+                gq_dev_ballot(!regular) == 0, isFirstPass(o, pass));
     return;
   }
   if (o->columnwise.exists)
@@ -545,8 +563,8 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
     scaleAnyColumns(o, job, place, parity, held);
   gq_dev_warp_barrier();
   if (o->rowwise.exists && sharesRows(o))
-    loadRowFactors(place, factors);
-  convertLane(o, job, place, parity, held, factors, allRegular, pass == 0);
+    loadRowFactors(o, place, factors);
+  convertLane(o, job, place, parity, held, factors, allRegular, isFirstPass(o, pass));
 }
 
 /// Whether a warp has elements of a pass or, in columns, padding.
@@ -554,7 +572,7 @@ GQ_DEV bool hasElements(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t warp = gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
   uint32_t row = firstRowOfWarp(o, job, warp, pass);
   return (row < job->rows || row < job->paddedRows) &&
-         firstColumnOfWarp(warp) < job->columns;
+         firstColumnOfWarp(o, warp) < job->columns;
 }
 
 /// Leaves the results of a lane without elements. All lanes take part.

@@ -19,17 +19,27 @@
 /// Columns of 64 bytes, at columnAt. One set is used while the other is filled.
 static GQ_SHARED gq_dev_u32x4
     columnCodes[2][TILE * 4 + TILE / 8] GQ_UNINITIALIZED;
+/// The same of warps that do jobs alone: of 64 rows at a time.
+static GQ_SHARED gq_dev_u32x4
+    columnCodesOfWarps[WARPS][TILE * 2 + TILE / 8] GQ_UNINITIALIZED;
+GQ_DEV gq_dev_u32x4 GQ_SHARED *columnCodesOf(const Op *o, uint32_t parity) {
+  return o->alone ? columnCodesOfWarps[parity] : columnCodes[parity];
+}
 
 /// Where 16 bytes of a column begin, such that lanes do not meet banks twice.
-GQ_DEV uint32_t columnAt(uint32_t column) { return column * 4 + column / 8; }
+GQ_DEV uint32_t columnAt(const Op *o, uint32_t column) {
+  return column * (o->alone ? 2 : 4) + column / 8;
+}
 
 /// Collects the 4 or 8 codes of a lane's column number j.
 GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
                           uint32_t codes) {
+  uint32_t row = o->alone ? place.row % HALF_TILE : place.row;
   uint8_t GQ_SHARED *p =
-      (uint8_t GQ_SHARED *)&columnCodes[parity][columnAt(place.column)] +
-      place.row / 2;
-  p += columnAt(j) * 16;
+      (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
+                            columnAt(o, place.column)) +
+      row / 2;
+  p += columnAt(o, j) * 16;
   if (rowsOfLane(o) == 8)
     *(uint32_t GQ_SHARED *)p = codes;
   else
@@ -37,15 +47,15 @@ GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
 }
 
 /// Stores those of a job.
-GQ_DEV void storeColumns(const Job GQ_SHARED *job, uint32_t parity,
-                         uint32_t thread) {
+GQ_DEV void storeColumns(const Op *o, const Job GQ_SHARED *job,
+                         uint32_t parity, uint32_t thread) {
   uint32_t piece = thread % 4, pitch = (uint32_t)job->columnwise.dataPitch;
   bool aligned = isAligned(job->columnwise.data, 0, 16);
   uint8_t GQ_GLOBAL *p = job->columnwise.data + piece * 16;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i) {
     uint32_t column = i * (TILE / 4) + thread / 4;
-    gq_dev_u32x4 words = columnCodes[parity][columnAt(column) + piece];
+    gq_dev_u32x4 words = columnCodes[parity][columnAt(o, column) + piece];
     uint32_t w[4] = {words.x, words.y, words.z, words.w};
     if (piece * 32 < job->paddedRows && column < job->columns)
       storeBytes(p + (uint64_t)column * pitch, w, 16, 16, aligned);

@@ -47,15 +47,22 @@ GQ_DEV uint32_t wordsOfLane(const Op *o) {
   return columnsOfLane(o) / gq_dev_elements_per_word(o->heldType);
 }
 
+/// Columns of a warp: all of a job that it does alone.
+GQ_DEV uint32_t columnsOfWarp(const Op *o) {
+  return o->alone ? TILE : HALF_TILE;
+}
+
 /// Lanes of a warp side by side, and one below the other.
 GQ_DEV uint32_t lanesAcross(const Op *o) {
-  return HALF_TILE / columnsOfLane(o);
+  return columnsOfWarp(o) / columnsOfLane(o);
 }
 GQ_DEV uint32_t lanesDown(const Op *o) { return GQ_DEV_WARP / lanesAcross(o); }
 
 /// Rows of a warp in a pass, and passes.
 GQ_DEV uint32_t rowsOfWarp(const Op *o) { return lanesDown(o) * rowsOfLane(o); }
-GQ_DEV uint32_t numPasses(const Op *o) { return HALF_TILE / rowsOfWarp(o); }
+GQ_DEV uint32_t numPasses(const Op *o) {
+  return (o->alone ? TILE : HALF_TILE) / rowsOfWarp(o);
+}
 
 /// Whether blocks are as long as a job: their scales are floats.
 GQ_DEV bool hasLongBlocks(const Op *o) {
@@ -84,19 +91,45 @@ GQ_DEV uint32_t ownWords(const Op *o) {
 //===----------------------------------------------------------------------===//
 
 // What is collected there is used after the job's barrier, while a fast warp
-// may be at the next job: hence two of each.
+// may be at the next job: hence two of each, of which the parity of the job's
+// number says which. Warps that do jobs alone have one each, and their own
+// number for the parity.
 
 /// Scales of a job, as they leave.
 static GQ_SHARED gq_dev_u32x4 rowScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
 static GQ_SHARED gq_dev_u32x4 columnScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
+/// The same of warps, if there are 8 in a row.
+static GQ_SHARED gq_dev_u32x4 wideRowScales[WARPS][TILE * 8 / 16]
+    GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4 wideColumnScales[WARPS][TILE * 8 / 16]
+    GQ_UNINITIALIZED;
+GQ_DEV gq_dev_u32x4 GQ_SHARED *rowScalesOf(const Op *o, uint32_t parity) {
+  if (!o->alone)
+    return rowScales[parity];
+  return numScaleColumns(&o->rowwise) == 8 ? wideRowScales[parity]
+                                           : rowScales[0] + parity * (TILE / 4);
+}
+GQ_DEV gq_dev_u32x4 GQ_SHARED *columnScalesOf(const Op *o, uint32_t parity) {
+  if (!o->alone)
+    return columnScales[parity];
+  return numScaleColumns(&o->columnwise) == 8
+             ? wideColumnScales[parity]
+             : columnScales[0] + parity * (TILE / 4);
+}
+
 /// Sums of the columns of the upper and the lower warps.
 static GQ_SHARED float columnSums[2][2][TILE] GQ_UNINITIALIZED;
 /// The largest magnitude.
 static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
-/// Of each warp, the factors of its blocks along columns: 64 by at most 4.
+static GQ_SHARED uint32_t warpAmax[WARPS] GQ_UNINITIALIZED;
+GQ_DEV uint32_t GQ_SHARED *jobAmaxOf(const Op *o, uint32_t parity) {
+  return o->alone ? &warpAmax[parity] : &jobAmax[parity];
+}
+/// Of each warp, the factors of its blocks along columns: 64 by at most 4, or
+/// 128 by one.
 static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][HALF_TILE] GQ_UNINITIALIZED;
 /// Of each warp, those of its blocks along rows, if two lanes share them: 32
-/// rows by 4.
+/// rows by 4, or 16 by 8.
 static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
 
 /// Of each warp, the elements of the next pass: 64 columns in rows of 128 or

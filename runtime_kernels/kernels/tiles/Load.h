@@ -16,15 +16,17 @@
 
 /// The first row of a warp's in the tile in a pass, and its first column. The
 /// lower warps have the lower half of the tile or, if only the upper one has
-/// rows and there are two passes, the lower half of that.
+/// rows and there are two passes, the lower half of that. A warp alone has all.
 GQ_DEV uint32_t firstRowOfWarp(const Op *o, const Job GQ_SHARED *job,
                                uint32_t warp, uint32_t pass) {
+  if (o->alone)
+    return pass * rowsOfWarp(o);
   bool isLow = numPasses(o) > 1 && job->rows <= HALF_TILE;
   return isLow ? warp / 2 * rowsOfWarp(o) + pass * HALF_TILE
                : warp / 2 * HALF_TILE + pass * rowsOfWarp(o);
 }
-GQ_DEV uint32_t firstColumnOfWarp(uint32_t warp) {
-  return warp % 2 * HALF_TILE;
+GQ_DEV uint32_t firstColumnOfWarp(const Op *o, uint32_t warp) {
+  return o->alone ? 0 : warp % 2 * HALF_TILE;
 }
 
 /// Where a lane's rows and columns begin in the tile.
@@ -42,7 +44,7 @@ GQ_DEV Place placeOfLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   return (Place){
       .row = firstRowOfWarp(o, job, warp, pass) + down * rowsOfLane(o),
       .column =
-          firstColumnOfWarp(warp) + lane % lanesAcross(o) * columnsOfLane(o),
+          firstColumnOfWarp(o, warp) + lane % lanesAcross(o) * columnsOfLane(o),
       .down = down,
       .thread = thread,
   };
@@ -150,7 +152,7 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t piece = lane % inRow, first = lane / inRow;
   uint32_t top = firstRowOfWarp(o, job, warp, pass);
   uint32_t column =
-      firstColumnOfWarp(warp) + piece * (GQ_DEV_UNIT / numPieces(o));
+      firstColumnOfWarp(o, warp) + piece * (GQ_DEV_UNIT / numPieces(o));
   int64_t pitch = inputPitch(o, job);
   int64_t row = o->gathers ? 0 : job->inputRow + top + first;
   const uint8_t GQ_GLOBAL *p = inputAt(o, job, row, column);
@@ -180,7 +182,7 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
 /// Takes what has been copied. All lanes take part.
 GQ_DEV Held takeStaged(const Op *o, Place place) {
   uint32_t warp = place.thread / GQ_DEV_WARP;
-  uint32_t across = place.column % HALF_TILE / GQ_DEV_UNIT;
+  uint32_t across = place.column % columnsOfWarp(o) / GQ_DEV_UNIT;
   Held held;
   gq_dev_wait_for_copies();
   gq_dev_warp_barrier();

@@ -33,7 +33,7 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
       if (r < rowsOfLane(o) && place.column % HALF_TILE == 0)
         rows[r] = amax[r];
     if (o->hasAmax)
-      collectAmax(amax, rowsOfLane(o), parity);
+      collectAmax(o, amax, rowsOfLane(o), parity);
   }
   if (o->columnwise.exists) {
     columnMagnitudes(o, held, place, amax);
@@ -44,7 +44,7 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
       if (i < ownColumns(o))
         columns[i] = amax[i];
     if (o->hasAmax && !o->rowwise.exists)
-      collectAmax(amax, ownColumns(o), parity);
+      collectAmax(o, amax, ownColumns(o), parity);
   }
 }
 

@@ -31,6 +31,24 @@ GQ_DEV Held takeElements(const Op *o, uint32_t n, uint32_t pass) {
   return held;
 }
 
+/// Keeps what was planned. Of one thread; known after a barrier.
+GQ_DEV void keepPlan(const Plan *plan) {
+  kept.plan.share = plan->share;
+  kept.plan.groupJobs = plan->groupJobs;
+  kept.plan.jobs = plan->jobs;
+  kept.plan.rowsBefore = plan->rowsBefore;
+  kept.plan.firstRowAfter = plan->firstRowAfter;
+}
+GQ_DEV Plan keptPlan(void) {
+  return (Plan){
+      .share = kept.plan.share,
+      .groupJobs = kept.plan.groupJobs,
+      .jobs = kept.plan.jobs,
+      .rowsBefore = kept.plan.rowsBefore,
+      .firstRowAfter = kept.plan.firstRowAfter,
+  };
+}
+
 /// Finds the first jobs of the CTA and, where elements are copied, begins to
 /// copy those of the first. After a barrier all threads know how many jobs
 /// there are, and what was written to shared memory before.
@@ -39,11 +57,7 @@ GQ_DEV void beginJobs(const Op *o, const Plan *plan) {
     uint32_t more = plan->jobs + gq_dev_num_ctas() - 1;
     kept.numCtas = gq_dev_num_ctas();
     kept.jobs = (more - gq_dev_cta()) / gq_dev_num_ctas();
-    kept.plan.share = plan->share;
-    kept.plan.groupJobs = plan->groupJobs;
-    kept.plan.jobs = plan->jobs;
-    kept.plan.rowsBefore = plan->rowsBefore;
-    kept.plan.firstRowAfter = plan->firstRowAfter;
+    keepPlan(plan);
   }
   if (gq_dev_thread() < 2 * BATCH)
     findJobs(o, plan, gq_dev_num_ctas(), gq_dev_thread() / BATCH * BATCH);
@@ -57,13 +71,7 @@ GQ_DEV void beginJobs(const Op *o, const Plan *plan) {
 GQ_DEV void findMoreJobs(const Op *o, uint32_t n) {
   if (n % BATCH != BATCH / 2 || n <= BATCH || gq_dev_thread() >= BATCH)
     return;
-  const Plan plan = {
-      .share = kept.plan.share,
-      .groupJobs = kept.plan.groupJobs,
-      .jobs = kept.plan.jobs,
-      .rowsBefore = kept.plan.rowsBefore,
-      .firstRowAfter = kept.plan.firstRowAfter,
-  };
+  const Plan plan = keptPlan();
   findJobs(o, &plan, kept.numCtas, n + BATCH / 2);
 }
 

@@ -70,6 +70,8 @@ typedef struct Op {
   /// Whether a direction differs from the default: then no block is regular,
   /// and codes are made with care for any block.
   bool unusual;
+  /// Whether a warp does a job alone, rather than a CTA.
+  bool alone;
 } Op;
 
 //===----------------------------------------------------------------------===//

@@ -129,7 +129,8 @@ GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
 }
 
 /// Adds `count` magnitudes to that of the job. All lanes take part.
-GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
+GQ_DEV void collectAmax(const Op *o, const float amax[8], uint32_t count,
+                        uint32_t parity) {
   float max = 0.0f;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
@@ -137,7 +138,7 @@ GQ_DEV void collectAmax(const float amax[8], uint32_t count, uint32_t parity) {
       max = gq_dev_max_number(max, amax[i]);
   uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(max));
   if (gq_dev_is_first_lane())
-    gq_dev_atomic_max_shared(&jobAmax[parity], bits);
+    gq_dev_atomic_max_shared(jobAmaxOf(o, parity), bits);
 }
 
 /// Collects the largest magnitude of a lane's elements. All lanes take part.
@@ -150,7 +151,7 @@ GQ_DEV void measureSquare(const Op *o, uint32_t parity, const Held *held) {
           o->heldType, max,
           gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o)));
   float amax[1] = {gq_dev_amax_of_word(o->heldType, max)};
-  collectAmax(amax, 1, parity);
+  collectAmax(o, amax, 1, parity);
 }
 
 /// The largest magnitude of the square block of 16 by 16 that a lane has a part
@@ -206,7 +207,7 @@ GQ_DEV gq_dev_block_scale blockScale(const Op *o, const Direction *d,
 GQ_DEV uint8_t GQ_SHARED *rowScaleAt(const Op *o, Place place, uint32_t row,
                                      uint32_t parity) {
   uint32_t block = (uint32_t)o->rowwise.traits.blockColumns;
-  return (uint8_t GQ_SHARED *)rowScales[parity] +
+  return (uint8_t GQ_SHARED *)rowScalesOf(o, parity) +
          scaleAt(&o->rowwise, row, place.column / block);
 }
 GQ_DEV bool hasRowScales(const Op *o, Place place) {
@@ -218,7 +219,7 @@ GQ_DEV bool hasRowScales(const Op *o, Place place) {
 GQ_DEV uint8_t GQ_SHARED *columnScalesAt(const Op *o, Place place,
                                          uint32_t parity) {
   uint32_t block = (uint32_t)o->columnwise.traits.blockColumns;
-  return (uint8_t GQ_SHARED *)columnScales[parity] +
+  return (uint8_t GQ_SHARED *)columnScalesOf(o, parity) +
          scaleAt(&o->columnwise, firstOwnColumn(o, place), place.row / block);
 }
 
@@ -226,15 +227,18 @@ GQ_DEV uint8_t GQ_SHARED *columnScalesAt(const Op *o, Place place,
 GQ_DEV float GQ_SHARED *factorsAt(const Op *o, Place place, uint32_t column) {
   float GQ_SHARED *warp =
       (float GQ_SHARED *)columnFactors[place.thread / GQ_DEV_WARP];
-  return warp + place.down / lanesOfBlock(o) * HALF_TILE + column % HALF_TILE;
+  return warp + place.down / lanesOfBlock(o) * columnsOfWarp(o) +
+         column % columnsOfWarp(o);
 }
 
 /// Where those of a block's rows are, if two lanes share them.
-GQ_DEV gq_dev_f32x4 GQ_SHARED *rowFactorsAt(Place place, uint32_t row) {
+GQ_DEV gq_dev_f32x4 GQ_SHARED *rowFactorsAt(const Op *o, Place place,
+                                            uint32_t row) {
   gq_dev_f32x4 GQ_SHARED *warp =
       (gq_dev_f32x4 GQ_SHARED *)rowFactors[place.thread / GQ_DEV_WARP];
-  return warp + place.column % HALF_TILE / GQ_DEV_UNIT * (GQ_DEV_WARP / 4) +
-         row % GQ_DEV_WARP / 4;
+  return warp +
+         place.column % columnsOfWarp(o) / GQ_DEV_UNIT * (rowsOfWarp(o) / 4) +
+         row % rowsOfWarp(o) / 4;
 }
 
 /// Scales a lane's own rows: collects their scales and returns whether all are
@@ -250,7 +254,7 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
   float amax[ROWS];
   rowMagnitudes(o, held, place, amax);
   if (o->hasAmax)
-    collectAmax(amax, ownRows(o), parity);
+    collectAmax(o, amax, ownRows(o), parity);
   spreadSquare(o, d, held, amax);
   gq_dev_block_scale block = {0};
   if (choosesScales(d) && gqDirectionHasSquares(&d->how))
@@ -271,16 +275,16 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
         scales[r * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
     }
   if (sharesRows(o))
-    *rowFactorsAt(place, row) =
+    *rowFactorsAt(o, place, row) =
         (gq_dev_f32x4){factors[0], factors[1], factors[2], factors[3]};
   return o->unusual || gq_dev_is_regular(d->scaler, range, outer);
 }
 
 /// Loads the factors of rows that two lanes share.
-GQ_DEV void loadRowFactors(Place place, float factors[ROWS]) {
+GQ_DEV void loadRowFactors(const Op *o, Place place, float factors[ROWS]) {
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; r += 4) {
-    gq_dev_f32x4 four = *rowFactorsAt(place, place.row + r);
+    gq_dev_f32x4 four = *rowFactorsAt(o, place, place.row + r);
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < 4; ++k)
       factors[r + k] = four[k];
@@ -301,7 +305,7 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   columnMagnitudes(o, held, place, amax);
   if (o->hasAmax && !o->rowwise.exists) {
     if (d->how.transform == GQ_TRANSFORM_NONE)
-      collectAmax(amax, ownColumns(o), parity);
+      collectAmax(o, amax, ownColumns(o), parity);
     else
       measureSquare(o, parity, input);
   }

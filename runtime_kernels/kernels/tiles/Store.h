@@ -13,6 +13,11 @@
 
 #include "runtime_kernels/kernels/tiles/Lanes.h"
 
+/// Where partial sums go. Kept like what the loop keeps.
+static volatile GQ_SHARED struct {
+  float GQ_GLOBAL *amax, *sums;
+} partial GQ_UNINITIALIZED;
+
 /// Stores the first `count` bytes of `words`, all at once if `aligned` and
 /// there are `full`, 4, 8 or 16, of them.
 GQ_DEV void storeBytes(uint8_t GQ_GLOBAL *p, const uint32_t words[4],

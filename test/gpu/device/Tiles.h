@@ -19,8 +19,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// A part of a variant besides those of Launch.h: 32-bit row indices.
-enum { TILES_ROW_INDICES = 1 << 16 };
+/// Parts of a variant besides those of Launch.h: 32-bit row indices; the kernel
+/// is gq_dev_quantize_small_groups.
+enum {
+  TILES_ROW_INDICES = 1 << 16,
+  TILES_SMALL_GROUPS = 1 << 17,
+  TILES_OWN_PARTS = TILES_ROW_INDICES | TILES_SMALL_GROUPS,
+};
 
 /// What is constant in a kernel.
 typedef struct TilesVariant {

@@ -18,7 +18,7 @@
                    BITS, KIND, COLUMNWISE_KIND, DBIAS, ROWWISE, COLUMNWISE)    \
   KERNEL tiles_##NAME(QuantizeTilesOperands o) {                               \
     gq_load16 *const load = gq_dev_load16_##LOAD;                              \
-    const int32_t parts = (PARTS) & ~TILES_ROW_INDICES;                        \
+    const int32_t parts = (PARTS) & ~TILES_OWN_PARTS;                          \
     const int32_t format = GQ_FORMAT_##FORMAT;                                 \
     const int32_t recipe = GQ_RECIPE_##RECIPE;                                 \
     const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT;                      \
@@ -31,10 +31,13 @@
     const int32_t rowwiseTraits = ROWWISE;                                     \
     const int32_t columnwiseTraits = COLUMNWISE;                               \
     BOUNDS(gq_dev_quantize_tiles_bounds(GQ_FORMAT_##FORMAT, parts, GQ_##TYPE)) \
-    CALL(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);                          \
+    if ((PARTS) & TILES_SMALL_GROUPS)                                          \
+      CALL(quantize_small_groups, GQ_QUANTIZE_SMALL_GROUPS_OPERANDS);          \
+    else                                                                       \
+      CALL(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);                        \
   }                                                                            \
   KERNEL reduce_##NAME(ReduceTilesOperands o) {                                \
-    const int32_t parts = (PARTS) & ~TILES_ROW_INDICES;                        \
+    const int32_t parts = (PARTS) & ~TILES_OWN_PARTS;                          \
     const int32_t dbiasType = GQ_##DBIAS;                                      \
     BOUNDS((gq_dev_bounds){.threads = GQ_DEV_REDUCE_TILES_THREADS})            \
     CALL(reduce_tiles, GQ_REDUCE_TILES_OPERANDS);                              \

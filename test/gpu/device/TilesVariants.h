@@ -7,7 +7,7 @@
 // rows, offset bits, kind of outer scale, columnwise too, type of dbias)
 //
 // Parts: R and C are the directions, A amax, B dbias, O scale offsets out, S
-// given scale offsets, G ragged, I row indices.
+// given scale offsets, G ragged, I row indices, W small groups.
 //
 // A new format in gq/Runtime/Formats.def has the kernel BOTH.
 //
@@ -15,8 +15,8 @@
 // directions at its end; what includes this defines VARIANT_OF, which has these
 // as well.
 //
-// TILES_PART is 1 to 4 for about a quarter of them, which compiles in a quarter
-// of the time; all of them if it is not defined.
+// TILES_PART is 1 to 5 for some of them, which compile in a part of the time; all
+// of them if it is not defined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +48,7 @@
 #define G GQ_DEV_RAGGED
 #define I TILES_ROW_INDICES
 #define V GQ_DEV_SCALE_INVERSES
+#define W TILES_SMALL_GROUPS
 
 /// The layout of a scale rule's scales.
 #define LAYOUT_NVFP4 TILE128X4
@@ -262,6 +263,46 @@ UNUSUAL(te_column_four_over_six_f16, F16, f16, C, TE, TILE128X4, GROUPED, 32,
         NONE, ONE, 0, MSE | MAX256 | HADAMARD)
 #endif
 
+#if !defined TILES_PART || TILES_PART == 5
+// Of small groups; the first ones are those of part 1.
+VARIANT(small_te_both, BF16, bf16, R | C | W, NVFP4, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, F32)
+VARIANT(small_nvfp4_both, BF16, bf16, R | C | W, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_column, BF16, bf16, C | W, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_both_dbias, BF16, bf16, R | C | B | W, NVFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_both_amax, BF16, bf16, R | C | A | W, NVFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_row_dbias, BF16, bf16, R | B | W, NVFP4, NVFUSER, TILE128X4,
+        ALL, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_both, BF16, bf16, R | C | W, MXFP8_E4M3, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_both_dbias, BF16, bf16, R | C | B | W, MXFP8_E4M3, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_column, BF16, bf16, C | W, MXFP8_E4M3, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp4_both, BF16, bf16, R | C | W, MXFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_both_f32, F32, f32, R | C | W, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_all, BF16, bf16, R | C | A | B | O | W, NVFP4, NVFUSER,
+        TILE128X4, ALL, 64, PER_GROUP, PER_GROUP, BF16)
+VARIANT(small_te_all_f16, F16, f16, R | C | A | B | O | W, NVFP4, TE, TILE128X4,
+        ALL, 32, ONE, PER_GROUP, F32)
+VARIANT(small_nvfp4_gathered, BF16, bf16, R | C | A | B | I | W, NVFP4, NVFUSER,
+        TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_unaligned, BF16, bf16_unaligned, R | C | W, NVFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_all_f16, F16, f16, R | C | A | B | O | W, MXFP8_E4M3,
+        NVFUSER, TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_gathered_unaligned, F16, f16_unaligned, R | C | I | W,
+        MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp4_all, BF16, bf16, R | C | A | B | S | W, MXFP4, NVFUSER,
+        TILE128X4, ALL, 32, NONE, NONE, F32)
+#endif
+
 #undef VARIANT
 #undef UNUSUAL
 #undef STOCHASTIC
@@ -281,6 +322,7 @@ UNUSUAL(te_column_four_over_six_f16, F16, f16, C, TE, TILE128X4, GROUPED, 32,
 #undef G
 #undef I
 #undef V
+#undef W
 #undef LAYOUT_NVFP4
 #undef LAYOUT_MX
 #undef LAYOUT_FP8

@@ -36,25 +36,36 @@ static Kernels kernelsOf(const TilesVariant *variant) {
                    kernelGet(module, reduce, device), variant};
 }
 
+/// The CTAs that a launch has; of a kernel of small groups on others, as many
+/// as fill the device.
+static unsigned gridOf(const TilesVariant *v, const QuantizeTilesOperands *o,
+                       int64_t multiprocessors) {
+  gq_dev_quantize_tiles_extents x = {.rows = o->rows,
+                                     .columns = o->columns,
+                                     .groups = o->groups,
+                                     .parts = v->parts & ~TILES_OWN_PARTS,
+                                     .format = v->format,
+                                     .heldType = v->type};
+  if (!(v->parts & TILES_SMALL_GROUPS))
+    return (unsigned)gq_dev_quantize_tiles_plan(&x, multiprocessors).grid;
+  gq_dev_quantize_small_groups_extents small;
+  _Static_assert(sizeof(small) == sizeof(x), "the same operands");
+  memcpy(&small, &x, sizeof(x));
+  int64_t grid = gq_dev_quantize_small_groups_plan(&small, multiprocessors).grid;
+  return (unsigned)(grid ? grid : 3 * multiprocessors);
+}
+
 static void launchKernels(const Kernels *kernels, const TilesOperands *operands,
                           unsigned ctas, Handle stream) {
   const TilesVariant *v = kernels->variant;
   const QuantizeTilesOperands *o = &operands->tiles;
-  gq_dev_quantize_tiles_extents extents = {.rows = o->rows,
-                                           .columns = o->columns,
-                                           .groups = o->groups,
-                                           .parts = v->parts,
-                                           .format = v->format,
-                                           .heldType = v->type};
   gq_dev_reduce_tiles_extents reduceExtents = {.rows = o->rows,
                                                .columns = o->columns,
                                                .groups = o->groups,
                                                .parts = v->parts};
   int64_t multiprocessors = kernels->tiles.multiprocessors;
-  launchKernel(
-      kernels->tiles,
-      ctas ? ctas : gq_dev_quantize_tiles_plan(&extents, multiprocessors).grid,
-      GQ_DEV_QUANTIZE_TILES_THREADS, o, stream);
+  launchKernel(kernels->tiles, ctas ? ctas : gridOf(v, o, multiprocessors),
+               GQ_DEV_QUANTIZE_TILES_THREADS, o, stream);
   if (v->parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS))
     launchKernel(kernels->reduce,
                  gq_dev_reduce_tiles_plan(&reduceExtents, multiprocessors).grid,

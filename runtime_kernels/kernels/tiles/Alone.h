@@ -1,0 +1,238 @@
+//===- Alone.h - warps that do jobs alone -------------------------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where groups have few rows, most jobs do too: of four warps that share a job,
+// some would have nothing to do but wait. Here a warp has all columns of a job,
+// goes through the rows that there are, 16 or 32 at a time, and waits for no
+// other warp. What it collects leaves after every 64 rows and at the end, with
+// zeros for rows that there are not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_TILES_ALONE_H
+#define GQ_KERNELS_KERNELS_TILES_ALONE_H
+
+#include "runtime_kernels/kernels/tiles/FewRows.h"
+#include "runtime_kernels/kernels/tiles/Loop.h"
+
+enum {
+  /// Jobs of a warp that are found at once.
+  WARP_BATCH = 2,
+};
+
+/// Jobs of each warp: number n is at n % (2 * WARP_BATCH).
+static GQ_SHARED Job warpJobs[WARPS][2 * WARP_BATCH] GQ_UNINITIALIZED;
+
+GQ_DEV uint32_t thisWarp(void) {
+  return gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
+}
+
+/// The number of a warp's job number n among all.
+GQ_DEV uint64_t numberOf(uint32_t n) {
+  return ((uint64_t)n * WARPS + thisWarp()) * gq_dev_num_ctas() + gq_dev_cta();
+}
+
+GQ_DEV const Job GQ_SHARED *warpJob(uint32_t n) {
+  return &warpJobs[thisWarp()][n % (2 * WARP_BATCH)];
+}
+
+/// Finds `count` jobs of the warp from number `first` on. All lanes take part.
+GQ_DEV void findWarpJobs(const Op *o, const Plan *plan, uint32_t first,
+                         uint32_t count) {
+  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
+  uint64_t number = numberOf(first + lane);
+  Op here = *o;
+  here.columns = here.allGroups.numColumns = gq_dev_here64(o->columns);
+  gq_dev_warp_barrier();
+  if (lane < count && number < plan->jobs)
+    warpJobs[thisWarp()][(first + lane) % (2 * WARP_BATCH)] =
+        findJob(&here, plan, (uint32_t)number);
+  gq_dev_warp_barrier();
+}
+
+/// Whether job number n exists; known after a barrier.
+GQ_DEV bool hasJob(uint32_t n) { return numberOf(n) < kept.plan.jobs; }
+
+GQ_DEV uint32_t passesOf(const Op *o, const Job GQ_SHARED *job) {
+  return (job->rows + rowsOfWarp(o) - 1) / rowsOfWarp(o);
+}
+
+//===----------------------------------------------------------------------===//
+// What a job stores
+//===----------------------------------------------------------------------===//
+
+/// Stores transposed codes of 64 rows of a job, from `top` on; of these `done`
+/// have codes and the others are zeros. All lanes take part.
+GQ_DEV void storeColumnsOfWarp(const Op *o, const Job GQ_SHARED *job,
+                               uint32_t warp, uint32_t top, uint32_t done) {
+  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
+  uint32_t pitch = (uint32_t)job->columnwise.dataPitch;
+  uint32_t twice = job->paddedRows - top > GQ_DEV_WARP ? 1 : 0;
+  uint32_t piece = lane & twice;
+  bool aligned = isAligned(job->columnwise.data, 0, 16);
+  uint8_t GQ_GLOBAL *p =
+      job->columnwise.data + dataBytes(&o->columnwise, top) + piece * 16;
+  if (job->paddedRows <= top)
+    return;
+#pragma clang loop unroll_count(4)
+  for (uint32_t i = 0; i < 4u << twice; ++i) {
+    uint32_t column = (i * GQ_DEV_WARP + lane) >> twice;
+    gq_dev_u32x4 words = columnCodesOf(o, warp)[columnAt(o, column) + piece];
+    uint32_t w[4] = {words.x, words.y, words.z, words.w};
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 4; ++k)
+      w[k] = piece * 32 + k * 8 < done ? w[k] : 0;
+    if (column < job->columns)
+      storeBytes(p + (uint64_t)column * pitch, w, 16, 16, aligned);
+  }
+}
+
+/// Adds the sums of 64 rows to those of the job, if they are not its first.
+GQ_DEV void storeSumsOfWarp(const Op *o, const Job GQ_SHARED *job,
+                            uint32_t warp, uint32_t top, uint32_t done) {
+  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
+  float GQ_GLOBAL *to =
+      partial.sums + job->sumsRow * o->columns + job->sumsColumn;
+  bool both = rowsOfWarp(o) < HALF_TILE / 2 && done > HALF_TILE / 2;
+#pragma clang loop unroll(disable)
+  for (uint32_t column = lane; column < job->columns; column += GQ_DEV_WARP) {
+    float sum = sumsOfHalf(warp, 0)[column];
+    if (both)
+      sum += sumsOfHalf(warp, 1)[column];
+    to[column] = top ? to[column] + sum : sum;
+  }
+}
+
+/// Stores what was collected of 64 rows.
+GQ_DEV void storeRowsOfWarp(const Op *o, const Job GQ_SHARED *job,
+                            uint32_t warp, uint32_t top, uint32_t done) {
+  if (collectsColumns(o))
+    storeColumnsOfWarp(o, job, warp, top, done);
+  if (o->hasDbias && job->group >= 0)
+    storeSumsOfWarp(o, job, warp, top, done);
+}
+
+/// The lowest `count` bytes of a word.
+GQ_DEV uint32_t lowBytes(int32_t count) {
+  return count <= 0   ? 0
+         : count >= 4 ? UINT32_MAX
+                      : UINT32_MAX >> (4 - count) * 8;
+}
+
+/// Stores the scales of a job: those of rows, and of columns those of the first
+/// `done` rows; blocks below are zeros. All lanes take part.
+GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
+                              uint32_t warp, uint32_t done) {
+  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
+#pragma clang loop unroll(full)
+  for (uint32_t tile = 0; tile < 2; ++tile) {
+    const Direction *d = &o->rowwise;
+    const JobOutput GQ_SHARED *to = &job->rowwise;
+    if (d->exists && tile * 4 < numScaleColumns(d) &&
+        tile * 4 * TILE < to->scaleBytes) {
+      gq_dev_u32x4 words = rowScalesOf(o, warp)[tile * GQ_DEV_WARP + lane];
+      uint32_t w[4] = {words.x, words.y, words.z, words.w};
+#pragma clang loop unroll(full)
+      for (uint32_t k = 0; k < 4; ++k)
+        w[k] = k * 32 + lane < job->rows ? w[k] : 0;
+      uint8_t GQ_GLOBAL *p = to->scales + tile * 4 * TILE + lane * 16;
+      storeBytes(p, w, 16, 16, isAligned(p, 0, 16));
+    }
+    d = &o->columnwise;
+    to = &job->columnwise;
+    if (d->exists && tile * 4 < numScaleColumns(d) &&
+        tile * 4 * TILE < to->scaleBytes) {
+      int32_t block = d->traits.blockColumns;
+      int32_t blocks = ((int32_t)done + block - 1) / block;
+      int32_t padded = (int32_t)job->paddedRows / block;
+      uint32_t zero = gq_dev_any_block(d->scaler, 0.0f, to->outer).bits;
+      uint32_t mask = lowBytes(blocks - (int32_t)tile * 4);
+      uint32_t fill = zero * 0x01010101u & ~mask &
+                      lowBytes(padded - (int32_t)tile * 4);
+      gq_dev_u32x4 words = columnScalesOf(o, warp)[tile * GQ_DEV_WARP + lane];
+      uint32_t w[4] = {words.x, words.y, words.z, words.w};
+#pragma clang loop unroll(full)
+      for (uint32_t k = 0; k < 4; ++k)
+        w[k] = k * 32 + lane < job->columns ? (w[k] & mask) | fill : 0;
+      uint8_t GQ_GLOBAL *p = to->scales + tile * 4 * TILE + lane * 16;
+      storeBytes(p, w, 16, 16, isAligned(p, 0, 16));
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The jobs of a warp
+//===----------------------------------------------------------------------===//
+
+/// Begins to copy the first elements of job number n, if there is one and they
+/// are copied.
+GQ_DEV void stageJob(const Op *o, uint32_t n) {
+  if (stages(o) && hasJob(n) && !hasFewRows(o, warpJob(n)))
+    stage(o, warpJob(n), 0);
+}
+
+/// Elements of job number n and a pass, once and in order. Begins to copy the
+/// next ones, where they are copied.
+GQ_DEV Held takeElementsOfWarp(const Op *o, uint32_t n, uint32_t pass) {
+  const Job GQ_SHARED *job = warpJob(n);
+  if (!stages(o))
+    return loadLane(o, job, pass);
+  Held held = takeStaged(o, placeOfLane(o, job, pass));
+  if (pass + 1 < passesOf(o, job))
+    stage(o, job, pass + 1);
+  else
+    stageJob(o, n + 1);
+  return held;
+}
+
+/// Quantizes the warp's job number n. All lanes take part.
+GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
+  const Job GQ_SHARED *job = warpJob(n);
+  uint32_t warp = thisWarp(), rows = rowsOfWarp(o);
+  bool few = hasFewRows(o, job);
+  if (o->hasAmax) {
+    if (gq_dev_is_first_lane())
+      *jobAmaxOf(o, warp) = 0;
+    gq_dev_warp_barrier();
+  }
+  if (few) {
+    stageJob(o, n + 1);
+    quantizeFewRows(o, job, warp);
+    gq_dev_warp_barrier();
+    storeRowsOfWarp(o, job, warp, 0, FEW_ROWS);
+  }
+#pragma clang loop unroll(disable)
+  for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
+    Held held = takeElementsOfWarp(o, n, pass);
+    quantizeLane(o, job, pass, warp, &held);
+    uint32_t below = (pass + 1) * rows, top = pass * rows & ~(HALF_TILE - 1);
+    if (below % HALF_TILE != 0 && below < job->rows)
+      continue;
+    gq_dev_warp_barrier();
+    storeRowsOfWarp(o, job, warp, top, below - top);
+  }
+  storeScalesOfWarp(o, job, warp, few ? FEW_ROWS : passesOf(o, job) * rows);
+  if (o->hasAmax && gq_dev_is_first_lane())
+    partial.amax[numberOf(n)] = gq_dev_f32_from_bits(*jobAmaxOf(o, warp));
+  gq_dev_warp_barrier();
+}
+
+/// All jobs of the warp.
+GQ_DEV void quantizeWarpJobs(const Op *o, const Plan *plan) {
+  if (gq_dev_thread() == 0)
+    keepPlan(plan);
+  findWarpJobs(o, plan, 0, 2 * WARP_BATCH);
+  gq_dev_barrier();
+  stageJob(o, 0);
+  for (uint32_t n = 0; hasJob(n); ++n) {
+    quantizeWarpJob(o, n);
+    if (n % WARP_BATCH == WARP_BATCH - 1) {
+      const Plan found = keptPlan();
+      findWarpJobs(o, &found, n + 1 + WARP_BATCH, WARP_BATCH);
+    }
+  }
+}
+
+#endif // GQ_KERNELS_KERNELS_TILES_ALONE_H
