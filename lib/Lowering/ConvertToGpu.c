@@ -552,6 +552,29 @@ static bool launchReduceTiles(const Launcher *launcher,
       gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_REDUCE_TILES, &operands));
 }
 
+/// Which kernels there are for the groups of an op: those that its rows may
+/// make small, or large, or both where that is known to a launch only.
+typedef struct Sizes {
+  bool small, large;
+} Sizes;
+
+static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
+                           const gqQuantizeTilesOperands *operands) {
+  int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
+  int64_t groups = operands->groups.fixed;
+  bool isUsual =
+      !operands->rowwiseTraits.value && !operands->columnwiseTraits.value;
+  if (!isUsual || !gq_dev_has_small_groups_kernel(
+                      desc->format, desc->scaleLayout, operands->parts.value,
+                      (gqElementType)operands->heldType.value))
+    return (Sizes){false, true};
+  if (columns == GQ_DYNAMIC || groups == GQ_DYNAMIC)
+    return (Sizes){true, true};
+  bool small =
+      gq_dev_has_small_groups(rows == GQ_DYNAMIC ? 0 : rows, columns, groups);
+  return (Sizes){small, !small || rows == GQ_DYNAMIC};
+}
+
 static bool launchTiles(const Launcher *launcher,
                         const gqGroupedBlockQuantize *desc,
                         gqGpuAddress statusWord) {
@@ -605,17 +628,36 @@ static bool launchTiles(const Launcher *launcher,
       .rowIndexBits = constant(rowIndexBits(desc)),
       .heldType = constant(heldType(desc)),
   };
-  gqGpuPlan plan =
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_TILES, &operands);
-  bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
+  const Sizes sizes = sizesOfGroups(desc, &operands);
+  const struct {
+    bool exists;
+    gqKernelFamily family;
+    const char *name;
+  } kernels[] = {
+      {sizes.large, GQ_KERNEL_QUANTIZE_TILES, "grouped_block_quantize"},
+      {sizes.small, GQ_KERNEL_QUANTIZE_SMALL_GROUPS,
+       "grouped_block_quantize_small_groups"},
+  };
+  bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS), valid = true;
   MlirValue workspace = {NULL};
-  if (reduces) {
-    workspace = buildAlloc(&launcher->builder, plan.workspace, GQ_DYNAMIC);
-    operands.workspace = buildAddress(launcher, workspace);
+  if (sizes.small && sizes.large)
+    operands.parts = constant(parts | GQ_DEV_LARGE_GROUPS);
+  for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); ++i) {
+    if (!kernels[i].exists)
+      continue;
+    gqGpuPlan plan =
+        gqGpuBuildPlan(&launcher->builder, kernels[i].family, &operands);
+    if (reduces && mlirValueIsNull(workspace)) {
+      workspace = buildAlloc(&launcher->builder, plan.workspace, GQ_DYNAMIC);
+      operands.workspace = buildAddress(launcher, workspace);
+    }
+    valid =
+        valid && launch(launcher, kernels[i].family, kernels[i].name, &operands,
+                        gq_dev_quantize_tiles_bounds(desc->format, parts,
+                                                     heldType(desc)),
+                        plan);
+    operands.parts = constant(parts);
   }
-  bool valid = launch(
-      launcher, GQ_KERNEL_QUANTIZE_TILES, "grouped_block_quantize", &operands,
-      gq_dev_quantize_tiles_bounds(desc->format, parts, heldType(desc)), plan);
   if (reduces) {
     valid = valid && launchReduceTiles(launcher, desc, &operands);
     buildDealloc(&launcher->builder, workspace);

@@ -246,24 +246,33 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
 }
 
 enum {
-  /// Rows that groups have on average, at most, for gq_dev_quantize_small_groups.
-  GQ_DEV_ROWS_OF_SMALL_GROUPS = 64,
+  /// Rows that groups have on average, at most, for
+  /// gq_dev_quantize_small_groups, and jobs that there are at least: fewer have
+  /// no warps for all multiprocessors.
+  GQ_DEV_ROWS_OF_SMALL_GROUPS = 32,
+  GQ_DEV_JOBS_OF_SMALL_GROUPS = 1024,
 };
 
-GQ_INLINE bool gq_dev_has_small_groups(int64_t rows, int64_t groups) {
-  return rows <= groups * GQ_DEV_ROWS_OF_SMALL_GROUPS;
+GQ_INLINE bool gq_dev_has_small_groups(int64_t rows, int64_t columns,
+                                       int64_t groups) {
+  return rows <= groups * GQ_DEV_ROWS_OF_SMALL_GROUPS &&
+         gq_dev_tiles_jobs(0, columns, groups) >= GQ_DEV_JOBS_OF_SMALL_GROUPS;
 }
 
-/// Whether there is such a kernel: a warp has a part of each job that holds
+/// Whether there is such a kernel of what is as usual: one where a warp has
 /// whole blocks and tiles of scales, and registers suffice.
 GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
                                               gqScaleLayout layout,
-                                              int32_t parts, bool squares,
+                                              int32_t parts,
                                               gqElementType held) {
+  const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
+  const int32_t reduced = GQ_DEV_AMAX | GQ_DEV_DBIAS;
   gqFormatTraits traits = gqFormatGetTraits(format);
-  return layout == GQ_SCALE_LAYOUT_TILE128X4 && !squares &&
+  return layout == GQ_SCALE_LAYOUT_TILE128X4 &&
          !(parts & (GQ_DEV_UNUSUAL | GQ_DEV_RAGGED)) &&
-         (held != GQ_F32 || traits.blockColumns == 16);
+         (parts & reduced) != reduced &&
+         (held != GQ_F32 || traits.blockColumns == 16) &&
+         (format != GQ_FORMAT_MXFP4 || (parts & both) != both);
 }
 
 /// The bytes of the workspace of a kernel that computes amax or dbias: four for
@@ -277,6 +286,14 @@ GQ_INLINE int64_t gq_dev_tiles_workspace(int64_t rows, int64_t columns,
           (parts & GQ_DEV_DBIAS ? (rows / 128 + groups) * columns : 0));
 }
 
+/// None if it computes neither.
+GQ_INLINE int64_t gq_dev_tiles_workspace_if(int64_t rows, int64_t columns,
+                                            int64_t groups, int32_t parts) {
+  return parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS)
+             ? gq_dev_tiles_workspace(rows, columns, groups, parts)
+             : 0;
+}
+
 GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
     const gq_dev_quantize_tiles_extents *x, int64_t multiprocessors) {
   gqFormat format = (gqFormat)x->format;
@@ -284,18 +301,15 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
   gq_dev_bounds bounds =
       gq_dev_quantize_tiles_bounds(format, parts, (gqElementType)x->heldType);
   bool none = parts & GQ_DEV_LARGE_GROUPS &&
-              gq_dev_has_small_groups(x->rows, x->groups);
+              gq_dev_has_small_groups(x->rows, x->columns, x->groups);
   return (gqLaunchPlan){
-      .grid =
-          none ? 0
-               : gq_dev_tiles_grid(
-                     gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
-                     bounds.minCtas * multiprocessors,
-                     gqFormatGetTraits(format).dataBits),
+      .grid = none ? 0
+                   : gq_dev_tiles_grid(
+                         gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
+                         bounds.minCtas * multiprocessors,
+                         gqFormatGetTraits(format).dataBits),
       .workspace =
-          parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS)
-              ? gq_dev_tiles_workspace(x->rows, x->columns, x->groups, parts)
-              : 0,
+          gq_dev_tiles_workspace_if(x->rows, x->columns, x->groups, parts),
   };
 }
 
@@ -309,9 +323,11 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_small_groups_plan(
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t ctas = (jobs + warps - 1) / warps;
   int64_t full = bounds.minCtas * multiprocessors;
-  bool small = gq_dev_has_small_groups(x->rows, x->groups);
+  bool small = gq_dev_has_small_groups(x->rows, x->columns, x->groups);
   return (gqLaunchPlan){
       .grid = small ? gq_dev_grid_of(ctas < full ? ctas : full) : 0,
+      .workspace = gq_dev_tiles_workspace_if(x->rows, x->columns, x->groups,
+                                             (int32_t)x->parts),
   };
 }
 

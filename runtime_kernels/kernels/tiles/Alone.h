@@ -149,8 +149,8 @@ GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
       int32_t padded = (int32_t)job->paddedRows / block;
       uint32_t zero = gq_dev_any_block(d->scaler, 0.0f, to->outer).bits;
       uint32_t mask = lowBytes(blocks - (int32_t)tile * 4);
-      uint32_t fill = zero * 0x01010101u & ~mask &
-                      lowBytes(padded - (int32_t)tile * 4);
+      uint32_t fill =
+          zero * 0x01010101u & ~mask & lowBytes(padded - (int32_t)tile * 4);
       gq_dev_u32x4 words = columnScalesOf(o, warp)[tile * GQ_DEV_WARP + lane];
       uint32_t w[4] = {words.x, words.y, words.z, words.w};
 #pragma clang loop unroll(full)

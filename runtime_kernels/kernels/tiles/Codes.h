@@ -564,7 +564,8 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   gq_dev_warp_barrier();
   if (o->rowwise.exists && sharesRows(o))
     loadRowFactors(o, place, factors);
-  convertLane(o, job, place, parity, held, factors, allRegular, isFirstPass(o, pass));
+  convertLane(o, job, place, parity, held, factors, allRegular,
+              isFirstPass(o, pass));
 }
 
 /// Whether a warp has elements of a pass or, in columns, padding.

@@ -35,10 +35,9 @@ GQ_DEV uint32_t columnAt(const Op *o, uint32_t column) {
 GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
                           uint32_t codes) {
   uint32_t row = o->alone ? place.row % HALF_TILE : place.row;
-  uint8_t GQ_SHARED *p =
-      (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
-                            columnAt(o, place.column)) +
-      row / 2;
+  uint8_t GQ_SHARED *p = (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
+                                               columnAt(o, place.column)) +
+                         row / 2;
   p += columnAt(o, j) * 16;
   if (rowsOfLane(o) == 8)
     *(uint32_t GQ_SHARED *)p = codes;
@@ -47,8 +46,8 @@ GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
 }
 
 /// Stores those of a job.
-GQ_DEV void storeColumns(const Op *o, const Job GQ_SHARED *job,
-                         uint32_t parity, uint32_t thread) {
+GQ_DEV void storeColumns(const Op *o, const Job GQ_SHARED *job, uint32_t parity,
+                         uint32_t thread) {
   uint32_t piece = thread % 4, pitch = (uint32_t)job->columnwise.dataPitch;
   bool aligned = isAligned(job->columnwise.data, 0, 16);
   uint8_t GQ_GLOBAL *p = job->columnwise.data + piece * 16;

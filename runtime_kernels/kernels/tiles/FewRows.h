@@ -83,8 +83,7 @@ GQ_DEV uint32_t codesOfFew(const Direction *d, const float x[FEW_COLUMNS],
 GQ_DEV void storeFew(const Op *o, const Direction *d,
                      const JobOutput GQ_SHARED *to, uint32_t row,
                      uint32_t column, uint32_t codes) {
-  uint8_t GQ_GLOBAL *p =
-      to->data + row * to->dataPitch + dataBytes(d, column);
+  uint8_t GQ_GLOBAL *p = to->data + row * to->dataPitch + dataBytes(d, column);
   uint32_t bytes = (uint32_t)dataBytes(d, FEW_COLUMNS);
   if (storesAtOnce(o)) {
     if (bytes == 4)
@@ -122,8 +121,9 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
     float amax = pair[i % perWord];
     *most = gq_dev_max_number(*most, amax);
     scales[i] = scaleOfFew(d, amax, job->columnwise.outer);
-    ((uint8_t GQ_SHARED *)columnScalesOf(o, warp))[scaleAt(
-        d, place.column + i, 0)] = (uint8_t)scales[i].block.bits;
+    ((uint8_t GQ_SHARED *)columnScalesOf(
+        o, warp))[scaleAt(d, place.column + i, 0)] =
+        (uint8_t)scales[i].block.bits;
   }
 }
 
@@ -147,8 +147,9 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
   *most = gq_dev_max_number(*most, amax);
   gq_dev_any_scale any = scaleOfFew(d, amax, job->rowwise.outer);
   if (place.column % block == 0)
-    ((uint8_t GQ_SHARED *)rowScalesOf(o, warp))[scaleAt(
-        d, row, place.column / block)] = (uint8_t)any.block.bits;
+    ((uint8_t GQ_SHARED *)rowScalesOf(
+        o, warp))[scaleAt(d, row, place.column / block)] =
+        (uint8_t)any.block.bits;
   return any;
 }
 
@@ -179,8 +180,7 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
     for (uint32_t i = 0; i < FEW_COLUMNS; ++i)
       sums[i] += x[i];
     if (rowwise->exists) {
-      gq_dev_any_scale any =
-          scaleFewRow(o, job, place, warp, r, &most, words);
+      gq_dev_any_scale any = scaleFewRow(o, job, place, warp, r, &most, words);
       uint32_t codes = codesOfFew(rowwise, x, &any, 0);
       if (there)
         storeFew(o, rowwise, &job->rowwise, r, place.column, codes);

@@ -99,10 +99,10 @@ GQ_DEV uint32_t ownWords(const Op *o) {
 static GQ_SHARED gq_dev_u32x4 rowScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
 static GQ_SHARED gq_dev_u32x4 columnScales[2][TILE * 8 / 16] GQ_UNINITIALIZED;
 /// The same of warps, if there are 8 in a row.
-static GQ_SHARED gq_dev_u32x4 wideRowScales[WARPS][TILE * 8 / 16]
-    GQ_UNINITIALIZED;
-static GQ_SHARED gq_dev_u32x4 wideColumnScales[WARPS][TILE * 8 / 16]
-    GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4
+    wideRowScales[WARPS][TILE * 8 / 16] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4
+    wideColumnScales[WARPS][TILE * 8 / 16] GQ_UNINITIALIZED;
 GQ_DEV gq_dev_u32x4 GQ_SHARED *rowScalesOf(const Op *o, uint32_t parity) {
   if (!o->alone)
     return rowScales[parity];

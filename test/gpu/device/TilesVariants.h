@@ -15,8 +15,8 @@
 // directions at its end; what includes this defines VARIANT_OF, which has these
 // as well.
 //
-// TILES_PART is 1 to 5 for some of them, which compile in a part of the time; all
-// of them if it is not defined.
+// TILES_PART is 1 to 5 for some of them, which compile in a part of the time;
+// all of them if it is not defined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -264,7 +264,7 @@ UNUSUAL(te_column_four_over_six_f16, F16, f16, C, TE, TILE128X4, GROUPED, 32,
 #endif
 
 #if !defined TILES_PART || TILES_PART == 5
-// Of small groups; the first ones are those of part 1.
+// Kernels of small groups: what there is one for (Launch.h).
 VARIANT(small_te_both, BF16, bf16, R | C | W, NVFP4, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, F32)
 VARIANT(small_nvfp4_both, BF16, bf16, R | C | W, NVFP4, NVFUSER, TILE128X4,
@@ -275,32 +275,32 @@ VARIANT(small_nvfp4_both_dbias, BF16, bf16, R | C | B | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_both_amax, BF16, bf16, R | C | A | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_nvfp4_row_dbias, BF16, bf16, R | B | W, NVFP4, NVFUSER, TILE128X4,
-        ALL, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_both, BF16, bf16, R | C | W, MXFP8_E4M3, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_both_dbias, BF16, bf16, R | C | B | W, MXFP8_E4M3, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_mxfp8_column, BF16, bf16, C | W, MXFP8_E4M3, NVFUSER, TILE128X4,
-        GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_mxfp4_both, BF16, bf16, R | C | W, MXFP4, NVFUSER, TILE128X4,
-        GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_both_f32, F32, f32, R | C | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_nvfp4_all, BF16, bf16, R | C | A | B | O | W, NVFP4, NVFUSER,
+VARIANT(small_nvfp4_row_dbias, BF16, bf16, R | B | W, NVFP4, NVFUSER, TILE128X4,
+        ALL, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_all, BF16, bf16, R | C | B | O | W, NVFP4, NVFUSER,
         TILE128X4, ALL, 64, PER_GROUP, PER_GROUP, BF16)
-VARIANT(small_te_all_f16, F16, f16, R | C | A | B | O | W, NVFP4, TE, TILE128X4,
+VARIANT(small_te_all_f16, F16, f16, R | C | A | O | W, NVFP4, TE, TILE128X4,
         ALL, 32, ONE, PER_GROUP, F32)
-VARIANT(small_nvfp4_gathered, BF16, bf16, R | C | A | B | I | W, NVFP4, NVFUSER,
+VARIANT(small_nvfp4_gathered, BF16, bf16, R | C | B | I | W, NVFP4, NVFUSER,
         TILE128X4, ALL, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_unaligned, BF16, bf16_unaligned, R | C | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_mxfp8_all_f16, F16, f16, R | C | A | B | O | W, MXFP8_E4M3,
-        NVFUSER, TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_column, BF16, bf16, C | A | W, MXFP8_E4M3, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_all_f16, F16, f16, R | C | A | O | W, MXFP8_E5M2, NVFUSER,
+        TILE128X4, ALL, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_gathered_unaligned, F16, f16_unaligned, R | C | I | W,
         MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_mxfp4_all, BF16, bf16, R | C | A | B | S | W, MXFP4, NVFUSER,
-        TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(small_mxfp4_row, BF16, bf16, R | B | S | W, MXFP4, NVFUSER, TILE128X4,
+        ALL, 32, NONE, NONE, F32)
+VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
+        GROUPED, 64, NONE, NONE, F32)
 #endif
 
 #undef VARIANT

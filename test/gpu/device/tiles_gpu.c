@@ -51,7 +51,8 @@ static unsigned gridOf(const TilesVariant *v, const QuantizeTilesOperands *o,
   gq_dev_quantize_small_groups_extents small;
   _Static_assert(sizeof(small) == sizeof(x), "the same operands");
   memcpy(&small, &x, sizeof(x));
-  int64_t grid = gq_dev_quantize_small_groups_plan(&small, multiprocessors).grid;
+  int64_t grid =
+      gq_dev_quantize_small_groups_plan(&small, multiprocessors).grid;
   return (unsigned)(grid ? grid : 3 * multiprocessors);
 }
 

@@ -1,0 +1,70 @@
+// What the kernel of tiles would compute has another kernel, whose warps do
+// jobs alone, where groups have few rows on average. Where M, K and G do not
+// say so, there are both kernels, of which each launch runs one.
+//
+// RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu,cse,canonicalize)' | FileCheck %s
+
+// 32 rows a group: family 16.
+// CHECK-LABEL: func.func @small
+func.func @small(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
+    %q: memref<4096x8192xf8E4M3FN>, %s: memref<?xf8E8M0FNU>) {
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64, %c8192_i64, %c128_i64, %c2_i64,
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_0::@grouped_block_quantize_small_groups blocks
+  // CHECK-NOT: gpu.launch_func
+  gq.grouped_block_quantize format(mxfp8_e4m3) ins(%x : memref<4096x8192xbf16>)
+      groups(%o : memref<129xi32>)
+      columnwise_outs(%q, %s : memref<4096x8192xf8E4M3FN>, memref<?xf8E8M0FNU>)
+  return
+}
+
+// More, or too few jobs for so many warps.
+// CHECK-LABEL: func.func @large
+func.func @large(%x: memref<32768x8192xbf16>, %y: memref<32x1024xbf16>, %o: memref<129xi32>, %p: memref<2xi32>,
+    %q: memref<32768x8192xf8E4M3FN>, %r: memref<32x1024xf8E4M3FN>, %s: memref<?xf8E8M0FNU>) {
+  // CHECK: call @gqPlanLaunch(%c1_i64, %c32768_i64, %c8192_i64, %c128_i64, %c2_i64,
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_1::@grouped_block_quantize blocks
+  gq.grouped_block_quantize format(mxfp8_e4m3) ins(%x : memref<32768x8192xbf16>)
+      groups(%o : memref<129xi32>)
+      columnwise_outs(%q, %s : memref<32768x8192xf8E4M3FN>, memref<?xf8E8M0FNU>)
+  // CHECK: call @gqPlanLaunch(%c1_i64, %c32_i64, %c1024_i64, %c1_i64, %c2_i64,
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_2::@grouped_block_quantize blocks
+  // CHECK-NOT: gpu.launch_func
+  gq.grouped_block_quantize format(mxfp8_e4m3) ins(%y : memref<32x1024xbf16>)
+      groups(%p : memref<2xi32>)
+      columnwise_outs(%r, %s : memref<32x1024xf8E4M3FN>, memref<?xf8E8M0FNU>)
+  return
+}
+
+// M is known to a launch: the kernel of tiles, to which the part of 512 says
+// that there is another one, and that. They share what is reduced.
+// CHECK-LABEL: func.func @either
+func.func @either(%x: memref<?x8192xbf16>, %o: memref<129xi32>,
+    %q: memref<?x4096xi8>, %s: memref<?x512xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %d: memref<128x8192xf32>) {
+  // CHECK: %[[LARGE:.*]]:2 = call @gqPlanLaunch(%c1_i64, %[[M:[^,]*]], %c8192_i64, %c128_i64, %c523_i64,
+  // CHECK: %[[SIZE:.*]] = arith.index_cast %[[LARGE]]#1 : i64 to index
+  // CHECK: memref.alloc(%[[SIZE]]) : memref<?xi8>
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_3::@grouped_block_quantize blocks in (%[[LARGE]]#0,
+  // CHECK: %[[SMALL:.*]]:2 = call @gqPlanLaunch(%c16_i64, %[[M]], %c8192_i64, %c128_i64, %c11_i64,
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_4::@grouped_block_quantize_small_groups blocks in (%[[SMALL]]#0,
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_5::@grouped_block_quantize_reduce
+  // CHECK-NOT: gpu.launch_func
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x8192xbf16>)
+      groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<?x4096xi8>, memref<?x512xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+      dbias_out(%d : memref<128x8192xf32>)
+  return
+}
+
+// Not what is unusual: here, linear scales.
+// CHECK-LABEL: func.func @linear
+func.func @linear(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
+    %q: memref<4096x8192xf8E4M3FN>, %s: memref<?xf8E8M0FNU>) {
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_6::@grouped_block_quantize blocks
+  // CHECK-NOT: gpu.launch_func
+  gq.grouped_block_quantize format(mxfp8_e4m3) scale_layout(linear)
+      ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
+      columnwise_outs(%q, %s : memref<4096x8192xf8E4M3FN>, memref<?xf8E8M0FNU>)
+  return
+}
