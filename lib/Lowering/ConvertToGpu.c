@@ -570,8 +570,8 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
     return (Sizes){false, true};
   if (columns == GQ_DYNAMIC || groups == GQ_DYNAMIC)
     return (Sizes){true, true};
-  bool small =
-      gq_dev_has_small_groups(rows == GQ_DYNAMIC ? 0 : rows, columns, groups);
+  bool small = gq_dev_has_small_groups(
+      desc->format, rows == GQ_DYNAMIC ? 0 : rows, columns, groups);
   return (Sizes){small, !small || rows == GQ_DYNAMIC};
 }
 

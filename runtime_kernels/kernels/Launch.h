@@ -247,16 +247,19 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
 
 enum {
   /// Rows that groups have on average, at most, for
-  /// gq_dev_quantize_small_groups, and jobs that there are at least: fewer have
-  /// no warps for all multiprocessors.
-  GQ_DEV_ROWS_OF_SMALL_GROUPS = 32,
-  GQ_DEV_JOBS_OF_SMALL_GROUPS = 1024,
+  /// gq_dev_quantize_small_groups, with codes of 4 and of 8 bits; and jobs that
+  /// there are at least: fewer have no warps for all multiprocessors.
+  GQ_DEV_SMALL_GROUPS_4BIT = 64,
+  GQ_DEV_SMALL_GROUPS_8BIT = 32,
+  GQ_DEV_SMALL_GROUPS_JOBS = 1024,
 };
 
-GQ_INLINE bool gq_dev_has_small_groups(int64_t rows, int64_t columns,
-                                       int64_t groups) {
-  return rows <= groups * GQ_DEV_ROWS_OF_SMALL_GROUPS &&
-         gq_dev_tiles_jobs(0, columns, groups) >= GQ_DEV_JOBS_OF_SMALL_GROUPS;
+GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int64_t rows,
+                                       int64_t columns, int64_t groups) {
+  bool isShort = gqFormatGetTraits(format).dataBits == 4;
+  int64_t most = isShort ? GQ_DEV_SMALL_GROUPS_4BIT : GQ_DEV_SMALL_GROUPS_8BIT;
+  return rows <= groups * most &&
+         gq_dev_tiles_jobs(0, columns, groups) >= GQ_DEV_SMALL_GROUPS_JOBS;
 }
 
 /// Whether there is such a kernel of what is as usual: one where a warp has
@@ -301,7 +304,8 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
   gq_dev_bounds bounds =
       gq_dev_quantize_tiles_bounds(format, parts, (gqElementType)x->heldType);
   bool none = parts & GQ_DEV_LARGE_GROUPS &&
-              gq_dev_has_small_groups(x->rows, x->columns, x->groups);
+              gq_dev_has_small_groups((gqFormat)x->format, x->rows, x->columns,
+                                      x->groups);
   return (gqLaunchPlan){
       .grid = none ? 0
                    : gq_dev_tiles_grid(
@@ -323,7 +327,8 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_small_groups_plan(
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t ctas = (jobs + warps - 1) / warps;
   int64_t full = bounds.minCtas * multiprocessors;
-  bool small = gq_dev_has_small_groups(x->rows, x->columns, x->groups);
+  bool small = gq_dev_has_small_groups((gqFormat)x->format, x->rows, x->columns,
+                                       x->groups);
   return (gqLaunchPlan){
       .grid = small ? gq_dev_grid_of(ctas < full ? ctas : full) : 0,
       .workspace = gq_dev_tiles_workspace_if(x->rows, x->columns, x->groups,

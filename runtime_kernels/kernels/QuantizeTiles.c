@@ -156,7 +156,8 @@ GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
   };
 }
 
-/// `alone`: warps do jobs alone.
+/// `alone`: warps do jobs alone, of which Launch.h says what there is; saying
+/// it here again keeps the rest out of the bitcode.
 GQ_DEV void quantizeTiles(bool alone,
                           GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))

@@ -29,9 +29,11 @@ GQ_DEV uint32_t thisWarp(void) {
   return gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
 }
 
-/// The number of a warp's job number n among all.
+/// The number of a warp's job number n among all. Those of a CTA are
+/// neighbours: where they were not, te took 62 instead of 56 us (H200, 8192 by
+/// 5120, 128 groups).
 GQ_DEV uint64_t numberOf(uint32_t n) {
-  return ((uint64_t)n * WARPS + thisWarp()) * gq_dev_num_ctas() + gq_dev_cta();
+  return ((uint64_t)n * gq_dev_num_ctas() + gq_dev_cta()) * WARPS + thisWarp();
 }
 
 GQ_DEV const Job GQ_SHARED *warpJob(uint32_t n) {
