@@ -208,7 +208,9 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
     Held held = takeElementsOfWarp(o, n, pass);
-    quantizeLane(o, job, pass, warp, &held);
+    // Of 64 rows, every second pass begins a sum, or the half of one.
+    quantizeScaled(o, job, placeOfLane(o, job, pass), warp, &held,
+                   pass % 2 == 0);
     uint32_t below = (pass + 1) * rows, top = pass * rows & ~(HALF_TILE - 1);
     if (below % HALF_TILE != 0 && below < job->rows)
       continue;

@@ -226,11 +226,6 @@ GQ_DEV float GQ_SHARED *sumsAt(const Op *o, Place place, uint32_t parity) {
   return sumsOfHalf(parity, lower);
 }
 
-/// Whether a pass is the first one whose sums are added up there.
-GQ_DEV bool isFirstPass(const Op *o, uint32_t pass) {
-  return o->alone ? pass % 2 == 0 : pass == 0;
-}
-
 /// Adds sums of columns `first` on, of which a lane has `count`, 4 or 16, to
 /// those of the job. The lanes below each other share them: at each step, one
 /// of two takes the first half of what they have left and one the other. All
@@ -535,25 +530,25 @@ GQ_DEV void quantizeInTurn(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
-/// Quantizes a lane's elements. All lanes take part.
-GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
-                         uint32_t parity, const Held *held) {
-  Place place = placeOfLane(o, job, pass);
-  if (takesTurns(o)) {
-    quantizeInTurn(o, job, place, parity, held, isFirstPass(o, pass));
-    return;
-  }
+/// quantizeLane where one scale is given for all.
+GQ_DEV void quantizeGiven(const Op *o, const Job GQ_SHARED *job, Place place,
+                          uint32_t parity, const Held *held, bool firstPass) {
   float factors[ROWS];
   bool regular = o->unusual || storesAtOnce(o);
   gq_dev_warp_barrier();
-  if (!hasScales(&o->rowwise)) {
-    regular &= useGivenScale(o, job, factors);
-    if (o->hasAmax)
-      measureSquare(o, parity, held);
-    convertLane(o, job, place, parity, held, factors,
-                gq_dev_ballot(!regular) == 0, isFirstPass(o, pass));
-    return;
-  }
+  regular &= useGivenScale(o, job, factors);
+  if (o->hasAmax)
+    measureSquare(o, parity, held);
+  convertLane(o, job, place, parity, held, factors,
+              gq_dev_ballot(!regular) == 0, firstPass);
+}
+
+/// quantizeLane where blocks have scales, of both directions at once.
+GQ_DEV void quantizeScaled(const Op *o, const Job GQ_SHARED *job, Place place,
+                           uint32_t parity, const Held *held, bool firstPass) {
+  float factors[ROWS];
+  bool regular = o->unusual || storesAtOnce(o);
+  gq_dev_warp_barrier();
   if (o->columnwise.exists)
     regular &= scaleColumns(o, job, place, parity, held, held);
   if (o->rowwise.exists)
@@ -564,8 +559,19 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   gq_dev_warp_barrier();
   if (o->rowwise.exists && sharesRows(o))
     loadRowFactors(o, place, factors);
-  convertLane(o, job, place, parity, held, factors, allRegular,
-              isFirstPass(o, pass));
+  convertLane(o, job, place, parity, held, factors, allRegular, firstPass);
+}
+
+/// Quantizes a lane's elements. All lanes take part.
+GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
+                         uint32_t parity, const Held *held) {
+  Place place = placeOfLane(o, job, pass);
+  if (takesTurns(o))
+    quantizeInTurn(o, job, place, parity, held, pass == 0);
+  else if (!hasScales(&o->rowwise))
+    quantizeGiven(o, job, place, parity, held, pass == 0);
+  else
+    quantizeScaled(o, job, place, parity, held, pass == 0);
 }
 
 /// Whether a warp has elements of a pass or, in columns, padding.
