@@ -562,8 +562,13 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
                            const gqQuantizeTilesOperands *operands) {
   int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
   int64_t groups = operands->groups.fixed;
-  bool isUsual =
-      !operands->rowwiseTraits.value && !operands->columnwiseTraits.value;
+  // With what is reduced after codes of 4 bits, or with a producer, four CTAs
+  // have too few registers.
+  bool isShort = gqFormatGetTraits(desc->format).dataBits == 4;
+  bool reduces = operands->parts.value & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
+  bool isUsual = !operands->rowwiseTraits.value &&
+                 !operands->columnwiseTraits.value && !(isShort && reduces) &&
+                 mlirRegionIsNull(operands->load.producer);
   if (!isUsual || !gq_dev_has_small_groups_kernel(
                       desc->format, desc->scaleLayout, operands->parts.value,
                       (gqElementType)operands->heldType.value))

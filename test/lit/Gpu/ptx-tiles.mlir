@@ -1,5 +1,5 @@
-// One kernel for both directions, another one for small groups and, with results
-// that need it, one that reduces: no calls, no local memory.
+// One kernel for both directions and, with results that need it, one that
+// reduces: no calls, no local memory.
 //
 // MODES: gq-opt
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py > %t.sm_90a
@@ -9,10 +9,6 @@
 
 // CHECK: .visible .entry grouped_block_quantize_reduce(
 // CHECK: st.global
-// CHECK: .visible .entry grouped_block_quantize_small_groups(
-// CHECK: ld.global{{.*}}.v4.b32
-// SM90-NOT: e2m1x2
-// SM100: cvt.rn.satfinite.e2m1x2.f32
 // CHECK: .visible .entry grouped_block_quantize(
 // CHECK: ld.global{{.*}}.v4.b32
 // SM90-NOT: e2m1x2
