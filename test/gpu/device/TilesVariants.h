@@ -281,10 +281,10 @@ VARIANT(small_mxfp8_both_dbias, BF16, bf16, R | C | B | W, MXFP8_E4M3, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_both_f32, F32, f32, R | C | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_nvfp4_row_dbias, BF16, bf16, R | B | W, NVFP4, NVFUSER, TILE128X4,
-        ALL, 32, NONE, NONE, F32)
-VARIANT(small_nvfp4_all, BF16, bf16, R | C | B | O | W, NVFP4, NVFUSER,
-        TILE128X4, ALL, 64, PER_GROUP, PER_GROUP, BF16)
+VARIANT(small_nvfp4_row, BF16, bf16, R | W, NVFP4, NVFUSER, TILE128X4, ALL, 32,
+        NONE, NONE, F32)
+VARIANT(small_nvfp4_all, BF16, bf16, R | C | O | W, NVFP4, NVFUSER, TILE128X4,
+        ALL, 64, PER_GROUP, PER_GROUP, BF16)
 VARIANT(small_te_all_f16, F16, f16, R | C | A | O | W, NVFP4, TE, TILE128X4,
         ALL, 32, ONE, PER_GROUP, F32)
 VARIANT(small_nvfp4_gathered, BF16, bf16, R | C | B | I | W, NVFP4, NVFUSER,
@@ -297,8 +297,8 @@ VARIANT(small_mxfp8_all_f16, F16, f16, R | C | A | O | W, MXFP8_E5M2, NVFUSER,
         TILE128X4, ALL, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_gathered_unaligned, F16, f16_unaligned, R | C | I | W,
         MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_mxfp4_row, BF16, bf16, R | B | S | W, MXFP4, NVFUSER, TILE128X4,
-        ALL, 32, NONE, NONE, F32)
+VARIANT(small_mxfp4_row, BF16, bf16, R | S | W, MXFP4, NVFUSER, TILE128X4, ALL,
+        32, NONE, NONE, F32)
 VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
         GROUPED, 64, NONE, NONE, F32)
 #endif
