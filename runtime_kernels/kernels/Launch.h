@@ -258,8 +258,10 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int64_t rows,
                                        int64_t columns, int64_t groups) {
   bool isShort = gqFormatGetTraits(format).dataBits == 4;
   int64_t most = isShort ? GQ_DEV_SMALL_GROUPS_4BIT : GQ_DEV_SMALL_GROUPS_8BIT;
-  return rows <= groups * most &&
-         gq_dev_tiles_jobs(0, columns, groups) >= GQ_DEV_SMALL_GROUPS_JOBS;
+  int64_t across = columns / 128 + (columns % 128 != 0);
+  // No products: the lowering asks about extents that no launch has checked.
+  return rows / most + (rows % most != 0) <= groups && across > 0 &&
+         groups >= (GQ_DEV_SMALL_GROUPS_JOBS + across - 1) / across - 2;
 }
 
 /// Whether there is such a kernel of what is as usual: one where a warp has

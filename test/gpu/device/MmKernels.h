@@ -117,8 +117,9 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(decode8_fixed, decode, DECODE, 8, 32, BF16, 512, 384, NVFP4, 0)      \
   VARIANT(decode16_fixed, decode, DECODE, 16, 32, BF16, 512, 384, NVFP4, 0)
 
-/// What dequantizes tokens for tiles256 of the same formats and offsets. It reads
-/// no row and column scales, so that a kernel need not say there are none.
+/// What dequantizes tokens for tiles256 of the same formats and offsets. It
+/// reads no row and column scales, so that a kernel need not say there are
+/// none.
 #define MM_PREPARE_VARIANTS(VARIANT)                                           \
   VARIANT(prepare_nvfp4, prepare, PREPARE, 256, 32, BF16, 0, 0, NVFP4, 1)      \
   VARIANT(prepare_nvfp4_64, prepare, PREPARE, 256, 64, BF16, 0, 0, NVFP4, 1)   \
