@@ -45,7 +45,14 @@ faults() {
     build/lib/test_faults
 }
 
+# The machine code of test kernels for all chips.
+chips() {
+  cmake build -DGQ_TEST_CHIPS="sm_90a;sm_100a;sm_120a" >/dev/null &&
+    ninja -C build && ctest --test-dir build -R device-ptx --output-on-failure
+}
+
 step setup tools/setup.sh --tests
+step chips chips
 step differential differential 100000
 step faults faults
 step fuzz fuzz 600

@@ -57,8 +57,9 @@ environment "$build/venv" test/python/requirements.txt
   rm -rf "$build/torch-venv"
 }
 
+# Test kernels of one chip; tools/nightly.sh has those of all.
+options=(-DCMAKE_BUILD_TYPE=Release -DGQ_TEST_CHIPS=sm_90a)
 # ptxas, fatbinary and libdevice, if there is no CUDA toolkit: as wheels.
-options=(-DCMAKE_BUILD_TYPE=Release)
 toolkit=${CUDA_HOME:-${CUDA_PATH:-/usr/local/cuda}}
 if [ ! -e "$toolkit/nvvm/libdevice/libdevice.10.bc" ]; then
   if [ ! -e "$build/cuda/nvidia/cu13/bin/ptxas" ]; then
