@@ -90,17 +90,6 @@ GQ_DEV LaneRow planLaneRow(const Dequantization *q,
   return r;
 }
 
-/// Up to four bytes of scales that are side by side.
-GQ_DEV uint32_t loadScaleBytes(const uint8_t GQ_GLOBAL *p, uint32_t count) {
-  if (((uint64_t)p & 3) == 0 && count >= GQ_DEV_TILE_COLUMNS)
-    return *(const uint32_t GQ_GLOBAL *)p;
-  uint32_t word = 0;
-  for (uint32_t i = 0; i < GQ_DEV_TILE_COLUMNS; ++i)
-    if (i < count)
-      word |= (uint32_t)p[i] << 8 * i;
-  return word;
-}
-
 /// The lane's word of scales of the piece whose first column is `column`.
 GQ_DEV uint32_t loadScaleWord(const Dequantization *q, const LaneRow *r,
                               int64_t column) {
@@ -112,7 +101,8 @@ GQ_DEV uint32_t loadScaleWord(const Dequantization *q, const LaneRow *r,
     return 0;
   if (perWord == 1)
     return ((const uint32_t GQ_GLOBAL *)r->scales)[first];
-  return loadScaleBytes(r->scales + first, min32(all - first, 4));
+  const uint8_t GQ_GLOBAL *p = r->scales + first;
+  return loadScales(p, min32(all - first, 4), ((uint64_t)p & 3) == 0);
 }
 
 /// The scale of the lane's elements of row j of the four.

@@ -67,8 +67,20 @@ GQ_DEV gq_dev_row_groups rowGroupsOf(const void GQ_GLOBAL *offsets,
 }
 
 //===----------------------------------------------------------------------===//
-// Stores
+// Loads and stores
 //===----------------------------------------------------------------------===//
+
+/// `count` scales, or four of more, as a word, the others zero.
+GQ_DEV uint32_t loadScales(const uint8_t GQ_GLOBAL *p, uint32_t count,
+                           bool aligned) {
+  if (aligned && count >= GQ_DEV_TILE_COLUMNS)
+    return *(const uint32_t GQ_GLOBAL *)p;
+  uint32_t word = 0;
+  for (uint32_t i = 0; i < GQ_DEV_TILE_COLUMNS; ++i)
+    if (i < count)
+      word |= (uint32_t)p[i] << 8 * i;
+  return word;
+}
 
 /// Stores the lowest `count` bytes of a word.
 GQ_DEV void storeScales(uint8_t GQ_GLOBAL *p, uint32_t word, uint32_t count,

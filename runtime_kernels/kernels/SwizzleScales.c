@@ -7,18 +7,6 @@
 
 #include "runtime_kernels/kernels/RowScales.h"
 
-/// `count` scales as a word, the others zero.
-GQ_DEV uint32_t loadScales(const uint8_t GQ_GLOBAL *p, uint32_t count,
-                           bool aligned) {
-  if (aligned && count >= GQ_DEV_TILE_COLUMNS)
-    return *(const uint32_t GQ_GLOBAL *)p;
-  uint32_t word = 0;
-  for (uint32_t i = 0; i < GQ_DEV_TILE_COLUMNS; ++i)
-    if (i < count)
-      word |= (uint32_t)p[i] << 8 * i;
-  return word;
-}
-
 /// A lane takes a word of four scales.
 GQ_DEV_KERNEL void
 gq_dev_swizzle_scales(GQ_DEV_PARAMETERS(GQ_SWIZZLE_SCALES_OPERANDS)) {

@@ -1,5 +1,4 @@
 //===- Prepare.c - tokens dequantized for tiles of 256 of them ------------===//
-//-------------===//
 //
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
