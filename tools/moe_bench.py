@@ -59,6 +59,7 @@ LAYERS = {
 TINY = {
     "llama4": Layer(256, 128, 8, 1, (1, 16)),
     "deepseek": Layer(256, 128, 8, 3, (16,)),
+    "qwen3": Layer(256, 128, 8, 2, (16,)),
 }
 STAGES = (
     "sort",
@@ -474,7 +475,7 @@ def svg(report):
         rows = [
             r
             for r in report["rows"]
-            if r["layer"] == name and r["eager"].get("stages_us")
+            if r["layer"] == name and r.get("eager", {}).get("stages_us")
         ]
         totals = [
             sum(r[v]["stages_us"].values()) / sum(r["eager"]["stages_us"].values())
