@@ -22,8 +22,8 @@ layer's result; sorting, gathering, the activation, unsorting and weighing are p
 
 A time is that of a CUDA graph of several calls, with tokens and routings of their own so
 that weights do not stay in the cache, divided by their number: `wall` by the host's
-clock, over replays in a row; `device` by events around a replay, the median. The stages
-are measured likewise, each as a graph of its own.
+clock, over replays in a row; `device` by events around a replay, the median, for which the
+variants take turns. The stages are measured by events too, each as a graph of its own.
 """
 
 import argparse
@@ -56,6 +56,8 @@ LAYERS = {
     "deepseek": Layer(7168, 2048, 256, 8, (1, 16, 128, 512, 2048, 4096)),
     "qwen3": Layer(4096, 1536, 128, 8, (1, 16, 128, 512, 2048, 4096)),
 }  # fmt: skip
+#: Variants whose stages are measured.
+STAGED = ("fused", "two ops", "eager")
 TINY = {
     "llama4": Layer(256, 128, 8, 1, (1, 16)),
     "deepseek": Layer(256, 128, 8, 3, (16,)),
@@ -244,18 +246,21 @@ def graph_of(call):
     return graph
 
 
-def device_time(graph, count, repeats=11):
-    """Microseconds of one of its `count` calls."""
+def replay_time(graph):
+    """Microseconds of a replay."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
     graph.replay()
-    times = []
-    for _ in range(repeats):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / count)
-    return statistics.median(times)
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) * 1e3
+
+
+def device_times(graphs, count, repeats=11):
+    """Medians of the microseconds of one of the `count` calls of each graph, which
+    take turns: a GPU that becomes warm becomes slower."""
+    times = [[replay_time(g) for g in graphs] for _ in range(repeats + 1)][1:]
+    return [statistics.median(t) / count for t in zip(*times)]
 
 
 def wall_time(graph, count, repeats=10):
@@ -299,7 +304,7 @@ def measure_stages(steps, sets):
     run_steps(steps, sets)
     for stage, step in steps:
         graph = graph_of(lambda step=step: [step(d) for d in sets])
-        found[stage] += device_time(graph, len(sets))
+        found[stage] += device_times([graph], len(sets))[0]
         del graph
     return {k: v for k, v in found.items() if v}
 
@@ -331,24 +336,22 @@ def measure(name, layer, token_counts, chosen_variants):
         sets, row = problems(layer, tokens, count), {"layer": name, "tokens": tokens}
         row["shape"] = dataclasses.asdict(layer)
         expected = whole(bf16, sets)
-        results = {}
+        results, graphs = {}, {}
         for variant in chosen_variants:
             function = functions[variant]
-            steps = stages.steps(variant) if variant == "two ops" else None
+            steps = stages.steps(variant) if variant in STAGED else None
             call = lambda: (  # noqa: E731
-                run_steps(steps, sets) if steps else whole(function, sets)
+                run_steps(steps, sets)
+                if variant == "two ops"
+                else whole(function, sets)
             )
             try:
                 results[variant] = [r.clone() for r in call()]
                 entry = {"error": relative(results[variant], expected)}
                 if CUDA:
                     call()
-                    graph = graph_of(call)
-                    entry["device_us"] = device_time(graph, count)
-                    entry["wall_us"] = wall_time(graph, count)
-                    del graph
-                if variant in ("fused", "two ops", "eager"):
-                    steps = stages.steps(variant)
+                    graphs[variant] = graph_of(call)
+                if steps:
                     run_steps(steps, sets)
                     if CUDA:
                         entry["stages_us"] = measure_stages(steps, sets)
@@ -358,7 +361,12 @@ def measure(name, layer, token_counts, chosen_variants):
                 if CUDA:
                     torch.cuda.synchronize()
             row[variant] = entry
-            print(f"{name} {tokens} {variant}: {shown(entry)}", flush=True)
+        for variant, us in zip(graphs, device_times(list(graphs.values()), count)):
+            row[variant]["device_us"] = us
+            row[variant]["wall_us"] = wall_time(graphs[variant], count)
+        del graphs
+        for variant in chosen_variants:
+            print(f"{name} {tokens} {variant}: {shown(row[variant])}", flush=True)
         if "fused" in results and "two ops" in results:
             row["difference"] = relative(results["two ops"], results["fused"])
         yield row
