@@ -19,17 +19,26 @@ The functions of gq record the op where an argument is a Tensor of a graph; the 
 then fuse what fits, as in any module. print(g) shows it. What is wrong with an
 argument is raised where the function is called; what the compiler finds wrong names
 the line of the program that recorded the op.
+
+Graph.op() records any op of MLIR's by its name, with functions as its regions:
+
+    @gq.graph.region("index", "tensor<8x64xf32>")
+    def body(i, sum):
+        g.op("scf.yield", [sum + x])
+
+    y = g.op("scf.for", [0, 4, 1, x], results=[x.type], regions=[body])
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import numbers
 import operator
 import pathlib
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _arrays, _formats, producers
@@ -38,7 +47,8 @@ from ._executable import Executable
 from ._library import Error, invalid_argument
 
 __all__ = [
-    "Dim", "Graph", "Tensor", "fill", "gather", "index", "main", "map", "split", "sum_rows",
+    "Dim", "Graph", "Tensor", "Value", "fill", "gather", "index", "main", "map", "region",
+    "split", "sum_rows",
 ]  # fmt: skip
 
 
@@ -59,18 +69,22 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], int]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Dim:
-    """An extent that a call decides: one of an input, or computed from such.
+    """An extent that a call decides: one of an input, or computed from such. What has
+    the type index in MLIR is one too.
 
     Sums, products and quotients of them are Dims. Two are the same if they are
     computed in the same way from the extents of the same names.
     """
 
+    # "dim": (name,), an extent of an input. "index": (value,), what an op results in;
+    # "of": (value, type, extent), that of a tensor which an op results in.
+
     op: str
     operands: tuple
 
     def __repr__(self):
-        if self.op == "dim":
-            return self.operands[0]
+        if self.op in ("dim", "index", "of"):
+            return str(self.operands[0])
         signs = {"addi": "+", "muli": "*", "floordivsi": "//"}
         a, b = self.operands
         if self.op not in signs:
@@ -87,10 +101,18 @@ class Dim:
         return Dim("floordivsi", (self, other)) if other != 1 else self
 
     def is_free(self):
-        """Whether an extent that was given as None is part of it."""
+        """Whether an extent that was given as None is part of it, or that of a value."""
         if self.op == "dim":
             return "." in self.operands[0]
-        return any(isinstance(o, Dim) and o.is_free() for o in self.operands)
+        return self.op in ("index", "of") or any(
+            isinstance(o, Dim) and o.is_free() for o in self.operands
+        )
+
+    def is_of_inputs(self):
+        """Whether the inputs decide it."""
+        return self.op not in ("index", "of") and all(
+            o.is_of_inputs() for o in self.operands if isinstance(o, Dim)
+        )
 
     def value(self, known: dict[Dim, int]) -> int:
         """The number, where those of the inputs are known."""
@@ -131,8 +153,25 @@ def index(op: str, a: Dim | int, b: Dim | int) -> Dim:
 # ---------------------------------------------------------------------------
 
 
+class Value(Recorded):
+    """A value of a graph that is no Tensor, for Graph.op().
+
+    Attributes:
+      type: as MLIR writes it.
+    """
+
+    def __init__(self, graph, name, kind):
+        self._graph, self._name, self.type = graph, name, kind
+
+    def __repr__(self):
+        return f"gq.graph.Value({self.type})"
+
+    def _type(self):
+        return self.type
+
+
 class Tensor(Recorded):
-    """A value of a graph.
+    """A tensor of a graph.
 
     Attributes:
       shape: int or Dim.
@@ -152,6 +191,11 @@ class Tensor(Recorded):
 
     def __bool__(self):
         raise TypeError("the value of a tensor of a graph is not known")
+
+    @property
+    def type(self) -> str:
+        """As MLIR writes it."""
+        return self._type()
 
     def _type(self):
         dims = "".join(f"{'?' if isinstance(s, Dim) else s}x" for s in self.shape)
@@ -241,12 +285,48 @@ class _Kind:
 
     @staticmethod
     def describe(t):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"expected a Tensor, found {t}")
         shape, element = t.shape, t.dtype
         if element == _formats.F4:
             # Two codes are a byte.
             shape, element = (*shape[:-1], shape[-1] // 2), "i8"
         names = _formats.BY_MLIR[element]
         return _arrays.Description(shape, names.torch, (element,), (_arrays.CPU, 0))
+
+
+#: The type of a Tensor: extents, elements and tiles.
+_TENSOR = re.compile(r"tensor<((?:(?:\?|\d+)x)*)(\w+)(, #gq\.tile128x4)?>")
+
+
+def _kind(o):
+    return type(o).__name__
+
+
+def _dictionary(attributes):
+    return f"{{{', '.join(f'{n} = {a}' for n, a in attributes.items())}}}"
+
+
+def _written(lines, with_locations):
+    return [line(location if with_locations else "") for line, location in lines]
+
+
+def _module(graphs, with_locations=False):
+    """The module of graphs: what is beside them, those that they call, and they."""
+    functions: dict[str, Graph] = {}
+
+    def visit(graph):
+        for other in graph._called:
+            visit(other)
+        known = functions.setdefault(graph.name, graph)
+        if known is not graph and known._text(False) != graph._text(False):
+            raise invalid_argument(f"graph: two have the name {graph.name}")
+
+    for graph in graphs:
+        visit(graph)
+    beside = dict.fromkeys(g._beside for g in functions.values() if g._beside)
+    texts = [g._text(with_locations) for g in functions.values()]
+    return "\n".join([*(f"{text}\n" for text in beside), *texts])
 
 
 def _shown(tensor):
@@ -288,16 +368,30 @@ class Graph:
 
     Args:
       name: of the function in the module.
+      attributes: of the function, as for op().
+      beside: what else the module holds, as text in MLIR: what attributes of ops refer
+        to, such as declarations and globals.
     """
 
-    def __init__(self, name: str = "main"):
+    def __init__(
+        self,
+        name: str = "main",
+        *,
+        attributes: Mapping[str, str] | None = None,
+        beside: str = "",
+    ):
         if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z_][\w$.]*", name):
             raise invalid_argument(f"name: expected that of a function, found {name!r}")
         self.name = name
-        self._inputs: list[Tensor] = []
-        self._outputs: list[Tensor] = []
-        self._lines: list[str] = []
-        self._dims: dict[Dim | int, str] = {}
+        self._attributes, self._beside = dict(attributes or {}), beside
+        # Those that are called.
+        self._called: list[Graph] = []
+        self._inputs: list[Tensor | Value] = []
+        self._outputs: list[Tensor | Value] | None = None
+        # Lines as functions of locations, and these; of the region being recorded.
+        self._lines: list[tuple[Callable[[str], str], str]] = []
+        # The values of extents, those in outer regions last.
+        self._dims: collections.ChainMap[Dim | int, str] = collections.ChainMap()
         # Extents that an op requires to be equal, of which a call decides one.
         self._equal: list[tuple[Any, Any]] = []
         self._count = 0
@@ -311,7 +405,7 @@ class Graph:
         return self
 
     def __exit__(self, kind, *_):
-        if kind is None and not self._outputs:
+        if kind is None and self._outputs is None:
             raise invalid_argument("output: the graph has none")
         self._is_complete = kind is None
 
@@ -321,22 +415,28 @@ class Graph:
 
     def __repr__(self):
         inputs = ", ".join(f"{_shown(t)}: {t._type()}" for t in self._inputs)
-        results = ", ".join(t._type() for t in self._outputs)
+        results = ", ".join(t._type() for t in self._outputs or ())
         return f"gq.Graph({inputs} -> {results})"
 
     def __str__(self):
         """The module in MLIR."""
-        return self._text(False)
+        return _module([self])
 
     def _text(self, with_locations):
+        """The function."""
         arguments = ", ".join(f"{t._name} : {t._type()}" for t in self._inputs)
-        types = ", ".join(t._type() for t in self._outputs)
-        names = ", ".join(t._name for t in self._outputs)
-        lines = [
-            line(location if with_locations else "") for line, location in self._lines
-        ]
-        body = "\n  ".join([*lines, f"return {names} : {types}"])
-        return f"func.func @{self.name}({arguments}) -> ({types}) {{\n  {body}\n}}\n"
+        outputs = self._outputs or ()
+        types = ", ".join(t._type() for t in outputs)
+        names = ", ".join(t._name for t in outputs)
+        last = f"return {names} : {types}" if outputs else "return"
+        body = "\n  ".join([*_written(self._lines, with_locations), last])
+        visibility = self._attributes.get("sym_visibility", "").strip('"')
+        others = {n: a for n, a in self._attributes.items() if n != "sym_visibility"}
+        attributes = f" attributes {_dictionary(others)}" if others else ""
+        return (
+            f"func.func {visibility and visibility + ' '}@{self.name}({arguments}) ->"
+            f" ({types}){attributes} {{\n  {body}\n}}\n"
+        )
 
     # What is recorded ------------------------------------------------------
 
@@ -354,11 +454,13 @@ class Graph:
     def input(
         self,
         name: str,
-        shape: Sequence[int | str | None],
-        dtype: Any,
+        shape: Sequence[int | str | None] | None = None,
+        dtype: Any = None,
         tiled: bool | None = None,
-    ) -> Tensor:
-        """An argument of the graph, in the order of these calls.
+        *,
+        type: str | None = None,
+    ) -> Any:
+        """An argument of the graph, in the order of these calls: a Tensor.
 
         Args:
           name: what messages call it, a Python identifier.
@@ -369,6 +471,7 @@ class Graph:
             "i8" for packed codes of 4 bits, "f4E2M1FN" for such that are counted one
             by one: the array has half as many bytes.
           tiled: whether it is scales in tiles; None is what its first use requires.
+          type: instead of these, a type as MLIR writes it: of a Value, or index.
 
         Raises:
           Error: INVALID_ARGUMENT: a name that is no identifier or is taken, a dtype
@@ -381,6 +484,9 @@ class Graph:
             raise invalid_argument(
                 f"name: expected an identifier of its own, found {name!r}"
             )
+        if type is not None:
+            self._inputs.append(Value(self, value, type))
+            return self._value(value, type)
         element = _formats.element(dtype)
         if isinstance(shape, str) or not hasattr(shape, "__iter__"):
             raise invalid_argument(f"shape: expected extents, found {shape!r}")
@@ -418,18 +524,153 @@ class Graph:
         dims = [s if isinstance(s, Dim) else _size(s) for s in shape]
         return self._empty(dims, _formats.element(dtype), tiled)
 
-    def output(self, *tensors: Tensor) -> None:
-        """Adds results of the graph.
+    def output(self, *values: Tensor | Value | Dim | int) -> None:
+        """Adds results of the graph; without arguments it says that there are none.
 
         Raises:
-          TypeError: it is no Tensor of this graph.
+          TypeError: it is nothing of this graph.
         """
-        for t in tensors:
-            if not isinstance(t, Tensor) or t._graph is not self:
-                raise TypeError(
-                    f"output: expected a Tensor of this graph, found {type(t).__name__}"
-                )
-            self._outputs.append(t)
+        # Extents become values before anything is added.
+        self._outputs = [*(self._outputs or ()), *self._operands("output", values)]
+
+    def op(
+        self,
+        name: str,
+        operands: Sequence[Any] = (),
+        *,
+        attributes: Mapping[str, str] | None = None,
+        results: Sequence[str] = (),
+        regions: Sequence[Callable | None] = (),
+    ) -> Any:
+        """Records an op of any dialect that gq-opt knows, as MLIR's generic form has it.
+
+        Args:
+          name: with the dialect's, such as "tensor.pad".
+          operands: Tensors, Values and Dims; an int is a constant of type index.
+          attributes: by name, as MLIR writes them: {"dim": "1 : i64"}.
+          results: their types, as MLIR writes them: [x.type].
+          regions: for each a function that records its block, with the last op, whose
+            arguments region() gives types; None is a region without a block.
+
+        Returns:
+          None, the result, or a tuple of several: a Tensor where the type is that of
+          one, of type index a Dim, else a Value.
+
+        Raises:
+          Error: INVALID_ARGUMENT for a name that is none. What else is wrong the
+            compiler says, with the line of this call.
+          TypeError: an operand is nothing of this graph.
+        """
+        if not isinstance(name, str) or not re.fullmatch(r"\w+(\.\w+)+", name):
+            raise invalid_argument(f"name: expected that of an op, found {name!r}")
+        values = self._operands("operands", operands)
+        blocks = [self._region(function) for function in regions]
+        prefix = f"%{self._fresh('r')}"
+        count = f":{len(results)}" if len(results) > 1 else ""
+        names = [f"{prefix}#{i}" if count else prefix for i in range(len(results))]
+
+        def text(location):
+            head = f"{prefix}{count} = " if results else ""
+            types = ", ".join(v._type() for v in values)
+            inner = ", ".join(block(bool(location)) for block in blocks)
+            return (
+                f'{head}"{name}"({", ".join(v._name for v in values)})'
+                f"{f' ({inner})' if blocks else ''}"
+                f"{' ' + _dictionary(attributes) if attributes else ''}"
+                f" : ({types}) -> ({', '.join(results)}){location}"
+            )
+
+        self._add(text)
+        found = tuple(self._value(n, t) for n, t in zip(names, results))
+        return found if len(found) > 1 else found[0] if found else None
+
+    def constant(self, value: float, type: str) -> Value:
+        """A number of a type such as "f32" or "i64", for op().
+
+        Raises:
+          Error: INVALID_ARGUMENT: the type has no such number.
+        """
+        if type in producers.TYPED:
+            literal = producers.literal(float(value), type)
+        elif re.fullmatch(r"i\d+", type):
+            literal = str(_formats.integer(value, type))
+        else:
+            raise invalid_argument(f"type: expected that of a number, found {type!r}")
+        return self.op(
+            "arith.constant", attributes={"value": f"{literal} : {type}"}, results=[type]
+        )
+
+    def call(self, graph: Graph, *operands: Any) -> Any:
+        """Calls another graph, which is complete and becomes part of the module.
+
+        Returns:
+          What op() returns.
+
+        Raises:
+          Error: INVALID_ARGUMENT: it is not complete.
+          TypeError: it is no Graph, or an operand nothing of this graph.
+        """
+        if not isinstance(graph, Graph):
+            raise TypeError(f"graph: expected a Graph, found {_kind(graph)}")
+        if not graph._is_complete:
+            raise invalid_argument("graph: expected one whose `with` has ended")
+        self._called.append(graph)
+        return self.op(
+            "func.call",
+            operands,
+            attributes={"callee": f"@{graph.name}"},
+            results=[t._type() for t in graph._outputs or ()],
+        )
+
+    def _operands(self, argument, given):
+        """Values of what op() takes."""
+        for o in given:
+            is_other = isinstance(o, Recorded) and o._graph is not self
+            is_known = isinstance(o, (Tensor, Value, Dim, int))
+            if is_other or not is_known or isinstance(o, bool):
+                expected = "a Tensor, Value or Dim of this graph"
+                raise TypeError(f"{argument}: expected {expected}, found {_kind(o)}")
+            if isinstance(o, Tensor) and o._is_tiled is None:
+                o._is_tiled = False
+        return [
+            o if isinstance(o, Recorded) else Value(self, self._extent(o), "index")
+            for o in given
+        ]
+
+    def _value(self, name, kind):
+        """What has a type in MLIR: a Tensor, a Dim or a Value."""
+        if kind == "index":
+            dim = Dim("index", (name,))
+            self._dims[dim] = name
+            return dim
+        found = _TENSOR.fullmatch(kind)
+        if not found or found[2] not in (*_formats.BY_MLIR, _formats.F4):
+            return Value(self, name, kind)
+        shape = [
+            Dim("of", (name, kind, i)) if s == "?" else int(s)
+            for i, s in enumerate(found[1].split("x")[:-1])
+        ]
+        return Tensor(self, name, shape, found[2], found[3] is not None)
+
+    def _region(self, function):
+        """Records a region; its text is a function of whether there are locations."""
+        if function is None:
+            return lambda _: "{}"
+        kinds = getattr(function, "_types", ())
+        names = [f"%{self._fresh('a')}" for _ in kinds]
+        outer, self._lines, self._dims = self._lines, [], self._dims.new_child()
+        try:
+            function(*(self._value(n, k) for n, k in zip(names, kinds)))
+            lines = self._lines
+        finally:
+            self._lines, self._dims = outer, self._dims.parents
+        listed = ", ".join(f"{n}: {k}" for n, k in zip(names, kinds))
+
+        def text(with_locations):
+            body = "\n    ".join([f"^bb0({listed}):", *_written(lines, with_locations)])
+            return f"{{\n  {body}\n  }}"
+
+        return text
 
     def _extent(self, extent):
         """The value of an int or a Dim."""
@@ -438,6 +679,10 @@ class Graph:
         value = f"%{self._fresh('n')}"
         if isinstance(extent, int):
             self._add(lambda loc: f"{value} = arith.constant {extent} : index{loc}")
+        elif extent.op == "of":
+            tensor, kind, i = extent.operands
+            at = self._extent(i)
+            self._add(lambda loc: f"{value} = tensor.dim {tensor}, {at} : {kind}{loc}")
         else:
             a, b = (self._extent(o) for o in extent.operands)
             self._add(lambda loc: f"{value} = arith.{extent.op} {a}, {b} : index{loc}")
@@ -521,7 +766,9 @@ class Graph:
             return True
         if not any(isinstance(e, Dim) and e.is_free() for e in (expected, found)):
             return False
-        self._equal.append((expected, found))
+        pair = expected, found
+        if all(e.is_of_inputs() for e in pair if isinstance(e, Dim)):
+            self._equal.append(pair)
         return True
 
     # What is run -----------------------------------------------------------
@@ -552,7 +799,7 @@ class Graph:
             if not hasattr(a, "shape") and hasattr(a, "__dlpack__"):
                 a = _arrays.from_dlpack(a)
             # Another rank is what the executable refuses, and what is no array.
-            for dim, found in zip(t.shape, getattr(a, "shape", ())):
+            for dim, found in zip(getattr(t, "shape", ()), getattr(a, "shape", ())):
                 if not isinstance(dim, Dim):
                     continue
                 expected, first = known.setdefault(dim, (found, name))
@@ -575,7 +822,7 @@ class Graph:
                 "the graph is not complete: its `with` has not ended"
             )
         if device not in self._executables:
-            self._executables[device] = executable(self._text(True), device)
+            self._executables[device] = executable(_module([self], True), device)
         return self._executables[device]
 
     def __call__(self, *arrays, stream=None):
@@ -594,8 +841,10 @@ class Graph:
             device = found if found[0] == _arrays.CUDA else device
         module = self._compiled(device)
         self._check_extents(arrays)
+        # It is the only public function, unless others are called.
+        entry = self.name if self._called else None
         try:
-            return module(*arrays, stream=stream)
+            return module(*arrays, entry=entry, stream=stream)
         except Error as error:
             names = [_shown(t) for t in self._inputs]
             raise error.renamed(names) from None
@@ -609,6 +858,22 @@ def _device_of(array, name):
     if hasattr(array, "__dlpack_device__"):
         return tuple(int(d) for d in array.__dlpack_device__())
     return _arrays.CPU, 0
+
+
+# ---------------------------------------------------------------------------
+# Regions
+# ---------------------------------------------------------------------------
+
+
+def region(*types: str) -> Callable[[Callable], Callable]:
+    """For a function that records a region of Graph.op(): the types of its arguments,
+    as MLIR writes them."""
+
+    def typed(function):
+        function._types = types
+        return function
+
+    return typed
 
 
 # ---------------------------------------------------------------------------
@@ -877,7 +1142,7 @@ def main(*functions: Callable[[], Graph]) -> None:
     parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER")
     options = vars(parser.parse_args())
     if not options["in"]:
-        print(*(str(f()) for f in functions), sep="\n", end="")
+        print(_module([f() for f in functions]), end="")
         return
     graph = functions[names.index(options["entry"])]()
     results = graph(*(np.load(file) for file in options["in"]))

@@ -326,9 +326,14 @@ def test_a_program(tmp_path, capsys, monkeypatch):
             g.output(g.input("x", ["M", 4], "bfloat16") * 2)
         return g
 
+    def halve():
+        with gq.Graph("halve") as g:
+            g.output(g.input("x", [4], "float32") / 2)
+        return g
+
     monkeypatch.setattr("sys.argv", ["program.py"])
-    gq.graph.main(double, double)
-    assert capsys.readouterr().out == str(double()) + "\n" + str(double())
+    gq.graph.main(double, double, halve)
+    assert capsys.readouterr().out == str(double()) + "\n" + str(halve())
     x = numbers(3, 4).astype(ml_dtypes.bfloat16)
     np.save(tmp_path / "x.npy", x.view(np.uint16))
     command = f"program.py --in {tmp_path}/x.npy --out {tmp_path}/out"
@@ -407,7 +412,7 @@ def test_wrong_arguments():
             (lambda: g.input("n", 5, "float32"), gq.Error, "shape: expected extents, found 5"),
             (lambda: g.input("n", "MK", "float32"), gq.Error, "shape: expected extents"),
             (lambda: g.input("n", [2], "float31"), gq.Error, "dtype: expected one of bool, .*, found 'float31'"),
-            (lambda: g.output(stranger), TypeError, "output: expected a Tensor of this graph"),
+            (lambda: g.output(stranger), TypeError, "output: expected a Tensor, Value or Dim of this"),
             (lambda: g.compile(), gq.Error, "the graph is not complete"),
             (lambda: bool(x), TypeError, "not known"),
         ]:  # fmt: skip
@@ -420,3 +425,115 @@ def test_wrong_arguments():
         pass
     with pytest.raises(gq.Error, match=r"tall: expected float32 \[64\]"):
         g(numbers(2, 64), np.int32([0, 1, 2]), numbers(2, 64), numbers(3), numbers(2, 3))
+
+
+def test_any_op():
+    """Graph.op(): results of several kinds, regions, constants, what is beside."""
+    beside = 'memref.global "private" constant @half : memref<f32> = dense<0.5>'
+    with gq.Graph(attributes={"my.note": "1 : i64"}, beside=beside) as g:
+        x = g.input("x", ["M", 8], "float32")
+        half = g.op("memref.get_global", attributes={"name": "@half"}, results=["memref<f32>"])
+        half = g.op("memref.load", [half], results=["f32"])
+        assert repr(half) == "gq.graph.Value(f32)" and half.type == "f32"
+
+        @gq.graph.region("index", x.type)
+        def body(i, total):
+            half = g.op("tensor.extract", [total, 0, i], results=["f32"])
+            three = g.op("arith.addf", [half, g.constant(3, "f32")], results=["f32"])
+            y = g.op("tensor.insert", [three, total, 0, i], results=[x.type])
+            g.op("scf.yield", [y + x])
+
+        y = g.op("scf.for", [0, 8, 2, x], results=[x.type], regions=[body])
+        # Of a result that has as many rows as nobody knows.
+        assert y.shape[1] == 8 and y.shape[0] != x.shape[0]
+        z = gq.graph.map(lambda a, b: a - b, y, x, out=g.empty([y.shape[0], 8], "float32"))
+        many = g.op("tensor.splat", [half], results=["tensor<4xf32>"])
+        pair = g.op(
+            "tensor.cast", [g.op("tensor.cast", [many], results=["tensor<?xf32>"])],
+            results=["tensor<4xf32>"],
+        )  # fmt: skip
+        g.output(z, pair)
+    a = numbers(5, 8)
+    y = a.copy()
+    for i in range(0, 8, 2):
+        y[0, i] += np.float32(3)
+        y += a
+    found = g(a)
+    np.testing.assert_array_equal(found[0], y - a)
+    np.testing.assert_array_equal(found[1], np.full(4, 0.5, np.float32))
+    assert "attributes {my.note = 1 : i64}" in str(g) and beside in str(g)
+
+
+def test_index_values():
+    """An index is an extent, as an input and as a result."""
+    with gq.Graph() as g:
+        x, i = g.input("x", ["M", 4], "float32"), g.input("i", [1], "int32")
+        n = g.op("tensor.extract", [i, 0], results=["i32"])
+        n = g.op("arith.index_cast", [n], results=["index"])
+        assert isinstance(n, gq.graph.Dim) and n == n and n != x.shape[0]
+        ones = gq.graph.fill(1, g.empty([n + 1, 4], "float32"))
+        g.output(ones, x)
+    found = g(numbers(2, 4), np.int32([2]))[0]
+    np.testing.assert_array_equal(found, np.ones((3, 4), np.float32))
+    with gq.Graph() as g:
+        n = g.input("n", type="index")
+        g.output(n * 2, 4)
+    assert str(g).startswith("func.func @main(%in.n : index) -> (index, index) {")
+
+
+def test_calls():
+    """A graph that is called is a part of the module, once."""
+    def made(name, factor):
+        with gq.Graph(name, attributes={"sym_visibility": '"private"'}) as g:
+            g.output(g.input("x", ["M", 4], "float32") * factor)
+        return g
+
+    def double():
+        return made("double", 2.0)
+
+    with gq.Graph() as g:
+        x = g.input("x", ["M", 4], "float32")
+        g.output(g.call(double(), g.call(double(), x)))
+    x = numbers(3, 4)
+    np.testing.assert_array_equal(g(x), x * 4)
+    assert str(g).count("func.func private @double") == 1
+    with gq.Graph() as h:
+        x = h.input("x", ["M", 4], "float32")
+        h.output(h.call(double(), x), h.call(made("double", 3.0), x))
+    with pytest.raises(gq.Error, match="graph: two have the name double"):
+        h(numbers(3, 4))
+    with gq.Graph() as g:
+        x = g.input("x", [4], "float32")
+        with pytest.raises(gq.Error, match="graph: expected one whose `with` has ended"):
+            g.call(g, x)
+        with pytest.raises(TypeError, match="graph: expected a Graph, found function"):
+            g.call(double, x)
+        g.output(x)
+
+
+def test_wrong_ops():
+    with gq.Graph() as other:
+        alien = other.input("x", [4], "float32")
+        other.output(alien)
+    with gq.Graph() as g:
+        x = g.input("x", ["M", 4], "float32")
+        for name in "extract", "tensor extract", None:
+            with pytest.raises(gq.Error, match="name: expected that of an op, found"):
+                g.op(name)
+        for operand in alien, None, 1.5, True:
+            with pytest.raises(TypeError, match="operands: expected a Tensor, Value or Dim"):
+                g.op("tensor.cast", [operand], results=["tensor<4xf32>"])
+        for number, kind in (300, "i8"), (1, "memref<f32>"), (1.5, "i32"):
+            with pytest.raises(gq.Error):
+                g.constant(number, kind)
+        value = g.constant(1, "f32")
+        with pytest.raises(TypeError, match="found Value"):
+            gq.block_quantize(value)
+        y = g.op("tensor.cats", [x], results=[x.type])
+        line = inspect.currentframe().f_lineno - 1
+        g.output(y)
+    with pytest.raises(gq.Error, match=rf"test_graph.py:{line}:\d+: .*tensor.cats"):
+        g(numbers(3, 4))
+    with pytest.raises(ZeroDivisionError):
+        with gq.Graph() as g:
+            g.op("scf.if", [g.constant(1, "i8")], regions=[lambda: 1 / 0])

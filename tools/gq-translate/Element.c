@@ -17,39 +17,41 @@
 // Constants
 //===----------------------------------------------------------------------===//
 
-bool elementIsConstant(Program *program, MlirOperation op) {
-  if (!pythonIsOp(op, "arith.constant"))
-    return false;
-  MlirAttribute value = pythonAttribute(op, "value");
-  MlirValue result = mlirOperationGetResult(op, 0);
-  if (mlirTypeIsAIndex(mlirValueGetType(result))) {
-    pythonName(program, result, "%lld",
-               (long long)mlirIntegerAttrGetValueInt(value));
-    return true;
-  }
-  if (mlirAttributeIsAInteger(value) &&
-      mlirIntegerTypeGetWidth(mlirValueGetType(result)) > 1) {
-    pythonName(program, result, "%lld",
-               (long long)mlirIntegerAttrGetValueInt(value));
-    return true;
-  }
-  if (!mlirAttributeIsAFloat(value))
-    return false;
-  double number = mlirFloatAttrGetValueDouble(value);
-  if (isnan(number))
-    return false;
-  if (isinf(number))
-    pythonName(program, result, "float(\"%sinf\")", number < 0 ? "-" : "");
-  else
-    // As many digits as a double takes; negative ones as operands too.
-    pythonName(program, result, signbit(number) ? "(%.17g)" : "%.17g", number);
-  return true;
-}
-
 /// Whether a value is that of a constant.
 static bool isConstant(MlirValue value) {
   return mlirValueIsAOpResult(value) &&
          pythonIsOp(mlirOpResultGetOwner(value), "arith.constant");
+}
+
+bool elementIsNumber(MlirValue value) {
+  static const char *const known[] = {"value", NULL};
+  if (!isConstant(value) ||
+      !pythonHasDefaults(mlirOpResultGetOwner(value), known))
+    return false;
+  MlirType type = mlirValueGetType(value);
+  MlirAttribute number = pythonAttribute(mlirOpResultGetOwner(value), "value");
+  if (mlirTypeIsAIndex(type))
+    return true;
+  if (mlirTypeIsAInteger(type))
+    return mlirIntegerTypeGetWidth(type) > 1 &&
+           mlirIntegerTypeGetWidth(type) <= 64;
+  return mlirAttributeIsAFloat(number) && pythonIsElement(type) &&
+         !isnan(mlirFloatAttrGetValueDouble(number));
+}
+
+void elementNameNumber(Program *program, MlirValue value) {
+  MlirAttribute number = pythonAttribute(mlirOpResultGetOwner(value), "value");
+  if (!mlirAttributeIsAFloat(number)) {
+    pythonName(program, value, "%lld",
+               (long long)mlirIntegerAttrGetValueInt(number));
+    return;
+  }
+  double found = mlirFloatAttrGetValueDouble(number);
+  if (isinf(found))
+    pythonName(program, value, "float(\"%sinf\")", found < 0 ? "-" : "");
+  else
+    // As many digits as a double takes; negative ones as operands too.
+    pythonName(program, value, signbit(found) ? "(%.17g)" : "%.17g", found);
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,10 +87,6 @@ static const Operation operations[] = {
 static const char *const comparisons[16] = {
     [2] = "%1 > %2", [3] = "%1 >= %2", [4] = "%1 < %2", [5] = "%1 <= %2"};
 
-static void appendString(MlirStringRef string, void *text) {
-  gqTextAppend(text, string.data, string.length);
-}
-
 /// The equivalent of an op, null if there is none.
 static const char *equivalentOf(MlirOperation op) {
   if (pythonIsOp(op, "arith.cmpf")) {
@@ -100,23 +98,6 @@ static const char *equivalentOf(MlirOperation op) {
     if (pythonIsOp(op, operations[i].name))
       return operations[i].python;
   return NULL;
-}
-
-/// Whether the attributes of an op say nothing.
-static bool hasDefaults(MlirOperation op) {
-  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(op); ++i) {
-    MlirNamedAttribute attribute = mlirOperationGetAttribute(op, i);
-    gqText text = {0};
-    pythonAppendAttribute(attribute.attribute, &text);
-    bool usual =
-        strcmp(gqTextString(&text), "#arith.fastmath<none>") == 0 ||
-        mlirStringRefEqual(mlirIdentifierStr(attribute.name),
-                           mlirStringRefCreateFromCString("predicate"));
-    gqTextFree(&text);
-    if (!usual)
-      return false;
-  }
-  return true;
 }
 
 /// Whether an op computes floats, or conditions of them, one of which decides
@@ -136,16 +117,26 @@ static bool isComputable(MlirOperation op) {
   return given > 0;
 }
 
+/// Whether a value is an element or computed of such, in the block.
+static bool isOf(MlirBlock block, MlirValue value) {
+  return mlirBlockEqual(
+      block, mlirValueIsABlockArgument(value)
+                 ? mlirBlockArgumentGetOwner(value)
+                 : mlirOperationGetBlock(mlirOpResultGetOwner(value)));
+}
+
 static bool writeOperation(Program *program, MlirOperation op) {
-  if (elementIsConstant(program, op))
+  static const char *const known[] = {"predicate", NULL};
+  if (mlirOperationGetNumResults(op) != 1)
+    return false;
+  MlirValue result = mlirOperationGetResult(op, 0);
+  if (elementIsNumber(result)) {
+    elementNameNumber(program, result);
     return true;
+  }
   const char *python = equivalentOf(op);
-  if (!python)
-    return pythonRefuse(op, "in a function of elements");
-  if (!isComputable(op))
-    return pythonRefuse(op, "other than on floats that are not constants");
-  if (!hasDefaults(op))
-    return pythonRefuse(op, "it has attributes");
+  if (!python || !isComputable(op) || !pythonHasDefaults(op, known))
+    return false;
   int name = pythonFresh(program);
   gqTextPrintf(program->text, "%s    v%d = ", program->indent, name);
   for (const char *at = python; *at; ++at) {
@@ -156,19 +147,17 @@ static bool writeOperation(Program *program, MlirOperation op) {
     ++at;
     if (*at == 'T') {
       gqTextPrintf(program->text, "\"");
-      mlirTypePrint(mlirValueGetType(mlirOperationGetResult(op, 0)),
-                    appendString, program->text);
+      pythonAppendType(mlirValueGetType(result), program->text);
       gqTextPrintf(program->text, "\"");
       continue;
     }
     MlirValue operand = mlirOperationGetOperand(op, *at - '1');
-    const char *operandName = pythonNameOf(program, operand);
-    if (!operandName)
-      return pythonRefuse(op, "an operand from outside of the region");
-    gqTextPrintf(program->text, "%s", operandName);
+    if (!elementIsNumber(operand) && !isOf(mlirOperationGetBlock(op), operand))
+      return false;
+    gqTextPrintf(program->text, "%s", pythonNameOf(program, operand));
   }
   gqTextPrintf(program->text, "\n");
-  pythonName(program, mlirOperationGetResult(op, 0), "v%d", name);
+  pythonName(program, result, "v%d", name);
   return true;
 }
 
@@ -178,10 +167,10 @@ static bool writeOperation(Program *program, MlirOperation op) {
 
 static bool writeYield(Program *program, MlirOperation op) {
   MlirValue value = mlirOperationGetOperand(op, 0);
-  const char *name = pythonNameOf(program, value);
-  if (!name || isConstant(value))
-    return pythonRefuse(op, "a value that the elements do not decide");
-  gqTextPrintf(program->text, "%s    return %s\n", program->indent, name);
+  if (isConstant(value) || !isOf(mlirOperationGetBlock(op), value))
+    return false;
+  gqTextPrintf(program->text, "%s    return %s\n", program->indent,
+               pythonNameOf(program, value));
   return true;
 }
 
@@ -193,7 +182,7 @@ static void writeTypes(Program *program, MlirBlock block, MlirType usual) {
     MlirType type = mlirValueGetType(mlirBlockGetArgument(block, i));
     isUsual &= mlirTypeIsNull(usual) || mlirTypeEqual(type, usual);
     gqTextPrintf(&types, "\"");
-    mlirTypePrint(type, appendString, &types);
+    pythonAppendType(type, &types);
     gqTextPrintf(&types, "\", ");
   }
   if (!isUsual)
@@ -219,15 +208,12 @@ bool elementWrite(Program *program, MlirRegion region, intptr_t numUnused,
   for (intptr_t i = numArguments - numUnused; i < numArguments; ++i)
     if (!mlirOpOperandIsNull(
             mlirValueGetFirstUse(mlirBlockGetArgument(block, i))))
-      return pythonRefuse(mlirOpOperandGetOwner(mlirValueGetFirstUse(
-                              mlirBlockGetArgument(block, i))),
-                          "the element that the result had before");
+      return false;
   for (MlirOperation op = mlirBlockGetFirstOperation(block);
        !mlirOperationEqual(op, terminator);
        op = mlirOperationGetNextInBlock(op))
-    if (mlirOperationGetNumResults(op) != 1 || !writeOperation(program, op))
-      return mlirOperationGetNumResults(op) == 1 ? false
-                                                 : pythonRefuse(op, NULL);
+    if (!writeOperation(program, op))
+      return false;
   if (!writeYield(program, terminator))
     return false;
   gqTextPrintf(program->text, "\n");

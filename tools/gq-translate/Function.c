@@ -20,25 +20,20 @@
 // Extents
 //===----------------------------------------------------------------------===//
 
-/// The number that the expression of an index is, or -1.
-static long long numberOf(const char *name) {
-  char *end;
-  long long number = strtoll(name, &end, 10);
-  return *name && !*end ? number : -1;
-}
-
 static bool writeDim(Program *program, MlirOperation op) {
   MlirValue value = mlirOperationGetOperand(op, 0);
-  const char *tensor = pythonNameOf(program, value);
-  const char *index = pythonNameOf(program, mlirOperationGetOperand(op, 1));
-  if (!tensor || !index || numberOf(index) < 0)
-    return pythonRefuse(op, "a dimension that is not a constant");
+  MlirValue index = mlirOperationGetOperand(op, 1);
   // For gq.Graph it is that of the indices, and so another op.
-  if (mlirValueIsAOpResult(value) &&
-      pythonIsOp(mlirOpResultGetOwner(value), "tensor.gather"))
-    return pythonRefuse(op, "an extent of rows that are gathered");
-  pythonName(program, mlirOperationGetResult(op, 0), "%s.shape[%s]", tensor,
-             index);
+  if (!elementIsNumber(index) ||
+      (mlirValueIsAOpResult(value) &&
+       pythonIsOp(mlirOpResultGetOwner(value), "tensor.gather")))
+    return false;
+  const char *number = pythonNameOf(program, index);
+  int64_t rank = mlirShapedTypeGetRank(mlirValueGetType(value));
+  if (*number == '-' || strtoll(number, NULL, 10) >= rank)
+    return false;
+  pythonName(program, mlirOperationGetResult(op, 0), "%s.shape[%s]",
+             pythonNameOf(program, value), number);
   return true;
 }
 
@@ -51,14 +46,11 @@ static bool isArithmetic(MlirOperation op) {
       "arith.maxui",     "arith.maxsi"};
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i)
     if (pythonIsOp(op, names[i]))
-      return true;
+      return mlirTypeIsAIndex(mlirValueGetType(mlirOperationGetResult(op, 0)));
   return false;
 }
 
 static bool writeArithmetic(Program *program, MlirOperation op) {
-  MlirValue result = mlirOperationGetResult(op, 0);
-  if (!mlirTypeIsAIndex(mlirValueGetType(result)))
-    return pythonRefuse(op, "on values that are not extents");
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   size_t prefix = strlen("arith.");
   int fresh = pythonFresh(program);
@@ -67,7 +59,7 @@ static bool writeArithmetic(Program *program, MlirOperation op) {
                name.data + prefix,
                pythonNameOf(program, mlirOperationGetOperand(op, 0)),
                pythonNameOf(program, mlirOperationGetOperand(op, 1)));
-  pythonName(program, result, "v%d", fresh);
+  pythonName(program, mlirOperationGetResult(op, 0), "v%d", fresh);
   return true;
 }
 
@@ -83,15 +75,13 @@ static bool writeEmpty(Program *program, MlirOperation op) {
   for (intptr_t i = 0; i < count; ++i)
     extents[i] = pythonNameOf(program, mlirOperationGetOperand(op, i));
   MlirValue result = mlirOperationGetResult(op, 0);
-  gqText type = {0};
-  bool valid = pythonAppendType(op, mlirValueGetType(result), extents, &type);
   int name = pythonFresh(program);
-  gqTextPrintf(program->text, "%sv%d = g.empty(%s)\n", program->indent, name,
-               gqTextString(&type));
+  gqTextPrintf(program->text, "%sv%d = g.empty(", program->indent, name);
+  pythonAppendTensor(mlirValueGetType(result), extents, program->text);
+  gqTextPrintf(program->text, ")\n");
   pythonName(program, result, "v%d", name);
-  gqTextFree(&type);
   free(extents);
-  return valid;
+  return true;
 }
 
 /// The element of an array of i64 that stays what it is.
@@ -118,8 +108,9 @@ static bool isExtentOf(MlirValue index, MlirValue tensor, int64_t d) {
                                                   : (MlirOperation){NULL};
   if (pythonIsOp(dim, "tensor.dim") &&
       mlirValueEqual(mlirOperationGetOperand(dim, 0), tensor)) {
-    MlirOperation at = mlirOpResultGetOwner(mlirOperationGetOperand(dim, 1));
-    return mlirIntegerAttrGetValueInt(pythonAttribute(at, "value")) == d;
+    MlirValue at = mlirOperationGetOperand(dim, 1);
+    return elementIsNumber(at) && mlirIntegerAttrGetValueInt(pythonAttribute(
+                                      mlirOpResultGetOwner(at), "value")) == d;
   }
   if (!mlirValueIsAOpResult(tensor))
     return false;
@@ -144,11 +135,10 @@ static bool writeSlice(Program *program, MlirOperation op) {
   MlirValue result = mlirOperationGetResult(op, 0);
   MlirType from = mlirValueGetType(source), to = mlirValueGetType(result);
   int64_t rank = mlirShapedTypeGetRank(from);
-  if (mlirShapedTypeGetRank(to) != rank)
-    return pythonRefuse(op, "a slice of another rank");
-  if (!mlirAttributeEqual(mlirRankedTensorTypeGetEncoding(from),
+  if (mlirShapedTypeGetRank(to) != rank ||
+      !mlirAttributeEqual(mlirRankedTensorTypeGetEncoding(from),
                           mlirRankedTensorTypeGetEncoding(to)))
-    return pythonRefuse(op, "a slice with another encoding");
+    return false;
   gqText slices = {0};
   bool valid = true;
   intptr_t operand = 1;
@@ -174,14 +164,12 @@ static bool writeSlice(Program *program, MlirOperation op) {
         gqTextPrintf(&slices, ":%lld", (long long)step);
     }
   }
-  if (valid && operand == mlirOperationGetNumOperands(op)) {
+  valid &= operand == mlirOperationGetNumOperands(op);
+  if (valid) {
     int name = pythonFresh(program);
     gqTextPrintf(program->text, "%sv%d = %s[%s]\n", program->indent, name,
                  pythonNameOf(program, source), gqTextString(&slices));
     pythonName(program, result, "v%d", name);
-  } else {
-    valid = pythonRefuse(op, "a slice of an extent that is not known, or one "
-                             "that values decide");
   }
   gqTextFree(&slices);
   return valid;
@@ -190,11 +178,8 @@ static bool writeSlice(Program *program, MlirOperation op) {
 /// linalg.fill with a constant.
 static bool writeFill(Program *program, MlirOperation op) {
   MlirValue number = mlirOperationGetOperand(op, 0);
-  if (!mlirValueIsAOpResult(number) ||
-      !pythonIsOp(mlirOpResultGetOwner(number), "arith.constant"))
-    return pythonRefuse(op, "a number that is not a constant");
-  if (mlirOperationGetNumResults(op) != 1)
-    return pythonRefuse(op, "other than one result, a tensor");
+  if (!elementIsNumber(number) || mlirOperationGetNumResults(op) != 1)
+    return false;
   int name = pythonFresh(program);
   gqTextPrintf(program->text, "%sv%d = gq.graph.fill(%s, %s)\n",
                program->indent, name, pythonNameOf(program, number),
@@ -217,9 +202,8 @@ static bool writeGather(Program *program, MlirOperation op) {
                   mlirShapedTypeGetDimSize(type, 1) == 1 &&
                   mlirShapedTypeGetRank(mlirValueGetType(result)) ==
                       mlirShapedTypeGetRank(mlirValueGetType(source));
-  if (!isOfRows || mlirTypeIsAIndex(mlirShapedTypeGetElementType(type)) ||
-      !mlirAttributeIsNull(pythonAttribute(op, "unique")))
-    return pythonRefuse(op, "other than rows at indices [M, 1] of i32 or i64");
+  if (!isOfRows)
+    return false;
   int name = pythonFresh(program);
   gqTextPrintf(program->text, "%sv%d = gq.graph.gather(%s, %s)\n",
                program->indent, name, pythonNameOf(program, source),
@@ -244,20 +228,26 @@ static bool isTrailing(MlirAffineMap map, intptr_t rank) {
   return true;
 }
 
-static bool writeGeneric(Program *program, MlirOperation op) {
-  MlirAttribute maps = pythonAttribute(op, "indexing_maps");
+/// Whether each loop is parallel.
+static bool isElementWise(MlirOperation op) {
   MlirAttribute loops = pythonAttribute(op, "iterator_types");
-  intptr_t numOperands = mlirOperationGetNumOperands(op);
-  if (mlirOperationGetNumResults(op) != 1)
-    return pythonRefuse(op, "other than one result, a tensor");
   for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(loops); ++i) {
     gqText text = {0};
     pythonAppendAttribute(mlirArrayAttrGetElement(loops, i), &text);
     bool parallel = strstr(gqTextString(&text), "parallel");
     gqTextFree(&text);
     if (!parallel)
-      return pythonRefuse(op, "a loop that is not parallel");
+      return false;
   }
+  return true;
+}
+
+static bool writeGeneric(Program *program, MlirOperation op) {
+  MlirAttribute maps = pythonAttribute(op, "indexing_maps");
+  intptr_t numOperands = mlirOperationGetNumOperands(op);
+  if (mlirOperationGetNumResults(op) != 1 || numOperands < 2 ||
+      !isElementWise(op))
+    return false;
   gqText operands = {0};
   bool valid = true;
   for (intptr_t i = 0; i < numOperands && valid; ++i) {
@@ -265,19 +255,14 @@ static bool writeGeneric(Program *program, MlirOperation op) {
     MlirType type = mlirValueGetType(operand);
     MlirAffineMap map =
         mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(maps, i));
-    if (!mlirTypeIsARankedTensor(type) ||
-        !isTrailing(map, mlirShapedTypeGetRank(type)))
-      valid = pythonRefuse(op, "operand %d is not indexed by the last loops",
-                           (int)i);
     bool last = i == numOperands - 1;
-    if (valid && last &&
-        mlirShapedTypeGetRank(type) != mlirArrayAttrGetNumElements(loops))
-      valid = pythonRefuse(op, "the result has fewer dimensions than loops");
+    valid =
+        mlirTypeIsARankedTensor(type) &&
+        isTrailing(map, mlirShapedTypeGetRank(type)) &&
+        (!last || mlirShapedTypeGetRank(type) == mlirAffineMapGetNumDims(map));
     gqTextPrintf(&operands, last ? ", out=%s" : ", %s",
                  pythonNameOf(program, operand));
   }
-  if (valid && numOperands < 2)
-    valid = pythonRefuse(op, "it has no input");
   char function[16];
   valid = valid && elementWrite(program, mlirOperationGetRegion(op, 0), 1,
                                 (MlirType){NULL}, function);
@@ -291,19 +276,103 @@ static bool writeGeneric(Program *program, MlirOperation op) {
   return valid;
 }
 
-static bool writeReturn(Program *program, MlirOperation op) {
-  intptr_t count = mlirOperationGetNumOperands(op);
-  if (count == 0)
-    return pythonRefuse(op, "a function without results");
-  gqTextPrintf(program->text, "%sg.output(", program->indent);
-  for (intptr_t i = 0; i < count; ++i) {
-    MlirValue value = mlirOperationGetOperand(op, i);
-    if (!mlirTypeIsARankedTensor(mlirValueGetType(value)))
-      return pythonRefuse(op, "a result that is not a tensor");
-    gqTextPrintf(program->text, "%s%s", i ? ", " : "",
-                 pythonNameOf(program, value));
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+/// An op that has a form of its own in Python, and the attributes that this
+/// says, or that it knows of.
+typedef struct Natural {
+  const char *name;
+  bool (*write)(Program *program, MlirOperation op);
+  const char *attributes[4];
+} Natural;
+
+static const Natural naturals[] = {
+    {"tensor.dim", writeDim, {NULL}},
+    {"tensor.empty", writeEmpty, {NULL}},
+    {"tensor.extract_slice",
+     writeSlice,
+     {"static_offsets", "static_sizes", "static_strides",
+      "operandSegmentSizes"}},
+    {"linalg.generic",
+     writeGeneric,
+     {"indexing_maps", "iterator_types", "operandSegmentSizes"}},
+    {"linalg.fill", writeFill, {"operandSegmentSizes"}},
+    {"tensor.gather", writeGather, {"gather_dims"}},
+};
+
+/// Whether the values of an op are what such forms take: Tensors, extents and
+/// numbers.
+static bool isNatural(MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    MlirValue operand = mlirOperationGetOperand(op, i);
+    MlirType type = mlirValueGetType(operand);
+    if (!pythonIsTensor(type) && !mlirTypeIsAIndex(type) &&
+        !elementIsNumber(operand))
+      return false;
   }
-  gqTextPrintf(program->text, ")\n    return g\n");
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i) {
+    MlirType type = mlirValueGetType(mlirOperationGetResult(op, i));
+    if (!pythonIsTensor(type) && !mlirTypeIsAIndex(type))
+      return false;
+  }
+  return true;
+}
+
+/// Writes what a user would. Returns false where there is no such form.
+static bool writeNatural(Program *program, MlirOperation op) {
+  static const char *const none[] = {NULL};
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  if (gqStartsWith(name.data, name.length, "gq."))
+    return opWrite(program, op);
+  if (isArithmetic(op))
+    return pythonHasDefaults(op, none) && writeArithmetic(program, op);
+  for (size_t i = 0; i < sizeof(naturals) / sizeof(naturals[0]); ++i) {
+    const char *known[5] = {NULL};
+    memcpy(known, naturals[i].attributes, sizeof(naturals[i].attributes));
+    if (pythonIsOp(op, naturals[i].name))
+      return pythonHasDefaults(op, known) && naturals[i].write(program, op);
+  }
+  return false;
+}
+
+static void writeReturn(Program *program, MlirOperation op) {
+  gqTextPrintf(program->text, "%sg.output(", program->indent);
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
+    gqTextPrintf(program->text, i ? ", " : "");
+    genericAppendOperand(program, mlirOperationGetOperand(op, i),
+                         program->text);
+  }
+  gqTextPrintf(program->text, ")\n");
+}
+
+static bool writeOp(Program *program, MlirOperation op) {
+  if (mlirOperationGetNumResults(op) == 1 &&
+      elementIsNumber(mlirOperationGetResult(op, 0))) {
+    elementNameNumber(program, mlirOperationGetResult(op, 0));
+    return true;
+  }
+  if (pythonIsOp(op, "func.return")) {
+    writeReturn(program, op);
+    return true;
+  }
+  Program before = *program;
+  size_t length = program->text->length;
+  if (isNatural(op) && writeNatural(program, op))
+    return true;
+  // What was written of it is taken back.
+  program->text->length = length;
+  pythonForget(program, before.numNames);
+  program->count = before.count;
+  return genericWrite(program, op);
+}
+
+bool functionWriteBlock(Program *program, MlirBlock block) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(block);
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (!writeOp(program, op))
+      return false;
   return true;
 }
 
@@ -311,97 +380,151 @@ static bool writeReturn(Program *program, MlirOperation op) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-static bool writeOp(Program *program, MlirOperation op) {
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  if (gqStartsWith(name.data, name.length, "gq."))
-    return opWrite(program, op);
-  if (elementIsConstant(program, op))
-    return true;
-  if (pythonIsOp(op, "tensor.dim"))
-    return writeDim(program, op);
-  if (pythonIsOp(op, "tensor.empty"))
-    return writeEmpty(program, op);
-  if (pythonIsOp(op, "tensor.extract_slice"))
-    return writeSlice(program, op);
-  if (pythonIsOp(op, "linalg.generic"))
-    return writeGeneric(program, op);
-  if (pythonIsOp(op, "linalg.fill"))
-    return writeFill(program, op);
-  if (pythonIsOp(op, "tensor.gather"))
-    return writeGather(program, op);
-  if (pythonIsOp(op, "func.return"))
-    return writeReturn(program, op);
-  if (isArithmetic(op))
-    return writeArithmetic(program, op);
-  return pythonRefuse(op, NULL);
+bool functionIsDefined(MlirOperation op) {
+  return pythonIsOp(op, "func.func") &&
+         !mlirBlockIsNull(
+             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0)));
 }
 
-static bool checkFunction(MlirOperation op) {
-  if (!pythonIsOp(op, "func.func"))
-    return pythonRefuse(op, NULL);
-  MlirRegion body = mlirOperationGetRegion(op, 0);
-  if (mlirBlockIsNull(mlirRegionGetFirstBlock(body)))
-    return pythonRefuse(op, "it has no body");
-  if (!mlirBlockIsNull(mlirBlockGetNextInRegion(mlirRegionGetFirstBlock(body))))
-    return pythonRefuse(op, "it has several blocks");
-  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(op); ++i) {
-    MlirNamedAttribute attribute = mlirOperationGetAttribute(op, i);
-    MlirStringRef name = mlirIdentifierStr(attribute.name);
-    if (!mlirStringRefEqual(name, mlirStringRefCreateFromCString("sym_name")) &&
-        !mlirStringRefEqual(name,
-                            mlirStringRefCreateFromCString("function_type")))
-      return pythonRefuse(op, "the attribute '%.*s'", (int)name.length,
-                          name.data);
+MlirOperation functionFind(MlirOperation from, MlirStringRef name) {
+  while (!mlirOperationIsNull(mlirOperationGetParentOperation(from)))
+    from = mlirOperationGetParentOperation(from);
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(from, 0));
+  for (MlirOperation op = mlirBlockGetFirstOperation(body);
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (functionIsDefined(op) &&
+        mlirStringRefEqual(
+            mlirStringAttrGetValue(pythonAttribute(op, "sym_name")), name))
+      return op;
+  return (MlirOperation){NULL};
+}
+
+typedef struct Depth {
+  int left;
+  bool isRecursive;
+} Depth;
+
+/// Follows the calls in a function. One that follows more than there are
+/// functions has met one twice.
+static MlirWalkResult followCalls(MlirOperation op, void *data) {
+  Depth *depth = data;
+  if (!pythonIsOp(op, "func.call"))
+    return MlirWalkResultAdvance;
+  MlirOperation callee = functionFind(
+      op, mlirFlatSymbolRefAttrGetValue(pythonAttribute(op, "callee")));
+  if (mlirOperationIsNull(callee))
+    return MlirWalkResultAdvance;
+  if (depth->left == 0) {
+    depth->isRecursive = true;
+    return MlirWalkResultInterrupt;
   }
-  return true;
+  Depth next = {depth->left - 1, false};
+  mlirOperationWalk(callee, followCalls, &next, MlirWalkPreOrder);
+  depth->isRecursive = next.isRecursive;
+  return next.isRecursive ? MlirWalkResultInterrupt : MlirWalkResultAdvance;
+}
+
+static bool isRecursive(MlirOperation function) {
+  Depth depth = {0, false};
+  for (MlirOperation op =
+           mlirBlockGetFirstOperation(mlirOperationGetBlock(function));
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    depth.left += functionIsDefined(op);
+  mlirOperationWalk(function, followCalls, &depth, MlirWalkPreOrder);
+  return depth.isRecursive;
 }
 
 /// Whether `name` can be that of a function in Python, and none that programs
-/// call.
+/// use.
 static bool isIdentifier(MlirStringRef name) {
   static const char *const taken[] = {
-      "False",    "None",  "True",   "abs",     "and",      "as",     "assert",
-      "async",    "await", "break",  "class",   "continue", "def",    "del",
-      "elif",     "else",  "except", "finally", "float",    "for",    "from",
-      "global",   "gq",    "if",     "import",  "in",       "is",     "lambda",
-      "nonlocal", "not",   "or",     "pass",    "raise",    "return", "try",
-      "while",    "with",  "yield"};
+      "BESIDE", "False",  "None",     "True",   "abs",     "and",      "as",
+      "assert", "async",  "await",    "break",  "class",   "continue", "def",
+      "del",    "elif",   "else",     "except", "finally", "float",    "for",
+      "from",   "g",      "global",   "gq",     "if",      "import",   "in",
+      "is",     "lambda", "nonlocal", "not",    "or",      "pass",     "raise",
+      "return", "try",    "while",    "with",   "yield"};
   for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); ++i)
     if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(taken[i])))
       return false;
+  bool isMade = name.length > 1 && strchr("abefrv_", name.data[0]);
   for (size_t i = 0; i < name.length; ++i) {
     unsigned char c = (unsigned char)name.data[i];
     if (!isalpha(c) && c != '_' && (i == 0 || !isdigit(c)))
+      return false;
+    isMade &= i == 0 || isdigit(c);
+  }
+  return name.length > 0 && !isMade;
+}
+
+void functionAppendName(MlirOperation function, gqText *text) {
+  MlirStringRef name =
+      mlirStringAttrGetValue(pythonAttribute(function, "sym_name"));
+  if (isIdentifier(name)) {
+    gqTextAppend(text, name.data, name.length);
+    return;
+  }
+  // Its place in the module.
+  int place = 0;
+  for (MlirOperation op =
+           mlirBlockGetFirstOperation(mlirOperationGetBlock(function));
+       !mlirOperationEqual(op, function); op = mlirOperationGetNextInBlock(op))
+    ++place;
+  gqTextPrintf(text, "_%d", place);
+}
+
+/// Whether gq.Graph takes the name of a function.
+static bool isName(MlirStringRef name) {
+  for (size_t i = 0; i < name.length; ++i) {
+    unsigned char c = (unsigned char)name.data[i];
+    if (!isalpha(c) && c != '_' &&
+        (i == 0 || (!isdigit(c) && c != '$' && c != '.')))
       return false;
   }
   return name.length > 0;
 }
 
-bool functionWrite(Program *program, MlirOperation op) {
-  if (!checkFunction(op))
-    return false;
-  MlirStringRef name = mlirStringAttrGetValue(pythonAttribute(op, "sym_name"));
-  if (!isIdentifier(name))
-    return pythonRefuse(op, "its name is none of a function in Python, or is "
-                            "taken");
-  gqTextPrintf(program->text,
-               "\n\ndef %.*s():\n    with gq.Graph(\"%.*s\") as g:\n",
-               (int)name.length, name.data, (int)name.length, name.data);
-  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-  for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i) {
-    MlirValue argument = mlirBlockGetArgument(block, i);
-    gqText type = {0};
-    bool valid = pythonAppendType(op, mlirValueGetType(argument), NULL, &type);
-    gqTextPrintf(program->text, "%sa%d = g.input(\"a%d\", %s)\n",
-                 program->indent, (int)i, (int)i, gqTextString(&type));
-    gqTextFree(&type);
-    if (!valid)
-      return false;
-    pythonName(program, argument, "a%d", (int)i);
+static void writeInput(Program *program, MlirValue argument, int number) {
+  MlirType type = mlirValueGetType(argument);
+  gqText *text = program->text;
+  gqTextPrintf(text, "%sa%d = g.input(\"a%d\", ", program->indent, number,
+               number);
+  if (pythonIsTensor(type)) {
+    pythonAppendTensor(type, NULL, text);
+  } else {
+    gqText printed = {0};
+    pythonAppendType(type, &printed);
+    gqTextPrintf(text, "type=");
+    pythonAppendLiteral(gqTextString(&printed), text);
+    gqTextFree(&printed);
   }
-  for (MlirOperation each = mlirBlockGetFirstOperation(block);
-       !mlirOperationIsNull(each); each = mlirOperationGetNextInBlock(each))
-    if (!writeOp(program, each))
-      return false;
-  return true;
+  gqTextPrintf(text, ")\n");
+  pythonName(program, argument, "a%d", number);
+}
+
+bool functionWrite(Program *program, MlirOperation op) {
+  static const char *const said[] = {"sym_name", "function_type", NULL};
+  MlirStringRef name = mlirStringAttrGetValue(pythonAttribute(op, "sym_name"));
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+  if (!mlirBlockIsNull(mlirBlockGetNextInRegion(block)))
+    return pythonRefuse(op, "it has several blocks");
+  if (!isName(name))
+    return pythonRefuse(op, "its name has other characters than letters, "
+                            "digits, '_', '$' and '.'");
+  if (isRecursive(op))
+    return pythonRefuse(op, "it calls itself, or what does");
+  gqTextPrintf(program->text, "\n\ndef ");
+  functionAppendName(op, program->text);
+  gqTextPrintf(program->text, "():\n    with gq.Graph(\"%.*s\"",
+               (int)name.length, name.data);
+  pythonAppendAttributes(op, "attributes", said, program->text);
+  gqTextPrintf(program->text, "%s) as g:\n",
+               program->hasBeside ? ", beside=BESIDE" : "");
+  program->indent -= 8;
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
+    writeInput(program, mlirBlockGetArgument(block, i), (int)i);
+  bool valid = functionWriteBlock(program, block);
+  program->indent += 8;
+  gqTextPrintf(program->text, "    return g\n");
+  return valid;
 }

@@ -114,15 +114,13 @@ static void appendOperand(Op *op, const char *name, const char *argument) {
 static bool checkExtents(const Op *op) {
   for (int i = 0; i < op->numOperands; ++i)
     for (intptr_t k = 0; k < op->operands[i].count; ++k) {
-      const char *name = op->operands[i].name;
       MlirType type = mlirValueGetType(
           mlirOperationGetOperand(op->op, op->operands[i].first + k));
       if (!mlirTypeIsARankedTensor(type))
-        return pythonRefuse(op->op, "operand '%s' is not a tensor", name);
+        return false;
       for (int64_t d = 1; d < mlirShapedTypeGetRank(type); ++d)
         if (mlirShapedTypeIsDynamicDim(type, d))
-          return pythonRefuse(op->op, "extent %d of '%s' is not known", (int)d,
-                              name);
+          return false;
     }
   return true;
 }
@@ -203,7 +201,7 @@ static bool appendAttributes(Op *op) {
       gqTextPrintf(&op->call, ", %s=%lld", name,
                    (long long)mlirIntegerAttrGetValueInt(attribute.attribute));
     else
-      return pythonRefuse(op->op, "the attribute '%s'", name);
+      return false;
   }
   return true;
 }
@@ -253,7 +251,7 @@ static bool checkMaps(const Op *op, const Operand *inputs) {
                         (has(op, "row_indices") ? gathered : rows)[rank]) == 0;
     gqTextFree(&text);
     if (!usual)
-      return pythonRefuse(op->op, "the map of input %d", (int)i);
+      return false;
   }
   return true;
 }
@@ -272,7 +270,7 @@ static bool holdsNumbers(const Op *op, const char *name) {
 static bool appendInputs(Op *op) {
   const Operand *inputs = find(op, "inputs");
   if (holdsNumbers(op, "data") || holdsNumbers(op, "columnwise_data"))
-    return pythonRefuse(op->op, "numbers in place of codes");
+    return false;
   bool isProducer = !mlirAttributeIsNull(pythonAttribute(op->op, "maps"));
   char function[16];
   if (isProducer &&
@@ -479,7 +477,7 @@ static void writeResults(Op *op) {
 
 static bool write(Op *op) {
   if (!readOperands(op))
-    return pythonRefuse(op->op, NULL);
+    return false;
   if (!checkExtents(op))
     return false;
   bool valid;

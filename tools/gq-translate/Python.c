@@ -29,6 +29,10 @@ void pythonAppendAttribute(MlirAttribute attribute, gqText *text) {
   mlirAttributePrint(attribute, appendString, text);
 }
 
+void pythonAppendType(MlirType type, gqText *text) {
+  mlirTypePrint(type, appendString, text);
+}
+
 bool pythonIsOp(MlirOperation op, const char *name) {
   return !mlirOperationIsNull(op) &&
          mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)),
@@ -40,21 +44,74 @@ MlirAttribute pythonAttribute(MlirOperation op, const char *name) {
                                          mlirStringRefCreateFromCString(name));
 }
 
-bool pythonRefuse(MlirOperation op, const char *format, ...) {
+bool pythonRefuse(MlirOperation op, const char *reason) {
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
   gqText message = {0};
-  char reason[256] = "";
-  if (format) {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reason, sizeof(reason), format, arguments);
-    va_end(arguments);
-  }
-  gqTextPrintf(&message, "'%.*s' op has no equivalent in gq.Graph%s%s",
-               (int)name.length, name.data, format ? ": " : "", reason);
+  gqTextPrintf(&message, "'%.*s' op has no equivalent in gq.Graph: %s",
+               (int)name.length, name.data, reason);
   mlirEmitError(mlirOperationGetLocation(op), gqTextString(&message));
   gqTextFree(&message);
   return false;
+}
+
+void pythonAppendLiteral(const char *string, gqText *text) {
+  char quote = strchr(string, '"') ? '\'' : '"';
+  gqTextPrintf(text, "%c", quote);
+  for (const char *at = string; *at; ++at) {
+    if (*at == '\n')
+      gqTextPrintf(text, "\\n");
+    else
+      gqTextPrintf(text, *at == quote || *at == '\\' ? "\\%c" : "%c", *at);
+  }
+  gqTextPrintf(text, "%c", quote);
+}
+
+/// Whether what is printed of an attribute are no flags, as by default.
+static bool isDefault(const char *printed) {
+  return strcmp(printed, "#arith.fastmath<none>") == 0 ||
+         strcmp(printed, "#arith.overflow<none>") == 0;
+}
+
+static bool isOneOf(MlirStringRef name, const char *const *names) {
+  for (; *names; ++names)
+    if (mlirStringRefEqual(name, mlirStringRefCreateFromCString(*names)))
+      return true;
+  return false;
+}
+
+void pythonAppendAttributes(MlirOperation op, const char *name,
+                            const char *const *without, gqText *text) {
+  int count = 0;
+  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(op); ++i) {
+    MlirNamedAttribute attribute = mlirOperationGetAttribute(op, i);
+    MlirStringRef of = mlirIdentifierStr(attribute.name);
+    gqText value = {0};
+    pythonAppendAttribute(attribute.attribute, &value);
+    if (!isOneOf(of, without) && !isDefault(gqTextString(&value))) {
+      if (count++)
+        gqTextPrintf(text, ", ");
+      else
+        gqTextPrintf(text, ", %s={", name);
+      gqTextPrintf(text, "\"%.*s\": ", (int)of.length, of.data);
+      pythonAppendLiteral(gqTextString(&value), text);
+    }
+    gqTextFree(&value);
+  }
+  gqTextPrintf(text, count ? "}" : "");
+}
+
+bool pythonHasDefaults(MlirOperation op, const char *const *without) {
+  for (intptr_t i = 0; i < mlirOperationGetNumAttributes(op); ++i) {
+    MlirNamedAttribute attribute = mlirOperationGetAttribute(op, i);
+    gqText text = {0};
+    pythonAppendAttribute(attribute.attribute, &text);
+    bool usual = isDefault(gqTextString(&text)) ||
+                 isOneOf(mlirIdentifierStr(attribute.name), without);
+    gqTextFree(&text);
+    if (!usual)
+      return false;
+  }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -77,6 +134,11 @@ void pythonName(Program *program, MlirValue value, const char *format, ...) {
     program->names = names;
   }
   program->names[program->numNames++] = (Name){value, gqTextOrAbort(&text)};
+}
+
+void pythonForget(Program *program, size_t numNames) {
+  while (program->numNames > numNames)
+    free(program->names[--program->numNames].text);
 }
 
 const char *pythonNameOf(const Program *program, MlirValue value) {
@@ -105,16 +167,16 @@ bool pythonIsElement(MlirType type) {
   return known;
 }
 
-bool pythonAppendType(MlirOperation op, MlirType type,
-                      const char *const *extents, gqText *text) {
-  if (!mlirTypeIsARankedTensor(type)) {
-    gqText printed = {0};
-    mlirTypePrint(type, appendString, &printed);
-    pythonRefuse(op, "a value of type %s, which is no tensor with a rank",
-                 gqTextString(&printed));
-    gqTextFree(&printed);
+bool pythonIsTensor(MlirType type) {
+  if (!mlirTypeIsARankedTensor(type) ||
+      !pythonIsElement(mlirShapedTypeGetElementType(type)))
     return false;
-  }
+  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
+  return mlirAttributeIsNull(encoding) || gqAttributeIsATile128x4(encoding);
+}
+
+void pythonAppendTensor(MlirType type, const char *const *extents,
+                        gqText *text) {
   gqTextPrintf(text, "[");
   for (int64_t i = 0, dynamic = 0; i < mlirShapedTypeGetRank(type); ++i) {
     gqTextPrintf(text, i ? ", " : "");
@@ -123,28 +185,51 @@ bool pythonAppendType(MlirOperation op, MlirType type,
     else
       gqTextPrintf(text, "%s", extents ? extents[dynamic++] : "None");
   }
-  gqText element = {0};
-  mlirTypePrint(mlirShapedTypeGetElementType(type), appendString, &element);
-  bool known = pythonIsElement(mlirShapedTypeGetElementType(type));
-  gqTextPrintf(text, "], \"%s\"", gqTextString(&element));
-  if (!known)
-    pythonRefuse(op, "elements of type %s", gqTextString(&element));
-  gqTextFree(&element);
-  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
-  bool tiled = gqAttributeIsATile128x4(encoding);
-  if (known && !mlirAttributeIsNull(encoding) && !tiled)
-    return pythonRefuse(op, "a tensor with another encoding");
-  if (tiled)
+  gqTextPrintf(text, "], \"");
+  pythonAppendType(mlirShapedTypeGetElementType(type), text);
+  gqTextPrintf(text, "\"");
+  if (!mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
     gqTextPrintf(text, ", tiled=True");
-  return known;
 }
 
 //===----------------------------------------------------------------------===//
 // Modules
 //===----------------------------------------------------------------------===//
 
+/// Writes what the module holds but functions, as text that goes beside each
+/// graph. Returns whether there is any.
+static bool writeBeside(MlirBlock body, gqText *text) {
+  gqText beside = {0};
+  MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
+  mlirOpPrintingFlagsUseLocalScope(flags);
+  for (MlirOperation op = mlirBlockGetFirstOperation(body);
+       !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (functionIsDefined(op))
+      continue;
+    mlirOperationPrintWithFlags(op, flags, appendString, &beside);
+    gqTextPrintf(&beside, "\n");
+  }
+  mlirOpPrintingFlagsDestroy(flags);
+  bool any = beside.length > 0;
+  if (any) {
+    gqTextPrintf(text, "\nBESIDE = \"\"\"\\\n");
+    for (size_t i = 0; i < beside.length; ++i) {
+      bool isSpecial = beside.data[i] == '\\' ||
+                       (beside.data[i] == '"' && beside.data[i + 1] == '"');
+      gqTextPrintf(text, isSpecial ? "\\%c" : "%c", beside.data[i]);
+    }
+    gqTextPrintf(text, "\"\"\"\n");
+  }
+  gqTextFree(&beside);
+  return any;
+}
+
 bool pythonWrite(MlirModule module, const char *source, gqText *text) {
+  static const char indent[] =
+      "                                                                "
+      "                                                                ";
   MlirOperation op = mlirModuleGetOperation(module);
+  MlirBlock body = mlirModuleGetBody(module);
   if (mlirOperationGetNumAttributes(op) > 0)
     return pythonRefuse(op, "it has attributes");
   gqTextPrintf(text,
@@ -152,29 +237,34 @@ bool pythonWrite(MlirModule module, const char *source, gqText *text) {
                "Prints the module; with --in, runs it: see gq.graph.main().\n"
                "\"\"\"\n\nimport gq\n",
                source);
+  bool hasBeside = writeBeside(body, text);
   gqText functions = {0};
   bool valid = true;
-  for (MlirOperation function =
-           mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  for (MlirOperation function = mlirBlockGetFirstOperation(body);
        !mlirOperationIsNull(function) && valid;
        function = mlirOperationGetNextInBlock(function)) {
-    Program program = {
-        mlirModuleGetContext(module), text, "        ", NULL, 0, 0, 0};
+    if (!functionIsDefined(function))
+      continue;
+    Program program = {mlirModuleGetContext(module),
+                       text,
+                       indent + sizeof(indent) - 1,
+                       hasBeside,
+                       NULL,
+                       0,
+                       0,
+                       0};
     valid = functionWrite(&program, function);
-    for (size_t i = 0; i < program.numNames; ++i)
-      free(program.names[i].text);
+    pythonForget(&program, 0);
     free(program.names);
-    MlirAttribute name = pythonAttribute(function, "sym_name");
-    if (valid)
-      appendString(mlirStringAttrGetValue(name), &functions);
-    gqTextPrintf(&functions, ", ");
+    gqTextPrintf(&functions, functions.length ? ", " : "");
+    functionAppendName(function, &functions);
   }
   if (valid && !functions.length)
     valid = pythonRefuse(op, "it has no function");
   if (valid)
     gqTextPrintf(text,
-                 "\n\nif __name__ == \"__main__\":\n    gq.graph.main(%.*s)\n",
-                 (int)functions.length - 2, functions.data);
+                 "\n\nif __name__ == \"__main__\":\n    gq.graph.main(%s)\n",
+                 gqTextString(&functions));
   gqTextFree(&functions);
   return valid;
 }

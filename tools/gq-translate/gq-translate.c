@@ -24,9 +24,8 @@ static const char usage[] =
     "Writes a program in Python that rebuilds the module with gq.Graph, a "
     "graph\n"
     "for each function, and prints or runs it. Without FILE, or with -, it\n"
-    "reads the standard input. What gq.Graph cannot express is an error at "
-    "the\n"
-    "op's location.\n"
+    "reads the standard input. What has no program, such as a function of\n"
+    "several blocks, is an error at the op's location.\n"
     "\n"
     "  --split-input-file  the file holds modules between lines \"// -----\":\n"
     "                      write their programs between lines \"# -----\",\n"
@@ -85,22 +84,31 @@ static void printString(MlirStringRef string, void *file) {
   fwrite(string.data, 1, string.length, file);
 }
 
+/// What is being translated: a part of a file after so many lines.
+typedef struct Part {
+  const char *name;
+  int numLines;
+} Part;
+
 /// Text that was parsed from memory has the file name "-".
-static MlirLogicalResult report(MlirDiagnostic diagnostic, void *name) {
+static MlirLogicalResult report(MlirDiagnostic diagnostic, void *data) {
+  const Part *part = data;
   static const char *const severities[] = {"error", "warning", "note",
                                            "remark"};
   MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
-  if (mlirLocationIsAFileLineColRange(location))
-    fprintf(stderr, "%s:%d:%d", (const char *)name,
-            mlirLocationFileLineColRangeGetStartLine(location),
-            mlirLocationFileLineColRangeGetStartColumn(location));
-  else
+  if (mlirLocationIsAFileLineColRange(location)) {
+    // A module that is not written as one is at line 0.
+    int line = mlirLocationFileLineColRangeGetStartLine(location);
+    fprintf(stderr, "%s:%d:%d", part->name, part->numLines + line + !line,
+            mlirLocationFileLineColRangeGetStartColumn(location) + !line);
+  } else {
     mlirLocationPrint(location, printString, stderr);
+  }
   fprintf(stderr, ": %s: ", severities[mlirDiagnosticGetSeverity(diagnostic)]);
   mlirDiagnosticPrint(diagnostic, printString, stderr);
   fprintf(stderr, "\n");
   for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i)
-    report(mlirDiagnosticGetNote(diagnostic, i), name);
+    report(mlirDiagnosticGetNote(diagnostic, i), data);
   return mlirLogicalResultSuccess();
 }
 
@@ -125,20 +133,18 @@ static const char *baseName(const char *path) {
   return strpbrk(name, "\"\\\n") ? "a file" : name;
 }
 
-/// Translates a part of the source that has so many lines before it.
 static bool translate(MlirContext context, const char *source, size_t length,
-                      int numLines, const Options *options, gqText *program) {
-  gqText padded = {0};
-  for (int i = 0; i < numLines; ++i)
-    gqTextAppend(&padded, "\n", 1);
-  gqTextAppend(&padded, source, length);
+                      const Options *options, gqText *program) {
+  // What is parsed ends in a null character.
+  gqText text = {0};
+  gqTextAppend(&text, source, length);
   MlirModule module = mlirModuleCreateParse(
-      context, mlirStringRefCreate(gqTextString(&padded), padded.length));
-  bool valid = !mlirModuleIsNull(module) && !padded.failed &&
+      context, mlirStringRefCreate(gqTextString(&text), text.length));
+  bool valid = !mlirModuleIsNull(module) && !text.failed &&
                pythonWrite(module, baseName(options->name), program);
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
-  gqTextFree(&padded);
+  gqTextFree(&text);
   return valid;
 }
 
@@ -153,21 +159,20 @@ static const char *endOfPart(const char *source, const Options *options) {
 /// character.
 static bool translateAll(const char *source, const Options *options) {
   MlirContext context = createContext();
-  mlirContextAttachDiagnosticHandler(context, report, (void *)options->name,
-                                     NULL);
+  Part current = {options->name, 0};
+  mlirContextAttachDiagnosticHandler(context, report, &current, NULL);
   bool allValid = true;
-  int numLines = 0;
   for (const char *part = source, *end;; part = end) {
     end = endOfPart(part, options);
     gqText program = {0};
-    bool valid = translate(context, part, (size_t)(end - part), numLines,
-                           options, &program);
+    bool valid =
+        translate(context, part, (size_t)(end - part), options, &program);
     if (valid)
       fputs(gqTextString(&program), stdout);
     allValid &= valid && !program.failed;
     gqTextFree(&program);
     for (const char *at = part; at < end; ++at)
-      numLines += *at == '\n';
+      current.numLines += *at == '\n';
     if (!*end)
       break;
     puts("# -----");

@@ -3,8 +3,11 @@
 
 // RUN: gq-translate --mlir-to-python %s | FileCheck %s --match-full-lines --strict-whitespace
 //      CHECK:import gq
+//      CHECK:BESIDE = """\
+// CHECK-NEXT:memref.global constant @table : memref<2xf32> = dense<[1.000000e+00, 2.000000e+00]>
+// CHECK-NEXT:"""
 //      CHECK:def quantize():
-// CHECK-NEXT:    with gq.Graph("quantize") as g:
+// CHECK-NEXT:    with gq.Graph("quantize", beside=BESIDE) as g:
 // CHECK-NEXT:        a0 = g.input("a0", [None, 64], "bf16")
 // CHECK-NEXT:        a1 = g.input("a1", [4], "i32")
 // CHECK-NEXT:        a2 = g.input("a2", [None, 4], "f8E4M3FN", tiled=True)
@@ -54,8 +57,6 @@ func.func @quantize(%x: tensor<?x64xbf16>, %o: tensor<4xi32>,
 // CHECK-NEXT:        v4 = gq.graph.fill((-0.5), v0)
 // CHECK-NEXT:        v5 = gq.graph.gather(a0, a2)
 // CHECK-NEXT:        g.output(v1, v2, v3, v4, v5)
-//      CHECK:if __name__ == "__main__":
-// CHECK-NEXT:    gq.graph.main(quantize, parts)
 
 func.func @parts(%x: tensor<?x64xf32>, %y: tensor<4x64xi8>, %i: tensor<?x1xi32>)
     -> (tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>) {
@@ -71,6 +72,65 @@ func.func @parts(%x: tensor<?x64xf32>, %y: tensor<4x64xi8>, %i: tensor<?x1xi32>)
   %4 = tensor.gather %x[%i] gather_dims([0]) : (tensor<?x64xf32>, tensor<?x1xi32>) -> tensor<?x64xf32>
   return %0, %1, %2, %3, %4 : tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>
 }
+
+//      CHECK:def _2():
+// CHECK-NEXT:    with gq.Graph("None", attributes={"sym_visibility": '"private"'}, beside=BESIDE) as g:
+// CHECK-NEXT:        a0 = g.input("a0", [None, 64], "f32")
+// CHECK-NEXT:        a1 = g.input("a1", type="index")
+// CHECK-NEXT:        v0 = g.empty([a1, 4], "f32")
+// CHECK-NEXT{LITERAL}:        v1 = g.op("tensor.expand_shape", [a0, a0.shape[0]], attributes={"reassociation": "[[0], [1, 2]]", "static_output_shape": "array<i64: -9223372036854775808, 2, 32>"}, results=["tensor<?x2x32xf32>"])
+// CHECK-NEXT:        g.output(v1, v0)
+
+func.func private @None(%x: tensor<?x64xf32>, %n: index)
+    -> (tensor<?x2x32xf32>, tensor<?x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %0 = tensor.expand_shape %x [[0], [1, 2]] output_shape [%m, 2, 32] : tensor<?x64xf32> into tensor<?x2x32xf32>
+  return %0, %e : tensor<?x2x32xf32>, tensor<?x4xf32>
+}
+
+//      CHECK:def regions():
+// CHECK-NEXT:    with gq.Graph("regions", beside=BESIDE) as g:
+//      CHECK:        v0, v1 = g.call(_2(), a0, 4)
+//      CHECK:        @gq.graph.region("index", "tensor<?x2x32xf32>")
+// CHECK-NEXT:        def r2(b3, b4):
+//      CHECK:            @gq.graph.region("f32", "f32")
+// CHECK-NEXT:            def r5(b6, b7):
+// CHECK-NEXT:                v8 = g.op("math.cbrt", [b6], results=["f32"])
+// CHECK-NEXT:                g.op("linalg.yield", [v8])
+//      CHECK:            g.op("scf.yield", [v9])
+//      CHECK:        v10 = g.op("scf.for", [0, 4, 1, v0], results=["tensor<?x2x32xf32>"], regions=[r2])
+// CHECK-NEXT:        g.op("memref.store", [g.constant(0.5, "f32"), a1, 1])
+// CHECK-NEXT:        v11 = g.op("memref.get_global", attributes={"name": "@table"}, results=["memref<2xf32>"])
+// CHECK-NEXT:        g.output(v10, v11)
+//      CHECK:if __name__ == "__main__":
+// CHECK-NEXT:    gq.graph.main(quantize, parts, _2, regions)
+
+func.func @regions(%x: tensor<?x64xf32>, %b: memref<4xf32>)
+    -> (tensor<?x2x32xf32>, memref<2xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %half = arith.constant 0.5 : f32
+  %0:2 = call @None(%x, %c4) : (tensor<?x64xf32>, index) -> (tensor<?x2x32xf32>, tensor<?x4xf32>)
+  %1 = scf.for %i = %c0 to %c4 step %c1 iter_args(%t = %0#0) -> (tensor<?x2x32xf32>) {
+    %2 = linalg.generic {
+        indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
+        iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%t : tensor<?x2x32xf32>) outs(%t : tensor<?x2x32xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %r = math.cbrt %a : f32
+      linalg.yield %r : f32
+    } -> tensor<?x2x32xf32>
+    scf.yield %2 : tensor<?x2x32xf32>
+  }
+  memref.store %half, %b[%c1] : memref<4xf32>
+  %table = memref.get_global @table : memref<2xf32>
+  return %1, %table : tensor<?x2x32xf32>, memref<2xf32>
+}
+
+memref.global constant @table : memref<2xf32> = dense<[1.0, 2.0]>
 
 // RUN: gq-translate --help | FileCheck %s --check-prefix=HELP
 // HELP: usage: gq-translate --mlir-to-python [--split-input-file] [FILE.mlir]
