@@ -20,13 +20,7 @@ then fuse what fits, as in any module. print(g) shows it. What is wrong with an
 argument is raised where the function is called; what the compiler finds wrong names
 the line of the program that recorded the op.
 
-Graph.op() records any op of MLIR's by its name, with functions as its regions:
-
-    @gq.graph.region("index", "tensor<8x64xf32>")
-    def body(i, sum):
-        g.op("scf.yield", [sum + x])
-
-    y = g.op("scf.for", [0, 4, 1, x], results=[x.type], regions=[body])
+Graph.op() records any op of MLIR's by its name, with functions as its regions.
 """
 
 from __future__ import annotations
@@ -488,7 +482,7 @@ class Graph:
             self._inputs.append(Value(self, value, type))
             return self._value(value, type)
         element = _formats.element(dtype)
-        if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+        if shape is None or isinstance(shape, str) or not hasattr(shape, "__iter__"):
             raise invalid_argument(f"shape: expected extents, found {shape!r}")
         dims: list[Any] = [
             Dim("dim", (s or f"{name}.{i}",))
