@@ -322,6 +322,17 @@ GQ_WGMMA_F8_TYPES(128)
 
 #undef GQ_WGMMA_D8
 
+/// Stores four 8x8 matrices of 16-bit elements. Lane l holds, of each, elements
+/// 2 * (l % 4) and that + 1 of row l / 4, and gives the address of row l % 8 of
+/// matrix l / 8: 16 bytes.
+GQ_DEV void gq_dev_store_matrices(uint32_t address, const uint32_t x[4]) {
+  __asm__ volatile(
+      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+      :
+      : "r"(address), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
+      : "memory");
+}
+
 /// Stores four 8x8 matrices of 16-bit elements, transposed. Lane l holds, of
 /// each, elements 2 * (l % 4) and that + 1 of row l / 4, and gives the address
 /// of column l % 8 of matrix l / 8: 16 bytes.

@@ -176,12 +176,11 @@ GQ_DEV void produceFp8(const Product *p, const Schedule *s,
 // The consumers
 //===----------------------------------------------------------------------===//
 
-/// d = 64 rows of weights times a stage's tokens, begun.
-GQ_DEV void multiplyFp8(const Product *p, float *d, uint32_t weights,
-                        uint32_t tokensOfStage, uint32_t tokens) {
-  uint64_t a = gq_dev_wgmma_b(weights), b = gq_dev_wgmma_b(tokensOfStage);
-  // Weights are the A of wgmma.
-  bool e4m3 = p->bType == GQ_F8E4M3FN, byE4m3 = p->aType == GQ_F8E4M3FN;
+/// d = 64 rows of a stage, of `type`, by `columns` others, of `byType`, begun.
+GQ_DEV void multiplyFp8(gqElementType type, gqElementType byType, float *d,
+                        uint32_t rows, uint32_t others, uint32_t columns) {
+  uint64_t a = gq_dev_wgmma_b(rows), b = gq_dev_wgmma_b(others);
+  bool e4m3 = type == GQ_F8E4M3FN, byE4m3 = byType == GQ_F8E4M3FN;
   gq_dev_wgmma_fence();
 #define MULTIPLY(N)                                                            \
   UNROLL for (uint32_t i = 0; i < 4; ++i) {                                    \
@@ -194,9 +193,9 @@ GQ_DEV void multiplyFp8(const Product *p, float *d, uint32_t weights,
     else                                                                       \
       gq_dev_wgmma_m64n##N##k32_e5m2_e5m2(d, i > 0, a + 2 * i, b + 2 * i);     \
   }
-  if (tokens == 128)
+  if (columns == 128)
     MULTIPLY(128)
-  else if (tokens == 64)
+  else if (columns == 64)
     MULTIPLY(64)
   else
     MULTIPLY(32)
@@ -258,7 +257,8 @@ GQ_DEV void consumeFp8(const Product *p, const Schedule *s,
       uint32_t ofWeights = scales + (tokens + row) * 4;
       gq_dev_mbarrier_wait(shared->full + 8 * stage.index, stage.phase);
       UNROLL for (uint32_t i = 0; i < 2; ++i) {
-        multiplyFp8(p, products[few && i],
+        // Weights are the A of wgmma.
+        multiplyFp8(p->bType, p->aType, products[few && i],
                     weights + i * (WGMMA_HEIGHT * STAGE_ROW), at + FP8_WEIGHTS,
                     tokens);
         if (!few) {
@@ -294,32 +294,6 @@ GQ_DEV void consumeFp8(const Product *p, const Schedule *s,
       storeStaged(p, &t, consumer, staging, &all, FP8_PART, true, 0);
     else
       storeDirectly(p, &t, row, &all);
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// The kernel
-//===----------------------------------------------------------------------===//
-
-GQ_DEV void multiplyTilesFp8(const Product *p, uint32_t tokens) {
-  Fp8Shared shared = layOutFp8(tokens);
-  if (gq_dev_thread() == 0) {
-    for (uint32_t i = 0; i < shared.numStages; ++i) {
-      gq_dev_mbarrier_init(shared.full + 8 * i, PRODUCER_WARPS);
-      gq_dev_mbarrier_init(shared.empty + 8 * i, CONSUMER_WARPS);
-    }
-    gq_dev_fence_barriers();
-  }
-  Schedule s = makeSchedule(p, tokens, HEIGHT, THREADS,
-                            gq_dev_shared_pointer(shared.table));
-  if (gq_dev_cta() >= s.numTiles)
-    return;
-  if (gq_dev_thread() / WARPGROUP == CONSUMERS) {
-    GQ_DEV_GIVE_REGISTERS(40);
-    produceFp8(p, &s, &shared, tokens);
-  } else {
-    GQ_DEV_TAKE_REGISTERS(232);
-    consumeFp8(p, &s, &shared, tokens);
   }
 }
 

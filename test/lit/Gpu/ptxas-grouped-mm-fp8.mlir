@@ -25,6 +25,8 @@
 // PTX-DAG: wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3
 // PTX-DAG: wgmma.mma_async.sync.aligned.m64n64k32.f32.e4m3.e5m2
 // PTX-DAG: wgmma.mma_async.sync.aligned.m64n32k32.f32.e5m2.e4m3
+// Tokens are the A of wgmma where weights are in blocks, and not transposed.
+// PTX-DAG: stmatrix.sync.aligned.m8n8.x4.shared.b16
 // PTX-DAG: setmaxnreg.inc.sync.aligned.u32 232
 // PTX-NOT: call
 

@@ -177,6 +177,15 @@ GQ_WGMMA_F8_TYPES(128)
 #undef GQ_WGMMA_F8_TYPES
 #undef GQ_WGMMA_F8
 
+GQ_DEV void gq_dev_store_matrices(uint32_t address, const uint32_t x[4]) {
+  uint32_t all[EMULATOR_WARP][4], lane = gq_dev_lane();
+  emulatorExchangeWords(x, 4, all);
+  uint32_t *to = emulatorShared(address);
+  for (uint32_t i = 0; i < 4; ++i)
+    to[i] = all[lane % 8 * 4 + i][lane / 8];
+  gq_dev_warp_barrier();
+}
+
 GQ_DEV void gq_dev_store_matrices_transposed(uint32_t address,
                                              const uint32_t x[4]) {
   uint32_t all[EMULATOR_WARP][4], lane = gq_dev_lane();
