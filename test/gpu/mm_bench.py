@@ -230,24 +230,12 @@ class Tokens:
         )
 
 
-def measure(functions, rounds=3, rest=0.15):
-    """Median microseconds of each."""
+def measure(functions, rounds=3, rest=0.15, watch=None):
+    """Median microseconds of each; `watch`, if any, is called while it runs, with
+    its name."""
     graphs, times = {}, {name: [] for name in functions}
     for name, function in functions.items():
-        stream = torch.cuda.Stream()
-        with torch.cuda.stream(stream):
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            function()
-            begin.record()
-            function()
-            end.record()
-            end.synchronize()
-            repeat = max(1, min(20, int(8 / max(begin.elapsed_time(end), 0.01))))
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=stream):
-                for _ in range(repeat):
-                    function()
-        graphs[name] = graph, repeat
+        graphs[name] = capture(function)
     for turn in range(rounds + 1):
         for name, (graph, repeat) in graphs.items():
             time.sleep(rest)
@@ -255,15 +243,51 @@ def measure(functions, rounds=3, rest=0.15):
             begin.record()
             graph.replay()
             end.record()
+            if watch and turn:
+                watch(name)
             end.synchronize()
             if turn:
                 times[name].append(begin.elapsed_time(end) * 1000 / repeat)
     return {name: statistics.median(x) for name, x in times.items()}
 
 
+def capture(function):
+    """A graph of several launches, of about 8 ms, and their number."""
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        function()
+        begin.record()
+        function()
+        end.record()
+        end.synchronize()
+        repeat = max(1, min(20, int(8 / max(begin.elapsed_time(end), 0.01))))
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            for _ in range(repeat):
+                function()
+    return graph, repeat
+
+
+def check(name, tokens, expected):
+    """What a kernel has just stored, beside what torch computes."""
+    bad = 0
+    for out, right in zip(tokens.out.split(16384), expected.split(16384)):
+        right = right.float()
+        slack = right.abs() / 64 + right.abs().mean() / 64
+        bad += int((~((out.float() - right).abs() <= slack)).sum())
+    if bad or int(tokens.status):
+        print(f"  {name}: {bad} of {expected.numel()} differ, status {int(tokens.status)}")
+
+
+def bytes_of(form):
+    """Of an element of weights, with its part of a scale."""
+    return {"nvfp4": 0.5625, "mxfp8": 1.03125, "mxfp4": 0.53125, "mixed": 0.53125}.get(form, 1)
+
+
 def compare(driver, weights, sizes, kernels, name):
     tokens = Tokens(weights, sizes)
-    expected = tokens.torch().float()
+    expected = tokens.torch()
     functions = {"torch": tokens.torch}
     if weights.form == "plain":
         functions["torch fp8"] = tokens.torch_scaled
@@ -271,18 +295,12 @@ def compare(driver, weights, sizes, kernels, name):
         launch = driver.kernel(weights.shape, weights.form, kernel, tokens.operands)
         tokens.out.fill_(float("nan"))
         launch()
-        difference = (tokens.out.float() - expected).abs()
-        bad = int((~(difference <= expected.abs() / 64 + expected.abs().mean() / 64)).sum())
-        if bad or int(tokens.status):
-            print(f"  {kernel}: {bad} of {expected.numel()} differ, status {int(tokens.status)}")
+        check(kernel, tokens, expected)
         functions[kernel] = launch
     del expected
     times = measure(functions)
     n, k = weights.n, weights.k
-    bytes = {"nvfp4": 0.5625, "mxfp8": 1.03125, "mxfp4": 0.53125, "mixed": 0.53125}.get(
-        weights.form, 1
-    )
-    flops, packed = 2 * tokens.rows * n * k, tokens.used * n * k * bytes
+    flops, packed = 2 * tokens.rows * n * k, tokens.used * n * k * bytes_of(weights.form)
     line = f"{weights.form:6s}{weights.shape:9s}{name:22s} torch {times['torch']:8.1f} us"
     for kernel in list(functions)[1:]:
         us = times[kernel]
