@@ -135,6 +135,13 @@ GQ_DEV void barrierOfQuad(uint32_t quad) {
     GQ_DEV_NAMED_BARRIER128(4);
 }
 
+/// What a sum is multiplied by.
+GQ_DEV float unitOfDecode(const Product *p) {
+  return isNvfp4(p)          ? GQ_DEV_NVFP4_HALF_UNIT
+         : p->bType == GQ_I8 ? GQ_DEV_E2M1_UNIT
+                             : 1.0f;
+}
+
 /// Adds up the sums of a quad's warps and stores them, PART tokens at a time.
 /// `partial` is shared memory of the quad, [QUAD][PART][QUAD_HEIGHT]. `width`
 /// is widthOf(p) with an epilogue, 0 without: a constant.
@@ -162,11 +169,12 @@ GQ_DEV void storeSums(const Product *p, const Tile *tile, uint32_t tokens,
           UNROLL for (uint32_t w = 0; w < QUAD; ++w) x[c] +=
           partial[at + c + w * size];
       if (token < tile->tokens && n < p->n && width == 0) {
-        storeFloat(p->outType, outAt(p, row, n),
-                   finish(p, group, row, n, true, x[0] * unitOf(p) * alpha));
+        storeFloat(
+            p->outType, outAt(p, row, n),
+            finish(p, group, row, n, true, x[0] * unitOfDecode(p) * alpha));
       } else if (token < tile->tokens && n < p->n) {
         UNROLL for (uint32_t c = 0; c < each; ++c) x[c] =
-            finish(p, group, row, n + c, true, x[c] * unitOf(p) * alpha);
+            finish(p, group, row, n + c, true, x[c] * unitOfDecode(p) * alpha);
         storeOut(p, outAt(p, row, n / each), x[0], x[1]);
       }
     }

@@ -6,7 +6,9 @@
 // f16 has all codes of 4 and 8 bits, so products are exact; what has a power of
 // two or a float32 as its scale has no room in f16. So codes are multiplied
 // without their scales, 32 k at a time, which all have the same two scales,
-// and these sums are multiplied by them in float32.
+// and these sums are multiplied by them in float32. Weights of 4 bits are
+// halves times 2^-14, without a product; what all sums lack is multiplied in at
+// the end.
 //
 // Of 32 k, each lane q of a row of a fragment has 8 consecutive codes. Halves
 // of these are in the order of k if weights have 8 bits, else in that in which
@@ -180,12 +182,20 @@ GQ_DEV BlockScales loadBlockScales(const Product *p, uint32_t stage,
   return s;
 }
 
+/// The value of the e8m0 code in byte `i`. What the kernel waits for is
+/// integer arithmetic, of which gq_dev_f32_from_e8m0 has more.
+GQ_DEV float scaleOfByte(uint32_t codes, uint32_t i) {
+  uint32_t bits = gq_dev_permute(codes, 0, i << 12 | 0x444) >> 1;
+  const uint32_t smallest = 0x400000; // of code 0
+  float x = gq_dev_f32_from_bits(bits > smallest ? bits : smallest);
+  return gq_dev_fma(x, 0.0f, x); // of code 255 NaN
+}
+
 /// The scale of row pair member `i` of a piece.
 GQ_DEV float blockScale(const Product *p, const BlockScales *s, uint32_t i,
                         uint32_t piece) {
-  return p->all.hasScaleOffsets
-             ? gq_dev_f32_from_e8m0((uint8_t)(s->x[i] >> 8 * piece))
-             : gq_dev_f32_from_bits(s->x[i]);
+  return p->all.hasScaleOffsets ? scaleOfByte(s->x[i], piece)
+                                : gq_dev_f32_from_bits(s->x[i]);
 }
 
 /// sums += the warp's part of 32 rows times the tokens of a stage, whose first
@@ -215,7 +225,10 @@ GQ_DEV void multiplyPieces(const Product *p, uint32_t stage, uint32_t quad,
         codes = gq_dev_load_shared8(at);
       else
         codes.x = gq_dev_load_shared4(at);
-      halvesOf(p->bType, wide, codes.x, codes.y, x[i]);
+      if (wide)
+        halvesOf(p->bType, true, codes.x, codes.y, x[i]);
+      else
+        gq_dev_e2m1_half8(codes.x, x[i]);
       scale[i] = blockScale(p, &scales, i, piece);
     }
     uint32_t block = number / (blockOf(p) / PIECE);
