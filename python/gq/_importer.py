@@ -992,6 +992,9 @@ def from_exported_program(
     _check_recipe(format, recipe)
     module = program.run_decompositions({}).module()
     if not _convert(module, format, recipe):
+        for node in module.graph.nodes:
+            if _name(node) in ("mm", "addmm", "bmm", "baddbmm", "matmul", "linear"):
+                _refuse(node, "expected a grouped matmul or bmm of weights, found others")
         raise invalid_argument("program: expected a grouped matmul, found none")
     _drop_parameters(module)
     return module

@@ -7,7 +7,11 @@ torch_models.py needs. Without transformers the layers of its models are left ou
 """
 
 import copy
+import json
+import pathlib
 import sys
+import tempfile
+from unittest import mock
 
 import gq
 import gq.torch
@@ -376,12 +380,50 @@ def unsupported_patterns_are_named():
         layer.between = function
         raises(gq.Error, rf"between two .* = .*{name}.*, .*torch_importer.py:\d+: ", run, layer)
     raises(gq.Error, "the second operand is no weight", run, Narrow())
+    raises(gq.Error, "expected a grouped matmul, found none", run, torch.nn.ReLU())
+
+    class Loop(Experts):
+        def forward(self, x):
+            return sum(x @ w for w in self.gate.mT)
+
     raises(
         gq.Error,
-        "expected a grouped matmul, found none",
-        run,
-        torch.nn.Linear(K, 1).to(x),
-    )
+        r"expected a grouped matmul .*, found others: %m\w+ = aten.m.*"
+        r", .*torch_importer.py:\d+: return sum\(x @ w",
+        run, Loop(),
+    )  # fmt: skip
+
+    class Batches(Experts):
+        def forward(self, x):
+            return F.grouped_mm(x.view(EXPERTS, -1, K), self.gate.mT)
+
+    class Itself(Experts):
+        """Weighs rows by what comes of them."""
+
+        def forward(self, x):
+            _, order, ends = self.route(x)
+            h = F.grouped_mm(x[order // 2], self.gate.mT, offs=ends)
+            y = F.grouped_mm(F.silu(h), self.down.mT, offs=ends)
+            return y * h.sum(1, keepdim=True)
+
+    class Later(Experts):
+        """The second matmul reads what the first one's rows say."""
+
+        def forward(self, x):
+            _, order, ends = self.route(x)
+            h = F.grouped_mm(x[order // 2], self.gate.mT, offs=ends)
+            scale = h.float().mean(0).to(h.dtype)
+            return F.grouped_mm(F.silu(h) * scale, self.down.mT, offs=ends)
+
+    even = random(6 * EXPERTS, K)
+    program = torch.export.export(Batches(), (even,))
+    raises(gq.Error, "the first operand is no matrix of floats: .*torch_importer.py",
+           gq.torch.from_exported_program, program)  # fmt: skip
+    with torch.no_grad():
+        layer = Itself()
+        assert relative(run(layer)(x), layer(x)) < BOUNDS["nvfp4"]
+    raises(gq.Error, r"%mean = aten.mean.*torch_importer.py:\d+: scale = h", run, Later())
+
     raises(gq.Error, "format: expected one of", run, Experts(), "nvfp5")
 
     class Odd(Experts):
@@ -393,6 +435,42 @@ def unsupported_patterns_are_named():
             )
 
     raises(gq.Error, "K is 96, no multiple of 128", run, Odd(), "fp8_e4m3_1x128")
+
+
+if not CUDA:
+
+    @test
+    def benchmark():
+        """tools/moe_bench.py on a tiny layer, with times that nobody measured."""
+        sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
+        import moe_bench
+
+        moe_bench.CUDA, moe_bench.LAYERS = True, moe_bench.TINY
+        moe_bench.graph_of = lambda call: call
+        moe_bench.device_times = lambda graphs, count: [2.0 for _ in graphs]
+        moe_bench.wall_time = lambda graph, count: 3.0
+        names = "fused", "two ops", "imported", "eager"
+        with tempfile.TemporaryDirectory() as folder, mock.patch.multiple(
+            torch.cuda, synchronize=lambda: None, get_device_name=lambda: "none"
+        ):
+            files = [f"{folder}/{name}" for name in ("json", "svg", "table")]
+            outs = [f"--{n}={f}" for n, f in zip(("json", "svg", "table"), files)]
+            chosen = [f"--variant={name}" for name in names]
+            with mock.patch("sys.argv", ["", "--layer=qwen3", "--tokens=16", *chosen, *outs]):
+                assert moe_bench.main() == 0
+            made = [pathlib.Path(f).read_text() for f in files]
+            with mock.patch("sys.argv", ["", f"--from={files[0]}", *outs[1:]]):
+                assert moe_bench.main() == 0
+            assert made == [pathlib.Path(f).read_text() for f in files]
+            # A plot needs the times of eager.
+            with mock.patch("sys.argv", ["", "--layer=llama4", "--tokens=1",
+                                         chosen[0], outs[1]]):  # fmt: skip
+                assert moe_bench.main() == 0
+        [row] = json.loads(made[0])["rows"]
+        assert all(row[n]["device_us"] == 2 and row[n]["wall_us"] == 3 for n in names)
+        assert made[1].count("us</title>") == 4 + 5 + 4, made[1]
+        cells = " 2.0 | 2.0 | 2.0 | 2.0 | - | 3.0 | - | 1.00 | - | 2.00 |"
+        assert f"| 16 |{cells}" in made[2], made[2]
 
 
 if CUDA:
