@@ -41,8 +41,8 @@ from ._executable import Executable
 from ._library import Error, invalid_argument
 
 __all__ = [
-    "Dim", "Graph", "Tensor", "Value", "fill", "gather", "index", "main", "map", "region",
-    "split", "sum_rows",
+    "Broadcast", "Dim", "Graph", "Tensor", "Value", "fill", "gather", "index", "main",
+    "map", "region", "split", "sum_rows",
 ]  # fmt: skip
 
 
@@ -164,37 +164,13 @@ class Value(Recorded):
         return self.type
 
 
-class Tensor(Recorded):
-    """A tensor of a graph.
-
-    Attributes:
-      shape: int or Dim.
-      dtype: the element type as MLIR writes it; "i8" is two codes of f4.
-    """
+class _Elements(Recorded):
+    """What element-wise work takes."""
 
     __array_ufunc__ = None
 
-    def __init__(self, graph, name, shape, element, is_tiled=None):
-        self.shape, self.dtype = tuple(shape), element
-        self._graph, self._name = graph, name
-        # None of an input of which no use has told yet.
-        self._is_tiled = is_tiled
-
-    def __repr__(self):
-        return f"gq.graph.Tensor({self.dtype} {list(self.shape)})"
-
     def __bool__(self):
         raise TypeError("the value of a tensor of a graph is not known")
-
-    @property
-    def type(self) -> str:
-        """As MLIR writes it."""
-        return self._type()
-
-    def _type(self):
-        dims = "".join(f"{'?' if isinstance(s, Dim) else s}x" for s in self.shape)
-        encoding = ", #gq.tile128x4" if self._is_tiled else ""
-        return f"tensor<{dims}{self.dtype}{encoding}>"
 
     def __add__(self, other):
         return _binary(lambda a, b: a + b, self, other)
@@ -223,13 +199,45 @@ class Tensor(Recorded):
     def __neg__(self):
         return map(lambda a: -a, self)
 
-    def __getitem__(self, index) -> Tensor:
+
+class Tensor(_Elements):
+    """A tensor of a graph.
+
+    Attributes:
+      shape: int or Dim.
+      dtype: the element type as MLIR writes it; "i8" is two codes of f4.
+    """
+
+    def __init__(self, graph, name, shape, element, is_tiled=None):
+        self.shape, self.dtype = tuple(shape), element
+        self._graph, self._name = graph, name
+        # None of an input of which no use has told yet.
+        self._is_tiled = is_tiled
+
+    def __repr__(self):
+        return f"gq.graph.Tensor({self.dtype} {list(self.shape)})"
+
+    @property
+    def type(self) -> str:
+        """As MLIR writes it."""
+        return self._type()
+
+    def _type(self):
+        dims = "".join(f"{'?' if isinstance(s, Dim) else s}x" for s in self.shape)
+        encoding = ", #gq.tile128x4" if self._is_tiled else ""
+        return f"tensor<{dims}{self.dtype}{encoding}>"
+
+    def __getitem__(self, index) -> Any:
         """A part: x[:, first:last], with a slice for each extent, which may have a step. Of
         an extent that a call decides it is all.
+
+        With None it is a Broadcast: x * w[:, None] multiplies each row by one number.
 
         Raises:
           ArgumentError: another index.
         """
+        if isinstance(index, tuple) and None in index:
+            return Broadcast(self, index)
         graph, slices = self._graph, index if isinstance(index, tuple) else (index,)
         if len(slices) != len(self.shape) or not all(isinstance(s, slice) for s in slices):
             raise invalid_argument(
@@ -262,8 +270,35 @@ class Tensor(Recorded):
         return part
 
 
+class Broadcast(_Elements):
+    """A tensor for element-wise work along some extents: w[:, None] of w [M] is [M, 1],
+    and has one element for each row."""
+
+    def __init__(self, tensor, index):
+        if [i for i in index if i is not None] != [slice(None)] * len(tensor.shape):
+            raise invalid_argument(
+                f"index: expected : for each extent of {list(tensor.shape)}, and None,"
+                f" found {index!r}"
+            )
+        self._graph, self._tensor, self.dtype = tensor._graph, tensor, tensor.dtype
+        extents = iter(tensor.shape)
+        self.shape = tuple(1 if i is None else next(extents) for i in index)
+        self._index, self._kept = index, [i is not None for i in index]
+
+    def __repr__(self):
+        return f"gq.graph.Broadcast({self.dtype} {list(self.shape)})"
+
+    def __neg__(self):
+        return Broadcast(-self._tensor, self._index)
+
+
 def _binary(function, a, b):
-    if isinstance(b, Tensor):
+    if isinstance(a, Broadcast) and isinstance(b, Tensor):
+        # The first one has the result's shape.
+        return map(lambda y, x: function(x, y), b, a)
+    if isinstance(a, Broadcast) and (not isinstance(b, Broadcast) or a._kept == b._kept):
+        return Broadcast(_binary(function, a._tensor, getattr(b, "_tensor", b)), a._index)
+    if isinstance(b, _Elements):
         return map(function, a, b)
     return map(lambda x: function(x, b), a)
 
@@ -874,14 +909,16 @@ def region(*types: str) -> Callable[[Callable], Callable]:
 # Element-wise work
 # ---------------------------------------------------------------------------
 
-def map(function: str | Callable, *tensors: Tensor, out: Tensor | None = None) -> Tensor:
+def map(
+    function: str | Callable, *tensors: Tensor | Broadcast, out: Tensor | None = None
+) -> Tensor:
     """Records what a producer computes of each element; see gq.producers.
 
     Args:
       function: a name of producers.NAMES or a function of values.
       tensors: of the shape of the result, such as [M, K], or its last extents, a row
-        [K] or a scalar []; the first one has the result's unless there is an out. Of
-        float32, bfloat16 or float16; for a function that is producers.typed() of any
+        [K] or a scalar []; w[:, None] is a number for each row. The first one has the
+        result's shape unless there is an out. Of float32, bfloat16 or float16; for a function that is producers.typed() of any
         floats.
       out: a tensor of the type and shape of the result, which holds anything.
 
@@ -895,7 +932,8 @@ def map(function: str | Callable, *tensors: Tensor, out: Tensor | None = None) -
     is_typed = getattr(function, "_is_typed", False)
     named = [(f"tensors[{i}]", t) for i, t in enumerate(tensors)]
     for name, t in named + ([] if out is None else [("out", out)]):
-        if not isinstance(t, Tensor) or t._graph is not (tensors or (t,))[0]._graph:
+        is_taken = isinstance(t, Tensor if t is out else _Elements)
+        if not is_taken or t._graph is not (tensors or (t,))[0]._graph:
             found = type(t).__name__
             raise TypeError(f"{name}: expected a Tensor of the graph, found {found}")
         if t.dtype not in (producers.TYPED if is_typed else FLOATS):
@@ -910,8 +948,9 @@ def map(function: str | Callable, *tensors: Tensor, out: Tensor | None = None) -
     graph, shape = tensors[0]._graph, (tensors[0] if out is None else out).shape
     for name, t in named:
         last = shape[len(shape) - len(t.shape) :]
+        kept = getattr(t, "_kept", [True] * len(t.shape))
         if len(t.shape) > len(shape) or not all(
-            graph._agree(a, b) for a, b in zip(last, t.shape)
+            graph._agree(a, b) for a, b, k in zip(last, t.shape, kept) if k
         ):
             raise invalid_argument(
                 f"{name}: expected [M, K], and then the same, [K] or []: found"
@@ -923,17 +962,19 @@ def map(function: str | Callable, *tensors: Tensor, out: Tensor | None = None) -
     empty = graph._empty(shape, element) if out is None else out
     rank = len(shape)
     names = [f"d{i}" for i in range(rank)]
-    maps = [
-        f"affine_map<({', '.join(names)}) -> ({', '.join(names[rank - len(t.shape) :])})>"
-        for t in (*tensors, empty)
-    ]
+    maps = []
+    for t in (*tensors, empty):
+        last = names[rank - len(t.shape) :]
+        read = [n for n, k in zip(last, getattr(t, "_kept", last)) if k]
+        maps.append(f"affine_map<({', '.join(names)}) -> ({', '.join(read)})>")
+    sources: list[Any] = [getattr(t, "_tensor", t) for t in tensors]
     listed, loops = ", ".join(maps), ", ".join(['"parallel"'] * rank)
     values = ", ".join(f"%e{i} : {t.dtype}" for i, t in enumerate(tensors))
     mapped = Tensor(graph, f"%{graph._fresh()}", shape, element, False)
-    inputs = ", ".join(t._name for t in tensors)
+    inputs = ", ".join(t._name for t in sources)
 
     def text(location):
-        types = ", ".join(t._type() for t in tensors)
+        types = ", ".join(t._type() for t in sources)
         last = f"linalg.yield {result} : {element}"
         body = "\n    ".join(f"{line}{location}" for line in [*lines, last])
         return (

@@ -135,6 +135,42 @@ def test_elements():
     np.testing.assert_array_equal(found[2], 1 / a - 3 * b)
 
 
+def test_broadcast():
+    """w[:, None]: along some extents, first or second, of three."""
+    with gq.Graph() as g:
+        x, w = g.input("x", ["M", 64], "float32"), g.input("w", ["M"], "float32")
+        cube, wide = g.input("c", ["M", 3, 8], "float32"), g.input("d", ["M", 8], "float32")
+        assert repr(w[:, None]) == "gq.graph.Broadcast(f32 [M, 1])"
+        g.output(
+            1 - (w[:, None] + w[:, None]) - x / w[:, None], cube * wide[:, None, :],
+            cube - w[:, None, None], gq.graph.map(lambda a, b: a * b, w[:, None], x, out=x),
+            -w[:, None] * x, gq.graph.map("relu", w[:, None]),
+        )  # fmt: skip
+        with pytest.raises(gq.Error, match="index: expected : for each extent of"):
+            x[None, :]
+        with pytest.raises(gq.Error, match="index: expected : for each extent of"):
+            w[:4, None]
+        for bad in lambda: x * wide[:, None, :], lambda: cube * wide[:, :, None]:
+            with pytest.raises(gq.Error, match=r"tensors\[1\]: expected \[M, K\]"):
+                bad()
+        with pytest.raises(TypeError, match="out: expected a Tensor"):
+            gq.graph.map("silu", x, out=w[:, None])
+        with pytest.raises(TypeError, match="x: expected a Tensor of this graph"):
+            gq.block_quantize(w[:, None])
+        with pytest.raises(TypeError, match="output: expected a Tensor"):
+            g.output(w[:, None])
+        with pytest.raises(TypeError, match="not known"):
+            bool(w[:, None])
+    a, b, c, d = numbers(5, 64), numbers(5), numbers(5, 3, 8), numbers(5, 8)
+    columns = b[:, None]
+    wanted = (1 - (columns + columns) - a / columns, c * d[:, None], c - b[:, None, None], a * columns,
+              -columns * a, np.maximum(columns, 0))  # fmt: skip
+    for found, array in zip(g(a, b, c, d), wanted, strict=True):
+        np.testing.assert_array_equal(found, array)
+    with pytest.raises(gq.Error, match="w: expected M = 5, as x has, found 4"):
+        g(a, b[:4], c, d)
+
+
 def test_it_is_fused():
     """The printed module, through the passes that the CPU's pipeline begins with."""
     text = str(ffn())

@@ -212,20 +212,38 @@ static bool writeGather(Program *program, MlirOperation op) {
   return true;
 }
 
-/// Whether an operand of so many dimensions is indexed by the last loops, in
-/// their order.
-static bool isTrailing(MlirAffineMap map, intptr_t rank) {
-  intptr_t loops = mlirAffineMapGetNumDims(map);
-  if (mlirAffineMapGetNumSymbols(map) ||
-      mlirAffineMapGetNumResults(map) != rank)
+/// Appends an operand that is indexed by loops in their order: the last ones,
+/// or some, x[:, None]. Returns false for others.
+static bool appendRead(const Program *program, MlirValue operand,
+                       MlirAffineMap map, gqText *text) {
+  MlirType type = mlirValueGetType(operand);
+  if (!mlirTypeIsARankedTensor(type) ||
+      !mlirTypeIsAFloat(mlirShapedTypeGetElementType(type)) ||
+      mlirAffineMapGetNumSymbols(map))
     return false;
-  for (intptr_t i = 0; i < rank; ++i) {
+  intptr_t loops = mlirAffineMapGetNumDims(map), next = 0;
+  gqText index = {0};
+  bool valid = true, isTrailing = true;
+  for (intptr_t i = 0; i < mlirAffineMapGetNumResults(map) && valid; ++i) {
     MlirAffineExpr expression = mlirAffineMapGetResult(map, i);
-    if (!mlirAffineExprIsADim(expression) ||
-        mlirAffineDimExprGetPosition(expression) != loops - rank + i)
-      return false;
+    valid = mlirAffineExprIsADim(expression) &&
+            mlirAffineDimExprGetPosition(expression) >= next;
+    if (!valid)
+      break;
+    intptr_t position = mlirAffineDimExprGetPosition(expression);
+    isTrailing &= i == 0 || position == next;
+    for (; i > 0 && next < position; ++next)
+      gqTextPrintf(&index, ", None");
+    gqTextPrintf(&index, i ? ", :" : ":");
+    next = position + 1;
   }
-  return true;
+  isTrailing &= next == loops || index.length == 0;
+  for (; index.length > 0 && next < loops; ++next)
+    gqTextPrintf(&index, ", None");
+  gqTextPrintf(text, isTrailing ? "%s" : "%s[%s]",
+               pythonNameOf(program, operand), gqTextString(&index));
+  gqTextFree(&index);
+  return valid;
 }
 
 /// Whether each loop is parallel.
@@ -251,17 +269,12 @@ static bool writeGeneric(Program *program, MlirOperation op) {
   gqText operands = {0};
   bool valid = true;
   for (intptr_t i = 0; i < numOperands && valid; ++i) {
-    MlirValue operand = mlirOperationGetOperand(op, i);
-    MlirType type = mlirValueGetType(operand);
     MlirAffineMap map =
         mlirAffineMapAttrGetValue(mlirArrayAttrGetElement(maps, i));
     bool last = i == numOperands - 1;
-    valid =
-        mlirTypeIsARankedTensor(type) &&
-        isTrailing(map, mlirShapedTypeGetRank(type)) &&
-        (!last || mlirShapedTypeGetRank(type) == mlirAffineMapGetNumDims(map));
-    gqTextPrintf(&operands, last ? ", out=%s" : ", %s",
-                 pythonNameOf(program, operand));
+    gqTextPrintf(&operands, last ? ", out=" : ", ");
+    valid = (!last || mlirAffineMapIsIdentity(map)) &&
+            appendRead(program, mlirOperationGetOperand(op, i), map, &operands);
   }
   char function[16];
   valid = valid && elementWrite(program, mlirOperationGetRegion(op, 0), 1,

@@ -56,10 +56,11 @@ func.func @quantize(%x: tensor<?x64xbf16>, %o: tensor<4xi32>,
 // CHECK-NEXT:        v3 = a1[1:2, :]
 // CHECK-NEXT:        v4 = gq.graph.fill((-0.5), v0)
 // CHECK-NEXT:        v5 = gq.graph.gather(a0, a2)
-// CHECK-NEXT:        g.output(v1, v2, v3, v4, v5)
+//      CHECK:        v{{[0-9]+}} = gq.graph.map(f{{[0-9]+}}, a0, a3[:, None], out=v0)
+// CHECK-NEXT:        g.output(v1, v2, v3, v4, v5, v{{[0-9]+}})
 
-func.func @parts(%x: tensor<?x64xf32>, %y: tensor<4x64xi8>, %i: tensor<?x1xi32>)
-    -> (tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>) {
+func.func @parts(%x: tensor<?x64xf32>, %y: tensor<4x64xi8>, %i: tensor<?x1xi32>, %w: tensor<?xf32>)
+    -> (tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) {
   %c0 = arith.constant 0 : index
   %half = arith.constant -0.5 : f32
   %m = tensor.dim %x, %c0 : tensor<?x64xf32>
@@ -70,7 +71,16 @@ func.func @parts(%x: tensor<?x64xf32>, %y: tensor<4x64xi8>, %i: tensor<?x1xi32>)
   %2 = tensor.extract_slice %y[1, 0] [1, 64] [1, 1] : tensor<4x64xi8> to tensor<1x64xi8>
   %3 = linalg.fill ins(%half : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
   %4 = tensor.gather %x[%i] gather_dims([0]) : (tensor<?x64xf32>, tensor<?x1xi32>) -> tensor<?x64xf32>
-  return %0, %1, %2, %3, %4 : tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>
+  %5 = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>,
+                       affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%x, %w : tensor<?x64xf32>, tensor<?xf32>) outs(%e : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<?x64xf32>
+  return %0, %1, %2, %3, %4, %5 : tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
 }
 
 //      CHECK:def _2():
