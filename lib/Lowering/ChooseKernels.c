@@ -60,10 +60,10 @@ gqMmCandidates gqMmKernelCandidates(MlirOperation op) {
     gqMmKernel kernel;
     int32_t atMost;
   } kernels[GQ_MAX_MM_CANDIDATES] = {
-      {true, GQ_MM_KERNEL_DECODE8, 8},
+      {true, GQ_MM_KERNEL_DECODE8, 7},
       {true, GQ_MM_KERNEL_DECODE16, 16},
-      {true, GQ_MM_KERNEL_TILES32, 32},
-      {all || crowded, GQ_MM_KERNEL_TILES64, crowded ? INT32_MAX : 64},
+      {all, GQ_MM_KERNEL_TILES32, 24},
+      {true, GQ_MM_KERNEL_TILES64, crowded ? INT32_MAX : 64},
       {!crowded, GQ_MM_KERNEL_TILES128, INT32_MAX},
   };
   for (int i = 0; i < GQ_MAX_MM_CANDIDATES; ++i)

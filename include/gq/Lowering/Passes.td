@@ -381,20 +381,22 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
   let summary = "Say which kernel a GPU runs for an op";
   let description = [{
     Gives each `gq.grouped_mm` that has no `kernel`, or `auto`, the one that is
-    fastest for M / G rows per group, where M and G are static:
+    fastest for M / G rows per group, where M and G are static. Groups are taken to
+    have as many rows as routing at random gives them, so that some need a second
+    tile; if they are equal, tiles that fit are faster, such as `decode8` for 8 rows:
 
     | M / G | `kernel` |
     |---|---|
-    | up to 8 | `decode8` |
+    | up to 7 | `decode8` |
     | up to 16 | `decode16` |
-    | up to 32 | `tiles32` |
+    | up to 24 | `tiles32` |
     | up to 64 | `tiles64` |
     | more | `tiles128` |
 
     Where K is not a multiple of 32, with `b_major(n)`, and on chips other than
     sm_90a, it is `any`. Where M or G is only known at the launch, the op is left alone:
-    `convert-gq-to-gpu` then makes all of these kernels but `tiles64`, and each
-    launch runs one of them, by the same bounds (`tiles128` above 32). With an
+    `convert-gq-to-gpu` then makes all of these kernels but `tiles32`, and each
+    launch runs one of them, by the same bounds (`tiles64` above 16). With an
     `epilogue`, scales in tiles, and row or column scales or a bias, `tiles64`
     is used instead of `tiles128`, which has no registers for all of it. A remark
     of the category `gq-choose-kernels` says what was chosen and why

@@ -6,15 +6,15 @@
 // CHECK: gq.grouped_mm format(nvfp4) kernel(decode8) ins(
 // OTHER-LABEL: func @few_rows
 // OTHER: kernel(any)
-// REMARK: [Passed]{{.*}}kernel 'decode8': 24 rows in 3 groups
-func.func @few_rows(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
+// REMARK: [Passed]{{.*}}kernel 'decode8': 21 rows in 3 groups
+func.func @few_rows(%a: memref<21x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
-    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<24x256xbf16>) {
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<21x256xbf16>) {
   gq.grouped_mm format(nvfp4)
-      ins(%a, %b : memref<24x64xi8>, memref<3x256x64xi8>)
+      ins(%a, %b : memref<21x64xi8>, memref<3x256x64xi8>)
       scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
-      outs(%c : memref<24x256xbf16>)
+      outs(%c : memref<21x256xbf16>)
   return
 }
 
@@ -22,15 +22,15 @@ func.func @few_rows(%a: memref<24x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(decode16) ins(
 // OTHER-LABEL: func @twice_as_many
 // OTHER: kernel(any)
-// REMARK: [Passed]{{.*}}kernel 'decode16': 25 rows in 3 groups
-func.func @twice_as_many(%a: memref<25x16384xi8>, %b: memref<3x256x16384xi8>,
+// REMARK: [Passed]{{.*}}kernel 'decode16': 22 rows in 3 groups
+func.func @twice_as_many(%a: memref<22x16384xi8>, %b: memref<3x256x16384xi8>,
     %sa: memref<?x2048xf8E4M3FN>, %sb: memref<3x256x2048xf8E4M3FN>,
-    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<25x256xbf16>) {
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<22x256xbf16>) {
   gq.grouped_mm format(nvfp4)
-      ins(%a, %b : memref<25x16384xi8>, memref<3x256x16384xi8>)
+      ins(%a, %b : memref<22x16384xi8>, memref<3x256x16384xi8>)
       scales(%sa, %sb : memref<?x2048xf8E4M3FN>, memref<3x256x2048xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
-      outs(%c : memref<25x256xbf16>)
+      outs(%c : memref<22x256xbf16>)
   return
 }
 
@@ -38,15 +38,15 @@ func.func @twice_as_many(%a: memref<25x16384xi8>, %b: memref<3x256x16384xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(tiles32) ins(
 // OTHER-LABEL: func @some_rows
 // OTHER: kernel(any)
-// REMARK: [Passed]{{.*}}kernel 'tiles32': 96 rows in 3 groups
-func.func @some_rows(%a: memref<96x64xi8>, %b: memref<3x256x64xi8>,
+// REMARK: [Passed]{{.*}}kernel 'tiles32': 72 rows in 3 groups
+func.func @some_rows(%a: memref<72x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
-    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<96x256xbf16>) {
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<72x256xbf16>) {
   gq.grouped_mm format(nvfp4)
-      ins(%a, %b : memref<96x64xi8>, memref<3x256x64xi8>)
+      ins(%a, %b : memref<72x64xi8>, memref<3x256x64xi8>)
       scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
-      outs(%c : memref<96x256xbf16>)
+      outs(%c : memref<72x256xbf16>)
   return
 }
 
@@ -54,15 +54,15 @@ func.func @some_rows(%a: memref<96x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: gq.grouped_mm format(nvfp4) kernel(tiles64) ins(
 // OTHER-LABEL: func @more_rows
 // OTHER: kernel(any)
-// REMARK: [Passed]{{.*}}kernel 'tiles64': 97 rows in 3 groups
-func.func @more_rows(%a: memref<97x64xi8>, %b: memref<3x256x64xi8>,
+// REMARK: [Passed]{{.*}}kernel 'tiles64': 73 rows in 3 groups
+func.func @more_rows(%a: memref<73x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
-    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<97x256xbf16>) {
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<73x256xbf16>) {
   gq.grouped_mm format(nvfp4)
-      ins(%a, %b : memref<97x64xi8>, memref<3x256x64xi8>)
+      ins(%a, %b : memref<73x64xi8>, memref<3x256x64xi8>)
       scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>)
-      outs(%c : memref<97x256xbf16>)
+      outs(%c : memref<73x256xbf16>)
   return
 }
 

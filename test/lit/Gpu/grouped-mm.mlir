@@ -12,13 +12,13 @@
 // CHECK: llvm.func @grouped_mm_decode8(
 
 // CHECK-LABEL: func.func @unknown_rows
-// CHECK: %[[DECODE:.*]]:2 = call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c8_i64{{.*}}, %c-1_i64{{.*}}, %c8_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: %[[DECODE:.*]]:2 = call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c8_i64{{.*}}, %c-1_i64{{.*}}, %c7_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_decode8 blocks in (%[[DECODE]]#0, {{.*}} dynamic_shared_memory_size
-// CHECK: call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c16_i64{{.*}}, %c8_i64{{.*}}, %c16_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c16_i64{{.*}}, %c7_i64{{.*}}, %c16_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_decode16
-// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c16_i64{{.*}}, %c32_i64{{.*}}, %c0_i64{{.*}})
-// CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles32
-// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c128_i64{{.*}}, %c32_i64{{.*}}, %c2147483647_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c64_i64{{.*}}, %c16_i64{{.*}}, %c64_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles64
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c128_i64{{.*}}, %c64_i64{{.*}}, %c2147483647_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles128
 // CHECK-NOT: gpu.launch_func
 func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
@@ -51,17 +51,17 @@ func.func @known_rows(%a: memref<192x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK-LABEL: func.func @fp8
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_decode8
 // CHECK-NOT: gpu.launch_func
-func.func @fp8(%a: memref<24x256xf8E4M3FN, strided<[512, 1]>>,
-    %b: memref<3x130x256xf8E4M3FN>, %sa: memref<24x2xf32, strided<[4, 1]>>,
-    %sb: memref<3x2x2xf32>, %o: memref<4xi32>, %r: memref<24xf32>,
-    %n: memref<3x130xf32>, %bias: memref<3x130xbf16>, %c: memref<24x130xf16>) {
+func.func @fp8(%a: memref<21x256xf8E4M3FN, strided<[512, 1]>>,
+    %b: memref<3x130x256xf8E4M3FN>, %sa: memref<21x2xf32, strided<[4, 1]>>,
+    %sb: memref<3x2x2xf32>, %o: memref<4xi32>, %r: memref<21xf32>,
+    %n: memref<3x130xf32>, %bias: memref<3x130xbf16>, %c: memref<21x130xf16>) {
   gq.grouped_mm format(fp8_e4m3_1x128) b_format(fp8_e4m3_128x128)
       scale_layout(linear)
-      ins(%a, %b : memref<24x256xf8E4M3FN, strided<[512, 1]>>, memref<3x130x256xf8E4M3FN>)
-      scales(%sa, %sb : memref<24x2xf32, strided<[4, 1]>>, memref<3x2x2xf32>)
+      ins(%a, %b : memref<21x256xf8E4M3FN, strided<[512, 1]>>, memref<3x130x256xf8E4M3FN>)
+      scales(%sa, %sb : memref<21x2xf32, strided<[4, 1]>>, memref<3x2x2xf32>)
       groups(%o : memref<4xi32>)
-      row_scales(%r : memref<24xf32>) column_scales(%n : memref<3x130xf32>)
-      bias(%bias : memref<3x130xbf16>) outs(%c : memref<24x130xf16>)
+      row_scales(%r : memref<21xf32>) column_scales(%n : memref<3x130xf32>)
+      bias(%bias : memref<3x130xbf16>) outs(%c : memref<21x130xf16>)
   return
 }
 
@@ -106,10 +106,10 @@ func.func @prepared_unknown_rows(%a: memref<?x128xf8E4M3FN>,
 // CHECK-LABEL: func.func @prepared_fp8
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles128
 // CHECK-NOT: gpu.launch_func
-func.func @prepared_fp8(%a: memref<24x256xf8E4M3FN>,
-    %b: memref<3x130x256xf8E4M3FN>, %o: memref<4xi32>, %c: memref<24x130xf16>) {
+func.func @prepared_fp8(%a: memref<21x256xf8E4M3FN>,
+    %b: memref<3x130x256xf8E4M3FN>, %o: memref<4xi32>, %c: memref<21x130xf16>) {
   gq.grouped_mm kernel(tiles256)
-      ins(%a, %b : memref<24x256xf8E4M3FN>, memref<3x130x256xf8E4M3FN>)
-      groups(%o : memref<4xi32>) outs(%c : memref<24x130xf16>)
+      ins(%a, %b : memref<21x256xf8E4M3FN>, memref<3x130x256xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outs(%c : memref<21x130xf16>)
   return
 }

@@ -23,15 +23,15 @@
 // CHECK: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 // CHECK: Used {{[6-9][0-9]}} registers
 
-func.func @mxfp8(%a: memref<128x5120xf8E4M3FN>,
+func.func @mxfp8(%a: memref<112x5120xf8E4M3FN>,
     %b: memref<16x8192x5120xf8E4M3FN>, %sa: memref<?x160xf8E8M0FNU>,
     %sb: memref<16x8192x160xf8E8M0FNU>, %o: memref<17xi32>,
-    %so: memref<16xi32>, %c: memref<128x8192xbf16>) {
+    %so: memref<16xi32>, %c: memref<112x8192xbf16>) {
   gq.grouped_mm format(mxfp8_e4m3)
-      ins(%a, %b : memref<128x5120xf8E4M3FN>, memref<16x8192x5120xf8E4M3FN>)
+      ins(%a, %b : memref<112x5120xf8E4M3FN>, memref<16x8192x5120xf8E4M3FN>)
       scales(%sa, %sb : memref<?x160xf8E8M0FNU>, memref<16x8192x160xf8E8M0FNU>)
       groups(%o, %so : memref<17xi32>, memref<16xi32>)
-      outs(%c : memref<128x8192xbf16>)
+      outs(%c : memref<112x8192xbf16>)
   return
 }
 

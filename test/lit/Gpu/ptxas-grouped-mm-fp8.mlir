@@ -53,12 +53,12 @@ func.func @rows(%a: memref<1024x5120xf8E5M2>, %b: memref<16x8192x5120xf8E4M3FN>,
   return
 }
 
-func.func @plain(%a: memref<512x5120xf8E4M3FN>, %b: memref<16x8192x5120xf8E5M2>,
-    %o: memref<17xi32>, %r: memref<512xf32>, %n: memref<16x8192xf32>,
-    %c: memref<512x8192xbf16>) {
+func.func @plain(%a: memref<384x5120xf8E4M3FN>, %b: memref<16x8192x5120xf8E5M2>,
+    %o: memref<17xi32>, %r: memref<384xf32>, %n: memref<16x8192xf32>,
+    %c: memref<384x8192xbf16>) {
   gq.grouped_mm
-      ins(%a, %b : memref<512x5120xf8E4M3FN>, memref<16x8192x5120xf8E5M2>)
-      groups(%o : memref<17xi32>) row_scales(%r : memref<512xf32>)
-      column_scales(%n : memref<16x8192xf32>) outs(%c : memref<512x8192xbf16>)
+      ins(%a, %b : memref<384x5120xf8E4M3FN>, memref<16x8192x5120xf8E5M2>)
+      groups(%o : memref<17xi32>) row_scales(%r : memref<384xf32>)
+      column_scales(%n : memref<16x8192xf32>) outs(%c : memref<384x8192xbf16>)
   return
 }

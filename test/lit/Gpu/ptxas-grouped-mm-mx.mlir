@@ -67,14 +67,14 @@ func.func @mixed(%a: memref<1024x5120xf8E5M2>, %b: memref<16x8192x2560xi8>,
   return
 }
 
-func.func @rest(%a: memref<512x5120xf8E4M3FN>,
+func.func @rest(%a: memref<384x5120xf8E4M3FN>,
     %b: memref<16x8192x5120xf8E4M3FN>, %sa: memref<?x160xf8E8M0FNU>,
     %sb: memref<16x8192x160xf8E8M0FNU>, %o: memref<17xi32>,
-    %so: memref<16xi32>, %r: memref<512xf32>, %c: memref<512x8192xbf16>) {
+    %so: memref<16xi32>, %r: memref<384xf32>, %c: memref<384x8192xbf16>) {
   gq.grouped_mm format(mxfp8_e4m3)
-      ins(%a, %b : memref<512x5120xf8E4M3FN>, memref<16x8192x5120xf8E4M3FN>)
+      ins(%a, %b : memref<384x5120xf8E4M3FN>, memref<16x8192x5120xf8E4M3FN>)
       scales(%sa, %sb : memref<?x160xf8E8M0FNU>, memref<16x8192x160xf8E8M0FNU>)
       groups(%o, %so : memref<17xi32>, memref<16xi32>)
-      row_scales(%r : memref<512xf32>) outs(%c : memref<512x8192xbf16>)
+      row_scales(%r : memref<384xf32>) outs(%c : memref<384x8192xbf16>)
   return
 }

@@ -12,7 +12,7 @@
 // CHECK: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 // CHECK: Used 168 registers
 // CHECK-NOT: {{C75|serializ}}
-// CHECK: 'grouped_mm_tiles32'
+// CHECK: 'grouped_mm_tiles64'
 // CHECK: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 // CHECK: Used 168 registers
 // CHECK-NOT: {{C75|serializ}}
@@ -25,7 +25,7 @@
 // CHECK: Used {{[78][0-9]}} registers
 
 // PTX-DAG: wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16
-// PTX-DAG: wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16
+// PTX-DAG: wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
 // PTX-DAG: setmaxnreg.inc.sync.aligned.u32 224
 // PTX-DAG: cp.async.cg.shared.global
 // PTX-DAG: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
