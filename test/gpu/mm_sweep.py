@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """mm_sweep.py KERNELS.cubin [--json FILE] [--rows N,N] [SHAPE...] [FORMAT...]:
 the grouped matmul of mm_bench.py, whose cubin it is, at 1 to 2048 rows in each of
-all experts of a model: the kernel that gq-choose-kernels takes, and tiles256 with
-what fills its workspace, beside torch._grouped_mm on bf16 copies, and of plain
-FP8 torch._scaled_grouped_mm. Markdown, of each shape a table. The JSON has more:
+all experts of a model: the kernel that fits so many, which a program with equal
+groups asks for, and tiles256 with what fills its workspace, beside
+torch._grouped_mm on bf16 copies, and of plain FP8 torch._scaled_grouped_mm.
+Markdown, of each shape a table. The JSON has more:
 
   us, torch_us       medians of replays after 50 ms of rest
   tflops, tbps       operations, and bytes of all operands and outputs, once each
@@ -32,7 +33,7 @@ import torch
 
 GROUPS = {"llama": 128, "deepseek": 256, "qwen": 128}
 ROWS = (1, 4, 8, 16, 32, 64, 128, 256, 512, 2048)
-#: The most rows of a group that gq-choose-kernels takes a kernel for.
+#: The most rows of a group that a kernel is for.
 KERNELS = (
     (8, "decode8"),
     (16, "decode16"),
