@@ -274,7 +274,7 @@ def check(name, tokens, expected):
     bad = 0
     for out, right in zip(tokens.out.split(16384), expected.split(16384)):
         right = right.float()
-        slack = right.abs() / 64 + right.abs().mean() / 64
+        slack = right.abs() / 64 + right.abs().mean() / 16
         bad += int((~((out.float() - right).abs() <= slack)).sum())
     if bad or int(tokens.status):
         print(f"  {name}: {bad} of {expected.numel()} differ, status {int(tokens.status)}")
