@@ -43,11 +43,19 @@ static bool hasStaticRows(Extents extents) {
   return extents.rows != GQ_DYNAMIC && extents.groups != GQ_DYNAMIC;
 }
 
+bool gqEpilogueIsOfF32(MlirRegion epilogue) {
+  MlirBlock body = mlirRegionGetFirstBlock(epilogue);
+  return mlirTypeIsAF32(mlirValueGetType(mlirBlockGetArgument(body, 0)));
+}
+
 bool gqMmIsCrowded(MlirOperation op) {
   gqGroupedMm desc = gqGroupedMmGet(op);
-  return !mlirRegionIsNull(gqEpilogueOf(op)) &&
-         !mlirValueIsNull(desc.scaleOffsets) &&
-         (!mlirValueIsNull(desc.rowScales) ||
+  MlirRegion epilogue = gqEpilogueOf(op);
+  if (mlirRegionIsNull(epilogue))
+    return false;
+  if (mlirValueIsNull(desc.scaleOffsets))
+    return gqEpilogueIsOfF32(epilogue);
+  return (!mlirValueIsNull(desc.rowScales) ||
           !mlirValueIsNull(desc.columnScales) || !mlirValueIsNull(desc.bias));
 }
 

@@ -23,8 +23,11 @@ typedef struct gqMmCandidates {
   int32_t atMost[GQ_MAX_MM_CANDIDATES];
 } gqMmCandidates;
 
+/// Whether an epilogue takes products that were not rounded.
+bool gqEpilogueIsOfF32(MlirRegion epilogue);
+
 /// Whether tiles128 and tiles256 have no registers for it: for what an epilogue
-/// is of, where that is more than a sum times alpha.
+/// is of, where that is more than a sum times alpha, or of 8-bit codes f32.
 bool gqMmIsCrowded(MlirOperation op);
 
 /// Fewer where M and G are not static, since then all of them are made.

@@ -1003,7 +1003,12 @@ static bool launchMmKernel(const Launcher *launcher, const Mm *mm,
     workspace = launchMmPrepare(launcher, &operands, &valid);
   gq_dev_bounds bounds =
       family == GQ_KERNEL_GROUPED_MM_TILES
-          ? gq_dev_grouped_mm_tiles_bounds(desc->format, kernels[kernel].tokens)
+          ? gq_dev_grouped_mm_tiles_bounds(
+                desc->format, kernels[kernel].tokens,
+                mlirRegionIsNull(mm->epilogue) ||
+                        valueTypeOf(mm->epilogue, desc->out) != GQ_F32
+                    ? 2
+                    : 4)
       : family == GQ_KERNEL_GROUPED_MM_DECODE
           ? gq_dev_grouped_mm_decode_bounds(kernels[kernel].tokens)
           : gq_dev_grouped_mm_any_bounds();

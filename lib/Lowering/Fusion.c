@@ -133,14 +133,15 @@ bool gqTakesEpilogues(MlirOperation op) {
 const char *gqCheckKernelEpilogue(MlirOperation op) {
   if (!gqOperationIsAGroupedMm(op))
     return NULL;
-  MlirBlock body = mlirRegionGetFirstBlock(gqEpilogueOf(op));
-  if (mlirTypeIsAF32(mlirValueGetType(mlirBlockGetArgument(body, 0))))
-    return "of f32";
-  if (gqGroupedMmGetPairs(op) == GQ_PAIRS_HALVES)
-    return "of halves";
-  if (!gqMmIsCrowded(op))
-    return NULL;
   gqMmKernel kernel = gqMmGetKernel(op);
+  bool f32 = gqEpilogueIsOfF32(gqEpilogueOf(op)), crowded = gqMmIsCrowded(op);
+  if (f32 && kernel == GQ_MM_KERNEL_TILES256)
+    return "of f32 in tiles256";
+  if (!crowded)
+    return NULL;
+  if (f32 && kernel == GQ_MM_KERNEL_TILES128 &&
+      mlirValueIsNull(gqGroupedMmGet(op).scaleOffsets))
+    return "of f32 of 8-bit codes in tiles128";
   return kernel == GQ_MM_KERNEL_TILES128
              ? "of more than a sum times alpha in tiles128"
          : kernel == GQ_MM_KERNEL_TILES256

@@ -490,7 +490,8 @@ enum {
   /// of partial sums.
   GQ_DEV_GROUPED_MM_TILES_RINGS = 4 * 3 * (32 * 64 + 32 * 8),
   GQ_DEV_GROUPED_MM_TILES_FOUND = 8 * 4 * 32,
-  /// Tokens of a tile of 8-bit codes whose outputs are staged at a time.
+  /// Tokens of a tile of 8-bit codes whose outputs of 16 bits are staged at a
+  /// time.
   GQ_DEV_GROUPED_MM_FP8_PART = 32,
   GQ_DEV_GROUPED_MM_DECODE_SUMS = 4 * 4 * 8 * 32 * 4,
   /// A tile of tokens that were dequantized before, and its stages of 64 k.
@@ -517,20 +518,23 @@ static inline int32_t gq_dev_grouped_mm_table(int32_t threads) {
   return (threads + 32) * 4;
 }
 
-/// Stages of a tile: of 64 k of the tokens as halves, or of 128 k of 8-bit
-/// codes of tokens and weights.
-static inline uint32_t gq_dev_grouped_mm_stages(uint32_t tokens) {
-  return tokens == 128 ? 6 : 8;
+/// Stages of a tile: of 64 k of the tokens as halves, beside outputs or
+/// products of `size` bytes, or of 128 k of 8-bit codes of tokens and weights.
+static inline uint32_t gq_dev_grouped_mm_stages(uint32_t tokens,
+                                                uint32_t size) {
+  return tokens != 128 ? 8 : size == 4 ? 4 : 6;
 }
 static inline uint32_t gq_dev_grouped_mm_fp8_stages(uint32_t tokens) {
   return tokens == 128 ? 4 : 5;
 }
 
 /// Of formats with scales in tiles.
-static inline int32_t gq_dev_grouped_mm_halves_shared(int32_t tokens) {
-  int32_t stages = (int32_t)gq_dev_grouped_mm_stages((uint32_t)tokens);
+static inline int32_t gq_dev_grouped_mm_halves_shared(int32_t tokens,
+                                                      int32_t size) {
+  int32_t stages =
+      (int32_t)gq_dev_grouped_mm_stages((uint32_t)tokens, (uint32_t)size);
   return stages * (tokens * 128 + 16) +
-         GQ_DEV_GROUPED_MM_TILES_HEIGHT * tokens * 2 +
+         GQ_DEV_GROUPED_MM_TILES_HEIGHT * tokens * size +
          GQ_DEV_GROUPED_MM_TILES_RINGS + GQ_DEV_GROUPED_MM_TILES_FOUND;
 }
 
@@ -551,8 +555,9 @@ static inline int32_t gq_dev_grouped_mm_fp8_shared(int32_t tokens) {
          GQ_DEV_GROUPED_MM_TILES_HEIGHT * GQ_DEV_GROUPED_MM_FP8_PART * 2;
 }
 
-static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(gqFormat format,
-                                                           int32_t tokens) {
+/// `size`: bytes of what an epilogue is of, 2 without one.
+static inline gq_dev_bounds
+gq_dev_grouped_mm_tiles_bounds(gqFormat format, int32_t tokens, int32_t size) {
   bool fp8 =
       format == GQ_FORMAT_NONE || gqFormatGetTraits(format).scaleType == GQ_F32;
   return (gq_dev_bounds){
@@ -561,7 +566,7 @@ static inline gq_dev_bounds gq_dev_grouped_mm_tiles_bounds(gqFormat format,
       .sharedMemory = (fp8 ? gq_dev_grouped_mm_fp8_shared(tokens)
                        : tokens == GQ_DEV_GROUPED_MM_PREPARED_TOKENS
                            ? gq_dev_grouped_mm_prepared_shared()
-                           : gq_dev_grouped_mm_halves_shared(tokens)) +
+                           : gq_dev_grouped_mm_halves_shared(tokens, size)) +
                       gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_TILES_THREADS),
   };
 }

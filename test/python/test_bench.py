@@ -65,6 +65,7 @@ OPERATORS = {
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
     "mm-nvfp4-n1536-silu": NVFP4,
+    "mm-nvfp4-n1536-silu-halves": NVFP4,
     "mm-fp8-n1536": 1 + 4 / 128,
     "mm-e4m3-n1536": 1,
     "wgrad-nvfp4-n1536": NVFP4,

@@ -145,6 +145,10 @@ const Operator operators[] = {
     // Gate and up beside each other, and what is made of them.
     {"mm-nvfp4-n8192-silu", GQ_BF16, NVFP4, HAS_PRODUCT, &siluTimesUp, 8192},
     {"mm-nvfp4-n1536-silu", GQ_BF16, NVFP4, HAS_PRODUCT, &siluTimesUp, 1536},
+    {"mm-nvfp4-n8192-silu-halves", GQ_BF16, NVFP4, HAS_PRODUCT | HAS_HALVES,
+     &siluTimesUp, 8192},
+    {"mm-nvfp4-n1536-silu-halves", GQ_BF16, NVFP4, HAS_PRODUCT | HAS_HALVES,
+     &siluTimesUp, 1536},
     {"mm-mxfp8-n8192", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 8192},
     {"mm-mxfp8-n2048", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 2048},
     {"mm-mxfp4-n8192", GQ_BF16, GQ_FORMAT_MXFP4, HAS_PRODUCT, NULL, 8192},
@@ -1001,11 +1005,14 @@ static void printPairs(Builder *b) {
           "  %%zero = arith.constant 0 : index\n"
           "  %%rows = tensor.dim %%a, %%zero : %s\n",
           b->product);
+  bool halves = has(b, HAS_HALVES);
+  int64_t columns = storedColumns(b->op);
   for (int i = 0; i < 2; ++i)
     fprintf(b->text,
-            "  %%a%d = tensor.extract_slice %%a[0, %d] [%%rows, %" PRId64
-            "] [1, 2] : %s to %s\n",
-            i + 1, i, storedColumns(b->op), b->product, b->stored);
+            "  %%a%d = tensor.extract_slice %%a[0, %" PRId64
+            "] [%%rows, %" PRId64 "] [1, %d] : %s to %s\n",
+            i + 1, halves ? i * columns : i, columns, halves ? 1 : 2,
+            b->product, b->stored);
   fprintf(b->text,
           "  %%p = linalg.map ins(%%a1, %%a2 : %s, %s) outs(%%p0 : %s)\n"
           "  (%%u: %s, %%v: %s, %%init: %s) {\n%s    linalg.yield %%r : %s\n  "
@@ -1025,7 +1032,8 @@ static void printProduct(Builder *b) {
     fprintf(b->text, " format(%s) b_format(%s)%s", b->traits.name,
             weightsTraits(b->op).name, linear ? " scale_layout(linear)" : "");
   if (fused)
-    fprintf(b->text, " pairs(interleaved)");
+    fprintf(b->text, " pairs(%s)",
+            has(b, HAS_HALVES) ? "halves" : "interleaved");
   fprintf(b->text, " ins(%%x, %%w : %s, %s)\n     ", b->data, b->weights);
   if (one)
     fprintf(b->text, " groups(%s) alpha(%%g : %s)\n", b->columnGroups,

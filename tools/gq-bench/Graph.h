@@ -63,6 +63,9 @@ enum {
   IS_OFFSETS = 1 << 18,
   /// It makes the numbers that codes stand for; separately, of two ops.
   IS_FAKE = 1 << 19,
+  /// Of a product with a producer: what that takes is not next to each other,
+  /// but in its two halves.
+  HAS_HALVES = 1 << 20,
 };
 
 /// An element-wise op of bf16 before the quantization.

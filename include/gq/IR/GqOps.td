@@ -933,8 +933,8 @@ def Gq_GroupedMmOp
     `out[i, j] = f(c[i, j], c[i, j + N/2])`, so that `out` is `[M, N/2]`: gate and
     up projection are one matmul with one activation. The bytes are those of two
     ops, the second of which computes f. It is two on CPUs; a GPU computes f where
-    it stores an element, but for arguments of f32 and for `pairs(halves)`. Where a
-    group is not as it must be, its rows of `out` may hold anything.
+    it stores an element. Where a group is not as it must be, its rows of `out` may
+    hold anything.
 
     ```mlir
     %h = gq.grouped_mm format(nvfp4) pairs(interleaved)

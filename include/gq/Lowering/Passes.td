@@ -195,9 +195,10 @@ def GqExpandEpilogues : Pass<"gq-expand-epilogues"> {
     The inverse of `gq-fuse-epilogues`, for targets whose kernels take no epilogue:
     an op on tensors with an `epilogue` becomes one without and a `linalg.map`,
     which leaves rows of no group as they are. With `kernels` it does so only
-    where GPU kernels do not compute it: of a `gq.grouped_mm`, epilogues of f32
-    and pairs of halves, and with an explicit `tiles128` or `tiles256` those with
-    scales in tiles and with row or column scales or a bias.
+    where GPU kernels do not compute it: of a `gq.grouped_mm` with an explicit
+    `tiles128` or `tiles256`, epilogues with scales in tiles and with row or column
+    scales or a bias, and those of f32 in `tiles256` and, without scales in tiles, in
+    `tiles128`.
   }];
   let options = [
     Option<"kernels", "kernels", "bool", /*default=*/"false",
@@ -397,8 +398,9 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     sm_90a, it is `any`. Where M or G is only known at the launch, the op is left alone:
     `convert-gq-to-gpu` then makes all of these kernels but `tiles32`, and each
     launch runs one of them, by the same bounds (`tiles64` above 16). With an
-    `epilogue`, scales in tiles, and row or column scales or a bias, `tiles64`
-    is used instead of `tiles128`, which has no registers for all of it. A remark
+    `epilogue`, scales in tiles, and row or column scales or a bias, or of f32
+    without scales in tiles, `tiles64` is used instead of `tiles128`, which has no
+    registers for all of it. A remark
     of the category `gq-choose-kernels` says what was chosen and why
     (`--remarks-filter=gq-choose-kernels --remark-format=emitRemark`); it is a
     missed one where that is `any`.

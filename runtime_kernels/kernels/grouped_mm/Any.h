@@ -127,7 +127,7 @@ GQ_DEV void multiplyAny(const Product *p, uint32_t threads,
     int64_t stride = p->bMajor == GQ_MAJOR_K ? 1 : p->n;
     UNROLL for (uint32_t i = 0; i < 2; ++i) {
       n[i] = tile.n + g + 8 * i;
-      uint32_t row = n[i] < p->n ? n[i] : p->n - 1;
+      uint32_t row = weightRow(p, n[i] < p->n ? n[i] : p->n - 1);
       weights[i] = p->bMajor == GQ_MAJOR_K ? (int64_t)row * p->k : row;
       scales[i] = weightScales(p, tile.group, row);
     }

@@ -59,6 +59,12 @@ GQ_DEV void halvesOf(gqElementType type, bool natural, uint32_t low,
 // The producer
 //===----------------------------------------------------------------------===//
 
+/// Whether all rows of a tile have the same scales.
+GQ_DEV bool haveOneScale(const Product *p) {
+  return gqFormatGetTraits(p->bFormat).blockRows == HEIGHT &&
+         p->pairs != GQ_PAIRS_HALVES;
+}
+
 /// Begins to copy a thread's part of the scales of the weights of a stage.
 GQ_DEV void copyBlockScales(const Feed *f, uint32_t stage) {
   const Product *p = f->p;
@@ -69,11 +75,12 @@ GQ_DEV void copyBlockScales(const Feed *f, uint32_t stage) {
     return;
   }
   // A row's, or those of all rows: [rows][2].
-  bool together = gqFormatGetTraits(p->bFormat).blockRows == HEIGHT;
+  bool together = haveOneScale(p);
   uint32_t row = producerThread(), n = f->tile.n + row;
   if (n >= p->n || (together && row))
     return;
-  const uint8_t GQ_GLOBAL *from = weightScales(p, f->tile.group, n);
+  const uint8_t GQ_GLOBAL *from =
+      weightScales(p, f->tile.group, weightRow(p, n));
   UNROLL for (uint32_t i = 0; i < 2; ++i) {
     uint32_t block = 2 * f->chunk + i;
     gq_dev_begin_copy4(block < p->k / 128, stage + SCALES + row * 8 + i * 4,
@@ -169,8 +176,8 @@ GQ_DEV BlockScales loadBlockScales(const Product *p, uint32_t stage,
   UNROLL for (uint32_t i = 0; i < 4; ++i) {
     uint32_t row = g + 8 * i, at = stage + SCALES;
     if (!p->all.hasScaleOffsets) {
-      bool together = gqFormatGetTraits(p->bFormat).blockRows == HEIGHT;
-      at += share / 2 * 4 + (together ? 0 : (quad * QUAD_HEIGHT + row) * 8);
+      at += share / 2 * 4 +
+            (haveOneScale(p) ? 0 : (quad * QUAD_HEIGHT + row) * 8);
       s.x[i] = gq_dev_load_shared4(at);
     } else if (p->bType == GQ_I8) {
       s.x[i] = gq_dev_load_shared4(at + share * 512 + row * 16 + quad * 4);

@@ -106,20 +106,33 @@ GQ_DEV void copyWeights(const Feed *f, uint32_t stage) {
   uint32_t across = producerThread() % 16 * 16,
            code = f->chunk * CHUNK + across;
   const uint8_t GQ_GLOBAL *codes =
-      weightsOf(p, f->tile.group) + (int64_t)(f->tile.n + row) * pitch + code;
+      weightsOf(p, f->tile.group) +
+      (int64_t)weightRow(p, f->tile.n + row) * pitch + code;
   uint32_t to = stage + row * ROW + across;
   bool exists = pitch % CHUNK == 0 || code < pitch;
   UNROLL for (uint32_t i = 0; i < HEIGHT;
               i += PRODUCER_THREADS /
                    16) if (exists &&
                            (p->n % HEIGHT == 0 || f->tile.n + row + i < p->n))
-      gq_dev_begin_copy16_l2(true, to + i * ROW, codes + (int64_t)i * pitch);
+      gq_dev_begin_copy16_l2(true, to + i * ROW,
+                             codes + (int64_t)weightRowsBelow(p, i) * pitch);
 }
 
-/// The same of their scales in tiles of 512 bytes, `tiles` of a chunk.
+/// The same of their scales in tiles of 512 bytes, `tiles` of a chunk. Of
+/// halves, rows are from two places: a thread has one.
 GQ_DEV void copyTiledScales(const Feed *f, uint32_t stage, uint32_t tiles) {
   const Product *p = f->p;
   uint32_t size = scaleColumns(p) * HEIGHT, chunk = tiles * 512;
+  if (p->pairs == GQ_PAIRS_HALVES) {
+    uint32_t row = producerThread(), n = f->tile.n + row;
+    const uint8_t GQ_GLOBAL *scales =
+        weightScalesOf(p, f->tile.group) + scaleRowOffset(p, weightRow(p, n));
+    uint32_t to = stage + SCALES + row % 32 * 16 + row / 32 * 4;
+    UNROLL for (uint32_t i = 0; i < TOKENS - SCALES; i += 512) if (i < chunk)
+        gq_dev_begin_copy4(n < p->n && f->chunk * chunk + i < size, to + i,
+                           scales + f->chunk * chunk + i);
+    return;
+  }
   uint32_t first = producerThread() * 16, scale = f->chunk * chunk + first;
   const uint8_t GQ_GLOBAL *scales =
       weightScalesOf(p, f->tile.group) + scaleRowOffset(p, f->tile.n) + scale;

@@ -78,11 +78,22 @@ GQ_DEV float biasAt(const Product *p, int64_t i) {
                                   : gq_dev_f32_from_f16_native(half);
 }
 
-/// What out[row, n] is if the sum times alpha[e] is x. If there is no such
-/// output, nothing is read.
+/// The row of weights that row n of tiles is. Halves are computed as pairs next
+/// to each other.
+GQ_DEV uint32_t weightRow(const Product *p, uint32_t n) {
+  return p->pairs == GQ_PAIRS_HALVES ? n / 2 + n % 2 * (p->n / 2) : n;
+}
+
+/// Rows of weights from one of tiles to that `down` rows below, an even number.
+GQ_DEV uint32_t weightRowsBelow(const Product *p, uint32_t down) {
+  return p->pairs == GQ_PAIRS_HALVES ? down / 2 : down;
+}
+
+/// What an output of row n of tiles is if the sum times alpha[e] is x. If there
+/// is no such output, nothing is read.
 GQ_DEV float finish(const Product *p, uint32_t e, int64_t row, uint32_t n,
                     bool exists, float x) {
-  int64_t at = (int64_t)e * p->n + n;
+  int64_t at = (int64_t)e * p->n + weightRow(p, n);
   if (p->rowScales && exists)
     x *= p->rowScales[row];
   if (p->columnScales && exists)
@@ -93,6 +104,11 @@ GQ_DEV float finish(const Product *p, uint32_t e, int64_t row, uint32_t n,
 }
 
 GQ_DEV uint32_t outSize(const Product *p) { return sizeOfFloat(p->outType); }
+
+/// Bytes of what an epilogue is of.
+GQ_DEV uint32_t productSize(const Product *p) {
+  return p->epilogue ? sizeOfFloat(p->valueType) : 2;
+}
 
 /// Rows of weights, which are columns of the product, of an output.
 GQ_DEV uint32_t widthOf(const Product *p) {
@@ -105,6 +121,11 @@ GQ_DEV void storeOut(const Product *p, uint8_t GQ_GLOBAL *at, float x,
                      float y) {
   if (!p->epilogue) {
     storeFloat(p->outType, at, x);
+    return;
+  }
+  if (p->valueType == GQ_F32) {
+    storeBits(p->outType, at,
+              p->epilogue(gq_dev_f32_bits(x), gq_dev_f32_bits(y)));
     return;
   }
   uint32_t bits = gq_dev_round_pair(p->valueType, x, y);

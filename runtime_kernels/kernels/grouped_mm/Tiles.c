@@ -28,8 +28,8 @@ _Static_assert(PRODUCER_WARPS * RING * RING_BYTES ==
                "shared memory");
 
 /// Stages of the ring of tokens.
-GQ_DEV uint32_t numStages(uint32_t tokens) {
-  return gq_dev_grouped_mm_stages(tokens);
+GQ_DEV uint32_t numStages(const Product *p, uint32_t tokens) {
+  return gq_dev_grouped_mm_stages(tokens, productSize(p));
 }
 
 /// Warps that fill a stage together, 32 tokens each. Where one or two are
@@ -41,11 +41,11 @@ typedef struct Shared {
   uint32_t stages, staging, rings, full, empty, tiles, table;
 } Shared;
 
-GQ_DEV Shared layOut(uint32_t tokens) {
+GQ_DEV Shared layOut(const Product *p, uint32_t tokens) {
   Shared s = {.stages = gq_dev_dynamic_shared_address()};
-  uint32_t stages = numStages(tokens);
+  uint32_t stages = numStages(p, tokens);
   s.staging = s.stages + stages * tokens * STAGE_ROW;
-  s.rings = s.staging + HEIGHT * tokens * 2;
+  s.rings = s.staging + HEIGHT * tokens * productSize(p);
   s.full = s.rings + PRODUCER_WARPS * RING * RING_BYTES;
   s.empty = s.full + stages * 8;
   s.tiles = s.empty + stages * 8;
@@ -71,7 +71,7 @@ GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
                     uint32_t tokens) {
   uint32_t lane = gq_dev_lane();
   uint32_t warp = gq_dev_thread() / GQ_DEV_WARP - CONSUMER_WARPS;
-  uint32_t stages = numStages(tokens), warps = warpsOfStage(tokens);
+  uint32_t stages = numStages(p, tokens), warps = warpsOfStage(tokens);
   uint32_t units = PRODUCER_WARPS / warps, unit = warp / warps;
   uint32_t ring = shared.rings + warp * (RING * RING_BYTES);
   Feed f = {.p = p,
@@ -194,7 +194,7 @@ GQ_DEV void multiplyStep(const Product *p, Sums *sums, Shared shared,
     dequantizeHalf(p, &now[1], half, sums->odd);
     multiply(p, sums->d[1], sums->odd, at, tokens);
     GQ_DEV_WGMMA_WAIT(1);
-    advance(stage, 1, numStages(tokens));
+    advance(stage, 1, numStages(p, tokens));
     if (last && tokens == 128)
       UNROLL for (int i = 0; i < 2; ++i) now[i] = following[i];
     dequantizeHalf(p, last && tokens < 128 ? &following[0] : &now[0],
@@ -270,9 +270,9 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
     Tile t = next.tiles[number];
     const TileSums all = {{sums.d[0], sums.d[1]}, 2, tokens, unitOf(p)};
     uint32_t staging =
-        shared.staging + consumer * (CONSUMER_HEIGHT * tokens * 2);
+        shared.staging + consumer * (CONSUMER_HEIGHT * tokens * productSize(p));
     if (p->epilogue)
-      storeWithEpilogue(p, t, consumer, staging, &all, tokens);
+      storeWithEpilogue(p, t, consumer, staging, &all, tokens, tokens);
     else if (staged)
       storeStaged(p, &t, consumer, staging, &all, tokens, false, 0);
     else
@@ -291,8 +291,8 @@ GQ_DEV bool hasFewer(const Product *p) {
 }
 
 GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
-  Shared shared = layOut(tokens);
-  uint32_t stages = numStages(tokens);
+  Shared shared = layOut(p, tokens);
+  uint32_t stages = numStages(p, tokens);
   if (gq_dev_thread() == 0) {
     for (uint32_t i = 0; i < stages; ++i) {
       gq_dev_mbarrier_init(shared.full + 8 * i, warpsOfStage(tokens));

@@ -24,7 +24,7 @@ enum {
   FP8_WEIGHTS = HEIGHT * STAGE_ROW,
   /// Rows that the producer copies a piece of 128 bytes of at a time.
   FP8_ROWS = WARPGROUP / 8,
-  /// Tokens whose outputs are staged at a time.
+  /// Tokens whose outputs of 16 bits are staged at a time.
   FP8_PART = GQ_DEV_GROUPED_MM_FP8_PART,
 };
 
@@ -78,13 +78,15 @@ GQ_DEV void seekFp8(Fp8Feed *f) {
   if (!f->more)
     return;
   Tile t = f->found = findTile(p, f->schedule, f->tile);
-  f->weights =
-      weightsOf(p, t.group) + (int64_t)(t.n + f->row) * p->k + f->across;
+  f->weights = weightsOf(p, t.group) +
+               (int64_t)weightRow(p, t.n + f->row) * p->k + f->across;
   f->tokens = p->a + (t.token + f->row) * p->aStride + f->across;
   bool scaled = p->format != GQ_FORMAT_NONE;
   f->tokenScale = scaled ? tokenScales(p, &t, f->thread) : 0;
   UNROLL for (uint32_t i = 0; i < 2; ++i) f->weightScales[i] =
-      scaled ? weightScales(p, t.group, t.n + f->thread + i * WARPGROUP) : 0;
+      scaled ? weightScales(p, t.group,
+                            weightRow(p, t.n + f->thread + i * WARPGROUP))
+             : 0;
 }
 
 /// Where the scale of a token of a tile is: of 16 tokens, a lane's four
@@ -104,7 +106,7 @@ GQ_DEV void feedFp8(Fp8Feed *f, const Fp8Shared *shared, uint32_t stage,
                 f->row * STAGE_ROW + (f->across ^ f->row % 8 << 4);
   UNROLL for (uint32_t i = 0; i < HEIGHT; i += FP8_ROWS) gq_dev_begin_copy16_l2(
       has && (p->n % HEIGHT == 0 || t->n + f->row + i < p->n),
-      to + i * STAGE_ROW, f->weights + (int64_t)i * p->k);
+      to + i * STAGE_ROW, f->weights + (int64_t)weightRowsBelow(p, i) * p->k);
   UNROLL for (uint32_t i = 0; i < tokens; i += FP8_ROWS) gq_dev_begin_copy16_l2(
       has && f->row + i < t->tokens, to + FP8_WEIGHTS + i * STAGE_ROW,
       f->tokens + i * p->aStride);
@@ -212,7 +214,8 @@ GQ_DEV void promote(const Product *p, float *sums, const float *products,
     return;
   }
   // Those of a block of 128 rows are all the same.
-  bool same = gqFormatGetTraits(p->bFormat).blockRows == CONSUMER_HEIGHT;
+  bool same = gqFormatGetTraits(p->bFormat).blockRows == CONSUMER_HEIGHT &&
+              p->pairs != GQ_PAIRS_HALVES;
   float rows[2];
   UNROLL for (uint32_t i = 0; i < 2; ++i) rows[i] =
       same && i ? rows[0]
@@ -289,7 +292,7 @@ GQ_DEV void consumeFp8(const Product *p, const Schedule *s,
     uint32_t staging =
         shared->staging + consumer * (CONSUMER_HEIGHT * FP8_PART * 2);
     if (p->epilogue)
-      storeWithEpilogue(p, t, consumer, staging, &all, FP8_PART);
+      storeWithEpilogue(p, t, consumer, staging, &all, FP8_PART, FP8_PART / 2);
     else if (staged)
       storeStaged(p, &t, consumer, staging, &all, FP8_PART, true, 0);
     else

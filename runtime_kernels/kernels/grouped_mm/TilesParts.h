@@ -65,13 +65,30 @@ GQ_DEV bool storesPieces(const Product *p) {
          (uint64_t)(uintptr_t)p->out % 16 == 0;
 }
 
-/// Stores what the epilogue makes of eight products of a token, columns `n` on.
-/// `width` is widthOf(p) as a constant.
-GQ_DEV void storePiece(const Product *p, int64_t row, uint32_t n,
-                       gq_dev_u32x4 products, uint32_t width) {
-  uint32_t y[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  UNROLL for (uint32_t i = 0; i < 8; i += width) y[i / width] = p->epilogue(
-      products[i / 2] >> i % 2 * 16 & 0xffff, products[i / 2] >> 16);
+/// Eight products of a token that were staged as f32, or as 16 bits.
+GQ_DEV void loadStaged(const Product *p, uint32_t from, uint32_t out[8]) {
+  if (productSize(p) == 4) {
+    UNROLL for (uint32_t i = 0; i < 2; ++i) {
+      gq_dev_u32x4 x = gq_dev_load_shared16(from + 16 * i);
+      UNROLL for (uint32_t j = 0; j < 4; ++j) out[4 * i + j] = x[j];
+    }
+    return;
+  }
+  gq_dev_u32x4 x = gq_dev_load_shared16(from);
+  UNROLL for (uint32_t i = 0; i < 8; i += 2) {
+    out[i] = x[i / 2] & 0xffff;
+    out[i + 1] = x[i / 2] >> 16;
+  }
+}
+
+/// Stores what the epilogue makes of eight products of a token, columns `n` on,
+/// which were staged at `from`. `width` is widthOf(p) as a constant.
+GQ_DEV void storePiece(const Product *p, int64_t row, uint32_t n, uint32_t from,
+                       uint32_t width) {
+  uint32_t x[8], y[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+  loadStaged(p, from, x);
+  UNROLL for (uint32_t i = 0; i < 8; i += width) y[i / width] =
+      p->epilogue(x[i], x[i | 1]);
   uint8_t GQ_GLOBAL *at = outAt(p, row, n / width);
   uint32_t starts =
       (uint32_t)((uint64_t)(uintptr_t)p->out | (uint64_t)p->outStride);
@@ -103,6 +120,19 @@ typedef struct TileSums {
 GQ_DEV uint32_t heightOf(const TileSums *sums) {
   return sums->blocks * WGMMA_HEIGHT;
 }
+
+/// What the sum times alpha of a tile's token `own` and of row `row` of weights
+/// becomes; of what there is none, that of the last: no branches.
+GQ_DEV float finishStaged(const Product *p, const Tile *t, uint32_t own,
+                          uint32_t row, float x) {
+  int64_t last = t->tokens - 1, of = own < last ? own : last;
+  return finish(p, t->group, t->token + of, row < p->n ? row : p->n - 1, true,
+                x);
+}
+
+/// What the place of a row, in bytes, of a token that was staged as f32 is
+/// swizzled with: of 8 rows, or 32 bytes.
+GQ_DEV uint32_t swizzleOfF32(uint32_t token) { return token / 2 % 4 << 5; }
 
 /// Stores a consumer's part of a tile by way of shared memory, `part` tokens at
 /// a time: for each 64 of its rows, tokens of 128 bytes, swizzled. A token
@@ -147,13 +177,9 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
                        row < p->n && own < t->tokens, low);
           high = finish(p, t->group, t->token + own + 1, row,
                         row < p->n && own + 1 < t->tokens, high);
-        } else if (rest) { // Of what there is none, the last: no branches.
-          row = row < p->n ? row : p->n - 1;
-          UNROLL for (uint32_t c = 0; c < 2; ++c) {
-            int64_t last = t->tokens - 1, of = own + c < last ? own + c : last;
-            float *y = c ? &high : &low;
-            *y = finish(p, t->group, t->token + of, row, true, *y);
-          }
+        } else if (rest) {
+          low = finishStaged(p, t, own, row, low);
+          high = finishStaged(p, t, own + 1, row, high);
         }
         x[i] = gq_dev_round_pair(width ? p->valueType : p->outType, low, high);
       }
@@ -164,8 +190,7 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
       NO_UNROLL for (uint32_t token = down;
                      token < part && first + token < t->tokens; token += along)
           storePiece(p, t->token + first + token, n,
-                     gq_dev_load_shared16(from + (token - down) * STAGE_ROW),
-                     width);
+                     from + (token - down) * STAGE_ROW, width);
       continue;
     }
     UNROLL for (uint32_t i = 0; i < part / along; ++i) {
@@ -177,13 +202,54 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
   }
 }
 
-/// The same with an epilogue.
+/// The same of an epilogue of f32: tokens of 4 bytes for each row, swizzled.
+GQ_DEV void storeStagedF32(const Product *p, const Tile *t, uint32_t consumer,
+                           uint32_t staging, const TileSums *sums,
+                           uint32_t part, uint32_t width) {
+  uint32_t tokens = sums->tokens, height = heightOf(sums), pitch = height * 4;
+  uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t row = warp * 16 + lane / 4, own = lane % 4 * 2;
+  uint32_t to = staging + own * pitch + (row * 4 ^ swizzleOfF32(own));
+  uint32_t pieces = height / 8, down = thread / pieces,
+           across = thread % pieces;
+  uint32_t from = staging + (across * 32 ^ swizzleOfF32(down));
+  uint32_t top = t->n + consumer * height;
+  float alpha = alphaOf(p, t->group);
+  UNROLL for (uint32_t first = 0; first < tokens; first += part) {
+    barrierOfConsumer(consumer); // What was staged before has been read.
+    UNROLL for (uint32_t h = 0; h < sums->blocks; ++h)
+        UNROLL for (uint32_t i = 0; i < part / 2; ++i) {
+      uint32_t below = h * WGMMA_HEIGHT + i / 2 % 2 * 8;
+      uint32_t along = i / 4 * 8 + i % 2;
+      float x = sums->d[h][first / 2 + i] * sums->unit * alpha;
+      x = finishStaged(p, t, first + own + along, top + row + below, x);
+      // Eight rows below is the other piece of 32 bytes of two.
+      gq_dev_store_shared4((to ^ i / 2 % 2 << 5) + h * (WGMMA_HEIGHT * 4) +
+                               along * pitch,
+                           gq_dev_f32_bits(x));
+    }
+    barrierOfConsumer(consumer);
+    NO_UNROLL for (uint32_t token = down;
+                   token < part && first + token < t->tokens;
+                   token += WARPGROUP / pieces)
+        storePiece(p, t->token + first + token, top + across * 8,
+                   from + token * pitch, width);
+  }
+}
+
+/// The same with an epilogue, `part` tokens of 16 bits at a time or
+/// `partOfF32` of f32.
 GQ_DEV void storeWithEpilogue(const Product *p, Tile t, uint32_t consumer,
                               uint32_t staging, const TileSums *sums,
-                              uint32_t part) {
+                              uint32_t part, uint32_t partOfF32) {
   // Kernels without an epilogue share nothing with this.
   t.group = gq_dev_here(t.group);
-  if (widthOf(p) == 1)
+  if (productSize(p) == 4 && widthOf(p) == 1)
+    storeStagedF32(p, &t, consumer, staging, sums, partOfF32, 1);
+  else if (productSize(p) == 4)
+    storeStagedF32(p, &t, consumer, staging, sums, partOfF32, 2);
+  else if (widthOf(p) == 1)
     storeStaged(p, &t, consumer, staging, sums, part, true, 1);
   else
     storeStaged(p, &t, consumer, staging, sums, part, true, 2);

@@ -162,7 +162,8 @@ GQ_DEV void consumePrepared(const Product *p, const Schedule *s,
     uint32_t staging =
         shared.staging + consumer * (WGMMA_HEIGHT * PREPARED_TOKENS * 2);
     if (p->epilogue)
-      storeWithEpilogue(p, t, consumer, staging, &all, PREPARED_TOKENS);
+      storeWithEpilogue(p, t, consumer, staging, &all, PREPARED_TOKENS,
+                        PREPARED_TOKENS);
     else if (staged)
       storeStaged(p, &t, consumer, staging, &all, PREPARED_TOKENS, false, 0);
     else

@@ -125,10 +125,14 @@ GQ_DEV WeightRows findWeights(const Product *p, uint32_t e, uint32_t first,
   uint32_t q = gq_dev_lane() % 4, pitch = weightPitch(p);
   bool full = p->n % height == 0;
   bool exists = full || first + n < p->n;
-  uint32_t row = first + (exists ? n : 0);
+  uint32_t row = weightRow(p, first + (exists ? n : 0));
+  // Halves may begin anywhere in a tile of scales.
+  bool aligned =
+      p->pairs != GQ_PAIRS_HALVES || p->n % (2 * GQ_DEV_TILE_ROWS) == 0;
+  uint32_t base = aligned ? row : row - row % GQ_DEV_TILE_ROWS;
   WeightRows w = {
       .codes = weightsOf(p, e) + (int64_t)row * pitch + q * 16,
-      .scales = weightScalesOf(p, e) + scaleRowOffset(p, row) +
+      .scales = weightScalesOf(p, e) + scaleRowOffset(p, base) +
                 (isNvfp4(p)         ? q / 2 * 512 + q % 2 * 2
                  : isWide(p->bType) ? q / 2
                                     : q),
@@ -137,10 +141,16 @@ GQ_DEV WeightRows findWeights(const Product *p, uint32_t e, uint32_t first,
   UNROLL for (uint32_t i = 0; i < 4; ++i) {
     uint32_t down = i / 2 * distance + i % 2 * 8;
     bool has = full || first + n + down < p->n;
-    w.codesOf[i] = has ? down * pitch : 0;
+    uint32_t below = weightRowsBelow(p, down);
+    w.codesOf[i] = has ? below * pitch : 0;
     // 32 rows are 16 bytes apart each, then come those of the next 4 bytes; a
     // pair does not cross them.
-    w.scalesOf[i] = has ? down / 32 * 4 + down % 32 * 16 : 0;
+    if (aligned)
+      w.scalesOf[i] = has ? below / 32 * 4 + below % 32 * 16 : 0;
+    else
+      w.scalesOf[i] = has ? (uint32_t)(scaleRowOffset(p, row + below) -
+                                       scaleRowOffset(p, base))
+                          : 0;
   }
   return w;
 }

@@ -113,7 +113,9 @@ static gq_dev_bounds boundsOf(const Variant *v) {
   return v->family == GQ_KERNEL_GROUPED_MM_PREPARE
              ? gq_dev_grouped_mm_prepare_bounds()
          : v->family == GQ_KERNEL_GROUPED_MM_TILES
-             ? gq_dev_grouped_mm_tiles_bounds(v->formats.format, v->tokens)
+             ? gq_dev_grouped_mm_tiles_bounds(
+                   v->formats.format, v->tokens,
+                   v->hasEpilogue && v->valueType == GQ_F32 ? 4 : 2)
          : v->family == GQ_KERNEL_GROUPED_MM_DECODE
              ? gq_dev_grouped_mm_decode_bounds(v->tokens)
              : gq_dev_grouped_mm_any_bounds();
@@ -625,10 +627,12 @@ static bool isOfTwin(const Variant *v, const uint8_t *out) {
     for (int64_t n = 0; n < columnsOf(v) && p.owners[row] != -1; ++n) {
       int64_t at = row * outStride(v) + n, from = row * outStride(twin);
       bool pairs = v->pairs != GQ_PAIRS_NONE;
+      bool halves = v->pairs == GQ_PAIRS_HALVES;
+      int64_t other = from + (halves ? n + p.n / 2 : 2 * n + 1);
       uint32_t bits = mmEpilogue(
           v->valueType, v->type, v->pairs,
-          bitsOf(v->valueType, products, from + (pairs ? 2 * n : n)),
-          pairs ? bitsOf(v->valueType, products, from + 2 * n + 1) : 0);
+          bitsOf(v->valueType, products, from + (pairs && !halves ? 2 * n : n)),
+          pairs ? bitsOf(v->valueType, products, other) : 0);
       uint8_t *to = expected + GUARD + at * size;
       const uint8_t *found = out + GUARD + at * size;
       memcpy(to, &bits, (size_t)size);

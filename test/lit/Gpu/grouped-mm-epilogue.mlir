@@ -70,3 +70,24 @@ func.func @bias(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
       outs(%c : memref<?x256xbf16>)
   return
 }
+
+// Of halves, products of f32: the kernels read rows of weights in the order of
+// pairs. Tiles of 128 tokens have less shared memory for tokens.
+// CHECK-LABEL: func.func @halves
+// CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles128{{.*}} dynamic_shared_memory_size %[[SHARED:[a-z0-9_]+]]
+func.func @halves(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %c: memref<4096x128xbf16>) {
+  gq.grouped_mm format(nvfp4) pairs(halves)
+      ins(%a, %b : memref<4096x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      epilogue {
+      ^bb0(%x: f32, %y: f32):
+        %z = arith.subf %x, %y : f32
+        %r = arith.truncf %z : f32 to bf16
+        gq.yield %r : bf16
+      }
+      outs(%c : memref<4096x128xbf16>)
+  return
+}

@@ -127,31 +127,18 @@ func.func @beside_the_copy() { return }
 
 // -----
 
-func.func @epilogue_of_f32(%a: memref<?x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
-    %o: memref<4xi32>, %c: memref<?x32xf32>) {
-  // expected-error @+1 {{needs its epilogue of f32 as an op of its own to be lowered to kernels}}
-  gq.grouped_mm ins(%a, %b : memref<?x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
-      groups(%o : memref<4xi32>)
+func.func @epilogue_of_f32(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
+    %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>, %o: memref<4xi32>,
+    %so: memref<3xi32>, %c: memref<?x32xf32>) {
+  // expected-error @+1 {{needs its epilogue of f32 in tiles256 as an op of its own to be lowered to kernels}}
+  gq.grouped_mm format(nvfp4) kernel(tiles256) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
+      scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
       epilogue {
       ^bb0(%x: f32):
         gq.yield %x : f32
       }
       outs(%c : memref<?x32xf32>)
-  return
-}
-
-// -----
-
-func.func @epilogue_of_halves(%a: memref<?x64xf8E4M3FN>, %b: memref<3x32x64xf8E4M3FN>,
-    %o: memref<4xi32>, %c: memref<?x16xbf16>) {
-  // expected-error @+1 {{needs its epilogue of halves as an op of its own to be lowered to kernels}}
-  gq.grouped_mm pairs(halves) ins(%a, %b : memref<?x64xf8E4M3FN>, memref<3x32x64xf8E4M3FN>)
-      groups(%o : memref<4xi32>)
-      epilogue {
-      ^bb0(%x: bf16, %y: bf16):
-        gq.yield %x : bf16
-      }
-      outs(%c : memref<?x16xbf16>)
   return
 }
 
