@@ -15,6 +15,7 @@
 #include "runtime_kernels/kernels/Launch.h"
 
 #include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -24,9 +24,9 @@ enum {
   FP8_OWN = 16,
 };
 
-/// Whether FP8_BLOCK rows of weights have the same scales.
+/// Whether FP8_BLOCK rows of a tile have the same scales.
 GQ_DEV bool hasBlocksOfRows(const Product *p) {
-  return p->format != GQ_FORMAT_NONE &&
+  return p->format != GQ_FORMAT_NONE && p->pairs != GQ_PAIRS_HALVES &&
          gqFormatGetTraits(p->bFormat).blockRows == FP8_BLOCK;
 }
 
@@ -76,8 +76,7 @@ GQ_DEV void storeFp8Blocks(const Product *p, const Tile *t, uint32_t first,
       NO_UNROLL for (uint32_t row = down;
                      row < FP8_OWN && first + row < t->tokens; row += 4)
           storePiece(p, t->token + first + row, piece,
-                     gq_dev_load_shared16(staging + row * STAGE_ROW +
-                                          ((across ^ row % 8) << 4)),
+                     staging + row * STAGE_ROW + ((across ^ row % 8) << 4),
                      width);
       continue;
     }

@@ -375,12 +375,12 @@ func.func @product(%a: tensor<8x64xf8E4M3FN>, %b: tensor<3x32x64xf8E4M3FN>,
 
 func.func @prepared(%a: tensor<8x64xf4E2M1FN>, %b: tensor<3x32x64xf4E2M1FN>,
     %sa: tensor<384x4xf8E4M3FN, #gq.tile128x4>,
-    %sb: tensor<3x32x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>,
+    %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>, %o: tensor<4xi32>,
     %so: tensor<3xi32>, %r0: tensor<8x32xf32>) -> tensor<8x32xf32> {
   %r = gq.grouped_mm format(nvfp4) kernel(tiles256)
       ins(%a, %b : tensor<8x64xf4E2M1FN>, tensor<3x32x64xf4E2M1FN>)
       scales(%sa, %sb : tensor<384x4xf8E4M3FN, #gq.tile128x4>,
-                        tensor<3x32x4xf8E4M3FN, #gq.tile128x4>)
+                        tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
       groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
       epilogue {
       ^bb0(%x: f32):
