@@ -101,9 +101,6 @@ typedef GroupedMmTilesOperands MmOperands;
           0)                                                                   \
   VARIANT(tiles32_fixed_mxfp8, tiles, TILES, 32, 32, BF16, 512, 384, MXFP8, 0) \
   VARIANT(tiles64_fixed_mxfp4, tiles, TILES, 64, 32, BF16, 512, 384, MXFP4, 0) \
-  VARIANT(tiles128_fixed_mxfp4, tiles, TILES, 128, 32, F32, 512, 384, MXFP4,   \
-          0)                                                                   \
-  VARIANT(tiles64_plain, tiles, TILES, 64, 32, F32, 0, 0, PLAIN, 1)            \
   VARIANT(tiles128_fixed, tiles, TILES, 128, 32, BF16, 512, 384, NVFP4, 0)     \
   VARIANT(tiles64_fixed, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 0)       \
   VARIANT(tiles32_fixed, tiles, TILES, 32, 32, BF16, 512, 384, NVFP4, 0)       \
@@ -191,16 +188,9 @@ typedef GroupedMmTilesOperands MmOperands;
           F32, INTERLEAVED)                                                    \
   VARIANT(tiles32_mxfp8_f32, tiles, TILES, 32, 32, BF16, 0, 0, MXFP8, 0, F32,  \
           INTERLEAVED)                                                         \
-  VARIANT(tiles128_mxfp4_f32, tiles, TILES, 128, 32, BF16, 512, 384, MXFP4, 0, \
-          F32, INTERLEAVED)                                                    \
-  VARIANT(tiles64_plain_f32, tiles, TILES, 64, 32, BF16, 0, 0, PLAIN, 1, F32,  \
-          INTERLEAVED)                                                         \
   VARIANT(tiles32_fp8_f32, tiles, TILES, 32, 32, F32, 0, 0, FP8, 0, F32, NONE) \
   VARIANT(decode16_f32_pairs, decode, DECODE, 16, 64, BF16, 0, 0, NVFP4, 0,    \
           F32, INTERLEAVED)                                                    \
-  VARIANT(decode8_mxfp8_f32, decode, DECODE, 8, 32, F32, 0, 0, MXFP8, 0, F32,  \
-          NONE)                                                                \
-  VARIANT(any_f32_one, any, ANY, 8, 32, BF16, 0, 0, NVFP4, 0, F32, NONE)       \
   VARIANT(any_f32_pairs, any, ANY, 8, 32, BF16, 0, 0, NVFP4, 0, F32,           \
           INTERLEAVED)                                                         \
   VARIANT(tiles128_bf16_halves, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 0,   \
@@ -209,17 +199,11 @@ typedef GroupedMmTilesOperands MmOperands;
           0, BF16, HALVES)                                                     \
   VARIANT(tiles64_rest_halves, tiles, TILES, 64, 32, BF16, 512, 384, NVFP4, 1, \
           BF16, HALVES)                                                        \
-  VARIANT(tiles64_f16_halves, tiles, TILES, 64, 64, F32, 0, 0, NVFP4, 0, F16,  \
-          HALVES)                                                              \
-  VARIANT(tiles32_bf16_halves, tiles, TILES, 32, 32, BF16, 0, 0, NVFP4, 0,     \
-          BF16, HALVES)                                                        \
   VARIANT(tiles256_bf16_halves, tiles, TILES, 256, 32, BF16, 0, 0, NVFP4, 0,   \
           BF16, HALVES)                                                        \
   VARIANT(tiles128_f32_halves, tiles, TILES, 128, 64, F32, 0, 0, NVFP4, 0,     \
           F32, HALVES)                                                         \
   VARIANT(tiles128_mxfp8_halves, tiles, TILES, 128, 32, BF16, 0, 0, MXFP8, 0,  \
-          BF16, HALVES)                                                        \
-  VARIANT(tiles32_mxfp4_halves, tiles, TILES, 32, 32, BF16, 0, 0, MXFP4, 0,    \
           BF16, HALVES)                                                        \
   VARIANT(tiles128_fp8_halves, tiles, TILES, 128, 32, BF16, 0, 0, FP8, 0,      \
           BF16, HALVES)                                                        \
@@ -235,7 +219,6 @@ typedef GroupedMmTilesOperands MmOperands;
           BF16, HALVES)                                                        \
   VARIANT(any_bf16_halves, any, ANY, 8, 64, BF16, 0, 0, NVFP4, 0, BF16,        \
           HALVES)                                                              \
-  VARIANT(any_rest_halves, any, ANY, 8, 32, BF16, 0, 0, NVFP4, 1, F16, HALVES) \
   VARIANT(any_mxfp4_n_halves, any, ANY, 8, 32, BF16, 0, 0, MXFP4_N, 0, BF16,   \
           HALVES)
 
