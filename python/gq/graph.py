@@ -228,8 +228,9 @@ class Tensor(_Elements):
         return f"tensor<{dims}{self.dtype}{encoding}>"
 
     def __getitem__(self, index) -> Any:
-        """A part: x[:, first:last], with a slice for each extent, which may have a step. Of
-        an extent that a call decides it is all.
+        """A part: x[:, first:last], with a slice for each extent, which may have a step, or
+        a number, x[0, :], which leaves the extent out. Of an extent that a call decides it
+        is all.
 
         With None it is a Broadcast: x * w[:, None] multiplies each row by one number.
 
@@ -238,28 +239,29 @@ class Tensor(_Elements):
         """
         if isinstance(index, tuple) and None in index:
             return Broadcast(self, index)
-        graph, slices = self._graph, index if isinstance(index, tuple) else (index,)
-        if len(slices) != len(self.shape) or not all(isinstance(s, slice) for s in slices):
+        graph, parts = self._graph, index if isinstance(index, tuple) else (index,)
+        if len(parts) != len(self.shape) or not all(_is_index(p) for p in parts):
             raise invalid_argument(
-                f"index: expected a slice for each extent of {list(self.shape)}, found"
-                f" {index!r}"
+                f"index: expected a slice or number for each extent of"
+                f" {list(self.shape)}, found {index!r}"
             )
         shape, places = [], []
-        for part, extent in zip(slices, self.shape):
+        for part, extent in zip(parts, self.shape):
             if part == slice(None):
-                chosen = range(extent) if isinstance(extent, int) else None
-            elif isinstance(extent, Dim):
+                shape.append(extent)
+                is_known = isinstance(extent, int)
+                places.append((0, extent if is_known else graph._extent(extent), 1))
+                continue
+            if isinstance(extent, Dim):
                 raise invalid_argument(f"index: expected all of {extent}, found {part}")
-            else:
+            if isinstance(part, slice):
                 chosen = range(*part.indices(extent))
-                if not chosen or chosen.step < 1:
-                    raise invalid_argument(f"index: expected some of {extent}, found {part}")
-            shape.append(extent if chosen is None else len(chosen))
-            places.append(
-                (0, graph._extent(extent), 1)
-                if chosen is None
-                else (chosen.start, len(chosen), chosen.step)
-            )
+                shape.append(len(chosen))
+            else:
+                chosen = range(extent)[part : part + 1 or None]
+            if not chosen or chosen.step < 1:
+                raise invalid_argument(f"index: expected some of {extent}, found {part}")
+            places.append((chosen.start, len(chosen), chosen.step))
         part = Tensor(graph, f"%{graph._fresh()}", shape, self.dtype, bool(self._is_tiled))
         at, sizes, steps = (f"[{', '.join(str(n) for n in p)}]" for p in zip(*places))
         graph._add(
@@ -268,6 +270,10 @@ class Tensor(_Elements):
                 f" {self._type()} to {part._type()}{loc}"
         )  # fmt: skip
         return part
+
+
+def _is_index(part):
+    return isinstance(part, (slice, int)) and not isinstance(part, bool)
 
 
 class Broadcast(_Elements):

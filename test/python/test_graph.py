@@ -247,13 +247,15 @@ def test_parts_fills_and_gathers():
             t[1:6:2, 3:50:7], t[:, 8:], t[-2:, :], q.data,
             gq.graph.fill(-0.1, g.empty([i.shape[0], 3], "float32")),
             gq.graph.fill(-3, g.empty([2], "int32")),
-            gq.graph.fill(1.5, g.empty([2], "float8_e4m3fn")),
+            gq.graph.fill(1.5, g.empty([2], "float8_e4m3fn")), t[2, :], t[1:, -1], t[0, 1],
         )  # fmt: skip
     found = g(x, rows, np.int32([0, 4]))
     wanted = gq.grouped_block_quantize(x, np.int32([0, 4]), row_indices=rows[:, 0])
     for a, b in zip(found, (x[1:6:2, 3:50:7], x[:, 8:], x[-2:], wanted.data)):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(found[4], np.full((4, 3), -0.1, np.float32))
+    for a, b in zip(found[7:], (x[2], x[1:, -1], x[0, 1]), strict=True):
+        np.testing.assert_array_equal(a, b)
     assert found[5].tolist() == [-3, -3] and found[6].astype(np.float32).tolist() == [1.5, 1.5]
 
 
@@ -412,12 +414,15 @@ def test_wrong_arguments():
             (lambda: g.empty([2.5], "float32"), gq.Error, "shape: .*, found 2.5"),
             (lambda: g.empty([2], "tf32"), gq.Error, "dtype: expected one of bool, .*, f4E2M1FN"),
             (lambda: gq.graph.index("xori", x.shape[0], 2), gq.Error, "op: expected one of addi"),
-            (lambda: x[0], gq.Error, "index: expected a slice for each extent"),
-            (lambda: x[:, 0], gq.Error, "index: expected a slice for each extent"),
+            (lambda: x[0], gq.Error, "index: expected a slice or number for each extent"),
+            (lambda: x[:, 64], gq.Error, "index: expected some of 64, found 64"),
+            (lambda: x[:, -65], gq.Error, "index: expected some of 64, found -65"),
+            (lambda: x[0, :], gq.Error, "index: expected all of M, found 0"),
+            (lambda: x[:, True], gq.Error, "index: expected a slice or number for each"),
             (lambda: x[:2, :], gq.Error, "index: expected all of M, found slice"),
             (lambda: x[:, ::-1], gq.Error, "index: expected some of 64, found slice"),
             (lambda: x[:, 64:], gq.Error, "index: expected some of 64, found slice"),
-            (lambda: o[:, 0:1], gq.Error, "index: expected a slice for each extent"),
+            (lambda: o[:, 0:1], gq.Error, "index: expected a slice or number for each extent"),
             (lambda: gq.graph.fill(1, numbers(2)), TypeError, "out: expected a Tensor"),
             (lambda: gq.graph.fill("1", x), TypeError, "value: expected a number, found str"),
             (lambda: gq.graph.fill(0.5, o), gq.Error, "value: expected one of i32, found 0.5"),

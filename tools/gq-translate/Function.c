@@ -120,22 +120,28 @@ static bool isExtentOf(MlirValue index, MlirValue tensor, int64_t d) {
     MlirValue out = outOf(tensor);
     return !mlirValueIsNull(out) && isExtentOf(index, out, d);
   }
-  // Offsets of slices are no values where there is an equivalent.
-  intptr_t operand = isSlice;
+  intptr_t operand = 0;
+  if (isSlice)
+    operand = 1 + mlirDenseI32ArrayGetElement(
+                      pythonAttribute(op, "operandSegmentSizes"), 1);
   for (int64_t i = 0; i < d; ++i)
     operand += mlirShapedTypeIsDynamicDim(mlirValueGetType(tensor), i);
   return operand < mlirOperationGetNumOperands(op) &&
          mlirValueEqual(mlirOperationGetOperand(op, operand), index);
 }
 
-/// A slice for each extent: all of one that is not known.
+/// A slice for each extent, all of one that is not known, or a number.
 static bool writeSlice(Program *program, MlirOperation op) {
   const int64_t dynamic = INT64_MIN;
   MlirValue source = mlirOperationGetOperand(op, 0);
   MlirValue result = mlirOperationGetResult(op, 0);
   MlirType from = mlirValueGetType(source), to = mlirValueGetType(result);
-  int64_t rank = mlirShapedTypeGetRank(from);
-  if (mlirShapedTypeGetRank(to) != rank ||
+  int64_t rank = mlirShapedTypeGetRank(from), numOnes = 0;
+  for (int64_t i = 0; i < rank; ++i)
+    numOnes += staticOf(op, "static_sizes", i) == 1;
+  // What is left out are all extents of 1, or none.
+  bool dropsOnes = mlirShapedTypeGetRank(to) != rank;
+  if (mlirShapedTypeGetRank(to) != rank - (dropsOnes ? numOnes : 0) ||
       !mlirAttributeEqual(mlirRankedTensorTypeGetEncoding(from),
                           mlirRankedTensorTypeGetEncoding(to)))
     return false;
@@ -156,7 +162,10 @@ static bool writeSlice(Program *program, MlirOperation op) {
     operand += size == dynamic;
     valid = isAll || (isKnown && first != dynamic && size > 0 && step > 0);
     gqTextPrintf(&slices, i ? ", :" : ":");
-    if (valid && !isAll) {
+    if (valid && dropsOnes && size == 1) {
+      slices.length -= 1;
+      gqTextPrintf(&slices, "%lld", (long long)first);
+    } else if (valid && !isAll) {
       int64_t end = first + (size - 1) * step + 1;
       slices.length -= 1;
       gqTextPrintf(&slices, "%lld:%lld", (long long)first, (long long)end);

@@ -83,7 +83,27 @@ func.func @parts(%x: tensor<?x64xf32>, %y: tensor<4x64xi8>, %i: tensor<?x1xi32>,
   return %0, %1, %2, %3, %4, %5 : tensor<?x16xf32>, tensor<?x5xf32>, tensor<1x64xi8>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
 }
 
-//      CHECK:def _2():
+//      CHECK:def slices():
+// CHECK-NEXT:    with gq.Graph("slices", beside=BESIDE) as g:
+//      CHECK:        v0 = g.op("tensor.extract_slice", [a0, a1, a2],{{.*}}
+// CHECK-NEXT:        v1 = g.op("tensor.extract_slice", [v0, a1],{{.*}}
+// CHECK-NEXT:        v2 = v0[:, 0:32]
+// CHECK-NEXT:        v3 = a3[3, :, 8:16]
+// CHECK-NEXT:        v4 = v3[1:2, :]
+// CHECK-NEXT:        g.output(v1, v2, v3, v4)
+
+func.func @slices(%x: tensor<?x64xf32>, %i: index, %n: index, %y: tensor<4x2x64xf32>)
+    -> (tensor<?x32xf32>, tensor<?x32xf32>, tensor<2x8xf32>, tensor<1x8xf32>) {
+  %0 = tensor.extract_slice %x[%i, 0] [%n, 64] [1, 1] : tensor<?x64xf32> to tensor<?x64xf32>
+  // %i is where rows of %0 begin, and not how many there are.
+  %1 = tensor.extract_slice %0[0, 0] [%i, 32] [1, 1] : tensor<?x64xf32> to tensor<?x32xf32>
+  %2 = tensor.extract_slice %0[0, 0] [%n, 32] [1, 1] : tensor<?x64xf32> to tensor<?x32xf32>
+  %3 = tensor.extract_slice %y[3, 0, 8] [1, 2, 8] [1, 1, 1] : tensor<4x2x64xf32> to tensor<2x8xf32>
+  %4 = tensor.extract_slice %3[1, 0] [1, 8] [1, 1] : tensor<2x8xf32> to tensor<1x8xf32>
+  return %1, %2, %3, %4 : tensor<?x32xf32>, tensor<?x32xf32>, tensor<2x8xf32>, tensor<1x8xf32>
+}
+
+//      CHECK:def _3():
 // CHECK-NEXT:    with gq.Graph("None", attributes={"sym_visibility": '"private"'}, beside=BESIDE) as g:
 // CHECK-NEXT:        a0 = g.input("a0", [None, 64], "f32")
 // CHECK-NEXT:        a1 = g.input("a1", type="index")
@@ -102,7 +122,7 @@ func.func private @None(%x: tensor<?x64xf32>, %n: index)
 
 //      CHECK:def regions():
 // CHECK-NEXT:    with gq.Graph("regions", beside=BESIDE) as g:
-//      CHECK:        v0, v1 = g.call(_2(), a0, 4)
+//      CHECK:        v0, v1 = g.call(_3(), a0, 4)
 //      CHECK:        @gq.graph.region("index", "tensor<?x2x32xf32>")
 // CHECK-NEXT:        def r2(b3, b4):
 //      CHECK:            @gq.graph.region("f32", "f32")
@@ -115,7 +135,7 @@ func.func private @None(%x: tensor<?x64xf32>, %n: index)
 // CHECK-NEXT:        v11 = g.op("memref.get_global", attributes={"name": "@table"}, results=["memref<2xf32>"])
 // CHECK-NEXT:        g.output(v10, v11)
 //      CHECK:if __name__ == "__main__":
-// CHECK-NEXT:    gq.graph.main(quantize, parts, _2, regions)
+// CHECK-NEXT:    gq.graph.main(quantize, parts, slices, _3, regions)
 
 func.func @regions(%x: tensor<?x64xf32>, %b: memref<4xf32>)
     -> (tensor<?x2x32xf32>, memref<2xf32>) {
