@@ -49,6 +49,8 @@ static const Variant variants[] = {AMAX_VARIANTS(VARIANT)};
 static Handle module;
 static int device, passed, failed;
 static bool emulated;
+/// Every kernel with one problem: for racecheck.
+static bool quick;
 
 //===----------------------------------------------------------------------===//
 // Problems
@@ -650,22 +652,25 @@ int runAmaxTests(Handle kernels, int ordinal, int argc, char **argv) {
   module = kernels;
   device = ordinal;
   emulated = argc > 0 && strcmp(argv[0], "emulated") == 0;
+  quick = argc > 0 && strcmp(argv[0], "quick") == 0;
   static int64_t many[MAX_GROUPS];
   for (int e = 0; e < MAX_GROUPS; ++e)
     many[e] = randomBits() % 4;
   for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); ++i) {
     const Variant *v = &variants[i];
     for (int c = 0; c < NUM_HOSTILE_CASES; ++c)
-      if (v->aligned &&
-          !(emulated && v->signs >= 0)) // Shuffles are slow there.
+      // Shuffles are slow when they are emulated.
+      if (v->aligned && (emulated ? v->signs < 0 : !quick))
         testHostile(v, &hostileCases[c]);
     if (has(v, GQ_DEV_RAGGED)) {
       testRagged(v);
       continue;
     }
+    testRows("odd sizes", v, 272, 6, (int64_t[]){0, 127, 1, 33, 257, 0}, 5, 7);
+    if (quick)
+      continue;
     testRows("one row", v, 16, 1, (int64_t[]){1}, 0, 0);
     testRows("whole tiles", v, 256, 2, (int64_t[]){128, 256}, 0, 0);
-    testRows("odd sizes", v, 272, 6, (int64_t[]){0, 127, 1, 33, 257, 0}, 5, 7);
     testRows("no groups", v, 48, 0, NULL, 70, 0);
     testRows("many groups", v, 64, MAX_GROUPS, many, 3, 0);
     if (!emulated)
@@ -673,12 +678,14 @@ int runAmaxTests(Handle kernels, int ordinal, int argc, char **argv) {
                0);
   }
   for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); ++i)
-    if (strcmp(variants[i].name, "bf16") == 0)
+    if (strcmp(variants[i].name, "bf16") == 0 && !quick)
       testRepeated(&variants[i], emulated ? 4 : 1000);
   for (size_t i = 0; i < sizeof(wholeVariants) / sizeof(*wholeVariants); ++i) {
     const WholeVariant *v = &wholeVariants[i];
-    testWholeRows(v, 16, 1, (int64_t[]){1}, 0);
     testWholeRows(v, 272, 4, (int64_t[]){128, 0, 33, 100}, 3);
+    if (quick)
+      continue;
+    testWholeRows(v, 16, 1, (int64_t[]){1}, 0);
     testWholeRows(v, 1040, 2, (int64_t[]){5, 200}, 0);
     if (!emulated)
       testWholeRows(v, 8192, 5, (int64_t[]){300, 1, 700, 128, 999}, 7);

@@ -12,7 +12,7 @@
 //   device_kernels mm MM.cubin [quick]
 //   device_kernels dequantize DEQUANTIZE.cubin [COUNT]
 //   device_kernels dequantize-bench DEQUANTIZE.cubin
-//   device_kernels amax AMAX.cubin
+//   device_kernels amax AMAX.cubin [quick]
 //   device_kernels amax-bench AMAX.cubin
 //   device_kernels wgrad WGRAD.cubin [quick|bench]
 //
@@ -39,7 +39,7 @@ static const struct {
     {"dequantize", "[COUNT]", 0, runDequantizeTests},
     {"dequantize-bench", "[VARIANT | CTAS-PER-MULTIPROCESSOR]...", 0,
      runDequantizeBenchmark},
-    {"amax", "", 0, runAmaxTests},
+    {"amax", "[quick]", 0, runAmaxTests},
     {"amax-bench", "", 0, runAmaxBenchmark},
     {"wgrad", "[quick|bench]", 0, runWgradTests},
 };
