@@ -821,9 +821,9 @@ static bool launchDequantize(const Launcher *launcher,
   bool divides = !mlirValueIsNull(desc->globalScale);
   bool manyScales = columnwise && desc->format == GQ_FORMAT_NVFP4;
   gq_dev_bounds bounds = gq_dev_dequantize_tiles_bounds(
-      elementTypeOf(desc->data),
-      gq_dev_dequantizes_by_rows(desc->format, desc->scaleLayout, parts),
-      manyScales, divides, strcmp(launcher->chip, "sm_120a") == 0);
+      elementTypeOf(desc->data), gq_dev_dequantizes_by_rows(parts),
+      gq_dev_dequantize_pieces(desc->format, desc->scaleLayout), manyScales,
+      divides, strcmp(launcher->chip, "sm_120a") == 0);
   gqDequantizeTilesOperands operands = {
       .data = buildAddress(launcher, desc->data),
       .dataStride = buildStride(launcher, desc->data),

@@ -117,6 +117,11 @@ GQ_DEV uint32_t gq_dev_max_of_lanes(uint32_t x) {
   return (uint32_t)__nvvm_redux_sync_umax((int)x, -1);
 }
 
+/// Their sum.
+GQ_DEV uint32_t gq_dev_sum_of_lanes(uint32_t x) {
+  return (uint32_t)__nvvm_redux_sync_add((int)x, -1);
+}
+
 //===----------------------------------------------------------------------===//
 // Bytes and bits
 //===----------------------------------------------------------------------===//

@@ -3,13 +3,14 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where scales are not in tiles, nothing needs the rows of a group together. A
-// CTA takes rows r, r + 32, r + 64 and r + 96 of 128 by as many columns as its
-// threads store in 16 bytes each: consecutive CTAs have consecutive columns, so
-// that memory is written in order, as a copy does it, and a thread has so
-// little to do that loads and stores of many CTAs overlap.
+// Nothing needs the rows of a group together. A CTA takes rows r, r + 32, r +
+// 64 and r + 96 of 128 by as many columns as its threads store in 16 bytes
+// each, or two or three times as many: consecutive CTAs have consecutive
+// columns, so that memory is written in order, as a copy does it, and a thread
+// has so little to do that loads and stores of many CTAs overlap.
 //
-// Lane i of a warp has word i / 4 of the scales of row i % 4 of the four.
+// Lane i of a warp has word i / 4 of the scales of row i % 4 of the four: of
+// scales in tiles, those of rows of a group lie side by side.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,15 @@
 
 #include "runtime_kernels/kernels/Dequantization.h"
 #include "runtime_kernels/kernels/FourRows.h"
+
+enum {
+  /// The most pieces of a warp.
+  PIECES = 3,
+};
+
+/// Whether scales lie in their buffer is asked of each row: a product, where
+/// the number of rows that it has room for would be a quotient.
+#define ANY_SCALE_ROWS ((int64_t)1 << 35)
 
 GQ_DEV bool hasScaleWords(const Dequantization *q) {
   return q->format != GQ_FORMAT_NONE;
@@ -28,14 +38,21 @@ GQ_DEV uint32_t scalesPerWord(const Dequantization *q) {
   return q->traits.scaleType == GQ_F32 ? 1 : GQ_DEV_TILE_COLUMNS;
 }
 
+GQ_DEV uint32_t piecesOf(const Dequantization *q) {
+  return gq_dev_dequantize_pieces((gqFormat)q->format,
+                                  (gqScaleLayout)q->scaleLayout);
+}
+
 /// Columns of a warp at a time.
 GQ_DEV uint32_t pieceWidth(const Dequantization *q) {
   return GQ_DEV_WARP * elementsOf(q);
 }
 
-/// Scales along a row.
+/// Scales along a row, of tiles with padding.
 GQ_DEV int64_t scaleWidthOf(const Dequantization *q) {
-  return (q->columns + q->traits.blockColumns - 1) / q->traits.blockColumns;
+  int64_t blocks =
+      (q->columns + q->traits.blockColumns - 1) / q->traits.blockColumns;
+  return q->tiled ? gq_dev_up(blocks, GQ_DEV_TILE_COLUMNS) : blocks;
 }
 
 /// Whether blocks have 128 rows; the scales of groups then follow each other.
@@ -47,6 +64,9 @@ GQ_DEV bool hasSquareBlocks(const Dequantization *q) {
 /// groups, which are padded to whole ones.
 GQ_DEV const uint8_t GQ_GLOBAL *scalesOfRow(const Dequantization *q,
                                             int64_t row) {
+  __builtin_assume(row >= 0);
+  if (q->tiled)
+    return q->scales + gq_dev_tile128x4_offset(row, 0, scaleWidthOf(q));
   int64_t pitch = q->scalesStride;
   if (hasSquareBlocks(q) && pitch == 0)
     pitch = scaleWidthOf(q) * gqElementTypeSize(q->traits.scaleType);
@@ -72,9 +92,10 @@ GQ_DEV LaneRow planLaneRow(const Dequantization *q,
   int32_t group = row < q->rows ? 0 : -1;
   if (q->offsetBits) {
     Target target =
-        targetOfRow(groups, GQ_DEV_DEQUANTIZE_TILES_THREADS, first, n);
+        targetOfRow(groups, GQ_DEV_DEQUANTIZE_TILES_THREADS, first, n,
+                    scaleWidthOf(q), q->scalesSize * q->traits.blockRows);
     group = target.group;
-    if (hasSquareBlocks(q))
+    if (hasSquareBlocks(q) || q->tiled)
       scaleRow = target.row;
   }
   LaneRow r = {.outer = 1.0f, .wanted = group >= 0};
@@ -90,19 +111,32 @@ GQ_DEV LaneRow planLaneRow(const Dequantization *q,
   return r;
 }
 
-/// The lane's word of scales of the piece whose first column is `column`.
+/// Columns that have a word of scales.
+GQ_DEV uint32_t columnsPerWord(const Dequantization *q) {
+  return scalesPerWord(q) * (uint32_t)q->traits.blockColumns;
+}
+
+/// The lane's word of scales of the piece whose first column is `after` columns
+/// after `column`; from there on there are `columns`.
 GQ_DEV uint32_t loadScaleWord(const Dequantization *q, const LaneRow *r,
-                              int64_t column) {
-  uint32_t perWord = scalesPerWord(q), word = gq_dev_lane() / FOUR;
-  int64_t all = scaleWidthOf(q);
-  int64_t first = column / q->traits.blockColumns + word * perWord;
-  uint32_t words = pieceWidth(q) / (uint32_t)q->traits.blockColumns / perWord;
-  if (!r->wanted || word >= words || first >= all)
+                              int64_t column, uint32_t columns,
+                              uint32_t after) {
+  const uint32_t per = columnsPerWord(q);
+  uint32_t word = gq_dev_lane() / FOUR;
+  if (!r->wanted || word >= pieceWidth(q) / per ||
+      after + word * per >= columns)
     return 0;
-  if (perWord == 1)
-    return ((const uint32_t GQ_GLOBAL *)r->scales)[first];
-  const uint8_t GQ_GLOBAL *p = r->scales + first;
-  return loadScales(p, min32(all - first, 4), ((uint64_t)p & 3) == 0);
+  uint64_t number = (uint64_t)column / per + word;
+  uint32_t more = after / per; // A constant.
+  if (scalesPerWord(q) == 1)
+    return ((const uint32_t GQ_GLOBAL *)r->scales + number)[more];
+  if (q->tiled)
+    return loadScales(r->scales + number * 512 + more * 512,
+                      GQ_DEV_TILE_COLUMNS, ((uint64_t)q->scales & 3) == 0);
+  const uint8_t GQ_GLOBAL *p =
+      r->scales + (number + more) * GQ_DEV_TILE_COLUMNS;
+  uint32_t count = (columns - after - word * per + per / 4 - 1) / (per / 4);
+  return loadScales(p, count, ((uint64_t)p & 3) == 0);
 }
 
 /// The scale of the lane's elements of row j of the four.
@@ -140,13 +174,14 @@ GQ_DEV LaneCodes loadSomeCodes(const Dequantization *q,
   return codes;
 }
 
-/// A lane's `count` codes of the four rows from `first` on, from column `own`
-/// on.
-GQ_DEV void loadFourCodes(const Dequantization *q, int64_t first, int64_t own,
-                          uint32_t count, bool aligned, LaneCodes codes[FOUR]) {
+/// A lane's `count` codes of the four rows from `first` on, of which `rows`
+/// from there on exist, from column `own` on.
+GQ_DEV void loadFourCodes(const Dequantization *q, int64_t first, uint32_t rows,
+                          int64_t own, uint32_t count, bool aligned,
+                          LaneCodes codes[FOUR]) {
   const uint8_t GQ_GLOBAL *from =
       q->data + first * q->dataStride + own * bitsOf(q) / 8;
-  if (aligned && first + (FOUR - 1) * ROW_STEP < q->rows)
+  if (aligned && rows > (FOUR - 1) * ROW_STEP)
 #pragma clang loop unroll(full)
     for (uint32_t j = 0; j < FOUR; ++j)
       codes[j] = loadCodes(q, from + j * ROW_STEP * q->dataStride);
@@ -154,14 +189,14 @@ GQ_DEV void loadFourCodes(const Dequantization *q, int64_t first, int64_t own,
 #pragma clang loop unroll(full)
     for (uint32_t j = 0; j < FOUR; ++j)
       codes[j] = loadSomeCodes(q, from + j * ROW_STEP * q->dataStride,
-                               first + j * ROW_STEP < q->rows ? count : 0);
+                               j * ROW_STEP < rows ? count : 0);
 }
 
-/// Dequantizes and stores these codes; `column` is the warp's first.
+/// Dequantizes and stores these codes, whose scales are in `words`. `whole`, a
+/// constant: all that the warp has is there, and may be stored at once.
 GQ_DEV void finishFour(const Dequantization *q, const LaneRow *r, int64_t first,
-                       int64_t column, int64_t own, uint32_t count,
-                       const LaneCodes codes[FOUR]) {
-  uint32_t words = hasScaleWords(q) ? loadScaleWord(q, r, column) : 0;
+                       int64_t own, uint32_t count, uint32_t words,
+                       const LaneCodes codes[FOUR], bool whole) {
   uint8_t GQ_GLOBAL *to = q->out + first * q->outStride + own * outSize(q);
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < FOUR; ++j) {
@@ -175,58 +210,99 @@ GQ_DEV void finishFour(const Dequantization *q, const LaneRow *r, int64_t first,
     uint32_t numbers[4];
     numbersOf(q, codes[j], &factors, outer, x);
     wordsOfRow(q, x, numbers);
-    if (r->allWanted >> j & 1 && count)
+    if (whole)
+      storeWords(q, to, numbers, elementsOf(q), true);
+    else if (r->allWanted >> j & 1 && count)
       storeWords(q, to, numbers, count, q->outAligned);
     to += ROW_STEP * q->outStride;
   }
 }
 
+/// The groups; `scaleRows` is how many rows' scales the buffer has room for.
+GQ_DEV gq_dev_row_groups groupsOf(const Dequantization *q, int64_t scaleRows) {
+  bool placed = hasSquareBlocks(q) || q->tiled;
+  return rowGroupsOf(q->offsets, q->numOffsets, q->scaleOffsets, q->groups,
+                     q->rows, scaleRows, q->offsetBits, placed,
+                     placed && !(q->parts & GQ_DEV_SCALE_OFFSETS));
+}
+
+/// Rows whose scales the buffer has room for.
+GQ_DEV int64_t roomForRows(const Dequantization *q) {
+  return (int64_t)((uint64_t)q->scalesSize / (uint64_t)scaleWidthOf(q)) *
+         q->traits.blockRows;
+}
+
+/// Four rows from `first` on, from column `column` on of the warp.
+GQ_DEV void dequantizeFour(const Dequantization *q, int64_t first,
+                           int64_t column, uint32_t n, bool aligned) {
+  const uint32_t threads = GQ_DEV_DEQUANTIZE_TILES_THREADS;
+  const uint32_t width = pieceWidth(q), step = width * (threads / GQ_DEV_WARP);
+  // From there on.
+  uint32_t rows =
+      first < q->rows ? min32(q->rows - first, GQ_DEV_TILE_ROWS) : 0;
+  uint32_t columns =
+      column < q->columns ? min32(q->columns - column, piecesOf(q) * step) : 0;
+  uint32_t own = gq_dev_lane() * elementsOf(q);
+  LaneCodes codes[PIECES][FOUR];
+  uint32_t counts[PIECES], words[PIECES] = {0};
+#pragma clang loop unroll(full)
+  for (uint32_t p = 0; p < PIECES; ++p)
+    if (p < piecesOf(q)) {
+      counts[p] = own + p * step < columns
+                      ? min32(columns - own - p * step, elementsOf(q))
+                      : 0;
+      if (counts[p] && rows)
+        loadFourCodes(q, first, rows, column + p * step + own, counts[p],
+                      aligned, codes[p]);
+    }
+  gq_dev_row_groups groups = groupsOf(q, ANY_SCALE_ROWS);
+  if (q->offsetBits) {
+    findFourRows(&groups, threads, first, n);
+    gq_dev_barrier();
+  }
+  if (columns == 0)
+    return;
+  LaneRow r = planLaneRow(q, &groups, first, n);
+#pragma clang loop unroll(full)
+  for (uint32_t p = 0; p < PIECES; ++p)
+    if (p < piecesOf(q) && hasScaleWords(q))
+      words[p] = loadScaleWord(q, &r, column, columns, p * step);
+  bool whole = q->outAligned && r.allWanted == 15;
+#pragma clang loop unroll(full)
+  for (uint32_t p = 0; p < PIECES; ++p)
+    if (p < piecesOf(q)) {
+      if (whole && p * step + width <= columns)
+        finishFour(q, &r, first, column + p * step + own, counts[p], words[p],
+                   codes[p], true);
+      else if (p * step < columns)
+        finishFour(q, &r, first, column + p * step + own, counts[p], words[p],
+                   codes[p], false);
+    }
+}
+
 GQ_DEV void dequantizeByRows(const Dequantization *q) {
   const uint32_t threads = GQ_DEV_DEQUANTIZE_TILES_THREADS;
-  int64_t scaleRows =
-      hasSquareBlocks(q)
-          ? (int64_t)((uint64_t)q->scalesSize / (uint64_t)scaleWidthOf(q)) *
-                q->traits.blockRows
-          : 0;
-  gq_dev_row_groups groups =
-      rowGroupsOf(q->offsets, q->numOffsets, 0, q->groups, q->rows, scaleRows,
-                  q->offsetBits, hasSquareBlocks(q), hasSquareBlocks(q));
+  __builtin_assume(q->rows >= 0);
+  __builtin_assume(q->columns >= 0);
   // Codes of 4 bits fill whole bytes.
   bool aligned = (((uint64_t)q->data | (uint64_t)q->dataStride) &
                   (codeBytesOf(q) - 1)) == 0 &&
                  (q->format != GQ_FORMAT_NONE ||
                   (uint64_t)q->columns % elementsOf(q) == 0);
-  uint32_t width = pieceWidth(q) * (threads / GQ_DEV_WARP);
+  const uint32_t width = piecesOf(q) * pieceWidth(q) * (threads / GQ_DEV_WARP);
   uint32_t across = (uint32_t)((q->columns + width - 1) / width);
   uint32_t jobs = numRowTiles(q->rows) * ROW_STEP * across;
   if (q->offsetBits)
     beginFourRows();
   uint32_t index = gq_dev_cta();
-  for (uint32_t n = 0; index < jobs; index += gq_dev_num_ctas(), ++n) {
-    int64_t first = firstOfFour(index / across);
-    int64_t column = (int64_t)(index % across) * width +
-                     gq_dev_thread() / GQ_DEV_WARP * pieceWidth(q);
-    int64_t own = column + gq_dev_lane() * elementsOf(q);
-    uint32_t count = own < q->columns && first < q->rows
-                         ? min32(q->columns - own, elementsOf(q))
-                         : 0;
-    LaneCodes codes[FOUR];
-    if (count)
-      loadFourCodes(q, first, own, count, aligned, codes);
-    if (q->offsetBits) {
-      findFourRows(&groups, threads, first, n);
-      gq_dev_barrier();
-    }
-    if (column < q->columns) {
-      LaneRow r = planLaneRow(q, &groups, first, n);
-      finishFour(q, &r, first, column, own, count, codes);
-    }
-  }
+  for (uint32_t n = 0; index < jobs; index += gq_dev_num_ctas(), ++n)
+    dequantizeFour(q, firstOfFour(index / across),
+                   (int64_t)(index % across) * width +
+                       gq_dev_thread() / GQ_DEV_WARP * pieceWidth(q),
+                   n, aligned);
   if (q->offsetBits && gq_dev_cta() == 0) {
-    if (jobs == 0) { // Nothing has been found.
-      findFourRows(&groups, threads, 0, 0);
-      gq_dev_barrier();
-    }
+    gq_dev_row_groups groups =
+        groupsOf(q, hasSquareBlocks(q) || q->tiled ? roomForRows(q) : 0);
     uint32_t faults = faultsOfGroups(&groups, threads);
     if (faults)
       gq_dev_atomic_or(q->status, faults);

@@ -14,7 +14,7 @@
 // below the other, and so a lane the same scales in all of them, or in 16.
 // Codes that are transposed are transposed back in shared memory.
 //
-// Rows whose scales are not in tiles have a shorter way: DequantizeRows.h.
+// Rows that are not of ragged groups have a shorter way: DequantizeRows.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,7 +76,7 @@ typedef struct Source {
   /// Of the job, and how many of the lane's columns exist.
   uint32_t rows, count;
   float outer;
-  /// From the job's first row, or the lane's first column, on.
+  /// From the lane's first column on, if columns have their own.
   const float GQ_GLOBAL *outers;
   /// Whether stores of more than an element may be made.
   bool outAligned;
@@ -325,15 +325,7 @@ GQ_DEV void loadRowScales(const Dequantization *q, const Source *s,
     bits[j] = loadScale(q, s, row + j * ROW_STEP, column);
 }
 
-/// The outer scale of a row of the job.
-GQ_DEV float outerOfRow(const Dequantization *q, const Source *s,
-                        uint32_t row) {
-  if (q->outerKind != GQ_OUTER_PER_ROW)
-    return s->outer;
-  return hasRow(s, row) ? s->outers[row] : 0.0f;
-}
-
-/// That of a lane's column.
+/// The outer scale of a lane's column.
 GQ_DEV float outerOfColumn(const Dequantization *q, const Source *s,
                            uint32_t k) {
   if (q->outerKind != GQ_OUTER_PER_COLUMN)
@@ -366,8 +358,7 @@ GQ_DEV void dequantizeRows(const Dequantization *q, const Source *s) {
     for (uint32_t j = 0; j < UNROLL; ++j) {
       Factors factors = of128;
       if (!ofOneScale)
-        setFactor(q, bits[j], outerOfRow(q, s, row + j * ROW_STEP), &factors,
-                  0);
+        setFactor(q, bits[j], s->outer, &factors, 0);
       finishRow(q, s, row + j * ROW_STEP, to + j * toStep, codes[j], &factors);
     }
   }
@@ -431,8 +422,7 @@ GQ_DEV float outerOf(const Dequantization *q, int32_t group) {
 /// Source.outers.
 GQ_DEV const float GQ_GLOBAL *outersOf(const Dequantization *q,
                                        const Job GQ_SHARED *job) {
-  return q->outerKind == GQ_OUTER_PER_ROW ? q->outer + job->inputRow
-         : q->outerKind == GQ_OUTER_PER_COLUMN
+  return q->outerKind == GQ_OUTER_PER_COLUMN
              ? q->outer + job->group * q->columns + job->inputColumn +
                    columnOfLane(q)
              : 0;
@@ -528,17 +518,13 @@ GQ_DEV Op opOf(const Dequantization *q) {
   op.columnwise = q->columnwise ? direction : none;
   op.allGroups = (gq_dev_groups){
       .offsets = q->offsets,
-      .scaleOffsets = q->scaleOffsets,
       .firstDims = q->firstDims,
       .lastDims = q->lastDims,
       .numOffsets = q->numOffsets,
       .numGroups = q->groups,
       .numRows = q->rows,
       .numColumns = q->columns,
-      .scaleRows = (int64_t)((uint64_t)q->scalesSize /
-                             (uint64_t)scaleWidth(&op.rowwise, q->columns)),
       .wide = q->offsetBits == 64,
-      .hasScaleOffsets = q->parts & GQ_DEV_SCALE_OFFSETS && !ragged,
       .ragged = ragged,
       .columnUnit = q->columnwise && q->format != GQ_FORMAT_NONE &&
                             q->traits.blockRows == 1
@@ -561,7 +547,7 @@ gq_dev_dequantize_tiles(GQ_DEV_PARAMETERS(GQ_DEQUANTIZE_TILES_OPERANDS)) {
   q.transposed =
       q.columnwise && (format == GQ_FORMAT_NONE || q.traits.transposes);
   q.outAligned = (((uint64_t)out | (uint64_t)outStride) & 15) == 0;
-  if (gq_dev_dequantizes_by_rows(format, scaleLayout, parts)) {
+  if (gq_dev_dequantizes_by_rows(parts)) {
     dequantizeByRows(&q);
     return;
   }

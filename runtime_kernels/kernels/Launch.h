@@ -429,40 +429,46 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
 // The kernel of dequantization
 //===----------------------------------------------------------------------===//
 
-/// Whether it goes through rows, with nothing in shared memory, and not through
-/// tiles.
-GQ_INLINE bool gq_dev_dequantizes_by_rows(gqFormat format, gqScaleLayout layout,
-                                          int32_t parts) {
-  return (format == GQ_FORMAT_NONE || layout == GQ_SCALE_LAYOUT_LINEAR) &&
-         !(parts & (GQ_DEV_COLUMNWISE | GQ_DEV_RAGGED));
+/// Whether it goes through rows, with no codes in shared memory, and not
+/// through tiles.
+GQ_INLINE bool gq_dev_dequantizes_by_rows(int32_t parts) {
+  return !(parts & (GQ_DEV_COLUMNWISE | GQ_DEV_RAGGED));
+}
+
+/// Pieces side by side that a warp has of each of its four rows, by rows. More
+/// than one where scales are in tiles: then there is more to do before a piece.
+GQ_INLINE uint32_t gq_dev_dequantize_pieces(gqFormat format,
+                                            gqScaleLayout layout) {
+  if (format == GQ_FORMAT_NONE || layout != GQ_SCALE_LAYOUT_TILE128X4)
+    return 1;
+  return gqFormatGetTraits(format).dataBits == 4 ? 2 : 3;
 }
 
 /// The CTAs for which registers and, with codes of 8 bits in tiles, shared
 /// memory suffice. `manyScales`: nvfp4 along columns; `divides`: by a global
 /// scale; `sm120`: for that chip the assembler takes up to 95 registers for
 /// what takes 80 on the others.
-GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(gqElementType dataType,
-                                                       bool byRows,
-                                                       bool manyScales,
-                                                       bool divides,
-                                                       bool sm120) {
+GQ_INLINE gq_dev_bounds gq_dev_dequantize_tiles_bounds(
+    gqElementType dataType, bool byRows, uint32_t pieces, bool manyScales,
+    bool divides, bool sm120) {
   bool five = manyScales || sm120 || dataType != GQ_I8;
+  int32_t rows = pieces > 2 ? (sm120 ? 5 : 6) : sm120 ? 6 : 8;
   return (gq_dev_bounds){.threads = GQ_DEV_DEQUANTIZE_TILES_THREADS,
-                         .minCtas = byRows    ? (sm120 ? 6 : 8)
+                         .minCtas = byRows    ? rows
                                     : divides ? 4
                                     : five    ? 5
                                               : 6};
 }
 
-/// By rows, a CTA for each four of 128 rows by 16 bytes a thread: small CTAs,
-/// of which one that is done makes room for another. By tiles, of many jobs a
-/// few rounds of CTAs, which even out how long jobs take.
+/// By rows, a CTA for each four of 128 rows by 16 bytes a thread and piece:
+/// small CTAs, of which one that is done makes room for another. By tiles, of
+/// many jobs a few rounds of CTAs, which even out how long jobs take.
 GQ_INLINE gqLaunchPlan gq_dev_dequantize_tiles_plan(
     const gq_dev_dequantize_tiles_extents *x, int64_t multiprocessors) {
-  if (gq_dev_dequantizes_by_rows((gqFormat)x->format,
-                                 (gqScaleLayout)x->scaleLayout,
-                                 (int32_t)x->parts)) {
-    int64_t width = GQ_DEV_DEQUANTIZE_TILES_THREADS * 16 /
+  if (gq_dev_dequantizes_by_rows((int32_t)x->parts)) {
+    int64_t pieces = gq_dev_dequantize_pieces((gqFormat)x->format,
+                                              (gqScaleLayout)x->scaleLayout);
+    int64_t width = pieces * GQ_DEV_DEQUANTIZE_TILES_THREADS * 16 /
                     gqElementTypeSize((gqElementType)x->outType);
     return (gqLaunchPlan){
         .grid = gq_dev_grid_of((x->rows + 127) / 128 * 32 *

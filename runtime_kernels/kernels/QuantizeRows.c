@@ -673,8 +673,9 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
     findFourRows(&rowGroups, threads, first, n);
     int64_t wordRow = first + ROW_STEP * laneInWord;
     gq_dev_barrier();
-    RowPlan plan = planStores(q, width, wordRow, countRows(q, first),
-                              targetOfRow(&rowGroups, threads, first, n));
+    RowPlan plan =
+        planStores(q, width, wordRow, countRows(q, first),
+                   targetOfRow(&rowGroups, threads, first, n, 1, scaleRows));
     float amax = gq_dev_f32_from_bits(amaxes[laneInWord]);
     plan.outer = gq_dev_outer_from(scalerOf(q), amax);
     plan.given = amax;

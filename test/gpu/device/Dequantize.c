@@ -137,12 +137,13 @@ static DequantizeProblem problemOf(DequantizeVariant v) {
 static DequantizeProblem randomProblem(DequantizeVariant v) {
   static const int64_t sizes[] = {0, 1, 5, 16, 31, 33, 127, 128, 130, 200};
   DequantizeProblem p = problemOf(v);
-  p.groups = 1 + among(DEQUANTIZE_GROUPS);
+  bool many = among(16) == 0;
+  p.groups = 1 + among(many ? DEQUANTIZE_GROUPS : 6);
   int64_t block = v.format == GQ_FORMAT_NONE ? 3 : p.traits.blockColumns;
   int64_t most = 300 / block + 1;
   p.columns = p.ragged ? 1 : block * (1 + among(most));
   for (int64_t e = 0; e < p.groups; ++e) {
-    p.m[e] = sizes[among(10)];
+    p.m[e] = !many ? sizes[among(10)] : among(4) ? 0 : sizes[among(5)];
     p.k[e] = p.ragged ? block * among(most) : p.columns;
   }
   layOut(&p, p.ragged ? 16 * among(3) : among(9), among(9));

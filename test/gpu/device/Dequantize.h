@@ -20,7 +20,8 @@
 
 enum {
   NUM_MEASURED_DEQUANTIZE_VARIANTS = 22,
-  DEQUANTIZE_GROUPS = 6,
+  /// More than two for each thread of a CTA, which few problems have.
+  DEQUANTIZE_GROUPS = 300,
   DEQUANTIZE_POISON = 0xa5
 };
 

@@ -24,9 +24,9 @@
     gq_epilogue *const epilogue = 0;                                           \
     const bool nvfp4 = GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4;                  \
     BOUNDS(gq_dev_dequantize_tiles_bounds(                                     \
-        GQ_##TYPE,                                                             \
-        gq_dev_dequantizes_by_rows(GQ_FORMAT_##FORMAT,                         \
-                                   GQ_SCALE_LAYOUT_##LAYOUT, PARTS),           \
+        GQ_##TYPE, gq_dev_dequantizes_by_rows(PARTS),                          \
+        gq_dev_dequantize_pieces(GQ_FORMAT_##FORMAT,                           \
+                                 GQ_SCALE_LAYOUT_##LAYOUT),                    \
         nvfp4 && (PARTS) & GQ_DEV_COLUMNWISE,                                  \
         nvfp4 && recipe == GQ_RECIPE_NVFUSER && outerKind != GQ_OUTER_NONE,    \
         SM120))                                                                \

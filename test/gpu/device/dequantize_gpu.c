@@ -28,7 +28,8 @@ static int64_t gridOf(const DequantizeVariant *v,
                       const DequantizeTilesOperands *o, int multiprocessors) {
   bool nvfp4 = v->format == GQ_FORMAT_NVFP4;
   gq_dev_bounds bounds = gq_dev_dequantize_tiles_bounds(
-      v->dataType, gq_dev_dequantizes_by_rows(v->format, v->layout, v->parts),
+      v->dataType, gq_dev_dequantizes_by_rows(v->parts),
+      gq_dev_dequantize_pieces(v->format, v->layout),
       nvfp4 && v->parts & GQ_DEV_COLUMNWISE,
       nvfp4 && v->recipe == GQ_RECIPE_NVFUSER && v->outerKind != GQ_OUTER_NONE,
       false);

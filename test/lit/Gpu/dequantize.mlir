@@ -13,13 +13,14 @@
 // SIX: llvm.func @grouped_dequantize({{.*}}nvvm.minctasm = 6 : i32}
 // FIVE: llvm.func @grouped_dequantize({{.*}}nvvm.minctasm = 5 : i32}
 
-func.func @rows(%q: memref<?x64xi8>, %s: memref<?x8xf8E4M3FN>, %o: memref<5xi32>,
-    %g: memref<4xf32>, %x: memref<?x128xbf16>, %y: memref<?x128xbf16>) {
-  gq.grouped_dequantize format(nvfp4) ins(%q : memref<?x64xi8>)
-      scales(%s : memref<?x8xf8E4M3FN>) groups(%o : memref<5xi32>)
+func.func @columns(%q: memref<?x64xi8>, %s: memref<?xf8E8M0FNU>, %o: memref<5xi32>,
+    %t: memref<?xi8>, %r: memref<?xf8E4M3FN>, %g: memref<4xf32>,
+    %x: memref<?x128xbf16>, %y: memref<?x128xbf16>) {
+  gq.grouped_dequantize format(mxfp4) axis(columnwise) ins(%q : memref<?x64xi8>)
+      scales(%s : memref<?xf8E8M0FNU>) groups(%o : memref<5xi32>)
       outs(%x : memref<?x128xbf16>)
-  gq.grouped_dequantize format(nvfp4) ins(%q : memref<?x64xi8>)
-      scales(%s : memref<?x8xf8E4M3FN>) groups(%o : memref<5xi32>)
+  gq.grouped_dequantize format(nvfp4) axis(columnwise) ins(%t : memref<?xi8>)
+      scales(%r : memref<?xf8E4M3FN>) groups(%o : memref<5xi32>)
       global_scale(%g : memref<4xf32>) outs(%y : memref<?x128xbf16>)
   return
 }

@@ -72,6 +72,14 @@ GQ_DEV uint32_t gq_dev_max_of_lanes(uint32_t x) {
   return x;
 }
 
+GQ_DEV uint32_t gq_dev_sum_of_lanes(uint32_t x) {
+  const uint64_t *lanes = emulatorExchange('a', x);
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < GQ_DEV_WARP; ++i)
+    sum += (uint32_t)lanes[i];
+  return sum;
+}
+
 GQ_DEV float gq_dev_min_magnitude(float a, float b) {
   float min = fminf(fabsf(a), fabsf(b));
   bool negative = isnan(a) || isnan(b) ? false : signbit(a) != signbit(b);
