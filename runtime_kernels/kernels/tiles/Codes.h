@@ -300,9 +300,9 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
     uint32_t transposed[4][4];
     float factors[4], sums[4];
     uint32_t columnRandom[2][4] = {{0}};
-    if (hasColumnwise && hasScales(columnwise))
+    if (hasColumnwise && hasScales(columnwise) && !sharesSquares(o))
       loadFactors(o, place, quarter, factors);
-    if (!hasScales(columnwise))
+    if (!hasScales(columnwise) || sharesSquares(o))
 #pragma clang loop unroll(full)
       for (uint32_t j = 0; j < 4; ++j)
         factors[j] = rowFactors[0];
@@ -549,15 +549,17 @@ GQ_DEV void quantizeScaled(const Op *o, const Job GQ_SHARED *job, Place place,
   float factors[ROWS];
   bool regular = o->unusual || storesAtOnce(o);
   gq_dev_warp_barrier();
-  if (o->columnwise.exists)
+  if (sharesSquares(o))
+    regular &= scaleSquares(o, job, place, parity, held, factors);
+  if (o->columnwise.exists && !sharesSquares(o))
     regular &= scaleColumns(o, job, place, parity, held, held);
-  if (o->rowwise.exists)
+  if (o->rowwise.exists && !sharesSquares(o))
     regular &= scaleRows(o, job, place, parity, held, factors);
   bool allRegular = o->unusual || gq_dev_ballot(!regular) == 0;
   if (!allRegular && o->columnwise.exists)
     scaleAnyColumns(o, job, place, parity, held);
   gq_dev_warp_barrier();
-  if (o->rowwise.exists && sharesRows(o))
+  if (o->rowwise.exists && sharesRows(o) && !sharesSquares(o))
     loadRowFactors(o, place, factors);
   convertLane(o, job, place, parity, held, factors, allRegular, firstPass);
 }

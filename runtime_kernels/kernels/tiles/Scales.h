@@ -337,6 +337,50 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   return o->unusual || gq_dev_is_regular(d->scaler, range, outer);
 }
 
+/// Whether both directions of an op that is not unusual have the same square
+/// blocks: their elements are scaled once for both, where outer scales are the
+/// same.
+GQ_DEV bool sharesSquares(const Op *o) {
+  return !o->unusual && o->rowwise.exists && o->columnwise.exists &&
+         gqDirectionHasSquares(&o->rowwise.how) &&
+         gqDirectionHasSquares(&o->columnwise.how);
+}
+
+/// Scales the block that a lane has a part of, for both directions: the same
+/// factor for all rows. Returns whether it is regular and outer scales are the
+/// same. All lanes take part.
+GQ_DEV bool scaleSquares(const Op *o, const Job GQ_SHARED *job, Place place,
+                         uint32_t parity, const Held *held,
+                         float factors[ROWS]) {
+  const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
+  gq_dev_outer outer = gq_dev_used_outer(rowwise->scaler, job->rowwise.outer);
+  gq_dev_outer other =
+      gq_dev_used_outer(columnwise->scaler, job->columnwise.outer);
+  const float amax[1] = {squareMagnitude(o, held)};
+  if (o->hasAmax)
+    collectAmax(o, amax, 1, parity);
+  gq_dev_block_scale block =
+      gq_dev_nvfp4_regular(rowwise->scaler, amax[0], outer);
+  uint32_t row = firstOwnRow(o, place);
+  uint8_t GQ_SHARED *rows = rowScaleAt(o, place, row, parity);
+  uint8_t GQ_SHARED *columns = columnScalesAt(o, place, parity);
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r) {
+    factors[r] = block.factor;
+    // Missing rows of a block have no scale.
+    bool there = row + r < job->rows && place.column < job->columns;
+    if (r < ownRows(o))
+      rows[r * scalePitch(rowwise)] = there ? (uint8_t)block.bits : 0;
+    if (r < ownColumns(o))
+      columns[r * scalePitch(columnwise)] = (uint8_t)block.bits;
+  }
+  gq_dev_range range = gq_dev_no_range();
+  gq_dev_extend_range(&range, amax[0]);
+  return gq_dev_nvfp4_is_regular(rowwise->scaler, range, outer) &&
+         gq_dev_f32_bits(outer.factor) == gq_dev_f32_bits(other.factor) &&
+         gq_dev_f32_bits(outer.inverse) == gq_dev_f32_bits(other.inverse);
+}
+
 /// Scales the lane's own columns again, whose blocks can be any, one after the
 /// other. Blocks outside of the tile get scale 0. All lanes take part.
 GQ_DEV void scaleAnyColumns(const Op *o, const Job GQ_SHARED *job, Place place,
