@@ -394,6 +394,21 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once_if(bool condition,
   return x;
 }
 
+GQ_DEV gq_dev_u32x2 gq_dev_load8_once_if(bool condition,
+                                         const gq_dev_u32x2 GQ_GLOBAL *p) {
+  gq_dev_u32x2 x;
+  __asm__ volatile("{\n\t"
+                   ".reg .pred p;\n\t"
+                   "setp.ne.b32 p, %2, 0;\n\t"
+                   "mov.b32 %0, 0;\n\t"
+                   "mov.b32 %1, 0;\n\t"
+                   "@p ld.global.nc.v2.b32 {%0, %1}, [%3];\n\t"
+                   "}"
+                   : "=&r"(x.x), "=&r"(x.y)
+                   : "r"((uint32_t)condition), "l"(p));
+  return x;
+}
+
 /// Stores 4, 8 or 16 bytes at a multiple of as much, if `condition`: without
 /// a branch, too.
 GQ_DEV void gq_dev_store4_if(bool condition, void GQ_GLOBAL *p, uint32_t x) {

@@ -216,14 +216,17 @@ GQ_INLINE bool gq_dev_tiles_only_short_rows(gqFormat format, bool columnwise) {
   return !columnwise && gqFormatGetTraits(format).dataBits == 4;
 }
 
-/// A multiprocessor holds `minCtas` of its CTAs at once.
+/// A multiprocessor holds `minCtas` of its CTAs at once. If the op is unusual,
+/// that is fewer but for columns alone.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
                                                      int32_t parts,
                                                      gqElementType held) {
   bool columnwise = parts & GQ_DEV_COLUMNWISE;
+  bool alone = !(parts & (GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS));
+  bool few = parts & GQ_DEV_UNUSUAL && (!alone || held == GQ_F32);
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_TILES_THREADS,
-      .minCtas = parts & GQ_DEV_UNUSUAL ? (held == GQ_F32 ? 2 : 3)
+      .minCtas = few ? (held == GQ_F32 ? 2 : 3)
                  : gq_dev_tiles_only_short_rows(format, columnwise) ||
                          gq_dev_tiles_shares_rows(format, columnwise, held)
                      ? 4

@@ -35,6 +35,7 @@
 
 #include "runtime_kernels/kernels/tiles/Alone.h"
 #include "runtime_kernels/kernels/tiles/LongBlocks.h"
+#include "runtime_kernels/kernels/tiles/Tall.h"
 
 /// Stores what the CTA has collected of its job number n before a barrier. All
 /// threads take part.
@@ -69,7 +70,10 @@ GQ_DEV void quantizeJob(const Op *o, const Job GQ_SHARED *job, uint32_t n) {
       finishJob(o, n - 1);
     }
     if (hasElements(o, job, pass))
-      quantizeLane(o, job, pass, n % 2, &held);
+      if (isTall(o))
+        quantizeTall(o, job, pass, n % 2, &held);
+      else
+        quantizeLane(o, job, pass, n % 2, &held);
     else
       skipLane(o, job, pass, n % 2);
   }
@@ -104,11 +108,12 @@ GQ_DEV void share(const Op *o) {
     sharedAtOnce = canStoreAtOnce(o);
     partial.amax = o->partial.amax;
     partial.sums = o->partial.sums;
-    if (roundsStochastically(o)) {
-      sharedRng.seed = o->rngState[0];
-      sharedRng.offset = o->rngState[1];
-    }
+    if (roundsStochastically(o))
+      sharedOffset = o->rngState[1];
   }
+  if (roundsStochastically(o) && gq_dev_thread() < GQ_DEV_PHILOX_KEYS)
+    sharedKeys[gq_dev_thread()] =
+        gq_dev_philox_key(o->rngState[0], gq_dev_thread());
 }
 
 GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {

@@ -59,9 +59,10 @@ GQ_DEV void scaleBlocks(const Method *m, const float *amax, const float *outers,
 GQ_DEV void drawBytes(const gqCpuTileDirection *direction, int64_t first,
                       int64_t step, int64_t count,
                       uint32_t words[4][GQ_CPU_TILE]) {
+  const gq_dev_rng_keys rng = gq_dev_rng_keys_of(direction->rng);
   for (int64_t i = 0; i < count; ++i) {
-    gq_dev_random random = gq_dev_random_of_block(
-        direction->rng, direction->columnwise, first + i * step);
+    gq_dev_random random =
+        gq_dev_random_of_block(&rng, direction->columnwise, first + i * step);
     for (int w = 0; w < 4; ++w)
       words[w][i] = random.words[w];
   }

@@ -118,8 +118,9 @@ GQ_DEV void encode(const Square *square, const gqCpuTileDirection *direction,
   }
   int64_t row = square->row + (direction->columnwise ? 0 : line);
   int64_t column = square->column + (direction->columnwise ? line : 0);
+  const gq_dev_rng_keys rng = gq_dev_rng_keys_of(direction->rng);
   gq_dev_random random = gq_dev_random_of_block(
-      direction->rng, direction->columnwise,
+      &rng, direction->columnwise,
       direction->first + row * direction->pitch + column);
   for (int64_t i = 0; i < SIZE; ++i)
     codes[i] = (uint8_t)gq_dev_e2m1_stochastic(x[i] * factor,

@@ -18,7 +18,8 @@
 
 /// The codes of four scaled elements, quarter number `quarter` of those that
 /// gq_dev_codes4 puts together, with a byte of `random` for each. The one place
-/// where this kernel makes codes.
+/// where this kernel makes codes. Half of eight that are rounded
+/// stochastically are two words until the others are there.
 GQ_DEV void codesOf(const Direction *d, uint32_t quarter, const float y[4],
                     uint32_t random, uint32_t codes[4]) {
   switch (d->how.rounding) {
@@ -26,20 +27,25 @@ GQ_DEV void codesOf(const Direction *d, uint32_t quarter, const float y[4],
     gq_dev_codes4(d->scaler.format, quarter, y, codes);
     break;
   case GQ_ROUNDING_STOCHASTIC: {
-    uint32_t four = gq_dev_e2m1x4_stochastic(y, random);
-    codes[quarter / 2] =
-        quarter % 2 == 0 ? four
-                         : gq_dev_e2m1x8_stochastic(codes[quarter / 2], four);
+    uint32_t pairs[2];
+    gq_dev_e2m1x4_stochastic(y, random, pairs);
+    if (quarter % 2 == 0) {
+      codes[2] = pairs[0];
+      codes[3] = pairs[1];
+    } else {
+      codes[quarter / 2] = gq_dev_e2m1x8_stochastic(codes + 2, pairs);
+    }
   }
   }
 }
 
 /// Four codes of 4 bits, as codesOf leaves them, in order.
-GQ_DEV uint32_t halfOfCodes(const Direction *d, uint32_t codes) {
+GQ_DEV uint32_t halfOfCodes(const Direction *d, const uint32_t codes[4]) {
   const float none[4] = {0.0f};
+  const uint32_t noPairs[2] = {0};
   return d->how.rounding == GQ_ROUNDING_NEAREST
-             ? gq_dev_e2m1x8_after(codes, none)
-             : gq_dev_e2m1x8_stochastic(codes, 0);
+             ? gq_dev_e2m1x8_after(codes[0], none)
+             : gq_dev_e2m1x8_stochastic(codes + 2, noPairs);
 }
 
 /// An element as codesOf takes it, 0 if it is not `there`.
@@ -79,11 +85,14 @@ GQ_DEV uint32_t wordOf(const gq_dev_random *random, uint32_t i) {
   return i & 2 ? high : low;
 }
 
-/// The state, of which nothing is known from before: keys of its rounds, which
-/// are 20, are computed again rather than kept.
-GQ_DEV gq_dev_rng rngHere(void) {
-  return (gq_dev_rng){(uint64_t)gq_dev_here64((int64_t)sharedRng.seed),
-                      sharedRng.offset};
+/// The state of stochastic rounding. After each barrier it is loaded again
+/// rather than kept.
+GQ_DEV gq_dev_rng_keys loadRng(void) {
+  gq_dev_rng_keys rng = {.offset = sharedOffset};
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_PHILOX_KEYS; ++i)
+    rng.keys.words[i] = sharedKeys[i];
+  return rng;
 }
 
 /// The random bytes of four rows of a lane from row `top` on, of a quarter of
@@ -92,7 +101,7 @@ GQ_DEV void randomOfRows(const Op *o, const Job GQ_SHARED *job, Place place,
                          uint32_t top, uint32_t quarter, uint32_t words[4]) {
   if (o->rowwise.how.rounding != GQ_ROUNDING_STOCHASTIC)
     return;
-  const gq_dev_rng rng = rngHere();
+  const gq_dev_rng_keys rng = loadRng();
   uint32_t column = place.column / GQ_DEV_UNIT * GQ_DEV_UNIT;
   bool second = isSecond(o, place);
 #pragma clang loop unroll(full)
@@ -102,7 +111,7 @@ GQ_DEV void randomOfRows(const Op *o, const Job GQ_SHARED *job, Place place,
     // Of two lanes that share rows, each has the bytes of two.
     uint32_t row = top + r + (sharesRows(o) && second ? 2 : 0);
     gq_dev_random random = gq_dev_random_of_block(
-        rng, false, indexIn(job, place.row + row, column));
+        &rng, false, indexIn(job, place.row + row, column));
     if (!sharesRows(o)) {
       words[r] = random.words[quarter];
       continue;
@@ -121,7 +130,7 @@ GQ_DEV void randomOfColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                             uint32_t quarter, uint32_t words[2][4]) {
   if (o->columnwise.how.rounding != GQ_ROUNDING_STOCHASTIC)
     return;
-  const gq_dev_rng rng = rngHere();
+  const gq_dev_rng_keys rng = loadRng();
   uint32_t row = place.row / GQ_DEV_UNIT * GQ_DEV_UNIT;
   bool two = rowsOfLane(o) == 8, lower = place.down & 1;
 #pragma clang loop unroll(full)
@@ -131,7 +140,7 @@ GQ_DEV void randomOfColumns(const Op *o, const Job GQ_SHARED *job, Place place,
     // Of two lanes that share columns, each has the bytes of two.
     uint32_t column = quarter * 4 + j + (two && lower ? 2 : 0);
     gq_dev_random random = gq_dev_random_of_block(
-        rng, true, indexIn(job, row, place.column + column));
+        &rng, true, indexIn(job, row, place.column + column));
     if (!two) {
       words[0][j] = wordOf(&random, place.down % 4);
       continue;
@@ -366,7 +375,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
         if (collectsColumns(o))
           collectColumn(o, place, parity, column,
                         top ? transposed[j][0]
-                            : halfOfCodes(columnwise, transposed[j][0]));
+                            : halfOfCodes(columnwise, transposed[j]));
         else
           storeColumn(o, hasTransposed, p + (uint64_t)column * pitch,
                       transposed[j]);

@@ -45,6 +45,16 @@ GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
     *(uint16_t GQ_SHARED *)p = (uint16_t)codes;
 }
 
+/// The 16 codes of a tall lane's column number j.
+GQ_DEV void collectBlock(const Op *o, Place place, uint32_t parity, uint32_t j,
+                         uint32_t first, uint32_t second) {
+  uint8_t GQ_SHARED *p = (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
+                                               columnAt(o, place.column)) +
+                         place.row / 2;
+  *(gq_dev_u32x2 GQ_SHARED *)(p + j * (TILE / 2)) =
+      (gq_dev_u32x2){first, second};
+}
+
 /// Stores those of a job.
 GQ_DEV void storeColumns(const Op *o, const Job GQ_SHARED *job, uint32_t parity,
                          uint32_t thread) {

@@ -76,7 +76,7 @@ GQ_DEV uint32_t codesOfFew(const Direction *d, const float x[FEW_COLUMNS],
       y[i] = gq_dev_scaled(d->scaler, true, x[i], any.block.factor);
   }
   codesOf(d, 0, y, 0, codes);
-  return d->traits.dataBits == 4 ? halfOfCodes(d, codes[0]) : codes[0];
+  return d->traits.dataBits == 4 ? halfOfCodes(d, codes) : codes[0];
 }
 
 /// Stores the codes of a lane's row.

@@ -21,6 +21,9 @@ enum {
   LANES_DOWN = 8,
   ROWS = 8,
   WORDS = GQ_DEV_UNIT,
+  /// Rows and columns of tall lanes.
+  TALL_ROWS = 16,
+  TALL_COLUMNS = 4,
 };
 
 _Static_assert(WARPS * HALF_TILE * HALF_TILE == TILE * TILE, "four warps");
@@ -32,16 +35,28 @@ GQ_DEV bool collectsColumns(const Op *o) {
   return gq_dev_tiles_collects_columns(o->format, o->columnwise.exists);
 }
 
+/// Whether lanes are tall (Tall.h): if there is no more than columns that are
+/// transformed, of a matrix of 16-bit elements.
+GQ_DEV bool isTall(const Op *o) {
+  return o->columnwise.how.transform != GQ_TRANSFORM_NONE &&
+         o->columnwise.how.fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
+         !o->rowwise.exists && !o->hasAmax && !o->hasDbias && !o->gathers &&
+         o->heldType != GQ_F32 && gq_dev_only_loads(o->load);
+}
+
 /// Rows and columns of a lane in a pass, and words of a row. Two lanes share
 /// rows of 16 columns where that makes two passes of half the code of one.
 GQ_DEV uint32_t rowsOfLane(const Op *o) {
-  return 4 * gq_dev_elements_per_word(o->heldType);
+  return isTall(o) ? TALL_ROWS : 4 * gq_dev_elements_per_word(o->heldType);
 }
 GQ_DEV bool sharesRows(const Op *o) {
-  return gq_dev_tiles_shares_rows(o->format, o->columnwise.exists, o->heldType);
+  return !isTall(o) &&
+         gq_dev_tiles_shares_rows(o->format, o->columnwise.exists, o->heldType);
 }
 GQ_DEV uint32_t columnsOfLane(const Op *o) {
-  return sharesRows(o) ? GQ_DEV_UNIT / 2 : GQ_DEV_UNIT;
+  return isTall(o)       ? TALL_COLUMNS
+         : sharesRows(o) ? GQ_DEV_UNIT / 2
+                         : GQ_DEV_UNIT;
 }
 GQ_DEV uint32_t wordsOfLane(const Op *o) {
   return columnsOfLane(o) / gq_dev_elements_per_word(o->heldType);
@@ -146,8 +161,9 @@ static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
 /// The factors of the rows.
 static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
 
-/// The state of stochastic rounding.
-static GQ_SHARED gq_dev_rng sharedRng GQ_UNINITIALIZED;
+/// The state of stochastic rounding: the keys of Philox, and the offset.
+static GQ_SHARED uint32_t sharedKeys[GQ_DEV_PHILOX_KEYS] GQ_UNINITIALIZED;
+static GQ_SHARED uint64_t sharedOffset GQ_UNINITIALIZED;
 GQ_DEV bool roundsStochastically(const Op *o) {
   return o->rowwise.how.rounding == GQ_ROUNDING_STOCHASTIC ||
          o->columnwise.how.rounding == GQ_ROUNDING_STOCHASTIC;

@@ -64,6 +64,12 @@ typedef struct Held {
   uint32_t words[ROWS][WORDS];
 } Held;
 
+/// Word number i of row number r of a tall lane: the lower rows are beside the
+/// upper ones.
+GQ_DEV uint32_t *tallWord(Held *held, uint32_t r, uint32_t i) {
+  return &held->words[r % ROWS][r / ROWS * (TALL_COLUMNS / 2) + i];
+}
+
 /// Packs what a hook gives, at once: else compilers hold many rows of it.
 GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
                     uint32_t words[WORDS]) {
@@ -215,6 +221,34 @@ GQ_DEV void loadWords(const Op *o, bool there, const uint8_t GQ_GLOBAL *p,
     }
 }
 
+/// loadDirectly of tall lanes.
+GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
+  const uint8_t GQ_GLOBAL *p =
+      inputAt(o, job, job->inputRow + place.row, place.column);
+  int64_t pitch = inputPitch(o, job);
+  bool whole = isWhole(o, job);
+  uint32_t rows = place.column < job->columns ? job->rows : 0;
+  Held held;
+  if (whole) {
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < TALL_ROWS; ++r) {
+      gq_dev_u32x2 two = gq_dev_load8_once_if(
+          true, (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch));
+      *tallWord(&held, r, 0) = two.x;
+      *tallWord(&held, r, 1) = two.y;
+    }
+    return held;
+  }
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < TALL_ROWS; ++r) {
+    gq_dev_u32x2 two = gq_dev_load8_once_if(
+        place.row + r < rows, (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch));
+    *tallWord(&held, r, 0) = two.x;
+    *tallWord(&held, r, 1) = two.y;
+  }
+  return held;
+}
+
 /// Loads what a lane has of a pass from a matrix: no branches between loads.
 GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
   const uint8_t GQ_GLOBAL *p =
@@ -246,6 +280,8 @@ GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
 /// Loads what a lane has of a pass. All lanes take part.
 GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   Place place = placeOfLane(o, job, pass);
+  if (isTall(o))
+    return loadTall(o, job, place);
   if (gq_dev_only_loads(o->load))
     return loadDirectly(o, job, place);
   uint32_t step = sharesRows(o) ? 2 : 1;

@@ -239,6 +239,12 @@ UNUSUAL(nvfp4_row_stochastic_f32, F32, f32, R | A, NVFUSER, LINEAR, ALL, 32,
         NONE, NONE, STOCHASTIC, 0)
 UNUSUAL(te_gradient_unaligned, BF16, bf16_unaligned, R | C, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
+UNUSUAL(te_gradient_column_unaligned, BF16, bf16_unaligned, C, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
+UNUSUAL(te_gradient_column_gathered, F16, f16, C | I, TE, TILE128X4, ALL, 32,
+        PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
+UNUSUAL(te_gradient_column_f16, F16, f16, C, TE, LINEAR, ALL, 64, PER_GROUP,
+        PER_COLUMN, 0, HADAMARD | STOCHASTIC | OF_COLUMN)
 UNUSUAL(te_four_over_six_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
         PER_GROUP, PER_GROUP, MAE | MAX256, MAE | MAX256)
 UNUSUAL(te_four_over_six_mse_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED,

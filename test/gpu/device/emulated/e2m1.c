@@ -36,9 +36,10 @@ static uint64_t wrongOf(float x) {
     random[i / 4] |= byte << i % 4 * 8;
     expected |= gq_dev_e2m1_stochastic(y[i], byte) << i * 4;
   }
-  uint32_t found =
-      gq_dev_e2m1x8_stochastic(gq_dev_e2m1x4_stochastic(y, random[0]),
-                               gq_dev_e2m1x4_stochastic(y + 4, random[1]));
+  uint32_t first[2], second[2];
+  gq_dev_e2m1x4_stochastic(y, random[0], first);
+  gq_dev_e2m1x4_stochastic(y + 4, random[1], second);
+  uint32_t found = gq_dev_e2m1x8_stochastic(first, second);
   if (found != expected)
     printf("stochastic, %a: %08" PRIx32 ", expected %08" PRIx32 "\n", (double)x,
            found, expected);

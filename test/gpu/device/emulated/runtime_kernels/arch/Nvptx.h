@@ -274,6 +274,11 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once_if(bool condition, const gq_dev_u32x4 *p) {
   return condition ? *p : (gq_dev_u32x4){0};
 }
 
+GQ_DEV gq_dev_u32x2 gq_dev_load8_once_if(bool condition,
+                                         const gq_dev_u32x2 *p) {
+  return condition ? *p : (gq_dev_u32x2){0};
+}
+
 GQ_DEV void gq_dev_store4_if(bool condition, void *p, uint32_t x) {
   if (condition)
     *(uint32_t *)p = x;

@@ -1,0 +1,145 @@
+//===- Tall.h - lanes that have whole blocks of columns -----------*- C -*-===//
+//
+// Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Where columns are transformed and nothing else is made, a lane has 16 rows of
+// 4 columns: blocks, whose transform, scales and random bytes are then its own,
+// without anything that lanes exchange.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GQ_KERNELS_KERNELS_TILES_TALL_H
+#define GQ_KERNELS_KERNELS_TILES_TALL_H
+
+#include "runtime_kernels/kernels/tiles/Codes.h"
+
+/// Whether blocks are first taken for regular ones, although codes are made
+/// with care: without outer scales of their own.
+GQ_DEV bool hasLikelyBlocks(const Direction *d) {
+  return d->outerKind != GQ_OUTER_PER_COLUMN;
+}
+
+/// Transforms a lane's columns. Likely blocks are rounded before they are
+/// divided by 4, and are not: that is the same where neither overflows and no
+/// result counts that is a denormal, which are no regular blocks.
+GQ_DEV Held turnedTall(const Op *o, bool likely, const Held *held) {
+  float unit = likely ? 1.0f : 0.25f;
+  Held result;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < TALL_COLUMNS / 2; ++i) {
+    float x[2][TALL_ROWS];
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < TALL_ROWS; ++r) {
+      float pair[2];
+      gq_dev_unpack(o->heldType, *tallWord((Held *)held, r, i), pair);
+      x[0][r] = pair[0];
+      x[1][r] = pair[1];
+    }
+    gq_dev_hadamard16(o->columnwise.how.signs, x[0]);
+    gq_dev_hadamard16(o->columnwise.how.signs, x[1]);
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < TALL_ROWS; ++r)
+      *tallWord(&result, r, i) =
+          gq_dev_bf16x2_from_f32(x[0][r] * unit, x[1][r] * unit);
+  }
+  return result;
+}
+
+/// Scales a lane's columns, of likely blocks or of any: collects their scales
+/// and returns whether all are regular.
+GQ_DEV bool scaleTall(const Op *o, const Job GQ_SHARED *job, Place place,
+                      uint32_t parity, bool likely, Held *held,
+                      float factors[TALL_COLUMNS]) {
+  const Direction *d = &o->columnwise;
+  gq_dev_scaler scaler = d->scaler;
+  scaler.way = GQ_DEV_E2M1_NATIVE; // as for any blocks
+  gq_dev_outer outer = gq_dev_used_outer(scaler, job->columnwise.outer);
+  uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
+  gq_dev_range range = gq_dev_no_range();
+  float unit = likely ? 0.25f : 1.0f;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < TALL_COLUMNS / 2; ++i) {
+    uint32_t words[TALL_ROWS];
+    float amax[2];
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < TALL_ROWS; ++r)
+      words[r] = *tallWord(held, r, i);
+    gq_dev_unpack_amax(GQ_BF16, gq_dev_max_words(GQ_BF16, words, TALL_ROWS),
+                       amax);
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 2; ++k) {
+      uint32_t j = 2 * i + k;
+      float most = amax[k] * unit;
+      gq_dev_block_scale block =
+          likely ? gq_dev_nvfp4_regular(scaler, most, outer)
+                 : gq_dev_nvfp4_any(
+                       scaler, most,
+                       gq_dev_used_outer(
+                           scaler, outerOf(d, job, outer, place.column + j)));
+      bool none = !likely && (place.row >= job->paddedRows ||
+                              place.column + j >= job->columns);
+      gq_dev_extend_range(&range, most);
+      scales[j * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
+      factors[j] = block.factor * unit;
+    }
+  }
+  return !likely || gq_dev_nvfp4_is_regular(scaler, range, outer);
+}
+
+/// Converts a lane's columns and collects their codes. Blocks that are missing
+/// are zeros, whatever their factor.
+GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
+                        uint32_t parity, Held *held,
+                        const float factors[TALL_COLUMNS]) {
+  Direction columnwise = o->columnwise, *d = &columnwise;
+  d->scaler.format = GQ_FORMAT_NVFP4; // said here, it keeps others away
+  bool there = place.row < columnwiseRows(o, job);
+  bool draws = d->how.rounding == GQ_ROUNDING_STOCHASTIC;
+  gq_dev_rng_keys rng;
+  if (draws)
+    rng = loadRng();
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < TALL_COLUMNS; ++j) {
+    gq_dev_random random = {{0}};
+    if (draws)
+      random = gq_dev_random_of_block(
+          &rng, true, indexIn(job, place.row, place.column + j));
+    uint32_t codes[4];
+#pragma clang loop unroll(full)
+    for (uint32_t quarter = 0; quarter < 4; ++quarter) {
+      float y[4];
+#pragma clang loop unroll(full)
+      for (uint32_t k = 0; k < 4; ++k) {
+        float pair[2];
+        gq_dev_unpack(GQ_BF16, *tallWord(held, quarter * 4 + k, j / 2), pair);
+        y[k] = scaledElement(d, true, true, pair[j % 2], factors[j]);
+      }
+      codesOf(d, quarter, y, random.words[quarter], codes);
+    }
+    collectBlock(o, place, parity, j, there ? codes[0] : 0,
+                 there ? codes[1] : 0);
+  }
+}
+
+/// quantizeLane of such lanes. All lanes take part.
+GQ_DEV void quantizeTall(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
+                         uint32_t parity, const Held *held) {
+  Place place = placeOfLane(o, job, pass);
+  bool likely = hasLikelyBlocks(&o->columnwise);
+  float factors[TALL_COLUMNS];
+  gq_dev_warp_barrier();
+  Held columns = turnedTall(o, likely, held);
+  bool regular = scaleTall(o, job, place, parity, likely, &columns, factors);
+  if (!likely || __builtin_expect(gq_dev_ballot(!regular) == 0, 1)) {
+    convertTall(o, job, place, parity, &columns, factors);
+    return;
+  }
+  // Loaded once more, or they would be held meanwhile.
+  const Held again = loadTall(o, job, place);
+  columns = turnedTall(o, false, &again);
+  scaleTall(o, job, place, parity, false, &columns, factors);
+  convertTall(o, job, place, parity, &columns, factors);
+}
+
+#endif // GQ_KERNELS_KERNELS_TILES_TALL_H
