@@ -22,8 +22,9 @@ layer's result; sorting, gathering, the activation, unsorting and weighing are p
 
 A time is that of a CUDA graph of several calls, with tokens and routings of their own so
 that weights do not stay in the cache, divided by their number: `wall` by the host's
-clock, over replays in a row; `device` by events around a replay, the median, for which the
-variants take turns. The stages are measured by events too, each as a graph of its own.
+clock, over replays in a row; `device` by events around the second of two replays, the
+median, for which the variants take turns. The stages are measured by events too, each as
+a graph of its own.
 """
 
 import argparse
@@ -246,8 +247,9 @@ def graph_of(call):
     return graph
 
 
-def replay_time(graph):
-    """Microseconds of a replay."""
+def second_time(graph):
+    """Microseconds of the second of two replays."""
+    graph.replay()
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
     graph.replay()
@@ -258,8 +260,9 @@ def replay_time(graph):
 
 def device_times(graphs, count, repeats=11):
     """Medians of the microseconds of one of the `count` calls of each graph, which
-    take turns: a GPU that becomes warm becomes slower."""
-    times = [[replay_time(g) for g in graphs] for _ in range(repeats + 1)][1:]
+    take turns: a GPU that becomes warm becomes slower. Each follows a replay of its
+    own, or what is before it would decide the clock."""
+    times = [[second_time(g) for g in graphs] for _ in range(repeats)]
     return [statistics.median(t) / count for t in zip(*times)]
 
 

@@ -72,7 +72,7 @@ gqMmCandidates gqMmKernelCandidates(MlirOperation op) {
       {true, GQ_MM_KERNEL_DECODE8, 7},
       {true, GQ_MM_KERNEL_DECODE16, 16},
       {all, GQ_MM_KERNEL_TILES32, 24},
-      {true, GQ_MM_KERNEL_TILES64, crowded ? INT32_MAX : 64},
+      {true, GQ_MM_KERNEL_TILES64, crowded ? INT32_MAX : 56},
       {!crowded, GQ_MM_KERNEL_TILES128, INT32_MAX},
   };
   for (int i = 0; i < GQ_MAX_MM_CANDIDATES; ++i)

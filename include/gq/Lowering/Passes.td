@@ -391,7 +391,7 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     | up to 7 | `decode8` |
     | up to 16 | `decode16` |
     | up to 24 | `tiles32` |
-    | up to 64 | `tiles64` |
+    | up to 56 | `tiles64` |
     | more | `tiles128` |
 
     Where K is not a multiple of 32, with `b_major(n)`, and on chips other than

@@ -16,9 +16,9 @@
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_decode8 blocks in (%[[DECODE]]#0, {{.*}} dynamic_shared_memory_size
 // CHECK: call @gqPlanLaunch(%c5_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c16_i64{{.*}}, %c7_i64{{.*}}, %c16_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_decode16
-// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c64_i64{{.*}}, %c16_i64{{.*}}, %c64_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c64_i64{{.*}}, %c16_i64{{.*}}, %c56_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles64
-// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c128_i64{{.*}}, %c64_i64{{.*}}, %c2147483647_i64{{.*}}, %c0_i64{{.*}})
+// CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c128_i64{{.*}}, %c56_i64{{.*}}, %c2147483647_i64{{.*}}, %c0_i64{{.*}})
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles128
 // CHECK-NOT: gpu.launch_func
 func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
@@ -36,14 +36,14 @@ func.func @unknown_rows(%a: memref<?x64xi8>, %b: memref<3x256x64xi8>,
 // CHECK: call @gqPlanLaunch(%c4_i64
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles64
 // CHECK-NOT: gpu.launch_func
-func.func @known_rows(%a: memref<192x64xi8>, %b: memref<3x256x64xi8>,
+func.func @known_rows(%a: memref<168x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
-    %o: memref<4xi64>, %so: memref<3xi64>, %c: memref<192x256xf32>) {
+    %o: memref<4xi64>, %so: memref<3xi64>, %c: memref<168x256xf32>) {
   gq.grouped_mm format(nvfp4)
-      ins(%a, %b : memref<192x64xi8>, memref<3x256x64xi8>)
+      ins(%a, %b : memref<168x64xi8>, memref<3x256x64xi8>)
       scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
       groups(%o, %so : memref<4xi64>, memref<3xi64>)
-      outs(%c : memref<192x256xf32>)
+      outs(%c : memref<168x256xf32>)
   return
 }
 
@@ -74,11 +74,11 @@ func.func @fp8(%a: memref<21x256xf8E4M3FN, strided<[512, 1]>>,
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles256
 // CHECK: memref.dealloc %[[WORKSPACE]]
 // CHECK-NOT: gpu.launch_func
-func.func @prepared(%a: memref<192x64xi8>, %b: memref<3x256x64xi8>,
+func.func @prepared(%a: memref<168x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi64>, %so: memref<3xi64>, %c: memref<192x256xbf16>) {
   gq.grouped_mm format(nvfp4) kernel(tiles256)
-      ins(%a, %b : memref<192x64xi8>, memref<3x256x64xi8>)
+      ins(%a, %b : memref<168x64xi8>, memref<3x256x64xi8>)
       scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
       groups(%o, %so : memref<4xi64>, memref<3xi64>)
       outs(%c : memref<192x256xbf16>)

@@ -42,14 +42,14 @@ func.func @blocks(%a: memref<65536x5120xf8E4M3FN>,
   return
 }
 
-func.func @rows(%a: memref<1024x5120xf8E5M2>, %b: memref<16x8192x5120xf8E4M3FN>,
-    %sa: memref<1024x40xf32>, %sb: memref<16x8192x40xf32>, %o: memref<17xi32>,
-    %c: memref<1024x8192xf32>) {
+func.func @rows(%a: memref<896x5120xf8E5M2>, %b: memref<16x8192x5120xf8E4M3FN>,
+    %sa: memref<896x40xf32>, %sb: memref<16x8192x40xf32>, %o: memref<17xi32>,
+    %c: memref<896x8192xf32>) {
   gq.grouped_mm format(fp8_e5m2_1x128) b_format(fp8_e4m3_1x128)
       scale_layout(linear)
-      ins(%a, %b : memref<1024x5120xf8E5M2>, memref<16x8192x5120xf8E4M3FN>)
-      scales(%sa, %sb : memref<1024x40xf32>, memref<16x8192x40xf32>)
-      groups(%o : memref<17xi32>) outs(%c : memref<1024x8192xf32>)
+      ins(%a, %b : memref<896x5120xf8E5M2>, memref<16x8192x5120xf8E4M3FN>)
+      scales(%sa, %sb : memref<896x40xf32>, memref<16x8192x40xf32>)
+      groups(%o : memref<17xi32>) outs(%c : memref<896x8192xf32>)
   return
 }
 

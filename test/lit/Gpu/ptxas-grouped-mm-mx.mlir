@@ -56,14 +56,14 @@ func.func @mxfp4(%a: memref<65536x2560xi8>, %b: memref<16x8192x2560xi8>,
   return
 }
 
-func.func @mixed(%a: memref<1024x5120xf8E5M2>, %b: memref<16x8192x2560xi8>,
+func.func @mixed(%a: memref<896x5120xf8E5M2>, %b: memref<16x8192x2560xi8>,
     %sa: memref<?x160xf8E8M0FNU>, %sb: memref<16x8192x160xf8E8M0FNU>,
-    %o: memref<17xi32>, %so: memref<16xi32>, %c: memref<1024x8192xf32>) {
+    %o: memref<17xi32>, %so: memref<16xi32>, %c: memref<896x8192xf32>) {
   gq.grouped_mm format(mxfp8_e5m2) b_format(mxfp4)
-      ins(%a, %b : memref<1024x5120xf8E5M2>, memref<16x8192x2560xi8>)
+      ins(%a, %b : memref<896x5120xf8E5M2>, memref<16x8192x2560xi8>)
       scales(%sa, %sb : memref<?x160xf8E8M0FNU>, memref<16x8192x160xf8E8M0FNU>)
       groups(%o, %so : memref<17xi32>, memref<16xi32>)
-      outs(%c : memref<1024x8192xf32>)
+      outs(%c : memref<896x8192xf32>)
   return
 }
 
