@@ -74,11 +74,11 @@ func.func @fp8(%a: memref<21x256xf8E4M3FN, strided<[512, 1]>>,
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles256
 // CHECK: memref.dealloc %[[WORKSPACE]]
 // CHECK-NOT: gpu.launch_func
-func.func @prepared(%a: memref<168x64xi8>, %b: memref<3x256x64xi8>,
+func.func @prepared(%a: memref<192x64xi8>, %b: memref<3x256x64xi8>,
     %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
     %o: memref<4xi64>, %so: memref<3xi64>, %c: memref<192x256xbf16>) {
   gq.grouped_mm format(nvfp4) kernel(tiles256)
-      ins(%a, %b : memref<168x64xi8>, memref<3x256x64xi8>)
+      ins(%a, %b : memref<192x64xi8>, memref<3x256x64xi8>)
       scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
       groups(%o, %so : memref<4xi64>, memref<3xi64>)
       outs(%c : memref<192x256xbf16>)
