@@ -154,13 +154,7 @@ GQ_DEV void consumeFp8Blocks(const Product *p, const Schedule *s,
             gq_dev_here_f32(
                 gq_dev_fma(products[i], factors[i / 2 % 2], sums[64 * h + i]));
       }
-      if (--left == 0)
-        t = ((const Tile GQ_SHARED *)gq_dev_shared_pointer(
-            shared->tiles))[stage.index];
-      gq_dev_warp_barrier();
-      if (gq_dev_is_first_lane())
-        gq_dev_mbarrier_arrive(shared->empty + 8 * stage.index);
-      advance(&stage, 1, shared->numStages);
+      leaveFp8(shared, &stage, --left == 0, &t);
     } while (left);
     uint32_t staging = shared->staging + warp * (FP8_OWN * STAGE_ROW);
     if (p->epilogue && widthOf(p) == 1)

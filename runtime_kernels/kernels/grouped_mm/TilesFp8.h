@@ -230,6 +230,18 @@ GQ_DEV void promote(const Product *p, float *sums, const float *products,
   }
 }
 
+/// Leaves a stage to the producer; of a tile's last one, notes the tile.
+GQ_DEV void leaveFp8(const Fp8Shared *shared, Stage *stage, bool last,
+                     Tile *tile) {
+  if (last)
+    *tile = ((const Tile GQ_SHARED *)gq_dev_shared_pointer(
+        shared->tiles))[stage->index];
+  gq_dev_warp_barrier();
+  if (gq_dev_is_first_lane())
+    gq_dev_mbarrier_arrive(shared->empty + 8 * stage->index);
+  advance(stage, 1, shared->numStages);
+}
+
 GQ_DEV void consumeFp8(const Product *p, const Schedule *s,
                        const Fp8Shared *shared, uint32_t tokens) {
   uint32_t thread = gq_dev_thread(), consumer = thread / WARPGROUP;
@@ -280,13 +292,7 @@ GQ_DEV void consumeFp8(const Product *p, const Schedule *s,
         promote(p, sums[1], products[1], ofTokens, ofWeights + WGMMA_HEIGHT * 4,
                 tokens);
       }
-      if (--left == 0)
-        t = ((const Tile GQ_SHARED *)gq_dev_shared_pointer(
-            shared->tiles))[stage.index];
-      gq_dev_warp_barrier();
-      if (gq_dev_is_first_lane())
-        gq_dev_mbarrier_arrive(shared->empty + 8 * stage.index);
-      advance(&stage, 1, shared->numStages);
+      leaveFp8(shared, &stage, --left == 0, &t);
     } while (left);
     const TileSums all = {{sums[0], sums[1]}, 2, tokens, 1.0f};
     uint32_t staging =
