@@ -138,7 +138,7 @@ GQ_DEV Int32s moveToE2m1(Floats y) {
   Int32s b = most32(c, all32((int32_t)gq_dev_f32_bits(0x1.000004p0f)));
   Floats large = (Floats)(b + (22 << 23));
   Floats difference = large - (Floats)c;
-  return (Int32s)multiplyAdd32(difference, (Floats){} - (1.0f - 0x1p-24f),
+  return (Int32s)multiplyAdd32(difference, (Floats){0} - (1.0f - 0x1p-24f),
                                large);
 }
 enum { E2M1_AT = 22, E2M1_FIRST = 252 };
@@ -159,7 +159,7 @@ GQ_DEV Vector encodeVector(gqCode code, const uint16_t *x,
   Uint16s codes = (Uint16s)takeTurns16(
       (Vector)((Uint32s)moveToE2m1(even) >> E2M1_AT),
       (Vector)((Uint32s)moveToE2m1(odd) >> (E2M1_AT - 16)));
-  codes = subtractSaturated16(codes, (Uint16s){} + E2M1_FIRST);
+  codes = subtractSaturated16(codes, (Uint16s){0} + E2M1_FIRST);
   return (Vector)(codes | ((Uint16s)elements >> 12 & 8));
 }
 
@@ -228,7 +228,7 @@ GQ_DEV bool scaleParts(const Method *m, const float amax[PARTS], float outer,
 GQ_DEV bool scaleNvfp4Parts(gqRecipe recipe, const float amax[PARTS],
                             float outer, uint32_t bits[PARTS],
                             float factors[PARTS]) {
-  Int32s special = {};
+  Int32s special = {0};
   for (int i = 0; i < PARTS; i += LANES32) {
     Floats a = (Floats)loadVector(amax + i);
     Floats scale = recipe == GQ_RECIPE_TE ? a * (outer * (1.0f / GQ_E2M1_MAX))

@@ -51,7 +51,7 @@ GQ_DEV void storeVector(Vector x, void *to) { memcpy(to, &x, sizeof(x)); }
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-GQ_DEV Int32s all32(int32_t x) { return (Int32s){} + x; }
+GQ_DEV Int32s all32(int32_t x) { return (Int32s){0} + x; }
 
 GQ_DEV Int32s least32(Int32s a, Int32s b) {
   return (Int32s)GQ_SIMD(min_epi32)((Vector)a, (Vector)b);
