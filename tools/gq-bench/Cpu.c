@@ -9,6 +9,7 @@
 
 #include "tools/common/Device.h"
 
+#include <assert.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -54,6 +55,7 @@ static void *copyPart(void *context) {
 
 gqStatus cpuCopy(int numThreads, void *to, const void *from, size_t size) {
   enum { PAGE = 4096 };
+  assert(numThreads > 0);
   Part *parts = calloc((size_t)numThreads, sizeof(Part));
   if (!parts)
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");

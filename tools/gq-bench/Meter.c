@@ -263,12 +263,10 @@ static gqStatus checkKernel(Meter *meter) {
     status = deviceRead(meter->device, from, meter->copyFrom, sizeof(from));
   if (status == GQ_OK)
     status = deviceRead(meter->device, to, meter->copyTo, sizeof(to));
-  bool isRight = true;
-  for (int i = 0; i < COUNT; ++i)
-    isRight &= to[i] == ~from[i];
-  return status != GQ_OK || isRight
-             ? status
-             : gqFail(GQ_CUDA_ERROR, "the kernel that copies does not");
+  for (int i = 0; status == GQ_OK && i < COUNT; ++i)
+    if (to[i] != ~from[i])
+      status = gqFail(GQ_CUDA_ERROR, "the kernel that copies does not");
+  return status;
 }
 
 gqStatus meterAddKernel(Meter *meter) {
