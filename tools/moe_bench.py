@@ -56,6 +56,7 @@ LAYERS = {
     "llama4": Layer(5120, 8192, 128, 1, (1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192)),
     "deepseek": Layer(7168, 2048, 256, 8, (1, 16, 128, 512, 2048, 4096)),
     "qwen3": Layer(4096, 1536, 128, 8, (1, 16, 128, 512, 2048, 4096)),
+    "mixtral": Layer(4096, 14336, 8, 2, (1, 16, 128, 512, 2048, 4096)),
 }  # fmt: skip
 #: Variants whose stages are measured.
 STAGED = ("fused", "two ops", "eager")
@@ -63,6 +64,7 @@ TINY = {
     "llama4": Layer(256, 128, 8, 1, (1, 16)),
     "deepseek": Layer(256, 128, 8, 3, (16,)),
     "qwen3": Layer(256, 128, 8, 2, (16,)),
+    "mixtral": Layer(256, 128, 4, 2, (16,)),
 }
 STAGES = (
     "sort",
