@@ -24,6 +24,7 @@ OPERATORS = {
     "quantize-bf16-packed": 2 + NVFP4,
     "quantize-bf16-dbias": 2 + NVFP4,
     "quantize-bf16-both": 2 + 2 * NVFP4,
+    "te-bf16": 2 + NVFP4,
     "te-bf16-both": 2 + 2 * NVFP4,
     "te-bf16-both-dbias": 2 + 2 * NVFP4,
     "te-bf16-both-16x16": 2 + 2 * NVFP4,
@@ -64,6 +65,7 @@ OPERATORS = {
     "fake-mxfp8": 2 + 2,
     # Of tokens and weights; those with more columns of weights are for GPUs.
     "mm-nvfp4-n1536": NVFP4,
+    "mm-nvfp4-n1536-tiles256": NVFP4,
     "mm-nvfp4-n1536-silu": NVFP4,
     "mm-nvfp4-n1536-silu-halves": NVFP4,
     "mm-fp8-n1536": 1 + 4 / 128,

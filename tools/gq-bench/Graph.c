@@ -85,6 +85,7 @@ const Operator operators[] = {
      0},
     {"quantize-bf16-dbias", GQ_BF16, NVFP4, HAS_ROWS | HAS_DBIAS, NULL, 0},
     {"quantize-bf16-both", GQ_BF16, NVFP4, HAS_BOTH, NULL, 0},
+    {"te-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_OUTER_AMAX, NULL, 0},
     {"te-bf16-both", GQ_BF16, NVFP4, HAS_BOTH | HAS_OUTER_AMAX, NULL, 0},
     {"te-bf16-both-dbias", GQ_BF16, NVFP4,
      HAS_BOTH | HAS_OUTER_AMAX | HAS_DBIAS, NULL, 0},
@@ -142,6 +143,10 @@ const Operator operators[] = {
     {"mm-nvfp4-n8192", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 8192},
     {"mm-nvfp4-n2048", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 2048},
     {"mm-nvfp4-n1536", GQ_BF16, NVFP4, HAS_PRODUCT, NULL, 1536},
+    {"mm-nvfp4-n8192-tiles256", GQ_BF16, NVFP4, HAS_PRODUCT | HAS_WORKSPACE,
+     NULL, 8192},
+    {"mm-nvfp4-n1536-tiles256", GQ_BF16, NVFP4, HAS_PRODUCT | HAS_WORKSPACE,
+     NULL, 1536},
     // Gate and up beside each other, and what is made of them.
     {"mm-nvfp4-n8192-silu", GQ_BF16, NVFP4, HAS_PRODUCT, &siluTimesUp, 8192},
     {"mm-nvfp4-n1536-silu", GQ_BF16, NVFP4, HAS_PRODUCT, &siluTimesUp, 1536},
@@ -1031,6 +1036,8 @@ static void printProduct(Builder *b) {
   if (!one)
     fprintf(b->text, " format(%s) b_format(%s)%s", b->traits.name,
             weightsTraits(b->op).name, linear ? " scale_layout(linear)" : "");
+  if (has(b, HAS_WORKSPACE))
+    fputs(" kernel(tiles256)", b->text);
   if (fused)
     fprintf(b->text, " pairs(%s)",
             has(b, HAS_HALVES) ? "halves" : "interleaved");

@@ -66,6 +66,8 @@ enum {
   /// Of a product with a producer: what that takes is not next to each other,
   /// but in its two halves.
   HAS_HALVES = 1 << 20,
+  /// A product by the kernel that has a workspace.
+  HAS_WORKSPACE = 1 << 21,
 };
 
 /// An element-wise op of bf16 before the quantization.
