@@ -955,11 +955,12 @@ static MlirValue launchMmPrepare(const Launcher *launcher,
                                  bool *valid) {
   gqGpuPlan plan = gqGpuBuildPlan(&launcher->builder,
                                   GQ_KERNEL_GROUPED_MM_PREPARE, operands);
-  int64_t rows = operands->rows.fixed, k = operands->k.fixed;
-  bool fixed = rows != GQ_DYNAMIC && k != GQ_DYNAMIC;
-  MlirValue workspace =
-      buildAlloc(&launcher->builder, plan.workspace,
-                 fixed ? gq_dev_grouped_mm_prepared_size(rows, k) : GQ_DYNAMIC);
+  int64_t rows = operands->rows.fixed, groups = operands->groups.fixed,
+          k = operands->k.fixed;
+  bool fixed = rows != GQ_DYNAMIC && groups != GQ_DYNAMIC && k != GQ_DYNAMIC;
+  MlirValue workspace = buildAlloc(
+      &launcher->builder, plan.workspace,
+      fixed ? gq_dev_grouped_mm_prepared_size(rows, groups, k) : GQ_DYNAMIC);
   operands->workspace = buildAddress(launcher, workspace);
   gqGroupedMmTilesOperands without = *operands;
   without.epilogue = (gqGpuFunction){true, {NULL}};

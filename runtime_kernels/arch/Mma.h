@@ -68,6 +68,12 @@ GQ_DEV void gq_dev_store_shared16(uint32_t address, gq_dev_u32x4 x) {
                    : "memory");
 }
 
+GQ_DEV void gq_dev_store_shared8(uint32_t address, uint32_t x, uint32_t y) {
+  __asm__ volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(address), "r"(x),
+                   "r"(y)
+                   : "memory");
+}
+
 GQ_DEV void gq_dev_store_shared4(uint32_t address, uint32_t x) {
   __asm__ volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(x) : "memory");
 }

@@ -487,6 +487,11 @@ GQ_DEV void gq_dev_atomic_or(uint32_t GQ_GLOBAL *p, uint32_t bits) {
   __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
 }
 
+/// Adds to a word, and returns what it was.
+GQ_DEV uint32_t gq_dev_atomic_add(uint32_t GQ_GLOBAL *p, uint32_t x) {
+  return __atomic_fetch_add(p, x, __ATOMIC_RELAXED);
+}
+
 GQ_DEV void gq_dev_atomic_or_shared(uint32_t GQ_SHARED *p, uint32_t bits) {
   __atomic_fetch_or(p, bits, __ATOMIC_RELAXED);
 }

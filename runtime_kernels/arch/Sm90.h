@@ -88,6 +88,33 @@ GQ_DEV void gq_dev_fence_async(void) {
   __asm__ volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/// What this thread stored to global memory, or was told of, is seen by bulk
+/// copies of those that it tells, or by its own.
+GQ_DEV void gq_dev_fence_async_global(void) {
+  __asm__ volatile("fence.proxy.async.global;" ::: "memory");
+}
+
+/// Adds to a word; who waits for it sees what this thread, and those that told
+/// it, wrote before.
+GQ_DEV void gq_dev_tell(uint32_t GQ_GLOBAL *p, uint32_t x) {
+  __asm__ volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(p), "r"(x)
+                   : "memory");
+}
+
+/// Waits until a word is at least x.
+GQ_DEV void gq_dev_wait_for_word(const uint32_t GQ_GLOBAL *p, uint32_t x) {
+  __asm__ volatile("{\n\t"
+                   ".reg .pred done;\n\t"
+                   ".reg .b32 word;\n\t"
+                   "WAIT_%=:\n\t"
+                   "ld.acquire.gpu.global.u32 word, [%0];\n\t"
+                   "setp.ge.u32 done, word, %1;\n\t"
+                   "@!done bra WAIT_%=;\n\t"
+                   "}" ::"l"(p),
+                   "r"(x)
+                   : "memory");
+}
+
 //===----------------------------------------------------------------------===//
 // wgmma: 64 rows in the registers of a warpgroup
 //===----------------------------------------------------------------------===//

@@ -507,9 +507,11 @@ enum {
   GQ_DEV_GROUPED_MM_PREPARED_TOKENS = 256,
   GQ_DEV_GROUPED_MM_PREPARED_HEIGHT = 128,
   GQ_DEV_GROUPED_MM_PREPARED_STAGES = 5,
-  /// Tokens that a CTA dequantizes at a time, shared memory of each of its
-  /// warps, and CTAs of a multiprocessor.
+  /// Warps that dequantize tokens, how many at a time, of how many k, and the
+  /// shared memory of each warp.
+  GQ_DEV_GROUPED_MM_PREPARERS = 3,
   GQ_DEV_GROUPED_MM_PREPARE_TOKENS = 32,
+  GQ_DEV_GROUPED_MM_PREPARE_K = 1024,
   GQ_DEV_GROUPED_MM_PREPARE_SHARED = 3 * (32 * 64 + 32 * 8) + 32 * 128,
   GQ_DEV_GROUPED_MM_PREPARE_CTAS = 2,
   /// Of a stage of decode: 512 k of a row of weights, padded, of 128 of them
@@ -551,8 +553,8 @@ static inline int32_t gq_dev_grouped_mm_halves_shared(int32_t tokens,
 static inline int32_t gq_dev_grouped_mm_prepared_shared(void) {
   return GQ_DEV_GROUPED_MM_PREPARED_STAGES *
              (GQ_DEV_GROUPED_MM_PREPARED_TOKENS * 128 + 16) +
-         GQ_DEV_GROUPED_MM_PREPARED_HEIGHT * GQ_DEV_GROUPED_MM_PREPARED_TOKENS *
-             2 +
+         GQ_DEV_GROUPED_MM_PREPARED_HEIGHT * GQ_DEV_GROUPED_MM_PREPARED_TOKENS +
+         GQ_DEV_GROUPED_MM_PREPARERS * GQ_DEV_GROUPED_MM_PREPARE_SHARED +
          GQ_DEV_GROUPED_MM_TILES_FOUND;
 }
 
@@ -584,10 +586,6 @@ static inline gq_dev_bounds gq_dev_grouped_mm_prepare_bounds(void) {
   return (gq_dev_bounds){
       .threads = GQ_DEV_GROUPED_MM_PREPARE_THREADS,
       .minCtas = GQ_DEV_GROUPED_MM_PREPARE_CTAS,
-      .sharedMemory =
-          GQ_DEV_GROUPED_MM_PREPARE_THREADS / 32 *
-              GQ_DEV_GROUPED_MM_PREPARE_SHARED +
-          gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_PREPARE_THREADS),
   };
 }
 
@@ -639,8 +637,25 @@ gq_dev_grouped_mm_tiles_plan(const gq_dev_grouped_mm_tiles_extents *x,
 
 /// Bytes of tokens that were dequantized, with room for a tile that begins with
 /// the last row.
-static inline int64_t gq_dev_grouped_mm_prepared_size(int64_t rows, int64_t k) {
+static inline int64_t gq_dev_grouped_mm_panels_size(int64_t rows, int64_t k) {
   return (rows + GQ_DEV_GROUPED_MM_PREPARED_TOKENS) * ((k + 127) / 128 * 256);
+}
+
+/// Words behind them: what has been begun, and what is done of each tile's
+/// tokens and of each GQ_DEV_GROUPED_MM_PREPARE_K. Groups that do not overlap
+/// have at most as many tiles.
+static inline int64_t gq_dev_grouped_mm_progress(int64_t rows, int64_t groups,
+                                                 int64_t k) {
+  return 1 + (rows / GQ_DEV_GROUPED_MM_PREPARED_TOKENS + groups) *
+                 ((k + GQ_DEV_GROUPED_MM_PREPARE_K - 1) /
+                  GQ_DEV_GROUPED_MM_PREPARE_K);
+}
+
+/// Bytes of both.
+static inline int64_t
+gq_dev_grouped_mm_prepared_size(int64_t rows, int64_t groups, int64_t k) {
+  return gq_dev_grouped_mm_panels_size(rows, k) +
+         4 * gq_dev_grouped_mm_progress(rows, groups, k);
 }
 
 static inline gqLaunchPlan
@@ -649,7 +664,7 @@ gq_dev_grouped_mm_prepare_plan(const gq_dev_grouped_mm_prepare_extents *x,
   gqLaunchPlan plan = gq_dev_grouped_mm_plan(
       x->rows, 1, x->groups, GQ_DEV_GROUPED_MM_PREPARE_TOKENS, x->moreThan,
       x->atMost, 1, 1, GQ_DEV_GROUPED_MM_PREPARE_CTAS * multiprocessors);
-  plan.workspace = gq_dev_grouped_mm_prepared_size(x->rows, x->k);
+  plan.workspace = gq_dev_grouped_mm_prepared_size(x->rows, x->groups, x->k);
   return plan;
 }
 

@@ -81,7 +81,8 @@ GQ_DEV void produce(const Product *p, const Schedule *s, Shared shared,
             .step = unit,
             .steps = numSteps(p, p->aType),
             .stride = units,
-            .warpToken = warp % warps * GQ_DEV_WARP};
+            .warpToken = warp % warps * GQ_DEV_WARP,
+            .lane = lane};
   NO_UNROLL while (f.step >= f.steps) {
     f.step -= f.steps;
     f.tile += f.tileStride;

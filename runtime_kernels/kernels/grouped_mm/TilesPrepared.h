@@ -3,70 +3,77 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tiles of 128 rows of weights by 256 tokens, which Prepare.c has dequantized:
-// a thread of the producer has them copied, 64 k of all tokens at a time, in
-// one piece. A consumer has 64 rows of weights, which it dequantizes in
-// registers while matrix units multiply those before. So half as many weights
-// are dequantized for each product as in tiles of 128 tokens, and no tokens.
+// Tiles of 128 rows of weights by 256 tokens, which preparers, three warps of
+// each CTA, dequantize: a thread of a fourth one has them copied, 64 k of all
+// tokens at a time, in one piece. A consumer has 64 rows of weights, which it
+// dequantizes in registers while matrix units multiply those before. So half as
+// many weights are dequantized for each product as in tiles of 128 tokens, and
+// no tokens.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_KERNELS_KERNELS_GROUPED_MM_TILESPREPARED_H
 #define GQ_KERNELS_KERNELS_GROUPED_MM_TILESPREPARED_H
 
+#include "runtime_kernels/kernels/grouped_mm/Preparers.h"
 #include "runtime_kernels/kernels/grouped_mm/Supply.h"
 
 enum {
-  PREPARED_TOKENS = GQ_DEV_GROUPED_MM_PREPARED_TOKENS,
   PREPARED_HEIGHT = GQ_DEV_GROUPED_MM_PREPARED_HEIGHT,
   PREPARED_STAGES = GQ_DEV_GROUPED_MM_PREPARED_STAGES,
   PREPARED_STAGE = PREPARED_TOKENS * STAGE_ROW,
+  /// Tokens whose outputs are staged at a time.
+  PREPARED_PART = PREPARED_TOKENS / 2,
 };
 
-_Static_assert(PREPARED_HEIGHT == CONSUMERS * WGMMA_HEIGHT, "roles");
-
-/// Stages of 64 k of all k.
-GQ_DEV uint32_t numPanels(const Product *p) {
-  return numSteps(p, p->aType) * halvesOfStep(p->aType);
-}
-
-/// Where 64 k of tokens from `row` of the matrix on are in the workspace: rows
-/// of 128 bytes. The next 64 k follow `panelSize` bytes later. The last rows
-/// are never written, but may be copied.
-GQ_DEV int64_t panelSize(const Product *p) {
-  return (p->rows + PREPARED_TOKENS) * STAGE_ROW;
-}
-GQ_DEV uint8_t GQ_GLOBAL *panelAt(const Product *p, uint32_t panel,
-                                  int64_t row) {
-  return p->workspace + panel * panelSize(p) + row * STAGE_ROW;
-}
+_Static_assert(PREPARED_HEIGHT == CONSUMERS * WGMMA_HEIGHT &&
+                   GQ_DEV_GROUPED_MM_PREPARERS == PRODUCER_WARPS - 1,
+               "roles");
 
 /// Shared memory, as much as gq_dev_grouped_mm_tiles_bounds says.
 typedef struct PreparedShared {
-  uint32_t stages, staging, full, empty, tiles, table;
+  uint32_t stages, staging, rings, full, empty, tiles, table;
 } PreparedShared;
 
 GQ_DEV PreparedShared layOutPrepared(void) {
   PreparedShared s = {.stages = gq_dev_dynamic_shared_address()};
   s.staging = s.stages + PREPARED_STAGES * PREPARED_STAGE;
-  s.full = s.staging + PREPARED_HEIGHT * PREPARED_TOKENS * 2;
+  s.rings = s.staging + PREPARED_HEIGHT * PREPARED_PART * 2;
+  s.full = s.rings + GQ_DEV_GROUPED_MM_PREPARERS * PREPARE_BYTES;
   s.empty = s.full + PREPARED_STAGES * 8;
   s.tiles = s.empty + PREPARED_STAGES * 8;
   s.table = s.tiles + CONSUMER_WARPS * TILES * sizeof(Tile);
   return s;
 }
 
+/// Tile number `index`, and the number of its tokens.
+GQ_DEV Tile findPrepared(const Product *p, const Schedule *s, uint32_t index,
+                         uint32_t *number) {
+  uint32_t e, own = index;
+  gq_dev_group group = findGroup(p, s, &own, &e);
+  uint32_t along = (uint32_t)tilesAlong(s, group), down = own / along;
+  *number = (index - own) / s->tilesDown + own - down * along;
+  return tileAt(p, s, group, e, down, own - down * along);
+}
+
 GQ_DEV void producePrepared(const Product *p, const Schedule *s,
                             PreparedShared shared) {
+  const uint32_t partPanels = PIECE_STEPS * 2;
   uint32_t panels = numPanels(p);
   Stage stage = {0, 1};
   NO_UNROLL for (uint32_t tile = gq_dev_cta(); tile < s->numTiles;
                  tile += gq_dev_num_ctas()) {
-    Tile t = findTile(p, s, tile);
+    uint32_t number;
+    Tile t = findPrepared(p, s, tile, &number);
+    bool counted = isCounted(p, number);
     uint32_t rows =
         (uint32_t)(t.tokens < PREPARED_TOKENS ? t.tokens : PREPARED_TOKENS);
     const uint8_t GQ_GLOBAL *from = panelAt(p, 0, t.token);
     NO_UNROLL for (uint32_t i = 0; i < panels; ++i) {
+      if (i % partPanels == 0 && counted) {
+        gq_dev_wait_for_word(done(p, number, i / partPanels), PIECES);
+        gq_dev_fence_async_global();
+      }
       gq_dev_mbarrier_wait(shared.empty + 8 * stage.index, stage.phase);
       if (gq_dev_is_first_lane())
         gq_dev_copy_bulk(shared.stages + stage.index * PREPARED_STAGE, from,
@@ -160,12 +167,12 @@ GQ_DEV void consumePrepared(const Product *p, const Schedule *s,
     Tile t = next.tiles[number];
     const TileSums all = {{sums.d}, 1, PREPARED_TOKENS, unitOf(p)};
     uint32_t staging =
-        shared.staging + consumer * (WGMMA_HEIGHT * PREPARED_TOKENS * 2);
+        shared.staging + consumer * (WGMMA_HEIGHT * PREPARED_PART * 2);
     if (p->epilogue)
-      storeWithEpilogue(p, t, consumer, staging, &all, PREPARED_TOKENS,
-                        PREPARED_TOKENS);
+      storeWithEpilogue(p, t, consumer, staging, &all, PREPARED_PART,
+                        PREPARED_PART);
     else if (staged)
-      storeStaged(p, &t, consumer, staging, &all, PREPARED_TOKENS, false, 0);
+      storeStaged(p, &t, consumer, staging, &all, PREPARED_PART, false, 0);
     else
       storeDirectly(p, &t, next.row, &all);
   }
@@ -185,11 +192,14 @@ GQ_DEV void multiplyTilesPrepared(const Product *p) {
   if (gq_dev_cta() >= s.numTiles)
     return;
   if (gq_dev_thread() / WARPGROUP == CONSUMERS) {
-    GQ_DEV_GIVE_REGISTERS(40);
-    if (gq_dev_thread() % WARPGROUP < GQ_DEV_WARP)
+    GQ_DEV_GIVE_REGISTERS(56);
+    uint32_t warp = gq_dev_thread() % WARPGROUP / GQ_DEV_WARP;
+    if (warp == 0)
       producePrepared(p, &s, shared);
+    else
+      prepareTokens(p, &s, shared.rings + (warp - 1) * PREPARE_BYTES);
   } else {
-    GQ_DEV_TAKE_REGISTERS(232);
+    GQ_DEV_TAKE_REGISTERS(224);
     consumePrepared(p, &s, shared);
   }
 }

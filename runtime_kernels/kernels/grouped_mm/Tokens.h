@@ -34,8 +34,8 @@ typedef struct Feed {
   uint32_t tile, tileStride;
   /// Of the step in the tile; the warp has every `stride`th step of all.
   uint32_t step, steps, stride;
-  /// The warp's first token in a tile.
-  uint32_t warpToken;
+  /// The warp's first token in a tile, and the lane.
+  uint32_t warpToken, lane;
   /// There is a tile.
   bool more;
   /// The lane's codes of the tile's first token, and that token's scales. Of
@@ -65,13 +65,10 @@ GQ_DEV uint32_t scalesBefore(const Product *p, uint32_t step) {
   return step / stepsOf128(p->aType) * scalesOf128(p);
 }
 
-GQ_DEV void seekFeed(Feed *f) {
-  f->more = f->tile < f->schedule->numTiles;
-  if (!f->more)
-    return;
+/// From step f->step of tile t on.
+GQ_DEV void aimFeed(Feed *f, Tile t) {
   const Product *p = f->p;
-  uint32_t lane = gq_dev_lane();
-  Tile t = findTile(p, f->schedule, f->tile);
+  uint32_t lane = f->lane;
   f->lastToken = (uint32_t)(t.tokens < 128 ? t.tokens - 1 : 127);
   uint32_t own = firstOfPiece(p, f->step, lane % 4);
   f->codes = p->a + t.token * p->aStride + (isWide(p->aType) ? own : own / 2);
@@ -83,11 +80,17 @@ GQ_DEV void seekFeed(Feed *f) {
               scalesBefore(p, f->step);
 }
 
+GQ_DEV void seekFeed(Feed *f) {
+  f->more = f->tile < f->schedule->numTiles;
+  if (f->more)
+    aimFeed(f, findTile(f->p, f->schedule, f->tile));
+}
+
 /// Begins to copy a step, if there is one, into the next slot. Of a row, which
 /// is 64 bytes, piece s is at s ^ row / 2 % 4: no bank has two of eight lanes.
 GQ_DEV void feed(Feed *f, uint32_t ring, uint32_t *ahead) {
   const Product *p = f->p;
-  uint32_t lane = gq_dev_lane();
+  uint32_t lane = f->lane;
   if (f->more) {
     bool whole = p->k % STEP == 0;
     bool hasCodes = whole || firstOfPiece(p, f->step, lane % 4) < p->k;

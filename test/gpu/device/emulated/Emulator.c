@@ -71,6 +71,9 @@ typedef struct Thread {
   /// A barrier in shared memory that it waits for, and the parity.
   const Barrier *barrier;
   uint32_t parity;
+  /// A word that it waits for, and how large it must be.
+  const uint32_t *word;
+  uint32_t least;
 } Thread;
 
 static Thread threads[MAX_THREADS];
@@ -235,6 +238,14 @@ void emulatorBarrierWait(void *barrier, uint32_t parity) {
   thread->barrier = NULL;
 }
 
+void emulatorWaitForWord(const uint32_t *word, uint32_t least) {
+  Thread *thread = &threads[current];
+  thread->word = word;
+  thread->least = least;
+  fiberYield(&thread->fiber);
+  thread->word = NULL;
+}
+
 void emulatorBeginProduct(const EmulatedProduct *product) {
   Thread *thread = &threads[current];
   if (nextRandom() % 2 && !thread->numProducts) {
@@ -277,7 +288,8 @@ static void threadMain(void) {
 static bool canRun(const Thread *thread) {
   return !thread->done &&
          (!thread->meeting || thread->meeting->round != thread->round) &&
-         (!thread->barrier || isComplete(thread->barrier, thread->parity));
+         (!thread->barrier || isComplete(thread->barrier, thread->parity)) &&
+         (!thread->word || *thread->word >= thread->least);
 }
 
 static void runCta(void) {
@@ -289,6 +301,7 @@ static void runCta(void) {
     thread->done = false;
     thread->meeting = NULL;
     thread->barrier = NULL;
+    thread->word = NULL;
     warps[i / EMULATOR_WARP] = (Meeting){.size = EMULATOR_WARP};
   }
   numOwned = 0;

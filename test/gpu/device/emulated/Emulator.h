@@ -57,6 +57,9 @@ void emulatorBarrierInit(void *barrier, uint32_t count);
 void emulatorBarrierArrive(void *barrier);
 void emulatorBarrierWait(void *barrier, uint32_t parity);
 
+/// Waits until a word of global memory is at least `least`.
+void emulatorWaitForWord(const uint32_t *word, uint32_t least);
+
 /// Arrives; the phase also waits for the copies that the thread began, which
 /// are made some time later.
 void emulatorBarrierArriveCopied(void *barrier);

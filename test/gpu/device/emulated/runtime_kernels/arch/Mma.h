@@ -37,6 +37,11 @@ GQ_DEV void gq_dev_store_shared16(uint32_t address, gq_dev_u32x4 x) {
   *(gq_dev_u32x4 *)emulatorShared(address) = x;
 }
 
+GQ_DEV void gq_dev_store_shared8(uint32_t address, uint32_t x, uint32_t y) {
+  uint32_t *to = emulatorShared(address);
+  to[0] = x;
+  to[1] = y;
+}
 GQ_DEV void gq_dev_store_shared4(uint32_t address, uint32_t x) {
   *(uint32_t *)emulatorShared(address) = x;
 }

@@ -295,6 +295,9 @@ GQ_DEV void gq_dev_store16_if(bool condition, void *p, const uint32_t x[4]) {
 }
 
 GQ_DEV void gq_dev_atomic_or(uint32_t *p, uint32_t bits) { *p |= bits; }
+GQ_DEV uint32_t gq_dev_atomic_add(uint32_t *p, uint32_t x) {
+  return (*p += x) - x;
+}
 GQ_DEV void gq_dev_atomic_or_shared(uint32_t *p, uint32_t bits) { *p |= bits; }
 GQ_DEV void gq_dev_atomic_max(uint32_t *p, uint32_t x) { *p = *p > x ? *p : x; }
 GQ_DEV void gq_dev_atomic_max_shared(uint32_t *p, uint32_t x) {

@@ -33,6 +33,11 @@ GQ_DEV void gq_dev_mbarrier_arrive_copied(uint32_t barrier) {
   emulatorBarrierArriveCopied(emulatorShared(barrier));
 }
 GQ_DEV void gq_dev_fence_async(void) {}
+GQ_DEV void gq_dev_fence_async_global(void) {}
+GQ_DEV void gq_dev_tell(uint32_t *p, uint32_t x) { *p += x; }
+GQ_DEV void gq_dev_wait_for_word(const uint32_t *p, uint32_t x) {
+  emulatorWaitForWord(p, x);
+}
 GQ_DEV void gq_dev_copy_bulk(uint32_t to, const void *from, uint32_t size,
                              uint32_t barrier) {
   if ((to | (uintptr_t)from | size) % 16)
