@@ -117,22 +117,16 @@ GQ_DEV void preparePiece(const Product *p, Tile t, uint32_t part,
   uint32_t step = part * steps, end = numSteps(p, p->aType);
   end = end < step + steps ? end : step + steps;
   uint8_t GQ_GLOBAL *to = panelAt(p, halvesOfStep(p->aType) * step, t.token);
-  // One tile, and none after it.
-  const Schedule one = {.numTiles = 1};
-  Feed f = {.p = p,
-            .schedule = &one,
-            .tileStride = 1,
-            .step = step,
-            .steps = end,
-            .stride = 1,
-            .lane = lane,
-            .more = true};
-  uint32_t ahead = 0;
+  Feed f = {.p = p, .step = step, .stride = 1, .lane = lane};
   aimFeed(&f, t);
-  UNROLL for (int i = 0; i < RING - 1; ++i) feed(&f, ring, &ahead);
+  UNROLL for (int i = 0; i < RING - 1; ++i) {
+    if (f.step < end)
+      copyStep(&f, ring);
+    nextSlot(&f);
+  }
 
-  uint32_t slot = 0, halves = halvesOfStep(p->aType);
-  NO_UNROLL for (; ahead > 0; --ahead) {
+  uint32_t halves = halvesOfStep(p->aType);
+  NO_UNROLL for (; step < end; ++step) {
     GQ_DEV_WAIT_FOR_COPIES(1);
     gq_dev_warp_barrier();
     // Each lane has a token.
@@ -141,7 +135,11 @@ GQ_DEV void preparePiece(const Product *p, Tile t, uint32_t part,
     uint32_t get = ring + lane * 64 + ((lane / 2 % 4) << 4);
     uint32_t getScales = ring + RING_CODES + lane * 4;
     uint32_t row = staging + lane * STAGE_ROW + ((lane % 8) << 4);
-    feed(&f, ring, &ahead); // into the slot read last time
+    f.step = step + RING - 1;
+    if (f.step < end)
+      copyStep(&f, ring); // into the slot read last time
+    nextSlot(&f);
+    uint32_t slot = f.slot; // the first one that was filled
     uint32_t scales[2];
     loadTokenScales(p, getScales + slot, step, scales);
     if (isWide(p->aType) && isWide(p->bType)) // Two of the four.
@@ -166,8 +164,6 @@ GQ_DEV void preparePiece(const Product *p, Tile t, uint32_t part,
       storePanel(to, tokens, lane, staging);
       to += panelSize(p);
     }
-    slot = slot == (RING - 1) * RING_BYTES ? 0 : slot + RING_BYTES;
-    ++step;
   }
   GQ_DEV_WAIT_FOR_COPIES(0);
   gq_dev_warp_barrier(); // The next piece begins with the first slot.
@@ -180,11 +176,20 @@ GQ_DEV Tile findTokens(const Product *p, const Schedule *s, uint32_t number) {
   return tileAt(p, s, group, e, 0, index / s->tilesDown);
 }
 
-/// What a preparer does.
+/// p, what depends on whose extents is computed where it is needed.
+GQ_DEV Product here(const Product *p) {
+  Product own = *p;
+  own.rows = gq_dev_here64(p->rows);
+  own.groups = gq_dev_here(p->groups);
+  return own;
+}
+
+/// What a preparer does. It has few registers.
 GQ_DEV void prepareTokens(const Product *p, const Schedule *s, uint32_t ring) {
   for (;;) {
-    Product own = *p;
-    own.rows = gq_dev_here64(p->rows);
+    const Product own = here(p);
+    Schedule mine = *s;
+    mine.share = shareOf(&own, s->numThreads);
     uint32_t piece = 0;
     if (gq_dev_is_first_lane())
       piece = gq_dev_atomic_add(taken(&own), 1);
@@ -200,7 +205,7 @@ GQ_DEV void prepareTokens(const Product *p, const Schedule *s, uint32_t ring) {
       break;
     if (number >= numTokens || !isCounted(&own, number))
       continue;
-    Tile t = findTokens(&own, s, number);
+    Tile t = findTokens(&own, &mine, number);
     uint32_t down = piece % PIECES * GQ_DEV_WARP;
     t.token += down;
     t.scaleRow += down;
@@ -209,8 +214,9 @@ GQ_DEV void prepareTokens(const Product *p, const Schedule *s, uint32_t ring) {
       preparePiece(&own, t, part, ring);
     gq_dev_fence_async_global();
     gq_dev_warp_barrier();
+    const Product again = here(p);
     if (gq_dev_is_first_lane())
-      gq_dev_tell(done(&own, number, part), 1);
+      gq_dev_tell(done(&again, number, part), 1);
   }
 }
 

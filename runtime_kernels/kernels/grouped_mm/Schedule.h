@@ -190,6 +190,11 @@ GQ_DEV uint64_t tilesOf(const Schedule *s, gq_dev_group group) {
   return tilesAlong(s, group) * s->tilesDown;
 }
 
+/// Groups of each of so many threads.
+GQ_DEV uint32_t shareOf(const Product *p, uint32_t threads) {
+  return (p->groups + threads - 1) / threads;
+}
+
 /// Counts tiles of `tokens` tokens and `height` rows of weights, in `table`,
 /// [threads + 32], `threads` a constant. All threads of the CTA take part, and
 /// wait for each other. CTA 0 reports faults.
@@ -199,7 +204,7 @@ GQ_DEV Schedule makeSchedule(const Product *p, uint32_t tokens, uint32_t height,
   Schedule s = {.tokens = tokens,
                 .height = height,
                 .tilesDown = (p->n + height - 1) / height,
-                .share = (p->groups + threads - 1) / threads,
+                .share = shareOf(p, threads),
                 .numThreads = threads,
                 .before = table};
   uint32_t own = 0, allFaults = 0;

@@ -86,30 +86,41 @@ GQ_DEV void seekFeed(Feed *f) {
     aimFeed(f, findTile(f->p, f->schedule, f->tile));
 }
 
-/// Begins to copy a step, if there is one, into the next slot. Of a row, which
-/// is 64 bytes, piece s is at s ^ row / 2 % 4: no bank has two of eight lanes.
-GQ_DEV void feed(Feed *f, uint32_t ring, uint32_t *ahead) {
+/// Begins to copy a step into the next slot. Of a row, which is 64 bytes, piece
+/// s is at s ^ row / 2 % 4: no bank has two of eight lanes.
+GQ_DEV void copyStep(Feed *f, uint32_t ring) {
   const Product *p = f->p;
   uint32_t lane = f->lane;
+  bool whole = p->k % STEP == 0;
+  bool hasCodes = whole || firstOfPiece(p, f->step, lane % 4) < p->k;
+  uint32_t to = ring + f->slot + lane / 4 * 64 + ((lane % 4 ^ lane / 8) << 4);
+  UNROLL for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t token = f->warpToken + lane / 4 + 8 * i;
+    token = token < f->lastToken ? token : f->lastToken;
+    gq_dev_begin_copy16_l2(hasCodes, to + 512 * i,
+                           f->codes + token * p->aStride);
+  }
+  uint32_t toScales = ring + f->slot + RING_CODES + lane * 4;
+  gq_dev_begin_copy4(true, toScales, f->scales);
+  if (isNvfp4(p)) // Those of the second 64 k.
+    gq_dev_begin_copy4(whole || f->step * STEP + STEP / 2 < p->k,
+                       toScales + GQ_DEV_WARP * 4, f->scales + 512);
+  uint32_t next = f->step + f->stride;
+  f->codes += codesBefore(p, next) - codesBefore(p, f->step);
+  f->scales += scalesBefore(p, next) - scalesBefore(p, f->step);
+  f->step = next;
+}
+
+/// The slot after that which was filled.
+GQ_DEV void nextSlot(Feed *f) {
+  gq_dev_commit_copies();
+  f->slot = f->slot == (RING - 1) * RING_BYTES ? 0 : f->slot + RING_BYTES;
+}
+
+/// Copies the next step, if there is one.
+GQ_DEV void feed(Feed *f, uint32_t ring, uint32_t *ahead) {
   if (f->more) {
-    bool whole = p->k % STEP == 0;
-    bool hasCodes = whole || firstOfPiece(p, f->step, lane % 4) < p->k;
-    uint32_t to = ring + f->slot + lane / 4 * 64 + ((lane % 4 ^ lane / 8) << 4);
-    UNROLL for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t token = f->warpToken + lane / 4 + 8 * i;
-      token = token < f->lastToken ? token : f->lastToken;
-      gq_dev_begin_copy16_l2(hasCodes, to + 512 * i,
-                             f->codes + token * p->aStride);
-    }
-    uint32_t toScales = ring + f->slot + RING_CODES + lane * 4;
-    gq_dev_begin_copy4(true, toScales, f->scales);
-    if (isNvfp4(p)) // Those of the second 64 k.
-      gq_dev_begin_copy4(whole || f->step * STEP + STEP / 2 < p->k,
-                         toScales + GQ_DEV_WARP * 4, f->scales + 512);
-    uint32_t next = f->step + f->stride;
-    f->codes += codesBefore(p, next) - codesBefore(p, f->step);
-    f->scales += scalesBefore(p, next) - scalesBefore(p, f->step);
-    f->step = next;
+    copyStep(f, ring);
     if (f->step >= f->steps) {
       NO_UNROLL do {
         f->step -= f->steps;
@@ -121,8 +132,7 @@ GQ_DEV void feed(Feed *f, uint32_t ring, uint32_t *ahead) {
     }
     ++*ahead;
   }
-  gq_dev_commit_copies();
-  f->slot = f->slot == (RING - 1) * RING_BYTES ? 0 : f->slot + RING_BYTES;
+  nextSlot(f);
 }
 
 //===----------------------------------------------------------------------===//
