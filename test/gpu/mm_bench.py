@@ -29,10 +29,10 @@ def bounds(form, kernel):
         tokens = int(kernel[6:])
         return 640, 3 * (128 * 320 + 4096 + tokens * 1088 + 48) + 16384 + (640 + 32) * 4
     if kernel == "prepare":
-        return 256, 8 * (3 * 2304 + 4096) + (256 + 32) * 4
+        return 256, 0
     tokens, table = int(kernel[5:]), (384 + 32) * 4
     if tokens == 256:
-        return 384, 5 * (256 * 128 + 16) + 128 * 512 + 1024 + table
+        return 384, 5 * (256 * 128 + 16) + 128 * 256 + 3 * 11008 + 1024 + table
     if form in ("fp8", "plain"):
         stages = 4 if tokens == 128 else 5
         return 384, stages * ((256 + tokens) * 132 + 48) + 256 * 32 * 2 + table
@@ -181,6 +181,8 @@ class Tokens:
         )
         self.status = torch.zeros(1, dtype=torch.int32, device="cuda")
         workspace = (self.rows + 256) * ((k + 127) // 128 * 128)
+        progress = 1 + (self.rows // 256 + len(sizes)) * ((k + 1023) // 1024)
+        workspace += 2 * progress
         self.workspace = torch.full((workspace,), float("nan"), dtype=torch.bfloat16, device="cuda")
         plain = weights.form == "plain"
         # As GroupedMm.def lists them.

@@ -65,10 +65,11 @@ func.func @fp8(%a: memref<21x256xf8E4M3FN, strided<[512, 1]>>,
   return
 }
 
-// Tokens are dequantized to a workspace, 2 bytes an element of [192 + 256, 128].
+// Tokens are dequantized to a workspace, 2 bytes an element of [192 + 256, 128],
+// and 4 for each of 3 groups and once more.
 // CHECK-LABEL: func.func @prepared
 // CHECK: %[[PLAN:.*]]:2 = call @gqPlanLaunch(%c15_i64
-// CHECK: %[[WORKSPACE:.*]] = memref.alloc() : memref<114688xi8>
+// CHECK: %[[WORKSPACE:.*]] = memref.alloc() : memref<114704xi8>
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_prepare blocks in (%[[PLAN]]#0
 // CHECK: call @gqPlanLaunch(%c4_i64{{.*}}, %c3_i64{{.*}}, %c192_i64{{.*}}, %c256_i64{{.*}}, %c128_i64{{.*}}, %c256_i64
 // CHECK: gpu.launch_func {{.*}}@grouped_mm_tiles256
