@@ -514,9 +514,9 @@ enum {
   GQ_DEV_GROUPED_MM_PREPARE_K = 1024,
   GQ_DEV_GROUPED_MM_PREPARE_SHARED = 3 * (32 * 64 + 32 * 8) + 32 * 128,
   GQ_DEV_GROUPED_MM_PREPARE_CTAS = 2,
-  /// Of a stage of decode: 512 k of a row of weights, padded, of 128 of them
-  /// and their scales, and of a token as halves.
-  GQ_DEV_GROUPED_MM_DECODE_ROW = 256 + 64,
+  /// Of a stage of decode: 512 k of a row of weights, of 128 of them and their
+  /// scales, and of a token as halves.
+  GQ_DEV_GROUPED_MM_DECODE_ROW = 256,
   GQ_DEV_GROUPED_MM_DECODE_WEIGHTS = 128 * GQ_DEV_GROUPED_MM_DECODE_ROW + 4096,
   GQ_DEV_GROUPED_MM_DECODE_TOKEN_ROW = 1024 + 64,
   GQ_DEV_GROUPED_MM_DECODE_STAGES = 3,

@@ -27,7 +27,7 @@ def bounds(form, kernel):
     """Threads and bytes of shared memory of a CTA: what Launch.h says."""
     if kernel.startswith("decode"):
         tokens = int(kernel[6:])
-        return 640, 3 * (128 * 320 + 4096 + tokens * 1088 + 48) + 16384 + (640 + 32) * 4
+        return 640, 3 * (128 * 256 + 4096 + tokens * 1088 + 48) + 16384 + (640 + 32) * 4
     if kernel == "prepare":
         return 256, 0
     tokens, table = int(kernel[5:]), (384 + 32) * 4

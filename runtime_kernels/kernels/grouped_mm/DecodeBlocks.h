@@ -213,8 +213,9 @@ GQ_DEV void multiplyPieces(const Product *p, uint32_t stage, uint32_t quad,
   uint32_t lane = gq_dev_lane(), g = lane / 4, q = lane % 4;
   bool wide = p->bType != GQ_I8, scaled = p->format != GQ_FORMAT_NONE;
   uint32_t pieces = piecesOf(p) / QUAD;
-  uint32_t rows = stage + (quad * QUAD_HEIGHT + g) * ROW + share * SHARE +
-                  q * (wide ? 8 : 4);
+  uint32_t rows = stage + (quad * QUAD_HEIGHT + g) * ROW;
+  uint32_t across = share * SHARE + q * (wide ? 8 : 4);
+  uint32_t swizzle = swizzleOf(p, g);
   uint32_t from =
       stage + TOKENS + g * TOKEN_ROW + share * pieces * PIECE_HALVES + q * 16;
   BlockScales scales = loadBlockScales(p, stage, quad, share);
@@ -225,8 +226,9 @@ GQ_DEV void multiplyPieces(const Product *p, uint32_t stage, uint32_t quad,
       break;
     uint32_t x[4][4];
     float scale[4];
+    uint32_t own = rows + (across + piece * (wide ? 32 : 16) ^ swizzle);
     UNROLL for (uint32_t i = 0; i < 4; ++i) {
-      uint32_t at = rows + i * 8 * ROW + piece * (wide ? 32 : 16);
+      uint32_t at = own + i * 8 * ROW;
       gq_dev_u32x2 codes = {0, 0};
       if (wide)
         codes = gq_dev_load_shared8(at);

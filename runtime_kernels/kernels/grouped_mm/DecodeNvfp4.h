@@ -74,8 +74,8 @@ GQ_DEV void multiplyNvfp4(const Product *p, uint32_t stage, uint32_t quad,
                           uint32_t share, uint32_t k, uint32_t tokens,
                           float sums[2][2][4]) {
   uint32_t lane = gq_dev_lane(), g = lane / 4, q = lane % 4;
-  uint32_t rows =
-      stage + (quad * QUAD_HEIGHT + g) * ROW + share * SHARE + q * 16;
+  uint32_t rows = stage + (quad * QUAD_HEIGHT + g) * ROW +
+                  (share * SHARE + q * 16 ^ swizzleOf(p, g));
   uint32_t scales = stage + SCALES + share * STEP_SCALES + q / 2 * 512 +
                     g * 16 + quad * 4 + q % 2 * 2;
   uint32_t from = stage + TOKENS + g * TOKEN_ROW + share * STEP_HALVES + q * 16;

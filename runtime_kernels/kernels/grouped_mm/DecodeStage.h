@@ -43,8 +43,17 @@ enum {
 _Static_assert(THREADS == (CONSUMER_WARPS + PRODUCER_WARPS) * GQ_DEV_WARP,
                "roles");
 _Static_assert(HEIGHT == GQ_DEV_TILE_ROWS, "a tile of scales");
-_Static_assert(ROW % 128 == 64 && ROW >= CHUNK, "banks");
+_Static_assert(ROW == CHUNK, "swizzled");
 _Static_assert(TOKEN_ROW % 128 == 64 && TOKEN_ROW >= 4 * CHUNK, "banks");
+
+/// With what the place of 16 bytes of row `row` is combined, so that what a
+/// load of eight rows reads at a time is in different banks: 16 bytes a lane, 4
+/// or 8.
+GQ_DEV uint32_t swizzleOf(const Product *p, uint32_t row) {
+  return p->format == GQ_FORMAT_NVFP4 ? row % 2 * 64
+         : p->bType == GQ_I8          ? row % 8 * 16
+                                      : row % 4 * 32;
+}
 
 /// k of a stage.
 GQ_DEV uint32_t chunkOf(const Product *p) {
@@ -108,7 +117,7 @@ GQ_DEV void copyWeights(const Feed *f, uint32_t stage) {
   const uint8_t GQ_GLOBAL *codes =
       weightsOf(p, f->tile.group) +
       (int64_t)weightRow(p, f->tile.n + row) * pitch + code;
-  uint32_t to = stage + row * ROW + across;
+  uint32_t to = stage + row * ROW + (across ^ swizzleOf(p, row));
   bool exists = pitch % CHUNK == 0 || code < pitch;
   UNROLL for (uint32_t i = 0; i < HEIGHT;
               i += PRODUCER_THREADS /
