@@ -108,19 +108,23 @@ GQ_DEV void gq_dev_commit_copies(void) {
 
 /// 16, 1 and 2 aligned bytes that are read once, past L1; zeros if they do not
 /// exist.
-GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists,
-                                           const void GQ_GLOBAL *p) {
-  gq_dev_u32x4 x = {0, 0, 0, 0};
-  __asm__ volatile(
-      "{\n\t"
-      ".reg .pred exists;\n\t"
-      "setp.ne.b32 exists, %5, 0;\n\t"
-      "@exists ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];\n\t"
-      "}"
-      : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w)
-      : "l"(p), "r"((uint32_t)exists));
-  return x;
-}
+#define GQ_DEV_LOAD_STREAMED16(NAME, LINE)                                     \
+  GQ_DEV gq_dev_u32x4 NAME(bool exists, const void GQ_GLOBAL *p) {             \
+    gq_dev_u32x4 x = {0, 0, 0, 0};                                             \
+    __asm__ volatile("{\n\t"                                                   \
+                     ".reg .pred exists;\n\t"                                  \
+                     "setp.ne.b32 exists, %5, 0;\n\t"                          \
+                     "@exists ld.global.nc.L1::no_allocate" LINE               \
+                     ".v4.b32 {%0, %1, %2, %3}, [%4];\n\t"                     \
+                     "}"                                                       \
+                     : "+r"(x.x), "+r"(x.y), "+r"(x.z), "+r"(x.w)              \
+                     : "l"(p), "r"((uint32_t)exists));                         \
+    return x;                                                                  \
+  }
+GQ_DEV_LOAD_STREAMED16(gq_dev_load_streamed16, "")
+/// The same; L2 has the whole line of 128 bytes afterwards.
+GQ_DEV_LOAD_STREAMED16(gq_dev_load_streamed16_line, ".L2::128B")
+#undef GQ_DEV_LOAD_STREAMED16
 GQ_DEV uint32_t gq_dev_load_streamed1(bool exists, const void GQ_GLOBAL *p) {
   uint16_t x = 0;
   __asm__ volatile("{\n\t"

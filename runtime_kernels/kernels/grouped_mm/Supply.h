@@ -34,6 +34,9 @@ typedef struct Supply {
   uint32_t step, steps;
   /// Rows of a tile, and row pairs of the lane's, 64 rows apart: constants.
   uint32_t height, pairs;
+  /// Whether a load fetches the step after the next one as well, a constant:
+  /// where weights are what is waited for.
+  bool lines;
   /// The lane's first row in a tile.
   uint32_t row;
   WeightRows rows;
@@ -55,7 +58,7 @@ GQ_DEV void seekSupply(Supply *s) {
 }
 
 GQ_DEV void supply(Supply *s, RowPair *out) {
-  loadWeights(s->p, &s->rows, s->p->k % STEP == 0, s->pairs, out);
+  loadWeights(s->p, &s->rows, s->p->k % STEP == 0, s->lines, s->pairs, out);
   skipStep(s->p, s->step, &s->rows);
   if (++s->step == s->steps) {
     s->step = 0;

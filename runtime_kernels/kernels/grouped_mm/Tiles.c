@@ -234,6 +234,7 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
       .steps = numSteps(p, p->bType),
       .height = HEIGHT,
       .pairs = 2,
+      .lines = tokens < 128,
       .row = consumer * CONSUMER_HEIGHT + warp * 16 + gq_dev_lane() / 4,
       .tiles = (Tile GQ_SHARED *)gq_dev_shared_pointer(shared.tiles) +
                thread / GQ_DEV_WARP * TILES};

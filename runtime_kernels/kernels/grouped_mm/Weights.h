@@ -156,13 +156,14 @@ GQ_DEV WeightRows findWeights(const Product *p, uint32_t e, uint32_t first,
 }
 
 /// One or two row pairs of a step; zeros beyond the end, which is looked at
-/// unless `whole`.
+/// unless `whole`. With `lines` what follows them is fetched, too.
 GQ_DEV void loadWeights(const Product *p, const WeightRows *w, bool whole,
-                        uint32_t pairs, RowPair *out) {
+                        bool lines, uint32_t pairs, RowPair *out) {
   bool exists = whole || w->end > 0;
   UNROLL for (uint32_t i = 0; i < 2 * pairs; ++i) {
-    out[i / 2].codes[i % 2] =
-        gq_dev_load_streamed16(exists, w->codes + w->codesOf[i]);
+    const uint8_t GQ_GLOBAL *codes = w->codes + w->codesOf[i];
+    out[i / 2].codes[i % 2] = lines ? gq_dev_load_streamed16_line(exists, codes)
+                                    : gq_dev_load_streamed16(exists, codes);
     const uint8_t GQ_GLOBAL *scales = w->scales + w->scalesOf[i];
     out[i / 2].scales[i % 2] = isNvfp4(p)
                                    ? gq_dev_load_streamed2(exists, scales)

@@ -58,6 +58,9 @@ GQ_DEV void gq_dev_commit_copies(void) { emulatorCommitCopies(); }
 GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16(bool exists, const void *p) {
   return exists ? *(const gq_dev_u32x4 *)p : (gq_dev_u32x4){0};
 }
+GQ_DEV gq_dev_u32x4 gq_dev_load_streamed16_line(bool exists, const void *p) {
+  return gq_dev_load_streamed16(exists, p);
+}
 GQ_DEV uint32_t gq_dev_load_streamed1(bool exists, const void *p) {
   return exists ? *(const uint8_t *)p : 0;
 }
