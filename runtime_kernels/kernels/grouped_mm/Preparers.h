@@ -173,7 +173,13 @@ GQ_DEV void preparePiece(const Product *p, Tile t, uint32_t part,
 GQ_DEV Tile findTokens(const Product *p, const Schedule *s, uint32_t number) {
   uint32_t e, index = number * s->tilesDown;
   gq_dev_group group = findGroup(p, s, &index, &e);
-  return tileAt(p, s, group, e, 0, index / s->tilesDown);
+  int64_t first = (int64_t)(index / s->tilesDown) * PREPARED_TOKENS;
+  return (Tile){
+      .group = e,
+      .token = group.begin + first,
+      .scaleRow = gq_dev_group_scale_begin(p->all, e) + first,
+      .tokens = group.rows - first,
+  };
 }
 
 /// p, what depends on whose extents is computed where it is needed.

@@ -274,10 +274,13 @@ GQ_DEV gq_dev_group findGroup(const Product *p, const Schedule *s,
   return group;
 }
 
-/// The tile of group e that is the `down`th in n and the `along`th of tokens.
-GQ_DEV Tile tileAt(const Product *p, const Schedule *s, gq_dev_group group,
-                   uint32_t e, uint32_t down, uint32_t along) {
-  int64_t first = (int64_t)along * s->tokens;
+/// Tile number `index` < numTiles. Those for the same weights follow each
+/// other, so that CTAs that run together share the weights.
+GQ_DEV Tile findTile(const Product *p, const Schedule *s, uint32_t index) {
+  uint32_t e;
+  gq_dev_group group = findGroup(p, s, &index, &e);
+  uint32_t along = (uint32_t)tilesAlong(s, group), down = index / along;
+  int64_t first = (int64_t)(index - down * along) * s->tokens;
   return (Tile){
       .group = e,
       .n = down * s->height,
@@ -287,15 +290,6 @@ GQ_DEV Tile tileAt(const Product *p, const Schedule *s, gq_dev_group group,
                   first,
       .tokens = group.rows - first,
   };
-}
-
-/// Tile number `index` < numTiles. Those for the same weights follow each
-/// other, so that CTAs that run together share the weights.
-GQ_DEV Tile findTile(const Product *p, const Schedule *s, uint32_t index) {
-  uint32_t e;
-  gq_dev_group group = findGroup(p, s, &index, &e);
-  uint32_t along = (uint32_t)tilesAlong(s, group), down = index / along;
-  return tileAt(p, s, group, e, down, index - down * along);
 }
 
 #endif // GQ_KERNELS_KERNELS_GROUPED_MM_SCHEDULE_H

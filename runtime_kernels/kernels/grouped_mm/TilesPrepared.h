@@ -46,14 +46,11 @@ GQ_DEV PreparedShared layOutPrepared(void) {
   return s;
 }
 
-/// Tile number `index`, and the number of its tokens.
-GQ_DEV Tile findPrepared(const Product *p, const Schedule *s, uint32_t index,
-                         uint32_t *number) {
+/// The number of the tokens of tile number `index`.
+GQ_DEV uint32_t tokensOf(const Product *p, const Schedule *s, uint32_t index) {
   uint32_t e, own = index;
   gq_dev_group group = findGroup(p, s, &own, &e);
-  uint32_t along = (uint32_t)tilesAlong(s, group), down = own / along;
-  *number = (index - own) / s->tilesDown + own - down * along;
-  return tileAt(p, s, group, e, down, own - down * along);
+  return (index - own) / s->tilesDown + own % (uint32_t)tilesAlong(s, group);
 }
 
 GQ_DEV void producePrepared(const Product *p, const Schedule *s,
@@ -63,8 +60,8 @@ GQ_DEV void producePrepared(const Product *p, const Schedule *s,
   Stage stage = {0, 1};
   NO_UNROLL for (uint32_t tile = gq_dev_cta(); tile < s->numTiles;
                  tile += gq_dev_num_ctas()) {
-    uint32_t number;
-    Tile t = findPrepared(p, s, tile, &number);
+    uint32_t number = tokensOf(p, s, tile);
+    Tile t = findTile(p, s, tile);
     bool counted = isCounted(p, number);
     uint32_t rows =
         (uint32_t)(t.tokens < PREPARED_TOKENS ? t.tokens : PREPARED_TOKENS);
