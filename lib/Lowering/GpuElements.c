@@ -15,11 +15,16 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
+#include <math.h>
+
 enum { WIDTH = GQ_GPU_ELEMENTS };
 
 void gqPrintElements(gqText *text, intptr_t numInputs) {
   gqTextPrintf(text,
                "llvm.func @gq_dev_divide4(!llvm.ptr, !llvm.ptr, !llvm.ptr)\n"
+               "llvm.func @gq_dev_divide4_by_more(!llvm.ptr, !llvm.ptr, "
+               "!llvm.ptr)\n"
+               "llvm.func @gq_dev_exp_plus(f32, f32) -> f32\n"
                "llvm.func @gq_dev_rounded_to_bf16(f32) -> f32\n"
                "llvm.func @gq_dev_round4_to_bf16(!llvm.ptr, !llvm.ptr)\n"
                "llvm.func internal @elements(");
@@ -101,9 +106,9 @@ static MlirOperation buildCall(const Elements *elements, const char *function,
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// A division of f32 that must be rounded as IEEE 754 has it.
-static bool isStrictDivision(MlirOperation op) {
-  if (!gqIsNamed(op, "arith.divf") ||
+/// An operation on f32 called `name` without leave to be less exact.
+static bool isStrict(MlirOperation op, const char *name) {
+  if (!gqIsNamed(op, name) ||
       !mlirTypeIsAF32(mlirValueGetType(mlirOperationGetResult(op, 0))))
     return false;
   MlirAttribute flags = mlirOperationGetAttributeByName(
@@ -115,6 +120,56 @@ static bool isStrictDivision(MlirOperation op) {
                                               "#arith.fastmath<none>")));
 }
 
+/// The operation that `value` is the result of, or null.
+static MlirOperation definingOp(MlirValue value) {
+  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value)
+                                     : (MlirOperation){NULL};
+}
+
+/// A sum of math.exp and a constant that is not tiny.
+typedef struct ExpPlus {
+  MlirValue argument, constant;
+  double added;
+} ExpPlus;
+
+static bool isExpPlus(MlirOperation op, ExpPlus *sum) {
+  if (!isStrict(op, "arith.addf"))
+    return false;
+  for (int i = 0; i < 2; ++i) {
+    MlirOperation exp = definingOp(mlirOperationGetOperand(op, i));
+    sum->constant = mlirOperationGetOperand(op, 1 - i);
+    MlirOperation constant = definingOp(sum->constant);
+    if (mlirOperationIsNull(exp) || mlirOperationIsNull(constant) ||
+        !isStrict(exp, "math.exp") || !gqIsNamed(constant, "arith.constant"))
+      continue;
+    sum->argument = mlirOperationGetOperand(exp, 0);
+    sum->added = mlirFloatAttrGetValueDouble(mlirOperationGetAttributeByName(
+        constant, mlirStringRefCreateFromCString("value")));
+    return fabs(sum->added) >= 0x1p-60 && fabs(sum->added) <= 0x1p60;
+  }
+  return false;
+}
+
+static void buildExpPlus(Elements *elements, MlirOperation op, ExpPlus sum) {
+  MlirType f32 = mlirF32TypeGet(elements->builder.context);
+  for (int k = 0; k < WIDTH; ++k) {
+    gqValueMap *map = &elements->maps[k];
+    MlirValue operands[] = {gqValueMapGet(map, sum.argument),
+                            gqValueMapGet(map, sum.constant)};
+    gqValueMapAdd(
+        map, mlirOperationGetResult(op, 0),
+        mlirOperationGetResult(
+            buildCall(elements, "gq_dev_exp_plus", 2, operands, 1, &f32), 0));
+  }
+}
+
+/// Whether `value` is at least 1 or NaN, as the denominator of a sigmoid.
+static bool isOneOrMore(MlirValue value) {
+  MlirOperation op = definingOp(value);
+  ExpPlus sum;
+  return !mlirOperationIsNull(op) && isExpPlus(op, &sum) && sum.added >= 1.0;
+}
+
 static void buildDivision(Elements *elements, MlirOperation op) {
   MlirValue arrays[] = {buildArray(elements), buildArray(elements),
                         buildArray(elements)};
@@ -124,7 +179,11 @@ static void buildDivision(Elements *elements, MlirOperation op) {
           elements,
           gqValueMapGet(&elements->maps[k], mlirOperationGetOperand(op, i)),
           arrays[i], k);
-  buildCall(elements, "gq_dev_divide4", 3, arrays, 0, NULL);
+  buildCall(elements,
+            isOneOrMore(mlirOperationGetOperand(op, 1))
+                ? "gq_dev_divide4_by_more"
+                : "gq_dev_divide4",
+            3, arrays, 0, NULL);
   MlirType f32 = mlirF32TypeGet(elements->builder.context);
   for (int k = 0; k < WIDTH; ++k) {
     MlirValue address = buildAddress(elements, arrays[2], k);
@@ -203,8 +262,13 @@ static bool isPlainExtension(MlirOperation op) {
 }
 
 static void buildOp(Elements *elements, MlirOperation op) {
-  if (isStrictDivision(op)) {
+  ExpPlus sum;
+  if (isStrict(op, "arith.divf")) {
     buildDivision(elements, op);
+    return;
+  }
+  if (isExpPlus(op, &sum)) {
+    buildExpPlus(elements, op, sum);
     return;
   }
   bool extends = isPlainExtension(op);

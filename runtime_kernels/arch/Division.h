@@ -41,8 +41,9 @@ GQ_DEV float gq_dev_reciprocal(float x) {
 }
 
 /// a / b rounded if the magnitudes of `a` and of what is returned are in
-/// [2^-63, 2^65): the remainder of a first quotient, which is exact, corrects
-/// it. A `b` whose reciprocal is no normal number gives 0 or NaN.
+/// [2^-63, 2^65), or of b >= 1 if what is returned is at least 2^-63: the
+/// remainder of a first quotient, which is exact, corrects it. A `b` whose
+/// reciprocal is no normal number gives 0 or NaN, an inf NaN.
 GQ_DEV float gq_dev_divide_usual(float a, float b) {
   float approx = gq_dev_reciprocal_approx(b);
   float inverse =

@@ -174,6 +174,17 @@ GQ_DEV float gq_dev_reciprocal_approx(float x) {
   return __nvvm_rcp_approx_ftz_f(x);
 }
 
+/// a * b + c, rounded down.
+GQ_DEV float gq_dev_fma_down(float a, float b, float c) {
+  return __nvvm_fma_rm_f(a, b, c);
+}
+
+/// x between 0 and 1; NaN is 0.
+GQ_DEV float gq_dev_saturate(float x) { return __nvvm_saturate_f(x); }
+
+/// 2^x, approximately; denormals count as 0.
+GQ_DEV float gq_dev_exp2_approx(float x) { return __nvvm_ex2_approx_ftz_f(x); }
+
 GQ_DEV double gq_dev_fma64(double a, double b, double c) {
   return __builtin_fma(a, b, c);
 }

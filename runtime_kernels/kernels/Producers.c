@@ -32,6 +32,30 @@ GQ_DEV_KERNEL void gq_dev_divide4(const float a[4], const float b[4],
       quotients[i] = a[i] / b[i];
 }
 
+GQ_DEV_KERNEL void gq_dev_divide4_by_more(const float a[4], const float b[4],
+                                          float quotients[4]) {
+  bool usual = true;
+  for (int i = 0; i < 4; ++i) {
+    quotients[i] = gq_dev_divide_usual(a[i], b[i]);
+    usual &= __builtin_fabsf(quotients[i]) >= 0x1p-63f;
+  }
+  if (!usual)
+    for (int i = 0; i < 4; ++i)
+      quotients[i] = a[i] / b[i];
+}
+
+/// The exponential function as libdevice has it, which computes 2^n times 2^f,
+/// n an integer: their product is exact, or too small to change the sum.
+GQ_DEV_KERNEL float gq_dev_exp_plus(float x, float c) {
+  const float magic = 0x1.8p23f + 1.0f;
+  float n = gq_dev_saturate(gq_dev_fma(x, 0x1.77313ap-8f, 0.5f));
+  n = gq_dev_fma_down(n, 252.0f, magic);
+  float f = gq_dev_fma(x, 0x1.715476p0f, -(n - (magic + 126.0f)));
+  f = gq_dev_fma(x, 0x1.4ae0cp-26f, f);
+  float power = gq_dev_f32_from_bits(gq_dev_f32_bits(n) << 23);
+  return gq_dev_fma(gq_dev_exp2_approx(f), power, c);
+}
+
 GQ_DEV_KERNEL float gq_dev_rounded_to_bf16(float x) {
   return gq_dev_f32_from_bits(gq_dev_bf16x2_from_f32(0.0f, x));
 }

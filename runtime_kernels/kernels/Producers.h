@@ -17,6 +17,13 @@
 /// branch: the compiler's division has one each, after which a call.
 void gq_dev_divide4(const float a[4], const float b[4], float quotients[4]);
 
+/// The same of b >= 1, or NaN.
+void gq_dev_divide4_by_more(const float a[4], const float b[4],
+                            float quotients[4]);
+
+/// exp(x) + c, each rounded, of a c whose magnitude is between 2^-60 and 2^60.
+float gq_dev_exp_plus(float x, float c);
+
 /// x rounded to bf16, to nearest even. The conversion of a single number
 /// waits for the unit of transcendental functions, that of a pair does not.
 float gq_dev_rounded_to_bf16(float x);

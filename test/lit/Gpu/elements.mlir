@@ -87,3 +87,46 @@ func.func @types(%x: memref<?x64xbf16>, %y: memref<64xf16>,
   }
   return
 }
+
+// -----
+
+// A sigmoid: the sum of exp and 1 is one call, and what is divided by it is
+// divided by more than 1. What may be less exact is the compiler's.
+// CHECK-LABEL: llvm.func internal @elements(
+// CHECK: %[[E0:.*]] = llvm.call @gq_dev_exp_plus(%{{.*}}, %{{.*}}) : (f32, f32) -> f32
+// CHECK-COUNT-3: llvm.call @gq_dev_exp_plus(
+// CHECK: llvm.store %[[E0]],
+// CHECK: llvm.call @gq_dev_divide4_by_more(
+// CHECK-COUNT-4: llvm.call @gq_dev_exp_plus(
+// CHECK: llvm.call @gq_dev_divide4(
+// CHECK-NOT: gq_dev_exp_plus
+// CHECK: math.exp %{{.*}} fastmath<afn>
+// CHECK: arith.addf
+// CHECK: llvm.call @gq_dev_divide4(
+// CHECK-NOT: gq_dev_exp_plus
+// CHECK: llvm.return
+func.func @sigmoid(%x: memref<?x64xf32>, %o: memref<?xi64>,
+    %so: memref<?xi64>, %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<?x64xf32>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<?xi64>, memref<?xi64>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+  ^bb0(%e: f32):
+    %one = arith.constant 1.0 : f32
+    %half = arith.constant 0.5 : f32
+    %tiny = arith.constant 1.0e-30 : f32
+    %n = arith.negf %e : f32
+    %p = math.exp %n : f32
+    %a = arith.addf %p, %one : f32
+    %b = arith.divf %e, %a : f32
+    %c = arith.addf %half, %p : f32
+    %d = arith.divf %b, %c : f32
+    %f = math.exp %n fastmath<afn> : f32
+    %g = arith.addf %f, %one : f32
+    %h = arith.divf %d, %g : f32
+    %i = arith.addf %p, %tiny : f32
+    %r = arith.addf %h, %i : f32
+    gq.yield %r : f32
+  }
+  return
+}

@@ -32,9 +32,11 @@ static float floatOf(uint32_t exponent) {
   return gq_dev_f32_from_bits((bits & 1u << 31) | exponent << 23 | mantissa);
 }
 
-static void check(const float a[4], const float b[4]) {
+typedef void divide4(const float a[4], const float b[4], float quotients[4]);
+
+static void check(divide4 *divide, const float a[4], const float b[4]) {
   float found[4];
-  gq_dev_divide4(a, b, found);
+  divide(a, b, found);
   for (int i = 0; i < 4; ++i) {
     float expected = a[i] / b[i];
     bool same = gq_dev_f32_bits(found[i]) == gq_dev_f32_bits(expected) ||
@@ -42,6 +44,26 @@ static void check(const float a[4], const float b[4]) {
     if (!same && numWrong++ < 10)
       printf("%a / %a: %a, expected %a\n", (double)a[i], (double)b[i],
              (double)found[i], (double)expected);
+  }
+}
+
+/// Arguments around 0, those of all magnitudes, and those whose exponentials
+/// are too large or too small. Where 2^f is rounded otherwise than the chip's,
+/// a sum is off by a few units of the last place.
+static void checkExpPlus(void) {
+  static const float constants[] = {1.0f, -1.0f, 0x1p-60f, 1000.0f};
+  for (uint32_t k = 0; k < 1u << 20; ++k) {
+    float x = k % 2 ? floatOf(96 + random32() % 40) : floatOf(random32() % 256);
+    float c = constants[k / 2 % 4];
+    float found = gq_dev_exp_plus(x, c);
+    double exponential = exp((double)x);
+    bool right = isnan(x) ? isnan(found)
+                 : exponential >= 0x1p128
+                     ? isinf(found)
+                     : fabs((double)found - (exponential + (double)c)) <=
+                           1e-6 * (exponential + fabs((double)c));
+    if (!right && numWrong++ < 10)
+      printf("exp(%a) + %a: %a\n", (double)x, (double)c, (double)found);
   }
 }
 
@@ -55,7 +77,10 @@ int main(void) {
           a[n] = floatOf(n && k % 2 ? 120 + random32() % 16 : i);
           b[n] = floatOf(n && k % 2 ? 120 + random32() % 16 : j);
         }
-        check(a, b);
+        check(gq_dev_divide4, a, b);
+        for (int n = 0; n < 4; ++n)
+          b[n] = fmaxf(fabsf(b[n]), 1.0f);
+        check(gq_dev_divide4_by_more, a, b);
       }
   // Usual ones, as they occur.
   for (int k = 0; k < 4000000; ++k) {
@@ -63,8 +88,12 @@ int main(void) {
       a[n] = floatOf(110 + random32() % 24);
       b[n] = floatOf(124 + random32() % 12);
     }
-    check(a, b);
+    check(gq_dev_divide4, a, b);
+    for (int n = 0; n < 4; ++n)
+      b[n] = 1.0f + fabsf(b[n]);
+    check(gq_dev_divide4_by_more, a, b);
   }
+  checkExpPlus();
   for (uint32_t k = 0; k < 1u << 22; ++k) {
     float x = gq_dev_f32_from_bits(random32()), rounded[4];
     gq_dev_round4_to_bf16((float[]){x, 1.0f, x, -x}, rounded);

@@ -15,6 +15,7 @@
 
 #include "runtime_kernels/codecs/Float.h"
 
+#include <fenv.h>
 #include <math.h>
 
 #define GQ_SHARED
@@ -118,6 +119,20 @@ GQ_DEV float gq_dev_reciprocal_approx(float x) {
 
 GQ_DEV double gq_dev_fma64(double a, double b, double c) {
   return fma(a, b, c);
+}
+
+GQ_DEV float gq_dev_fma_down(float a, float b, float c) {
+  int mode = fegetround();
+  fesetround(FE_DOWNWARD);
+  volatile float result = fmaf(a, b, c);
+  fesetround(mode);
+  return result;
+}
+
+GQ_DEV float gq_dev_saturate(float x) { return fmaxf(fminf(x, 1.0f), 0.0f); }
+
+GQ_DEV float gq_dev_exp2_approx(float x) {
+  return gq_dev_flushed(exp2f(gq_dev_flushed(x)));
 }
 
 GQ_DEV double gq_dev_reciprocal_approx64(double x) {
