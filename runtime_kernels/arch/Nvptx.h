@@ -159,6 +159,11 @@ GQ_DEV float gq_dev_max_magnitude(float a, float b) {
 /// max(a, b), ignoring NaN.
 GQ_DEV float gq_dev_max_number(float a, float b) { return __nvvm_fmax_f(a, b); }
 
+/// max(a, b), NaN if one of them is.
+GQ_DEV float gq_dev_max_or_nan(float a, float b) {
+  return __nvvm_fmax_nan_f(a, b);
+}
+
 /// a * b + c, rounded once.
 GQ_DEV float gq_dev_fma(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
@@ -209,6 +214,20 @@ GQ_DEV uint32_t gq_dev_max_magnitude_bf16x2(uint32_t a, uint32_t b) {
 GQ_DEV uint32_t gq_dev_max_magnitude_f16x2(uint32_t a, uint32_t b) {
   uint32_t max;
   __asm__("max.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(max) : "r"(a), "r"(b));
+  return max;
+}
+
+/// The same, but NaN where one of them is.
+GQ_DEV uint32_t gq_dev_max_magnitude_or_nan_bf16x2(uint32_t a, uint32_t b) {
+  uint32_t max;
+  __asm__("max.NaN.xorsign.abs.bf16x2 %0, %1, %2;"
+          : "=r"(max)
+          : "r"(a), "r"(b));
+  return max;
+}
+GQ_DEV uint32_t gq_dev_max_magnitude_or_nan_f16x2(uint32_t a, uint32_t b) {
+  uint32_t max;
+  __asm__("max.NaN.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(max) : "r"(a), "r"(b));
   return max;
 }
 

@@ -92,6 +92,9 @@ typedef enum gq_dev_e2m1_way {
   GQ_DEV_E2M1_ROUNDED,
   /// Times 2^16. Magnitudes below 7, and NaN.
   GQ_DEV_E2M1_MOVED,
+  /// Times 2^-14. Magnitudes below 7, but none that is the middle between two
+  /// codes of which the lower one is even.
+  GQ_DEV_E2M1_CUT,
 } gq_dev_e2m1_way;
 
 /// The way for the quotients of elements of `type`, which are constants, by a
@@ -120,6 +123,7 @@ GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_in_steps(void) {
 /// What 1 is passed as, a power of two.
 GQ_DEV float gq_dev_e2m1_one(gq_dev_e2m1_way way) {
   return way == GQ_DEV_E2M1_SPACED    ? 0x1p-14f
+         : way == GQ_DEV_E2M1_CUT     ? 0x1p-14f
          : way == GQ_DEV_E2M1_ROUNDED ? 0x1p-6f
          : way == GQ_DEV_E2M1_MOVED   ? 0x1p16f
                                       : 1.0f;
@@ -223,6 +227,28 @@ GQ_DEV uint32_t gq_dev_e2m1x8_moved(uint32_t first, const float y[4]) {
   uint32_t odd = gq_dev_e4m3x4_after(first >> 16, gq_dev_e2m1_move(y[1]),
                                      gq_dev_e2m1_move(y[3]));
   return gq_dev_e2m1_join(even, odd);
+}
+
+// Cut
+
+/// Four elements as two pairs of f16, 0 and 2, 1 and 3, from bit 9 on the
+/// magnitudes of the codes below, like spaced ones. Bit 8 says whether an
+/// element reaches the middle to the next code: since it is cut off and not
+/// rounded, it does not reach what it is below of.
+GQ_DEV void gq_dev_e2m1x4_cut(const float y[4], uint32_t pairs[2]) {
+  pairs[0] = gq_dev_f16x2_truncated(y[0], y[2]);
+  pairs[1] = gq_dev_f16x2_truncated(y[1], y[3]);
+}
+
+/// The codes of two times four elements, from bytes of them: a sign, three
+/// zeros, the code below, the bit of the middle, which is rounded up.
+GQ_DEV uint32_t gq_dev_e2m1x8_cut(const uint32_t first[2],
+                                  const uint32_t second[2]) {
+  uint32_t even = gq_dev_permute(first[0], second[0], 0x7531) + 0x01010101;
+  uint32_t odd = gq_dev_permute(first[1], second[1], 0x7531);
+  even = gq_dev_select_bits(0x08080808, even >> 4, even >> 1);
+  odd = gq_dev_select_bits(0x80808080, odd, (odd << 3) + 0x08080808);
+  return gq_dev_select_bits(0xf0f0f0f0, odd, even);
 }
 
 // Stochastic

@@ -65,22 +65,38 @@ GQ_DEV uint32_t gq_dev_max_word(gqElementType type, uint32_t a, uint32_t b) {
                                                     gq_dev_f32_from_bits(b)));
 }
 
+/// The same of elements of 16 bits, but NaN where one of them is, if it is not
+/// `dropsNan`.
+GQ_DEV uint32_t gq_dev_max_word_with(gqElementType type, bool dropsNan,
+                                     uint32_t a, uint32_t b) {
+  return dropsNan          ? gq_dev_max_word(type, a, b)
+         : type == GQ_BF16 ? gq_dev_max_magnitude_or_nan_bf16x2(a, b)
+                           : gq_dev_max_magnitude_or_nan_f16x2(a, b);
+}
+
 /// The same of the first `count` of 16 words, a power of two.
 ///
 /// Here and elsewhere a loop always runs to its largest bound and skips what
 /// does not exist, so that it is unrolled before its bound is known to be
 /// constant.
-GQ_DEV uint32_t gq_dev_max_words(gqElementType type,
-                                 const uint32_t words[GQ_DEV_UNIT],
-                                 uint32_t count) {
+GQ_DEV uint32_t gq_dev_max_words_with(gqElementType type, bool dropsNan,
+                                      const uint32_t words[GQ_DEV_UNIT],
+                                      uint32_t count) {
   uint32_t m[GQ_DEV_UNIT];
   for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
     m[i] = words[i];
   for (uint32_t n = GQ_DEV_UNIT / 2; n; n /= 2)
     for (uint32_t i = 0; i < n; ++i)
       if (n < count)
-        m[i] = gq_dev_max_word(type, m[i], m[i + n]);
+        m[i] = gq_dev_max_word_with(type, dropsNan, m[i], m[i + n]);
   return m[0];
+}
+
+/// Without NaN.
+GQ_DEV uint32_t gq_dev_max_words(gqElementType type,
+                                 const uint32_t words[GQ_DEV_UNIT],
+                                 uint32_t count) {
+  return gq_dev_max_words_with(type, true, words, count);
 }
 
 /// Magnitudes of a word that may be NaN: NaN is 0. So is what is not there.

@@ -22,6 +22,7 @@
 #include "runtime_kernels/scalers/Scaler.h"
 #ifdef GQ_DEV_CHIP
 #include "runtime_kernels/arch/Division.h"
+#include "runtime_kernels/codecs/Elements.h"
 #endif
 
 enum {
@@ -154,6 +155,22 @@ GQ_DEV bool gq_dev_nvfp4_is_regular(gq_dev_scaler scaler, gq_dev_range range,
   // A scale of up to 522 instead of 448 makes less than 7 of 6. So does one of
   // up to 4.5 steps of denormal e4m3 instead of 4, while 2.5 may become 2.
   return none || (near && low >= 3.5f * 0x1p-9f && high <= 520.0f);
+}
+
+/// Whether an element of `type`, of 16 bits, of a regular block with this outer
+/// scale can be `middle`, 1 or 5/4, times a power of two, once it is scaled.
+/// `mantissa` is that of the block's scale, one of 8.
+///
+/// Such an element is `middle` times what it is divided by, rounded. So it is
+/// the nearest one to that, if any.
+GQ_DEV bool gq_dev_nvfp4_has_middle(gqElementType type, gq_dev_outer outer,
+                                    uint32_t mantissa, float middle) {
+  float scale = gq_dev_f32_from_bits(0x3f800000 | mantissa << 20);
+  uint32_t divisor = gq_dev_f32_bits(scale * outer.inverse);
+  float unit = gq_dev_f32_from_bits((divisor & 0x7fffff) | 0x3f800000);
+  float pair[2], product = middle * unit;
+  gq_dev_unpack(type, gq_dev_round_pair(type, product, product), pair);
+  return pair[0] * gq_dev_reciprocal(unit) == middle;
 }
 
 /// A block of bf16 without an outer scale, for spaced conversion. A scale below

@@ -209,7 +209,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
     Held held = takeElementsOfWarp(o, n, pass);
     // Of 64 rows, every second pass begins a sum, or the half of one.
-    quantizeScaled(o, job, placeOfLane(o, job, pass), warp, &held,
+    quantizeAtOnce(o, job, placeOfLane(o, job, pass), warp, &held,
                    pass % 2 == 0);
     uint32_t below = (pass + 1) * rows, top = pass * rows & ~(HALF_TILE - 1);
     if (below % HALF_TILE != 0 && below < job->rows)

@@ -18,10 +18,17 @@
 
 /// The codes of four scaled elements, quarter number `quarter` of those that
 /// gq_dev_codes4 puts together, with a byte of `random` for each. The one place
-/// where this kernel makes codes. Half of eight that are rounded
+/// where this kernel makes codes. Half of eight that are cut off or rounded
 /// stochastically are two words until the others are there.
 GQ_DEV void codesOf(const Direction *d, uint32_t quarter, const float y[4],
                     uint32_t random, uint32_t codes[4]) {
+  if (d->scaler.way == GQ_DEV_E2M1_CUT) {
+    uint32_t pairs[2];
+    gq_dev_e2m1x4_cut(y, quarter % 2 == 0 ? codes + 2 : pairs);
+    if (quarter % 2)
+      codes[quarter / 2] = gq_dev_e2m1x8_cut(codes + 2, pairs);
+    return;
+  }
   switch (d->how.rounding) {
   case GQ_ROUNDING_NEAREST:
     gq_dev_codes4(d->scaler.format, quarter, y, codes);
@@ -497,6 +504,9 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
       collectColumn(o, place, parity, i, columns[i]);
 }
 
+/// What convert does unless directions take turns.
+enum { ALL_PARTS = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE | GQ_DEV_DBIAS };
+
 /// Converts a lane's elements in the way that suits their blocks and the
 /// outputs.
 GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
@@ -509,9 +519,8 @@ GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
                                                       : 0.0f,
                firstPass);
   else
-    convert(o, job, place, parity,
-            GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE | GQ_DEV_DBIAS, held, held,
-            rowFactors, firstPass);
+    convert(o, job, place, parity, ALL_PARTS, held, held, rowFactors,
+            firstPass);
 }
 
 /// quantizeLane where one direction takes turns with the other.
@@ -539,38 +548,37 @@ GQ_DEV void quantizeInTurn(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
-/// quantizeLane where one scale is given for all.
-GQ_DEV void quantizeGiven(const Op *o, const Job GQ_SHARED *job, Place place,
-                          uint32_t parity, const Held *held, bool firstPass) {
-  float factors[ROWS];
-  bool regular = o->unusual || storesAtOnce(o);
-  gq_dev_warp_barrier();
-  regular &= useGivenScale(o, job, factors);
-  if (o->hasAmax)
-    measureSquare(o, parity, held);
-  convertLane(o, job, place, parity, held, factors,
-              gq_dev_ballot(!regular) == 0, firstPass);
-}
-
-/// quantizeLane where blocks have scales, of both directions at once.
-GQ_DEV void quantizeScaled(const Op *o, const Job GQ_SHARED *job, Place place,
+/// quantizeLane where both directions are quantized at once.
+GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
                            uint32_t parity, const Held *held, bool firstPass) {
   float factors[ROWS];
-  bool regular = o->unusual || storesAtOnce(o);
+  bool regular = o->unusual || storesAtOnce(o), given = !hasScales(&o->rowwise);
+  bool cuts = mayCut(o) && hasNoMiddles(o, job, place);
   gq_dev_warp_barrier();
-  if (sharesSquares(o))
-    regular &= scaleSquares(o, job, place, parity, held, factors);
-  if (o->columnwise.exists && !sharesSquares(o))
-    regular &= scaleColumns(o, job, place, parity, held, held);
-  if (o->rowwise.exists && !sharesSquares(o))
-    regular &= scaleRows(o, job, place, parity, held, factors);
-  bool allRegular = o->unusual || gq_dev_ballot(!regular) == 0;
-  if (!allRegular && o->columnwise.exists)
+  const Op either = cutting(o, mayCut(o), cuts), cut = cutting(o, true, true);
+  if (given) {
+    regular &= useGivenScale(o, job, factors);
+    if (o->hasAmax)
+      measureSquare(o, parity, held);
+  }
+  if (!given && sharesSquares(o))
+    regular &= scaleSquares(&either, job, place, parity, held, factors);
+  if (!given && o->columnwise.exists && !sharesSquares(o))
+    regular &= scaleColumns(&either, job, place, parity, held, held);
+  if (!given && o->rowwise.exists && !sharesSquares(o))
+    regular &= scaleRows(&either, job, place, parity, held, factors);
+  bool allRegular = (!given && o->unusual) || gq_dev_ballot(!regular) == 0;
+  if (!given && !allRegular && o->columnwise.exists)
     scaleAnyColumns(o, job, place, parity, held);
-  gq_dev_warp_barrier();
+  if (!given)
+    gq_dev_warp_barrier();
   if (o->rowwise.exists && sharesRows(o) && !sharesSquares(o))
     loadRowFactors(o, place, factors);
-  convertLane(o, job, place, parity, held, factors, allRegular, firstPass);
+  if (mayCut(o) && cuts && __builtin_expect(allRegular, 1))
+    convert(&cut, job, place, parity, ALL_PARTS, held, held, factors,
+            firstPass);
+  else
+    convertLane(o, job, place, parity, held, factors, allRegular, firstPass);
 }
 
 /// Quantizes a lane's elements. All lanes take part.
@@ -579,10 +587,8 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   Place place = placeOfLane(o, job, pass);
   if (takesTurns(o))
     quantizeInTurn(o, job, place, parity, held, pass == 0);
-  else if (!hasScales(&o->rowwise))
-    quantizeGiven(o, job, place, parity, held, pass == 0);
   else
-    quantizeScaled(o, job, place, parity, held, pass == 0);
+    quantizeAtOnce(o, job, place, parity, held, pass == 0);
 }
 
 /// Whether a warp has elements of a pass or, in columns, padding.

@@ -72,6 +72,9 @@ typedef struct Op {
   bool unusual;
   /// Whether a warp does a job alone, rather than a CTA.
   bool alone;
+  /// Whether the largest magnitude of a block with NaN is NaN, so that it is
+  /// not regular.
+  bool keepsNan;
 } Op;
 
 //===----------------------------------------------------------------------===//

@@ -13,22 +13,48 @@
 
 #include "runtime_kernels/kernels/tiles/FourOverSix.h"
 
+/// gq_dev_max_word, of NaN as the op has it.
+GQ_DEV uint32_t maxOf(const Op *o, gqElementType type, uint32_t a, uint32_t b) {
+  return gq_dev_max_word_with(type, !o->keepsNan, a, b);
+}
+
 /// Of two words of two elements each, both elements' larger magnitudes.
-GQ_DEV uint32_t maxOfPairs(gqElementType type, uint32_t a, uint32_t b) {
-  return gq_dev_max_word(type, gq_dev_permute(a, b, 0x5410),
-                         gq_dev_permute(a, b, 0x7632));
+GQ_DEV uint32_t maxOfPairs(const Op *o, gqElementType type, uint32_t a,
+                           uint32_t b) {
+  return maxOf(o, type, gq_dev_permute(a, b, 0x5410),
+               gq_dev_permute(a, b, 0x7632));
 }
 
 /// Of 2 * `count` words of maxima, two lanes at a `distance` take one half
 /// each, the `upper` one the second.
-GQ_DEV void halveMax(gqElementType type, bool upper, uint32_t distance,
-                     uint32_t count, uint32_t max[WORDS]) {
+GQ_DEV void halveMax(const Op *o, gqElementType type, bool upper,
+                     uint32_t distance, uint32_t count, uint32_t max[WORDS]) {
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t low = max[i], high = max[i + count];
     uint32_t other = gq_dev_shuffle_xor(upper ? low : high, distance);
-    max[i] = gq_dev_max_word(type, upper ? high : low, other);
+    max[i] = maxOf(o, type, upper ? high : low, other);
   }
+}
+
+/// Both magnitudes of a word of maxima.
+GQ_DEV void unpackMax(const Op *o, gqElementType type, uint32_t word,
+                      float amax[2]) {
+  if (!o->keepsNan) {
+    gq_dev_unpack_amax(type, word, amax);
+    return;
+  }
+  gq_dev_unpack(type, word, amax);
+  for (int i = 0; i < 2; ++i)
+    amax[i] = __builtin_fabsf(amax[i]);
+}
+
+/// Adds a block to those that may all be regular.
+GQ_DEV void extendRange(const Op *o, gq_dev_range *range, float amax) {
+  float most = range->most;
+  gq_dev_extend_range(range, amax);
+  if (o->keepsNan)
+    range->most = gq_dev_max_or_nan(most, amax);
 }
 
 /// The first of a lane's own rows.
@@ -45,20 +71,21 @@ GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o))
-      max[r] = gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o));
+      max[r] = gq_dev_max_words_with(o->heldType, !o->keepsNan, held->words[r],
+                                     wordsOfLane(o));
   // Maxima of rows are by twos now, if a word holds two.
   if (sharesRows(o)) {
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 4; ++i)
-      max[i] = maxOfPairs(o->heldType, max[2 * i], max[2 * i + 1]);
-    halveMax(o->heldType, isSecond(o, place), 1, 2, max);
+      max[i] = maxOfPairs(o, o->heldType, max[2 * i], max[2 * i + 1]);
+    halveMax(o, o->heldType, isSecond(o, place), 1, 2, max);
   }
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 4; ++i) {
     if (i * perWord >= ownRows(o))
       continue;
     uint32_t word = perWord == 2 && !sharesRows(o)
-                        ? maxOfPairs(o->heldType, max[2 * i], max[2 * i + 1])
+                        ? maxOfPairs(o, o->heldType, max[2 * i], max[2 * i + 1])
                         : max[i];
 #pragma clang loop unroll(full)
     for (uint32_t lanes = 1; lanes < 4; lanes *= 2)
@@ -67,7 +94,7 @@ GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
         word =
             gq_dev_max_word(o->heldType, word, gq_dev_shuffle_xor(word, lanes));
     float pair[2];
-    gq_dev_unpack_amax(o->heldType, word, pair);
+    unpackMax(o, o->heldType, word, pair);
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < 2; ++k)
       if (k < perWord)
@@ -83,7 +110,7 @@ GQ_DEV void shareMax(const Op *o, Place place, uint32_t count,
   if (count >= wordsOfLane(o) || count < ownWords(o))
     return;
   uint32_t distance = wordsOfLane(o) / count / 2;
-  halveMax(o->columnwise.heldType, place.down & distance,
+  halveMax(o, o->columnwise.heldType, place.down & distance,
            distance * lanesAcross(o), count, max);
 }
 
@@ -106,11 +133,11 @@ GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < WORDS; ++i)
     if (i < wordsOfLane(o)) {
-      max[i] = gq_dev_max_word(type, held->words[0][i], held->words[1][i]);
+      max[i] = maxOf(o, type, held->words[0][i], held->words[1][i]);
 #pragma clang loop unroll(full)
       for (uint32_t r = 2; r < ROWS; ++r)
         if (r < rowsOfLane(o))
-          max[i] = gq_dev_max_word(type, max[i], held->words[r][i]);
+          max[i] = maxOf(o, type, max[i], held->words[r][i]);
     }
   shareMax(o, place, 8, max);
   shareMax(o, place, 4, max);
@@ -120,7 +147,7 @@ GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
   for (uint32_t i = 0; i < 4; ++i)
     if (i < ownWords(o)) {
       float pair[2];
-      gq_dev_unpack_amax(type, max[i], pair);
+      unpackMax(o, type, max[i], pair);
 #pragma clang loop unroll(full)
       for (uint32_t k = 0; k < 2; ++k)
         if (k < perWord)
@@ -161,17 +188,21 @@ GQ_DEV float squareMagnitude(const Op *o, const Held *held) {
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o))
-      max = gq_dev_max_word(
-          o->heldType, max,
-          gq_dev_max_words(o->heldType, held->words[r], wordsOfLane(o)));
+      max = maxOf(o, o->heldType, max,
+                  gq_dev_max_words_with(o->heldType, !o->keepsNan,
+                                        held->words[r], wordsOfLane(o)));
   if (sharesRows(o))
-    max = gq_dev_max_word(o->heldType, max, gq_dev_shuffle_xor(max, 1));
+    max = maxOf(o, o->heldType, max, gq_dev_shuffle_xor(max, 1));
 #pragma clang loop unroll(full)
   for (uint32_t distance = 1; distance < LANES_DOWN; distance *= 2)
     if (distance * rowsOfLane(o) < GQ_SQUARE_BLOCK)
-      max = gq_dev_max_word(o->heldType, max,
-                            gq_dev_shuffle_xor(max, distance * lanesAcross(o)));
-  return gq_dev_amax_of_word(o->heldType, max);
+      max = maxOf(o, o->heldType, max,
+                  gq_dev_shuffle_xor(max, distance * lanesAcross(o)));
+  if (!o->keepsNan)
+    return gq_dev_amax_of_word(o->heldType, max);
+  float pair[2];
+  unpackMax(o, o->heldType, max, pair);
+  return gq_dev_max_or_nan(pair[0], pair[1]);
 }
 
 /// Makes all magnitudes that of the block, if blocks are such squares. All
@@ -266,7 +297,7 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
         block = blockScale(o, d, amax[r], outerOf(d, job, outer, row + r));
       else if (!gqDirectionHasSquares(&d->how))
         block = chosenOfRow(o, job, place, row, held, r, amax[r]);
-      gq_dev_extend_range(&range, amax[r]);
+      extendRange(o, &range, amax[r]);
       factors[r] = block.factor;
       // Missing rows of a square block have no scale.
       bool none = (o->unusual || gqDirectionHasSquares(&d->how)) &&
@@ -325,7 +356,7 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                           chosen);
         block = chosen[i % perWord];
       }
-      gq_dev_extend_range(&range, amax[i]);
+      extendRange(o, &range, amax[i]);
       bool none = o->unusual &&
                   (place.row >= job->paddedRows || column + i >= job->columns);
       scales[i * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
@@ -335,6 +366,42 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
             (gq_dev_f32x2){pair[0], pair[1]};
     }
   return o->unusual || gq_dev_is_regular(d->scaler, range, outer);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements that are cut off
+//===----------------------------------------------------------------------===//
+
+/// Whether elements of regular blocks are cut off rather than rounded where
+/// none lies on a middle (E2M1.h), a constant: those of a transposed direction
+/// of 16 bits and, if there are, of rows, with outer scales. (Without outer
+/// scales, many do.)
+GQ_DEV bool mayCut(const Op *o) {
+  return gq_dev_e2m1_way_in_steps() == GQ_DEV_E2M1_MOVED && !o->unusual &&
+         o->format == GQ_FORMAT_NVFP4 && sharesRows(o) && !o->hasAmax &&
+         o->columnwise.scaler.hasOuter &&
+         (!o->rowwise.exists || o->rowwise.scaler.hasOuter);
+}
+
+/// Whether none does, whatever the scale of a block: lanes ask about 8
+/// mantissas of one, two middles and both directions. All lanes take part.
+GQ_DEV bool hasNoMiddles(const Op *o, const Job GQ_SHARED *job, Place place) {
+  uint32_t lane = place.thread % GQ_DEV_WARP;
+  gq_dev_outer outer = job->columnwise.outer;
+  if (o->rowwise.exists && lane & 16)
+    outer = job->rowwise.outer;
+  return gq_dev_ballot(gq_dev_nvfp4_has_middle(o->heldType, outer, lane & 7,
+                                               lane & 8 ? 1.25f : 1.0f)) == 0;
+}
+
+/// The op as such elements need it, if it `may` cut; of those that are not cut
+/// only the factor is another one.
+GQ_DEV Op cutting(const Op *o, bool may, bool cuts) {
+  gq_dev_e2m1_way way = may && cuts ? GQ_DEV_E2M1_CUT : o->rowwise.scaler.way;
+  Op cut = *o;
+  cut.rowwise.scaler.way = cut.columnwise.scaler.way = way;
+  cut.keepsNan = may;
+  return cut;
 }
 
 /// Whether both directions of an op that is not unusual have the same square
@@ -375,7 +442,7 @@ GQ_DEV bool scaleSquares(const Op *o, const Job GQ_SHARED *job, Place place,
       columns[r * scalePitch(columnwise)] = (uint8_t)block.bits;
   }
   gq_dev_range range = gq_dev_no_range();
-  gq_dev_extend_range(&range, amax[0]);
+  extendRange(o, &range, amax[0]);
   return gq_dev_nvfp4_is_regular(rowwise->scaler, range, outer) &&
          gq_dev_f32_bits(outer.factor) == gq_dev_f32_bits(other.factor) &&
          gq_dev_f32_bits(outer.inverse) == gq_dev_f32_bits(other.inverse);

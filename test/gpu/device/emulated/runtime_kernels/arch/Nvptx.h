@@ -94,6 +94,10 @@ GQ_DEV float gq_dev_max_magnitude(float a, float b) {
 }
 
 GQ_DEV float gq_dev_max_number(float a, float b) { return fmaxf(a, b); }
+GQ_DEV float gq_dev_max_or_nan(float a, float b) {
+  return isnan(a) || isnan(b) ? NAN : fmaxf(a, b);
+}
+
 GQ_DEV float gq_dev_fma(float a, float b, float c) { return fmaf(a, b, c); }
 
 GQ_DEV float gq_dev_flushed(float x) {
@@ -159,6 +163,22 @@ GQ_DEV uint32_t gq_dev_max_magnitude_f16x2(uint32_t a, uint32_t b) {
                gq_dev_max_magnitude(gq_dev_f32_from_f16((uint16_t)(a >> i)),
                                     gq_dev_f32_from_f16((uint16_t)(b >> i))))
            << i;
+  return max;
+}
+
+GQ_DEV uint32_t gq_dev_max_magnitude_or_nan_bf16x2(uint32_t a, uint32_t b) {
+  uint32_t max = gq_dev_max_magnitude_bf16x2(a, b);
+  for (int i = 0; i < 32; i += 16)
+    if ((a >> i & 0x7fff) > 0x7f80 || (b >> i & 0x7fff) > 0x7f80)
+      max |= 0x7fffu << i;
+  return max;
+}
+
+GQ_DEV uint32_t gq_dev_max_magnitude_or_nan_f16x2(uint32_t a, uint32_t b) {
+  uint32_t max = gq_dev_max_magnitude_f16x2(a, b);
+  for (int i = 0; i < 32; i += 16)
+    if ((a >> i & 0x7fff) > 0x7c00 || (b >> i & 0x7fff) > 0x7c00)
+      max |= 0x7fffu << i;
   return max;
 }
 
