@@ -238,6 +238,13 @@ GQ_DEV uint32_t gq_dev_min_magnitude_f16x2(uint32_t a, uint32_t b) {
   return min;
 }
 
+/// gq_dev_fma of both.
+GQ_DEV uint32_t gq_dev_fma_f16x2(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t sum;
+  __asm__("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(b), "r"(c));
+  return sum;
+}
+
 /// Rounded to nearest even.
 GQ_DEV uint32_t gq_dev_f16x2_from_f32(float low, float high) {
   uint32_t halves;

@@ -95,6 +95,8 @@ typedef enum gq_dev_e2m1_way {
   /// Times 2^-14. Magnitudes below 7, but none that is the middle between two
   /// codes of which the lower one is even.
   GQ_DEV_E2M1_CUT,
+  /// Times 2^-5. Magnitudes below 7 that are as spaced as those above, and NaN.
+  GQ_DEV_E2M1_MOVED_PAIRS,
 } gq_dev_e2m1_way;
 
 /// The way for the quotients of elements of `type`, which are constants, by a
@@ -122,11 +124,12 @@ GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_in_steps(void) {
 
 /// What 1 is passed as, a power of two.
 GQ_DEV float gq_dev_e2m1_one(gq_dev_e2m1_way way) {
-  return way == GQ_DEV_E2M1_SPACED    ? 0x1p-14f
-         : way == GQ_DEV_E2M1_CUT     ? 0x1p-14f
-         : way == GQ_DEV_E2M1_ROUNDED ? 0x1p-6f
-         : way == GQ_DEV_E2M1_MOVED   ? 0x1p16f
-                                      : 1.0f;
+  return way == GQ_DEV_E2M1_SPACED        ? 0x1p-14f
+         : way == GQ_DEV_E2M1_CUT         ? 0x1p-14f
+         : way == GQ_DEV_E2M1_MOVED_PAIRS ? 0x1p-5f
+         : way == GQ_DEV_E2M1_ROUNDED     ? 0x1p-6f
+         : way == GQ_DEV_E2M1_MOVED       ? 0x1p16f
+                                          : 1.0f;
 }
 
 // Spaced
@@ -240,15 +243,47 @@ GQ_DEV void gq_dev_e2m1x4_cut(const float y[4], uint32_t pairs[2]) {
   pairs[1] = gq_dev_f16x2_truncated(y[1], y[3]);
 }
 
-/// The codes of two times four elements, from bytes of them: a sign, three
-/// zeros, the code below, the bit of the middle, which is rounded up.
+/// Of four bytes, each a sign, three zeros, a code below and the bit of the
+/// middle, which is rounded up: the code in the upper half. The factor is 8,
+/// and what it is more changes the uppermost bit only, which is not used: so it
+/// remains a product, for which there is more room than for shifts.
+GQ_DEV uint32_t gq_dev_e2m1_raise_cut(uint32_t bytes) {
+  return gq_dev_select_bits(0x80808080, bytes, bytes * 0x80000008 + 0x08080808);
+}
+
+/// The codes of two times four elements.
 GQ_DEV uint32_t gq_dev_e2m1x8_cut(const uint32_t first[2],
                                   const uint32_t second[2]) {
-  uint32_t even = gq_dev_permute(first[0], second[0], 0x7531) + 0x01010101;
+  uint32_t even = gq_dev_permute(first[0], second[0], 0x7531);
   uint32_t odd = gq_dev_permute(first[1], second[1], 0x7531);
-  even = gq_dev_select_bits(0x08080808, even >> 4, even >> 1);
-  odd = gq_dev_select_bits(0x80808080, odd, (odd << 3) + 0x08080808);
-  return gq_dev_select_bits(0xf0f0f0f0, odd, even);
+  return gq_dev_select_bits(0xf0f0f0f0, gq_dev_e2m1_raise_cut(odd),
+                            gq_dev_e2m1_raise_cut(even) >> 4);
+}
+
+// Moved, in pairs
+
+/// Four elements as two pairs of f16, 0 and 2, 1 and 3, as gq_dev_e2m1_move
+/// does it; of f16 units of the last place are 2^-10 of a power of two.
+GQ_DEV uint32_t gq_dev_e2m1_move_pair(float low, float high) {
+  uint32_t y = gq_dev_f16x2_from_f32(low, high);
+  uint32_t b = gq_dev_max_magnitude_f16x2(y, 0x28022802);   // 2^-5 (1 + 2^-9)
+  uint32_t difference = gq_dev_fma_f16x2(y, 0x98009800, b); // -2^-9
+  return gq_dev_fma_f16x2(difference, 0xbbffbbff, b);       // -(1 - 2^-11)
+}
+GQ_DEV void gq_dev_e2m1x4_moved_pairs(const float y[4], uint32_t pairs[2]) {
+  pairs[0] = gq_dev_e2m1_move_pair(y[0], y[2]);
+  pairs[1] = gq_dev_e2m1_move_pair(y[1], y[3]);
+}
+
+/// The codes of two times four elements: 2^-14 is the smallest normal f16, so
+/// that from bit 9 on a pair has them.
+GQ_DEV uint32_t gq_dev_e2m1x8_moved_pairs(const uint32_t first[2],
+                                          const uint32_t second[2]) {
+  uint32_t even = gq_dev_permute(first[0], second[0], 0x7531);
+  uint32_t odd = gq_dev_permute(first[1], second[1], 0x7531);
+  even = gq_dev_select_bits(0x80808080, even, even << 3);
+  odd = gq_dev_select_bits(0x80808080, odd, odd << 3);
+  return gq_dev_select_bits(0xf0f0f0f0, odd, even >> 4);
 }
 
 // Stochastic

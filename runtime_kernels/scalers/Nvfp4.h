@@ -135,8 +135,11 @@ GQ_DEV gq_dev_block_scale gq_dev_nvfp4_regular(gq_dev_scaler scaler, float amax,
   float decoded = gq_dev_f32_from_e4m3_native(code);
   float divisor = decoded * (outer.inverse * (1.0f / one));
   // Of a block of zeros it is 0: any factor will do.
-  return (gq_dev_block_scale){
-      code, gq_dev_reciprocal(gq_dev_max_number(divisor, 0x1p-120f))};
+  float factor = gq_dev_reciprocal(gq_dev_max_number(divisor, 0x1p-120f));
+  // As of spaced blocks; here it must also not show in 1/4.
+  if (scaler.way == GQ_DEV_E2M1_MOVED_PAIRS)
+    factor *= (~gq_dev_f32_bits(decoded) & 0x700000) == 0 ? 0x1.001cdp0f : 1.0f;
+  return (gq_dev_block_scale){code, factor};
 }
 
 /// Whether divisions by an outer scale have no corner: it is not too far from

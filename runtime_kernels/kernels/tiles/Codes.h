@@ -18,15 +18,24 @@
 
 /// The codes of four scaled elements, quarter number `quarter` of those that
 /// gq_dev_codes4 puts together, with a byte of `random` for each. The one place
-/// where this kernel makes codes. Half of eight that are cut off or rounded
-/// stochastically are two words until the others are there.
+/// where this kernel makes codes. Half of eight that are made of pairs are two
+/// words until the others are there.
 GQ_DEV void codesOf(const Direction *d, uint32_t quarter, const float y[4],
                     uint32_t random, uint32_t codes[4]) {
-  if (d->scaler.way == GQ_DEV_E2M1_CUT) {
+  bool cut = d->scaler.way == GQ_DEV_E2M1_CUT;
+  if (cut || d->scaler.way == GQ_DEV_E2M1_MOVED_PAIRS) {
     uint32_t pairs[2];
-    gq_dev_e2m1x4_cut(y, quarter % 2 == 0 ? codes + 2 : pairs);
-    if (quarter % 2)
-      codes[quarter / 2] = gq_dev_e2m1x8_cut(codes + 2, pairs);
+    if (cut)
+      gq_dev_e2m1x4_cut(y, pairs);
+    else
+      gq_dev_e2m1x4_moved_pairs(y, pairs);
+    if (quarter % 2 == 0) {
+      codes[2] = pairs[0];
+      codes[3] = pairs[1];
+    } else {
+      codes[quarter / 2] = cut ? gq_dev_e2m1x8_cut(codes + 2, pairs)
+                               : gq_dev_e2m1x8_moved_pairs(codes + 2, pairs);
+    }
     return;
   }
   switch (d->how.rounding) {
@@ -553,9 +562,9 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
                            uint32_t parity, const Held *held, bool firstPass) {
   float factors[ROWS];
   bool regular = o->unusual || storesAtOnce(o), given = !hasScales(&o->rowwise);
-  bool cuts = mayCut(o) && hasNoMiddles(o, job, place);
+  bool suitable = areSuitable(o, job, place);
   gq_dev_warp_barrier();
-  const Op either = cutting(o, mayCut(o), cuts), cut = cutting(o, true, true);
+  const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
   if (given) {
     regular &= useGivenScale(o, job, factors);
     if (o->hasAmax)
@@ -574,8 +583,8 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
     gq_dev_warp_barrier();
   if (o->rowwise.exists && sharesRows(o) && !sharesSquares(o))
     loadRowFactors(o, place, factors);
-  if (mayCut(o) && cuts && __builtin_expect(allRegular, 1))
-    convert(&cut, job, place, parity, ALL_PARTS, held, held, factors,
+  if (likelyWay(o) != o->columnwise.scaler.way && suitable && allRegular)
+    convert(&likely, job, place, parity, ALL_PARTS, held, held, factors,
             firstPass);
   else
     convertLane(o, job, place, parity, held, factors, allRegular, firstPass);

@@ -369,23 +369,30 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 }
 
 //===----------------------------------------------------------------------===//
-// Elements that are cut off
+// The way of regular blocks
 //===----------------------------------------------------------------------===//
 
-/// Whether elements of regular blocks are cut off rather than rounded where
-/// none lies on a middle (E2M1.h), a constant: those of a transposed direction
-/// of 16 bits and, if there are, of rows, with outer scales. (Without outer
-/// scales, many do.)
-GQ_DEV bool mayCut(const Op *o) {
-  return gq_dev_e2m1_way_in_steps() == GQ_DEV_E2M1_MOVED && !o->unusual &&
-         o->format == GQ_FORMAT_NVFP4 && sharesRows(o) && !o->hasAmax &&
-         o->columnwise.scaler.hasOuter &&
-         (!o->rowwise.exists || o->rowwise.scaler.hasOuter);
+/// The way in which elements of regular blocks are converted, if all are
+/// suitable: a constant. Without outer scales those of bf16 are; with them,
+/// those that lie on no middle.
+GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o) {
+  gq_dev_e2m1_way way = o->columnwise.scaler.way;
+  bool outer = o->columnwise.scaler.hasOuter;
+  if (way != GQ_DEV_E2M1_MOVED || o->unusual || o->format != GQ_FORMAT_NVFP4 ||
+      !sharesRows(o) ||
+      (o->rowwise.exists && o->rowwise.scaler.hasOuter != outer))
+    return way;
+  if (outer)
+    return o->hasAmax ? way : GQ_DEV_E2M1_CUT; // as NaN is not rare
+  return o->heldType == GQ_BF16 ? GQ_DEV_E2M1_MOVED_PAIRS : way;
 }
 
-/// Whether none does, whatever the scale of a block: lanes ask about 8
-/// mantissas of one, two middles and both directions. All lanes take part.
-GQ_DEV bool hasNoMiddles(const Op *o, const Job GQ_SHARED *job, Place place) {
+/// Whether all elements are suitable for the likely way, whatever the scale of
+/// their block: lanes ask about 8 mantissas of one, two middles and both
+/// directions. All lanes take part.
+GQ_DEV bool areSuitable(const Op *o, const Job GQ_SHARED *job, Place place) {
+  if (likelyWay(o) != GQ_DEV_E2M1_CUT)
+    return true;
   uint32_t lane = place.thread % GQ_DEV_WARP;
   gq_dev_outer outer = job->columnwise.outer;
   if (o->rowwise.exists && lane & 16)
@@ -394,14 +401,14 @@ GQ_DEV bool hasNoMiddles(const Op *o, const Job GQ_SHARED *job, Place place) {
                                                lane & 8 ? 1.25f : 1.0f)) == 0;
 }
 
-/// The op as such elements need it, if it `may` cut; of those that are not cut
-/// only the factor is another one.
-GQ_DEV Op cutting(const Op *o, bool may, bool cuts) {
-  gq_dev_e2m1_way way = may && cuts ? GQ_DEV_E2M1_CUT : o->rowwise.scaler.way;
-  Op cut = *o;
-  cut.rowwise.scaler.way = cut.columnwise.scaler.way = way;
-  cut.keepsNan = may;
-  return cut;
+/// The op in the likely way, if all elements are `suitable`; if not, blocks are
+/// regular all the same.
+GQ_DEV Op likelyOp(const Op *o, bool suitable) {
+  gq_dev_e2m1_way way = suitable ? likelyWay(o) : o->columnwise.scaler.way;
+  Op op = *o;
+  op.rowwise.scaler.way = op.columnwise.scaler.way = way;
+  op.keepsNan = likelyWay(o) == GQ_DEV_E2M1_CUT;
+  return op;
 }
 
 /// Whether both directions of an op that is not unusual have the same square

@@ -11,6 +11,11 @@
 // nvfp4 by either recipe without and with an outer scale. Almost all blocks of
 // nvfp4 whose scale is a normal e4m3 are regular.
 //
+// Elements of 16 bits of every mantissa, with blocks of every mantissa of a
+// scale and many outer scales: whether one is scaled to a middle between codes,
+// and where none is, codes by cutting off. Elements of bf16 without an outer
+// scale, in pairs.
+//
 // Of four over six the quotients of all mantissas, and candidates and errors of
 // random blocks, near to 1 or not.
 //
@@ -129,6 +134,110 @@ static float randomFloat(int range) {
   return ldexpf(1.0f + (float)(randomBits() >> 9) * 0x1p-23f, exponent);
 }
 
+static uint64_t numWithMiddles, numOuters;
+
+/// Whether codes of 8 elements y by cutting off are right.
+static void testCut(const float y[8]) {
+  float scaled[8];
+  uint32_t first[2], second[2], expected = 0;
+  for (int i = 0; i < 8; ++i) {
+    scaled[i] = y[i] * gq_dev_e2m1_one(GQ_DEV_E2M1_CUT);
+    expected |= gq_dev_e2m1_from_f32(y[i]) << i * 4;
+  }
+  gq_dev_e2m1x4_cut(scaled, first);
+  gq_dev_e2m1x4_cut(scaled + 4, second);
+  uint32_t found = gq_dev_e2m1x8_cut(first, second);
+  ++numBlocks;
+  if (found != expected && numWrong++ < 10)
+    printf("cut, %a and on: %08" PRIx32 ", expected %08" PRIx32 "\n",
+           (double)y[0], found, expected);
+}
+
+/// Elements of `type` with the outer scale that follows from `x`.
+static void testMiddles(gqElementType type, gqRecipe recipe, float x) {
+  const gq_dev_scaler scaler = {
+      .format = GQ_FORMAT_NVFP4, .recipe = recipe, .hasOuter = true};
+  const gq_dev_outer outer = gq_dev_outer_from(scaler, x);
+  float outerScale = recipe == GQ_RECIPE_TE ? gq_dev_nvfp4_te_outer(x) : x;
+  uint32_t count = type == GQ_BF16 ? 128 : 1024;
+  bool any = false;
+  for (uint32_t m = 0; m < 8; ++m) {
+    float factor =
+        gq_dev_nvfp4_inverse((uint8_t)(56 | m), outerScale); // 1 to 2
+    bool has[2] = {false, false};
+    for (uint32_t i = count; i < 2 * count; ++i) {
+      int exponent;
+      float fraction = frexpf((float)i * factor, &exponent);
+      has[0] |= fraction == 0.5f;
+      has[1] |= fraction == 0.625f;
+    }
+    for (int k = 0; k < 2; ++k) {
+      bool found = gq_dev_nvfp4_has_middle(type, outer, m, k ? 1.25f : 1.0f);
+      ++numBlocks;
+      if (found != has[k] && numWrong++ < 10)
+        printf("middles, outer %a, mantissa %" PRIu32 ": %d, expected %d\n",
+               (double)x, m, found, has[k]);
+    }
+    any |= has[0] || has[1];
+    if (has[0] || has[1])
+      continue;
+    for (uint32_t i = count; i < 2 * count; ++i) {
+      float y[8];
+      for (int k = 0; k < 8; ++k) {
+        int exponent;
+        float fraction = frexpf((float)i * factor, &exponent);
+        y[k] =
+            ldexpf(k % 2 ? -fraction : fraction, k / 2 + (int)(i & 1) * 2 - 4);
+        y[k] = fabsf(y[k]) < 7.0f ? y[k] : 0.0f;
+      }
+      testCut(y);
+    }
+  }
+  ++numOuters;
+  numWithMiddles += any;
+}
+
+/// All bf16 in blocks of all largest magnitudes of a few exponents.
+static void testPairs(void) {
+  const gq_dev_scaler scaler = {.format = GQ_FORMAT_NVFP4,
+                                .recipe = GQ_RECIPE_NVFUSER,
+                                .way = GQ_DEV_E2M1_MOVED_PAIRS};
+  const gq_dev_outer outer = gq_dev_no_outer(scaler);
+  for (uint32_t bits = 0x3c00; bits <= 0x4500; ++bits) {
+    float amax = gq_dev_f32_from_bits(bits << 16);
+    gq_dev_block_scale block = gq_dev_regular_block(scaler, amax, outer);
+    gq_dev_range range = gq_dev_no_range();
+    gq_dev_extend_range(&range, amax);
+    if (!gq_dev_is_regular(scaler, range, outer))
+      continue;
+    float factor = gq_dev_nvfp4_inverse((uint8_t)block.bits, 1.0f);
+    for (uint32_t x = bits < 0x800 ? 0 : bits - 0x800; x <= bits; x += 4) {
+      float scaled[8];
+      uint32_t first[2], second[2], expected = 0;
+      for (uint32_t i = 0; i < 8; ++i) {
+        float element =
+            gq_dev_f32_from_bits((x + i / 2 > bits ? 0 : x + i / 2) << 16);
+        element = i % 2 ? -element : element;
+        scaled[i] = element * block.factor;
+        expected |= gq_dev_e2m1_from_f32(element * factor) << i * 4;
+      }
+      gq_dev_e2m1x4_moved_pairs(scaled, first);
+      gq_dev_e2m1x4_moved_pairs(scaled + 4, second);
+      uint32_t found = gq_dev_e2m1x8_moved_pairs(first, second);
+      ++numBlocks;
+      if (found != expected && numWrong++ < 10)
+        printf("pairs, largest magnitude %a, element %" PRIx32 ": %08" PRIx32
+               ", expected %08" PRIx32 "\n",
+               (double)amax, x, found, expected);
+    }
+  }
+  const float scaled[8] = {0.0f, -0.0f, NAN, -NAN, -0x1p-100f, 0x1p-9f};
+  uint32_t first[2], second[2];
+  gq_dev_e2m1x4_moved_pairs(scaled, first);
+  gq_dev_e2m1x4_moved_pairs(scaled + 4, second);
+  numWrong += gq_dev_e2m1x8_moved_pairs(first, second) != 0x00087780;
+}
+
 /// Candidates and sums of a block whose largest magnitude and outer amax are
 /// about 2 to a power up to `range` apart from 1, `ratio` apart from each
 /// other.
@@ -181,6 +290,26 @@ int main(void) {
     testFourOverSix(i % 2 ? 8 : i % 4 ? 102 : 126, i % 16 ? 6 : 30);
   if (numNear < 1 << 17 || numNear > 7 << 15) {
     printf("%d blocks of four over six are near\n", numNear);
+    return 1;
+  }
+  for (uint32_t i = 0; i < 128; ++i)
+    for (int recipe = 0; recipe < 2; ++recipe) {
+      gqRecipe r = recipe ? GQ_RECIPE_TE : GQ_RECIPE_NVFUSER;
+      for (int k = -40; k <= 40; k += 8) {
+        float few = ldexpf((float)(128 + i), k), many = randomFloat(50);
+        testMiddles(GQ_BF16, r, k ? many : few);
+        testMiddles(GQ_BF16, r, few);
+        if (k == 0)
+          testMiddles(GQ_F16, r, few);
+      }
+    }
+  testPairs();
+  const float negative[8] = {-0.0f, -0x1p-40f, -0.2f, 0.2f,
+                             0.0f,  6.9f,      -6.9f, -5.1f};
+  testCut(negative);
+  if (numWithMiddles < numOuters / 8 || numWithMiddles > numOuters / 2) {
+    printf("%" PRIu64 " of %" PRIu64 " outer scales have middles\n",
+           numWithMiddles, numOuters);
     return 1;
   }
   const float outers[] = {1.0f, 0.37f, 3.0e5f, 0x1p-30f};
