@@ -374,16 +374,16 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 
 /// The way in which elements of regular blocks are converted, if all are
 /// suitable: a constant. Without outer scales those of bf16 are; with them,
-/// those that lie on no middle.
+/// those that lie on no middle. Gathered rows and sums leave no registers.
 GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o) {
   gq_dev_e2m1_way way = o->columnwise.scaler.way;
   bool outer = o->columnwise.scaler.hasOuter;
+  bool same = !o->rowwise.exists || o->rowwise.scaler.hasOuter == outer;
   if (way != GQ_DEV_E2M1_MOVED || o->unusual || o->format != GQ_FORMAT_NVFP4 ||
-      !sharesRows(o) ||
-      (o->rowwise.exists && o->rowwise.scaler.hasOuter != outer))
+      !sharesRows(o) || !same || (o->gathers && o->hasDbias))
     return way;
   if (outer)
-    return o->hasAmax ? way : GQ_DEV_E2M1_CUT; // as NaN is not rare
+    return o->hasAmax ? way : GQ_DEV_E2M1_CUT; // of which NaN would be rare
   return o->heldType == GQ_BF16 ? GQ_DEV_E2M1_MOVED_PAIRS : way;
 }
 

@@ -193,16 +193,16 @@ GQ_DEV uint32_t gq_dev_min_magnitude_f16x2(uint32_t a, uint32_t b) {
 }
 
 /// Where what is added in float32 is exact or far from a middle between two
-/// f16.
+/// f16. There is one NaN.
 GQ_DEV uint32_t gq_dev_fma_f16x2(uint32_t a, uint32_t b, uint32_t c) {
-  uint32_t sum = 0;
-  for (int i = 0; i < 32; i += 16)
-    sum |= (uint32_t)gq_dev_f16_from_f32(
-               fmaf(gq_dev_f32_from_f16((uint16_t)(a >> i)),
-                    gq_dev_f32_from_f16((uint16_t)(b >> i)),
-                    gq_dev_f32_from_f16((uint16_t)(c >> i))))
-           << i;
-  return sum;
+  uint32_t result = 0;
+  for (int i = 0; i < 32; i += 16) {
+    float sum = fmaf(gq_dev_f32_from_f16((uint16_t)(a >> i)),
+                     gq_dev_f32_from_f16((uint16_t)(b >> i)),
+                     gq_dev_f32_from_f16((uint16_t)(c >> i)));
+    result |= (isnan(sum) ? 0x7fffu : gq_dev_f16_from_f32(sum)) << i;
+  }
+  return result;
 }
 
 GQ_DEV uint32_t gq_dev_f16x2_from_f32(float low, float high) {
