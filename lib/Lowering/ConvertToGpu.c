@@ -562,13 +562,17 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
                            const gqQuantizeTilesOperands *operands) {
   int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
   int64_t groups = operands->groups.fixed;
-  // With what is reduced after codes of 4 bits, or with a producer, four CTAs
-  // have too few registers.
+  // With a producer four CTAs have too few registers. What is reduced beside
+  // codes of 4 bits in one direction, or of float32, was not measured.
+  const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
+  int32_t parts = (int32_t)operands->parts.value;
   bool isShort = gqFormatGetTraits(desc->format).dataBits == 4;
-  bool reduces = operands->parts.value & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
-  bool isUsual = !operands->rowwiseTraits.value &&
-                 !operands->columnwiseTraits.value && !(isShort && reduces) &&
-                 mlirRegionIsNull(operands->load.producer);
+  bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
+  bool isUsual =
+      !operands->rowwiseTraits.value && !operands->columnwiseTraits.value &&
+      !(isShort && reduces &&
+        ((parts & both) != both || operands->heldType.value == GQ_F32)) &&
+      mlirRegionIsNull(operands->load.producer);
   if (!isUsual || !gq_dev_has_small_groups_kernel(
                       desc->format, desc->scaleLayout, operands->parts.value,
                       (gqElementType)operands->heldType.value))
@@ -656,11 +660,13 @@ static bool launchTiles(const Launcher *launcher,
       workspace = buildAlloc(&launcher->builder, plan.workspace, GQ_DYNAMIC);
       operands.workspace = buildAddress(launcher, workspace);
     }
-    valid =
-        valid && launch(launcher, kernels[i].family, kernels[i].name, &operands,
-                        gq_dev_quantize_tiles_bounds(desc->format, parts,
-                                                     heldType(desc)),
-                        plan);
+    bool small = kernels[i].family == GQ_KERNEL_QUANTIZE_SMALL_GROUPS;
+    gqElementType held = heldType(desc);
+    gq_dev_bounds bounds =
+        small ? gq_dev_quantize_small_groups_bounds(desc->format, parts, held)
+              : gq_dev_quantize_tiles_bounds(desc->format, parts, held);
+    valid = valid && launch(launcher, kernels[i].family, kernels[i].name,
+                            &operands, bounds, plan);
     operands.parts = constant(parts);
   }
   if (reduces) {

@@ -283,6 +283,17 @@ GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
          (format != GQ_FORMAT_MXFP4 || (parts & both) != both);
 }
 
+/// gq_dev_quantize_tiles_bounds of that kernel: with what is reduced beside
+/// codes of 4 bits it needs more registers.
+GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
+    gqFormat format, int32_t parts, gqElementType held) {
+  gq_dev_bounds bounds = gq_dev_quantize_tiles_bounds(format, parts, held);
+  bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
+  if (reduces && gqFormatGetTraits(format).dataBits == 4 && bounds.minCtas > 3)
+    bounds.minCtas = 3;
+  return bounds;
+}
+
 /// The bytes of the workspace of a kernel that computes amax or dbias: four for
 /// each group and four more, then for amax four for each job, then for dbias
 /// four for each column of 128 rows.
@@ -326,7 +337,7 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
 /// not small.
 GQ_INLINE gqLaunchPlan gq_dev_quantize_small_groups_plan(
     const gq_dev_quantize_small_groups_extents *x, int64_t multiprocessors) {
-  gq_dev_bounds bounds = gq_dev_quantize_tiles_bounds(
+  gq_dev_bounds bounds = gq_dev_quantize_small_groups_bounds(
       (gqFormat)x->format, (int32_t)x->parts, (gqElementType)x->heldType);
   const int64_t warps = GQ_DEV_QUANTIZE_SMALL_GROUPS_THREADS / 32;
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);

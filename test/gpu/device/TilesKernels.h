@@ -30,7 +30,9 @@
     const int32_t heldType = GQ_##TYPE;                                        \
     const int32_t rowwiseTraits = ROWWISE;                                     \
     const int32_t columnwiseTraits = COLUMNWISE;                               \
-    BOUNDS(gq_dev_quantize_tiles_bounds(GQ_FORMAT_##FORMAT, parts, GQ_##TYPE)) \
+    BOUNDS(((PARTS) & TILES_SMALL_GROUPS ? gq_dev_quantize_small_groups_bounds \
+                                         : gq_dev_quantize_tiles_bounds)(      \
+        GQ_FORMAT_##FORMAT, parts, GQ_##TYPE))                                 \
     if ((PARTS) & TILES_SMALL_GROUPS)                                          \
       CALL(quantize_small_groups, GQ_QUANTIZE_SMALL_GROUPS_OPERANDS);          \
     else                                                                       \

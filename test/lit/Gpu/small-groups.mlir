@@ -55,18 +55,34 @@ func.func @either(%x: memref<?x8192xbf16>, %o: memref<129xi32>,
   return
 }
 
-// Not what is unusual, linear scales, or what has too many registers: column
-// sums beside 4-bit codes.
+// With what is reduced beside codes of 4 bits in both directions.
+// CHECK-LABEL: func.func @reduced
+func.func @reduced(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
+    %q: memref<4096x4096xi8>, %s: memref<?xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %d: memref<128x8192xf32>) {
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_6::@grouped_block_quantize_small_groups blocks
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_7::@grouped_block_quantize_reduce
+  // CHECK-NOT: gpu.launch_func
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<4096x8192xbf16>)
+      groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<4096x4096xi8>, memref<?xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+      dbias_out(%d : memref<128x8192xf32>)
+  return
+}
+
+// Not what is unusual, linear scales, or what was not measured: column sums
+// beside 4-bit codes of one direction.
 // CHECK-LABEL: func.func @unusual
 func.func @unusual(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
     %q: memref<4096x8192xf8E4M3FN>, %s: memref<?xf8E8M0FNU>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %d: memref<128x8192xf32>) {
-  // CHECK: gpu.launch_func {{.*}} @gq_kernels_6::@grouped_block_quantize blocks
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_8::@grouped_block_quantize blocks
   gq.grouped_block_quantize format(mxfp8_e4m3) scale_layout(linear)
       ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
       columnwise_outs(%q, %s : memref<4096x8192xf8E4M3FN>, memref<?xf8E8M0FNU>)
-  // CHECK: gpu.launch_func {{.*}} @gq_kernels_7::@grouped_block_quantize blocks
-  // CHECK: gpu.launch_func {{.*}} @gq_kernels_8::@grouped_block_quantize_reduce
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_9::@grouped_block_quantize blocks
+  // CHECK: gpu.launch_func {{.*}} @gq_kernels_10::@grouped_block_quantize_reduce
   // CHECK-NOT: gpu.launch_func
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<4096x8192xbf16>)
       groups(%o : memref<129xi32>)
