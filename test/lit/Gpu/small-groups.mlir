@@ -58,14 +58,14 @@ func.func @either(%x: memref<?x8192xbf16>, %o: memref<129xi32>,
 // With what is reduced beside codes of 4 bits in both directions.
 // CHECK-LABEL: func.func @reduced
 func.func @reduced(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
-    %q: memref<4096x4096xi8>, %s: memref<?xf8E4M3FN>,
+    %q: memref<4096x4096xi8>, %s: memref<?x512xf8E4M3FN>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %d: memref<128x8192xf32>) {
   // CHECK: gpu.launch_func {{.*}} @gq_kernels_6::@grouped_block_quantize_small_groups blocks
   // CHECK: gpu.launch_func {{.*}} @gq_kernels_7::@grouped_block_quantize_reduce
   // CHECK-NOT: gpu.launch_func
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<4096x8192xbf16>)
       groups(%o : memref<129xi32>)
-      outs(%q, %s : memref<4096x4096xi8>, memref<?xf8E4M3FN>)
+      outs(%q, %s : memref<4096x4096xi8>, memref<?x512xf8E4M3FN>)
       columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
       dbias_out(%d : memref<128x8192xf32>)
   return
