@@ -49,8 +49,10 @@ void gqTargetWritePipeline(const gqTarget *target,
                            const gqCompileOptions *options, gqText *pipeline) {
   const char *fuse = options->noFusion ? "false" : "true";
   if (target->isCuda)
-    gqTextPrintf(pipeline, "gq-to-nvvm{chip=%s format=%s fuse=%s}",
-                 target->chip, target->imageFormat, fuse);
+    gqTextPrintf(pipeline,
+                 "gq-to-nvvm{chip=%s format=%s fuse=%s fuse-quantization=%s}",
+                 target->chip, target->imageFormat, fuse,
+                 options->fuseQuantization ? "true" : "false");
   else
     gqTextPrintf(pipeline, "gq-to-cpu{fuse=%s}", fuse);
 }

@@ -15,6 +15,7 @@
 #include "../IR/ElementType.h"
 #include "ChooseKernels.h"
 #include "Functions.h"
+#include "FuseQuantization.h"
 #include "Fusion.h"
 #include "GpuKernel.h"
 #include "GpuOperands.h"
@@ -217,6 +218,22 @@ static gqExtent buildProduct(const Launcher *launcher, MlirValue a,
   return (gqExtent){gqBuildValue(&launcher->builder, "arith.muli", 2, factors,
                                  i64Type(launcher)),
                     GQ_DYNAMIC};
+}
+
+/// An operation on extents, a constant where both are.
+static gqExtent buildArithmetic(const Launcher *launcher, const char *name,
+                                gqExtent a, gqExtent b, int64_t fixed) {
+  MlirValue both[] = {a.value, b.value};
+  return a.fixed != GQ_DYNAMIC && b.fixed != GQ_DYNAMIC
+             ? fixedExtent(launcher, fixed)
+             : (gqExtent){gqBuildValue(&launcher->builder, name, 2, both,
+                                       i64Type(launcher)),
+                          GQ_DYNAMIC};
+}
+
+static gqExtent buildLesser(const Launcher *launcher, gqExtent a, gqExtent b) {
+  return buildArithmetic(launcher, "arith.minsi", a, b,
+                         a.fixed < b.fixed ? a.fixed : b.fixed);
 }
 
 /// The bytes from one row of an optional operand to the next; 0 if it is flat.
@@ -896,7 +913,26 @@ typedef struct Mm {
   MlirRegion epilogue;
   gqPairs pairs;
   gqGpuAddress statusWord;
+  /// Whether the kernels quantize, as an op behind says: of the product there
+  /// is nothing but the type.
+  bool quantizes;
+  gqGroupedBlockQuantize quantization;
 } Mm;
+
+/// What the kernels write.
+static MlirValue outOf(const Mm *mm) {
+  return mm->quantizes ? mm->quantization.rowwise.data : mm->desc.out;
+}
+
+/// Rows of scales of `a`, and of the outputs, if they have any.
+static gqExtent buildScaleRows(const Launcher *launcher, const Mm *mm) {
+  gqExtent rows = buildExtent(launcher, mm->desc.aScales, 0, 1);
+  return mm->quantizes
+             ? buildLesser(
+                   launcher, rows,
+                   buildExtent(launcher, mm->quantization.rowwise.scales, 0, 1))
+             : rows;
+}
 
 /// The operands of its kernels, the struct of all families, for more than
 /// `moreThan` and at most `atMost` rows per group.
@@ -909,8 +945,11 @@ static gqGroupedMmTilesOperands buildMmOperands(const Launcher *launcher,
   bool tiled = !mlirValueIsNull(desc->scaleOffsets);
   bool linear = !tiled && !mlirValueIsNull(desc->aScales);
   bool kInnermost = desc->bMajor == GQ_MAJOR_K;
-  gqExtent outer = buildExtent(launcher, desc->b, 1, 1);
+  gqExtent above = buildExtent(launcher, desc->b, 1, 1);
   gqExtent inner = buildExtent(launcher, desc->b, 2, elementsOf(desc->b));
+  MlirValue outer =
+      mm->quantizes ? gqOuterScale(&mm->quantization, &mm->quantization.rowwise)
+                    : (MlirValue){NULL};
   return (gqGroupedMmTilesOperands){
       .a = buildAddress(launcher, desc->a),
       .aStride = buildRowStride(launcher, desc->a, 1),
@@ -918,8 +957,8 @@ static gqGroupedMmTilesOperands buildMmOperands(const Launcher *launcher,
       .aScaleStride =
           linear ? buildRowStride(launcher, desc->aScales, sizeof(float))
                  : fixedExtent(launcher, 0),
-      .scaleRows = tiled ? buildExtent(launcher, desc->aScales, 0, 1)
-                         : fixedExtent(launcher, 0),
+      .scaleRows =
+          tiled ? buildScaleRows(launcher, mm) : fixedExtent(launcher, 0),
       .b = buildAddress(launcher, desc->b),
       .bScales = buildAddress(launcher, desc->bScales),
       .offsets = buildAddress(launcher, desc->offsets),
@@ -930,12 +969,12 @@ static gqGroupedMmTilesOperands buildMmOperands(const Launcher *launcher,
       .rowScales = buildAddress(launcher, desc->rowScales),
       .columnScales = buildAddress(launcher, desc->columnScales),
       .bias = buildAddress(launcher, desc->bias),
-      .out = buildAddress(launcher, desc->out),
-      .outStride =
-          buildRowStride(launcher, desc->out, gqElementTypeSize(outType)),
+      .out = buildAddress(launcher, outOf(mm)),
+      .outStride = buildRowStride(launcher, outOf(mm),
+                                  gqElementTypeSize(elementTypeOf(outOf(mm)))),
       .rows = buildExtent(launcher, desc->a, 0, 1),
-      .n = kInnermost ? outer : inner,
-      .k = kInnermost ? inner : outer,
+      .n = kInnermost ? above : inner,
+      .k = kInnermost ? inner : above,
       .status = mm->statusWord,
       .workspace = noAddress,
       .format = constant((int32_t)desc->format),
@@ -949,6 +988,15 @@ static gqGroupedMmTilesOperands buildMmOperands(const Launcher *launcher,
       .epilogue = {true, mm->epilogue},
       .pairs = constant((int32_t)mm->pairs),
       .valueType = constant(valueTypeOf(mm->epilogue, desc->out)),
+      .outFormat = constant(mm->quantizes ? (int32_t)mm->quantization.format
+                                          : GQ_FORMAT_NONE),
+      .outRecipe = constant((int32_t)mm->quantization.recipe),
+      .outScales = buildAddress(launcher, mm->quantization.rowwise.scales),
+      .outOuter = buildAddress(launcher, outer),
+      .outOuterKind = constant(
+          mm->quantizes ? gqOuterKindOfDirection(&mm->quantization,
+                                                 &mm->quantization.rowwise)
+                        : GQ_OUTER_NONE),
       .tokens = constant(tokens),
       .moreThan = constant(moreThan),
       .atMost = constant(atMost),
@@ -970,6 +1018,8 @@ static MlirValue launchMmPrepare(const Launcher *launcher,
   operands->workspace = buildAddress(launcher, workspace);
   gqGroupedMmTilesOperands without = *operands;
   without.epilogue = (gqGpuFunction){true, {NULL}};
+  without.outFormat = constant(GQ_FORMAT_NONE);
+  without.outScales = without.outOuter = noAddress;
   *valid = launch(launcher, GQ_KERNEL_GROUPED_MM_PREPARE, "grouped_mm_prepare",
                   &without, gq_dev_grouped_mm_prepare_bounds(), plan);
   return workspace;
@@ -1012,13 +1062,13 @@ static bool launchMmKernel(const Launcher *launcher, const Mm *mm,
       family == GQ_KERNEL_GROUPED_MM_TILES
           ? gq_dev_grouped_mm_tiles_bounds(
                 desc->format, kernels[kernel].tokens,
-                mlirRegionIsNull(mm->epilogue) ||
+                (mlirRegionIsNull(mm->epilogue) && !mm->quantizes) ||
                         valueTypeOf(mm->epilogue, desc->out) != GQ_F32
                     ? 2
                     : 4)
       : family == GQ_KERNEL_GROUPED_MM_DECODE
           ? gq_dev_grouped_mm_decode_bounds(kernels[kernel].tokens)
-          : gq_dev_grouped_mm_any_bounds();
+          : gq_dev_grouped_mm_any_bounds(mm->quantizes);
   valid =
       valid && launch(launcher, family, kernels[kernel].name, &operands, bounds,
                       gqGpuBuildPlan(&launcher->builder, family, &operands));
@@ -1027,11 +1077,18 @@ static bool launchMmKernel(const Launcher *launcher, const Mm *mm,
   return valid;
 }
 
-/// Without a kernel, several that share all numbers of rows per group.
+/// Without a kernel, several that share all numbers of rows per group. The
+/// quantization behind is null if its kernels do not quantize.
 static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
+                            MlirOperation quantization,
                             gqGpuAddress statusWord) {
-  const Mm mm = {gqGroupedMmGet(op), gqEpilogueOf(op), gqGroupedMmGetPairs(op),
-                 statusWord};
+  Mm mm = {.desc = gqGroupedMmGet(op),
+           .epilogue = gqEpilogueOf(op),
+           .pairs = gqGroupedMmGetPairs(op),
+           .statusWord = statusWord,
+           .quantizes = !mlirOperationIsNull(quantization)};
+  if (mm.quantizes)
+    mm.quantization = gqGroupedBlockQuantizeGet(quantization);
   const char *fault =
       mlirRegionIsNull(mm.epilogue) ? NULL : gqCheckKernelEpilogue(op);
   if (fault)
@@ -1058,22 +1115,6 @@ static bool launchGroupedMm(const Launcher *launcher, MlirOperation op,
 //===----------------------------------------------------------------------===//
 // The gradient of weights
 //===----------------------------------------------------------------------===//
-
-/// An operation on extents, a constant where both are.
-static gqExtent buildArithmetic(const Launcher *launcher, const char *name,
-                                gqExtent a, gqExtent b, int64_t fixed) {
-  MlirValue both[] = {a.value, b.value};
-  return a.fixed != GQ_DYNAMIC && b.fixed != GQ_DYNAMIC
-             ? fixedExtent(launcher, fixed)
-             : (gqExtent){gqBuildValue(&launcher->builder, name, 2, both,
-                                       i64Type(launcher)),
-                          GQ_DYNAMIC};
-}
-
-static gqExtent buildLesser(const Launcher *launcher, gqExtent a, gqExtent b) {
-  return buildArithmetic(launcher, "arith.minsi", a, b,
-                         a.fixed < b.fixed ? a.fixed : b.fixed);
-}
 
 /// a / b, of a b that is at least 1.
 static gqExtent buildQuotient(const Launcher *launcher, gqExtent a,
@@ -1216,7 +1257,7 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
     return launchPreprocessGroupedMatmulSf(launcher, &desc, statusWord);
   }
   if (gqOperationIsAGroupedMm(op))
-    return launchGroupedMm(launcher, op, statusWord);
+    return launchGroupedMm(launcher, op, (MlirOperation){NULL}, statusWord);
   if (gqOperationIsAUpdateScales(op)) {
     gqUpdateScales desc = gqUpdateScalesGet(op);
     return launchUpdateScales(launcher, &desc);
@@ -1256,13 +1297,17 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
              : launchTiles(launcher, &desc, statusWord);
 }
 
-static bool convert(MlirOperation module, MlirOperation op, int32_t *number,
-                    const char *chip) {
-  if (!gqCheckLowerable(op))
-    return false;
-  if (mlirOperationIsNull(gqEnclosingFunction(op, module)))
-    return gqOpError(op, "needs to be in a func.func of the module itself to "
-                         "be lowered to kernels");
+/// Whether an op can be converted; else there was an error.
+static bool isConvertible(MlirOperation module, MlirOperation op) {
+  return gqCheckLowerable(op) &&
+         (!mlirOperationIsNull(gqEnclosingFunction(op, module)) ||
+          gqOpError(op, "needs to be in a func.func of the module itself to "
+                        "be lowered to kernels"));
+}
+
+/// A launcher whose launches are where `op` is.
+static Launcher launcherAt(MlirOperation module, MlirOperation op,
+                           int32_t *number, const char *chip) {
   Launcher launcher = {.module = module,
                        .builder = gqBuilderBefore(op),
                        .number = number,
@@ -1270,6 +1315,14 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number,
   launcher.stream =
       buildHostCall(&launcher, "gqGetStream", 0, NULL,
                     mlirLLVMPointerTypeGet(launcher.builder.context, 0));
+  return launcher;
+}
+
+static bool convert(MlirOperation module, MlirOperation op, int32_t *number,
+                    const char *chip) {
+  if (!isConvertible(module, op))
+    return false;
+  Launcher launcher = launcherAt(module, op, number, chip);
   if (!gqBuildOperandChecks(&launcher.builder, module, op) ||
       !launchOp(&launcher, op))
     return false;
@@ -1277,17 +1330,43 @@ static bool convert(MlirOperation module, MlirOperation op, int32_t *number,
   return true;
 }
 
-MlirLogicalResult gqConvertToGpu(MlirOperation module, const char *chip) {
+/// Converts a gq.grouped_mm whose kernels do what the op behind does.
+static bool convertBoth(MlirOperation module, MlirOperation mm,
+                        MlirOperation quantization, int32_t *number,
+                        const char *chip) {
+  if (!isConvertible(module, mm) || !isConvertible(module, quantization))
+    return false;
+  Launcher launcher = launcherAt(module, quantization, number, chip);
+  if (!gqBuildRequantizationChecks(&launcher.builder, module, mm,
+                                   quantization) ||
+      !launchGroupedMm(&launcher, mm, quantization, buildStatusWord(&launcher)))
+    return false;
+  gqDestroyRequantization(mm, quantization);
+  return true;
+}
+
+MlirLogicalResult gqConvertToGpu(MlirOperation module, const char *chip,
+                                 bool fuseQuantization) {
+  gqRequantizations fused = {0};
+  if (fuseQuantization)
+    fused = gqFindRequantizations(module);
   gqOpList ops = gqCollect(module, gqIsComputeOp);
   bool valid = ops.size == 0 || declareHostFunctions(module);
   int32_t number = 0;
   if (valid)
-    for (intptr_t i = 0; i < ops.size; ++i)
-      valid &= convert(module, ops.ops[i], &number, chip);
+    for (intptr_t i = 0; i < ops.size; ++i) {
+      intptr_t both = gqOpListFind(&fused.mms, ops.ops[i]);
+      if (both >= 0)
+        valid &= convertBoth(module, ops.ops[i], fused.quantizations.ops[both],
+                             &number, chip);
+      else if (gqOpListFind(&fused.quantizations, ops.ops[i]) < 0)
+        valid &= convert(module, ops.ops[i], &number, chip);
+    }
   if (ops.size)
     mlirOperationSetAttributeByName(
         module, mlirStringRefCreateFromCString("gpu.container_module"),
         mlirUnitAttrGet(mlirOperationGetContext(module)));
   gqOpListFree(&ops);
+  gqRequantizationsFree(&fused);
   return valid ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }

@@ -27,6 +27,8 @@ typedef struct Check {
   const gqBuilder *builder;
   MlirOperation operation;
   int64_t op;
+  /// An operand that has no memory, and about which nothing is asked; or null.
+  MlirValue product;
 } Check;
 
 /// An extent of the op: that of a dimension of one of its operands, the source,
@@ -36,6 +38,10 @@ typedef struct Extent {
   intptr_t dim;
   int64_t factor, less;
 } Extent;
+
+static bool isProduct(const Check *c, MlirValue value) {
+  return !mlirValueIsNull(c->product) && mlirValueEqual(c->product, value);
+}
 
 static MlirValue buildI64(const Check *c, int64_t value) {
   return gqBuildConstant(c->builder,
@@ -81,7 +87,8 @@ static void buildCheck(const Check *c, int64_t operand, MlirValue buffer,
 static void askRounded(const Check *c, int64_t operand, MlirValue buffer,
                        intptr_t dim, Extent extent, int64_t divisor,
                        int64_t multiple) {
-  if (mlirValueIsNull(buffer) ||
+  if (mlirValueIsNull(buffer) || isProduct(c, buffer) ||
+      isProduct(c, extent.source) ||
       dim >= mlirShapedTypeGetRank(mlirValueGetType(buffer)))
     return;
   bool same = mlirValueEqual(buffer, extent.source) && dim == extent.dim;
@@ -554,21 +561,59 @@ static bool declareFunctions(MlirOperation module, MlirContext context) {
   return true;
 }
 
+/// Asks about the operands of the op, and calls gqLaunchOperand for them.
+static void buildOperands(const Check *check) {
+  MlirOperation op = check->operation;
+  buildExtentChecks(check, op);
+  intptr_t count = gqOpInfoOf(op)->numOperands;
+  for (intptr_t i = 0; i < count; ++i)
+    if (!isProduct(check, gqOperandAt(op, i)))
+      buildOperand(check->builder, i, gqOperandAt(op, i));
+  if (gqReadsGroups(op)) {
+    gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
+    for (intptr_t i = 1; i < desc.numInputs; ++i)
+      buildOperand(check->builder, 0, desc.inputs[i]);
+  }
+}
+
+/// Calls gqLaunchCheck.
+static void buildEnd(const Check *check) {
+  MlirValue number = buildI64(check, check->op);
+  gqBuildCall(check->builder, "gqLaunchCheck", 1, &number, 0, NULL);
+}
+
 bool gqBuildOperandChecks(const gqBuilder *builder, MlirOperation module,
                           MlirOperation op) {
   if (!declareFunctions(module, builder->context))
     return false;
-  Check check = {builder, op, numberOf(op)};
-  buildExtentChecks(&check, op);
-  intptr_t count = gqOpInfoOf(op)->numOperands;
-  for (intptr_t i = 0; i < count; ++i)
-    buildOperand(builder, i, gqOperandAt(op, i));
-  if (gqReadsGroups(op)) {
-    gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
-    for (intptr_t i = 1; i < desc.numInputs; ++i)
-      buildOperand(builder, 0, desc.inputs[i]);
-  }
-  MlirValue number = buildI64(&check, check.op);
-  gqBuildCall(builder, "gqLaunchCheck", 1, &number, 0, NULL);
+  Check check = {builder, op, numberOf(op), {NULL}};
+  buildOperands(&check);
+  buildEnd(&check);
+  return true;
+}
+
+bool gqBuildRequantizationChecks(const gqBuilder *builder, MlirOperation module,
+                                 MlirOperation mm, MlirOperation quantization) {
+  if (!declareFunctions(module, builder->context))
+    return false;
+  gqGroupedMm desc = gqGroupedMmGet(mm);
+  MlirValue data = gqGroupedBlockQuantizeGet(quantization).rowwise.data;
+  Check ofMm = {builder, mm, numberOf(mm), desc.out};
+  Check check = {builder, quantization, numberOf(quantization), desc.out};
+  // M and N.
+  bool kInnermost = desc.bMajor == GQ_MAJOR_K;
+  int64_t width = gqGroupedMmGetPairs(mm) == GQ_PAIRS_NONE ? 1 : 2;
+  ask(&ofMm, GQ_GROUPED_MM_a, desc.a, 0, (Extent){data, 0, 1, 0});
+  askRounded(&ofMm, GQ_GROUPED_MM_b, desc.b, kInnermost ? 1 : 2,
+             (Extent){data, 1, width * elementsOf(data), 0},
+             kInnermost ? 1 : elementsOf(desc.b), 1);
+  buildExtentChecks(&ofMm, mm);
+  buildOperands(&check);
+  // What the quantization writes must not be what the matmul reads.
+  for (intptr_t i = 0; i < gqOpInfoOf(mm)->numOperands; ++i)
+    if (!isProduct(&check, gqOperandAt(mm, i)))
+      buildOperand(builder, GQ_GROUPED_BLOCK_QUANTIZE_inputs,
+                   gqOperandAt(mm, i));
+  buildEnd(&check);
   return true;
 }

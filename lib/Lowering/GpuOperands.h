@@ -17,4 +17,9 @@
 bool gqBuildOperandChecks(const gqBuilder *builder, MlirOperation module,
                           MlirOperation op);
 
+/// The same of a gq.grouped_mm whose outputs are quantized by the
+/// gq.grouped_block_quantize behind: what is between them has no memory.
+bool gqBuildRequantizationChecks(const gqBuilder *builder, MlirOperation module,
+                                 MlirOperation mm, MlirOperation quantization);
+
 #endif // GQ_LIB_LOWERING_GPUOPERANDS_H

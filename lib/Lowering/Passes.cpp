@@ -96,8 +96,8 @@ GQ_DEFINE_PASS(GqDeviceMemory, gqDeviceMemory)
 struct ConvertGqToGpuPass : impl::ConvertGqToGpuBase<ConvertGqToGpuPass> {
   using ConvertGqToGpuBase::ConvertGqToGpuBase;
   void runOnOperation() override {
-    if (failed(unwrap(
-            gqConvertToGpu(wrap(getOperation().getOperation()), chip.c_str()))))
+    if (failed(unwrap(gqConvertToGpu(wrap(getOperation().getOperation()),
+                                     chip.c_str(), fuseQuantization))))
       signalPassFailure();
   }
 };
@@ -153,6 +153,9 @@ GQ_DEFINE_INFALLIBLE_PASS(GqShareKernels, gqShareKernels)
 struct NvvmPipelineOptions : PassPipelineOptions<NvvmPipelineOptions> {
   Option<bool> fuse{*this, "fuse", llvm::cl::init(true),
                     llvm::cl::desc("Fuse the graph's ops")};
+  Option<bool> fuseQuantization{
+      *this, "fuse-quantization", llvm::cl::init(false),
+      llvm::cl::desc("Have the kernels of matmuls quantize their outputs")};
   Option<std::string> chip{*this, "chip", llvm::cl::init("sm_90a"),
                            llvm::cl::desc("sm_90a, sm_100a or sm_120a")};
   Option<std::string> format{
@@ -192,7 +195,7 @@ LogicalResult buildNvvm(OpPassManager &pm, const NvvmPipelineOptions &options,
   pm.addPass(createGqChooseKernels({options.chip}));
   if (failed(append(pm, gqNvvmPipelineToBuffers(options.fuse), fail)))
     return failure();
-  pm.addPass(createConvertGqToGpu({options.chip}));
+  pm.addPass(createConvertGqToGpu({options.chip, options.fuseQuantization}));
   if (failed(append(pm, gqNvvmPipelineToKernels(), fail)))
     return failure();
   pm.addPass(createGqAttachTarget({options.chip, options.opt}));

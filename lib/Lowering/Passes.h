@@ -38,7 +38,8 @@ MlirLogicalResult gqFinalizeBoundary(MlirOperation module);
 void gqLowerDeallocations(MlirOperation root);
 MlirLogicalResult gqConvertToRuntime(MlirOperation module);
 MlirLogicalResult gqChooseKernels(MlirOperation module, const char *chip);
-MlirLogicalResult gqConvertToGpu(MlirOperation module, const char *chip);
+MlirLogicalResult gqConvertToGpu(MlirOperation module, const char *chip,
+                                 bool fuseQuantization);
 void gqPrepareKernels(MlirOperation root);
 void gqCollapseLoops(MlirOperation root);
 void gqShareKernels(MlirOperation module);

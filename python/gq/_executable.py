@@ -228,6 +228,7 @@ def compile(
     target: str = "cpu",
     fusion: bool = True,
     cache_dir: str | os.PathLike | None = None,
+    fuse_quantization: bool = False,
 ) -> Executable:
     """Compiles a module.
 
@@ -242,6 +243,8 @@ def compile(
         $GQ_CACHE_DIR, else gq in the user's cache folder; "" means none. What
         it holds is run: it is used only if it belongs to this user and no other
         may write to it.
+      fuse_quantization: whether the kernels of a GPU's matmuls quantize their
+        outputs, where a quantization is behind them. The bytes are the same.
 
     Returns:
       An Executable.
@@ -260,7 +263,10 @@ def compile(
         raise TypeError(f"target: expected a str, found {type(target).__name__}")
     folder = None if cache_dir is None else os.fsencode(cache_dir)
     options = GqCompileOptions(
-        target=target.encode(), no_fusion=not fusion, cache_dir=folder
+        target=target.encode(),
+        no_fusion=not fusion,
+        cache_dir=folder,
+        fuse_quantization=fuse_quantization,
     )
     handle = ctypes.c_void_p()
     check(

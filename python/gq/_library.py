@@ -48,6 +48,7 @@ class GqCompileOptions(ctypes.Structure):
         ("cache_dir", c_char_p),
         ("source_name", c_char_p),
         ("chip", c_char_p),
+        ("fuse_quantization", c_bool),
     ]
 
 

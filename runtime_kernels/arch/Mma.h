@@ -30,6 +30,10 @@ GQ_DEV void GQ_SHARED *gq_dev_shared_pointer(uint32_t address) {
 #define GQ_DEV_NAMED_BARRIER128(id)                                            \
   __asm__ volatile("bar.sync " #id ", 128;" ::: "memory")
 
+/// The same of 256 threads.
+#define GQ_DEV_NAMED_BARRIER256(id)                                            \
+  __asm__ volatile("bar.sync " #id ", 256;" ::: "memory")
+
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//

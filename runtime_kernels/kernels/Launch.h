@@ -504,8 +504,10 @@ enum {
   GQ_DEV_GROUPED_MM_TILES_HEIGHT = 256,
   GQ_DEV_GROUPED_MM_DECODE_HEIGHT = 128,
   GQ_DEV_GROUPED_MM_ANY_HEIGHT = 16,
-  /// Tokens that any goes through together.
+  /// Tokens that any goes through together, and bytes of shared memory of a
+  /// warp, for outputs to quantize: 32 of each.
   GQ_DEV_GROUPED_MM_FEW_TOKENS = 8,
+  GQ_DEV_GROUPED_MM_ANY_STAGED = 8 * 32 * 4,
   /// Bytes of shared memory: of the producers' copies, of the consumers' tiles,
   /// of partial sums.
   GQ_DEV_GROUPED_MM_TILES_RINGS = 4 * 3 * (32 * 64 + 32 * 8),
@@ -577,7 +579,7 @@ static inline int32_t gq_dev_grouped_mm_fp8_shared(int32_t tokens) {
          GQ_DEV_GROUPED_MM_TILES_HEIGHT * GQ_DEV_GROUPED_MM_FP8_PART * 2;
 }
 
-/// `size`: bytes of what an epilogue is of, 2 without one.
+/// `size`: bytes of what an epilogue or a quantization is of, 2 without one.
 static inline gq_dev_bounds
 gq_dev_grouped_mm_tiles_bounds(gqFormat format, int32_t tokens, int32_t size) {
   bool fp8 =
@@ -613,10 +615,13 @@ static inline gq_dev_bounds gq_dev_grouped_mm_decode_bounds(int32_t tokens) {
   };
 }
 
-static inline gq_dev_bounds gq_dev_grouped_mm_any_bounds(void) {
+static inline gq_dev_bounds gq_dev_grouped_mm_any_bounds(bool quantizes) {
   return (gq_dev_bounds){
       .threads = GQ_DEV_GROUPED_MM_ANY_THREADS,
-      .sharedMemory = gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_ANY_THREADS),
+      .sharedMemory = gq_dev_grouped_mm_table(GQ_DEV_GROUPED_MM_ANY_THREADS) +
+                      (quantizes ? GQ_DEV_GROUPED_MM_ANY_THREADS / 32 *
+                                       GQ_DEV_GROUPED_MM_ANY_STAGED
+                                 : 0),
   };
 }
 

@@ -26,6 +26,7 @@
 #include "runtime_kernels/codecs/Halves.h"
 #include "runtime_kernels/kernels/FourRows.h"
 #include "runtime_kernels/kernels/Gather.h"
+#include "runtime_kernels/kernels/Units.h"
 #include "runtime_kernels/scalers/Block.h"
 #include "runtime_kernels/scalers/Dequantize.h"
 
@@ -40,22 +41,6 @@ enum {
 //===----------------------------------------------------------------------===//
 // Stores
 //===----------------------------------------------------------------------===//
-
-/// Stores 8 or 16 `bytes` of a unit.
-GQ_DEV void storeCodes(uint8_t GQ_GLOBAL *p, const uint32_t codes[4],
-                       uint32_t bytes, bool aligned) {
-  if (aligned) {
-    if (bytes == 8)
-      *(gq_dev_u32x2 GQ_GLOBAL *)p = (gq_dev_u32x2){codes[0], codes[1]};
-    else
-      *(gq_dev_u32x4 GQ_GLOBAL *)p =
-          (gq_dev_u32x4){codes[0], codes[1], codes[2], codes[3]};
-    return;
-  }
-  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    if (i < bytes)
-      p[i] = (uint8_t)(codes[i / 4] >> i % 4 * 8);
-}
 
 /// Four lanes hold a word each: lane i gets byte i of the four, lowest lane
 /// first. A 4 by 4 transposition in two steps.
@@ -343,7 +328,7 @@ GQ_DEV void storeNumbers(const Quantization *q, const RowPlan *plan, uint32_t j,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT; i += 4)
     if (i < GQ_DEV_UNIT / perWord)
-      storeCodes(data + 4 * i, words + i, 16, aligned);
+      gq_dev_store_codes(data + 4 * i, words + i, 16, aligned);
 }
 
 /// Quantizes and stores unit `j` of a lane, if that bit of `wanted` is set,
@@ -362,7 +347,7 @@ GQ_DEV uint32_t quantizeUnit(const Quantization *q, const RowPlan *plan,
   if (makesNumbers(q))
     storeNumbers(q, plan, j, codes, scale, wanted >> j & 1, to, dataAligned);
   else if (wanted >> j & 1)
-    storeCodes(to, codes, dataBytesPerUnit(q), dataAligned);
+    gq_dev_store_codes(to, codes, dataBytesPerUnit(q), dataAligned);
   if (scaleBytes(q) == 1)
     return scales | scale << 8 * j;
   return j == laneInWord ? scale : scales;
@@ -623,7 +608,7 @@ GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
         storeNumbers(q, plan, j, codes, scale, wanted >> j & 1, data,
                      dataAligned);
       else if (wanted >> j & 1)
-        storeCodes(data, codes, bytes, dataAligned);
+        gq_dev_store_codes(data, codes, bytes, dataAligned);
       data += ROW_STEP * q->dataStride;
     }
     if (makesNumbers(q))

@@ -34,6 +34,7 @@ static const char *const passes[] = {
     "gq-to-cpu",
     "gq-to-cpu{fuse=false}",
     "gq-to-nvvm{chip=sm_90a format=isa}",
+    "gq-to-nvvm{chip=sm_90a format=isa fuse-quantization}",
     "canonicalize",
     "cse",
     "func.func(convert-elementwise-to-linalg)",

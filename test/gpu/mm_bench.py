@@ -209,6 +209,8 @@ class Tokens:
             k,
             self.status.data_ptr(),
             self.workspace.data_ptr(),
+            0,  # scales of outputs
+            0,
         ]
         self.used = sum(m > 0 for m in sizes)
 

@@ -830,6 +830,61 @@ def test_epilogues():
                        error if code else differences(results, [expected]))  # fmt: skip
 
 
+def test_requantized():
+    """Matmuls whose kernels quantize what they store, against two kernels: the same
+    bytes. Rows of no group and scales between groups stay."""
+    rng = np.random.default_rng(43)
+    sizes, around, n, k = [0, 1, 9, 40, 0, 130], 2, 192, 160
+    groups, rows = len(sizes), sum(sizes) + 2 * around
+    offsets = np.int32(np.cumsum([around, *sizes]))
+    starts = np.int32(np.cumsum([0, *((m + 127) // 128 * 128 + 128 for m in sizes)]))
+    scales = [rng.integers(0x28, 0x40, shape, np.uint8)
+              for shape in ((starts[-1], 12), (groups, 256, 12))]  # fmt: skip
+    a, b = (rng.integers(0, 256, s, np.uint8) for s in ((rows, k // 2), (groups, n, k // 2)))
+    alpha = rng.standard_normal(groups).astype(np.float32)
+
+    def module(kernel, pairs, product, to, columns):
+        code, scale, block = {
+            "nvfp4": ("f4E2M1FN", "f8E4M3FN", 16),
+            "mxfp8_e4m3": ("f8E4M3FN", "f8E8M0FNU", 32),
+        }[to]
+        ta, tb = f"tensor<?x{k}xf4E2M1FN>", f"tensor<{groups}x{n}x{k}xf4E2M1FN>"
+        sa = "tensor<?x12xf8E4M3FN, #gq.tile128x4>"
+        sb = f"tensor<{groups}x256x12xf8E4M3FN, #gq.tile128x4>"
+        o, so = f"tensor<{groups + 1}xi32>", f"tensor<{groups}xi32>"
+        c, d = f"tensor<?x{columns}x{product}>", f"tensor<?x{columns}x{code}>"
+        padded = (columns // block + 3) // 4 * 4
+        t = f"tensor<?x{padded}x{scale}, #gq.tile128x4>"
+        clause = f"pairs({pairs})" if pairs else ""
+        region = epilogues.Epilogue(pairs, product).region(product) if pairs else ""
+        text = f"""
+        func.func @main(%a: {ta}, %b: {tb}, %sa: {sa}, %sb: {sb}, %o: {o}, %so: {so},
+                        %alpha: tensor<{groups}xf32>, %d0: {d}, %t0: {t}) -> ({d}, {t}) {{
+          %rows = arith.constant 0 : index
+          %m = tensor.dim %a, %rows : {ta}
+          %c0 = tensor.empty(%m) : {c}
+          %c = gq.grouped_mm format(nvfp4) kernel({kernel}) {clause} ins(%a, %b : {ta}, {tb})
+              scales(%sa, %sb : {sa}, {sb}) groups(%o, %so : {o}, {so})
+              alpha(%alpha : tensor<{groups}xf32>) {region} outs(%c0 : {c}) -> {c}
+          %d, %t = gq.grouped_block_quantize format({to}) rows(grouped) ins(%c : {c})
+              groups(%o, %so : {o}, {so}) outs(%d0, %t0 : {d}, {t}) -> {d}, {t}
+          return %d, %t : {d}, {t}
+        }}"""
+        width = columns if block == 32 else columns // 2
+        before = [np.full(s, 7, np.uint8) for s in ((rows, width), (starts[-1], padded))]
+        return text, [a, b, *scales, offsets, starts[:-1], alpha, *before]
+
+    for kernel in MM_KERNELS:
+        for pairs, product, to in ((None, "bf16", "nvfp4"), ("interleaved", "bf16", "nvfp4"),
+                                   ("halves", "bf16", "mxfp8_e4m3"), (None, "f32", "mxfp8_e4m3")):  # fmt: skip
+            text, arrays = module(kernel, pairs, product, to, n // 2 if pairs else n)
+            code, error, expected = run(text, arrays, arguments.target)
+            if not code:
+                code, error, results = run(text, arrays, arguments.target, "--fuse-quantization")
+            report(f"requantized {kernel} {pairs} {product} to {to}",
+                   error if code else differences(results, expected))  # fmt: skip
+
+
 def test_training():
     """A layer of experts and its gradients, quantized and multiplied on the GPU."""
     for case in training.CASES:
@@ -907,7 +962,7 @@ with concurrent.futures.ProcessPoolExecutor() as pool:
             test_leftovers, test_control_flow, test_group_offsets, test_random, test_blocks, test_gather,
             test_producers, test_moe,
             test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
-            test_grouped_mm_golden, test_grouped_wgrad, test_epilogues, test_training, test_activations, test_amax,
+            test_grouped_mm_golden, test_grouped_wgrad, test_epilogues, test_requantized, test_training, test_activations, test_amax,
             test_golden, test_dequantize_golden, test_fused_silu,
             test_hostile_offsets, test_example,
         ):  # fmt: skip

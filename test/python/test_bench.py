@@ -68,6 +68,7 @@ OPERATORS = {
     "mm-nvfp4-n1536-tiles256": NVFP4,
     "mm-nvfp4-n1536-silu": NVFP4,
     "mm-nvfp4-n1536-silu-halves": NVFP4,
+    "mm-nvfp4-n1536-silu-quantized": NVFP4,
     "mm-fp8-n1536": 1 + 4 / 128,
     "mm-e4m3-n1536": 1,
     "wgrad-nvfp4-n1536": NVFP4,
@@ -137,7 +138,8 @@ def test_json(measured):
             of_token = OPERATORS[row["operator"]]
             of_weight = 1 + 4 / 128**2 if "fp8" in row["operator"] else of_token
             columns = 768 if "silu" in row["operator"] else 1536
-            weights = row["bytes"] - elements * of_token - row["rows"] * columns * 2
+            of_result = NVFP4 if "quantized" in row["operator"] else 2
+            weights = row["bytes"] - elements * of_token - row["rows"] * columns * of_result
             used = weights / (1536 * row["columns"] * of_weight)
             assert used in range(1, min(row["rows"], row["groups"]) + 1)
         elif row["operator"].startswith("wgrad-"):

@@ -34,7 +34,8 @@ static void checkLaunches(const Operator *op, bool isSeparate, int expected) {
   gqCompileOptions options = {.target = "cuda",
                               .noFusion = isSeparate,
                               .cacheDir = "",
-                              .chip = "sm_90a"};
+                              .chip = "sm_90a",
+                              .fuseQuantization = !isSeparate};
   Shape shape;
   Graph graph, all;
   Problem problem;
@@ -121,7 +122,7 @@ static int separateLaunches(const Operator *op) {
   int activation = op->producer || op->parts & HAS_GATHER;
   if (op->parts &
       (HAS_PRODUCT | HAS_GRADIENT | IS_DEQUANTIZED | IS_AMAX | IS_OFFSETS))
-    return fusedLaunches(op) + activation;
+    return fusedLaunches(op) + (op->parts & IS_REQUANTIZED ? 1 : activation);
   if (op->parts & (HAS_DELAYED_SCALE | HAS_CURRENT_SCALE | HAS_TOKENS))
     return amaxLaunches(op, /*isSeparate=*/true) +
            ((op->parts & HAS_BOTH) == HAS_BOTH ? 2 : 1);
@@ -141,8 +142,9 @@ static void testSeparate(void **state) {
   (void)state;
   for (size_t i = 0; i < numOperators; ++i)
     // What is one op by itself was compiled above.
-    if (operators[i].producer ||
-        !(operators[i].parts & (HAS_PRODUCT | HAS_GRADIENT)))
+    if (!isRepeated(i) &&
+        (operators[i].producer ||
+         !(operators[i].parts & (HAS_PRODUCT | HAS_GRADIENT))))
       checkLaunches(&operators[i], /*isSeparate=*/true,
                     separateLaunches(&operators[i]));
 }

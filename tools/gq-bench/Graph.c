@@ -154,6 +154,11 @@ const Operator operators[] = {
      &siluTimesUp, 8192},
     {"mm-nvfp4-n1536-silu-halves", GQ_BF16, NVFP4, HAS_PRODUCT | HAS_HALVES,
      &siluTimesUp, 1536},
+    // Quantized for the next layer.
+    {"mm-nvfp4-n8192-silu-quantized", GQ_BF16, NVFP4,
+     HAS_PRODUCT | IS_REQUANTIZED, &siluTimesUp, 8192},
+    {"mm-nvfp4-n1536-silu-quantized", GQ_BF16, NVFP4,
+     HAS_PRODUCT | IS_REQUANTIZED, &siluTimesUp, 1536},
     {"mm-mxfp8-n8192", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 8192},
     {"mm-mxfp8-n2048", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 2048},
     {"mm-mxfp4-n8192", GQ_BF16, GQ_FORMAT_MXFP4, HAS_PRODUCT, NULL, 8192},
@@ -221,7 +226,9 @@ double operatorBytes(const Operator *op, const Shape *shape) {
     double weights = bytesOfElement(weightsTraits(op));
     return (rows * direction + (double)used * n * weights) * columns +
            rows * (double)storedColumns(op) *
-               (double)gqElementTypeSize(op->element);
+               (op->parts & IS_REQUANTIZED
+                    ? direction
+                    : (double)gqElementTypeSize(op->element));
   }
   if (op->parts & HAS_GRADIENT) {
     double n = (double)op->outColumns;
@@ -378,7 +385,8 @@ typedef struct Builder {
   /// One float per group, per row, and per column of a group.
   char perGroup[TYPE_SIZE], perRow[TYPE_SIZE], perColumn[TYPE_SIZE];
   char weights[TYPE_SIZE], weightScales[TYPE_SIZE], product[TYPE_SIZE],
-      stored[TYPE_SIZE], gradientData[TYPE_SIZE], gradient[TYPE_SIZE];
+      stored[TYPE_SIZE], storedData[TYPE_SIZE], storedTiled[TYPE_SIZE],
+      gradientData[TYPE_SIZE], gradient[TYPE_SIZE];
   /// The operands of groups() for rows and for columns.
   char groups[3 * TYPE_SIZE], columnGroups[3 * TYPE_SIZE];
   /// global_scale() or outer_amax().
@@ -416,6 +424,16 @@ static int64_t roundUp(int64_t value, int64_t multiple) {
 
 static int64_t tiledColumns(const Builder *b) {
   return roundUp(b->shape->columns / b->traits.blockColumns, 4);
+}
+
+/// Of what is stored of a product.
+static int64_t storedTiledColumns(const Builder *b) {
+  return roundUp(storedColumns(b->op) / b->traits.blockColumns, 4);
+}
+
+/// Whether the epilogue of a product is part of the op.
+static bool hasEpilogue(const Builder *b) {
+  return b->op->producer && (!b->isSeparate || has(b, IS_REQUANTIZED));
 }
 
 /// Whether scales are float32, a row of them for each row of data.
@@ -507,6 +525,8 @@ static void nameTypes(Builder *b) {
            hasLinearScales(b) ? "" : tiles);
   nameMatrix(b->product, n, elementName(b->op->element), "");
   nameMatrix(b->stored, storedColumns(b->op), elementName(b->op->element), "");
+  nameMatrix(b->storedData, storedColumns(b->op), data, "");
+  nameMatrix(b->storedTiled, storedTiledColumns(b), scale, tiles);
   nameMatrix(b->gradientData, n, data, "");
   snprintf(b->gradient, TYPE_SIZE,
            "tensor<%" PRId64 "x%" PRId64 "x%" PRId64 "x%s>", groups, n, k,
@@ -618,13 +638,30 @@ static void addProductArguments(Builder *b) {
   else if (!linear)
     addArgument(b, "so", b->scaleOffsets,
                 (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
-  if (b->op->producer && b->isSeparate)
+  if (b->op->producer && !hasEpilogue(b))
     addArgument(b, "a0", b->product,
                 (Argument){ROLE_INTERMEDIATE, b->op->element, 2, {s->rows, n}});
+  Argument stored = {
+      ROLE_OUTPUT, b->op->element, 2, {s->rows, storedColumns(b->op)}};
+  if (!has(b, IS_REQUANTIZED)) {
+    addArgument(b, "p0", b->stored, stored);
+    return;
+  }
+  if (b->isSeparate) {
+    stored.role = ROLE_INTERMEDIATE;
+    addArgument(b, "p0", b->stored, stored);
+  }
   addArgument(
-      b, "p0", b->stored,
-      (Argument){
-          ROLE_OUTPUT, b->op->element, 2, {s->rows, storedColumns(b->op)}});
+      b, "q0", b->storedData,
+      (Argument){ROLE_OUTPUT,
+                 traits.dataType,
+                 2,
+                 {s->rows, storedColumns(b->op) * traits.dataBits / 8}});
+  addArgument(b, "t0", b->storedTiled,
+              (Argument){ROLE_OUTPUT,
+                         traits.scaleType,
+                         2,
+                         {s->scaleRows, storedTiledColumns(b)}});
 }
 
 /// The columnwise codes and scales of a matrix of so many columns.
@@ -1029,9 +1066,15 @@ static void printPairs(Builder *b) {
 /// %p, or %a where the epilogue is another op.
 static void printProduct(Builder *b) {
   bool linear = hasLinearScales(b), one = hasOneScale(b->traits);
-  bool fused = b->op->producer && !b->isSeparate;
+  bool fused = hasEpilogue(b);
   const char *out = b->op->producer && !fused ? "a" : "p";
   const char *type = *out == 'a' ? b->product : b->stored;
+  if (has(b, IS_REQUANTIZED) && !b->isSeparate)
+    fprintf(b->text,
+            "  %%zero = arith.constant 0 : index\n"
+            "  %%rows = tensor.dim %%x, %%zero : %s\n"
+            "  %%p0 = tensor.empty(%%rows) : %s\n",
+            b->data, b->stored);
   fprintf(b->text, "  %%%s = gq.grouped_mm", out);
   if (!one)
     fprintf(b->text, " format(%s) b_format(%s)%s", b->traits.name,
@@ -1059,6 +1102,13 @@ static void printProduct(Builder *b) {
   fprintf(b->text, "      outs(%%%s0 : %s) -> %s\n", out, type, type);
   if (b->op->producer && !fused)
     printPairs(b);
+  if (has(b, IS_REQUANTIZED))
+    fprintf(b->text,
+            "  %%q, %%t = gq.grouped_block_quantize format(%s) rows(grouped)\n"
+            "      ins(%%p : %s) groups(%s) outs(%%q0, %%t0 : %s, %s)\n"
+            "      -> %s, %s\n",
+            b->traits.name, b->stored, b->groups, b->storedData, b->storedTiled,
+            b->storedData, b->storedTiled);
 }
 
 static void printGradient(Builder *b) {

@@ -68,6 +68,8 @@ enum {
   HAS_HALVES = 1 << 20,
   /// A product by the kernel that has a workspace.
   HAS_WORKSPACE = 1 << 21,
+  /// Of a product: what is stored is quantized to the same format.
+  IS_REQUANTIZED = 1 << 22,
 };
 
 /// An element-wise op of bf16 before the quantization.
@@ -196,7 +198,8 @@ typedef struct Graph {
 /// kernel's workspace is allocated when they stay separate, and packed scale
 /// offsets are computed by a linalg.generic; without it the graph becomes one
 /// kernel. The other arguments are the same and in the same order. A product is
-/// one op in either case, and so is a dequantization; a current scale has its
+/// one op in either case, and so is a dequantization; one that is requantized
+/// has its epilogue in either; a current scale has its
 /// grouped_amax in either. False if there is no memory.
 bool graphCreate(const Operator *op, const Shape *shape, bool isSeparate,
                  Graph *graph);

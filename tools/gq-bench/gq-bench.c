@@ -367,7 +367,8 @@ typedef struct Case {
 } Case;
 
 static gqStatus compile(const Case *c, Graph *graph, bool fuse, Path *path) {
-  gqCompileOptions options = {.target = c->target, .noFusion = !fuse};
+  gqCompileOptions options = {
+      .target = c->target, .noFusion = !fuse, .fuseQuantization = fuse};
   *path = (Path){NULL, graph, &c->problem};
   if (!graphCreate(c->op, c->shape, /*isSeparate=*/!fuse, graph))
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");

@@ -45,6 +45,8 @@ static const char usage[] =
     "  --graph             capture the call in a CUDA graph and run that;\n"
     "                      results must be written into arguments\n"
     "  --no-fusion         leave the ops of the graph as they are\n"
+    "  --fuse-quantization\n"
+    "                      have a GPU's matmuls quantize their outputs\n"
     "  --help, --version\n";
 
 /// Prints the message of the last failure. `what`, if not null, is what failed.
@@ -93,6 +95,7 @@ static bool parseOptions(int argc, char **argv, Options *options,
       {"host-time", no_argument, NULL, 'c'},
       {"graph", no_argument, NULL, 'g'},
       {"no-fusion", no_argument, NULL, 'n'},
+      {"fuse-quantization", no_argument, NULL, 'q'},
       {"help", no_argument, NULL, 'h'},
       {"version", no_argument, NULL, 'v'},
       {0}};
@@ -123,6 +126,9 @@ static bool parseOptions(int argc, char **argv, Options *options,
       break;
     case 'n':
       options->compile.noFusion = true;
+      break;
+    case 'q':
+      options->compile.fuseQuantization = true;
       break;
     case 'h':
     case 'v':

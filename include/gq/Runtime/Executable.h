@@ -46,6 +46,10 @@ typedef struct gqCompileOptions {
   /// the thread's device. If a chip is given, compilation needs neither device
   /// nor driver.
   const char *chip;
+  /// For "cuda": have the kernels of matmuls quantize their outputs, where a
+  /// quantization is behind them, as the option fuse-quantization of
+  /// convert-gq-to-gpu says. The resulting bytes are the same.
+  bool fuseQuantization;
 } gqCompileOptions;
 
 enum {

@@ -17,6 +17,7 @@
 
 #include "runtime_kernels/kernels/grouped_mm/DecodeBlocks.h"
 #include "runtime_kernels/kernels/grouped_mm/DecodeNvfp4.h"
+#include "runtime_kernels/kernels/grouped_mm/Requantize.h"
 
 enum {
   /// Tokens whose sums the warps of a quad exchange at a time.
@@ -142,9 +143,59 @@ GQ_DEV float unitOfDecode(const Product *p) {
                              : 1.0f;
 }
 
+/// Quads that have a block of outputs.
+GQ_DEV uint32_t quadsOfBlock(const Product *p) {
+  return heightOfBlock(p) > QUAD_HEIGHT ? heightOfBlock(p) / QUAD_HEIGHT : 1;
+}
+
+/// The threads of these quads, one or two, wait for each other.
+GQ_DEV void barrierOfBlock(const Product *p, uint32_t quad) {
+  if (quadsOfBlock(p) == 1)
+    barrierOfQuad(quad);
+  else if (quad < 2)
+    GQ_DEV_NAMED_BARRIER256(5);
+  else
+    GQ_DEV_NAMED_BARRIER256(6);
+}
+
+/// Quantizes PART tokens, number `part` of a tile, of which the bits of outputs
+/// are in `partial`, each at its first product.
+GQ_DEV void quantizePart(const Product *p, const Tile *tile, uint32_t tokens,
+                         uint32_t part, const float GQ_SHARED *partial) {
+  uint32_t thread = gq_dev_here(gq_dev_thread()), quad = thread / QUAD_THREADS;
+  uint32_t each = heightOfBlock(p), quads = quadsOfBlock(p);
+  uint32_t blocks = quads * QUAD_HEIGHT / each, first = part * PART;
+  uint32_t end =
+      first + PART < tokens ? first + PART : tokensWithScales(tile, tokens);
+  if (quad % quads)
+    return;
+  gq_dev_outer outer = outerOfGroup(p, tile->group);
+  NO_UNROLL for (uint32_t i = thread % QUAD_THREADS; i < (end - first) * blocks;
+                 i += QUAD_THREADS) {
+    uint32_t own = i % blocks, token = i / blocks;
+    uint32_t block = (tile->n + quad * QUAD_HEIGHT) / each + own;
+    if (block >= numBlocks(p))
+      continue;
+    if (first + token >= tile->tokens) {
+      storeOutScale(p, tile, first + token, block, 0);
+      continue;
+    }
+    OutBlock out;
+    UNROLL for (uint32_t j = 0; j < 2 * GQ_DEV_UNIT;
+                ++j) if (j * widthOf(p) < each) {
+      uint32_t n = own * each + j * widthOf(p);
+      putOut(p, &out, j,
+             gq_dev_f32_bits(
+                 partial[n / QUAD_HEIGHT * (QUAD * PART * QUAD_HEIGHT) +
+                         token * QUAD_HEIGHT + n % QUAD_HEIGHT]));
+    }
+    storeOutBlock(p, tile, outer, first + token, block, &out);
+  }
+}
+
 /// Adds up the sums of a quad's warps and stores them, PART tokens at a time.
 /// `partial` is shared memory of the quad, [QUAD][PART][QUAD_HEIGHT]. `width`
-/// is widthOf(p) with an epilogue, 0 without: a constant.
+/// is widthOf(p) with an epilogue or a quantization, 0 without: a constant.
 GQ_DEV void storeSums(const Product *p, const Tile *tile, uint32_t tokens,
                       float sums[2][2][4], float GQ_SHARED *partial,
                       uint32_t width) {
@@ -175,10 +226,19 @@ GQ_DEV void storeSums(const Product *p, const Tile *tile, uint32_t tokens,
       } else if (token < tile->tokens && n < p->n) {
         UNROLL for (uint32_t c = 0; c < each; ++c) x[c] =
             finish(p, group, row, n + c, true, x[c] * unitOfDecode(p) * alpha);
-        storeOut(p, outAt(p, row, n / each), x[0], x[1]);
+        if (quantizes(p)) // There the thread alone has read.
+          partial[at] = gq_dev_f32_from_bits(outBits(p, x[0], x[1]));
+        else
+          storeOut(p, outAt(p, row, n / each), x[0], x[1]);
       }
     }
-    barrierOfQuad(quad);
+    if (width && quantizes(p)) {
+      barrierOfBlock(p, quad);
+      quantizePart(p, tile, tokens, j, partial);
+      barrierOfBlock(p, quad);
+    } else {
+      barrierOfQuad(quad);
+    }
   }
 }
 
@@ -208,7 +268,7 @@ GQ_DEV void consume(const Product *p, Range range, const Shared *shared,
         gq_dev_mbarrier_arrive(shared->empty + 8 * stage.index);
       advance(&stage, shared);
     }
-    if (!p->epilogue)
+    if (!p->epilogue && !quantizes(p))
       storeSums(p, &tile, tokens, sums, partial, 0);
     else if (widthOf(p) == 1)
       storeSums(p, &tile, tokens, sums, partial, 1);

@@ -105,9 +105,14 @@ GQ_DEV float finish(const Product *p, uint32_t e, int64_t row, uint32_t n,
 
 GQ_DEV uint32_t outSize(const Product *p) { return sizeOfFloat(p->outType); }
 
-/// Bytes of what an epilogue is of.
+/// Whether outputs are quantized.
+GQ_DEV bool quantizes(const Product *p) {
+  return p->outFormat != GQ_FORMAT_NONE;
+}
+
+/// Bytes of what an epilogue, or a quantization, is of.
 GQ_DEV uint32_t productSize(const Product *p) {
-  return p->epilogue ? sizeOfFloat(p->valueType) : 2;
+  return p->epilogue || quantizes(p) ? sizeOfFloat(p->valueType) : 2;
 }
 
 /// Rows of weights, which are columns of the product, of an output.
@@ -115,21 +120,24 @@ GQ_DEV uint32_t widthOf(const Product *p) {
   return p->pairs == GQ_PAIRS_NONE ? 1 : 2;
 }
 
-/// Stores an output that would be x without an epilogue; of a pair, of those
-/// that would be x and y.
-GQ_DEV void storeOut(const Product *p, uint8_t GQ_GLOBAL *at, float x,
-                     float y) {
-  if (!p->epilogue) {
-    storeFloat(p->outType, at, x);
-    return;
-  }
+/// The bits of an output that would be x without an epilogue; of a pair, of
+/// that of those that would be x and y.
+GQ_DEV uint32_t outBits(const Product *p, float x, float y) {
   if (p->valueType == GQ_F32) {
-    storeBits(p->outType, at,
-              p->epilogue(gq_dev_f32_bits(x), gq_dev_f32_bits(y)));
-    return;
+    uint32_t bits = gq_dev_f32_bits(x);
+    return p->epilogue ? p->epilogue(bits, gq_dev_f32_bits(y)) : bits;
   }
   uint32_t bits = gq_dev_round_pair(p->valueType, x, y);
-  storeBits(p->outType, at, p->epilogue(bits & 0xffff, bits >> 16));
+  return p->epilogue ? p->epilogue(bits & 0xffff, bits >> 16) : bits & 0xffff;
+}
+
+/// Stores such an output.
+GQ_DEV void storeOut(const Product *p, uint8_t GQ_GLOBAL *at, float x,
+                     float y) {
+  if (p->epilogue)
+    storeBits(p->outType, at, outBits(p, x, y));
+  else
+    storeFloat(p->outType, at, x);
 }
 
 /// Where an output is.

@@ -273,7 +273,9 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
     const TileSums all = {{sums.d[0], sums.d[1]}, 2, tokens, unitOf(p)};
     uint32_t staging =
         shared.staging + consumer * (CONSUMER_HEIGHT * tokens * productSize(p));
-    if (p->epilogue)
+    if (quantizes(p))
+      storeQuantized(p, t, consumer, staging, &all);
+    else if (p->epilogue)
       storeWithEpilogue(p, t, consumer, staging, &all, tokens, tokens);
     else if (staged)
       storeStaged(p, &t, consumer, staging, &all, tokens, false, 0);

@@ -12,6 +12,7 @@
 
 #include "runtime_kernels/arch/Sm90.h"
 #include "runtime_kernels/kernels/grouped_mm/Any.h"
+#include "runtime_kernels/kernels/grouped_mm/Requantize.h"
 
 enum {
   THREADS = GQ_DEV_GROUPED_MM_TILES_THREADS,
@@ -134,6 +135,72 @@ GQ_DEV float finishStaged(const Product *p, const Tile *t, uint32_t own,
 /// swizzled with: of 8 rows, or 32 bytes.
 GQ_DEV uint32_t swizzleOfF32(uint32_t token) { return token / 2 % 4 << 5; }
 
+/// Where a lane stages what it has.
+GQ_DEV uint32_t placeOfHalves(uint32_t staging, uint32_t thread) {
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t matrix = lane / 8, token = 8 * (matrix / 2) + lane % 8;
+  uint32_t piece = warp * 2 + matrix % 2;
+  return staging + token * STAGE_ROW + ((piece ^ token % 8) << 4);
+}
+
+/// Stages `part` tokens from `first` on, as 16 bits of `type`: for each 64 of
+/// the consumer's rows, tokens of 128 bytes, swizzled. `rest` says whether an
+/// output has more factors or terms than alpha, and `branches` whether nothing
+/// is computed of what there is none: constants.
+GQ_DEV void stageHalves(const Product *p, const Tile *t, uint32_t consumer,
+                        uint32_t thread, uint32_t to, float alpha,
+                        const TileSums *sums, uint32_t first, uint32_t part,
+                        gqElementType type, bool rest, bool branches) {
+  uint32_t height = heightOf(sums), half = part * STAGE_ROW;
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  UNROLL for (uint32_t h = 0; h < sums->blocks; ++h)
+      UNROLL for (uint32_t j = 0; j < part / 8; j += 2) {
+    uint32_t x[4];
+    UNROLL for (uint32_t i = 0; i < 4; ++i) {
+      uint32_t at = first / 2 + 4 * j + 2 * i;
+      float low = sums->d[h][at] * sums->unit * alpha;
+      float high = sums->d[h][at + 1] * sums->unit * alpha;
+      uint32_t own = first + 8 * j + at / 4 % 2 * 8 + lane % 4 * 2;
+      uint32_t row = t->n + consumer * height + h * WGMMA_HEIGHT + warp * 16 +
+                     lane / 4 + at / 2 % 2 * 8;
+      if (rest && branches) {
+        low = finish(p, t->group, t->token + own, row,
+                     row < p->n && own < t->tokens, low);
+        high = finish(p, t->group, t->token + own + 1, row,
+                      row < p->n && own + 1 < t->tokens, high);
+      } else if (rest) {
+        low = finishStaged(p, t, own, row, low);
+        high = finishStaged(p, t, own + 1, row, high);
+      }
+      x[i] = gq_dev_round_pair(type, low, high);
+    }
+    gq_dev_store_matrices_transposed(to + h * half + j * 8 * STAGE_ROW, x);
+  }
+}
+
+/// The same of f32: tokens of 4 bytes for each row, swizzled. What there is
+/// none of is computed from what there is.
+GQ_DEV void stageF32(const Product *p, const Tile *t, uint32_t consumer,
+                     uint32_t thread, uint32_t staging, float alpha,
+                     const TileSums *sums, uint32_t first, uint32_t part) {
+  uint32_t height = heightOf(sums), pitch = height * 4;
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t row = warp * 16 + lane / 4, own = lane % 4 * 2;
+  uint32_t to = staging + own * pitch + (row * 4 ^ swizzleOfF32(own));
+  uint32_t top = t->n + consumer * height;
+  UNROLL for (uint32_t h = 0; h < sums->blocks; ++h)
+      UNROLL for (uint32_t i = 0; i < part / 2; ++i) {
+    uint32_t below = h * WGMMA_HEIGHT + i / 2 % 2 * 8;
+    uint32_t along = i / 4 * 8 + i % 2;
+    float x = sums->d[h][first / 2 + i] * sums->unit * alpha;
+    x = finishStaged(p, t, first + own + along, top + row + below, x);
+    // Eight rows below is the other piece of 32 bytes of two.
+    gq_dev_store_shared4((to ^ i / 2 % 2 << 5) + h * (WGMMA_HEIGHT * 4) +
+                             along * pitch,
+                         gq_dev_f32_bits(x));
+  }
+}
+
 /// Stores a consumer's part of a tile by way of shared memory, `part` tokens at
 /// a time: for each 64 of its rows, tokens of 128 bytes, swizzled. A token
 /// leaves in pieces of all its rows. `rest` says whether an output has more
@@ -147,12 +214,9 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
   // Pieces of 16 bytes of a token, and tokens that the threads have at a time.
   uint32_t pieces = height / 8, along = WARPGROUP / pieces;
   uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
-  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
   uint32_t half = part * STAGE_ROW;
   float alpha = alphaOf(p, t->group);
-  uint32_t matrix = lane / 8, token = 8 * (matrix / 2) + lane % 8;
-  uint32_t piece = warp * 2 + matrix % 2;
-  uint32_t to = staging + token * STAGE_ROW + ((piece ^ token % 8) << 4);
+  uint32_t to = placeOfHalves(staging, thread);
   uint32_t down = thread / pieces, across = thread % pieces;
   uint32_t from = staging + across / 8 * half + down * STAGE_ROW +
                   ((across % 8 ^ down % 8) << 4);
@@ -162,29 +226,8 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
   bool has = p->n % (CONSUMERS * height) == 0 || n < p->n;
   UNROLL for (uint32_t first = 0; first < tokens; first += part) {
     barrierOfConsumer(consumer); // What was staged before has been read.
-    UNROLL for (uint32_t h = 0; h < sums->blocks; ++h)
-        UNROLL for (uint32_t j = 0; j < part / 8; j += 2) {
-      uint32_t x[4];
-      UNROLL for (uint32_t i = 0; i < 4; ++i) {
-        uint32_t at = first / 2 + 4 * j + 2 * i;
-        float low = sums->d[h][at] * sums->unit * alpha;
-        float high = sums->d[h][at + 1] * sums->unit * alpha;
-        uint32_t own = first + 8 * j + at / 4 % 2 * 8 + lane % 4 * 2;
-        uint32_t row = t->n + consumer * height + h * WGMMA_HEIGHT + warp * 16 +
-                       lane / 4 + at / 2 % 2 * 8;
-        if (rest && !width) {
-          low = finish(p, t->group, t->token + own, row,
-                       row < p->n && own < t->tokens, low);
-          high = finish(p, t->group, t->token + own + 1, row,
-                        row < p->n && own + 1 < t->tokens, high);
-        } else if (rest) {
-          low = finishStaged(p, t, own, row, low);
-          high = finishStaged(p, t, own + 1, row, high);
-        }
-        x[i] = gq_dev_round_pair(width ? p->valueType : p->outType, low, high);
-      }
-      gq_dev_store_matrices_transposed(to + h * half + j * 8 * STAGE_ROW, x);
-    }
+    stageHalves(p, t, consumer, thread, to, alpha, sums, first, part,
+                width ? p->valueType : p->outType, rest, !width);
     barrierOfConsumer(consumer);
     if (width) {
       NO_UNROLL for (uint32_t token = down;
@@ -202,15 +245,12 @@ GQ_DEV void storeStaged(const Product *p, const Tile *t, uint32_t consumer,
   }
 }
 
-/// The same of an epilogue of f32: tokens of 4 bytes for each row, swizzled.
+/// The same of an epilogue of f32.
 GQ_DEV void storeStagedF32(const Product *p, const Tile *t, uint32_t consumer,
                            uint32_t staging, const TileSums *sums,
                            uint32_t part, uint32_t width) {
   uint32_t tokens = sums->tokens, height = heightOf(sums), pitch = height * 4;
   uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
-  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
-  uint32_t row = warp * 16 + lane / 4, own = lane % 4 * 2;
-  uint32_t to = staging + own * pitch + (row * 4 ^ swizzleOfF32(own));
   uint32_t pieces = height / 8, down = thread / pieces,
            across = thread % pieces;
   uint32_t from = staging + (across * 32 ^ swizzleOfF32(down));
@@ -218,17 +258,7 @@ GQ_DEV void storeStagedF32(const Product *p, const Tile *t, uint32_t consumer,
   float alpha = alphaOf(p, t->group);
   UNROLL for (uint32_t first = 0; first < tokens; first += part) {
     barrierOfConsumer(consumer); // What was staged before has been read.
-    UNROLL for (uint32_t h = 0; h < sums->blocks; ++h)
-        UNROLL for (uint32_t i = 0; i < part / 2; ++i) {
-      uint32_t below = h * WGMMA_HEIGHT + i / 2 % 2 * 8;
-      uint32_t along = i / 4 * 8 + i % 2;
-      float x = sums->d[h][first / 2 + i] * sums->unit * alpha;
-      x = finishStaged(p, t, first + own + along, top + row + below, x);
-      // Eight rows below is the other piece of 32 bytes of two.
-      gq_dev_store_shared4((to ^ i / 2 % 2 << 5) + h * (WGMMA_HEIGHT * 4) +
-                               along * pitch,
-                           gq_dev_f32_bits(x));
-    }
+    stageF32(p, t, consumer, thread, staging, alpha, sums, first, part);
     barrierOfConsumer(consumer);
     NO_UNROLL for (uint32_t token = down;
                    token < part && first + token < t->tokens;
@@ -253,6 +283,63 @@ GQ_DEV void storeWithEpilogue(const Product *p, Tile t, uint32_t consumer,
     storeStaged(p, &t, consumer, staging, sums, part, true, 1);
   else
     storeStaged(p, &t, consumer, staging, sums, part, true, 2);
+}
+
+/// Quantizes the outputs of a consumer's part of a tile, all of whose products
+/// have been staged. `width` is widthOf(p) as a constant.
+GQ_DEV void quantizeStaged(const Product *p, const Tile *t, uint32_t consumer,
+                           uint32_t thread, uint32_t staging,
+                           const TileSums *sums, uint32_t width) {
+  uint32_t height = heightOf(sums), pieces = heightOfBlock(p) / 8;
+  uint32_t across = height / 8 / pieces, own = thread % across;
+  uint32_t block = (t->n + consumer * height) / 8 / pieces + own;
+  uint32_t end = tokensWithScales(t, sums->tokens);
+  if (block >= numBlocks(p))
+    return;
+  gq_dev_outer outer = outerOfGroup(p, t->group);
+  NO_UNROLL for (uint32_t token = thread / across; token < end;
+                 token += WARPGROUP / across) {
+    if (token >= t->tokens) {
+      storeOutScale(p, t, token, block, 0);
+      continue;
+    }
+    OutBlock out;
+    UNROLL for (uint32_t i = 0; i < 4 * width; ++i) if (i < pieces) {
+      uint32_t piece = own * pieces + i, x[8];
+      loadStaged(p,
+                 productSize(p) == 4
+                     ? staging + token * (height * 4) +
+                           (piece * 32 ^ swizzleOfF32(token))
+                     : staging +
+                           (piece / 8 * sums->tokens + token) * STAGE_ROW +
+                           ((piece % 8 ^ token % 8) << 4),
+                 x);
+      UNROLL for (uint32_t j = 0; j < 8; j += width)
+          putOut(p, &out, (8 * i + j) / width,
+                 p->epilogue ? p->epilogue(x[j], x[j | 1]) : x[j]);
+    }
+    storeOutBlock(p, t, outer, token, block, &out);
+  }
+}
+
+/// The same as storeStaged where outputs are quantized.
+GQ_DEV void storeQuantized(const Product *p, Tile t, uint32_t consumer,
+                           uint32_t staging, const TileSums *sums) {
+  uint32_t thread = gq_dev_here(gq_dev_thread()) % WARPGROUP;
+  // Other kernels share nothing with this.
+  t.group = gq_dev_here(t.group);
+  float alpha = alphaOf(p, t.group);
+  barrierOfConsumer(consumer); // What was staged before has been read.
+  if (productSize(p) == 4)
+    stageF32(p, &t, consumer, thread, staging, alpha, sums, 0, sums->tokens);
+  else
+    stageHalves(p, &t, consumer, thread, placeOfHalves(staging, thread), alpha,
+                sums, 0, sums->tokens, p->valueType, true, false);
+  barrierOfConsumer(consumer);
+  if (widthOf(p) == 1)
+    quantizeStaged(p, &t, consumer, thread, staging, sums, 1);
+  else
+    quantizeStaged(p, &t, consumer, thread, staging, sums, 2);
 }
 
 /// The same as storeStaged from registers: 32-bit outputs are whole sectors,

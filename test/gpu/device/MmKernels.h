@@ -222,6 +222,42 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(any_mxfp4_n_halves, any, ANY, 8, 32, BF16, 0, 0, MXFP4_N, 0, BF16,   \
           HALVES)
 
+/// Those whose outputs are quantized: VARIANT(as above, whether there is an
+/// epilogue, which is mmEpilogue, the format, the recipe, the OUTER kind).
+#define MM_QUANTIZED_VARIANTS(VARIANT)                                         \
+  VARIANT(tiles128_to_nvfp4, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 0,      \
+          BF16, NONE, 0, NVFP4, NVFUSER, NONE)                                 \
+  VARIANT(tiles128_fixed_pairs_to_nvfp4, tiles, TILES, 128, 32, BF16, 512,     \
+          384, NVFP4, 0, BF16, INTERLEAVED, 1, NVFP4, NVFUSER, PER_GROUP)      \
+  VARIANT(tiles128_halves_to_mxfp8, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4,  \
+          0, BF16, HALVES, 1, MXFP8_E4M3, NVFUSER, NONE)                       \
+  VARIANT(tiles128_f32_to_mxfp8, tiles, TILES, 128, 64, F32, 0, 0, NVFP4, 0,   \
+          F32, NONE, 0, MXFP8_E5M2, NVFUSER, NONE)                             \
+  VARIANT(tiles64_rest_to_nvfp4, tiles, TILES, 64, 32, F16, 512, 384, NVFP4,   \
+          1, BF16, NONE, 1, NVFP4, TE, ONE)                                    \
+  VARIANT(tiles64_pairs_to_mxfp4, tiles, TILES, 64, 64, F32, 0, 0, NVFP4, 0,   \
+          F16, INTERLEAVED, 1, MXFP4, NVFUSER, NONE)                           \
+  VARIANT(tiles32_f32_pairs_to_nvfp4, tiles, TILES, 32, 32, F32, 0, 0, MXFP8,  \
+          0, F32, INTERLEAVED, 1, NVFP4, TE, PER_GROUP)                        \
+  VARIANT(tiles32_mxfp4_to_mxfp8, tiles, TILES, 32, 32, BF16, 0, 0, MXFP4, 0,  \
+          BF16, NONE, 0, MXFP8_E4M3, NVFUSER, NONE)                            \
+  VARIANT(decode8_to_nvfp4, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 0, BF16, \
+          NONE, 0, NVFP4, NVFUSER, ONE)                                        \
+  VARIANT(decode8_pairs_to_nvfp4, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 0, \
+          BF16, INTERLEAVED, 1, NVFP4, NVFUSER, NONE)                          \
+  VARIANT(decode8_rest_to_mxfp8, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 1,  \
+          BF16, NONE, 1, MXFP8_E4M3, NVFUSER, NONE)                            \
+  VARIANT(decode16_halves_to_mxfp8, decode, DECODE, 16, 64, F32, 0, 0, NVFP4,  \
+          0, F32, HALVES, 1, MXFP8_E4M3, NVFUSER, NONE)                        \
+  VARIANT(decode16_mxfp4_to_mxfp4, decode, DECODE, 16, 32, BF16, 0, 0, MXFP4,  \
+          0, BF16, NONE, 0, MXFP4, NVFUSER, NONE)                              \
+  VARIANT(any_to_nvfp4, any, ANY, 8, 64, BF16, 0, 0, NVFP4, 0, BF16, NONE, 0,  \
+          NVFP4, NVFUSER, NONE)                                                \
+  VARIANT(any_pairs_to_mxfp8, any, ANY, 8, 32, BF16, 0, 0, NVFP4, 0, F32,      \
+          INTERLEAVED, 1, MXFP8_E4M3, NVFUSER, NONE)                           \
+  VARIANT(any_mxfp4_n_to_nvfp4, any, ANY, 8, 32, BF16, 0, 0, MXFP4_N, 0, BF16, \
+          HALVES, 1, NVFP4, TE, PER_GROUP)
+
 /// 1 - x, or of pairs x - y / 2, of bits of type `from`.
 static inline uint32_t mmEpilogue(gqElementType from, gqElementType to,
                                   gqPairs pairs, uint32_t first,

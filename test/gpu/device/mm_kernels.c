@@ -38,9 +38,10 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
                    GQ_DEV_GROUPED_MM_PREPARE_CTAS == 2,
                "bounds");
 
-/// A kernel whose epilogue is EPILOGUE, a function or 0, from products of FROM.
+/// A kernel whose epilogue is EPILOGUE, a function or 0, from products of FROM;
+/// outputs are quantized to OUT, with an outer scale of kind OUTER.
 #define MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,   \
-                  REST, EPILOGUE, FROM, PAIRS)                                 \
+                  REST, EPILOGUE, FROM, PAIRS, OUT, RECIPE, OUTER)             \
   KERNEL NAME(MmOperands o) {                                                  \
     BOUNDS(GQ_DEV_GROUPED_MM_##FAMILY##_THREADS,                               \
            GQ_KERNEL_GROUPED_MM_##FAMILY == GQ_KERNEL_GROUPED_MM_PREPARE ? 2   \
@@ -54,12 +55,21 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
     const int32_t moreThan = -1, atMost = INT32_MAX;                           \
     gq_epilogue *const epilogue = EPILOGUE;                                    \
     const int32_t valueType = GQ_##FROM, pairs = GQ_PAIRS_##PAIRS;             \
+    const int32_t outFormat = GQ_FORMAT_##OUT, outRecipe = GQ_RECIPE_##RECIPE; \
+    const int32_t outOuterKind = GQ_OUTER_##OUTER;                             \
+    if (outFormat == GQ_FORMAT_NONE)                                           \
+      o.outScales = 0;                                                         \
+    if (outOuterKind == GQ_OUTER_NONE)                                         \
+      o.outOuter = 0;                                                          \
     if (K) {                                                                   \
       o.n = N;                                                                 \
       o.k = K;                                                                 \
       o.aStride = aType == GQ_I8 ? o.k / 2 : o.k;                              \
-      o.outStride =                                                            \
-          o.n / (pairs == GQ_PAIRS_NONE ? 1 : 2) * gqElementTypeSize(outType); \
+      o.outStride = o.n / (pairs == GQ_PAIRS_NONE ? 1 : 2) *                   \
+                    (outFormat == GQ_FORMAT_NONE                               \
+                         ? 8 * gqElementTypeSize(outType)                      \
+                         : gqFormatGetTraits(GQ_FORMAT_##OUT).dataBits) /      \
+                    8;                                                         \
     }                                                                          \
     if (!(REST))                                                               \
       o.rowScales = o.columnScales = 0;                                        \
@@ -75,7 +85,7 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
 #define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
                 REST)                                                          \
   MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
-            0, TYPE, NONE)
+            0, TYPE, NONE, NONE, NVFUSER, NONE)
 MM_VARIANTS(VARIANT)
 MM_PREPARE_VARIANTS(VARIANT)
 #undef VARIANT
@@ -86,8 +96,18 @@ MM_PREPARE_VARIANTS(VARIANT)
     return mmEpilogue(GQ_##FROM, GQ_##TYPE, GQ_PAIRS_##PAIRS, bits, second);   \
   }                                                                            \
   MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
-            NAME##_epilogue, FROM, PAIRS)
+            NAME##_epilogue, FROM, PAIRS, NONE, NVFUSER, NONE)
 MM_EPILOGUE_VARIANTS(VARIANT)
+#undef VARIANT
+
+#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
+                REST, FROM, PAIRS, EPILOGUE, OUT, RECIPE, OUTER)               \
+  static uint32_t NAME##_epilogue(uint32_t bits, uint32_t second) {            \
+    return mmEpilogue(GQ_##FROM, GQ_##TYPE, GQ_PAIRS_##PAIRS, bits, second);   \
+  }                                                                            \
+  MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
+            (EPILOGUE) ? NAME##_epilogue : 0, FROM, PAIRS, OUT, RECIPE, OUTER)
+MM_QUANTIZED_VARIANTS(VARIANT)
 #undef VARIANT
 
 DEFINE_POISON_SHARED

@@ -16,6 +16,7 @@
 MM_VARIANTS(VARIANT)
 MM_PREPARE_VARIANTS(VARIANT)
 MM_EPILOGUE_VARIANTS(VARIANT)
+MM_QUANTIZED_VARIANTS(VARIANT)
 #undef VARIANT
 void poison_shared(PoisonSharedOperands o);
 static void runPoison(const void *o) {
@@ -25,7 +26,7 @@ static void runPoison(const void *o) {
 #define VARIANT(NAME, ...) {#NAME, run_##NAME, sizeof(MmOperands)},
 const EmulatedKernel emulatedKernels[] = {
     MM_VARIANTS(VARIANT) MM_PREPARE_VARIANTS(VARIANT)
-        MM_EPILOGUE_VARIANTS(VARIANT) //
+        MM_EPILOGUE_VARIANTS(VARIANT) MM_QUANTIZED_VARIANTS(VARIANT) //
     {"poison_shared", runPoison, sizeof(PoisonSharedOperands)},
     {NULL, NULL, 0},
 };

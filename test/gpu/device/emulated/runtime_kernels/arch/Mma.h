@@ -20,6 +20,7 @@ GQ_DEV void *gq_dev_shared_pointer(uint32_t address) {
 }
 
 #define GQ_DEV_NAMED_BARRIER128(id) emulatorNamedBarrier(id, 128)
+#define GQ_DEV_NAMED_BARRIER256(id) emulatorNamedBarrier(id, 256)
 
 GQ_DEV gq_dev_u32x4 gq_dev_load_shared16(uint32_t address) {
   return *(gq_dev_u32x4 *)emulatorShared(address);
