@@ -199,13 +199,6 @@ void gqRequantizationsFree(gqRequantizations *all) {
   gqOpListFree(&all->quantizations);
 }
 
-intptr_t gqOpListFind(const gqOpList *list, MlirOperation op) {
-  for (intptr_t i = 0; i < list->size; ++i)
-    if (mlirOperationEqual(list->ops[i], op))
-      return i;
-  return -1;
-}
-
 void gqDestroyRequantization(MlirOperation mm, MlirOperation quantization) {
   MlirValue product = gqGroupedMmGet(mm).out;
   mlirOperationDestroy(quantization);

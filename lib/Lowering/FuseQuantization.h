@@ -23,9 +23,6 @@ gqRequantizations gqFindRequantizations(MlirOperation module);
 
 void gqRequantizationsFree(gqRequantizations *all);
 
-/// The number of `op` in a list; -1 if it is not there.
-intptr_t gqOpListFind(const gqOpList *list, MlirOperation op);
-
 /// Destroys an op of `mms`, the quantization behind it, and the memory of what
 /// was between them.
 void gqDestroyRequantization(MlirOperation mm, MlirOperation quantization);

@@ -27,6 +27,13 @@ void gqOpListAdd(gqOpList *list, MlirOperation op) {
   list->ops[list->size++] = op;
 }
 
+intptr_t gqOpListFind(const gqOpList *list, MlirOperation op) {
+  for (intptr_t i = 0; i < list->size; ++i)
+    if (mlirOperationEqual(list->ops[i], op))
+      return i;
+  return -1;
+}
+
 void gqOpListFree(gqOpList *list) {
   free(list->ops);
   *list = (gqOpList){0};

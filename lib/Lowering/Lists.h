@@ -26,6 +26,8 @@ typedef struct gqOpList {
 } gqOpList;
 
 void gqOpListAdd(gqOpList *list, MlirOperation op);
+/// The number of `op` in a list; -1 if it is not there.
+intptr_t gqOpListFind(const gqOpList *list, MlirOperation op);
 void gqOpListFree(gqOpList *list);
 
 /// A map from the values of a body to those of its copy. Values that it does

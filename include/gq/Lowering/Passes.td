@@ -430,14 +430,15 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
     With `fuse-quantization` the kernels of a `gq.grouped_mm`, with an epilogue
     or without, also do what a `gq.grouped_block_quantize` behind it does: they
     store codes and scales, of the same bytes, and the product gets no memory.
-    That is one of rows alone, by the same values of `offsets` and
-    `scale_offsets`, to NVFP4 or an MX format with scales in tile128x4, with
-    a given outer scale or none, in the same block; between the two is nothing
-    that writes or frees memory, and nothing else uses the product, which is a
-    `memref.alloc`. Not of matmuls of FP8, nor in `tiles256`, nor in `tiles128` with
-    row or column scales or a bias. Other pairs stay two launches, and a missed remark of the category `convert-gq-to-gpu`
-    says why; a passed one says what was fused. What the quantization
-    writes must not be an operand of the matmul: the launch fails if it is.
+    The quantization is one of rows alone, to NVFP4 or an MX format with scales
+    in tile128x4, with a given outer scale or none, in the same block and by the
+    same values of `offsets` and `scale_offsets`. Nothing between the two writes
+    or frees memory, and nothing else uses the product, a `memref.alloc`. It is
+    not done for matmuls of FP8, in `tiles256`, and in `tiles128` with row or
+    column scales or a bias. Other pairs stay two launches, and a missed remark
+    of the category `convert-gq-to-gpu` says why; a passed one says what was
+    fused. What the quantization writes must not be an operand of the matmul:
+    the launch fails if it is.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",

@@ -42,7 +42,8 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
 /// outputs are quantized to OUT, with an outer scale of kind OUTER.
 #define MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,   \
                   REST, EPILOGUE, FROM, PAIRS, OUT, RECIPE, OUTER)             \
-  KERNEL NAME(MmOperands o) {                                                  \
+  KERNEL NAME(const MmOperands operands) {                                     \
+    MmOperands o = operands;                                                   \
     BOUNDS(GQ_DEV_GROUPED_MM_##FAMILY##_THREADS,                               \
            GQ_KERNEL_GROUPED_MM_##FAMILY == GQ_KERNEL_GROUPED_MM_PREPARE ? 2   \
                                                                          : 1)  \
