@@ -356,6 +356,7 @@ static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
       .rowIndexBits = constant(rowIndexBits(desc)),
       .heldType = constant(heldType(desc)),
       .dataType = constant(elementTypeOf(desc->rowwise.data)),
+      .loadsAhead = constant(false),
   };
 }
 
@@ -365,12 +366,18 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   bool hasOuter = !mlirValueIsNull(gqOuterScale(desc, &desc->rowwise));
   gqQuantizeRowsOperands operands = rowsOperands(launcher, desc, statusWord);
   bool numbers = gqHoldsNumbers(&desc->rowwise);
+  gqGpuHook *hook = &operands.load;
+  // There are registers for it where there is nothing else to hold.
+  hook->ahead = !hasOuter && !isPacked(desc) && !numbers &&
+                gqLoadsAhead(hook->producer, hook->inputs, hook->numInputs);
+  operands.loadsAhead = constant(hook->ahead);
   bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers &&
                    mlirRegionIsNull(desc->producer) &&
                    operands.load.inputs[0].elementSize == 2;
   return launch(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize", &operands,
-      gq_dev_quantize_rows_bounds(onlyLoads, hasOuter, isPacked(desc)),
+      gq_dev_quantize_rows_bounds(onlyLoads, hook->ahead, hasOuter,
+                                  isPacked(desc)),
       gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
 }
 
@@ -445,6 +452,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
       .heldType = constant(elementType(
           mlirShapedTypeGetElementType(mlirValueGetType(desc->input)))),
       .dataType = constant(elementTypeOf(desc->data)),
+      .loadsAhead = constant(false),
   };
   return launch(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "block_quantize", &operands,

@@ -19,19 +19,39 @@
 
 enum { WIDTH = GQ_GPU_ELEMENTS };
 
-void gqPrintElements(gqText *text, intptr_t numInputs) {
+/// `width` elements of the inputs as parameters.
+static void printParameters(gqText *text, int width, intptr_t numInputs) {
+  for (int i = 0; i < width * numInputs; ++i)
+    gqTextPrintf(text, "%s%%e%d: f32", i ? ", " : "", i);
+}
+
+void gqPrintElements(gqText *text, intptr_t numInputs, bool usual) {
   gqTextPrintf(text,
                "llvm.func @gq_dev_divide4(!llvm.ptr, !llvm.ptr, !llvm.ptr)\n"
                "llvm.func @gq_dev_divide4_by_more(!llvm.ptr, !llvm.ptr, "
                "!llvm.ptr)\n"
+               "llvm.func @gq_dev_divide4_usual(!llvm.ptr, !llvm.ptr, "
+               "!llvm.ptr) -> i32\n"
+               "llvm.func @gq_dev_divide4_by_more_usual(!llvm.ptr, !llvm.ptr, "
+               "!llvm.ptr) -> i32\n"
                "llvm.func @gq_dev_exp_plus(f32, f32) -> f32\n"
                "llvm.func @gq_dev_rounded_to_bf16(f32) -> f32\n"
                "llvm.func @gq_dev_round4_to_bf16(!llvm.ptr, !llvm.ptr)\n"
                "llvm.func internal @elements(");
-  for (int i = 0; i < WIDTH * numInputs; ++i)
-    gqTextPrintf(text, "%%e%d: f32, ", i);
-  gqTextPrintf(text, "%%out: !llvm.ptr) attributes {always_inline} {\n"
-                     "  llvm.return\n}\n");
+  printParameters(text, WIDTH, numInputs);
+  if (!usual) {
+    gqTextPrintf(text, ", %%out: !llvm.ptr) attributes {always_inline} {\n"
+                       "  llvm.return\n}\n");
+    return;
+  }
+  gqTextPrintf(text, ", %%out: !llvm.ptr) -> i32 attributes {always_inline} {\n"
+                     "  %%usual = llvm.mlir.constant(1 : i32) : i32\n"
+                     "  llvm.return %%usual : i32\n}\n"
+                     "llvm.func internal @one_element(");
+  printParameters(text, 1, numInputs);
+  gqTextPrintf(text, ") -> f32 attributes {always_inline} {\n"
+                     "  %%poison = llvm.mlir.poison : f32\n"
+                     "  llvm.return %%poison : f32\n}\n");
 }
 
 /// Where the elements are built.
@@ -40,6 +60,10 @@ typedef struct Elements {
   /// From values of the producer to those of each element. An input becomes a
   /// float, whatever its type.
   gqValueMap maps[WIDTH];
+  /// How many there are: WIDTH or 1.
+  int width;
+  /// An i32, 0 if a quotient may be wrong; null if all have to be right.
+  MlirValue usual;
 } Elements;
 
 static MlirType pointerType(const Elements *elements) {
@@ -152,7 +176,7 @@ static bool isExpPlus(MlirOperation op, ExpPlus *sum) {
 
 static void buildExpPlus(Elements *elements, MlirOperation op, ExpPlus sum) {
   MlirType f32 = mlirF32TypeGet(elements->builder.context);
-  for (int k = 0; k < WIDTH; ++k) {
+  for (int k = 0; k < elements->width; ++k) {
     gqValueMap *map = &elements->maps[k];
     MlirValue operands[] = {gqValueMapGet(map, sum.argument),
                             gqValueMapGet(map, sum.constant)};
@@ -179,11 +203,20 @@ static void buildDivision(Elements *elements, MlirOperation op) {
           elements,
           gqValueMapGet(&elements->maps[k], mlirOperationGetOperand(op, i)),
           arrays[i], k);
-  buildCall(elements,
-            isOneOrMore(mlirOperationGetOperand(op, 1))
-                ? "gq_dev_divide4_by_more"
-                : "gq_dev_divide4",
-            3, arrays, 0, NULL);
+  bool more = isOneOrMore(mlirOperationGetOperand(op, 1));
+  if (mlirValueIsNull(elements->usual)) {
+    buildCall(elements, more ? "gq_dev_divide4_by_more" : "gq_dev_divide4", 3,
+              arrays, 0, NULL);
+  } else {
+    MlirType i32 = mlirValueGetType(elements->usual);
+    MlirOperation call = buildCall(elements,
+                                   more ? "gq_dev_divide4_by_more_usual"
+                                        : "gq_dev_divide4_usual",
+                                   3, arrays, 1, &i32);
+    MlirValue both[] = {elements->usual, mlirOperationGetResult(call, 0)};
+    elements->usual =
+        gqBuildValue(&elements->builder, "arith.andi", 2, both, i32);
+  }
   MlirType f32 = mlirF32TypeGet(elements->builder.context);
   for (int k = 0; k < WIDTH; ++k) {
     MlirValue address = buildAddress(elements, arrays[2], k);
@@ -263,7 +296,7 @@ static bool isPlainExtension(MlirOperation op) {
 
 static void buildOp(Elements *elements, MlirOperation op) {
   ExpPlus sum;
-  if (isStrict(op, "arith.divf")) {
+  if (elements->width == WIDTH && isStrict(op, "arith.divf")) {
     buildDivision(elements, op);
     return;
   }
@@ -272,7 +305,7 @@ static void buildOp(Elements *elements, MlirOperation op) {
     return;
   }
   bool extends = isPlainExtension(op);
-  for (int k = 0; k < WIDTH; ++k)
+  for (int k = 0; k < elements->width; ++k)
     if (extends)
       gqValueMapAdd(&elements->maps[k], mlirOperationGetResult(op, 0),
                     buildF32(elements, mlirOperationGetOperand(op, 0), k));
@@ -295,17 +328,23 @@ static void buildResults(Elements *elements, MlirValue yielded, MlirValue out) {
   buildCall(elements, "gq_dev_round4_to_bf16", 2, arrays, 0, NULL);
 }
 
-void gqFillElements(MlirOperation module, MlirRegion producer) {
-  MlirSymbolTable symbols = mlirSymbolTableCreate(module);
-  MlirOperation function = mlirSymbolTableLookup(
-      symbols, mlirStringRefCreateFromCString("elements"));
-  mlirSymbolTableDestroy(symbols);
-  MlirBlock from = mlirRegionGetFirstBlock(producer);
-  MlirBlock to = mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
-  Elements elements = {.builder = gqBuilderBefore(mlirBlockGetTerminator(to))};
+bool gqDividesExactly(MlirRegion producer) {
+  MlirOperation op =
+      mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(producer));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (isStrict(op, "arith.divf"))
+      return true;
+  return false;
+}
 
+/// Builds the producer `from` for `width` elements at the end of `to`.
+static Elements buildElements(MlirBlock from, MlirBlock to, int width,
+                              MlirValue usual) {
+  Elements elements = {.builder = gqBuilderBefore(mlirBlockGetTerminator(to)),
+                       .width = width,
+                       .usual = usual};
   intptr_t numInputs = mlirBlockGetNumArguments(from);
-  for (intptr_t i = 0; i < WIDTH * numInputs; ++i)
+  for (intptr_t i = 0; i < width * numInputs; ++i)
     gqValueMapAdd(&elements.maps[i / numInputs],
                   mlirBlockGetArgument(from, i % numInputs),
                   mlirBlockGetArgument(to, i));
@@ -313,8 +352,42 @@ void gqFillElements(MlirOperation module, MlirRegion producer) {
   for (MlirOperation op = mlirBlockGetFirstOperation(from);
        !mlirOperationEqual(op, yield); op = mlirOperationGetNextInBlock(op))
     buildOp(&elements, op);
-  buildResults(&elements, mlirOperationGetOperand(yield, 0),
-               mlirBlockGetArgument(to, WIDTH * numInputs));
-  for (int k = 0; k < WIDTH; ++k)
-    gqValueMapFree(&elements.maps[k]);
+  return elements;
+}
+
+static void freeElements(Elements *elements) {
+  for (int k = 0; k < elements->width; ++k)
+    gqValueMapFree(&elements->maps[k]);
+}
+
+static MlirBlock bodyOf(MlirOperation module, const char *function) {
+  MlirSymbolTable symbols = mlirSymbolTableCreate(module);
+  MlirOperation op =
+      mlirSymbolTableLookup(symbols, mlirStringRefCreateFromCString(function));
+  mlirSymbolTableDestroy(symbols);
+  return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+}
+
+void gqFillElements(MlirOperation module, MlirRegion producer, bool usual) {
+  MlirBlock from = mlirRegionGetFirstBlock(producer);
+  MlirBlock to = bodyOf(module, "elements");
+  MlirOperation end = mlirBlockGetTerminator(to);
+  MlirValue yielded = mlirOperationGetOperand(mlirBlockGetTerminator(from), 0);
+  Elements elements = buildElements(from, to, WIDTH,
+                                    usual ? mlirOperationGetOperand(end, 0)
+                                          : (MlirValue){NULL});
+  buildResults(
+      &elements, yielded,
+      mlirBlockGetArgument(to, WIDTH * mlirBlockGetNumArguments(from)));
+  if (usual)
+    mlirOperationSetOperand(end, 0, elements.usual);
+  freeElements(&elements);
+  if (!usual)
+    return;
+
+  to = bodyOf(module, "one_element");
+  elements = buildElements(from, to, 1, (MlirValue){NULL});
+  mlirOperationSetOperand(mlirBlockGetTerminator(to), 0,
+                          buildF32(&elements, yielded, 0));
+  freeElements(&elements);
 }

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *elementName(MlirType element) {
   return mlirTypeIsABF16(element)  ? "bf16"
@@ -48,6 +49,9 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map) {
 
 /// gq_dev_matrix
 static const char matrixType[] = "!llvm.struct<(ptr<1>, i64)>";
+
+/// Of it, as many as 16 bf16 take.
+enum { HELD = 2 };
 
 void gqPrintEpilogue(gqText *text, MlirRegion epilogue) {
   static const char *const words[] = {"bits", "second"};
@@ -121,26 +125,31 @@ static void printSourceRow(gqText *text, intptr_t numInputs,
       (int)numInputs, matrixType, (int)numInputs, matrixType, rowIndexBits);
 }
 
-/// Loads 16 elements of input i, a matrix or a row, to %b<i>.
+/// %<array><i> = room for 16 floats.
+static void printArray(gqText *text, const char *array, int i) {
+  gqTextPrintf(text,
+               "  %%%s%d = llvm.alloca %%c16 x f32 : (i32) -> !llvm.ptr\n",
+               array, i);
+}
+
+/// Loads 16 elements of input i, a matrix or a row, to %<array><i>.
 static void printLoad16(gqText *text, const gqGpuInput *input, int i,
-                        const char *suffix) {
-  gqTextPrintf(text, "  %%b%d = llvm.alloca %%c16 x f32 : (i32) -> !llvm.ptr\n",
-               i);
+                        const char *suffix, const char *array) {
   if (input->gathered)
     gqTextPrintf(
         text,
         "  %%g%d = llvm.mlir.addressof @gq_dev_load16_%s%s : !llvm.ptr\n"
         "  llvm.call @gq_dev_load16_gathered(%%g%d, %%m%d, %%source, "
-        "%%column, %%b%d) : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr) -> "
+        "%%column, %%%s%d) : (!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr) -> "
         "()\n",
-        i, input->type, suffix, i, i, i);
+        i, input->type, suffix, i, i, array, i);
   else
     gqTextPrintf(
         text,
-        "  llvm.call @gq_dev_load16_%s%s(%%m%d, %s, %%column, %%b%d) : "
+        "  llvm.call @gq_dev_load16_%s%s(%%m%d, %s, %%column, %%%s%d) : "
         "(!llvm.ptr, i64, i64, !llvm.ptr) -> ()\n",
         input->type, suffix, i,
-        input->access == GQ_GPU_ACCESS_MATRIX ? "%row" : "%zero", i);
+        input->access == GQ_GPU_ACCESS_MATRIX ? "%row" : "%zero", array, i);
 }
 
 /// %a<i> = the address of the element of the row of input i, a column or a
@@ -165,25 +174,45 @@ static void printElementAddress(gqText *text, const gqGpuInput *input, int i) {
                  i, i, i, i, matrixType, i, i, i, i, i, i, i, input->type);
 }
 
-/// Computes elements from `first` on, as many as @elements does.
+/// Computes elements from `first` on, as many as @elements does, to %<out>.
+/// With `usual` there is a %usual_<first>.
 static void printCallOfElements(gqText *text, const gqGpuInput *inputs,
-                                intptr_t numInputs, int first) {
+                                intptr_t numInputs, int first, const char *out,
+                                bool usual) {
   for (int k = first; k < first + GQ_GPU_ELEMENTS; ++k)
     for (int i = 0; i < numInputs; ++i)
       if (isVector(&inputs[i]))
         printLoaded(text, i, k);
   gqTextPrintf(text,
-               "  %%out_%d = llvm.getelementptr %%out[%d] : (!llvm.ptr) -> "
-               "!llvm.ptr, f32\n"
-               "  llvm.call @elements(",
-               first, first);
+               "  %%out_%d = llvm.getelementptr %%%s[%d] : (!llvm.ptr) -> "
+               "!llvm.ptr, f32\n",
+               first, out, first);
+  if (usual)
+    gqTextPrintf(text, "  %%usual_%d =", first);
+  gqTextPrintf(text, "  llvm.call @elements(");
   for (int k = first; k < first + GQ_GPU_ELEMENTS; ++k)
     for (int i = 0; i < numInputs; ++i)
       gqTextPrintf(text, isVector(&inputs[i]) ? "%%f%d_%d, " : "%%f%d, ", i, k);
   gqTextPrintf(text, "%%out_%d) : (", first);
   for (int k = 0; k < GQ_GPU_ELEMENTS * numInputs; ++k)
     gqTextPrintf(text, "f32, ");
-  gqTextPrintf(text, "!llvm.ptr) -> ()\n");
+  gqTextPrintf(text, "!llvm.ptr) -> %s\n", usual ? "i32" : "()");
+}
+
+/// Begins a hook, with %m<i> = input i.
+static void printHookHeader(gqText *text, intptr_t numInputs,
+                            const char *suffix) {
+  gqTextPrintf(text,
+               "llvm.func internal @load16%s(%%inputs: !llvm.ptr, %%row: i64, "
+               "%%column: i64, %%out: !llvm.ptr) attributes {always_inline} {\n"
+               "  %%c16 = llvm.mlir.constant(16 : i32) : i32\n"
+               "  %%zero = llvm.mlir.constant(0 : i64) : i64\n",
+               suffix);
+  for (int i = 0; i < numInputs; ++i)
+    gqTextPrintf(text,
+                 "  %%m%d = llvm.getelementptr %%inputs[%d] : (!llvm.ptr) -> "
+                 "!llvm.ptr, %s\n",
+                 i, i, matrixType);
 }
 
 /// A hook that loads the inputs for 16 elements and computes them. `suffix`
@@ -192,23 +221,15 @@ static void printCallOfElements(gqText *text, const gqGpuInput *inputs,
 static void printHook(gqText *text, const gqGpuInput *inputs,
                       intptr_t numInputs, int32_t rowIndexBits,
                       const char *suffix) {
-  gqTextPrintf(text,
-               "llvm.func internal @load16%s(%%inputs: !llvm.ptr, %%row: i64, "
-               "%%column: i64, %%out: !llvm.ptr) attributes {always_inline} {\n"
-               "  %%c16 = llvm.mlir.constant(16 : i32) : i32\n"
-               "  %%zero = llvm.mlir.constant(0 : i64) : i64\n",
-               suffix);
+  printHookHeader(text, numInputs, suffix);
   if (rowIndexBits)
     printSourceRow(text, numInputs, rowIndexBits);
-  for (int i = 0; i < numInputs; ++i) {
-    gqTextPrintf(text,
-                 "  %%m%d = llvm.getelementptr %%inputs[%d] : (!llvm.ptr) -> "
-                 "!llvm.ptr, %s\n",
-                 i, i, matrixType);
+  for (int i = 0; i < numInputs; ++i)
     switch (inputs[i].access) {
     case GQ_GPU_ACCESS_MATRIX:
     case GQ_GPU_ACCESS_ROW:
-      printLoad16(text, &inputs[i], i, suffix);
+      printArray(text, "b", i);
+      printLoad16(text, &inputs[i], i, suffix, "b");
       break;
     case GQ_GPU_ACCESS_COLUMN:
     case GQ_GPU_ACCESS_SCALAR:
@@ -220,10 +241,102 @@ static void printHook(gqText *text, const gqGpuInput *inputs,
         gqTextPrintf(text, "  %%f%d = llvm.fpext %%v%d : %s to f32\n", i, i,
                      inputs[i].type);
     }
-  }
   for (int first = 0; first < 16; first += GQ_GPU_ELEMENTS)
-    printCallOfElements(text, inputs, numInputs, first);
+    printCallOfElements(text, inputs, numInputs, first, "out", false);
   gqTextPrintf(text, "  llvm.return\n}\n");
+}
+
+/// Calls a function of two arrays, from %<from><i> to %<to><j>.
+static void printCopy(gqText *text, const char *function, const char *from,
+                      int i, const char *to, int j) {
+  gqTextPrintf(text,
+               "  llvm.call @gq_dev_%s16(%%%s%d, %%%s%d) : (!llvm.ptr, "
+               "!llvm.ptr) -> ()\n",
+               function, from, i, to, j);
+}
+
+/// Computes the elements again, one by one, rarely and in little code: the
+/// first of those that are left each time.
+static void printLoop(gqText *text, intptr_t numInputs) {
+  gqTextPrintf(text, "^again(%%n: i32):\n");
+  for (int i = 0; i < numInputs; ++i)
+    gqTextPrintf(text,
+                 "  %%first%d = llvm.call @gq_dev_shift16(%%b%d, %%poison) : "
+                 "(!llvm.ptr, f32) -> f32\n",
+                 i, i);
+  gqTextPrintf(text, "  %%y = llvm.call @one_element(");
+  for (int i = 0; i < numInputs; ++i)
+    gqTextPrintf(text, "%s%%first%d", i ? ", " : "", i);
+  gqTextPrintf(text, ") : (");
+  for (int i = 0; i < numInputs; ++i)
+    gqTextPrintf(text, "%sf32", i ? ", " : "");
+  gqTextPrintf(text,
+               ") -> f32\n"
+               "  %%gone = llvm.call @gq_dev_shift16(%%results1, %%y) : "
+               "(!llvm.ptr, f32) -> f32\n"
+               "  %%next = llvm.add %%n, %%one : i32\n"
+               "  %%left = llvm.icmp \"ult\" %%next, %%c16 : i32\n"
+               "  llvm.cond_br %%left, ^again(%%next : i32), ^found "
+               "{loop_annotation = #llvm.loop_annotation<unroll = <disable = "
+               "true>>}\n");
+}
+
+/// A hook that computes what it loaded at the call before and, in between,
+/// loads ahead: see loadsAhead in QuantizeRows.def.
+static void printHookAhead(gqText *text, const gqGpuInput *inputs,
+                           intptr_t numInputs, const char *suffix) {
+  printHookHeader(text, numInputs, suffix);
+  gqTextPrintf(text, "  %%no = llvm.mlir.constant(0 : i32) : i32\n"
+                     "  %%one = llvm.mlir.constant(1 : i32) : i32\n"
+                     "  %%poison = llvm.mlir.poison : f32\n"
+                     "  %%null = llvm.mlir.zero : !llvm.ptr\n"
+                     "  %%first = llvm.icmp \"eq\" %%out, %%null : !llvm.ptr\n"
+                     "  %%more = llvm.icmp \"sge\" %%row, %%zero : i64\n");
+  printArray(text, "results", 0);
+  printArray(text, "results", 1);
+  printArray(text, "words", 0);
+  for (int i = 0; i < numInputs; ++i) {
+    gqTextPrintf(
+        text,
+        "  %%held%d = llvm.getelementptr %%inputs[%d] : (!llvm.ptr) -> "
+        "!llvm.ptr, %s\n",
+        i, (int)numInputs + HELD * i, matrixType);
+    printArray(text, "b", i);
+    printArray(text, "ahead", i);
+  }
+  gqTextPrintf(text, "  llvm.cond_br %%first, ^load(%%one : i32), ^compute\n"
+                     "^compute:\n");
+  for (int i = 0; i < numInputs; ++i)
+    printCopy(text, "unpack", "held", i, "b", i);
+  for (int first = 0; first < 16; first += GQ_GPU_ELEMENTS)
+    printCallOfElements(text, inputs, numInputs, first, "results0", true);
+  gqTextPrintf(text, "  %%all_0 = llvm.and %%usual_0, %%one : i32\n");
+  for (int k = GQ_GPU_ELEMENTS; k < 16; k += GQ_GPU_ELEMENTS)
+    gqTextPrintf(text, "  %%all_%d = llvm.and %%all_%d, %%usual_%d : i32\n", k,
+                 k - GQ_GPU_ELEMENTS, k);
+  // Put together here and after the loop, not where both meet.
+  printCopy(text, "pack", "results", 0, "words", 0);
+  gqTextPrintf(text,
+               "  llvm.cond_br %%more, ^load(%%all_%d : i32), ^check(%%all_%d "
+               ": i32)\n"
+               "^load(%%all: i32):\n",
+               16 - GQ_GPU_ELEMENTS, 16 - GQ_GPU_ELEMENTS);
+  for (int i = 0; i < numInputs; ++i) {
+    printLoad16(text, &inputs[i], i, suffix, "ahead");
+    printCopy(text, "pack", "ahead", i, "held", i);
+  }
+  gqTextPrintf(text, "  llvm.cond_br %%first, ^end, ^check(%%all : i32)\n"
+                     "^check(%%usual: i32):\n"
+                     "  %%rare = llvm.icmp \"eq\" %%usual, %%no : i32\n"
+                     "  llvm.cond_br %%rare, ^again(%%no : i32), ^done\n");
+  printLoop(text, numInputs);
+  gqTextPrintf(text, "^found:\n");
+  printCopy(text, "pack", "results", 1, "words", 0);
+  gqTextPrintf(text, "  llvm.br ^done\n^done:\n"
+                     "  llvm.call @gq_dev_unpack16(%%words0, %%out) : "
+                     "(!llvm.ptr, !llvm.ptr) -> ()\n"
+                     "  llvm.br ^end\n^end:\n"
+                     "  llvm.return\n}\n");
 }
 
 void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
@@ -242,6 +355,13 @@ void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
   }
 }
 
+/// What hooks that load ahead call.
+static void printAheadDeclarations(gqText *text) {
+  gqTextPrintf(text, "llvm.func @gq_dev_pack16(!llvm.ptr, !llvm.ptr)\n"
+                     "llvm.func @gq_dev_unpack16(!llvm.ptr, !llvm.ptr)\n"
+                     "llvm.func @gq_dev_shift16(!llvm.ptr, f32) -> f32\n");
+}
+
 /// What gathering hooks call.
 static void printGatherDeclarations(gqText *text) {
   gqTextPrintf(
@@ -253,22 +373,43 @@ static void printGatherDeclarations(gqText *text) {
 }
 
 void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
-                          intptr_t numInputs, int32_t rowIndexBits) {
-  gqPrintElements(text, numInputs);
+                          intptr_t numInputs, int32_t rowIndexBits,
+                          bool ahead) {
+  gqPrintElements(text, numInputs, ahead);
+  if (ahead) {
+    printAheadDeclarations(text);
+    printHookAhead(text, inputs, numInputs, "");
+    printHookAhead(text, inputs, numInputs, "_unaligned");
+    return;
+  }
   if (rowIndexBits)
     printGatherDeclarations(text);
   printHook(text, inputs, numInputs, rowIndexBits, "");
   printHook(text, inputs, numInputs, rowIndexBits, "_unaligned");
 }
 
+bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
+                  intptr_t numInputs) {
+  if (mlirRegionIsNull(producer) || !gqDividesExactly(producer))
+    return false;
+  for (intptr_t i = 0; i < numInputs; ++i)
+    if (!isVector(&inputs[i]) || inputs[i].gathered ||
+        strcmp(inputs[i].type, "bf16") != 0)
+      return false;
+  MlirOperation yield =
+      mlirBlockGetTerminator(mlirRegionGetFirstBlock(producer));
+  MlirType result = mlirValueGetType(mlirOperationGetOperand(yield, 0));
+  return numInputs == 2 && mlirTypeIsABF16(result);
+}
+
 void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
-                   bool gathers) {
+                   bool gathers, bool ahead) {
   gqTextPrintf(text,
                "  %%count = llvm.mlir.constant(%d : i32) : i32\n"
                "  %%inputs = llvm.alloca %%count x %s : (i32) -> !llvm.ptr\n"
                "  %%none = llvm.mlir.constant(0 : i64) : i64\n"
                "  %%mask = llvm.mlir.constant(15 : i64) : i64\n",
-               (int)numInputs + gathers, matrixType);
+               (int)numInputs * (ahead ? 1 + HELD : 1) + gathers, matrixType);
   if (gathers)
     gqTextPrintf(
         text,

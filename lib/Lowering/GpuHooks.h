@@ -49,15 +49,22 @@ void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
 
 /// The hooks @load16 and @load16_unaligned, and @elements, which they call and
 /// gqFillElements fills. `rowIndexBits` is the width of the row indices, 0 if
-/// there are none.
+/// there are none; `ahead` is what gqLoadsAhead said.
 void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
-                          intptr_t numInputs, int32_t rowIndexBits);
+                          intptr_t numInputs, int32_t rowIndexBits, bool ahead);
+
+/// Whether hooks of a producer, if there is one, should load ahead where the
+/// kernel can: if it divides, since other arithmetic is short, and makes bf16
+/// of two matrices or rows of bf16 that are not gathered, for want of
+/// registers.
+bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
+                  intptr_t numInputs);
 
 /// Fills %inputs, an array of gq_dev_matrix, with what a hook that gathers
-/// needs behind them, and computes %aligned: whether each can be read 16 bytes
-/// at a time.
+/// needs behind them, and room for what one that loads ahead holds, and
+/// computes %aligned: whether each can be read 16 bytes at a time.
 void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
-                   bool gathers);
+                   bool gathers, bool ahead);
 
 /// @epilogue, a gq_epilogue, and @element, which it calls and gqFillElement
 /// fills: of two elements, the second of which only pairs use.
@@ -71,10 +78,15 @@ enum { GQ_GPU_ELEMENTS = 4 };
 
 /// The function @elements: its arguments are the inputs' elements as floats,
 /// all of one element after those of the other, and where to store the results
-/// as floats.
-void gqPrintElements(gqText *text, intptr_t numInputs);
+/// as floats. With `usual` it returns an i32, which is 0 if a quotient may be
+/// wrong, and there is @one_element, which is right and of one.
+void gqPrintElements(gqText *text, intptr_t numInputs, bool usual);
 
-/// Puts the producer's body into @elements of a gpu.module, for each element.
-void gqFillElements(MlirOperation module, MlirRegion producer);
+/// Whether there is a division of f32 without leave to be less exact.
+bool gqDividesExactly(MlirRegion producer);
+
+/// Puts the producer's body into what gqPrintElements printed, for each
+/// element.
+void gqFillElements(MlirOperation module, MlirRegion producer, bool usual);
 
 #endif // GQ_LIB_LOWERING_GPUHOOKS_H

@@ -337,7 +337,7 @@ static void printKernelWithInputs(gqText *text, const Kernel *kernel) {
   printWithHook(text, kernel, slow);
   printKernelHeader(text, kernel);
   gqPrintInputs(text, hook->inputs, hook->numInputs,
-                producer && hook->rowIndexBits);
+                producer && hook->rowIndexBits, hook->ahead);
   gqTextPrintf(text, "  llvm.cond_br %%aligned, ^fast, ^slow\n^fast:\n");
   printCallWithHook(text, kernel, fast);
   gqTextPrintf(text, "^slow:\n");
@@ -364,7 +364,7 @@ static MlirOperation parseModule(const Kernel *kernel) {
     gqPrintHookDeclarations(text, hook->inputs, hook->numInputs);
     if (!mlirRegionIsNull(hook->producer))
       gqPrintProducerHooks(text, hook->inputs, hook->numInputs,
-                           hook->rowIndexBits);
+                           hook->rowIndexBits, hook->ahead);
     printKernelWithInputs(text, kernel);
   } else {
     printKernelWithoutInputs(text, kernel);
@@ -454,7 +454,7 @@ bool gqGpuKernelLaunch(const gqGpuKernel *gpuKernel, const gqBuilder *builder,
   mlirBlockInsertOwnedOperation(
       mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0, gpuModule);
   if (kernel.hook && !mlirRegionIsNull(kernel.hook->producer))
-    gqFillElements(gpuModule, kernel.hook->producer);
+    gqFillElements(gpuModule, kernel.hook->producer, kernel.hook->ahead);
   if (!mlirRegionIsNull(kernel.epilogue))
     gqFillElement(gpuModule, kernel.epilogue);
   buildLaunch(&kernel, grid, stream);

@@ -38,6 +38,8 @@ typedef struct gqGpuHook {
   MlirRegion producer;
   /// The width of the row indices; 0 if there are none.
   int32_t rowIndexBits;
+  /// Whether it loads ahead.
+  bool ahead;
 } gqGpuHook;
 
 /// FUNCTION: an op's epilogue, of which the kernel gets a gq_epilogue, or null.

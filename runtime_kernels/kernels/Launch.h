@@ -69,18 +69,23 @@ GQ_INLINE uint32_t gq_dev_grid_of(int64_t ctas) {
 enum {
   /// CTAs of them that a multiprocessor holds at once, by their registers.
   GQ_DEV_ROWS_CTAS = 6,
+  /// Of those whose hook loads ahead.
+  GQ_DEV_ROWS_AHEAD_CTAS = 4,
 };
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices
 /// or a producer. Registers then suffice for this many CTAs; without it the
 /// assembler may spill in order to have more. Other kernels need more
-/// registers.
+/// registers, those whose hook loads ahead no more than they are given.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
+                                                    bool loadsAhead,
                                                     bool hasOuter,
                                                     bool packed) {
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_ROWS_THREADS,
-      .minCtas = onlyLoads ? GQ_DEV_ROWS_CTAS - hasOuter - packed : 0,
+      .minCtas = onlyLoads    ? GQ_DEV_ROWS_CTAS - hasOuter - packed
+                 : loadsAhead ? GQ_DEV_ROWS_AHEAD_CTAS
+                              : 0,
   };
 }
 

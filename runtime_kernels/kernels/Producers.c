@@ -19,27 +19,38 @@ GQ_DEV uint32_t areUsual(float a, float b) {
   return upper ^ (upper + upper);
 }
 
-GQ_DEV_KERNEL void gq_dev_divide4(const float a[4], const float b[4],
-                                  float quotients[4]) {
+GQ_DEV_KERNEL uint32_t gq_dev_divide4_usual(const float a[4], const float b[4],
+                                            float quotients[4]) {
   const uint32_t both = 0x40004000;
   uint32_t usual = both;
   for (int i = 0; i < 4; ++i) {
     quotients[i] = gq_dev_divide_usual(a[i], b[i]);
     usual &= areUsual(a[i], quotients[i]);
   }
-  if (usual != both)
+  return usual == both;
+}
+
+GQ_DEV_KERNEL void gq_dev_divide4(const float a[4], const float b[4],
+                                  float quotients[4]) {
+  if (!gq_dev_divide4_usual(a, b, quotients))
     for (int i = 0; i < 4; ++i)
       quotients[i] = a[i] / b[i];
 }
 
-GQ_DEV_KERNEL void gq_dev_divide4_by_more(const float a[4], const float b[4],
-                                          float quotients[4]) {
+GQ_DEV_KERNEL uint32_t gq_dev_divide4_by_more_usual(const float a[4],
+                                                    const float b[4],
+                                                    float quotients[4]) {
   bool usual = true;
   for (int i = 0; i < 4; ++i) {
     quotients[i] = gq_dev_divide_usual(a[i], b[i]);
     usual &= __builtin_fabsf(quotients[i]) >= 0x1p-63f;
   }
-  if (!usual)
+  return usual;
+}
+
+GQ_DEV_KERNEL void gq_dev_divide4_by_more(const float a[4], const float b[4],
+                                          float quotients[4]) {
+  if (!gq_dev_divide4_by_more_usual(a, b, quotients))
     for (int i = 0; i < 4; ++i)
       quotients[i] = a[i] / b[i];
 }
@@ -63,4 +74,22 @@ GQ_DEV_KERNEL float gq_dev_rounded_to_bf16(float x) {
 GQ_DEV_KERNEL void gq_dev_round4_to_bf16(const float x[4], float rounded[4]) {
   for (int i = 0; i < 4; i += 2)
     gq_dev_unpack(GQ_BF16, gq_dev_bf16x2_from_f32(x[i], x[i + 1]), rounded + i);
+}
+
+GQ_DEV_KERNEL void gq_dev_pack16(const float x[16], uint32_t words[8]) {
+  for (int i = 0; i < 8; ++i)
+    words[i] = gq_dev_pack(GQ_BF16, x + 2 * i);
+}
+
+GQ_DEV_KERNEL void gq_dev_unpack16(const uint32_t words[8], float x[16]) {
+  for (int i = 0; i < 8; ++i)
+    gq_dev_unpack(GQ_BF16, words[i], x + 2 * i);
+}
+
+GQ_DEV_KERNEL float gq_dev_shift16(float x[16], float last) {
+  float first = x[0];
+  for (int i = 0; i < 15; ++i)
+    x[i] = x[i + 1];
+  x[15] = last;
+  return first;
 }

@@ -21,6 +21,12 @@ void gq_dev_divide4(const float a[4], const float b[4], float quotients[4]);
 void gq_dev_divide4_by_more(const float a[4], const float b[4],
                             float quotients[4]);
 
+/// The same, but without a branch: if 0 is returned, quotients may be wrong.
+uint32_t gq_dev_divide4_usual(const float a[4], const float b[4],
+                              float quotients[4]);
+uint32_t gq_dev_divide4_by_more_usual(const float a[4], const float b[4],
+                                      float quotients[4]);
+
 /// exp(x) + c, each rounded, of a c whose magnitude is between 2^-60 and 2^60.
 float gq_dev_exp_plus(float x, float c);
 
@@ -30,5 +36,13 @@ float gq_dev_rounded_to_bf16(float x);
 
 /// The same of four, in pairs, as kernels hold them.
 void gq_dev_round4_to_bf16(const float x[4], float rounded[4]);
+
+/// Floats that are bf16, as words of two and back.
+void gq_dev_pack16(const float x[16], uint32_t words[8]);
+void gq_dev_unpack16(const uint32_t words[8], float x[16]);
+
+/// Moves all down by one, `last` to the end, and returns what was the first: a
+/// loop over an array that is in registers.
+float gq_dev_shift16(float x[16], float last);
 
 #endif // GQ_KERNELS_KERNELS_PRODUCERS_H

@@ -156,9 +156,21 @@ typedef struct Held {
   uint32_t words[GQ_DEV_UNIT];
 } Held;
 
+/// Packing undoes the hook's unpacking, so that registers hold what was loaded.
+GQ_DEV Held hold(const Quantization *q, const float x[GQ_DEV_UNIT]) {
+  gqElementType type = q->heldType;
+  Held held;
+  if (type == GQ_F32)
+    for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
+      held.words[j] = gq_dev_f32_bits(x[j]);
+  else
+    for (uint32_t j = 0; j < GQ_DEV_UNIT / 2; ++j)
+      held.words[j] = gq_dev_pack(type, x + 2 * j);
+  return held;
+}
+
 /// Loads unit i, or unit (0, 0) where it does not exist: without a branch,
-/// loads are issued together. Packing undoes the hook's unpacking, so that
-/// registers hold what was loaded.
+/// loads are issued together.
 GQ_DEV Held loadUnit(const Quantization *q, Units units, uint32_t i) {
   bool inside = i < units.count;
   float x[GQ_DEV_UNIT];
@@ -169,15 +181,25 @@ GQ_DEV Held loadUnit(const Quantization *q, Units units, uint32_t i) {
   else
     q->load(q->inputs, inside ? units.first + ROW_STEP * i : 0,
             inside ? (int64_t)units.column * GQ_DEV_UNIT : 0, x);
-  gqElementType type = q->heldType;
-  Held held;
-  if (type == GQ_F32)
-    for (uint32_t j = 0; j < GQ_DEV_UNIT; ++j)
-      held.words[j] = gq_dev_f32_bits(x[j]);
-  else
-    for (uint32_t j = 0; j < GQ_DEV_UNIT / 2; ++j)
-      held.words[j] = gq_dev_pack(type, x + 2 * j);
-  return held;
+  return hold(q, x);
+}
+
+/// Has a hook that loads ahead ask for unit i, as loadUnit does, or for none
+/// after the last. `x` is the unit before, or null.
+GQ_DEV void askForUnit(const Quantization *q, Units units, uint32_t i,
+                       float *x) {
+  int64_t row = i < units.count ? units.first + ROW_STEP * i : 0;
+  q->load(q->inputs, i < UNROLL ? row : -1,
+          units.count ? (int64_t)units.column * GQ_DEV_UNIT : 0, x);
+}
+
+/// Computes unit i with a producer.
+GQ_DEV Held computeUnit(const Quantization *q, Units units, uint32_t i) {
+  if (!q->loadsAhead)
+    return loadUnit(q, units, i);
+  float x[GQ_DEV_UNIT];
+  askForUnit(q, units, i + 1, x);
+  return hold(q, x);
 }
 
 /// Loads a lane's units. Where all lanes have all of theirs, as almost always,
@@ -412,6 +434,8 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
         loadUnits(q, here, held);
       uint8_t GQ_GLOBAL *data = q->data + here.first * q->dataStride +
                                 (int64_t)here.column * dataBytes;
+      if (q->loadsAhead)
+        askForUnit(q, here, 0, 0);
       if (i == 0)
         plan = planRows(q, width, wordRow, ahead ? units.count : UNROLL);
 
@@ -427,7 +451,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
         // cache of instructions.
 #pragma clang loop unroll(disable)
         for (uint32_t j = 0; j < UNROLL; ++j)
-          scales = quantizeUnit(q, &plan, loadUnit(q, here, j), j,
+          scales = quantizeUnit(q, &plan, computeUnit(q, here, j), j,
                                 j < here.count ? wanted : 0, scales, data,
                                 dataAligned);
       }

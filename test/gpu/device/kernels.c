@@ -39,7 +39,7 @@ static inline gqElementType typeOf(gq_load16 *load) {
     const int32_t outerKind = GQ_OUTER_##KIND;                                 \
     const int32_t rowIndexBits = INDEX_BITS;                                   \
     const int32_t heldType = typeOf(load);                                     \
-    const int32_t dataType = GQ_##DATA;                                        \
+    const int32_t dataType = GQ_##DATA, loadsAhead = false;                    \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }
 

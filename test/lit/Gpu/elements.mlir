@@ -26,7 +26,47 @@
 // CHECK-NEXT: llvm.store %[[F0]], %[[R0]]
 // CHECK: llvm.call @gq_dev_round4_to_bf16(%[[R]], %[[OUT]])
 // CHECK-NEXT: llvm.return
-func.func @division(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
+func.func @division(%x: memref<?x64xf16>, %y: memref<?x64xf16>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %y : memref<?x64xf16>, memref<?x64xf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<?xi64>, memref<?xi64>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+  ^bb0(%e: f16, %f: f16):
+    %a = arith.extf %e : f16 to f32
+    %b = arith.extf %f : f16 to f32
+    %d = arith.divf %a, %b : f32
+    %g = arith.divf %d, %b fastmath<arcp,afn> : f32
+    %r = arith.truncf %g : f32 to bf16
+    gq.yield %r : bf16
+  }
+  return
+}
+
+// -----
+
+// The same of two matrices of bf16: the hook computes what was loaded before,
+// loads ahead, and computes again, one by one, where a quotient may be wrong.
+// CHECK-LABEL: llvm.func internal @elements(
+// CHECK-SAME: -> i32
+// CHECK: %[[USUAL:.*]] = llvm.call @gq_dev_divide4_usual(%{{.*}}) : (!llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
+// CHECK: %[[ALL:.*]] = arith.andi %{{.*}}, %[[USUAL]] : i32
+// CHECK: llvm.return %[[ALL]] : i32
+// CHECK: llvm.func internal @one_element(%[[X:[^ ]*]]: f32, %[[Y:[^ ]*]]: f32) -> f32
+// CHECK: arith.divf %[[X]], %[[Y]] : f32
+// CHECK: llvm.func internal @load16(
+// CHECK-COUNT-2: llvm.call @gq_dev_unpack16(
+// CHECK-COUNT-4: llvm.call @elements(
+// CHECK: llvm.call @gq_dev_pack16(
+// CHECK-COUNT-2: llvm.call @gq_dev_load16_bf16(
+// CHECK: llvm.call @one_element(
+// CHECK: llvm.call @gq_dev_pack16(
+// CHECK: llvm.func internal @load16_unaligned(
+// CHECK: llvm.func @grouped_block_quantize(
+// CHECK-SAME: nvvm.minctasm = 4 : i32
+func.func @ahead(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
     %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
     %s: memref<?x4xf8E4M3FN>) {
   gq.grouped_block_quantize format(nvfp4)
