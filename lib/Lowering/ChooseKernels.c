@@ -56,8 +56,7 @@ bool gqMmIsCrowded(MlirOperation op) {
     return false;
   if (mlirValueIsNull(desc.scaleOffsets))
     return gqEpilogueIsOfF32(epilogue);
-  return (!mlirValueIsNull(desc.rowScales) ||
-          !mlirValueIsNull(desc.columnScales) || !mlirValueIsNull(desc.bias));
+  return !mlirValueIsNull(desc.columnScales) || !mlirValueIsNull(desc.bias);
 }
 
 gqMmCandidates gqMmKernelCandidates(MlirOperation op) {

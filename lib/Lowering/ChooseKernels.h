@@ -27,7 +27,8 @@ typedef struct gqMmCandidates {
 bool gqEpilogueIsOfF32(MlirRegion epilogue);
 
 /// Whether tiles128 and tiles256 have no registers for it: for what an epilogue
-/// is of, where that is more than a sum times alpha, or of 8-bit codes f32.
+/// is of, where that is more than a sum times alpha and row scales, or of 8-bit
+/// codes f32.
 bool gqMmIsCrowded(MlirOperation op);
 
 /// Fewer where M and G are not static, since then all of them are made.

@@ -143,14 +143,13 @@ static const char *checkKernel(MlirOperation op, const gqGroupedMm *desc) {
   gqMmKernel kernel = gqMmGetKernel(op);
   if (kernel == GQ_MM_KERNEL_TILES256)
     return "tiles256 does not quantize";
-  bool rest = !mlirValueIsNull(desc->rowScales) ||
-              !mlirValueIsNull(desc->columnScales) ||
-              !mlirValueIsNull(desc->bias);
+  bool rest =
+      !mlirValueIsNull(desc->columnScales) || !mlirValueIsNull(desc->bias);
   // With an epilogue gq-choose-kernels does not have it.
   return rest && (kernel == GQ_MM_KERNEL_TILES128 ||
                   (kernel == GQ_MM_KERNEL_AUTO &&
                    mlirRegionIsNull(gqEpilogueOf(op))))
-             ? "tiles128 quantizes no more than a sum times alpha"
+             ? "tiles128 quantizes nothing with column scales or a bias"
              : NULL;
 }
 

@@ -143,9 +143,9 @@ const char *gqCheckKernelEpilogue(MlirOperation op) {
       mlirValueIsNull(gqGroupedMmGet(op).scaleOffsets))
     return "of f32 of 8-bit codes in tiles128";
   return kernel == GQ_MM_KERNEL_TILES128
-             ? "of more than a sum times alpha in tiles128"
+             ? "of column scales or a bias in tiles128"
          : kernel == GQ_MM_KERNEL_TILES256
-             ? "of more than a sum times alpha in tiles256"
+             ? "of column scales or a bias in tiles256"
              : NULL;
 }
 

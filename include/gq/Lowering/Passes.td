@@ -196,7 +196,7 @@ def GqExpandEpilogues : Pass<"gq-expand-epilogues"> {
     an op on tensors with an `epilogue` becomes one without and a `linalg.map`,
     which leaves rows of no group as they are. With `kernels` it does so only
     where GPU kernels do not compute it: of a `gq.grouped_mm` with an explicit
-    `tiles128` or `tiles256`, epilogues with scales in tiles and with row or column
+    `tiles128` or `tiles256`, epilogues with scales in tiles and with column
     scales or a bias, and those of f32 in `tiles256` and, without scales in tiles, in
     `tiles128`.
   }];
@@ -398,7 +398,7 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     sm_90a, it is `any`. Where M or G is only known at the launch, the op is left alone:
     `convert-gq-to-gpu` then makes all of these kernels but `tiles32`, and each
     launch runs one of them, by the same bounds (`tiles64` above 16). With an
-    `epilogue`, scales in tiles, and row or column scales or a bias, or of f32
+    `epilogue`, scales in tiles, and column scales or a bias, or of f32
     without scales in tiles, `tiles64` is used instead of `tiles128`, which has no
     registers for all of it. A remark
     of the category `gq-choose-kernels` says what was chosen and why
@@ -434,7 +434,7 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
     in tile128x4, with a given outer scale or none, in the same block and by the
     same values of `offsets` and `scale_offsets`. Nothing between the two writes
     or frees memory, and nothing else uses the product, a `memref.alloc`. It is
-    not done for matmuls of FP8, in `tiles256`, and in `tiles128` with row or
+    not done for matmuls of FP8, in `tiles256`, and in `tiles128` with
     column scales or a bias. Other pairs stay two launches, and a missed remark
     of the category `convert-gq-to-gpu` says why; a passed one says what was
     fused. What the quantization writes must not be an operand of the matmul:

@@ -239,7 +239,7 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
       .tiles = (Tile GQ_SHARED *)gq_dev_shared_pointer(shared.tiles) +
                thread / GQ_DEV_WARP * TILES};
   // What is read for each output does not fit into registers beside all sums.
-  bool staged = !hasRest(p) && storesPieces(p);
+  bool staged = !p->columnScales && !p->bias && storesPieces(p);
   seekSupply(&next);
   RowPair weights[SETS][2];
   UNROLL for (uint32_t i = 0; i < (tokens == 128 ? 1 : SETS - 1); ++i)
@@ -270,17 +270,24 @@ GQ_DEV void consume(const Product *p, const Schedule *s, Shared shared,
       gq_dev_mbarrier_arrive(sums.last);
     gq_dev_warp_barrier(); // The tile was stored by the first lane.
     Tile t = next.tiles[number];
-    const TileSums all = {{sums.d[0], sums.d[1]}, 2, tokens, unitOf(p)};
+    TileSums all = {{sums.d[0], sums.d[1]}, 2, tokens, unitOf(p)};
     uint32_t staging =
         shared.staging + consumer * (CONSUMER_HEIGHT * tokens * productSize(p));
-    if (quantizes(p))
-      storeQuantized(p, t, consumer, staging, &all);
-    else if (p->epilogue)
-      storeWithEpilogue(p, t, consumer, staging, &all, tokens, tokens);
-    else if (staged)
-      storeStaged(p, &t, consumer, staging, &all, tokens, false, 0);
-    else
-      storeDirectly(p, &t, next.row, &all);
+    if (quantizes(p) || p->epilogue || staged) {
+      const Product rest = takeRowScales(p, &t, &all);
+      if (quantizes(p))
+        storeQuantized(&rest, t, consumer, staging, &all);
+      else if (p->epilogue)
+        storeWithEpilogue(&rest, t, consumer, staging, &all, tokens, tokens);
+      else
+        storeStaged(&rest, &t, consumer, staging, &all, tokens, false, 0);
+    } else {
+      // What both ways have in common stays where it is.
+      if (p->rowScales)
+        t.token = gq_dev_here64(t.token);
+      const Product rest = takeRowScales(p, &t, &all);
+      storeDirectly(&rest, &t, next.row, &all);
+    }
   }
 }
 

@@ -111,7 +111,7 @@ GQ_DEV void storePiece(const Product *p, int64_t row, uint32_t n, uint32_t from,
 /// A consumer's sums of a tile: of `blocks`, 1 or 2, times 64 rows of weights
 /// by `tokens`, each as wgmma has them. All but the pointers are constants.
 typedef struct TileSums {
-  const float *d[2];
+  float *d[2];
   uint32_t blocks, tokens;
   /// What they are multiplied by first.
   float unit;
@@ -120,6 +120,38 @@ typedef struct TileSums {
 /// Rows of weights of a consumer, of which there are two.
 GQ_DEV uint32_t heightOf(const TileSums *sums) {
   return sums->blocks * WGMMA_HEIGHT;
+}
+
+/// Multiplies sums by alpha and by the scales of their tokens, if tokens have
+/// scales, and says what is left to be done. A lane loads the scale of one
+/// token in 32, and gets the others' from where they are needed: of a load for
+/// each output addresses alone would not fit into registers beside all sums.
+/// All lanes of the warp take part.
+GQ_DEV Product takeRowScales(const Product *p, const Tile *t, TileSums *sums) {
+  Product left = *p;
+  if (!p->rowScales)
+    return left;
+  uint32_t lane = gq_dev_here(gq_dev_lane());
+  uint32_t last =
+      (uint32_t)(t->tokens < sums->tokens ? t->tokens : sums->tokens) - 1;
+  const float GQ_GLOBAL *of = p->rowScales + t->token;
+  float alpha = alphaOf(p, t->group), scales[8];
+  UNROLL for (uint32_t i = 0; i < sums->tokens / GQ_DEV_WARP; ++i) {
+    uint32_t own = i * GQ_DEV_WARP + lane;
+    scales[i] = of[own < last ? own : last];
+  }
+  UNROLL for (uint32_t i = 0; i < sums->tokens / 4; ++i) {
+    uint32_t token = i / 2 * 8 + i % 2, pair = gq_dev_here(lane % 4 * 2);
+    float scale = gq_dev_shuffle_f32(scales[token / GQ_DEV_WARP],
+                                     token % GQ_DEV_WARP + pair);
+    UNROLL for (uint32_t j = 0; j < 2 * sums->blocks; ++j) {
+      float *x = &sums->d[j / 2][i / 2 * 4 + j % 2 * 2 + i % 2];
+      *x = gq_dev_here_f32(*x * sums->unit * alpha * scale);
+    }
+  }
+  sums->unit = 1;
+  left.alpha = left.rowScales = 0;
+  return left;
 }
 
 /// What the sum times alpha of a tile's token `own` and of row `row` of weights

@@ -128,7 +128,7 @@ GQ_DEV void consumePrepared(const Product *p, const Schedule *s,
                  .tiles =
                      (Tile GQ_SHARED *)gq_dev_shared_pointer(shared.tiles) +
                      thread / GQ_DEV_WARP * TILES};
-  bool staged = !hasRest(p) && storesPieces(p);
+  bool staged = !p->columnScales && !p->bias && storesPieces(p);
   seekSupply(&next);
   // Of 128 k: codes of 4 bits of this one and the next, those of 8 bits as two
   // halves.
@@ -162,16 +162,24 @@ GQ_DEV void consumePrepared(const Product *p, const Schedule *s,
       gq_dev_mbarrier_arrive(sums.last);
     gq_dev_warp_barrier(); // The tile was stored by the first lane.
     Tile t = next.tiles[number];
-    const TileSums all = {{sums.d}, 1, PREPARED_TOKENS, unitOf(p)};
+    TileSums all = {{sums.d}, 1, PREPARED_TOKENS, unitOf(p)};
     uint32_t staging =
         shared.staging + consumer * (WGMMA_HEIGHT * PREPARED_PART * 2);
-    if (p->epilogue)
-      storeWithEpilogue(p, t, consumer, staging, &all, PREPARED_PART,
-                        PREPARED_PART);
-    else if (staged)
-      storeStaged(p, &t, consumer, staging, &all, PREPARED_PART, false, 0);
-    else
-      storeDirectly(p, &t, next.row, &all);
+    if (p->epilogue || staged) {
+      const Product rest = takeRowScales(p, &t, &all);
+      if (p->epilogue)
+        storeWithEpilogue(&rest, t, consumer, staging, &all, PREPARED_PART,
+                          PREPARED_PART);
+      else
+        storeStaged(&rest, &t, consumer, staging, &all, PREPARED_PART, false,
+                    0);
+    } else {
+      // What both ways have in common stays where it is.
+      if (p->rowScales)
+        t.token = gq_dev_here64(t.token);
+      const Product rest = takeRowScales(p, &t, &all);
+      storeDirectly(&rest, &t, next.row, &all);
+    }
   }
 }
 

@@ -43,8 +43,8 @@ typedef GroupedMmTilesOperands MmOperands;
 
 /// VARIANT(NAME, function, FAMILY, tokens, offsetBits, TYPE of out, n, k,
 /// FORMATS, rest): kernels whose n and k are constants, if they are not 0.
-/// `rest` says if there are row and column scales and a bias: 0, 1, or 2
-/// without the bias.
+/// `rest` says if there are row and column scales and a bias: 0, 1, 2 without
+/// the bias, or 3, row scales alone.
 #define MM_VARIANTS(VARIANT)                                                   \
   VARIANT(tiles128_bf16, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 0)          \
   VARIANT(tiles64_f16, tiles, TILES, 64, 64, F16, 0, 0, NVFP4, 0)              \
@@ -114,6 +114,12 @@ typedef GroupedMmTilesOperands MmOperands;
   VARIANT(tiles256_mxfp4, tiles, TILES, 256, 32, F32, 0, 0, MXFP4, 0)          \
   VARIANT(tiles256_mixed, tiles, TILES, 256, 32, BF16, 0, 0, MIXED, 0)         \
   VARIANT(tiles256_4_by_8, tiles, TILES, 256, 32, BF16, 0, 0, MIXED_4_BY_8, 0) \
+  VARIANT(tiles128_rows, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 3)          \
+  VARIANT(tiles64_rows, tiles, TILES, 64, 64, F16, 0, 0, NVFP4, 3)             \
+  VARIANT(tiles128_rows_f32, tiles, TILES, 128, 32, F32, 0, 0, NVFP4, 3)       \
+  VARIANT(tiles128_rows_mxfp8, tiles, TILES, 128, 32, BF16, 0, 0, MXFP8, 3)    \
+  VARIANT(tiles32_rows_mxfp8, tiles, TILES, 32, 32, BF16, 0, 0, MXFP8, 3)      \
+  VARIANT(tiles256_rows_mxfp8, tiles, TILES, 256, 32, BF16, 0, 0, MXFP8, 3)    \
   VARIANT(decode8_fixed, decode, DECODE, 8, 32, BF16, 512, 384, NVFP4, 0)      \
   VARIANT(decode16_fixed, decode, DECODE, 16, 32, BF16, 512, 384, NVFP4, 0)
 
@@ -132,6 +138,12 @@ typedef GroupedMmTilesOperands MmOperands;
 /// Those with an epilogue, mmEpilogue, which computes what the kernel without
 /// stores: VARIANT(as above, TYPE of a product, PAIRS).
 #define MM_EPILOGUE_VARIANTS(VARIANT)                                          \
+  VARIANT(tiles128_rows_pairs, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 3,    \
+          BF16, INTERLEAVED)                                                   \
+  VARIANT(tiles128_rows_f32_halves, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4,  \
+          3, F32, HALVES)                                                      \
+  VARIANT(tiles256_rows_halves, tiles, TILES, 256, 32, F32, 0, 0, MXFP8, 3,    \
+          BF16, HALVES)                                                        \
   VARIANT(tiles128_bf16_one, tiles, TILES, 128, 32, F32, 0, 0, NVFP4, 0, BF16, \
           NONE)                                                                \
   VARIANT(tiles128_bf16_pairs, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 0,    \
@@ -241,6 +253,8 @@ typedef GroupedMmTilesOperands MmOperands;
           0, F32, INTERLEAVED, 1, NVFP4, TE, PER_GROUP)                        \
   VARIANT(tiles32_mxfp4_to_mxfp8, tiles, TILES, 32, 32, BF16, 0, 0, MXFP4, 0,  \
           BF16, NONE, 0, MXFP8_E4M3, NVFUSER, NONE)                            \
+  VARIANT(tiles128_rows_to_nvfp4, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 3, \
+          BF16, NONE, 0, NVFP4, NVFUSER, NONE)                                 \
   VARIANT(decode8_to_nvfp4, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 0, BF16, \
           NONE, 0, NVFP4, NVFUSER, ONE)                                        \
   VARIANT(decode8_pairs_to_nvfp4, decode, DECODE, 8, 32, BF16, 0, 0, NVFP4, 0, \

@@ -61,7 +61,7 @@ typedef struct Variant {
   gqElementType type;
   int64_t n, k;
   Formats formats;
-  bool rest;
+  int rest;
   /// Whether it has mmEpilogue, of what, and of which pairs.
   bool hasEpilogue;
   gqElementType valueType;
@@ -173,7 +173,7 @@ typedef struct Problem {
   /// MX scales at the ends of the exponent range.
   bool hasEnds;
   /// Row and column scales, and a bias.
-  bool hasRest;
+  int rest;
   /// For kernels that quantize alone; of these, for two of few tokens alone.
   bool quantized, fewQuantized;
   Formats formats;
@@ -191,7 +191,7 @@ static Problem p;
 
 /// What problems are of unless they say otherwise.
 static Formats testedFormats = {MM_NVFP4};
-static bool testedRest;
+static int testedRest;
 
 static int64_t pitchOf(gqElementType type) {
   return type == GQ_I8 ? p.k / 2 : p.k;
@@ -259,7 +259,7 @@ static void begin(const char *name, int64_t n, int64_t k, int64_t groups,
                 .k = k,
                 .groups = groups,
                 .hasAlpha = true,
-                .hasRest = testedRest,
+                .rest = testedRest,
                 .formats = testedFormats};
   int64_t row = first, scaleRow = 0;
   for (int64_t e = 0; e < groups; ++e) {
@@ -371,9 +371,10 @@ static void computeReference(void) {
             magnitudes[i] += fabs(product);
           }
         double factor = alpha, bias = 0;
-        if (p.hasRest) {
-          factor *=
-              (double)p.rowScales[row] * (double)p.columnScales[e * p.n + n];
+        if (p.rest)
+          factor *= (double)p.rowScales[row];
+        if (p.rest == 1) {
+          factor *= (double)p.columnScales[e * p.n + n];
           bias = (double)gq_dev_f32_from_bf16(p.bias[e * p.n + n]);
         }
         p.sums[row * p.n + n] =
@@ -530,7 +531,7 @@ static MmOperands upload(const Variant *v) {
     CU(MemAlloc(&o.alpha, (size_t)p.groups * 4 + 4));
     CU(MemcpyHtoD(o.alpha, p.alpha, (size_t)p.groups * 4));
   }
-  if (p.hasRest) {
+  if (p.rest) {
     o.rowScales = copyToDevice(p.rowScales, p.rows * 4);
     o.columnScales = copyToDevice(p.columnScales, p.groups * p.n * 4);
     o.bias = copyToDevice(p.bias, p.groups * p.n * 2);
@@ -842,7 +843,7 @@ static void report(bool ok, const Variant *v, const char *what) {
 
 static bool isFor(const Variant *v) {
   return memcmp(&v->formats, &p.formats, sizeof(Formats)) == 0 &&
-         v->rest == p.hasRest &&
+         v->rest == p.rest &&
          (!p.hasEnds || v->family == GQ_KERNEL_GROUPED_MM_TILES) &&
          (v->pairs == GQ_PAIRS_NONE || p.n % 2 == 0) &&
          (!v->quantizes || columnsOf(v) % outBlockOf(v) == 0) &&
@@ -928,35 +929,40 @@ static void testFormats(bool small) {
     Formats formats;
     /// What k is a multiple of.
     int64_t unit;
-    bool rest;
+    int rest;
   } all[] = {
-      {"nvfp4 and the rest", {MM_NVFP4}, 32, true},
-      {"mxfp4", {MM_MXFP4}, 32, false},
-      {"mxfp8", {MM_MXFP8}, 32, false},
-      {"mxfp8 and the rest", {MM_MXFP8}, 32, true},
-      {"mxfp8 by mxfp4", {MM_MIXED}, 32, false},
-      {"mxfp4 by mxfp8", {MM_MIXED_4_BY_8}, 32, false},
-      {"fp8 in blocks", {MM_FP8}, 128, false},
-      {"fp8 in blocks and the rest", {MM_FP8}, 128, true},
-      {"fp8 in rows", {MM_FP8_ROWS}, 128, false},
-      {"plain fp8", {MM_PLAIN}, 32, true},
-      {"plain fp8 of an odd k", {MM_PLAIN}, 33, true},
-      {"mxfp8, n innermost", {MM_MXFP8_N}, 32, false},
-      {"mxfp4, n innermost", {MM_MXFP4_N}, 32, false},
-      {"plain fp8, n innermost", {MM_PLAIN_N}, 33, false},
+      {"nvfp4 and the rest", {MM_NVFP4}, 32, 1},
+      {"nvfp4 and row scales", {MM_NVFP4}, 32, 3},
+      {"mxfp4", {MM_MXFP4}, 32, 0},
+      {"mxfp8", {MM_MXFP8}, 32, 0},
+      {"mxfp8 and the rest", {MM_MXFP8}, 32, 1},
+      {"mxfp8 and row scales", {MM_MXFP8}, 32, 3},
+      {"mxfp8 by mxfp4", {MM_MIXED}, 32, 0},
+      {"mxfp4 by mxfp8", {MM_MIXED_4_BY_8}, 32, 0},
+      {"fp8 in blocks", {MM_FP8}, 128, 0},
+      {"fp8 in blocks and the rest", {MM_FP8}, 128, 1},
+      {"fp8 in rows", {MM_FP8_ROWS}, 128, 0},
+      {"plain fp8", {MM_PLAIN}, 32, 1},
+      {"plain fp8 of an odd k", {MM_PLAIN}, 33, 1},
+      {"mxfp8, n innermost", {MM_MXFP8_N}, 32, 0},
+      {"mxfp4, n innermost", {MM_MXFP4_N}, 32, 0},
+      {"plain fp8, n innermost", {MM_PLAIN_N}, 33, 0},
   };
   const int64_t few[] = {0, 1, 9, 0, 40, 0}, more[] = {130, 0, 8, 300};
+  // The tokens of a tile that is full, and of the next one.
+  const int64_t many[] = {0, 1, 9, 0, 140, 0};
   for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i)
     for (int turn = 0; turn < (small ? 1 : 3); ++turn) {
       // Blocks of 128 by 128 that n does not fill, but in the last turn.
       if (small)
-        begin(all[i].name, 160, 3 * all[i].unit, 6, few, 1, 1);
+        begin(all[i].name, 160, 3 * all[i].unit, 6,
+              all[i].rest == 3 ? many : few, 1, 1);
       else if (turn < 2)
         begin(all[i].name, 328, 9 * all[i].unit, 6, few, 2, 1);
       else
         begin(all[i].name, 512, 12 * all[i].unit, 4, more, 0, 0);
       p.formats = all[i].formats;
-      p.hasRest = all[i].rest;
+      p.rest = all[i].rest;
       p.gap = turn < 2 ? turn : 0;
       p.shift = turn == 1 && scaleType() != GQ_F32;
       run(0);
@@ -971,7 +977,7 @@ static void testEnds(void) {
   for (size_t i = 0; i < sizeof(all) / sizeof(*all); ++i) {
     begin("exponents", 72, 160, 2, sizes, 0, 0);
     p.formats = all[i];
-    p.hasRest = false;
+    p.rest = 0;
     p.hasEnds = true;
     run(0);
   }
@@ -1107,7 +1113,7 @@ static void testReplay(void) {
     Problem captured = p;
     begin("replay", 512, 384, 6, others, 0, 1);
     p.formats = v->formats;
-    p.hasRest = v->rest;
+    p.rest = v->rest;
     fill();
     computeReference();
     MmOperands o = upload(v);
@@ -1157,7 +1163,7 @@ static void makePositive(uint8_t *code) { *code = (*code & 0x77) | 0x10; }
 static void testNan(Formats formats, uint8_t nan) {
   begin("NaN", 264, 128, 6, ragged, 0, 0);
   p.formats = formats;
-  p.hasRest = false;
+  p.rest = 0;
   fill();
   for (int64_t e = 0; e < 6; e += 2)
     p.bScales[gq_dev_tile128x4_offset(e * up(p.n, 128) + 17 * e + 3, 1,
@@ -1208,11 +1214,9 @@ int runMmTests(Handle module, int device, int argc, char **argv) {
                          prepareVariants[i].name));
   const struct {
     Formats formats;
-    bool rest;
-  } tested[] = {{{MM_NVFP4}, false},
-                {{MM_FP8}, false},
-                {{MM_PLAIN}, true},
-                {{MM_MXFP8}, false}};
+    int rest;
+  } tested[] = {
+      {{MM_NVFP4}, 0}, {{MM_FP8}, 0}, {{MM_PLAIN}, 1}, {{MM_MXFP8}, 0}};
   for (size_t i = 0; i < sizeof(tested) / sizeof(*tested); ++i) {
     testedFormats = tested[i].formats;
     testedRest = tested[i].rest;

@@ -73,9 +73,13 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
                     8;                                                         \
     }                                                                          \
     if (!(REST))                                                               \
-      o.rowScales = o.columnScales = 0;                                        \
+      o.rowScales = 0;                                                         \
     else                                                                       \
-      __builtin_assume(o.rowScales && o.columnScales);                         \
+      __builtin_assume(o.rowScales);                                           \
+    if ((REST) % 3 == 0)                                                       \
+      o.columnScales = 0;                                                      \
+    else                                                                       \
+      __builtin_assume(o.columnScales);                                        \
     if ((REST) != 1)                                                           \
       o.bias = 0;                                                              \
     else                                                                       \

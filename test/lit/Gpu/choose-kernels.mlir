@@ -82,6 +82,51 @@ func.func @many_rows(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
   return
 }
 
+// CHECK-LABEL: func @weighted_rows
+// CHECK: gq.grouped_mm format(nvfp4) kernel(tiles128) ins(
+// OTHER-LABEL: func @weighted_rows
+// OTHER: kernel(any)
+// REMARK: [Passed]{{.*}}kernel 'tiles128': 4096 rows in 3 groups
+func.func @weighted_rows(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %r: memref<4096xf32>,
+    %c: memref<4096x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<4096x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      row_scales(%r : memref<4096xf32>)
+      epilogue {
+      ^bb0(%x: bf16):
+        gq.yield %x : bf16
+      }
+      outs(%c : memref<4096x256xbf16>)
+  return
+}
+
+// For these tiles128 has no registers beside an epilogue.
+// CHECK-LABEL: func @scaled_columns
+// CHECK: gq.grouped_mm format(nvfp4) kernel(tiles64) ins(
+// OTHER-LABEL: func @scaled_columns
+// OTHER: kernel(any)
+// REMARK: [Passed]{{.*}}kernel 'tiles64': 4096 rows in 3 groups
+func.func @scaled_columns(%a: memref<4096x64xi8>, %b: memref<3x256x64xi8>,
+    %sa: memref<?x8xf8E4M3FN>, %sb: memref<3x256x8xf8E4M3FN>,
+    %o: memref<4xi32>, %so: memref<3xi32>, %n: memref<3x256xf32>,
+    %c: memref<4096x256xbf16>) {
+  gq.grouped_mm format(nvfp4)
+      ins(%a, %b : memref<4096x64xi8>, memref<3x256x64xi8>)
+      scales(%sa, %sb : memref<?x8xf8E4M3FN>, memref<3x256x8xf8E4M3FN>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>)
+      column_scales(%n : memref<3x256xf32>)
+      epilogue {
+      ^bb0(%x: bf16):
+        gq.yield %x : bf16
+      }
+      outs(%c : memref<4096x256xbf16>)
+  return
+}
+
 // CHECK-LABEL: func @unknown_rows
 // CHECK: gq.grouped_mm format(nvfp4) ins(
 // OTHER-LABEL: func @unknown_rows

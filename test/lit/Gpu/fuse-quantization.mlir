@@ -115,7 +115,7 @@ func.func @two(%a: !t, %sa: !sa, %b: !b, %sb: !sb, %o: !o, %so: !so, %so2: !so,
       outs(%c2 : memref<8x256xf32>)
   gq.grouped_block_quantize format(nvfp4) ins(%c2 : memref<8x256xf32>)
       groups(%o, %so : !o, !so) outs(%d, %s : !d, !s)
-  // REMARK: [Missed] {{.*}}tiles128 quantizes no more than a sum times alpha
+  // REMARK: [Missed] {{.*}}tiles128 quantizes nothing with column scales or a bias
   %c3 = memref.alloc() : !c
   gq.grouped_mm format(nvfp4) kernel(tiles128) ins(%a, %b : !t, !b)
       scales(%sa, %sb : !sa, !sb) groups(%o, %so : !o, !so)

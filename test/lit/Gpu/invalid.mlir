@@ -147,11 +147,11 @@ func.func @epilogue_of_f32(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
 func.func @crowded_epilogue_of_prepared(%a: memref<?x32xi8>,
     %b: memref<3x32x32xi8>, %sa: memref<?x4xf8E4M3FN>,
     %sb: memref<3x128x4xf8E4M3FN>, %o: memref<4xi32>, %so: memref<3xi32>,
-    %r: memref<?xf32>, %c: memref<?x32xbf16>) {
-  // expected-error @+1 {{needs its epilogue of more than a sum times alpha in tiles256 as an op of its own}}
+    %n: memref<3x32xf32>, %c: memref<?x32xbf16>) {
+  // expected-error @+1 {{needs its epilogue of column scales or a bias in tiles256 as an op of its own}}
   gq.grouped_mm format(nvfp4) kernel(tiles256) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
       scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
-      groups(%o, %so : memref<4xi32>, memref<3xi32>) row_scales(%r : memref<?xf32>)
+      groups(%o, %so : memref<4xi32>, memref<3xi32>) column_scales(%n : memref<3x32xf32>)
       epilogue {
       ^bb0(%x: bf16):
         gq.yield %x : bf16
@@ -165,7 +165,7 @@ func.func @crowded_epilogue_of_prepared(%a: memref<?x32xi8>,
 func.func @crowded_epilogue(%a: memref<?x32xi8>, %b: memref<3x32x32xi8>,
     %sa: memref<?x4xf8E4M3FN>, %sb: memref<3x128x4xf8E4M3FN>, %o: memref<4xi32>,
     %so: memref<3xi32>, %bias: memref<3x32xbf16>, %c: memref<?x32xbf16>) {
-  // expected-error @+1 {{needs its epilogue of more than a sum times alpha in tiles128 as an op of its own}}
+  // expected-error @+1 {{needs its epilogue of column scales or a bias in tiles128 as an op of its own}}
   gq.grouped_mm format(nvfp4) kernel(tiles128) ins(%a, %b : memref<?x32xi8>, memref<3x32x32xi8>)
       scales(%sa, %sb : memref<?x4xf8E4M3FN>, memref<3x128x4xf8E4M3FN>)
       groups(%o, %so : memref<4xi32>, memref<3xi32>) bias(%bias : memref<3x32xbf16>)
