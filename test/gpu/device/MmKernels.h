@@ -142,8 +142,6 @@ typedef GroupedMmTilesOperands MmOperands;
           BF16, INTERLEAVED)                                                   \
   VARIANT(tiles128_rows_f32_halves, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4,  \
           3, F32, HALVES)                                                      \
-  VARIANT(tiles256_rows_halves, tiles, TILES, 256, 32, F32, 0, 0, MXFP8, 3,    \
-          BF16, HALVES)                                                        \
   VARIANT(tiles128_bf16_one, tiles, TILES, 128, 32, F32, 0, 0, NVFP4, 0, BF16, \
           NONE)                                                                \
   VARIANT(tiles128_bf16_pairs, tiles, TILES, 128, 32, BF16, 0, 0, NVFP4, 0,    \
