@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import torch
 
-from . import _formats, _functions
+from . import _formats, _functions, graph
 from ._library import invalid_argument
 
 # What an outer scale divides by: the largest code times the largest scale.
@@ -87,6 +87,33 @@ _op = torch.library.custom_op(
 def _(x, row_indices, offsets, up, up_scales, up_amax, up_bias, down, *_):
     rows = x if row_indices is None else row_indices
     return x.new_empty(rows.shape[0], down.shape[1])
+
+
+@functools.cache
+def _sum_graph(dtype, index_dtype, columns, count):
+    """The graph of the sums of `count` rows each."""
+    with graph.Graph() as g:
+        rows = g.input("rows", ["M", columns], dtype)
+        g.output(graph.sum_rows(rows, g.input("indices", ["T", count], index_dtype)))
+    return g
+
+
+def _sums(rows, indices):
+    columns, count = rows.shape[1], indices.shape[1]
+    return _sum_graph(rows.dtype, indices.dtype, columns, count)(rows, indices)
+
+
+sum_rows = torch.library.custom_op(
+    "gq::sum_rows",
+    _sums,
+    mutates_args=(),
+    schema="(Tensor rows, Tensor indices) -> Tensor",
+)
+
+
+@sum_rows.register_fake
+def _(rows, indices):
+    return rows.new_empty(indices.shape[0], rows.shape[1])
 
 
 # ---------------------------------------------------------------------------
@@ -312,9 +339,7 @@ class QuantizedExperts(torch.nn.Module):
         inverse = torch.empty_like(order)
         inverse[order] = torch.arange(order.shape[0], device=order.device)
         # One kernel that reads the rows of a token where they are and adds them up.
-        return torch.nn.functional.embedding_bag(
-            inverse.reshape(tokens, chosen), y, mode="sum"
-        )
+        return sum_rows(y, inverse.reshape(tokens, chosen))
 
 
 class QuantizedMLP(torch.nn.Module):

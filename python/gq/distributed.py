@@ -47,7 +47,7 @@ import torch
 import torch.distributed as dist
 
 from . import _arrays, _formats, _functions
-from ._experts import QuantizedExperts, quantize_rows
+from ._experts import QuantizedExperts, quantize_rows, sum_rows
 from ._library import Error, invalid_argument
 from .layout import up
 
@@ -543,9 +543,11 @@ def _begin_return(rows, routing):
 
 
 def _summed(rows, routing, weights=None):
-    """The sum of the rows of each token, of which the last one is zero, as
-    QuantizedExperts has it: in float32, in one kernel. With padding_idx torch rounds
+    """The sum of the rows of each token, of which the last one is zero: in float32, in
+    one kernel, without weights that of QuantizedExperts. With padding_idx torch rounds
     ties in another way on the CPU."""
+    if weights is None:
+        return sum_rows(rows, routing._places)
     return torch.nn.functional.embedding_bag(
         routing._places, rows, mode="sum", per_sample_weights=weights
     )

@@ -521,6 +521,7 @@ def operators():
         "expert_ffn": (few, lambda: experts.grouped(x, offsets, up_row_scales=x[:, 0].float())),
         "fake_quantize": (everything, lambda: m.fake_quantize(
             x.float().requires_grad_(), offsets)),
+        "sum_rows": (everything, lambda: torch.ops.gq.sum_rows(x, offsets[None])),
     }  # fmt: skip
     calls = []
 
