@@ -51,7 +51,12 @@ chips() {
     ninja -C build && ctest --test-dir build -R device-ptx --output-on-failure
 }
 
-step setup tools/setup.sh --tests
+# All cases of the tests.
+tests() {
+  GQ_TEST_STEP=1 tools/test.sh
+}
+
+step tests tests
 step chips chips
 step differential differential 100000
 step faults faults

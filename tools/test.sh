@@ -2,12 +2,14 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs, builds and runs every test. Arguments go to ctest.
+# Installs, builds and runs every test; of the cases of tests in Python and of the
+# graphs of gq-bench every third ($GQ_TEST_STEP; tools/nightly.sh has all of them).
+# Arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools/setup.sh --tests --torch
 tools/count-lines.sh
 # As many tests at a time as there are cores: threads that wait must not spin.
-export OMP_WAIT_POLICY=passive
+export OMP_WAIT_POLICY=passive GQ_TEST_STEP=${GQ_TEST_STEP:-3}
 exec ctest --test-dir "${GQ_BUILD_DIR:-build}" --output-on-failure \
   -j "$(nproc)" "$@"

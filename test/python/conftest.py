@@ -30,7 +30,7 @@ hypothesis.settings.load_profile("gq")
 
 def pytest_collection_modifyitems(config, items):
     """With $GQ_TEST_STEP, of each test's cases only so-manyth ones: where all of
-    them take hours, as with sanitizers. Every test has a case at least."""
+    them would take too long. Every test has a case at least."""
     step = int(os.environ.get("GQ_TEST_STEP") or 1)
     counts = collections.Counter()
     kept, left = [], []
