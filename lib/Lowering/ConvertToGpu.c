@@ -1363,10 +1363,9 @@ MlirLogicalResult gqConvertToGpu(MlirOperation module, const char *chip,
   int32_t number = 0;
   if (valid)
     for (intptr_t i = 0; i < ops.size; ++i) {
-      intptr_t both = gqOpListFind(&fused.mms, ops.ops[i]);
-      if (both >= 0)
-        valid &= convertBoth(module, ops.ops[i], fused.quantizations.ops[both],
-                             &number, chip);
+      MlirOperation behind = gqRequantizationBehind(&fused, ops.ops[i]);
+      if (!mlirOperationIsNull(behind))
+        valid &= convertBoth(module, ops.ops[i], behind, &number, chip);
       else if (gqOpListFind(&fused.quantizations, ops.ops[i]) < 0)
         valid &= convert(module, ops.ops[i], &number, chip);
     }

@@ -198,6 +198,12 @@ void gqRequantizationsFree(gqRequantizations *all) {
   gqOpListFree(&all->quantizations);
 }
 
+MlirOperation gqRequantizationBehind(const gqRequantizations *all,
+                                     MlirOperation mm) {
+  intptr_t i = gqOpListFind(&all->mms, mm);
+  return i < 0 ? (MlirOperation){NULL} : all->quantizations.ops[i];
+}
+
 void gqDestroyRequantization(MlirOperation mm, MlirOperation quantization) {
   MlirValue product = gqGroupedMmGet(mm).out;
   mlirOperationDestroy(quantization);

@@ -23,6 +23,10 @@ gqRequantizations gqFindRequantizations(MlirOperation module);
 
 void gqRequantizationsFree(gqRequantizations *all);
 
+/// The quantization behind `mm`; null if it is none of these matmuls.
+MlirOperation gqRequantizationBehind(const gqRequantizations *all,
+                                     MlirOperation mm);
+
 /// Destroys an op of `mms`, the quantization behind it, and the memory of what
 /// was between them.
 void gqDestroyRequantization(MlirOperation mm, MlirOperation quantization);

@@ -12,6 +12,12 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
+/// What hooks read, and what one that loads ahead keeps for its next call.
+typedef struct HookInputs {
+  gq_dev_matrix matrix;
+  float next[16];
+} HookInputs;
+
 /// Calls gq_dev_<FUNCTION>, whose operands are `LIST`, as a kernel that the
 /// lowering generates does. `o` is the family's struct of Operands.h; the hook
 /// and the constants are variables of their names, so that one that is missing
@@ -19,7 +25,9 @@
 #define CALL(FUNCTION, LIST) gq_dev_##FUNCTION(GQ_AFTER_COMMA(LIST(ARGUMENT)))
 #define ARGUMENT(ROLE, TYPE, NAME) , ARGUMENT_##ROLE(TYPE, NAME)
 #define ARGUMENT_HOOK(TYPE, NAME)                                              \
-  NAME, &(gq_dev_matrix) { (const void GQ_GLOBAL *)o.input, o.inputStride }
+  NAME, &(HookInputs) {                                                        \
+    .matrix = {(const void GQ_GLOBAL *)o.input, o.inputStride }                \
+  }
 #define ARGUMENT_FUNCTION(TYPE, NAME) NAME
 #define ARGUMENT_INPUT(TYPE, NAME) (const TYPE GQ_GLOBAL *)o.NAME
 #define ARGUMENT_OUTPUT(TYPE, NAME) (TYPE GQ_GLOBAL *)o.NAME

@@ -90,6 +90,8 @@ OF_TYPE(f32)
 
 QUANTIZE(te_bf16_each_i64, bf16, NVFP4, TE, TILE128X4, 0, GROUPED, 64,
          PER_GROUP, 0)
+PLAIN(nvfp4_bf16_ahead, bf16_ahead, NVFP4, TILE128X4, ALL, 32)
+PLAIN(mxfp8_e4m3_bf16_ahead, bf16_ahead, MXFP8_E4M3, TILE128X4, ALL, 32)
 PACKED(nvfp4_bf16_packed, bf16, NVFP4, ALL, 32)
 PACKED(nvfp4_f32_packed_i64, f32, NVFP4, GROUPED, 64)
 PACKED(mxfp8_e4m3_f16_packed, f16, MXFP8_E4M3, ALL, 32)

@@ -31,7 +31,9 @@ awk '/\.entry/ { name = $3; sub(/\(.*/, "", name); seen[name] = 1 }
          if (name == "preprocess" || name ~ /^offsets_/) continue
          if (name !~ /unaligned/ && !loads[name])
            { print name ": no 16-byte loads"; bad = 1 }
-         if (stores[name] < 4) { print name ": narrow stores"; bad = 1 }
+         # Units of a producer are the turns of a loop.
+         if (name !~ /_ahead/ && stores[name] < 4)
+           { print name ": narrow stores"; bad = 1 }
        }
        exit bad
      }' "$ptx" >&2 || fail "narrow accesses"

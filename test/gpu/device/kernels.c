@@ -15,8 +15,20 @@
 #define KERNEL __attribute__((device_kernel)) void
 #endif
 
+/// gq_dev_load16_bf16 of the call before: loadsAhead of QuantizeRows.def.
+static inline void gq_dev_load16_bf16_ahead(const void *inputs, int64_t row,
+                                            int64_t column, float *out) {
+  HookInputs *hook = (HookInputs *)inputs;
+  if (out)
+    for (int i = 0; i < 16; ++i)
+      out[i] = hook->next[i];
+  if (row >= 0)
+    gq_dev_load16_bf16(&hook->matrix, row, column, hook->next);
+}
+
 static inline gqElementType typeOf(gq_load16 *load) {
-  return load == gq_dev_load16_bf16 || load == gq_dev_load16_bf16_unaligned
+  return load == gq_dev_load16_bf16 || load == gq_dev_load16_bf16_unaligned ||
+                 load == gq_dev_load16_bf16_ahead
              ? GQ_BF16
          : load == gq_dev_load16_f16 || load == gq_dev_load16_f16_unaligned
              ? GQ_F16
@@ -39,7 +51,8 @@ static inline gqElementType typeOf(gq_load16 *load) {
     const int32_t outerKind = GQ_OUTER_##KIND;                                 \
     const int32_t rowIndexBits = INDEX_BITS;                                   \
     const int32_t heldType = typeOf(load);                                     \
-    const int32_t dataType = GQ_##DATA, loadsAhead = false;                    \
+    const int32_t dataType = GQ_##DATA;                                        \
+    const bool loadsAhead = load == gq_dev_load16_bf16_ahead;                  \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }
 

@@ -125,6 +125,8 @@ typedef struct Problem {
   gqRecipe recipe;
   /// Scales are linear, not in tiles, or tiles of groups without gaps.
   bool linear, packed;
+  /// By a hook that loads ahead.
+  bool ahead;
   /// Data are numbers of this type, without scales; 0 for codes.
   gqElementType numbers;
   /// 0: no outer scale, 1: one, 2: one per group.
@@ -200,7 +202,8 @@ static const char *kernelName(const Problem *p) {
                        : "",
            p->packed ? "_packed" : "", p->indexBits ? "_gathered" : "",
            aligned ? kinds[p->kind] : "",
-           !aligned                        ? "_unaligned"
+           p->ahead                        ? "_ahead"
+           : !aligned                      ? "_unaligned"
            : p->wide || p->indexBits == 64 ? "_i64"
                                            : "");
   return name;
@@ -643,6 +646,16 @@ static void testRandom(bool quick) {
     small.name = "both";
     randomProblem(small, false);
   }
+  for (int i = 0; i < 12; ++i)
+    randomProblem(
+        (Problem){.name = "ahead",
+                  .type = GQ_BF16,
+                  .format = i % 2 ? GQ_FORMAT_MXFP8_E4M3 : GQ_FORMAT_NVFP4,
+                  .ahead = true,
+                  .rows = rows[i / 2],
+                  .columns = 32 * (1 + 37 * (i % 3)),
+                  .groups = 1 + i},
+        i % 4 < 2);
   if (quick)
     return;
   Problem large = {.name = "million rows",
