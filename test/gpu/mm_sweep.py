@@ -202,7 +202,7 @@ def main():
         "--rows", type=lambda x: [int(n) for n in x.split(",")], default=ROWS
     )
     parser.add_argument("--sustain", action="append", default=[])
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     driver, monitor = mm_bench.Driver(arguments.kernels), Monitor()
     copy = mm_bench.peak()
     device = {

@@ -543,7 +543,16 @@ static gqStatus measureMachine(Meter *meter, Report *report) {
   return status;
 }
 
-/// Every operator at every shape. A row that fails is left out.
+static int writeFiles(const Options *options, const Report *report) {
+  if (options->json && reportWriteJson(report, options->json) != GQ_OK)
+    return fail(options->json);
+  if (options->svg && reportWriteSvg(report, options->svg) != GQ_OK)
+    return fail(options->svg);
+  return EXIT_SUCCESS;
+}
+
+/// Every operator at every shape. A row that fails is left out. Files have all
+/// rows so far, so that a run that is cut short keeps them.
 static bool runRows(Meter *meter, const Options *options, Report *report) {
   bool succeeded = true;
   for (size_t i = 0; i < options->numOperators; ++i) {
@@ -558,6 +567,8 @@ static bool runRows(Meter *meter, const Options *options, Report *report) {
       succeeded &=
           runRow(meter, options, options->operators[i], &shape, report);
       shapeFree(&shape);
+      if (writeFiles(options, report) != EXIT_SUCCESS)
+        return false;
     }
   }
   return succeeded;
@@ -616,14 +627,6 @@ static void setDefaults(Options *options) {
   }
   if (!options->numShapes)
     addShapes(isCuda ? "models" : options->isQuick ? "small" : "cpu", options);
-}
-
-static int writeFiles(const Options *options, const Report *report) {
-  if (options->json && reportWriteJson(report, options->json) != GQ_OK)
-    return fail(options->json);
-  if (options->svg && reportWriteSvg(report, options->svg) != GQ_OK)
-    return fail(options->svg);
-  return EXIT_SUCCESS;
 }
 
 static int run(Options *options) {
