@@ -633,15 +633,12 @@ static int run(Options *options) {
   Report report = {.date = ""};
   int exitCode = EXIT_SUCCESS;
   setDefaults(options);
-  if (options->from) {
-    if (reportReadJson(options->from, &report) != GQ_OK)
-      return fail(options->from);
-  } else {
+  if (!options->from)
     exitCode = runAll(options, &report);
-  }
-  // Also if a row failed: the others are good.
-  if (report.numCopies && writeFiles(options, &report) != EXIT_SUCCESS)
-    exitCode = EXIT_FAILURE;
+  else if (reportReadJson(options->from, &report) != GQ_OK)
+    exitCode = fail(options->from);
+  else
+    exitCode = writeFiles(options, &report);
   reportFree(&report);
   return exitCode;
 }
