@@ -29,7 +29,7 @@ import training
 parser = argparse.ArgumentParser()
 parser.add_argument("gq_run", type=pathlib.Path)
 parser.add_argument("golden", type=pathlib.Path)
-parser.add_argument("--only", help="just the batches with this in their name")
+parser.add_argument("--only", default="", help="just the tests and batches with this in their name")
 parser.add_argument("--target", default="cuda", help="where batches run")
 arguments = parser.parse_args()
 gq_run, golden = arguments.gq_run.absolute(), arguments.golden
@@ -830,7 +830,7 @@ def test_epilogues():
                        error if code else differences(results, [expected]))  # fmt: skip
 
 
-def test_requantized():
+def test_requantized(kernel):
     """Matmuls whose kernels quantize what they store, against two kernels: the same
     bytes. Rows of no group and scales between groups stay."""
     rng = np.random.default_rng(43)
@@ -843,7 +843,7 @@ def test_requantized():
     a, b = (rng.integers(0, 256, s, np.uint8) for s in ((rows, k // 2), (groups, n, k // 2)))
     alpha = rng.standard_normal(groups).astype(np.float32)
 
-    def module(kernel, pairs, product, to, columns):
+    def module(pairs, product, to, columns):
         code, scale, block = {
             "nvfp4": ("f4E2M1FN", "f8E4M3FN", 16),
             "mxfp8_e4m3": ("f8E4M3FN", "f8E8M0FNU", 32),
@@ -874,15 +874,14 @@ def test_requantized():
         before = [np.full(s, 7, np.uint8) for s in ((rows, width), (starts[-1], padded))]
         return text, [a, b, *scales, offsets, starts[:-1], alpha, *before]
 
-    for kernel in MM_KERNELS:
-        for pairs, product, to in ((None, "bf16", "nvfp4"), ("interleaved", "bf16", "nvfp4"),
-                                   ("halves", "bf16", "mxfp8_e4m3"), (None, "f32", "mxfp8_e4m3")):  # fmt: skip
-            text, arrays = module(kernel, pairs, product, to, n // 2 if pairs else n)
-            code, error, expected = run(text, arrays, arguments.target)
-            if not code:
-                code, error, results = run(text, arrays, arguments.target, "--fuse-quantization")
-            report(f"requantized {kernel} {pairs} {product} to {to}",
-                   error if code else differences(results, expected))  # fmt: skip
+    for pairs, product, to in ((None, "bf16", "nvfp4"), ("interleaved", "bf16", "nvfp4"),
+                               ("halves", "bf16", "mxfp8_e4m3"), (None, "f32", "mxfp8_e4m3")):  # fmt: skip
+        text, arrays = module(pairs, product, to, n // 2 if pairs else n)
+        code, error, expected = run(text, arrays, arguments.target)
+        if not code:
+            code, error, results = run(text, arrays, arguments.target, "--fuse-quantization")
+        report(f"requantized {kernel} {pairs} {product} to {to}",
+               error if code else differences(results, expected))  # fmt: skip
 
 
 def test_training():
@@ -952,24 +951,25 @@ def reports_of(test, *arguments):
     return list(reports)
 
 
-batches = [n for n in BATCHES if (arguments.only or "") in n and formats.has_kernel(n)]
+# The long ones first.
+TESTS = {
+    test.__name__: (test,) for test in (
+        test_leftovers, test_control_flow, test_group_offsets, test_random, test_blocks, test_gather,
+        test_producers, test_moe,
+        test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
+        test_grouped_mm_golden, test_grouped_wgrad, test_epilogues, test_training, test_activations, test_amax,
+        test_golden, test_dequantize_golden, test_fused_silu,
+        test_hostile_offsets, test_example,
+    )
+}  # fmt: skip
+TESTS |= {f"test_requantized {kernel}": (test_requantized, kernel) for kernel in MM_KERNELS}
+listed = list(enumerate(dequantize.listed()))
+TESTS |= {f"test_dequantize {i}": (test_dequantize, listed[i::7]) for i in range(7)}
+TESTS = {name: call for name, call in TESTS.items() if arguments.only in name}
+batches = [n for n in BATCHES if arguments.only in n and formats.has_kernel(n)]
 with concurrent.futures.ProcessPoolExecutor() as pool:
     # Names of what runs, so that a run that is stopped says what it had done.
-    done = {}
-    if arguments.only is None:
-        # The long ones first.
-        for test in (
-            test_leftovers, test_control_flow, test_group_offsets, test_random, test_blocks, test_gather,
-            test_producers, test_moe,
-            test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
-            test_grouped_mm_golden, test_grouped_wgrad, test_epilogues, test_requantized, test_training, test_activations, test_amax,
-            test_golden, test_dequantize_golden, test_fused_silu,
-            test_hostile_offsets, test_example,
-        ):  # fmt: skip
-            done[pool.submit(reports_of, test)] = test.__name__
-        keys = list(enumerate(dequantize.listed()))
-        for i in range(7):
-            done[pool.submit(reports_of, test_dequantize, keys[i::7])] = f"test_dequantize {i}"
+    done = {pool.submit(reports_of, *call): name for name, call in TESTS.items()}
     done |= {pool.submit(reports_of, test_batch, name): None for name in batches}
     passed = failed = 0
     for future in concurrent.futures.as_completed(done):
