@@ -7,6 +7,8 @@
 
 #include "GpuKernel.h"
 
+#include "gq/Runtime/Cuda.h"
+
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
@@ -310,6 +312,10 @@ static void printCallWithHook(gqText *text, const Kernel *kernel,
                textOf(kernel, PARAMETER_TYPES));
 }
 
+/// A kernel may start while the one before it in its stream ends (programmatic
+/// dependent launch, see GQ_PROGRAMMATIC_LAUNCH). So it touches no memory before
+/// that one is complete; then the next one may start. An intrinsic would not
+/// keep loads behind it, hence the clobber.
 static void printKernelHeader(gqText *text, const Kernel *kernel) {
   const gq_dev_bounds bounds = kernel->kernel->bounds;
   gqTextPrintf(text,
@@ -319,7 +325,11 @@ static void printKernelHeader(gqText *text, const Kernel *kernel) {
                bounds.threads);
   if (bounds.minCtas)
     gqTextPrintf(text, ", nvvm.minctasm = %d : i32", bounds.minCtas);
-  gqTextPrintf(text, "} {\n");
+  gqTextPrintf(text,
+               "} {\n"
+               "  llvm.inline_asm has_side_effects \"griddepcontrol.wait;\\0A"
+               "griddepcontrol.launch_dependents;\", \"~{memory}\" : () -> "
+               "()\n");
 }
 
 /// A kernel that reads its inputs through a hook: 16 bytes at a time where all
@@ -357,7 +367,11 @@ static void printKernelWithoutInputs(gqText *text, const Kernel *kernel) {
 static MlirOperation parseModule(const Kernel *kernel) {
   const gqGpuHook *hook = kernel->hook;
   gqText module = {0}, *text = &module;
-  gqTextPrintf(text, "gpu.module @%s {\nllvm.func @gq_dev_%s(%s)\n",
+  gqTextPrintf(text,
+               "gpu.module @%s {\n"
+               "llvm.mlir.global external constant @" GQ_PROGRAMMATIC_LAUNCH
+               "(1 : i8) {addr_space = 1 : i32} : i8\n"
+               "llvm.func @gq_dev_%s(%s)\n",
                kernel->kernel->symbol, kernel->function,
                textOf(kernel, ARGUMENT_TYPES));
   if (hook) {

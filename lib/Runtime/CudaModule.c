@@ -24,6 +24,8 @@ typedef struct Kernel {
   /// Borrowed from generated code.
   const char *name;
   CUfunction function;
+  /// The image's.
+  bool waits;
   /// The dynamic shared memory that it may use; guarded by the module's lock.
   int32_t sharedLimit;
   struct Kernel *next;
@@ -33,6 +35,9 @@ typedef struct Kernel {
 typedef struct Image {
   gqCudaContext *context;
   CUmodule handle;
+  /// Whether its kernels wait for the one before them by themselves
+  /// (GQ_PROGRAMMATIC_LAUNCH).
+  bool waits;
   Kernel *kernels;
   struct Image *next;
 } Image;
@@ -180,6 +185,19 @@ static gqStatus loadData(const Module *module, const gqCudaContext *context,
                                 : failLoad(module, context, result, log);
 }
 
+/// Whether the image's kernels wait by themselves.
+static gqStatus findMarker(const gqCudaContext *context, CUmodule handle,
+                           bool *waits) {
+  CUdeviceptr marker;
+  size_t size;
+  CUresult result = context->driver->cuModuleGetGlobal(&marker, &size, handle,
+                                                       GQ_PROGRAMMATIC_LAUNCH);
+  *waits = result == CUDA_SUCCESS;
+  if (result == CUDA_ERROR_NOT_FOUND)
+    return GQ_OK;
+  return gqCudaCheckCall(context, result, "cuModuleGetGlobal");
+}
+
 static gqStatus loadImage(Module *module, gqCudaContext *context,
                           Image **image) {
   gqStatus status =
@@ -191,6 +209,12 @@ static gqStatus loadImage(Module *module, gqCudaContext *context,
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
   status = loadData(module, context, &result->handle);
   if (status != GQ_OK) {
+    free(result);
+    return status;
+  }
+  status = findMarker(context, result->handle, &result->waits);
+  if (status != GQ_OK) {
+    context->driver->cuModuleUnload(result->handle);
     free(result);
     return status;
   }
@@ -237,6 +261,7 @@ static gqStatus createKernel(Module *module, Image *image, const char *name,
                      .context = image->context,
                      .name = name,
                      .function = function,
+                     .waits = image->waits,
                      .sharedLimit = DEFAULT_SHARED_LIMIT,
                      .next = image->kernels};
   *kernel = image->kernels = result;
@@ -318,14 +343,19 @@ static gqStatus allowShared(Kernel *kernel, int32_t size) {
   return status;
 }
 
-static void setCluster(CUlaunchConfig *config, CUlaunchAttribute *attribute,
-                       Extents cluster) {
-  *attribute = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
-  attribute->value.clusterDim.x = (unsigned)cluster.x;
-  attribute->value.clusterDim.y = (unsigned)cluster.y;
-  attribute->value.clusterDim.z = (unsigned)cluster.z;
-  config->attrs = attribute;
-  config->numAttrs = 1;
+static CUlaunchAttribute clusterAttribute(Extents cluster) {
+  CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+  attribute.value.clusterDim.x = (unsigned)cluster.x;
+  attribute.value.clusterDim.y = (unsigned)cluster.y;
+  attribute.value.clusterDim.z = (unsigned)cluster.z;
+  return attribute;
+}
+
+static CUlaunchAttribute programmaticAttribute(void) {
+  CUlaunchAttribute attribute = {
+      .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION};
+  attribute.value.programmaticStreamSerializationAllowed = 1;
+  return attribute;
 }
 
 /// Launches what was checked; if the driver refuses, the message has the
@@ -361,6 +391,7 @@ static gqStatus launch(Kernel *kernel, const Extents *cluster, Extents grid,
     status = checkExtents(kernel, "cluster", *cluster);
   if (status != GQ_OK || isEmpty(grid))
     return status;
+  CUlaunchAttribute attributes[2];
   CUlaunchConfig config = {
       .gridDimX = (unsigned)grid.x,
       .gridDimY = (unsigned)grid.y,
@@ -370,10 +401,12 @@ static gqStatus launch(Kernel *kernel, const Extents *cluster, Extents grid,
       .blockDimZ = (unsigned)block.z,
       .sharedMemBytes = (unsigned)sharedSize,
       .hStream = stream,
+      .attrs = attributes,
   };
-  CUlaunchAttribute attribute;
   if (cluster)
-    setCluster(&config, &attribute, *cluster);
+    attributes[config.numAttrs++] = clusterAttribute(*cluster);
+  if (kernel->waits)
+    attributes[config.numAttrs++] = programmaticAttribute();
   return launchConfig(kernel, &config, parameters);
 }
 

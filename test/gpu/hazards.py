@@ -533,6 +533,75 @@ def replays():
         check(lib.gqGraphDestroy(graph))
 
 
+def chain(rounds, k):
+    """Rounds of a gather, a quantization and its inverse, all but the last one on the
+    same buffers."""
+    matrix, codes, scales = f"?x{k}xbf16", f"?x{k}xf4E2M1FN", f"?x{k // 16}xf8E4M3FN"
+    text, x, inits = "", "%x", ("%eq", "%es", "%ey")
+    for i in range(rounds):
+        q, s, y = inits if i < rounds - 1 else ("%q", "%s", "%y")
+        text += f"""
+  %q{i}, %s{i} = gq.grouped_block_quantize format(nvfp4) scale_layout(linear)
+      ins({x} : tensor<{matrix}>) row_indices(%idx : tensor<?xi32>)
+      groups(%o : tensor<?xi32>) outs({q}, {s} : tensor<{codes}>, tensor<{scales}>)
+      -> tensor<{codes}>, tensor<{scales}>
+  %y{i} = gq.grouped_dequantize format(nvfp4) scale_layout(linear)
+      ins(%q{i} : tensor<{codes}>) scales(%s{i} : tensor<{scales}>)
+      groups(%o : tensor<?xi32>) outs({y} : tensor<{matrix}>) -> tensor<{matrix}>"""
+        x, inits = f"%y{i}", (f"%q{i}", f"%s{i}", f"%y{i}")
+    last = rounds - 1
+    return f"""
+func.func @main(%x: tensor<{matrix}>, %idx: tensor<?xi32>, %o: tensor<?xi32>,
+    %q: tensor<{codes}>, %s: tensor<{scales}>, %y: tensor<{matrix}>)
+    -> (tensor<{codes}>, tensor<{scales}>, tensor<{matrix}>) {{
+  %zero = arith.constant 0 : index
+  %m = tensor.dim %x, %zero : tensor<{matrix}>
+  %eq = tensor.empty(%m) : tensor<{codes}>
+  %es = tensor.empty(%m) : tensor<{scales}>
+  %ey = tensor.empty(%m) : tensor<{matrix}>{text}
+  return %q{last}, %s{last}, %y{last} : tensor<{codes}>, tensor<{scales}>, tensor<{matrix}>
+}}"""
+
+
+@test
+def early_starts():
+    """Kernels that may start before the one before them ends: each reads all of what
+    that one writes, from other places, and overwrites what that one reads."""
+    m, k, rng = 6000, 1024, np.random.default_rng(44)
+    text, offsets = chain(10, k), np.int32([0, 7, 3001, m])
+    index = rng.permutation(m).astype(np.int32)
+    cpu, steps = gq.compile(text, cache_dir=""), []
+    results = [np.zeros((m, n), np.uint8) for n in (k // 2, k // 16)]
+    results.append(np.zeros((m, k), np.uint16))
+    for _ in range(4):
+        x = elements.encode(rng.standard_normal((m, k)), "bf16")
+        cpu(x, index, offsets, *results)
+        steps.append((x, [r.reshape(-1).view(np.uint8).copy() for r in results]))
+    run = gq.compile(text, target="cuda", cache_dir="")
+    with Stream() as stream:
+        on_device = [
+            uploaded(a, kind)
+            for a, kind in zip(
+                (x, index, offsets, *results), ("bf16", "i32", "i32", "i8", "f8E4M3FN", "bf16")
+            )
+        ]
+        run(*on_device, stream=stream.handle.value)
+        graph = ctypes.c_void_p()
+        check(lib.gqGraphBegin())
+        run(*on_device, stream=stream.handle.value)
+        check(lib.gqGraphEnd(ctypes.byref(graph)))
+        for i in range(200):
+            rows, wanted = steps[i % len(steps)]
+            on_device[0]._owner.write(rows)
+            if i % 2:
+                check(lib.gqGraphLaunch(graph))
+            else:
+                run(*on_device, stream=stream.handle.value)
+            for found, expected in zip(on_device[3:], wanted):
+                assert np.array_equal(downloaded(found), expected), f"run {i}"
+        check(lib.gqGraphDestroy(graph))
+
+
 @test
 def producers_on_other_streams():
     """What a call reads is written late, by another stream, while a third one works."""

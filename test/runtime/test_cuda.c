@@ -240,12 +240,35 @@ static void testLaunch(void **state) {
                           parameters, NULL, 1);
   assert_int_equal(launch->gridDimY, 18);
   assert_int_equal(launch->numAttrs, 1);
-  assert_int_equal(fakeCuda.launchAttribute.id,
+  assert_int_equal(fakeCuda.launchAttributes[0].id,
                    CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-  assert_int_equal(fakeCuda.launchAttribute.value.clusterDim.x, 8);
-  assert_int_equal(fakeCuda.launchAttribute.value.clusterDim.y, 9);
-  assert_int_equal(fakeCuda.launchAttribute.value.clusterDim.z, 10);
+  assert_int_equal(fakeCuda.launchAttributes[0].value.clusterDim.x, 8);
+  assert_int_equal(fakeCuda.launchAttributes[0].value.clusterDim.y, 9);
+  assert_int_equal(fakeCuda.launchAttributes[0].value.clusterDim.z, 10);
   assert_int_equal(fakeCudaCalls("cuStreamSynchronize"), synchronizations);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
+  mgpuModuleUnload(module);
+}
+
+/// Kernels of an image that says so may start before the one before them ends.
+static void testProgrammaticLaunch(void **state) {
+  (void)state;
+  fakeCuda.global = GQ_PROGRAMMATIC_LAUNCH;
+  void *module = mgpuModuleLoad(image, sizeof(image));
+  void *kernel = mgpuModuleGetFunction(module, "kernel");
+  launchOn(kernel, 1, 0, NULL);
+  const CUlaunchAttribute *attributes = fakeCuda.launchAttributes;
+  assert_int_equal(fakeCuda.launch.numAttrs, 1);
+  assert_int_equal(attributes[0].id,
+                   CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+  assert_int_equal(attributes[0].value.programmaticStreamSerializationAllowed,
+                   1);
+  mgpuLaunchClusterKernel(kernel, 2, 1, 1, 2, 1, 1, 32, 1, 1, 0, NULL, NULL,
+                          NULL, 0);
+  assert_int_equal(fakeCuda.launch.numAttrs, 2);
+  assert_int_equal(attributes[0].id, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
+  assert_int_equal(attributes[1].id,
+                   CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
   assert_int_equal(gqCudaStatus(), GQ_OK);
   mgpuModuleUnload(module);
 }
@@ -765,6 +788,7 @@ static void testNamedFailures(void **state) {
       {"cuDeviceGet", "cuDeviceGet", doSetDevice},
       {"cuModuleLoadDataEx", "cuModuleLoadDataEx", doLoad},
       {"cuModuleGetFunction", "kernel 'kernel': cuModuleGetFunction", doLoad},
+      {"cuModuleGetGlobal_v2", "cuModuleGetGlobal", doLoad},
       {"cuModuleUnload", "cuModuleUnload", doLoad},
       {"cuStreamIsCapturing", "cuStreamIsCapturing", doLoad},
       {"cuLaunchKernelEx", "kernel 'kernel': cuLaunchKernelEx", doLaunch},
@@ -1270,6 +1294,7 @@ int main(void) {
       cmocka_unit_test_setup(testRefusedImages, setUp),
       cmocka_unit_test_setup(testOtherChips, setUp),
       cmocka_unit_test_setup(testLaunch, setUp),
+      cmocka_unit_test_setup(testProgrammaticLaunch, setUp),
       cmocka_unit_test_setup(testSharedMemory, setUp),
       cmocka_unit_test_setup(testGrids, setUp),
       cmocka_unit_test_setup(testRefusedLaunch, setUp),

@@ -263,6 +263,18 @@ FAKE cuModuleGetFunction(CUfunction *function, CUmodule module,
   return CUDA_SUCCESS;
 }
 
+FAKE cuModuleGetGlobal_v2(CUdeviceptr *memory, size_t *size, CUmodule module,
+                          const char *name) {
+  ENTER();
+  if (module->context != current)
+    return ELSEWHERE;
+  if (!fakeCuda.global || strcmp(name, fakeCuda.global) != 0)
+    return CUDA_ERROR_NOT_FOUND;
+  *memory = (CUdeviceptr)(uintptr_t)module;
+  *size = 1;
+  return CUDA_SUCCESS;
+}
+
 FAKE cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
                         int value) {
   (void)function;
@@ -281,8 +293,8 @@ FAKE cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   NOTE({
     fakeCuda.launch = *config;
     fakeCuda.launchParameters = parameters;
-    if (config->numAttrs)
-      fakeCuda.launchAttribute = *config->attrs;
+    for (unsigned i = 0; i < config->numAttrs; ++i)
+      fakeCuda.launchAttributes[i] = config->attrs[i];
     ++fakeCuda.launches[current->device];
   });
   return CUDA_SUCCESS;

@@ -35,6 +35,8 @@ typedef struct FakeCuda {
   bool staysFailing;
   /// What the compiler of PTX leaves in its log.
   const char *jitLog;
+  /// A global of all modules; null: none.
+  const char *global;
   /// The compute capability of all devices: 9.0 is 90.
   int capability;
   /// The stream that is being captured, if any.
@@ -44,7 +46,7 @@ typedef struct FakeCuda {
 
   /// The last calls' arguments.
   CUlaunchConfig launch;
-  CUlaunchAttribute launchAttribute;
+  CUlaunchAttribute launchAttributes[2];
   void **launchParameters;
   int jitOptimizationLevel;
   int sharedLimit;

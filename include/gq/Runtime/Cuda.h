@@ -249,6 +249,11 @@ GQ_EXPORT void *mgpuModuleLoadJIT(void *image, int optimizationLevel);
 /// graph that will be launched.
 GQ_EXPORT void mgpuModuleUnload(void *module);
 
+/// A global of an image with this name, of any type, says that all of the
+/// image's kernels wait (PTX: griddepcontrol.wait) before they touch memory. So
+/// they are launched while the kernel before them in the stream ends.
+#define GQ_PROGRAMMATIC_LAUNCH "gq_programmatic_launch"
+
 /// Finds a kernel in the current context. `name` must live as long as
 /// `module`, which owns what is returned.
 GQ_EXPORT void *mgpuModuleGetFunction(void *module, const char *name);

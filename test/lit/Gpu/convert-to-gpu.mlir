@@ -13,6 +13,8 @@
 // CHECK: llvm.func @block_quantize(
 
 // CHECK: gpu.module @gq_kernels_0
+// Kernels may start early, and say so; they wait before all else.
+// CHECK-NEXT: llvm.mlir.global external constant @gq_programmatic_launch(
 // CHECK-DAG: llvm.func @gq_dev_load16_bf16(!llvm.ptr, i64, i64, !llvm.ptr)
 // CHECK-DAG: llvm.func @gq_dev_load16_f32(!llvm.ptr, i64, i64, !llvm.ptr)
 // The producer, four times in a function that each hook calls four times.
@@ -31,6 +33,7 @@
 // CHECK: llvm.call @gq_dev_load16_bf16_unaligned(
 // CHECK: llvm.func @grouped_block_quantize(
 // CHECK-SAME: attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 128>}
+// CHECK-NEXT: llvm.inline_asm has_side_effects "griddepcontrol.wait;\0Agriddepcontrol.launch_dependents;", "~{memory}"
 
 // CHECK-LABEL: func.func @grouped_block_quantize
 func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,

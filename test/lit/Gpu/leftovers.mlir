@@ -1,7 +1,7 @@
 // What is fused into no gq kernel becomes kernels of upstream's loops.
 //
 // RUN: gq-opt %gq_source_dir/test/gpu/leftovers.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' > %t.mlir
-// RUN: FileCheck %s < %t.mlir --implicit-check-not=mgpuStream --implicit-check-not=memrefCopy --implicit-check-not=builtin.unrealized_conversion_cast --implicit-check-not=@malloc --implicit-check-not='func @dealloc_helper'
+// RUN: FileCheck %s < %t.mlir --implicit-check-not=gq_programmatic_launch --implicit-check-not=mgpuStream --implicit-check-not=memrefCopy --implicit-check-not=builtin.unrealized_conversion_cast --implicit-check-not=@malloc --implicit-check-not='func @dealloc_helper'
 // RUN: gq-opt %gq_source_dir/test/gpu/leftovers.mlir --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_120a format=isa fuse=false})' | FileCheck %s --implicit-check-not=mgpuStream
 
 // The columns' sum: one kernel, in whose threads the reduction is.

@@ -10,7 +10,11 @@
 // RUN: not grep e2m1 %t.sm_90a
 
 // CHECK: .target sm_90a
+// CHECK: .visible .global .align 1 .u8 gq_programmatic_launch = 1;
 // CHECK: .visible .entry grouped_block_quantize(
+// Nothing is read before the kernel before is complete.
+// CHECK-NOT: {{[[:space:]](ld|st)\.(global|shared)}}
+// CHECK: griddepcontrol.wait;
 // Both inputs of at least two blocks are on their way before the first is used.
 // CHECK-COUNT-4: ld.global.nc.v4.b32
 // CHECK: ex2.approx
