@@ -313,9 +313,9 @@ static void printCallWithHook(gqText *text, const Kernel *kernel,
 }
 
 /// A kernel may start while the one before it in its stream ends (programmatic
-/// dependent launch, see GQ_PROGRAMMATIC_LAUNCH). So it touches no memory before
-/// that one is complete; then the next one may start. An intrinsic would not
-/// keep loads behind it, hence the clobber.
+/// dependent launch, see GQ_PROGRAMMATIC_LAUNCH). So it touches no memory
+/// before that one is complete; then the next one may start. An intrinsic would
+/// not keep loads behind it, hence the clobber.
 static void printKernelHeader(gqText *text, const Kernel *kernel) {
   const gq_dev_bounds bounds = kernel->kernel->bounds;
   gqTextPrintf(text,

@@ -335,6 +335,22 @@ def test_groups_of_other_sizes(sizes, tmp_path):
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.parametrize("target, status", [("cuda", 1), ("cpu", 0)])
+def test_slower_than_separate_ops(target, status, tmp_path):
+    """Fails, but draws it all the same."""
+    rows = ",".join(
+        (ROW % microseconds).replace('"operator": ""', f'"operator": "{name}"')
+        for name, microseconds in (("even", 1), ("slower", 2))
+    )
+    machine = MACHINE.replace('"target": ""', f'"target": "{target}"')
+    (tmp_path / "bench.json").write_text(f'{machine}{COPIES}"rows": [{rows}]}}')
+    done = bench("--from", tmp_path / "bench.json", "--svg", tmp_path / "bench.svg")
+    assert done.returncode == status, done.stderr
+    slower = "slower, 1x16 in 1 groups: fused it takes 2.00 times as long as separate ops"
+    assert done.stderr == (f"gq-bench: {slower}\n" if status else "")
+    assert (tmp_path / "bench.svg").exists()
+
+
 def test_unwritten_outputs(tmp_path):
     """The kernels of the fake driver do nothing: there is no result, and what
     was measured so far is written."""

@@ -137,6 +137,23 @@ void reportPrintHeader(const Report *report, FILE *file) {
   fprintf(file, "\n");
 }
 
+size_t reportPrintSlower(const Report *report, FILE *file) {
+  const double noise = 1.03;
+  size_t count = 0;
+  for (size_t i = 0; i < report->numRows; ++i) {
+    const Row *row = &report->rows[i];
+    if (row->microseconds <= noise * row->separateMicroseconds)
+      continue;
+    ++count;
+    fprintf(file,
+            "gq-bench: %s, %" PRId64 "x%" PRId64 " in %" PRId64
+            " groups: fused it takes %.2f times as long as separate ops\n",
+            row->name, row->rows, row->columns, row->groups,
+            row->microseconds / row->separateMicroseconds);
+  }
+  return count;
+}
+
 void reportPrintColumns(const Report *report, bool times, FILE *file) {
   fprintf(file, "%-27s %14s %6s %10s %13s %8s %8s %8s %10s %8s %12s %8s  %-17s",
           "operator", "shape", "groups", "us", "bytes",
