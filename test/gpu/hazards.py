@@ -637,6 +637,7 @@ def producers_on_other_streams():
 def two_devices():
     """One process and one executable on two GPUs, in turns."""
     count = ctypes.c_int()
+    current_device()  # Initializes the driver.
     assert DRIVER.cuDeviceGetCount(ctypes.byref(count)) == 0
     if count.value < 2:
         raise Skipped("there is one GPU")
