@@ -21,16 +21,16 @@ _LARGEST = 6 * 448
 # ---------------------------------------------------------------------------
 
 
-def quantize_rows(x, offsets, format, recipe, scale_layout=None, **options):
+def quantize_rows(x, offsets, format, recipe, scale_layout=None, out=None, **options):
     """The rows of x, and with "te" the amax of each."""
     if recipe != "te":
         options["recipe"] = recipe
         return _functions.grouped_block_quantize(
-            x, offsets, format, scale_layout=scale_layout, **options
+            x, offsets, format, scale_layout=scale_layout, out=out, **options
         ), None
     amax = _functions.grouped_amax(x, offsets, amax=False, row_amax=True, **options)
     return _functions.grouped_block_quantize(
-        x, offsets, format, scale_layout=scale_layout, outer_amax=amax,
+        x, offsets, format, scale_layout=scale_layout, outer_amax=amax, out=out,
         rowwise=_functions.Direction(outer="row"), **options,
     ), amax  # fmt: skip
 

@@ -228,9 +228,10 @@ class Routing:
     counts: torch.Tensor
     dropped: torch.Tensor
     refused: torch.Tensor
-    # [S]: the choice of each place, T * J for none; and [T, J]: the place of each
-    # choice, S for none.
+    # [S]: the choice of each place, T * J for none, and its token, T for none; and
+    # [T, J]: the place of each choice, S for none.
     _choices: torch.Tensor
+    _tokens: torch.Tensor
     _places: torch.Tensor
     # [N]: the place received of each row; and its inverse.
     _order: torch.Tensor
@@ -349,11 +350,14 @@ def _routing(found, index, num_experts, group, capacity, received, sizes):
         of_places = of_places[:places]
     place_of = torch.empty_like(choices)
     place_of[choices] = slots
+    chosen = index.shape[1]
+    of_tokens = of_places if chosen == 1 else of_places // chosen
     order = _arrival(received, capacity, rows)
     offsets, scale_offsets = _functions.group_offsets(received.sum(0))
     result = Routing(
         group, num_experts, capacity, offsets, scale_offsets, received, dropped, refused,
-        of_places, place_of.reshape(index.shape), order, _inverted(order), sent, arriving,
+        of_places, of_tokens, place_of.reshape(index.shape), order, _inverted(order),
+        sent, arriving,
     )  # fmt: skip
     if refused.device.type == "cpu":
         result.check()
@@ -372,7 +376,9 @@ def _routes(indices, num_experts, group, capacity, max_rows):
             raise invalid_argument(f"{name}: expected 1 to {most}, found {value}")
     max_rows = _MAX_ROWS if max_rows is None else max_rows
     found = [_sorted_choices(i, num_experts, ranks, capacity) for i in indices]
-    sent = torch.stack([bounds.diff().reshape(ranks, -1) for _, _, bounds, _ in found], 1)
+    sent = torch.stack(
+        [bounds.diff().reshape(ranks, -1) for _, _, bounds, _ in found], 1
+    )
     received = _all_to_all(torch.empty_like(sent), sent, group, "sizes").wait()
     parts = range(len(indices))
     sizes = [None for _ in parts]
@@ -447,24 +453,30 @@ class _Wire:
 
     Args:
       parts: the (dtype, columns) of each.
+      align: of its width. 8 lets gathers copy words of 8 bytes.
     """
 
-    def __init__(self, parts):
+    def __init__(self, parts, align=1):
         self._parts, self._spans, end = parts, [], 0
         for dtype, columns in parts:
             begin = up(end, dtype.itemsize)
             end = begin + columns * dtype.itemsize
             self._spans.append((begin, end))
-        self.width = up(end, max(dtype.itemsize for dtype, _ in parts))
+        self.width = up(end, max(align, *(dtype.itemsize for dtype, _ in parts)))
 
-    def put(self, rows, part, values):
-        """Writes a part, [M, columns], of the first rows of bytes."""
+    def new(self, part, rows, like):
+        """[rows, columns] for a part, where `like` is."""
+        dtype, columns = self._parts[part]
+        return torch.empty(rows, columns, dtype=dtype, device=like.device)
+
+    def put(self, rows, part, values, order):
+        """Writes a part, of all rows of bytes: the rows of this order of values."""
         span = self._spans[part]
         words = _words(rows, *span)
         source = _words(_bytes(values), 0, span[1] - span[0])
         if source.dtype != words.dtype:
             words, source = rows[:, slice(*span)], _bytes(values)
-        words[: source.shape[0]] = source
+        torch.index_select(source, 0, order, out=words)
 
     def get(self, rows, part, order):
         """A part of the rows of this order, [M, columns]."""
@@ -483,31 +495,45 @@ def _quantized_wire(f, k, recipe, valued):
         (_arrays.Torch(torch).dtype(f.data), f.stored(k)),
         (_arrays.Torch(torch).dtype(f.scale), k // f.block_columns),
     ]
-    return _Wire(parts + [(torch.float32, 1)] * ((recipe == "te") + valued))
+    return _Wire(parts + [(torch.float32, 1)] * ((recipe == "te") + valued), 8)
+
+
+def _padded(rows, routing):
+    """Rows, and with a capacity one of zeros, of the places without a choice."""
+    if routing.capacity is None:
+        return rows
+    return torch.cat([rows, rows.new_zeros(1, rows.shape[1])])
 
 
 def _begin_dispatch(x, routing, format, recipe=None, values=None):
     """Begins to send the tokens x; what is returned waits for [N, W] bytes."""
-    tokens, chosen = routing._places.shape
+    tokens = routing._places.shape[0]
     if x.dim() != 2 or x.shape[0] != tokens:
         raise invalid_argument(f"x: expected [{tokens}, K], found {list(x.shape)}")
     if format is None:
-        wire, parts = _plain_wire(x), [x]
+        wire, parts = _plain_wire(x), [_padded(x, routing)]
     else:
         f = _formats.find(format)
-        offsets = torch.arange(2, dtype=torch.int32, device=x.device) * tokens
-        q, amax = quantize_rows(x.contiguous(), offsets, format, recipe, "linear")
         wire = _quantized_wire(f, x.shape[1], recipe, values is not None)
-        parts = [q.data, q.scales, *([] if amax is None else [amax[:, None]])]
-    # The row after the last token is that of places without one.
-    rows = torch.zeros(tokens + 1, wire.width, dtype=torch.uint8, device=x.device)
-    for part, array in enumerate(parts):
-        wire.put(rows, part, array)
-    token_of = routing._choices // chosen
-    sent = _words(rows, 0, wire.width).index_select(0, token_of).view(torch.uint8)
+        # With the row of places without a choice.
+        rows = tokens + (routing.capacity is not None)
+        parts = [wire.new(i, rows, x) for i in range(2)]
+        offsets = torch.arange(2, dtype=torch.int32, device=x.device) * tokens
+        _, amax = quantize_rows(
+            x.contiguous(), offsets, format, recipe, "linear",
+            out=[part[:tokens] for part in parts],
+        )  # fmt: skip
+        for part in parts:
+            part.view(torch.uint8)[tokens:].zero_()
+        parts += [] if amax is None else [_padded(amax[:, None], routing)]
+    sent = torch.empty(
+        routing._tokens.shape[0], wire.width, dtype=torch.uint8, device=x.device
+    )
+    for part, rows in enumerate(parts):
+        wire.put(sent, part, rows, routing._tokens)
     if values is not None:
-        padded = torch.nn.functional.pad(values.float().reshape(-1), (0, 1))
-        wire.put(sent, len(parts), padded[routing._choices][:, None])
+        rows = _padded(values.float().reshape(-1, 1), routing)
+        wire.put(sent, len(parts), rows, routing._choices)
     return wire, _begin(sent, routing)
 
 
@@ -684,7 +710,9 @@ class _Combine(torch.autograd.Function):
             weights = torch.where(
                 routing._places < routing._choices.shape[0], weights.to(rows.dtype), 0
             )
-        context.save_for_backward(back if context.needs_input_grad[1] else None, weights)
+        context.save_for_backward(
+            back if context.needs_input_grad[1] else None, weights
+        )
         return _summed(back, routing, weights)
 
     @staticmethod
@@ -701,9 +729,11 @@ class _Combine(torch.autograd.Function):
         if context.needs_input_grad[0]:
             # The row after the last token, and the weight after the last choice.
             pad = torch.nn.functional.pad
-            rows = pad(gradient, (0, 0, 0, 1))[routing._choices // chosen]
+            rows = pad(gradient, (0, 0, 0, 1))[routing._tokens]
             if weights is not None:
-                rows = rows * pad(weights.reshape(-1), (0, 1))[routing._choices][:, None]
+                rows = (
+                    rows * pad(weights.reshape(-1), (0, 1))[routing._choices][:, None]
+                )
             wire = _plain_wire(rows)
             received = _begin(_bytes(rows), routing).wait()
             of_rows = wire.get(received, 0, routing._order)
