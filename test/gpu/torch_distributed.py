@@ -3,7 +3,8 @@
 """gq.distributed on several processes, against one.
 
 torch_distributed.py [cpu | cuda [TEST...]]: 4 processes of gloo on the CPU, or of NCCL,
-one for each GPU. Needs torch and gq; without torch it exits with 77.
+one for each GPU. Needs torch and gq; without torch it exits with 77. A test that takes
+longer than PATIENCE fails.
 """
 
 import contextlib
@@ -29,8 +30,11 @@ import torch.distributed as dist
 from torch_tests import CUDA, WHERE, main, raises, test
 
 SIZE = torch.cuda.device_count() if CUDA else 4
-# Of a process group, in seconds; a machine under load takes longer to start.
-TIMEOUT, PATIENCE = 60, 240
+# In seconds: the time-outs of a process group, and of one whose ranks fail; for an
+# answer. A machine under load takes longer to start.
+TIMEOUT, SHORT, PATIENCE = (60, 10, 90) if CUDA else (60, 20, 240)
+#: The answer of a process that ended without one.
+ENDED = "the process ended"
 EXPERTS = SIZE * max(2, 8 // SIZE)
 
 
@@ -39,7 +43,7 @@ EXPERTS = SIZE * max(2, 8 // SIZE)
 # ---------------------------------------------------------------------------
 
 
-def _enter(function, rank, store, timeout, pipe):
+def _enter(rank, store, timeout, pipe):
     torch.set_num_threads(1)
     if CUDA:
         torch.cuda.set_device(rank)
@@ -48,7 +52,10 @@ def _enter(function, rank, store, timeout, pipe):
             "nccl" if CUDA else "gloo", init_method=f"file://{store}", rank=rank,
             world_size=SIZE, timeout=datetime.timedelta(seconds=timeout),
         )  # fmt: skip
-        pipe.send(function(rank))
+        while True:
+            pipe.send(pipe.recv()(rank))
+    except EOFError:
+        pass
     except Exception:  # noqa: BLE001
         pipe.send(traceback.format_exc(-3))
     # What is left of a process group with a dead peer is not waited for.
@@ -56,36 +63,69 @@ def _enter(function, rank, store, timeout, pipe):
     os._exit(0)
 
 
-def each(function, timeout=TIMEOUT):
-    """What the function returns for each rank, in a process of its own; None of one that
-    ended without. A text is a failure."""
-    context = torch.multiprocessing.get_context("spawn" if CUDA else "fork")
-    with tempfile.TemporaryDirectory() as folder:
-        store, processes = os.path.join(folder, "store"), []
+class Ranks:
+    """A process for each rank, which run one function after the other."""
+
+    def __init__(self, timeout):
+        context = torch.multiprocessing.get_context("spawn" if CUDA else "fork")
+        self._folder, self._processes = tempfile.TemporaryDirectory(), []
+        store = os.path.join(self._folder.name, "store")
         for rank in range(SIZE):
-            mine, theirs = context.Pipe(False)
+            mine, theirs = context.Pipe()
             p = context.Process(
-                target=_enter, args=(function, rank, store, timeout, theirs)
+                target=_enter, args=(rank, store, timeout, theirs), daemon=True
             )
             p.start()
             theirs.close()
-            processes.append((p, mine))
+            self._processes.append((p, mine))
+
+    def begin(self, function):
+        for _, pipe in self._processes:
+            with contextlib.suppress(BrokenPipeError):
+                pipe.send(function)
+        return self
+
+    def found(self):
+        """What the function returned for each rank. A text is a failure."""
         end, found = time.monotonic() + PATIENCE, []
-        for p, pipe in processes:
+        for _, pipe in self._processes:
             try:
                 late = not pipe.poll(max(0, end - time.monotonic()))
                 found.append("no answer" if late else pipe.recv())
-            except EOFError:
-                found.append(None)
-        for p, _ in processes:
+            except (EOFError, ConnectionResetError):
+                found.append(ENDED)
+        return found
+
+    def kill(self):
+        for p, _ in self._processes:
             p.kill()
             p.join()
+        self._folder.cleanup()
+
+
+def each(*functions, timeout=SHORT):
+    """What each function returns for each rank, at the same time, in processes of their
+    own, which may end."""
+    ranks = [Ranks(timeout).begin(function) for function in functions]
+    found = [of.found() for of in ranks]
+    for of in ranks:
+        of.kill()
     return found
 
 
+#: The processes of tests in which none fails.
+_ranks = None
+
+
 def all_pass(function):
-    failures = [(r, f) for r, f in enumerate(each(function)) if f is not None]
-    assert not failures, "\n".join(f"rank {r}: {f}" for r, f in failures)
+    global _ranks
+    _ranks = _ranks or Ranks(TIMEOUT)
+    found = _ranks.begin(function).found()
+    failures = [f"rank {r}: {f}" for r, f in enumerate(found) if f is not None]
+    if failures:
+        _ranks.kill()
+        _ranks = None
+    assert not failures, "\n".join(failures)
 
 
 # ---------------------------------------------------------------------------
@@ -119,8 +159,8 @@ def tokens(chosen, count=60, k=128, experts=EXPERTS):
 
 
 def mine(rank, count=60):
-    """The tokens of a rank: of the second none, of the third most."""
-    parts = [1, 0, *[3] * (SIZE - 2)][:SIZE]
+    """The tokens of a rank: few, of more than two ranks the second has none, most."""
+    parts = [1, 0, *[3] * (SIZE - 2)] if SIZE > 2 else [1, 2][:SIZE]
     ends = [0]
     for p in parts:
         ends.append(ends[-1] + count * p // sum(parts))
@@ -234,7 +274,9 @@ def _gradients(rank):
             found = gradients(
                 x[cut], index[cut], w[cut], up[own], down[own], None, wire, capacity
             )
-            for name, f, e, c in zip(("y", "x", "w", "up", "down"), found, expected, cuts):
+            for name, f, e, c in zip(
+                ("y", "x", "w", "up", "down"), found, expected, cuts
+            ):
                 assert torch.equal(f, e[c]), (chosen, wire, capacity, name)
                 assert e.abs().sum() > 0, name
 
@@ -255,7 +297,9 @@ def _against_float64(rank):
         scale = torch.randn(EXPERTS + 1, k, device=WHERE)
         scale[EXPERTS] = 0
         inputs = [t.double().requires_grad_() for t in (x, w, scale)]
-        of_all = (inputs[0][:, None] * inputs[2][index.clamp(max=EXPERTS)]).tanh() * inputs[1][..., None]
+        of_all = (
+            inputs[0][:, None] * inputs[2][index.clamp(max=EXPERTS)]
+        ).tanh() * inputs[1][..., None]
         of_all.sum(1).square().sum().backward()
 
         a, b, c = (t.clone().requires_grad_() for t in (x[cut], w[cut], scale[own]))
@@ -336,7 +380,8 @@ def _captured(rank):
     layer(x, index, w)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    # NCCL has a thread of its own, which asks for events.
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         y = layer(x, index, w)
     for turn in range(3):
         index.copy_(index.roll(turn + rank, 0))
@@ -431,7 +476,9 @@ def _unchecked(rank):
         assert offsets == sorted(offsets) and 0 <= offsets[-1] <= SIZE * capacity
         order = routing._order.sort()[0]
         assert torch.equal(order, torch.arange(SIZE * capacity, device=WHERE))
-        assert (routing.counts[liar] >= 0).all() and routing.counts[liar].sum() <= capacity
+        assert (routing.counts[liar] >= 0).all() and routing.counts[
+            liar
+        ].sum() <= capacity
         assert torch.equal(routing.counts[:liar], honest.counts[:liar])
         rows = gd.dispatch_rows(x[cut], routing)
         for e in range(EXPERTS // SIZE):
@@ -441,6 +488,7 @@ def _unchecked(rank):
             assert torch.equal(rows[at : at + n], expected[was : was + n])
         assert routing.refused.tolist() == [False] * liar + [True]
         raises(gq.Error, f"rank {liar}", real, routing)
+    gd.Routing.check = real
 
 
 @test
@@ -468,8 +516,8 @@ if not CUDA:
     def more_rows_than_said():
         """gloo ends the process that would receive them, and so the others fail."""
         start = time.monotonic()
-        found = each(_longer, timeout=20)
-        assert time.monotonic() - start < 40 and found[0] is None, found
+        [found] = each(_longer)
+        assert time.monotonic() - start < 40 and found[0] == ENDED, found
         assert all("ExchangeError: rank" in text for text in found[1:]), found
 
 
@@ -520,13 +568,21 @@ def check_others(found, seconds):
         assert answer[1].startswith(expected), answer[1]
 
 
+@contextlib.contextmanager
+def waiting():
+    """Processes of NCCL that start now wait for a collective where wait() is called."""
+    os.environ["TORCH_NCCL_BLOCKING_WAIT"] = "1"
+    yield
+    del os.environ["TORCH_NCCL_BLOCKING_WAIT"]
+
+
 @test
 def a_rank_dies():
     """Before the exchange of sizes, and between it and that of rows."""
-    for function in _dies_at_once, _dies_later:
-        found = each(function, timeout=20)
-        assert found[-1] is None
-        check_others(found, 40)
+    with waiting():
+        for found in each(_dies_at_once, _dies_later):
+            assert found[-1] == ENDED
+            check_others(found, 40)
 
 
 @test
@@ -534,9 +590,22 @@ def a_rank_sleeps():
     """The timeout of the group ends the others."""
     global PATIENCE
     PATIENCE, before = 45, PATIENCE
-    found = each(_sleeps, timeout=5)
+    with waiting():
+        [found] = each(_sleeps, timeout=SHORT if CUDA else 5)
     PATIENCE = before
     check_others(found, 30)
+
+
+if CUDA:
+
+    @test
+    def watchdog():
+        """As torch is if nothing is set, its watchdog ends the processes that wait for a
+        rank that died, if NCCL does not find out before."""
+        [found] = each(_dies_at_once)
+        assert found[-1] == ENDED
+        if ENDED not in found[:-1]:
+            check_others(found, 40)
 
 
 def _differ(rank):
