@@ -313,8 +313,9 @@ def measure(name, layer, experts, count, options):
         differ += not torch.equal(y, expected)
         error = max(error, ((y.double() - exact).norm() / exact.norm()).item())
     wrong, differ, error = all_ranks(wrong, differ, error)
-    # On a GPU the kernel, and with it the order of sums, depends on how many rows.
-    good = not wrong and (error < 1e-2 if CUDA else not differ)
+    # On a GPU the kernel of a matmul, and with it the order of sums, depends on how many
+    # rows there are: then a few of the codes of the next one differ.
+    good = not wrong and (error < 0.05 if CUDA else not differ)
     say(
         f"  received: {wrong:.0f} bytes wrong or rows dropped; result: {differ:.0f} of"
         f" {2 * len(every)} with other bytes than one process, relative error"
