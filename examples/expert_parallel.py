@@ -152,21 +152,24 @@ def captured(function):
     return graph.replay, result
 
 
-def replayed(function, repeat, each=10):
-    """Of `each` replays that follow each other, by CUDA events."""
+def replayed(function, repeat):
+    """Of replays that follow each other, by CUDA events."""
     if not CUDA:
         return milliseconds(function, repeat)
-    times = []
-    for _ in range(repeat + 1):
+
+    def turn(replays):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         synchronize()
         start.record()
-        for _ in range(each):
+        for _ in range(replays):
             function()
         end.record()
         torch.cuda.synchronize()
-        times.append(start.elapsed_time(end) / each)
-    return slowest(times[1:])
+        return start.elapsed_time(end) / replays
+
+    # Some 10 ms, of all ranks as many.
+    replays = max(1, min(20, int(10 / slowest([turn(1)]))))
+    return slowest([turn(replays) for _ in range(repeat)])
 
 
 def kernels(function, calls=5):

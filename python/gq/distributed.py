@@ -28,13 +28,16 @@ if torch.distributed was not initialized.
 Two forms. Ragged, the usual one: as many rows are exchanged as there are, and the host
 waits for their number once. With a `capacity`, a rank sends up to so many rows to each
 rank: no shape depends on data and nothing waits, so that a call may be captured in a
-CUDA graph; rows for which there is no place are dropped and counted.
+CUDA graph (torch.cuda.graph(capture_error_mode="thread_local"), since NCCL has a thread
+of its own); rows for which there is no place are dropped and counted.
 
 Failures. Sizes that a peer sends are checked before anything is done with them: gq.Error
 INVALID_OFFSETS names the rank. If a rank fails, the others raise ExchangeError when they
 next exchange something with it: at once if its connections closed (gloo), after the
 timeout of the process group at the latest (init_process_group(timeout=), 10 minutes with
-NCCL and 30 with gloo if not given). torchrun ends all processes when one has failed.
+NCCL and 30 with gloo if not given). With NCCL only if TORCH_NCCL_BLOCKING_WAIT=1 is in
+the environment, which costs overlap; otherwise torch ends the process after that time.
+torchrun ends all processes when one has failed.
 """
 
 from __future__ import annotations
@@ -233,6 +236,8 @@ class Routing:
     _choices: torch.Tensor
     _tokens: torch.Tensor
     _places: torch.Tensor
+    # [2] int32: the offsets of all tokens as one group.
+    _token_offsets: torch.Tensor
     # [N]: the place received of each row; and its inverse.
     _order: torch.Tensor
     _inverse: torch.Tensor
@@ -356,8 +361,9 @@ def _routing(found, index, num_experts, group, capacity, received, sizes):
     offsets, scale_offsets = _functions.group_offsets(received.sum(0))
     result = Routing(
         group, num_experts, capacity, offsets, scale_offsets, received, dropped, refused,
-        of_places, of_tokens, place_of.reshape(index.shape), order, _inverted(order),
-        sent, arriving,
+        of_places, of_tokens, place_of.reshape(index.shape),
+        _functions._uniform(index, 1, index.shape[0]), order, _inverted(order), sent,
+        arriving,
     )  # fmt: skip
     if refused.device.type == "cpu":
         result.check()
@@ -518,9 +524,8 @@ def _begin_dispatch(x, routing, format, recipe=None, values=None):
         # With the row of places without a choice.
         rows = tokens + (routing.capacity is not None)
         parts = [wire.new(i, rows, x) for i in range(2)]
-        offsets = torch.arange(2, dtype=torch.int32, device=x.device) * tokens
         _, amax = quantize_rows(
-            x.contiguous(), offsets, format, recipe, "linear",
+            x.contiguous(), routing._token_offsets, format, recipe, "linear",
             out=[part[:tokens] for part in parts],
         )  # fmt: skip
         for part in parts:
