@@ -14,19 +14,19 @@ gpus=$(python3 -c 'import torch; print(torch.cuda.device_count())') || exit
 failed=0
 
 limited() { # SECONDS COMMAND...
-  timeout -k 5 "$@" 2>&1 | tee -a "$out/log.txt" || failed=1
+  timeout -k 15 "$@" 2>&1 | tee -a "$out/log.txt" || failed=1
 }
 layers() { # RANKS OPTIONS...
-  limited 100 python3 -W ignore -m torch.distributed.run --standalone \
+  limited 130 python3 -W ignore -m torch.distributed.run --standalone \
     --nproc-per-node="$1" examples/expert_parallel.py \
-    --json "$out/ranks-$1.json" "${@:2}"
+    --repeat 10 --json "$out/ranks-$1.json" "${@:2}"
 }
 
 limited 10 nvidia-smi topo -m
 mapfile -t tokens < <(printf '%s\n' 4096 $((16384 / gpus)) | sort -nu)
 layers "$gpus" --tokens "${tokens[@]}" --chunks 2 4 --kernels
 for ((ranks = 1; ranks < gpus; ranks *= 2)); do
-  layers "$ranks" --tokens $((16384 / ranks)) --repeat 10
+  layers "$ranks" --tokens $((16384 / ranks))
 done
 limited 150 python3 -W ignore test/gpu/torch_distributed.py cuda
 limited 30 python3 examples/expert_parallel.py --show "$out"/ranks-*.json
