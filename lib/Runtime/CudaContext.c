@@ -244,6 +244,21 @@ gqStatus gqCudaIsCapturing(const gqCudaContext *context, CUstream stream,
   return status;
 }
 
+gqStatus gqCudaFindCapture(const gqCudaContext *context, CUstream stream,
+                           uint64_t *capture) {
+  CUstreamCaptureStatus state = CU_STREAM_CAPTURE_STATUS_NONE;
+  unsigned long long id = 0;
+  CUresult result = context->driver->cuStreamGetCaptureInfo(
+      stream, &state, &id, /*graph=*/NULL, /*dependencies=*/NULL,
+      /*numDependencies=*/NULL);
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
+    *capture = UINT64_MAX;
+    return GQ_OK;
+  }
+  *capture = state == CU_STREAM_CAPTURE_STATUS_NONE ? 0 : id;
+  return gqCudaCheckCall(context, result, "cuStreamGetCaptureInfo");
+}
+
 gqStatus gqCudaRefuseCapture(const gqCudaContext *context, CUstream stream,
                              const char *what) {
   bool isCapturing;

@@ -19,6 +19,15 @@ typedef struct gqCudaStatusWord {
   struct gqCudaStatusWord *next;
 } gqCudaStatusWord;
 
+/// Memory of a pool.
+typedef struct gqCudaMemory {
+  void *address;
+  CUstream stream;
+  /// The capture in which it was allocated.
+  uint64_t capture;
+  struct gqCudaMemory *next;
+} gqCudaMemory;
+
 /// What the runtime keeps for a context. Made at its first use, never freed.
 typedef struct gqCudaContext {
   const gqCudaDriver *driver;
@@ -29,6 +38,9 @@ typedef struct gqCudaContext {
   int multiprocessorCount;
   /// Null before the first allocation; guarded by gqCudaLock().
   CUmemoryPool pool;
+  /// Memory that belongs to graphs, and memory that will be freed when its
+  /// stream is not captured any more; guarded likewise.
+  struct gqCudaMemory *captured, *deferred;
   /// Guarded by gqCudaLock().
   gqCudaStatusWord *statusWords;
   /// Words that are zero, for streams whose first use is captured in a graph;
@@ -69,6 +81,12 @@ void gqCudaUnlock(void);
 /// Finds whether `stream` is being captured.
 gqStatus gqCudaIsCapturing(const gqCudaContext *context, CUstream stream,
                            bool *isCapturing);
+
+/// Finds the number of the capture of `stream`; 0 if it is not captured. That
+/// of the null stream is not 0 either while a stream that waits for it is
+/// captured.
+gqStatus gqCudaFindCapture(const gqCudaContext *context, CUstream stream,
+                           uint64_t *capture);
 
 /// Fails if `stream` is being captured. For what cannot be part of a graph:
 /// `what` completes "... cannot be captured".

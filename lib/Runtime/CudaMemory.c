@@ -67,13 +67,90 @@ static gqStatus checkAllocation(const gqCudaContext *context, CUresult result,
                 size);
 }
 
+static void push(gqCudaMemory **list, gqCudaMemory *memory) {
+  gqCudaLock();
+  memory->next = *list;
+  *list = memory;
+  gqCudaUnlock();
+}
+
+/// Adds memory to a list of the context.
+static gqStatus record(gqCudaMemory **list, void *address, CUstream stream,
+                       uint64_t capture) {
+  gqCudaMemory *memory = malloc(sizeof(gqCudaMemory));
+  if (!memory)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  *memory = (gqCudaMemory){address, stream, capture, NULL};
+  push(list, memory);
+  return GQ_OK;
+}
+
+/// The capture in which memory was allocated, which is then forgotten; else 0.
+static uint64_t takeCapture(gqCudaContext *context, const void *address) {
+  uint64_t capture = 0;
+  gqCudaLock();
+  for (gqCudaMemory **at = &context->captured; *at; at = &(*at)->next) {
+    gqCudaMemory *memory = *at;
+    if (memory->address != address)
+      continue;
+    capture = memory->capture;
+    *at = memory->next;
+    free(memory);
+    break;
+  }
+  gqCudaUnlock();
+  return capture;
+}
+
+/// Where another stream is captured, too, as it may be in this thread.
+static gqStatus freeNow(const gqCudaContext *context, void *address,
+                        CUstream stream) {
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+  gqStatus status =
+      GQ_CUDA_CALL(context, cuThreadExchangeStreamCaptureMode, &mode);
+  if (status != GQ_OK)
+    return status;
+  status = GQ_CUDA_CALL(context, cuMemFreeAsync,
+                        (CUdeviceptr)(uintptr_t)address, stream);
+  context->driver->cuThreadExchangeStreamCaptureMode(&mode);
+  return status;
+}
+
+/// Frees what waits for the end of captures that have ended.
+static gqStatus freeDeferred(gqCudaContext *context) {
+  gqStatus status = GQ_OK;
+  gqCudaLock();
+  gqCudaMemory *waiting = context->deferred;
+  context->deferred = NULL;
+  gqCudaUnlock();
+  while (waiting) {
+    gqCudaMemory *memory = waiting;
+    waiting = memory->next;
+    uint64_t capture;
+    if (status == GQ_OK)
+      status = gqCudaFindCapture(context, memory->stream, &capture);
+    if (status != GQ_OK || capture) {
+      push(&context->deferred, memory);
+      continue;
+    }
+    status = freeNow(context, memory->address, memory->stream);
+    free(memory);
+  }
+  return status;
+}
+
 static gqStatus allocate(gqCudaContext *context, size_t size, CUstream stream,
                          void **memory) {
   *memory = NULL;
   if (size == 0)
     return GQ_OK;
   CUmemoryPool pool;
+  uint64_t capture;
   gqStatus status = getPool(context, stream, &pool);
+  if (status == GQ_OK)
+    status = gqCudaFindCapture(context, stream, &capture);
+  if (status == GQ_OK)
+    status = freeDeferred(context);
   if (status != GQ_OK)
     return status;
   CUdeviceptr address = 0;
@@ -82,6 +159,13 @@ static gqStatus allocate(gqCudaContext *context, size_t size, CUstream stream,
       context->driver->cuMemAllocFromPoolAsync(&address, size, pool, stream),
       "cuMemAllocFromPoolAsync", size);
   *memory = (void *)(uintptr_t)address;
+  if (status != GQ_OK || !capture)
+    return status;
+  status = record(&context->captured, *memory, stream, capture);
+  if (status != GQ_OK) {
+    freeNow(context, *memory, stream);
+    *memory = NULL;
+  }
   return status;
 }
 
@@ -99,10 +183,16 @@ static gqStatus allocateManaged(const gqCudaContext *context, size_t size,
   return status;
 }
 
-static gqStatus release(const gqCudaContext *context, void *memory,
-                        CUstream stream) {
-  return GQ_CUDA_CALL(context, cuMemFreeAsync, (CUdeviceptr)(uintptr_t)memory,
-                      stream);
+/// Memory of before a capture cannot be freed in it: the capture would fail.
+/// So it is freed afterwards.
+static gqStatus release(gqCudaContext *context, void *memory, CUstream stream) {
+  uint64_t capture, own = takeCapture(context, memory);
+  gqStatus status = gqCudaFindCapture(context, stream, &capture);
+  if (status != GQ_OK)
+    return status;
+  if (capture && capture != own)
+    return record(&context->deferred, memory, stream, 0);
+  return freeNow(context, memory, stream);
 }
 
 /// Managed memory is not from a pool, and is freed without a stream.

@@ -809,6 +809,10 @@ static void testNamedFailures(void **state) {
       {"cuMemAllocFromPoolAsync", "cuMemAllocFromPoolAsync", doAllocate},
       {"cuMemAllocManaged", "cuMemAllocManaged", doAllocateShared},
       {"cuMemFreeAsync", "cuMemFreeAsync", doFree},
+      {"cuStreamGetCaptureInfo_v2", "cuStreamGetCaptureInfo", doFree},
+      {"cuStreamGetCaptureInfo_v2", "cuStreamGetCaptureInfo", doAllocate},
+      {"cuThreadExchangeStreamCaptureMode", "cuThreadExchangeStreamCaptureMode",
+       doFree},
       {"cuMemcpyAsync", "cuMemcpyAsync", doCopy},
       {"cuMemsetD16Async", "cuMemsetD16Async", doSet16},
       {"cuMemsetD32Async", "cuMemsetD32Async", doSet32},
@@ -973,6 +977,38 @@ static void testRelease(void **state) {
   int32_t device;
   assert_int_equal(gqGetDevice(&device), GQ_OK);
   assert_int_equal(device, 0);
+}
+
+/// Memory of before a capture is freed after it, that of the capture at once.
+static void testReleaseInCapture(void **state) {
+  (void)state;
+  CUstream stream = makeStream();
+  void *before = mgpuMemAlloc(16, stream, false);
+  fakeCuda.isCapturing = true;
+  fakeCuda.capturing = stream;
+  fakeCuda.captures = 7;
+  void *within = mgpuMemAlloc(16, stream, false);
+  gqDeviceRelease(0, stream, before);
+  assert_int_equal(fakeCuda.liveAllocations, 2);
+  gqDeviceRelease(0, stream, within);
+  assert_int_equal(fakeCuda.liveAllocations, 1);
+  // Still captured, then not any more.
+  gqDeviceRelease(0, stream, mgpuMemAlloc(16, stream, false));
+  assert_int_equal(fakeCuda.liveAllocations, 1);
+  fakeCuda.isCapturing = false;
+  gqDeviceRelease(0, stream, mgpuMemAlloc(16, stream, false));
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  // The null stream, which a captured one waits for.
+  fakeCuda.isCapturing = fakeCuda.isCaptureBlocking = true;
+  gqDeviceRelease(0, NULL, mgpuMemAlloc(16, stream, false));
+  assert_int_equal(fakeCuda.liveAllocations, 1);
+  fakeCuda.isCapturing = false;
+  mgpuMemFree(mgpuMemAlloc(16, stream, false), stream);
+  assert_int_equal(fakeCuda.liveAllocations, 0);
+  // In this thread another stream may be captured.
+  assert_int_equal(fakeCuda.freeMode, CU_STREAM_CAPTURE_MODE_RELAXED);
+  assert_int_equal(fakeCuda.threadMode, 0);
+  assert_int_equal(gqCudaStatus(), GQ_OK);
 }
 
 /// What generated code calls for memref.alloc and memref.dealloc.
@@ -1320,6 +1356,7 @@ int main(void) {
       cmocka_unit_test_setup(testManagedMemory, setUp),
       cmocka_unit_test_setup(testHelpers, setUp),
       cmocka_unit_test_setup(testRelease, setUp),
+      cmocka_unit_test_setup(testReleaseInCapture, setUp),
       cmocka_unit_test_setup(testGenericFunctions, setUp),
       cmocka_unit_test_setup(testConstants, setUp),
       cmocka_unit_test_setup(testReleasingLate, setUp),

@@ -343,6 +343,29 @@ FAKE cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
   return CUDA_SUCCESS;
 }
 
+FAKE cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
+                               unsigned long long *id, CUgraph *graph,
+                               const void **dependencies,
+                               size_t *numDependencies) {
+  (void)graph;
+  (void)dependencies;
+  (void)numDependencies;
+  ENTER();
+  if (fakeCuda.isCapturing && fakeCuda.isCaptureBlocking && !stream)
+    return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
+  *status = fakeCuda.isCapturing && stream == fakeCuda.capturing;
+  *id = *status ? (unsigned long long)fakeCuda.captures : 0;
+  return CUDA_SUCCESS;
+}
+
+FAKE cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+  ENTER();
+  CUstreamCaptureMode before = fakeCuda.threadMode;
+  NOTE(fakeCuda.threadMode = *mode);
+  *mode = before;
+  return CUDA_SUCCESS;
+}
+
 //===----------------------------------------------------------------------===//
 // Graphs
 //===----------------------------------------------------------------------===//
@@ -352,6 +375,7 @@ FAKE cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
   fakeCuda.capturing = stream;
   fakeCuda.captureMode = mode;
   fakeCuda.isCapturing = true;
+  ++fakeCuda.captures;
   return CUDA_SUCCESS;
 }
 
@@ -502,7 +526,7 @@ FAKE cuMemAllocFromPoolAsync(CUdeviceptr *memory, size_t size,
 
 FAKE cuMemFreeAsync(CUdeviceptr memory, CUstream stream) {
   ENTER();
-  NOTE(fakeCuda.stream = stream);
+  NOTE(fakeCuda.stream = stream; fakeCuda.freeMode = fakeCuda.threadMode);
   return release(memory);
 }
 

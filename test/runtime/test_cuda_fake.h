@@ -42,6 +42,11 @@ typedef struct FakeCuda {
   /// The stream that is being captured, if any.
   CUstream capturing;
   bool isCapturing;
+  /// Whether it waits for the null stream.
+  bool isCaptureBlocking;
+  int captures;
+  /// The thread's mode, and what it was when memory was freed.
+  CUstreamCaptureMode threadMode, freeMode;
   CUstreamCaptureMode captureMode;
 
   /// The last calls' arguments.
