@@ -221,10 +221,9 @@ GQ_DEV void unpackQuarter(gqElementType type, const Held *held, uint32_t r,
                           uint32_t quarter, float x[4]) {
   uint32_t perWord = gq_dev_elements_per_word(type);
 #pragma clang loop unroll(full)
-  for (uint32_t j = 0; j < 4; ++j)
-    if (j < 4 / perWord)
-      gq_dev_unpack(type, held->words[r][quarter * 4 / perWord + j],
-                    x + j * perWord);
+  for (uint32_t j = 0; j < 4 / perWord; ++j)
+    gq_dev_unpack(type, held->words[r][quarter * 4 / perWord + j],
+                  x + j * perWord);
 }
 
 /// Loads the factors of a quarter of the columns.
