@@ -740,6 +740,28 @@ if CUDA:
                 assert (stored(out) == stored(w)).all()
 
     @test
+    def results_dropped_in_capture():
+        """The result of a warm-up, in memory of gq's own, is dropped while the call is
+        captured, on the stream of the warm-up or another one."""
+        rows = torch.randn(40, 64, device="cuda").bfloat16()
+        indices = torch.randint(40, (30, 3), device="cuda", dtype=torch.int32)
+        wanted = stored(torch.ops.gq.sum_rows(rows, indices)).copy()
+        stream = torch.cuda.Stream()
+        for warm_up in torch.cuda.current_stream(), stream:
+            torch.cuda.synchronize()
+            with torch.cuda.stream(warm_up):
+                result = torch.ops.gq.sum_rows(rows, indices)
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=stream):
+                result = torch.ops.gq.sum_rows(rows, indices)
+            for _ in range(3):
+                graph.replay()
+            torch.cuda.synchronize()
+            assert (stored(result) == wanted).all()
+            del result, graph
+
+    @test
     def noop_flag():
         """A captured quantization that is skipped while a flag on the device is set:
         of rows, of columns with amax, with amaxes of rows, and gq.grouped_amax."""
