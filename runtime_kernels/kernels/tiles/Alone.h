@@ -65,29 +65,45 @@ GQ_DEV uint32_t passesOf(const Op *o, const Job GQ_SHARED *job) {
 // What a job stores
 //===----------------------------------------------------------------------===//
 
+/// 16 bytes of transposed codes, of which `first` rows on have codes up to row
+/// `done`; the others are zeros.
+GQ_DEV gq_dev_u32x4 codesUpTo(gq_dev_u32x4 words, uint32_t first,
+                              uint32_t done) {
+#pragma clang loop unroll(full)
+  for (uint32_t k = 0; k < 4; ++k)
+    words[k] = first + k * 8 < done ? words[k] : 0;
+  return words;
+}
+
 /// Stores transposed codes of 64 rows of a job, from `top` on; of these `done`
 /// have codes and the others are zeros. All lanes take part.
 GQ_DEV void storeColumnsOfWarp(const Op *o, const Job GQ_SHARED *job,
                                uint32_t warp, uint32_t top, uint32_t done) {
-  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
-  uint32_t pitch = (uint32_t)job->columnwise.dataPitch;
-  uint32_t twice = job->paddedRows - top > GQ_DEV_WARP ? 1 : 0;
-  uint32_t piece = lane & twice;
-  bool aligned = isAligned(job->columnwise.data, 0, 16);
-  uint8_t GQ_GLOBAL *p =
-      job->columnwise.data + dataBytes(&o->columnwise, top) + piece * 16;
   if (job->paddedRows <= top)
     return;
+  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
+  uint32_t pitch = (uint32_t)job->columnwise.dataPitch;
+  // A lane has 16 bytes of a column or, with two lanes a column, half of it.
+  uint32_t twice = job->paddedRows - top > GQ_DEV_WARP ? 1 : 0;
+  uint32_t piece = lane & twice, step = GQ_DEV_WARP >> twice;
+  uint8_t GQ_GLOBAL *data =
+      job->columnwise.data + dataBytes(&o->columnwise, top) + piece * 16;
+  const gq_dev_u32x4 GQ_SHARED *codes = columnCodesOf(o, warp) + piece;
+  if (__builtin_expect(!isAligned(data, 0, 16), 0)) {
+#pragma clang loop unroll(disable)
+    for (uint32_t c = lane >> twice; c < job->columns; c += step) {
+      gq_dev_u32x4 words = codesUpTo(codes[columnAt(o, c)], piece * 32, done);
+      uint32_t w[4] = {words.x, words.y, words.z, words.w};
+      storeBytes(data + (uint64_t)c * pitch, w, 16, 16, false);
+    }
+    return;
+  }
 #pragma clang loop unroll_count(4)
   for (uint32_t i = 0; i < 4u << twice; ++i) {
-    uint32_t column = (i * GQ_DEV_WARP + lane) >> twice;
-    gq_dev_u32x4 words = columnCodesOf(o, warp)[columnAt(o, column) + piece];
+    uint32_t c = (lane >> twice) + i * step;
+    gq_dev_u32x4 words = codesUpTo(codes[columnAt(o, c)], piece * 32, done);
     uint32_t w[4] = {words.x, words.y, words.z, words.w};
-#pragma clang loop unroll(full)
-    for (uint32_t k = 0; k < 4; ++k)
-      w[k] = piece * 32 + k * 8 < done ? w[k] : 0;
-    if (column < job->columns)
-      storeBytes(p + (uint64_t)column * pitch, w, 16, 16, aligned);
+    gq_dev_store16_if(c < job->columns, data + (uint64_t)c * pitch, w);
   }
 }
 
@@ -194,6 +210,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   const Job GQ_SHARED *job = warpJob(n);
   uint32_t warp = thisWarp(), rows = rowsOfWarp(o);
   bool few = hasFewRows(o, job);
+  bool suitable = !few && areSuitable(o, job, placeOfLane(o, job, 0));
   if (o->hasAmax) {
     if (gq_dev_is_first_lane())
       *jobAmaxOf(o, warp) = 0;
@@ -210,7 +227,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
     Held held = takeElementsOfWarp(o, n, pass);
     // Of 64 rows, every second pass begins a sum, or the half of one.
     quantizeAtOnce(o, job, placeOfLane(o, job, pass), warp, &held,
-                   pass % 2 == 0);
+                   pass % 2 == 0, suitable);
     uint32_t below = (pass + 1) * rows, top = pass * rows & ~(HALF_TILE - 1);
     if (below % HALF_TILE != 0 && below < job->rows)
       continue;

@@ -556,12 +556,13 @@ GQ_DEV void quantizeInTurn(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
-/// quantizeLane where both directions are quantized at once.
+/// quantizeLane where both directions are quantized at once, `suitable` being
+/// what areSuitable says of the job.
 GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
-                           uint32_t parity, const Held *held, bool firstPass) {
+                           uint32_t parity, const Held *held, bool firstPass,
+                           bool suitable) {
   float factors[ROWS];
   bool regular = o->unusual || storesAtOnce(o), given = !hasScales(&o->rowwise);
-  bool suitable = areSuitable(o, job, place);
   gq_dev_warp_barrier();
   const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
   if (given) {
@@ -596,7 +597,8 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   if (takesTurns(o))
     quantizeInTurn(o, job, place, parity, held, pass == 0);
   else
-    quantizeAtOnce(o, job, place, parity, held, pass == 0);
+    quantizeAtOnce(o, job, place, parity, held, pass == 0,
+                   areSuitable(o, job, place));
 }
 
 /// Whether a warp has elements of a pass or, in columns, padding.

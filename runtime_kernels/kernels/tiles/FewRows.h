@@ -16,6 +16,8 @@
 
 enum {
   FEW_ROWS = 8,
+  /// Rows that are loaded at once.
+  FEW_AT_ONCE = 2,
   /// Columns of a lane, and their words.
   FEW_COLUMNS = TILE / GQ_DEV_WARP,
 };
@@ -105,14 +107,17 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   const Direction *d = &o->columnwise;
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   uint32_t max[FEW_COLUMNS] = {0};
+#pragma clang loop unroll(disable)
+  for (uint32_t top = 0; top < job->rows; top += FEW_AT_ONCE) {
 #pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < FEW_ROWS; ++r) {
-    uint32_t words[FEW_COLUMNS];
-    loadFew(o, job, r, place.column, words);
+    for (uint32_t r = 0; r < FEW_AT_ONCE; ++r) {
+      uint32_t words[FEW_COLUMNS];
+      loadFew(o, job, top + r, place.column, words);
 #pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < FEW_COLUMNS; ++i)
-      if (i * perWord < FEW_COLUMNS)
-        max[i] = gq_dev_max_word(o->heldType, max[i], words[i]);
+      for (uint32_t i = 0; i < FEW_COLUMNS; ++i)
+        if (i * perWord < FEW_COLUMNS)
+          max[i] = gq_dev_max_word(o->heldType, max[i], words[i]);
+    }
   }
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {

@@ -143,10 +143,11 @@ GQ_DEV uint32_t stagedAt(const Op *o, uint32_t row, uint32_t piece) {
   return row * inRow + (piece ^ piece / 8 ^ odd * (numPieces(o) / 2));
 }
 
-/// Whether the rows of a job follow each other in memory, none is missing and
-/// no column either.
-GQ_DEV bool isWhole(const Op *o, const Job GQ_SHARED *job) {
-  return !o->gathers && job->rows == TILE && job->columns == TILE;
+/// Whether the rows of a job or, of a warp alone, of its pass from row `top` on
+/// follow each other in memory, none is missing and no column either.
+GQ_DEV bool isWhole(const Op *o, const Job GQ_SHARED *job, uint32_t top) {
+  bool whole = o->alone ? top + rowsOfWarp(o) <= job->rows : job->rows == TILE;
+  return !o->gathers && whole && job->columns == TILE;
 }
 
 /// Begins to copy a warp's elements of a pass. All lanes take part.
@@ -162,7 +163,20 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   int64_t pitch = inputPitch(o, job);
   int64_t row = o->gathers ? 0 : job->inputRow + top + first;
   const uint8_t GQ_GLOBAL *p = inputAt(o, job, row, column);
-  if (isWhole(o, job)) {
+  uint32_t rows = column < job->columns ? job->rows : 0;
+  if (o->alone && !o->gathers) {
+    // Most passes are partial ones. Or the compiler takes it apart:
+    int32_t left = (int32_t)gq_dev_here(rows - top - first);
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 16; ++i) {
+      gq_dev_begin_copy16_if(
+          (int32_t)(i * step) < left,
+          &staged[warp][stagedAt(o, i * step + first, piece)], p);
+      p += step * pitch;
+    }
+    return;
+  }
+  if (isWhole(o, job, top)) {
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 16; ++i) {
       gq_dev_begin_copy16(&staged[warp][stagedAt(o, i * step + first, piece)],
@@ -171,7 +185,6 @@ GQ_DEV void stage(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
     }
     return;
   }
-  uint32_t rows = column < job->columns ? job->rows : 0;
 #pragma clang loop unroll_count(4)
   for (uint32_t i = 0; i < 16; ++i) {
     uint32_t r = i * step + first;
@@ -226,7 +239,7 @@ GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
   const uint8_t GQ_GLOBAL *p =
       inputAt(o, job, job->inputRow + place.row, place.column);
   int64_t pitch = inputPitch(o, job);
-  bool whole = isWhole(o, job);
+  bool whole = isWhole(o, job, 0);
   uint32_t rows = place.column < job->columns ? job->rows : 0;
   Held held;
   if (whole) {
@@ -255,7 +268,7 @@ GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
       inputAt(o, job, o->gathers ? 0 : job->inputRow + place.row, place.column);
   int64_t pitch = inputPitch(o, job);
   Held held;
-  if (isWhole(o, job)) {
+  if (isWhole(o, job, place.row - place.down * rowsOfLane(o))) {
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
       if (r < rowsOfLane(o))
