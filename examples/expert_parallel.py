@@ -106,9 +106,10 @@ def tokens(layer, count, rank):
     g = generator(2, rank)
     random = {"device": DEVICE, "generator": g}
     x = torch.randn(count, layer.hidden, **random).bfloat16()
-    preference = torch.linspace(0, 1, layer.experts, device=DEVICE)
-    scores = torch.rand(count, layer.experts, **random) + preference / 4
-    scores, index = scores.topk(layer.chosen, 1)
+    of_all = {"device": DEVICE, "generator": generator(3)}
+    preference = 0.3 * torch.randn(layer.experts, **of_all)
+    noise = torch.rand(count, layer.experts, **random).log().neg().log()
+    scores, index = (preference - noise).topk(layer.chosen, 1)
     return x, index, scores.sigmoid()
 
 
@@ -325,8 +326,8 @@ def measure(name, layer, experts, count, options):
         f" {error:.1e}"
     )
 
-    # A weight of 4 bytes travels with a row, and rows are of a multiple of 8.
-    widths = -(-(layer.hidden * 9 // 16 + 4) // 8) * 8, 2 * layer.hidden
+    # A weight of 4 bytes travels with a row, and rows are of a multiple of 16.
+    widths = -(-(layer.hidden * 9 // 16 + 4) // 16) * 16, 2 * layer.hidden
     row = {
         "layer": name, "ranks": SIZE, "tokens": count, "wrong": int(wrong),
         "differ": int(differ), "error": error, "torch": torch.__version__,
@@ -407,6 +408,7 @@ def process_group():
         dist.init_process_group("nccl" if CUDA else "gloo", timeout=limit)
     yield
     if SIZE > 1:
+        dist.barrier()
         dist.destroy_process_group()
 
 

@@ -459,7 +459,8 @@ class _Wire:
 
     Args:
       parts: the (dtype, columns) of each.
-      align: of its width. 8 lets gathers copy words of 8 bytes.
+      align: of its width. With 16, gathers copy words of 8 bytes, and what goes to a
+        rank begins where NCCL copies fast.
     """
 
     def __init__(self, parts, align=1):
@@ -501,7 +502,7 @@ def _quantized_wire(f, k, recipe, valued):
         (_arrays.Torch(torch).dtype(f.data), f.stored(k)),
         (_arrays.Torch(torch).dtype(f.scale), k // f.block_columns),
     ]
-    return _Wire(parts + [(torch.float32, 1)] * ((recipe == "te") + valued), 8)
+    return _Wire(parts + [(torch.float32, 1)] * ((recipe == "te") + valued), 16)
 
 
 def _padded(rows, routing):
