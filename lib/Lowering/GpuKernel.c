@@ -314,8 +314,8 @@ static void printCallWithHook(gqText *text, const Kernel *kernel,
 
 /// A kernel may start while the one before it in its stream ends (programmatic
 /// dependent launch, see GQ_PROGRAMMATIC_LAUNCH). So it touches no memory
-/// before that one is complete; then the next one may start. An intrinsic would
-/// not keep loads behind it, hence the clobber.
+/// before that one is complete. An intrinsic would not keep loads behind it,
+/// hence the clobber.
 static void printKernelHeader(gqText *text, const Kernel *kernel) {
   const gq_dev_bounds bounds = kernel->kernel->bounds;
   gqTextPrintf(text,
@@ -327,9 +327,8 @@ static void printKernelHeader(gqText *text, const Kernel *kernel) {
     gqTextPrintf(text, ", nvvm.minctasm = %d : i32", bounds.minCtas);
   gqTextPrintf(text,
                "} {\n"
-               "  llvm.inline_asm has_side_effects \"griddepcontrol.wait;\\0A"
-               "griddepcontrol.launch_dependents;\", \"~{memory}\" : () -> "
-               "()\n");
+               "  llvm.inline_asm has_side_effects \"griddepcontrol.wait;\", "
+               "\"~{memory}\" : () -> ()\n");
 }
 
 /// A kernel that reads its inputs through a hook: 16 bytes at a time where all

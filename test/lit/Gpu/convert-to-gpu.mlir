@@ -33,7 +33,7 @@
 // CHECK: llvm.call @gq_dev_load16_bf16_unaligned(
 // CHECK: llvm.func @grouped_block_quantize(
 // CHECK-SAME: attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 128>}
-// CHECK-NEXT: llvm.inline_asm has_side_effects "griddepcontrol.wait;\0Agriddepcontrol.launch_dependents;", "~{memory}"
+// CHECK-NEXT: llvm.inline_asm has_side_effects "griddepcontrol.wait;", "~{memory}"
 
 // CHECK-LABEL: func.func @grouped_block_quantize
 func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
