@@ -147,8 +147,9 @@ GQ_EXPORT gqStatus gqDeviceFree(void *memory);
 
 /// The same in the order of `stream` of `device`, in any thread and whatever
 /// its current device. For deleters, which cannot return a status: a failure is
-/// left for gqCudaStatus(). While `stream` is captured, memory of before is kept
-/// until the next allocation after the capture; so long the stream must live.
+/// left for gqCudaStatus(). While `stream` is captured, memory of before is
+/// kept until the next allocation after the capture; so long the stream must
+/// live.
 GQ_EXPORT void gqDeviceRelease(int32_t device, void *stream, void *memory);
 
 /// Copy `size` bytes in the order of this thread's stream, and wait for it.
