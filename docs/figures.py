@@ -3,12 +3,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The pictures of the documentation that are computed.
 
-  figures.py FOLDER            writes tile128x4.svg, fractions.svg and roofline.svg
+  figures.py FOLDER            writes tile128x4.svg, fractions.svg, roofline.svg and
+                               scaling.svg
   figures.py --check FOLDER    fails if they are not what it would write
 
-The measurements are those of docs/notes/gpu.md and docs/notes/gpu-grouped-mm.md.
+The measurements are those of docs/notes/gpu.md, docs/notes/gpu-grouped-mm.md and
+docs/notes/distributed.json.
 """
 
+import json
 import math
 import pathlib
 import sys
@@ -205,9 +208,36 @@ def roofline():
     return svg(740, 460, parts)
 
 
+def scaling():
+    """Bars of layers with as many tokens in all, of the parts that follow each other."""
+    file = pathlib.Path(__file__).parent / "notes" / "distributed.json"
+    rows = json.loads(file.read_text())
+    total = max(row["tokens"] for row in rows)
+    rows = [row for row in rows if row["tokens"] * row["ranks"] == total]
+    rows.sort(key=lambda row: (row["layer"], row["ranks"]))
+    steps = ("route", "dispatch", "matmuls", "combine")
+    left, top, width, step = 230, 60, 560, 40
+    most = max(row["capacity"]["layer"] for row in rows)
+    parts = [text(20, 26, f"A layer of {total} tokens, experts on one H100 and on two, 2026-11-25: ms", "h", "start")]
+    for i, row in enumerate(rows):
+        x, y, found = left, top + i * step, row["capacity"]
+        parts.append(text(left - 10, y + 17, f"{row['layer']}, {row['ranks']}", anchor="end"))
+        for color, name in zip(DARK, steps):
+            wide = width * found[name] / most
+            parts.append(rect(x, y, wide, 24, color, "none"))
+            x += wide
+        parts.append(text(x + 8, y + 17, f"{found['layer']:.2f}", "s", "start"))
+    bottom = top + step * len(rows)
+    for j, name in enumerate(steps):
+        parts.append(rect(left + 110 * j, bottom + 8, 11, 11, DARK[j], "none"))
+        parts.append(text(left + 110 * j + 17, bottom + 18, name, "s", "start"))
+    parts.append(text(left, bottom + 42, "Numbers: the layer as one CUDA graph, what else it does with it.", "s", "start"))
+    return svg(880, bottom + 60, parts)
+
+
 def main(folder, check):
     stale = []
-    for make in (tile128x4, fractions, roofline):
+    for make in (tile128x4, fractions, roofline, scaling):
         file = pathlib.Path(folder) / f"{make.__name__}.svg"
         if not check:
             file.write_text(make())
