@@ -231,7 +231,7 @@ def scaling():
     for j, name in enumerate(steps):
         parts.append(rect(left + 110 * j, bottom + 8, 11, 11, DARK[j], "none"))
         parts.append(text(left + 110 * j + 17, bottom + 18, name, "s", "start"))
-    parts.append(text(left, bottom + 42, "Numbers: the layer as one CUDA graph, what else it does with it.", "s", "start"))
+    parts.append(text(left, bottom + 42, "Numbers: the whole layer, as one CUDA graph.", "s", "start"))
     return svg(880, bottom + 60, parts)
 
 
