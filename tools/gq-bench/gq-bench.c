@@ -367,9 +367,13 @@ typedef struct Case {
   char *outputs;
 } Case;
 
-static gqStatus compile(const Case *c, Graph *graph, bool fuse, Path *path) {
-  gqCompileOptions options = {
+static gqCompileOptions optionsOf(const Case *c, bool fuse) {
+  return (gqCompileOptions){
       .target = c->target, .noFusion = !fuse, .fuseQuantization = fuse};
+}
+
+static gqStatus compile(const Case *c, Graph *graph, bool fuse, Path *path) {
+  gqCompileOptions options = optionsOf(c, fuse);
   *path = (Path){NULL, graph, &c->problem};
   if (!graphCreate(c->op, c->shape, /*isSeparate=*/!fuse, graph))
     return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
@@ -438,7 +442,7 @@ static gqStatus measureCase(Meter *meter, Case *c, Row *row) {
 /// Compiles the fused graph again, which is in the cache by now: without the
 /// cache, then from it.
 static gqStatus measureCompiler(const Case *c, Row *row) {
-  gqCompileOptions options = {.target = c->target};
+  gqCompileOptions options = optionsOf(c, /*fuse=*/true);
   double *times[] = {&row->coldMilliseconds, &row->cachedMilliseconds};
   const char *text = c->fusedGraph.text;
   Stopwatch clock;
