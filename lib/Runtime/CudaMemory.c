@@ -102,7 +102,8 @@ static uint64_t takeCapture(gqCudaContext *context, const void *address) {
   return capture;
 }
 
-/// Where another stream is captured, too, as it may be in this thread.
+/// Frees memory in the order of `stream`. This thread may be capturing another
+/// stream; only in the relaxed mode does that go on.
 static gqStatus freeNow(const gqCudaContext *context, void *address,
                         CUstream stream) {
   CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
@@ -183,8 +184,8 @@ static gqStatus allocateManaged(const gqCudaContext *context, size_t size,
   return status;
 }
 
-/// Memory of before a capture cannot be freed in it: the capture would fail.
-/// So it is freed afterwards.
+/// Frees memory, but not in a capture that began after it was allocated: the
+/// capture would fail. Then it is freed after the capture.
 static gqStatus release(gqCudaContext *context, void *memory, CUstream stream) {
   uint64_t capture, own = takeCapture(context, memory);
   gqStatus status = gqCudaFindCapture(context, stream, &capture);
