@@ -390,7 +390,7 @@ void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
 
 bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
                   intptr_t numInputs) {
-  if (mlirRegionIsNull(producer) || !gqDividesExactly(producer))
+  if (mlirRegionIsNull(producer))
     return false;
   for (intptr_t i = 0; i < numInputs; ++i)
     if (!isVector(&inputs[i]) || inputs[i].gathered ||

@@ -79,12 +79,13 @@ enum {
 /// registers, those whose hook loads ahead no more than they are given.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
                                                     bool loadsAhead,
+                                                    bool divides,
                                                     bool hasOuter,
                                                     bool packed) {
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_ROWS_THREADS,
       .minCtas = onlyLoads    ? GQ_DEV_ROWS_CTAS - hasOuter - packed
-                 : loadsAhead ? GQ_DEV_ROWS_AHEAD_CTAS
+                 : loadsAhead ? (divides ? GQ_DEV_ROWS_AHEAD_CTAS : GQ_DEV_ROWS_CTAS)
                               : 0,
   };
 }
@@ -255,17 +256,21 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
 
 enum {
   /// Rows that groups have on average, at most, for
-  /// gq_dev_quantize_small_groups, with codes of 4 and of 8 bits; and jobs that
-  /// there are at least: fewer have no warps for all multiprocessors.
+  /// gq_dev_quantize_small_groups: with codes of 4 bits, and with codes of 8 or
+  /// of rows alone, which the kernel of tiles loads well; and jobs that there
+  /// are at least: fewer have no warps for all multiprocessors.
   GQ_DEV_SMALL_GROUPS_4BIT = 64,
-  GQ_DEV_SMALL_GROUPS_8BIT = 32,
+  GQ_DEV_SMALL_GROUPS_OTHERS = 32,
   GQ_DEV_SMALL_GROUPS_JOBS = 1024,
 };
 
-GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int64_t rows,
-                                       int64_t columns, int64_t groups) {
+GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
+                                       int64_t rows, int64_t columns,
+                                       int64_t groups) {
   bool isShort = gqFormatGetTraits(format).dataBits == 4;
-  int64_t most = isShort ? GQ_DEV_SMALL_GROUPS_4BIT : GQ_DEV_SMALL_GROUPS_8BIT;
+  int64_t most = isShort && (parts & GQ_DEV_COLUMNWISE)
+                     ? GQ_DEV_SMALL_GROUPS_4BIT
+                     : GQ_DEV_SMALL_GROUPS_OTHERS;
   int64_t across = columns / 128 + (columns % 128 != 0);
   // No products: the lowering asks about extents that no launch has checked.
   return rows / most + (rows % most != 0) <= groups && across > 0 &&
@@ -325,7 +330,7 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
   gq_dev_bounds bounds =
       gq_dev_quantize_tiles_bounds(format, parts, (gqElementType)x->heldType);
   bool none = parts & GQ_DEV_LARGE_GROUPS &&
-              gq_dev_has_small_groups((gqFormat)x->format, x->rows, x->columns,
+              gq_dev_has_small_groups(format, parts, x->rows, x->columns,
                                       x->groups);
   return (gqLaunchPlan){
       .grid = none ? 0
@@ -348,8 +353,9 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_small_groups_plan(
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t ctas = (jobs + warps - 1) / warps;
   int64_t full = bounds.minCtas * multiprocessors;
-  bool small = gq_dev_has_small_groups((gqFormat)x->format, x->rows, x->columns,
-                                       x->groups);
+  bool small =
+      gq_dev_has_small_groups((gqFormat)x->format, (int32_t)x->parts, x->rows,
+                              x->columns, x->groups);
   return (gqLaunchPlan){
       .grid = small ? gq_dev_grid_of(ctas < full ? ctas : full) : 0,
       .workspace = gq_dev_tiles_workspace_if(x->rows, x->columns, x->groups,

@@ -32,7 +32,7 @@ from torch_tests import CUDA, WHERE, main, raises, test
 SIZE = torch.cuda.device_count() if CUDA else 4
 # In seconds: the time-outs of a process group, and of one whose ranks fail; for an
 # answer. A machine under load takes longer to start.
-TIMEOUT, SHORT, PATIENCE = (60, 10, 150) if CUDA else (60, 20, 240)
+TIMEOUT, SHORT, PATIENCE = (60, 10, 400) if CUDA else (60, 20, 240)
 #: The answer of a process that ended without one.
 ENDED = "the process ended"
 EXPERTS = SIZE * max(2, 8 // SIZE)

@@ -24,7 +24,7 @@ static const MeterPlan cudaPlan = {.replays = 31,
                                    .uncounted = 3,
                                    .seconds = HUGE_VAL,
                                    .launches = 24,
-                                   .warmUpSeconds = 1,
+                                   .warmUpSeconds = 0.3,
                                    .pauseMilliseconds = 150,
                                    .firstCopy = (size_t)32 << 20,
                                    .lastCopy = (size_t)1 << 30};

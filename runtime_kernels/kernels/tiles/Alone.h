@@ -191,6 +191,19 @@ GQ_DEV void stageJob(const Op *o, uint32_t n) {
     stage(o, warpJob(n), 0);
 }
 
+/// Has the rows of job number n brought to L2, if it has few: while a warp does
+/// such a job, it would have nothing under way. Of more rows it is slower.
+GQ_DEV void prefetchFewRows(const Op *o, uint32_t n) {
+  enum { LINE = 128 };
+  const Job GQ_SHARED *job = warpJob(n);
+  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
+  uint32_t size = (uint32_t)gqElementTypeSize(o->heldType);
+  uint32_t lines = TILE * size / LINE, column = lane % lines * (LINE / size);
+  if (hasJob(n) && !o->gathers && hasFewRows(o, job) &&
+      lane / lines < job->rows && column < job->columns)
+    gq_dev_prefetch(inputAt(o, job, job->inputRow + lane / lines, column));
+}
+
 /// Elements of job number n and a pass, once and in order. Begins to copy the
 /// next ones, where they are copied.
 GQ_DEV Held takeElementsOfWarp(const Op *o, uint32_t n, uint32_t pass) {
@@ -217,6 +230,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
     gq_dev_warp_barrier();
   }
   if (few) {
+    prefetchFewRows(o, n + 1);
     stageJob(o, n + 1);
     quantizeFewRows(o, job, warp);
     gq_dev_warp_barrier();

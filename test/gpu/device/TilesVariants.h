@@ -279,6 +279,10 @@ VARIANT(small_nvfp4_column, BF16, bf16, C | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_both_dbias, BF16, bf16, R | C | B | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_row_dbias, BF16, bf16, R | B | W, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_row_amax, BF16, bf16, R | A | W, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_both_amax, BF16, bf16, R | C | A | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_both, BF16, bf16, R | C | W, MXFP8_E4M3, NVFUSER, TILE128X4,

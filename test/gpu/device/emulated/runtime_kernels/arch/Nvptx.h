@@ -312,6 +312,7 @@ GQ_DEV void gq_dev_store16_streaming(void *p, gq_dev_u32x4 x) {
 GQ_DEV void gq_dev_begin_copy_word(uint32_t *to, const void *from) {
   emulatorBeginCopy(to, from, sizeof(*to));
 }
+GQ_DEV void gq_dev_prefetch(const void *p) { (void)p; }
 GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 *to, const void *from) {
   gq_dev_begin_copy16_if(true, to, from);
 }
