@@ -376,10 +376,10 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
                    operands.load.inputs[0].elementSize == 2;
   return launch(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize", &operands,
-      gq_dev_quantize_rows_bounds(
-          onlyLoads, hook->ahead,
-          hook->ahead && gqDividesExactly(hook->producer), hasOuter,
-          isPacked(desc)),
+      gq_dev_quantize_rows_bounds(onlyLoads, hook->ahead,
+                                  hook->ahead &&
+                                      gqDividesExactly(hook->producer),
+                                  hasOuter, isPacked(desc)),
       gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
 }
 
@@ -599,10 +599,10 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   bool isMeasured =
       operands->heldType.value != GQ_F32 &&
       ((parts & both) == both || !(parts & (GQ_DEV_COLUMNWISE | GQ_DEV_AMAX)));
-  bool isUsual =
-      !operands->rowwiseTraits.value && !operands->columnwiseTraits.value &&
-      (!isShort || !reduces || isMeasured) &&
-      mlirRegionIsNull(operands->load.producer);
+  bool isUsual = !operands->rowwiseTraits.value &&
+                 !operands->columnwiseTraits.value &&
+                 (!isShort || !reduces || isMeasured) &&
+                 mlirRegionIsNull(operands->load.producer);
   if (!isUsual || !gq_dev_has_small_groups_kernel(
                       desc->format, desc->scaleLayout, operands->parts.value,
                       (gqElementType)operands->heldType.value))

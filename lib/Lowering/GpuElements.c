@@ -16,6 +16,7 @@
 #include "mlir-c/BuiltinTypes.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { WIDTH = GQ_GPU_ELEMENTS };
 
@@ -130,11 +131,8 @@ static MlirOperation buildCall(const Elements *elements, const char *function,
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// An operation on f32 called `name` without leave to be less exact.
-static bool isStrict(MlirOperation op, const char *name) {
-  if (!gqIsNamed(op, name) ||
-      !mlirTypeIsAF32(mlirValueGetType(mlirOperationGetResult(op, 0))))
-    return false;
+/// Whether it has no leave to be less exact.
+static bool isExact(MlirOperation op) {
   MlirAttribute flags = mlirOperationGetAttributeByName(
       op, mlirStringRefCreateFromCString("fastmath"));
   return mlirAttributeIsNull(flags) ||
@@ -142,6 +140,13 @@ static bool isStrict(MlirOperation op, const char *name) {
              flags, mlirAttributeParseGet(mlirOperationGetContext(op),
                                           mlirStringRefCreateFromCString(
                                               "#arith.fastmath<none>")));
+}
+
+/// An operation on f32 called `name` without leave to be less exact.
+static bool isStrict(MlirOperation op, const char *name) {
+  return gqIsNamed(op, name) &&
+         mlirTypeIsAF32(mlirValueGetType(mlirOperationGetResult(op, 0))) &&
+         isExact(op);
 }
 
 /// The operation that `value` is the result of, or null.
@@ -334,6 +339,19 @@ bool gqDividesExactly(MlirRegion producer) {
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
     if (isStrict(op, "arith.divf"))
       return true;
+  return false;
+}
+
+bool gqCallsFunctions(MlirRegion producer) {
+  static const char dialect[] = "math.";
+  MlirOperation op =
+      mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(producer));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+    if (name.length >= strlen(dialect) &&
+        memcmp(name.data, dialect, strlen(dialect)) == 0 && isExact(op))
+      return true;
+  }
   return false;
 }
 

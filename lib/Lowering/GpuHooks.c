@@ -390,7 +390,8 @@ void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
 
 bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
                   intptr_t numInputs) {
-  if (mlirRegionIsNull(producer))
+  if (mlirRegionIsNull(producer) ||
+      (!gqDividesExactly(producer) && gqCallsFunctions(producer)))
     return false;
   for (intptr_t i = 0; i < numInputs; ++i)
     if (!isVector(&inputs[i]) || inputs[i].gathered ||

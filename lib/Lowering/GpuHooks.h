@@ -54,9 +54,9 @@ void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
                           intptr_t numInputs, int32_t rowIndexBits, bool ahead);
 
 /// Whether hooks of a producer, if there is one, should load ahead where the
-/// kernel can: if it divides, since other arithmetic is short, and makes bf16
-/// of two matrices or rows of bf16 that are not gathered, for want of
-/// registers.
+/// kernel can: if it divides, which takes long, or calls no exact function of
+/// the math dialect, which takes registers, and makes bf16 of two matrices or
+/// rows of bf16 that are not gathered.
 bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
                   intptr_t numInputs);
 
@@ -84,6 +84,10 @@ void gqPrintElements(gqText *text, intptr_t numInputs, bool usual);
 
 /// Whether there is a division of f32 without leave to be less exact.
 bool gqDividesExactly(MlirRegion producer);
+
+/// Whether it has a function of the math dialect that is not approximated,
+/// which takes registers.
+bool gqCallsFunctions(MlirRegion producer);
 
 /// Puts the producer's body into what gqPrintElements printed, for each
 /// element.

@@ -69,24 +69,25 @@ GQ_INLINE uint32_t gq_dev_grid_of(int64_t ctas) {
 enum {
   /// CTAs of them that a multiprocessor holds at once, by their registers.
   GQ_DEV_ROWS_CTAS = 6,
-  /// Of those whose hook loads ahead.
+  /// Of those whose hook loads ahead and divides exactly.
   GQ_DEV_ROWS_AHEAD_CTAS = 4,
 };
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices
 /// or a producer. Registers then suffice for this many CTAs; without it the
 /// assembler may spill in order to have more. Other kernels need more
-/// registers, those whose hook loads ahead no more than they are given.
+/// registers. Those whose hook loads ahead need no more than they are given,
+/// and with exact divisions more than others.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
                                                     bool loadsAhead,
-                                                    bool divides,
-                                                    bool hasOuter,
+                                                    bool divides, bool hasOuter,
                                                     bool packed) {
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_ROWS_THREADS,
-      .minCtas = onlyLoads    ? GQ_DEV_ROWS_CTAS - hasOuter - packed
-                 : loadsAhead ? (divides ? GQ_DEV_ROWS_AHEAD_CTAS : GQ_DEV_ROWS_CTAS)
-                              : 0,
+      .minCtas = onlyLoads     ? GQ_DEV_ROWS_CTAS - hasOuter - packed
+                 : !loadsAhead ? 0
+                 : divides     ? GQ_DEV_ROWS_AHEAD_CTAS
+                               : GQ_DEV_ROWS_CTAS,
   };
 }
 
@@ -329,9 +330,9 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
   int32_t parts = (int32_t)x->parts;
   gq_dev_bounds bounds =
       gq_dev_quantize_tiles_bounds(format, parts, (gqElementType)x->heldType);
-  bool none = parts & GQ_DEV_LARGE_GROUPS &&
-              gq_dev_has_small_groups(format, parts, x->rows, x->columns,
-                                      x->groups);
+  bool none =
+      parts & GQ_DEV_LARGE_GROUPS &&
+      gq_dev_has_small_groups(format, parts, x->rows, x->columns, x->groups);
   return (gqLaunchPlan){
       .grid = none ? 0
                    : gq_dev_tiles_grid(
@@ -353,9 +354,8 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_small_groups_plan(
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t ctas = (jobs + warps - 1) / warps;
   int64_t full = bounds.minCtas * multiprocessors;
-  bool small =
-      gq_dev_has_small_groups((gqFormat)x->format, (int32_t)x->parts, x->rows,
-                              x->columns, x->groups);
+  bool small = gq_dev_has_small_groups((gqFormat)x->format, (int32_t)x->parts,
+                                       x->rows, x->columns, x->groups);
   return (gqLaunchPlan){
       .grid = small ? gq_dev_grid_of(ctas < full ? ctas : full) : 0,
       .workspace = gq_dev_tiles_workspace_if(x->rows, x->columns, x->groups,
@@ -383,6 +383,10 @@ GQ_INLINE gqLaunchPlan gq_dev_group_offsets_plan(
   return (gqLaunchPlan){.grid = x->numOffsets > 0};
 }
 
+enum {
+  GQ_DEV_REDUCE_TILES_COLUMNS = 4,
+};
+
 /// The warps of gq_dev_reduce_tiles that share a column of a group: all of a
 /// CTA, or one if groups have no more tiles than that on average. The sum does
 /// not depend on it.
@@ -391,10 +395,17 @@ GQ_INLINE uint32_t gq_dev_reduce_tiles_warps(int64_t rows, int64_t groups) {
   return rows > groups * warps * 128 ? warps : 1;
 }
 
+/// The columns of a thread of it: several where warps do not share them, since
+/// it waits for loads.
+GQ_INLINE uint32_t gq_dev_reduce_tiles_columns(uint32_t warps) {
+  return warps > 1 ? 1 : GQ_DEV_REDUCE_TILES_COLUMNS;
+}
+
 /// The CTAs that it has work for in a group, one of them for amax.
 GQ_INLINE uint32_t gq_dev_reduce_tiles_ctas(int64_t columns, uint32_t warps,
                                             int32_t parts) {
-  const int64_t width = GQ_DEV_REDUCE_TILES_THREADS / warps;
+  const int64_t width =
+      GQ_DEV_REDUCE_TILES_THREADS / warps * gq_dev_reduce_tiles_columns(warps);
   return (uint32_t)(parts & GQ_DEV_DBIAS ? (columns + width - 1) / width : 0) +
          (parts & GQ_DEV_AMAX ? 1 : 0);
 }

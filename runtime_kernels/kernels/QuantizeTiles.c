@@ -138,7 +138,9 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
 /// part.
 GQ_DEV void publishInverses(const Op *o) {
   for (uint32_t e = gq_dev_thread(); e < o->groups; e += THREADS)
-    o->scaleInv[e] = loadOuter(&o->rowwise, (int32_t)e).inverse;
+    o->scaleInv[e] = outerOfGroup(&o->rowwise, (int32_t)e,
+                                  loadOuter(&o->rowwise, (int32_t)e))
+                         .inverse;
 }
 
 /// Direction `exists`; its addresses and sizes are set later.

@@ -13,48 +13,24 @@
 enum {
   THREADS = GQ_DEV_REDUCE_TILES_THREADS,
   WARPS = THREADS / GQ_DEV_WARP,
+  COLUMNS = GQ_DEV_REDUCE_TILES_COLUMNS,
 };
 
 static GQ_SHARED float columnSums[THREADS] GQ_UNINITIALIZED;
 static GQ_SHARED uint32_t groupAmax GQ_UNINITIALIZED;
 
-/// The sum of every `step`-th of the numbers [begin, end) of `p`, `pitch`
+/// The sum of every fourth of the tiles [begin, end) of a column, `pitch`
 /// apart.
-GQ_DEV float sumEvery(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
-                      uint32_t end, uint32_t step) {
+GQ_DEV float sumEveryFourth(const float GQ_GLOBAL *p, int64_t pitch,
+                            uint32_t begin, uint32_t end) {
   float sum = 0.0f;
 #pragma clang loop unroll_count(8)
-  for (uint32_t i = begin; i < end; i += step)
-    sum += p[i * pitch];
+  for (uint32_t tile = begin; tile < end; tile += WARPS)
+    sum += p[tile * pitch];
   return sum;
 }
 
-/// The sum of a column of a group: of every fourth tile, then of these four,
-/// each of which one warp adds up if warps share a column. All threads take
-/// part.
-GQ_DEV float sumColumn(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
-                       uint32_t end, bool shares) {
-  float sums[WARPS] = {0.0f};
-  if (shares) {
-    uint32_t thread = gq_dev_thread();
-    gq_dev_barrier(); // Others may still read those of a column before.
-    columnSums[thread] =
-        sumEvery(p, pitch, begin + thread / GQ_DEV_WARP, end, WARPS);
-    gq_dev_barrier();
-    for (uint32_t i = 0; i < WARPS; ++i)
-      sums[i] = columnSums[i * GQ_DEV_WARP + gq_dev_lane()];
-  } else {
-    uint32_t whole = begin + (end - begin) / WARPS * WARPS;
-#pragma clang loop unroll_count(4)
-    for (uint32_t tile = begin; tile < whole; tile += WARPS)
-#pragma clang loop unroll(full)
-      for (uint32_t i = 0; i < WARPS; ++i)
-        sums[i] += p[(tile + i) * pitch];
-#pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < WARPS - 1; ++i)
-      if (whole + i < end)
-        sums[i] += p[(whole + i) * pitch];
-  }
+GQ_DEV float sumOfFour(const float sums[WARPS]) {
   float sum = sums[0];
 #pragma clang loop unroll(full)
   for (uint32_t i = 1; i < WARPS; ++i)
@@ -62,27 +38,83 @@ GQ_DEV float sumColumn(const float GQ_GLOBAL *p, int64_t pitch, uint32_t begin,
   return sum;
 }
 
-/// The sums of the columns of a CTA's `part` of a group, where so many warps
-/// share a column. All threads take part.
-GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
-                       uint32_t part, uint32_t warps, void GQ_GLOBAL *dbias,
-                       gqElementType type) {
-  uint32_t thread = gq_dev_thread(), width = THREADS / warps;
-  uint32_t column = part * width + thread % width,
-           columnTiles = (uint32_t)numTiles(columns);
-  bool has = column < columns;
-  uint32_t begin = workspace->firstJobs[e] / columnTiles;
-  uint32_t end = workspace->firstJobs[e + 1] / columnTiles;
-  float sum = sumColumn(workspace->sums + column, columns, begin,
-                        has ? end : begin, warps > 1);
-  if (!has || thread >= width)
-    return;
-  int64_t at = e * columns + column;
+/// The sum of a column of a group, which all warps share: of every fourth tile,
+/// a warp each, then of these four. All threads take part.
+GQ_DEV float sumSharedColumn(const float GQ_GLOBAL *p, int64_t pitch,
+                             uint32_t begin, uint32_t end) {
+  uint32_t thread = gq_dev_thread();
+  gq_dev_barrier(); // Others may still read those of a column before.
+  columnSums[thread] =
+      sumEveryFourth(p, pitch, begin + thread / GQ_DEV_WARP, end);
+  gq_dev_barrier();
+  float sums[WARPS];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WARPS; ++i)
+    sums[i] = columnSums[i * GQ_DEV_WARP + gq_dev_lane()];
+  return sumOfFour(sums);
+}
+
+/// The same of columns of a thread, p[at[j]] and so on, added up in the same
+/// order.
+GQ_DEV void sumColumns(const float GQ_GLOBAL *p, const uint32_t at[COLUMNS],
+                       int64_t pitch, uint32_t begin, uint32_t end,
+                       float results[COLUMNS]) {
+  float sums[COLUMNS][WARPS] = {{0.0f}};
+  uint32_t whole = begin + (end - begin) / WARPS * WARPS;
+#pragma clang loop unroll(disable)
+  for (uint32_t tile = begin; tile < whole; tile += WARPS)
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < WARPS; ++i)
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < COLUMNS; ++j)
+        sums[j][i] += p[(tile + i) * pitch + at[j]];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WARPS - 1; ++i)
+#pragma clang loop unroll(full)
+    for (uint32_t j = 0; j < COLUMNS; ++j)
+      if (whole + i < end)
+        sums[j][i] += p[(whole + i) * pitch + at[j]];
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < COLUMNS; ++j)
+    results[j] = sumOfFour(sums[j]);
+}
+
+GQ_DEV void storeSum(void GQ_GLOBAL *dbias, gqElementType type, int64_t at,
+                     float sum) {
   if (type == GQ_F32)
     ((float GQ_GLOBAL *)dbias)[at] = sum;
   else
     ((uint16_t GQ_GLOBAL *)dbias)[at] =
         type == GQ_BF16 ? gq_dev_bf16_from_f32(sum) : gq_dev_f16_from_f32(sum);
+}
+
+/// The sums of the columns of a CTA's `part` of a group, where so many warps
+/// share a column. All threads take part.
+GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
+                       uint32_t part, uint32_t warps, void GQ_GLOBAL *dbias,
+                       gqElementType type) {
+  uint32_t thread = gq_dev_thread(), columnTiles = (uint32_t)numTiles(columns);
+  uint32_t begin = workspace->firstJobs[e] / columnTiles;
+  uint32_t end = workspace->firstJobs[e + 1] / columnTiles;
+  if (warps > 1) {
+    uint32_t column = part * GQ_DEV_WARP + thread % GQ_DEV_WARP;
+    bool has = column < columns;
+    float sum = sumSharedColumn(workspace->sums + column, columns, begin,
+                                has ? end : begin);
+    if (has && thread < GQ_DEV_WARP)
+      storeSum(dbias, type, e * columns + column, sum);
+    return;
+  }
+  uint32_t first = part * COLUMNS * THREADS + thread, at[COLUMNS];
+  float sums[COLUMNS];
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < COLUMNS; ++j)
+    at[j] = first + j * THREADS < columns ? first + j * THREADS : 0;
+  sumColumns(workspace->sums, at, columns, begin, end, sums);
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < COLUMNS; ++j)
+    if (first + j * THREADS < columns)
+      storeSum(dbias, type, e * columns + first + j * THREADS, sums[j]);
 }
 
 /// The largest magnitude of a group. All threads take part.

@@ -32,30 +32,47 @@ GQ_DEV uint32_t thisWarp(void) {
 /// The number of a warp's job number n among all. Those of a CTA are
 /// neighbours: where they were not, te took 62 instead of 56 us (H200, 8192 by
 /// 5120, 128 groups).
-GQ_DEV uint64_t numberOf(uint32_t n) {
-  return ((uint64_t)n * gq_dev_num_ctas() + gq_dev_cta()) * WARPS + thisWarp();
+GQ_DEV uint64_t numberOf(uint32_t warp, uint32_t n) {
+  return ((uint64_t)n * gq_dev_num_ctas() + gq_dev_cta()) * WARPS + warp;
 }
 
 GQ_DEV const Job GQ_SHARED *warpJob(uint32_t n) {
   return &warpJobs[thisWarp()][n % (2 * WARP_BATCH)];
 }
 
-/// Finds `count` jobs of the warp from number `first` on. All lanes take part.
-GQ_DEV void findWarpJobs(const Op *o, const Plan *plan, uint32_t first,
-                         uint32_t count) {
-  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
-  uint64_t number = numberOf(first + lane);
+/// Finds job number n of a warp for each lane that wants one, if there is one.
+/// All lanes take part.
+GQ_DEV void findWarpJob(const Op *o, const Plan *plan, bool wants,
+                        uint32_t warp, uint32_t n) {
+  uint64_t number = numberOf(warp, n);
   Op here = *o;
   here.columns = here.allGroups.numColumns = gq_dev_here64(o->columns);
   gq_dev_warp_barrier();
-  if (lane < count && number < plan->jobs)
-    warpJobs[thisWarp()][(first + lane) % (2 * WARP_BATCH)] =
+  if (wants && number < plan->jobs)
+    warpJobs[warp][n % (2 * WARP_BATCH)] =
         findJob(&here, plan, (uint32_t)number);
   gq_dev_warp_barrier();
 }
 
+/// Finds the first jobs of all warps, which takes one of them as long as its
+/// own. Known after a barrier.
+GQ_DEV void findFirstJobs(const Op *o, const Plan *plan) {
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  findWarpJob(o, plan, thread < WARPS * 2 * WARP_BATCH,
+              thread / (2 * WARP_BATCH), thread % (2 * WARP_BATCH));
+}
+
+/// Finds WARP_BATCH jobs of the warp from number `first` on.
+GQ_DEV void findMoreJobsOfWarp(const Op *o, uint32_t first) {
+  const Plan plan = keptPlan();
+  uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
+  findWarpJob(o, &plan, lane < WARP_BATCH, thisWarp(), first + lane);
+}
+
 /// Whether job number n exists; known after a barrier.
-GQ_DEV bool hasJob(uint32_t n) { return numberOf(n) < kept.plan.jobs; }
+GQ_DEV bool hasJob(uint32_t n) {
+  return numberOf(thisWarp(), n) < kept.plan.jobs;
+}
 
 GQ_DEV uint32_t passesOf(const Op *o, const Job GQ_SHARED *job) {
   return (job->rows + rowsOfWarp(o) - 1) / rowsOfWarp(o);
@@ -250,7 +267,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   }
   storeScalesOfWarp(o, job, warp, few ? FEW_ROWS : passesOf(o, job) * rows);
   if (o->hasAmax && gq_dev_is_first_lane())
-    partial.amax[numberOf(n)] = gq_dev_f32_from_bits(*jobAmaxOf(o, warp));
+    partial.amax[numberOf(warp, n)] = gq_dev_f32_from_bits(*jobAmaxOf(o, warp));
   gq_dev_warp_barrier();
 }
 
@@ -258,15 +275,13 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
 GQ_DEV void quantizeWarpJobs(const Op *o, const Plan *plan) {
   if (gq_dev_thread() == 0)
     keepPlan(plan);
-  findWarpJobs(o, plan, 0, 2 * WARP_BATCH);
+  findFirstJobs(o, plan);
   gq_dev_barrier();
   stageJob(o, 0);
   for (uint32_t n = 0; hasJob(n); ++n) {
     quantizeWarpJob(o, n);
-    if (n % WARP_BATCH == WARP_BATCH - 1) {
-      const Plan found = keptPlan();
-      findWarpJobs(o, &found, n + 1 + WARP_BATCH, WARP_BATCH);
-    }
+    if (n % WARP_BATCH == WARP_BATCH - 1)
+      findMoreJobsOfWarp(o, n + 1 + WARP_BATCH);
   }
 }
 

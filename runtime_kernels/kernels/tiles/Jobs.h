@@ -48,12 +48,25 @@ typedef struct Job {
 /// Jobs of the CTA: number n is at n % (2 * BATCH).
 static GQ_SHARED Job jobs[2 * BATCH] GQ_UNINITIALIZED;
 
-GQ_DEV gq_dev_outer loadOuter(const Direction *d, int32_t group) {
-  if (d->outerKind == GQ_OUTER_ONE)
-    return gq_dev_outer_from(d->scaler, *d->outer);
-  if (d->outerKind == GQ_OUTER_PER_GROUP && group >= 0)
-    return gq_dev_outer_from(d->scaler, d->outer[group]);
-  return gq_dev_no_outer(d->scaler);
+/// Where the outer scale of a group is, or null.
+GQ_DEV const float GQ_GLOBAL *outerAt(const Direction *d, int32_t group) {
+  bool perGroup = d->outerKind == GQ_OUTER_PER_GROUP && group >= 0;
+  return d->outerKind == GQ_OUTER_ONE ? d->outer
+         : perGroup                   ? d->outer + group
+                                      : 0;
+}
+
+/// What is there, if anything is.
+GQ_DEV float loadOuter(const Direction *d, int32_t group) {
+  const float GQ_GLOBAL *p = outerAt(d, group);
+  return d->exists && p ? *p : 0.0f;
+}
+
+/// What follows from it.
+GQ_DEV gq_dev_outer outerOfGroup(const Direction *d, int32_t group,
+                                 float loaded) {
+  return outerAt(d, group) ? gq_dev_outer_from(d->scaler, loaded)
+                           : gq_dev_no_outer(d->scaler);
 }
 
 /// The scales of a tile: its bytes, given the width of all and the first one.
@@ -82,12 +95,13 @@ GQ_DEV void placeData(const Op *o, const Direction *d, gq_dev_group group,
 /// Where the rowwise codes and scales go of the tile whose first element is
 /// (row, column) of a group.
 GQ_DEV JobOutput rowwiseOutput(const Op *o, gq_dev_group group, int32_t number,
-                               Sums before, int64_t row, int64_t column) {
+                               Sums before, int64_t row, int64_t column,
+                               float outer) {
   const Direction *d = &o->rowwise;
   int64_t width = scaleWidth(d, group.columns);
   int64_t first = column / d->traits.blockColumns;
   int64_t scaleRow = row / d->traits.blockRows;
-  JobOutput to = {.outer = loadOuter(d, number)};
+  JobOutput to = {.outer = outerOfGroup(d, number, outer)};
   placeData(o, d, group, row, column, &to);
   if (!hasScales(d))
     return to;
@@ -115,9 +129,9 @@ GQ_DEV JobOutput rowwiseOutput(const Op *o, gq_dev_group group, int32_t number,
 /// The same of the columnwise ones.
 GQ_DEV JobOutput columnwiseOutput(const Op *o, gq_dev_group group,
                                   int32_t number, Sums before, int64_t row,
-                                  int64_t column) {
+                                  int64_t column, float outer) {
   const Direction *d = &o->columnwise;
-  JobOutput to = {.outer = loadOuter(d, number)};
+  JobOutput to = {.outer = outerOfGroup(d, number, outer)};
   if (d->transposes) {
     to.dataPitch = dataBytes(d, paddedRows(group.rows));
     to.data = d->data + dataBytes(d, before.of[SUM_COLUMNWISE_DATA]) +
@@ -142,6 +156,9 @@ GQ_DEV JobOutput columnwiseOutput(const Op *o, gq_dev_group group,
 /// Makes job `index` of a group, `before` being the sums before it.
 GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
                       gq_dev_group group, Sums before) {
+  // Both loads before what either is used for.
+  float rowwiseOuter = loadOuter(&o->rowwise, number);
+  float columnwiseOuter = loadOuter(&o->columnwise, number);
   uint32_t columnTiles = (uint32_t)numTiles(group.columns);
   uint32_t height = rowTilesOfBand(o), band = index / (height * columnTiles);
   uint32_t bandRows = min32(numTiles(group.rows) - band * height, height);
@@ -164,9 +181,11 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
     job.sumsColumn = columnTile * TILE;
   }
   if (o->rowwise.exists)
-    job.rowwise = rowwiseOutput(o, group, number, before, row, column);
+    job.rowwise =
+        rowwiseOutput(o, group, number, before, row, column, rowwiseOuter);
   if (o->columnwise.exists)
-    job.columnwise = columnwiseOutput(o, group, number, before, row, column);
+    job.columnwise = columnwiseOutput(o, group, number, before, row, column,
+                                      columnwiseOuter);
   return job;
 }
 

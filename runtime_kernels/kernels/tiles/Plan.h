@@ -128,6 +128,15 @@ GQ_DEV Plan makePlan(const Op *o) {
   Plan plan = {.share = (o->groups + THREADS - 1) / THREADS};
   uint32_t begin = thread * plan.share, end = begin + plan.share;
   end = end < o->groups ? end : o->groups;
+  // Loaded beside the groups, and used after the barriers.
+  int64_t rowTilesOfNone = 0;
+  if (!o->ragged) {
+    plan.rowsBefore = gq_dev_rows_before(&o->allGroups);
+    plan.firstRowAfter = gq_dev_first_row_after(&o->allGroups);
+    if (o->rowwise.exists && o->allRows)
+      rowTilesOfNone =
+          numTiles(plan.rowsBefore) + numTiles(o->rows - plan.firstRowAfter);
+  }
   Sums sums = {{0}};
   uint32_t faults = 0;
   for (uint32_t e = begin; e < end; ++e) {
@@ -158,14 +167,6 @@ GQ_DEV Plan makePlan(const Op *o) {
     }
 
   int64_t columnTiles = numTiles(o->columns);
-  int64_t rowTilesOfNone = 0;
-  if (!o->ragged) {
-    plan.rowsBefore = gq_dev_rows_before(&o->allGroups);
-    plan.firstRowAfter = gq_dev_first_row_after(&o->allGroups);
-    if (o->rowwise.exists && o->allRows)
-      rowTilesOfNone =
-          numTiles(plan.rowsBefore) + numTiles(o->rows - plan.firstRowAfter);
-  }
   // Not even groups that overlap make more jobs than the workspace has room
   // for.
   int64_t mostJobs = gq_dev_tiles_jobs(o->rows, o->columns, o->groups) -

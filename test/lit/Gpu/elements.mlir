@@ -87,6 +87,61 @@ func.func @ahead(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
 
 // -----
 
+// Approximations need fewer registers: six CTAs, and nothing is computed again.
+// CHECK-LABEL: llvm.func internal @elements(
+// CHECK-NOT: gq_dev_divide4
+// CHECK: llvm.func internal @load16(
+// CHECK: llvm.call @gq_dev_unpack16(
+// CHECK: llvm.func @grouped_block_quantize(
+// CHECK-SAME: nvvm.minctasm = 6 : i32
+func.func @approximate(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %y : memref<?x64xbf16>, memref<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<?xi64>, memref<?xi64>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+  ^bb0(%e: bf16, %f: bf16):
+    %a = arith.extf %e : bf16 to f32
+    %b = arith.extf %f : bf16 to f32
+    %c = math.exp %a fastmath<afn> : f32
+    %d = arith.divf %c, %b fastmath<arcp,afn> : f32
+    %r = arith.truncf %d : f32 to bf16
+    gq.yield %r : bf16
+  }
+  return
+}
+
+// -----
+
+// A function takes registers: nothing is loaded ahead.
+// CHECK-LABEL: llvm.func internal @load16(
+// CHECK-NOT: gq_dev_unpack16
+// CHECK: llvm.func @grouped_block_quantize(
+// CHECK-NOT: nvvm.minctasm
+// CHECK: llvm.return
+func.func @function(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
+    %s: memref<?x4xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x, %y : memref<?x64xbf16>, memref<?x64xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<?xi64>, memref<?xi64>)
+      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+  ^bb0(%e: bf16, %f: bf16):
+    %a = arith.extf %e : bf16 to f32
+    %b = arith.extf %f : bf16 to f32
+    %c = math.erf %a : f32
+    %d = arith.mulf %c, %b : f32
+    %r = arith.truncf %d : f32 to bf16
+    gq.yield %r : bf16
+  }
+  return
+}
+
+// -----
+
 // Rounded to bf16 in between; an input in its own type; a division of f16 is
 // the compiler's.
 // CHECK-LABEL: llvm.func internal @elements(
