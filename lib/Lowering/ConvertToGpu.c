@@ -1235,8 +1235,10 @@ static bool launchGroupedWgrad(const Launcher *launcher, MlirOperation op,
 /// Whether a kernel of rows computes all of it.
 static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
   int32_t parts = partsOf(desc);
+  gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
   return gqFormatHasBlockScales(desc->format) &&
          gqFormatGetTraits(desc->format).blockRows == 1 &&
+         !gqDirectionHasSquares(&rowwise) &&
          (parts == GQ_DEV_ROWWISE ||
           parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS) ||
           (parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS_OUT) &&

@@ -139,7 +139,7 @@ GOLDEN = [
 
 
 class Golden:
-    """A golden case as a Case."""
+    """A golden case as a Case, of both directions or one of them."""
 
     NAMES = {
         "outer_amax": "amax",
@@ -148,7 +148,7 @@ class Golden:
         "columnwise_scales": "scales_columnwise",
     }
 
-    def __init__(self, folder, name):
+    def __init__(self, folder, name, directions="both"):
         manifest = json.loads((folder / "manifest.json").read_text())[name]
         fmt = oracle.ALL_FORMATS[manifest["format"]]
         recipe = manifest.get("recipe", "nvfuser")
@@ -178,6 +178,17 @@ class Golden:
                 k = self._operands["input"].array.shape[1]
                 array = array.reshape(-1, oracle.up(k // fmt.block[1], 4))
             self._operands[operand] = cases.Operand(array, element)
+        if directions == "both":
+            return
+        # What the other direction has; one amax is that of either.
+        gone = {"columnwise_data", "columnwise_scales", "columnwise_outer_amax"}
+        if directions == "columnwise":
+            gone = {"data", "scales", "scale_offsets"}
+            if "columnwise_outer_amax" in self._operands:
+                gone.add("outer_amax")
+        for operand in gone:
+            self._operands.pop(operand, None)
+            self._expected.pop(operand, None)
 
     @staticmethod
     def _directions(manifest):
@@ -407,11 +418,16 @@ def batches(golden):
         words = " ".join([name, *arguments])
         made[words] = lambda: Batch(list(calls(*arguments)))
 
-    def golden_batch(name):
-        return Batch([(Golden(golden, name), {})], static=True)
+    def golden_batch(name, directions):
+        return Batch([(Golden(golden, name, directions), {})], static=True)
 
+    manifest = json.loads((golden / "manifest.json").read_text())
     for name in GOLDEN:
-        made[f"golden {name}"] = functools.partial(golden_batch, name)
+        both = {"data", "data_columnwise"} <= set(manifest[name]["arrays"])
+        for directions in DIRECTIONS if both else ["both"]:
+            made[f"golden {name} {directions}"] = functools.partial(
+                golden_batch, name, directions
+            )
     for fmt in oracle.ALL_FORMATS:
         for recipe in recipes(fmt):
             for layout in layouts(fmt):

@@ -235,6 +235,10 @@ UNUSUAL(te_row_stochastic, BF16, bf16, R, TE, TILE128X4, ALL, 32, PER_ROW, NONE,
         STOCHASTIC | OF_ROW, 0)
 UNUSUAL(te_row_squares_f16, F16, f16, R | B, TE, TILE128X4, ALL, 32, PER_GROUP,
         NONE, SQUARES, 0)
+UNUSUAL(te_row_squares, BF16, bf16, R, TE, TILE128X4, GROUPED, 32, PER_GROUP,
+        NONE, SQUARES, 0)
+UNUSUAL(te_column_squares, BF16, bf16, C, TE, TILE128X4, GROUPED, 32, NONE,
+        PER_GROUP, 0, SQUARES)
 UNUSUAL(nvfp4_row_stochastic_f32, F32, f32, R | A, NVFUSER, LINEAR, ALL, 32,
         NONE, NONE, STOCHASTIC, 0)
 UNUSUAL(te_gradient_unaligned, BF16, bf16_unaligned, R | C, TE, TILE128X4,

@@ -116,7 +116,7 @@ func.func @approximate(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
 // -----
 
 // A function takes registers: nothing is loaded ahead.
-// CHECK-LABEL: llvm.func internal @load16(
+// CHECK-LABEL: llvm.func internal @elements(
 // CHECK-NOT: gq_dev_unpack16
 // CHECK: llvm.func @grouped_block_quantize(
 // CHECK-NOT: nvvm.minctasm

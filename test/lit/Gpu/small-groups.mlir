@@ -90,3 +90,25 @@ func.func @unusual(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
       dbias_out(%d : memref<128x8192xf32>)
   return
 }
+
+// Column sums beside rows of 4-bit codes, of at most 32 rows on average: of more
+// the kernel of tiles is faster.
+// CHECK-LABEL: func.func @summed_rows
+func.func @summed_rows(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
+    %o: memref<129xi32>, %q: memref<4096x4096xi8>, %r: memref<8192x4096xi8>,
+    %s: memref<?x512xf8E4M3FN>, %d: memref<128x8192xf32>) {
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
+  // CHECK-NOT: call @gqPlanLaunch(%c1_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64, %c8192_i64,
+  // CHECK-NOT: call @gqPlanLaunch(%c16_i64
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<4096x8192xbf16>)
+      groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<4096x4096xi8>, memref<?x512xf8E4M3FN>)
+      dbias_out(%d : memref<128x8192xf32>)
+  gq.grouped_block_quantize format(nvfp4) ins(%y : memref<8192x8192xbf16>)
+      groups(%o : memref<129xi32>)
+      outs(%r, %s : memref<8192x4096xi8>, memref<?x512xf8E4M3FN>)
+      dbias_out(%d : memref<128x8192xf32>)
+  return
+}

@@ -1,0 +1,62 @@
+// Rows whose direction is not as usual are for the kernel of tiles (family 1),
+// also alone: that of rows (family 0) knows blocks of one row, rounded to nearest.
+//
+// RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu,cse,canonicalize)' | FileCheck %s
+
+// CHECK-LABEL: func.func @squares
+func.func @squares(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // CHECK-NOT: @gqPlanLaunch(%c0_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<block = 16x16>
+      ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
+      outer_amax(%a : memref<3xf32>) outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func.func @stochastic
+func.func @stochastic(%x: memref<?x64xbf16>, %o: memref<4xi32>, %r: memref<2xi64>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // CHECK-NOT: @gqPlanLaunch(%c0_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) rowwise<rounding = stochastic>
+      ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
+      rng_state(%r : memref<2xi64>) outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func.func @four_over_six
+func.func @four_over_six(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // CHECK-NOT: @gqPlanLaunch(%c0_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<four_over_six = mse>
+      ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
+      outer_amax(%a : memref<3xf32>) outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func.func @of_rows
+func.func @of_rows(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<?xf32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // CHECK-NOT: @gqPlanLaunch(%c0_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
+      ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
+      outer_amax(%a : memref<?xf32>) outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func.func @usual
+func.func @usual(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
+    %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
+  // CHECK: call @gqPlanLaunch(%c0_i64
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
+      outer_amax(%a : memref<3xf32>) outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
