@@ -279,7 +279,8 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
 }
 
 /// Whether there is such a kernel of what is as usual: one where a warp has
-/// whole blocks and tiles of scales, and registers suffice.
+/// whole blocks and tiles of scales or, of a scale that is given, none, and
+/// registers suffice.
 GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
                                               gqScaleLayout layout,
                                               int32_t parts,
@@ -287,11 +288,12 @@ GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
   const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
   const int32_t reduced = GQ_DEV_AMAX | GQ_DEV_DBIAS;
   gqFormatTraits traits = gqFormatGetTraits(format);
-  return layout == GQ_SCALE_LAYOUT_TILE128X4 &&
+  bool given = traits.scaleRule == GQ_SCALE_RULE_GIVEN;
+  return (layout == GQ_SCALE_LAYOUT_TILE128X4 || given) &&
          !(parts & (GQ_DEV_UNUSUAL | GQ_DEV_RAGGED)) &&
          (parts & reduced) != reduced &&
-         (held != GQ_F32 || traits.blockColumns == 16) &&
-         (format != GQ_FORMAT_MXFP4 || (parts & both) != both);
+         (held != GQ_F32 || (traits.blockColumns == 16 && !given)) &&
+         ((format != GQ_FORMAT_MXFP4 && !given) || (parts & both) != both);
 }
 
 /// gq_dev_quantize_tiles_bounds of that kernel: with what is reduced beside

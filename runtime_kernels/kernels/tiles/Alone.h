@@ -165,7 +165,7 @@ GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
   for (uint32_t tile = 0; tile < 2; ++tile) {
     const Direction *d = &o->rowwise;
     const JobOutput GQ_SHARED *to = &job->rowwise;
-    if (d->exists && tile * 4 < numScaleColumns(d) &&
+    if (d->exists && hasScales(d) && tile * 4 < numScaleColumns(d) &&
         tile * 4 * TILE < to->scaleBytes) {
       gq_dev_u32x4 words = rowScalesOf(o, warp)[tile * GQ_DEV_WARP + lane];
       uint32_t w[4] = {words.x, words.y, words.z, words.w};
@@ -177,7 +177,7 @@ GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
     }
     d = &o->columnwise;
     to = &job->columnwise;
-    if (d->exists && tile * 4 < numScaleColumns(d) &&
+    if (d->exists && hasScales(d) && tile * 4 < numScaleColumns(d) &&
         tile * 4 * TILE < to->scaleBytes) {
       int32_t block = d->traits.blockColumns;
       int32_t blocks = ((int32_t)done + block - 1) / block;

@@ -22,9 +22,13 @@ enum {
   FEW_COLUMNS = TILE / GQ_DEV_WARP,
 };
 
-/// Whether a job is done so: not if a producer makes 16 elements at a time.
+/// Whether a job is done so: not if a producer makes 16 elements at a time, and
+/// not if a column's codes are bytes that follow each other, with those of rows
+/// that there are not.
 GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
-  return gq_dev_only_loads(o->load) && job->rows <= FEW_ROWS;
+  bool transposesBytes = o->columnwise.transposes && !collectsColumns(o);
+  return gq_dev_only_loads(o->load) && !transposesBytes &&
+         job->rows <= FEW_ROWS;
 }
 
 /// Loads a lane's words of a row; zeros if there is no such element.
@@ -150,6 +154,8 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
       max = gq_dev_max_word(o->heldType, max, gq_dev_shuffle_xor(max, lanes));
   float amax = gq_dev_amax_of_word(o->heldType, max);
   *most = gq_dev_max_number(*most, amax);
+  if (!hasScales(d))
+    return (gq_dev_any_scale){{0, job->rowwise.outer.factor}, true};
   gq_dev_any_scale any = scaleOfFew(d, amax, job->rowwise.outer);
   if (place.column % block == 0)
     ((uint8_t GQ_SHARED *)rowScalesOf(

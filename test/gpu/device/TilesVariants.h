@@ -293,6 +293,8 @@ VARIANT(small_mxfp8_both, BF16, bf16, R | C | W, MXFP8_E4M3, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_both_dbias, BF16, bf16, R | C | B | W, MXFP8_E4M3, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_row_amax, BF16, bf16, R | A | V | W, FP8_E4M3, NVFUSER,
+        LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
 VARIANT(small_nvfp4_both_f32, F32, f32, R | C | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_row, BF16, bf16, R | W, NVFP4, NVFUSER, TILE128X4, ALL, 32,
@@ -311,6 +313,14 @@ VARIANT(small_mxfp8_all_f16, F16, f16, R | C | A | O | W, MXFP8_E5M2, NVFUSER,
         TILE128X4, ALL, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_gathered_unaligned, F16, f16_unaligned, R | C | I | W,
         MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_row, F16, f16, R | V | W, FP8_E5M2, TE, LINEAR, ALL, 64,
+        PER_GROUP, PER_GROUP, F32)
+VARIANT(small_fp8_column, F16, f16, C | B | W, FP8_E4M3, TE, LINEAR, GROUPED,
+        32, ONE, ONE, BF16)
+VARIANT(small_fp8_gathered, BF16, bf16, R | A | I | W, FP8_E5M2, NVFUSER,
+        LINEAR, ALL, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(small_fp8_unaligned, F16, f16_unaligned, R | A | W, FP8_E4M3, NVFUSER,
+        LINEAR, ALL, 32, PER_GROUP, PER_GROUP, F32)
 VARIANT(small_mxfp4_row, BF16, bf16, R | S | W, MXFP4, NVFUSER, TILE128X4, ALL,
         32, NONE, NONE, F32)
 VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,

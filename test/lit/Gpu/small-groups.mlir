@@ -112,3 +112,23 @@ func.func @summed_rows(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
       dbias_out(%d : memref<128x8192xf32>)
   return
 }
+
+// A scale that is given: one direction, since both spill.
+// CHECK-LABEL: func.func @given
+func.func @given(%x: memref<4096x8192xbf16>, %o: memref<129xi32>, %g: memref<128xf32>,
+    %q: memref<4096x8192xf8E4M3FN>, %qt: memref<?xf8E4M3FN>, %a: memref<128xf32>) {
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64, %c8192_i64, %c128_i64,
+  // CHECK: gpu.launch_func {{.*}} @[[MODULE:.*]]::@grouped_block_quantize_small_groups blocks
+  // CHECK: gpu.launch_func {{.*}}::@grouped_block_quantize_reduce
+  // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
+  // CHECK-NOT: call @gqPlanLaunch(%c16_i64
+  // CHECK: return
+  gq.grouped_quantize format(fp8_e4m3) ins(%x : memref<4096x8192xbf16>)
+      groups(%o : memref<129xi32>) scale(%g : memref<128xf32>)
+      outs(%q : memref<4096x8192xf8E4M3FN>) amax_out(%a : memref<128xf32>)
+  gq.grouped_quantize format(fp8_e4m3) ins(%x : memref<4096x8192xbf16>)
+      groups(%o : memref<129xi32>) scale(%g : memref<128xf32>)
+      outs(%q : memref<4096x8192xf8E4M3FN>)
+      columnwise_outs(%qt : memref<?xf8E4M3FN>)
+  return
+}
