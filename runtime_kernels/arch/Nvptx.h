@@ -491,16 +491,16 @@ GQ_DEV void gq_dev_store16_streaming(void GQ_GLOBAL *p, gq_dev_u32x4 x) {
                    : "memory");
 }
 
-/// Begins to copy 16 bytes to shared memory, both aligned to 16; a missing
-/// source is not read and gives zeros. They have arrived after
-/// gq_dev_wait_for_copies. By way of L1: past it, each sector came twice from
-/// L2.
 /// Has the 128 bytes that p is in brought to L2, without a fault if there is no
 /// such memory.
 GQ_DEV void gq_dev_prefetch(const void GQ_GLOBAL *p) {
   __asm__ volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
+/// Begins to copy 16 bytes to shared memory, both aligned to 16; a missing
+/// source is not read and gives zeros. They have arrived after
+/// gq_dev_wait_for_copies. By way of L1: past it, each sector came twice from
+/// L2.
 GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 GQ_SHARED *to,
                                 const void GQ_GLOBAL *from) {
   __nvvm_cp_async_ca_shared_global_16(to, from);

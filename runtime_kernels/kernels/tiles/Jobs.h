@@ -59,7 +59,7 @@ GQ_DEV const float GQ_GLOBAL *outerAt(const Direction *d, int32_t group) {
 /// What is there, if anything is.
 GQ_DEV float loadOuter(const Direction *d, int32_t group) {
   const float GQ_GLOBAL *p = outerAt(d, group);
-  return d->exists && p ? *p : 0.0f;
+  return p ? *p : 0.0f;
 }
 
 /// What follows from it.
@@ -157,8 +157,10 @@ GQ_DEV JobOutput columnwiseOutput(const Op *o, gq_dev_group group,
 GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
                       gq_dev_group group, Sums before) {
   // Both loads before what either is used for.
-  float rowwiseOuter = loadOuter(&o->rowwise, number);
-  float columnwiseOuter = loadOuter(&o->columnwise, number);
+  float rowwiseOuter =
+      o->rowwise.exists ? loadOuter(&o->rowwise, number) : 0.0f;
+  float columnwiseOuter =
+      o->columnwise.exists ? loadOuter(&o->columnwise, number) : 0.0f;
   uint32_t columnTiles = (uint32_t)numTiles(group.columns);
   uint32_t height = rowTilesOfBand(o), band = index / (height * columnTiles);
   uint32_t bandRows = min32(numTiles(group.rows) - band * height, height);

@@ -181,8 +181,8 @@ VARIANT(fp8_golden, BF16, bf16, R | A | V, FP8_E4M3, NVFUSER, LINEAR, ALL, 64,
         PER_GROUP, PER_GROUP, F32)
 VARIANT(fp8_e5m2_all_f32, F32, f32, R | C | A | B | V, FP8_E5M2, TE, LINEAR,
         ALL, 64, PER_GROUP, PER_GROUP, F32)
-VARIANT(fp8_column_f16, F16, f16, C | A | B, FP8_E4M3, TE, LINEAR, GROUPED, 32,
-        ONE, ONE, BF16)
+VARIANT(fp8_column_f16, F16, f16, C | A | B | V, FP8_E4M3, TE, LINEAR, GROUPED,
+        32, ONE, ONE, BF16)
 VARIANT(fp8_both_dbias, BF16, bf16, R | C | A | B, FP8_E5M2, NVFUSER, LINEAR,
         GROUPED, 32, PER_GROUP, PER_GROUP, F32)
 VARIANT(fp8_ragged, BF16, bf16, R | C | A | G | V, FP8_E4M3, NVFUSER, LINEAR,
@@ -315,8 +315,8 @@ VARIANT(small_mxfp8_gathered_unaligned, F16, f16_unaligned, R | C | I | W,
         MXFP8_E4M3, NVFUSER, TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_fp8_row, F16, f16, R | V | W, FP8_E5M2, TE, LINEAR, ALL, 64,
         PER_GROUP, PER_GROUP, F32)
-VARIANT(small_fp8_column, F16, f16, C | B | W, FP8_E4M3, TE, LINEAR, GROUPED,
-        32, ONE, ONE, BF16)
+VARIANT(small_fp8_column, F16, f16, C | B | V | W, FP8_E4M3, TE, LINEAR,
+        GROUPED, 32, ONE, ONE, BF16)
 VARIANT(small_fp8_gathered, BF16, bf16, R | A | I | W, FP8_E5M2, NVFUSER,
         LINEAR, ALL, 32, PER_GROUP, PER_GROUP, F32)
 VARIANT(small_fp8_unaligned, F16, f16_unaligned, R | A | W, FP8_E4M3, NVFUSER,
