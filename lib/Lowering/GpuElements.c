@@ -342,16 +342,44 @@ bool gqDividesExactly(MlirRegion producer) {
   return false;
 }
 
-bool gqCallsFunctions(MlirRegion producer) {
+static void appendString(MlirStringRef string, void *text) {
+  gqTextAppend(text, string.data, string.length);
+}
+
+/// Whether it may be approximated: the flag afn, or all.
+static bool mayApproximate(MlirOperation op) {
+  MlirAttribute flags = mlirOperationGetAttributeByName(
+      op, mlirStringRefCreateFromCString("fastmath"));
+  if (mlirAttributeIsNull(flags))
+    return false;
+  gqText text = {0};
+  mlirAttributePrint(flags, appendString, &text);
+  const char *words = gqTextOrAbort(&text);
+  bool may = strstr(words, "afn") || strstr(words, "<fast>");
+  gqTextFree(&text);
+  return may;
+}
+
+/// Whether an operation of the math dialect is a call of a function of some
+/// length.
+static bool isCall(MlirOperation op) {
   static const char dialect[] = "math.";
+  static const char *const instructions[] = {"math.absf", "math.copysign",
+                                             "math.fma", NULL};
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  return name.length >= strlen(dialect) &&
+         memcmp(name.data, dialect, strlen(dialect)) == 0 &&
+         !gqIsOneOf(op, instructions) &&
+         // The chip has no approximation of it.
+         (gqIsNamed(op, "math.erf") || !mayApproximate(op));
+}
+
+bool gqCallsFunctions(MlirRegion producer) {
   MlirOperation op =
       mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(producer));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-    if (name.length >= strlen(dialect) &&
-        memcmp(name.data, dialect, strlen(dialect)) == 0 && isExact(op))
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    if (isCall(op))
       return true;
-  }
   return false;
 }
 

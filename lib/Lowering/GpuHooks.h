@@ -85,8 +85,8 @@ void gqPrintElements(gqText *text, intptr_t numInputs, bool usual);
 /// Whether there is a division of f32 without leave to be less exact.
 bool gqDividesExactly(MlirRegion producer);
 
-/// Whether it has a function of the math dialect that is not approximated,
-/// which takes registers.
+/// Whether it has a function of the math dialect that takes registers: one that
+/// is not an instruction and may not be approximated.
 bool gqCallsFunctions(MlirRegion producer);
 
 /// Puts the producer's body into what gqPrintElements printed, for each

@@ -128,7 +128,7 @@ GQ_DEV Plan makePlan(const Op *o) {
   Plan plan = {.share = (o->groups + THREADS - 1) / THREADS};
   uint32_t begin = thread * plan.share, end = begin + plan.share;
   end = end < o->groups ? end : o->groups;
-  // Loaded beside the groups, and used after the barriers.
+  // Loaded beside the groups; what becomes of them is used after the barriers.
   int64_t rowTilesOfNone = 0;
   if (!o->ragged) {
     plan.rowsBefore = gq_dev_rows_before(&o->allGroups);

@@ -105,7 +105,7 @@ func.func @approximate(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
   ^bb0(%e: bf16, %f: bf16):
     %a = arith.extf %e : bf16 to f32
     %b = arith.extf %f : bf16 to f32
-    %c = math.exp %a fastmath<afn> : f32
+    %c = math.exp %a fastmath<contract,afn> : f32
     %d = arith.divf %c, %b fastmath<arcp,afn> : f32
     %r = arith.truncf %d : f32 to bf16
     gq.yield %r : bf16
@@ -132,7 +132,7 @@ func.func @function(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
   ^bb0(%e: bf16, %f: bf16):
     %a = arith.extf %e : bf16 to f32
     %b = arith.extf %f : bf16 to f32
-    %c = math.erf %a : f32
+    %c = math.erf %a fastmath<afn> : f32
     %d = arith.mulf %c, %b : f32
     %r = arith.truncf %d : f32 to bf16
     gq.yield %r : bf16
