@@ -85,10 +85,6 @@ static bool checkLowered(MlirOperation gpuModule) {
   return valid;
 }
 
-static void appendString(MlirStringRef string, void *text) {
-  gqTextAppend(text, string.data, string.length);
-}
-
 /// Kernels for a chip that call functions of the bitcode at `path`. The list of
 /// targets has no C API, so it is parsed; MLIR quotes the path for that.
 static MlirAttribute createTargets(MlirContext context, const Chip *chip,
@@ -99,7 +95,7 @@ static MlirAttribute createTargets(MlirContext context, const Chip *chip,
       opt, chip->name, chip->features);
   mlirAttributePrint(
       mlirStringAttrGet(context, mlirStringRefCreateFromCString(path)),
-      appendString, &text);
+      gqAppendString, &text);
   gqTextPrintf(&text, "]>]");
   MlirAttribute targets = mlirAttributeParseGet(
       context, mlirStringRefCreate(gqTextOrAbort(&text), text.length));

@@ -131,8 +131,11 @@ static MlirOperation buildCall(const Elements *elements, const char *function,
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// Whether it has no leave to be less exact.
-static bool isExact(MlirOperation op) {
+/// An operation on f32 called `name` without leave to be less exact.
+static bool isStrict(MlirOperation op, const char *name) {
+  if (!gqIsNamed(op, name) ||
+      !mlirTypeIsAF32(mlirValueGetType(mlirOperationGetResult(op, 0))))
+    return false;
   MlirAttribute flags = mlirOperationGetAttributeByName(
       op, mlirStringRefCreateFromCString("fastmath"));
   return mlirAttributeIsNull(flags) ||
@@ -140,13 +143,6 @@ static bool isExact(MlirOperation op) {
              flags, mlirAttributeParseGet(mlirOperationGetContext(op),
                                           mlirStringRefCreateFromCString(
                                               "#arith.fastmath<none>")));
-}
-
-/// An operation on f32 called `name` without leave to be less exact.
-static bool isStrict(MlirOperation op, const char *name) {
-  return gqIsNamed(op, name) &&
-         mlirTypeIsAF32(mlirValueGetType(mlirOperationGetResult(op, 0))) &&
-         isExact(op);
 }
 
 /// The operation that `value` is the result of, or null.
@@ -333,17 +329,22 @@ static void buildResults(Elements *elements, MlirValue yielded, MlirValue out) {
   buildCall(elements, "gq_dev_round4_to_bf16", 2, arrays, 0, NULL);
 }
 
-bool gqDividesExactly(MlirRegion producer) {
+/// Whether the producer has such an operation.
+static bool hasOp(MlirRegion producer, bool (*is)(MlirOperation)) {
   MlirOperation op =
       mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(producer));
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
-    if (isStrict(op, "arith.divf"))
+    if (is(op))
       return true;
   return false;
 }
 
-static void appendString(MlirStringRef string, void *text) {
-  gqTextAppend(text, string.data, string.length);
+static bool isExactDivision(MlirOperation op) {
+  return isStrict(op, "arith.divf");
+}
+
+bool gqDividesExactly(MlirRegion producer) {
+  return hasOp(producer, isExactDivision);
 }
 
 /// Whether it may be approximated: the flag afn, or all.
@@ -353,7 +354,7 @@ static bool mayApproximate(MlirOperation op) {
   if (mlirAttributeIsNull(flags))
     return false;
   gqText text = {0};
-  mlirAttributePrint(flags, appendString, &text);
+  mlirAttributePrint(flags, gqAppendString, &text);
   const char *words = gqTextOrAbort(&text);
   bool may = strstr(words, "afn") || strstr(words, "<fast>");
   gqTextFree(&text);
@@ -363,25 +364,14 @@ static bool mayApproximate(MlirOperation op) {
 /// Whether an operation of the math dialect is a call of a function of some
 /// length.
 static bool isCall(MlirOperation op) {
-  static const char dialect[] = "math.";
   static const char *const instructions[] = {"math.absf", "math.copysign",
                                              "math.fma", NULL};
-  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
-  return name.length >= strlen(dialect) &&
-         memcmp(name.data, dialect, strlen(dialect)) == 0 &&
-         !gqIsOneOf(op, instructions) &&
+  return gqIsOfDialect(op, "math.") && !gqIsOneOf(op, instructions) &&
          // The chip has no approximation of it.
          (gqIsNamed(op, "math.erf") || !mayApproximate(op));
 }
 
-bool gqCallsFunctions(MlirRegion producer) {
-  MlirOperation op =
-      mlirBlockGetFirstOperation(mlirRegionGetFirstBlock(producer));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
-    if (isCall(op))
-      return true;
-  return false;
-}
+bool gqCallsFunctions(MlirRegion producer) { return hasOp(producer, isCall); }
 
 /// Builds the producer `from` for `width` elements at the end of `to`.
 static Elements buildElements(MlirBlock from, MlirBlock to, int width,

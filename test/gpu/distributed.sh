@@ -2,8 +2,8 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# distributed.sh FOLDER: on a machine with several GPUs, about 8 minutes with 2 of them, more if one hangs:
-# layers with 4096 tokens a rank, with 16384 in all on 1, 2, ... ranks, and
+# distributed.sh FOLDER: on a machine with several GPUs, about 8 minutes with 2 of them,
+# more if a rank hangs: layers with 4096 tokens a rank, with 16384 in all on 1, 2, ... ranks, and
 # torch_distributed.py. FOLDER gets *.json and log.txt; the table comes last. Needs
 # python3 with torch and gq. Exits with 1 if something is wrong or took too long.
 set -uo pipefail
