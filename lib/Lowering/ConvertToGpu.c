@@ -566,12 +566,9 @@ static bool launchReduceTiles(const Launcher *launcher,
       .groups = tiles->groups,
       .noopFlag = tiles->noopFlag,
       .amax = buildAddress(launcher, desc->amax),
-      .dbias = buildAddress(launcher, desc->dbias),
+      .dbias = tiles->dbias,
       .parts = tiles->parts,
-      .dbiasType = constant(mlirValueIsNull(desc->dbias)
-                                ? GQ_F32
-                                : elementType(mlirShapedTypeGetElementType(
-                                      mlirValueGetType(desc->dbias)))),
+      .dbiasType = tiles->dbiasType,
   };
   return launch(
       launcher, GQ_KERNEL_REDUCE_TILES, "grouped_block_quantize_reduce",
@@ -599,13 +596,18 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   bool isMeasured =
       operands->heldType.value != GQ_F32 &&
       ((parts & both) == both || !(parts & (GQ_DEV_COLUMNWISE | GQ_DEV_AMAX)));
-  bool isUsual = !operands->rowwiseTraits.value &&
-                 !operands->columnwiseTraits.value &&
-                 (!isShort || !reduces || isMeasured) &&
-                 mlirRegionIsNull(operands->load.producer);
-  if (!isUsual || !gq_dev_has_small_groups_kernel(
-                      desc->format, desc->scaleLayout, operands->parts.value,
-                      (gqElementType)operands->heldType.value))
+  bool isUsual =
+      !(parts & GQ_DEV_UNUSUAL) && (!isShort || !reduces || isMeasured);
+  gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
+  bool isTall = gq_dev_tiles_has_tall_lanes(
+                    parts, columnwise.transform, columnwise.fourOverSix,
+                    (gqElementType)operands->heldType.value) &&
+                mlirValueIsNull(desc->rowIndices) &&
+                columnwise.outer == GQ_OUTER_OF_GROUP;
+  bool fits = (isUsual || isTall) && mlirRegionIsNull(operands->load.producer);
+  if (!fits || !gq_dev_has_small_groups_kernel(
+                   desc->format, desc->scaleLayout, operands->parts.value,
+                   (gqElementType)operands->heldType.value))
     return (Sizes){false, true};
   if (columns == GQ_DYNAMIC || groups == GQ_DYNAMIC)
     return (Sizes){true, true};
@@ -651,6 +653,7 @@ static bool launchTiles(const Launcher *launcher,
       .scaleOffsetsOut = buildAddress(launcher, desc->scaleOffsetsOut),
       .scaleInv = buildAddress(launcher, desc->scaleInv),
       .workspace = noAddress,
+      .dbias = buildAddress(launcher, desc->dbias),
       .noopFlag = buildAddress(launcher, desc->noopFlag),
       .status = statusWord,
       .parts = constant(parts),
@@ -666,6 +669,10 @@ static bool launchTiles(const Launcher *launcher,
       .columnwiseTraits = constant(packedTraits(&desc->columnwise)),
       .rowIndexBits = constant(rowIndexBits(desc)),
       .heldType = constant(heldType(desc)),
+      .dbiasType = constant(mlirValueIsNull(desc->dbias)
+                                ? GQ_F32
+                                : elementType(mlirShapedTypeGetElementType(
+                                      mlirValueGetType(desc->dbias)))),
   };
   const Sizes sizes = sizesOfGroups(desc, &operands);
   const struct {

@@ -3,21 +3,27 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The jobs of the kernel of tiles, loaded as there, but nothing is quantized:
+// The jobs of the kernel of tiles, loaded as there, but nothing is quantized.
+// Without columns a warp does a job alone: its lanes keep the largest magnitude
+// of what they load, and raise what is in memory at the end. With columns,
 // lanes measure rows and columns as if each row and column of a job were a
-// block, and thread i combines row i and column i and raises what is in memory.
+// block, and thread i combines row i and column i and raises.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/kernels/AmaxGroups.h"
+#include "runtime_kernels/kernels/tiles/Alone.h"
 #include "runtime_kernels/kernels/tiles/LongBlocks.h"
-#include "runtime_kernels/kernels/tiles/Loop.h"
 #include "runtime_kernels/transforms/Hadamard.h"
 
-/// Where the results go.
+/// What there is to measure, and where the results go.
 typedef struct Results {
   uint32_t GQ_GLOBAL *amax, *columnwise, *rows, *columns;
   int32_t parts;
+  /// Whether anything is of columns, and whether these are transformed first,
+  /// with the signs of their rows.
+  bool ofColumns, transforms;
+  uint32_t signs;
 } Results;
 
 /// Raises a word, which is at least 0.
@@ -124,7 +130,7 @@ GQ_DEV void raiseResults(const Op *o, const Results *results,
     raise(results->parts & GQ_DEV_AMAX_OF_ROWS && thread < job->rows,
           results->rows + job->inputRow + thread, amax);
   }
-  if (o->columnwise.exists) {
+  if (results->ofColumns) {
     float column = 0.0f;
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 4; ++i)
@@ -149,6 +155,68 @@ GQ_DEV void raiseResults(const Op *o, const Results *results,
   }
 }
 
+/// Raises the rows of a warp's pass: of the lanes side by side, each has one of
+/// their rows. All lanes take part.
+GQ_DEV void raiseRows(const Op *o, const Results *results,
+                      const Job GQ_SHARED *job, Place place,
+                      uint32_t max[ROWS]) {
+  uint32_t own = 0, across = place.column / columnsOfLane(o);
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rowsOfLane(o)) {
+#pragma clang loop unroll(full)
+      for (uint32_t lanes = 1; lanes < 8; lanes *= 2)
+        max[r] = gq_dev_max_word(o->heldType, max[r],
+                                 gq_dev_shuffle_xor(max[r], lanes));
+      own = across == r ? max[r] : own;
+    }
+  uint32_t row = place.row + across;
+  raise(across < rowsOfLane(o) && row < job->rows,
+        results->rows + job->inputRow + row,
+        gq_dev_amax_of_word(o->heldType, own));
+}
+
+/// Measures the warp's job number n. All lanes take part.
+GQ_DEV void measureWarpJob(const Op *o, const Results *results, uint32_t n) {
+  const Job GQ_SHARED *job = warpJob(n);
+  uint32_t most = 0;
+#pragma clang loop unroll(disable)
+  for (uint32_t pass = 0; pass < passesOf(o, job); ++pass) {
+    const Held held = takeElementsOfWarp(o, n, pass);
+    uint32_t max[ROWS];
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < ROWS; ++r)
+      if (r < rowsOfLane(o)) {
+        max[r] = gq_dev_max_words(o->heldType, held.words[r], wordsOfLane(o));
+        most = gq_dev_max_word(o->heldType, most, max[r]);
+      }
+    if (results->parts & GQ_DEV_AMAX_OF_ROWS)
+      raiseRows(o, results, job, placeOfLane(o, job, pass), max);
+  }
+  if (!(results->parts & GQ_DEV_AMAX_OF_GROUPS) || job->group < 0)
+    return;
+  uint32_t bits = gq_dev_max_of_lanes(
+      gq_dev_f32_bits(gq_dev_amax_of_word(o->heldType, most)));
+  raise(gq_dev_is_first_lane(), results->amax + job->group,
+        gq_dev_f32_from_bits(bits));
+}
+
+/// Measures the CTA's job number n. All threads take part.
+GQ_DEV void measureJob(const Op *o, const Results *results, uint32_t n) {
+  const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
+#pragma clang loop unroll(disable)
+  for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
+    Held held = takeElements(o, n, pass);
+    measureLane(o, job, pass, n % 2, &held);
+    if (results->transforms)
+      measureTransformed(o, job, pass, results->signs, &held);
+  }
+  gq_dev_barrier();
+  raiseResults(o, results, job);
+  findMoreJobs(o, n);
+  gq_dev_barrier();
+}
+
 /// A direction with blocks as long as a job, and without outputs.
 GQ_DEV Direction measuredDirection(bool exists, gqElementType heldType) {
   return (Direction){
@@ -165,11 +233,22 @@ GQ_DEV_KERNEL void
 gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))
     return;
-  bool ofColumns =
-      parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS);
-  bool transforms = transform == GQ_TRANSFORM_HADAMARD16;
+  const Results results = {
+      .amax = amax,
+      .columnwise = columnwiseAmax,
+      .rows = rowAmax,
+      .columns = columnAmax,
+      .parts = parts,
+      .ofColumns =
+          parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS),
+      .transforms =
+          transform == GQ_TRANSFORM_HADAMARD16 &&
+          parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS),
+      .signs = (uint32_t)signs,
+  };
   bool ofRaw = parts & GQ_DEV_AMAX_OF_ROWS ||
-               (parts & GQ_DEV_AMAX_OF_GROUPS && (!ofColumns || transforms));
+               (parts & GQ_DEV_AMAX_OF_GROUPS &&
+                (!results.ofColumns || results.transforms));
   Op op = {
       .load = load,
       .inputs = inputs,
@@ -182,34 +261,28 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .rowIndexBits = rowIndexBits,
       .heldType = (gqElementType)heldType,
       .rowwise = measuredDirection(ofRaw, (gqElementType)heldType),
-      .columnwise =
-          measuredDirection(ofColumns && !transforms, (gqElementType)heldType),
+      .columnwise = measuredDirection(results.ofColumns && !results.transforms,
+                                      (gqElementType)heldType),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
       .allGroups = amaxGroupsOf(offsets, firstDims, lastDims, groups, rows,
                                 columns, offsetBits, parts),
       .ragged = parts & GQ_DEV_RAGGED,
       .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_AMAX_OF_ROWS,
+      .alone = gq_dev_measures_alone(parts),
   };
-  Op measured = op;
-  measured.columnwise.exists = ofColumns;
-  const Results results = {amax, columnwiseAmax, rowAmax, columnAmax, parts};
   Plan plan = makePlan(&op);
   if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)
     gq_dev_atomic_or(status, sharedFaults);
-  beginJobs(&op, &plan);
-  for (uint32_t n = 0; n < kept.jobs; ++n) {
-    const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
-#pragma clang loop unroll(disable)
-    for (uint32_t pass = 0; pass < numPasses(&op); ++pass) {
-      Held held = takeElements(&op, n, pass);
-      measureLane(&op, job, pass, n % 2, &held);
-      if (transforms && ofColumns)
-        measureTransformed(&op, job, pass, (uint32_t)signs, &held);
+  if (op.alone) {
+    beginWarpJobs(&op, &plan);
+    for (uint32_t n = 0; hasJob(n); ++n) {
+      measureWarpJob(&op, &results, n);
+      findMoreJobsOfWarp(&op, n);
     }
-    gq_dev_barrier();
-    raiseResults(&measured, &results, job);
-    findMoreJobs(&op, n);
-    gq_dev_barrier();
+  } else {
+    beginJobs(&op, &plan);
+    for (uint32_t n = 0; n < kept.jobs; ++n)
+      measureJob(&op, &results, n);
   }
   if (rowIndexBits)
     gq_dev_check_row_indices(rowIndices, rowIndexBits, sourceRows, rows,

@@ -257,9 +257,13 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
 
 enum {
   /// Rows that groups have on average, at most, for
-  /// gq_dev_quantize_small_groups: with codes of 4 bits, and with codes of 8 or
-  /// of rows alone, which the kernel of tiles loads well; and jobs that there
-  /// are at least: fewer have no warps for all multiprocessors.
+  /// gq_dev_quantize_small_groups: with codes of 4 bits, and with codes of 8,
+  /// of
+  /// rows alone, which the kernel of tiles loads well, or of directions that
+  /// are
+  /// not as usual; and jobs that there are at least: fewer have no warps for
+  /// all
+  /// multiprocessors.
   GQ_DEV_SMALL_GROUPS_4BIT = 64,
   GQ_DEV_SMALL_GROUPS_OTHERS = 32,
   GQ_DEV_SMALL_GROUPS_JOBS = 1024,
@@ -269,7 +273,8 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
                                        int64_t rows, int64_t columns,
                                        int64_t groups) {
   bool isShort = gqFormatGetTraits(format).dataBits == 4;
-  int64_t most = isShort && (parts & GQ_DEV_COLUMNWISE)
+  bool isUsual = !(parts & GQ_DEV_UNUSUAL);
+  int64_t most = isShort && isUsual && (parts & GQ_DEV_COLUMNWISE)
                      ? GQ_DEV_SMALL_GROUPS_4BIT
                      : GQ_DEV_SMALL_GROUPS_OTHERS;
   int64_t across = columns / 128 + (columns % 128 != 0);
@@ -278,9 +283,21 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
          groups >= (GQ_DEV_SMALL_GROUPS_JOBS + across - 1) / across - 2;
 }
 
-/// Whether there is such a kernel of what is as usual: one where a warp has
-/// whole blocks and tiles of scales or, of a scale that is given, none, and
-/// registers suffice.
+/// Whether a lane has 16 rows (Tall.h), if the matrix is read as it is, without
+/// row indices: if there is no more than columns that are transformed, of
+/// 16-bit elements.
+GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts, gqTransform transform,
+                                           gqFourOverSix fourOverSix,
+                                           gqElementType held) {
+  return transform != GQ_TRANSFORM_NONE &&
+         fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
+         !(parts & (GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS)) &&
+         held != GQ_F32;
+}
+
+/// Whether there is such a kernel of what is as usual, or with GQ_DEV_UNUSUAL
+/// of tall lanes: one where a warp has whole blocks and tiles of scales or, of
+/// a scale that is given, none, and registers suffice.
 GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
                                               gqScaleLayout layout,
                                               int32_t parts,
@@ -290,19 +307,18 @@ GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
   gqFormatTraits traits = gqFormatGetTraits(format);
   bool given = traits.scaleRule == GQ_SCALE_RULE_GIVEN;
   return (layout == GQ_SCALE_LAYOUT_TILE128X4 || given) &&
-         !(parts & (GQ_DEV_UNUSUAL | GQ_DEV_RAGGED)) &&
-         (parts & reduced) != reduced &&
+         !(parts & GQ_DEV_RAGGED) && (parts & reduced) != reduced &&
          (held != GQ_F32 || (traits.blockColumns == 16 && !given)) &&
-         ((format != GQ_FORMAT_MXFP4 && !given) || (parts & both) != both);
+         (format != GQ_FORMAT_MXFP4 || (parts & both) != both);
 }
 
 /// gq_dev_quantize_tiles_bounds of that kernel: with what is reduced beside
-/// codes of 4 bits it needs more registers.
+/// codes of 4 bits, or tall lanes, it needs more registers.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
     gqFormat format, int32_t parts, gqElementType held) {
   gq_dev_bounds bounds = gq_dev_quantize_tiles_bounds(format, parts, held);
-  bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
-  if (reduces && gqFormatGetTraits(format).dataBits == 4 && bounds.minCtas > 3)
+  bool needs = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS | GQ_DEV_UNUSUAL);
+  if (needs && gqFormatGetTraits(format).dataBits == 4 && bounds.minCtas > 3)
     bounds.minCtas = 3;
   return bounds;
 }
@@ -444,6 +460,12 @@ enum {
   GQ_DEV_GROUPED_AMAX_CTAS = 4,
 };
 
+/// Whether a warp measures a tile alone: nothing is of columns.
+GQ_INLINE bool gq_dev_measures_alone(int32_t parts) {
+  return !(parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS |
+                    GQ_DEV_RAGGED));
+}
+
 GQ_INLINE gqLaunchPlan gq_dev_clear_amax_plan(
     const gq_dev_clear_amax_extents *x, int64_t multiprocessors) {
   int64_t ctas = x->groups * GQ_DEV_CLEAR_AMAX_SHARES;
@@ -458,9 +480,14 @@ GQ_INLINE gq_dev_bounds gq_dev_grouped_amax_bounds(void) {
 
 GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
     const gq_dev_grouped_amax_extents *x, int64_t multiprocessors) {
-  return (gqLaunchPlan){.grid = gq_dev_tiles_grid(
-                            gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
-                            GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors, 8)};
+  const int64_t warps = GQ_DEV_GROUPED_AMAX_THREADS / 32;
+  int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
+  int64_t ctas = gq_dev_measures_alone((int32_t)x->parts)
+                     ? (jobs + warps - 1) / warps
+                     : jobs;
+  return (gqLaunchPlan){
+      .grid = gq_dev_tiles_grid(ctas,
+                                GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors, 8)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -35,7 +35,6 @@
 
 #include "runtime_kernels/kernels/tiles/Alone.h"
 #include "runtime_kernels/kernels/tiles/LongBlocks.h"
-#include "runtime_kernels/kernels/tiles/Tall.h"
 
 /// Stores what the CTA has collected of its job number n before a barrier. All
 /// threads take part.
@@ -51,8 +50,8 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
   if (collectsColumns(o))
     storeColumns(o, job, parity, thread);
   if (o->hasDbias && job->group >= 0 && thread < job->columns)
-    partial.sums[job->sumsRow * o->columns + job->sumsColumn + thread] =
-        columnSums[parity][0][thread] + columnSums[parity][1][thread];
+    storeJobSum(o, job, thread,
+                columnSums[parity][0][thread] + columnSums[parity][1][thread]);
   if (o->hasAmax && thread == 0)
     partial.amax[gq_dev_here(gq_dev_cta()) + n * kept.numCtas] =
         gq_dev_f32_from_bits(jobAmax[parity]);
@@ -107,7 +106,6 @@ GQ_DEV void share(const Op *o) {
   if (gq_dev_thread() == 0) {
     sharedAtOnce = canStoreAtOnce(o);
     partial.amax = o->partial.amax;
-    partial.sums = o->partial.sums;
     if (roundsStochastically(o))
       sharedOffset = o->rngState[1];
   }

@@ -79,15 +79,6 @@ GQ_DEV void sumColumns(const float GQ_GLOBAL *p, const uint32_t at[COLUMNS],
     results[j] = sumOfFour(sums[j]);
 }
 
-GQ_DEV void storeSum(void GQ_GLOBAL *dbias, gqElementType type, int64_t at,
-                     float sum) {
-  if (type == GQ_F32)
-    ((float GQ_GLOBAL *)dbias)[at] = sum;
-  else
-    ((uint16_t GQ_GLOBAL *)dbias)[at] =
-        type == GQ_BF16 ? gq_dev_bf16_from_f32(sum) : gq_dev_f16_from_f32(sum);
-}
-
 /// The sums of the columns of a CTA's `part` of a group, where so many warps
 /// share a column. All threads take part.
 GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
@@ -96,6 +87,8 @@ GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
   uint32_t thread = gq_dev_thread(), columnTiles = (uint32_t)numTiles(columns);
   uint32_t begin = workspace->firstJobs[e] / columnTiles;
   uint32_t end = workspace->firstJobs[e + 1] / columnTiles;
+  if (end - begin == 1)
+    return;
   if (warps > 1) {
     uint32_t column = part * GQ_DEV_WARP + thread % GQ_DEV_WARP;
     bool has = column < columns;

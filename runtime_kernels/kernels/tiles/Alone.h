@@ -16,6 +16,7 @@
 
 #include "runtime_kernels/kernels/tiles/FewRows.h"
 #include "runtime_kernels/kernels/tiles/Loop.h"
+#include "runtime_kernels/kernels/tiles/Tall.h"
 
 enum {
   /// Jobs of a warp that are found at once.
@@ -54,19 +55,25 @@ GQ_DEV void findWarpJob(const Op *o, const Plan *plan, bool wants,
   gq_dev_warp_barrier();
 }
 
-/// Finds the first jobs of all warps, which takes one of them as long as its
-/// own. Known after a barrier.
-GQ_DEV void findFirstJobs(const Op *o, const Plan *plan) {
+/// Finds the first jobs of all warps, by one of them, which takes it as long as
+/// its own. All threads take part.
+GQ_DEV void beginWarpJobs(const Op *o, const Plan *plan) {
   uint32_t thread = gq_dev_here(gq_dev_thread());
+  if (thread == 0)
+    keepPlan(plan);
   findWarpJob(o, plan, thread < WARPS * 2 * WARP_BATCH,
               thread / (2 * WARP_BATCH), thread % (2 * WARP_BATCH));
+  gq_dev_barrier();
 }
 
-/// Finds WARP_BATCH jobs of the warp from number `first` on.
-GQ_DEV void findMoreJobsOfWarp(const Op *o, uint32_t first) {
+/// After job number n of the warp: finds more. All lanes take part.
+GQ_DEV void findMoreJobsOfWarp(const Op *o, uint32_t n) {
+  if (n % WARP_BATCH != WARP_BATCH - 1)
+    return;
   const Plan plan = keptPlan();
   uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
-  findWarpJob(o, &plan, lane < WARP_BATCH, thisWarp(), first + lane);
+  findWarpJob(o, &plan, lane < WARP_BATCH, thisWarp(),
+              n + 1 + WARP_BATCH + lane);
 }
 
 /// Whether job number n exists; known after a barrier.
@@ -124,19 +131,23 @@ GQ_DEV void storeColumnsOfWarp(const Op *o, const Job GQ_SHARED *job,
   }
 }
 
-/// Adds the sums of 64 rows to those of the job, if they are not its first.
+/// Adds the sums of 64 rows to those of the job, if they are not its first, and
+/// stores them with the last.
 GQ_DEV void storeSumsOfWarp(const Op *o, const Job GQ_SHARED *job,
                             uint32_t warp, uint32_t top, uint32_t done) {
   uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
-  float GQ_GLOBAL *to =
-      partial.sums + job->sumsRow * o->columns + job->sumsColumn;
   bool both = rowsOfWarp(o) < HALF_TILE / 2 && done > HALF_TILE / 2;
 #pragma clang loop unroll(disable)
   for (uint32_t column = lane; column < job->columns; column += GQ_DEV_WARP) {
     float sum = sumsOfHalf(warp, 0)[column];
     if (both)
       sum += sumsOfHalf(warp, 1)[column];
-    to[column] = top ? to[column] + sum : sum;
+    if (top)
+      sum = job->partialSums[column] + sum;
+    if (top + HALF_TILE < job->rows)
+      job->partialSums[column] = sum;
+    else
+      storeJobSum(o, job, column, sum);
   }
 }
 
@@ -256,9 +267,15 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
     Held held = takeElementsOfWarp(o, n, pass);
+    Place place = placeOfLane(o, job, pass);
     // Of 64 rows, every second pass begins a sum, or the half of one.
-    quantizeAtOnce(o, job, placeOfLane(o, job, pass), warp, &held,
-                   pass % 2 == 0, suitable);
+    bool firstPass = pass % 2 == 0;
+    if (isTall(o))
+      quantizeTall(o, job, pass, warp, &held);
+    else if (takesTurns(o))
+      quantizeInTurn(o, job, place, warp, &held, firstPass);
+    else
+      quantizeAtOnce(o, job, place, warp, &held, firstPass, suitable);
     uint32_t below = (pass + 1) * rows, top = pass * rows & ~(HALF_TILE - 1);
     if (below % HALF_TILE != 0 && below < job->rows)
       continue;
@@ -273,15 +290,11 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
 
 /// All jobs of the warp.
 GQ_DEV void quantizeWarpJobs(const Op *o, const Plan *plan) {
-  if (gq_dev_thread() == 0)
-    keepPlan(plan);
-  findFirstJobs(o, plan);
-  gq_dev_barrier();
+  beginWarpJobs(o, plan);
   stageJob(o, 0);
   for (uint32_t n = 0; hasJob(n); ++n) {
     quantizeWarpJob(o, n);
-    if (n % WARP_BATCH == WARP_BATCH - 1)
-      findMoreJobsOfWarp(o, n + 1 + WARP_BATCH);
+    findMoreJobsOfWarp(o, n);
   }
 }
 

@@ -48,10 +48,11 @@ GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
 /// The 16 codes of a tall lane's column number j.
 GQ_DEV void collectBlock(const Op *o, Place place, uint32_t parity, uint32_t j,
                          uint32_t first, uint32_t second) {
+  uint32_t row = o->alone ? place.row % HALF_TILE : place.row;
   uint8_t GQ_SHARED *p = (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
                                                columnAt(o, place.column)) +
-                         place.row / 2;
-  *(gq_dev_u32x2 GQ_SHARED *)(p + j * (TILE / 2)) =
+                         row / 2;
+  *(gq_dev_u32x2 GQ_SHARED *)(p + columnAt(o, j) * 16) =
       (gq_dev_u32x2){first, second};
 }
 

@@ -22,13 +22,15 @@ enum {
   FEW_COLUMNS = TILE / GQ_DEV_WARP,
 };
 
-/// Whether a job is done so: not if a producer makes 16 elements at a time, and
-/// not if a column's codes are bytes that follow each other, with those of rows
-/// that there are not.
+/// Whether a job is done so: not if a producer makes 16 elements at a time, not
+/// if columns are transformed or blocks square, and not if a column's codes are
+/// bytes that follow each other, with those of rows that there are not.
 GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
   bool transposesBytes = o->columnwise.transposes && !collectsColumns(o);
-  return gq_dev_only_loads(o->load) && !transposesBytes &&
-         job->rows <= FEW_ROWS;
+  bool squares = gqDirectionHasSquares(&o->rowwise.how) ||
+                 gqDirectionHasSquares(&o->columnwise.how);
+  return gq_dev_only_loads(o->load) && !isTall(o) && !squares &&
+         !transposesBytes && job->rows <= FEW_ROWS;
 }
 
 /// Loads a lane's words of a row; zeros if there is no such element.

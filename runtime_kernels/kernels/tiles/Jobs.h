@@ -41,8 +41,11 @@ typedef struct Job {
   int32_t group;
   /// That the tile has, and the rows of columnwise data, a multiple of 32.
   uint32_t rows, columns, paddedRows;
-  /// The first row of its sums and its first column.
-  uint32_t sumsRow, sumsColumn;
+  /// Where its sums of columns go: to the group's, if that has no other row of
+  /// tiles, else to the workspace, where there is a place for them in any case.
+  void GQ_GLOBAL *sums;
+  float GQ_GLOBAL *partialSums;
+  bool hasGroupSums;
 } Job;
 
 /// Jobs of the CTA: number n is at n % (2 * BATCH).
@@ -179,8 +182,13 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
       .paddedRows = number < 0 ? 0 : min32(paddedRows(group.rows) - row, TILE),
   };
   if (o->hasDbias) {
-    job.sumsRow = (uint32_t)before.of[SUM_JOBS] / columnTiles + rowTile;
-    job.sumsColumn = columnTile * TILE;
+    uint32_t sumsRow = (uint32_t)before.of[SUM_JOBS] / columnTiles + rowTile;
+    job.partialSums = o->partial.sums + sumsRow * o->columns + column;
+    job.hasGroupSums = number >= 0 && group.rows <= TILE;
+    job.sums = job.hasGroupSums ? (uint8_t GQ_GLOBAL *)o->dbias +
+                                      (number * o->columns + column) *
+                                          gqElementTypeSize(o->dbiasType)
+                                : (void GQ_GLOBAL *)job.partialSums;
   }
   if (o->rowwise.exists)
     job.rowwise =

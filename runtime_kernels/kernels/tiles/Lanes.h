@@ -35,13 +35,12 @@ GQ_DEV bool collectsColumns(const Op *o) {
   return gq_dev_tiles_collects_columns(o->format, o->columnwise.exists);
 }
 
-/// Whether lanes are tall (Tall.h): if there is no more than columns that are
-/// transformed, of a matrix of 16-bit elements.
+/// Whether lanes are tall (Tall.h).
 GQ_DEV bool isTall(const Op *o) {
-  return o->columnwise.how.transform != GQ_TRANSFORM_NONE &&
-         o->columnwise.how.fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
-         !o->rowwise.exists && !o->hasAmax && !o->hasDbias && !o->gathers &&
-         o->heldType != GQ_F32 && gq_dev_only_loads(o->load);
+  return gq_dev_tiles_has_tall_lanes(o->parts, o->columnwise.how.transform,
+                                     o->columnwise.how.fourOverSix,
+                                     o->heldType) &&
+         !o->gathers && gq_dev_only_loads(o->load);
 }
 
 /// Rows and columns of a lane in a pass, and words of a row. Two lanes share

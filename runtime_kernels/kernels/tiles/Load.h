@@ -239,7 +239,7 @@ GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
   const uint8_t GQ_GLOBAL *p =
       inputAt(o, job, job->inputRow + place.row, place.column);
   int64_t pitch = inputPitch(o, job);
-  bool whole = isWhole(o, job, 0);
+  bool whole = isWhole(o, job, place.row);
   uint32_t rows = place.column < job->columns ? job->rows : 0;
   Held held;
   if (whole) {

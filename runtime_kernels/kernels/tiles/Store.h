@@ -13,10 +13,17 @@
 
 #include "runtime_kernels/kernels/tiles/Lanes.h"
 
-/// Where partial sums go. Kept like what the loop keeps.
+/// Where largest magnitudes go. Kept like what the loop keeps.
 static volatile GQ_SHARED struct {
-  float GQ_GLOBAL *amax, *sums;
+  float GQ_GLOBAL *amax;
 } partial GQ_UNINITIALIZED;
+
+/// Stores the sum of a column of a job. As what adds tiles up has it, -0 is 0.
+GQ_DEV void storeJobSum(const Op *o, const Job GQ_SHARED *job, uint32_t column,
+                        float sum) {
+  gqElementType type = job->hasGroupSums ? o->dbiasType : GQ_F32;
+  storeSum(job->sums, type, column, sum + 0.0f);
+}
 
 /// Stores the first `count` bytes of `words`, all at once if `aligned` and
 /// there are `full`, 4, 8 or 16, of them.

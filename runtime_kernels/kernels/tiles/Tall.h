@@ -102,9 +102,11 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < TALL_COLUMNS; ++j) {
     gq_dev_random random = {{0}};
-    if (draws)
-      random = gq_dev_random_of_block(
-          &rng, true, indexIn(job, place.row, place.column + j));
+    if (draws) { // Not kept for the next column, for want of a register.
+      uint32_t column = gq_dev_here(place.column) + j;
+      random =
+          gq_dev_random_of_block(&rng, true, indexIn(job, place.row, column));
+    }
     uint32_t codes[4];
 #pragma clang loop unroll(full)
     for (uint32_t quarter = 0; quarter < 4; ++quarter) {

@@ -34,6 +34,16 @@ typedef struct Workspace {
   float GQ_GLOBAL *sums;
 } Workspace;
 
+/// Stores the sum of a column of a group: element `at` of dbias.
+GQ_DEV void storeSum(void GQ_GLOBAL *dbias, gqElementType type, int64_t at,
+                     float sum) {
+  if (type == GQ_F32)
+    ((float GQ_GLOBAL *)dbias)[at] = sum;
+  else
+    ((uint16_t GQ_GLOBAL *)dbias)[at] =
+        type == GQ_BF16 ? gq_dev_bf16_from_f32(sum) : gq_dev_f16_from_f32(sum);
+}
+
 GQ_DEV Workspace workspaceAt(void GQ_GLOBAL *at, int64_t rows, int64_t columns,
                              int64_t groups, int32_t parts) {
   uint32_t GQ_GLOBAL *words = at;

@@ -91,6 +91,7 @@ TilesOperands tilesPlace(QuantizeTilesOperands operands,
   o.tiles.scaleOffsetsOut = addresses[TILES_SCALE_OFFSETS_OUT];
   o.tiles.scaleInv = addresses[TILES_SCALE_INV];
   o.tiles.workspace = addresses[TILES_WORKSPACE];
+  o.tiles.dbias = addresses[TILES_DBIAS];
   o.tiles.status = addresses[TILES_STATUS];
   o.reduce = (ReduceTilesOperands){
       .workspace = addresses[TILES_WORKSPACE],

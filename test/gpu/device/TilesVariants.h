@@ -321,6 +321,26 @@ VARIANT(small_fp8_gathered, BF16, bf16, R | A | I | W, FP8_E5M2, NVFUSER,
         LINEAR, ALL, 32, PER_GROUP, PER_GROUP, F32)
 VARIANT(small_fp8_unaligned, F16, f16_unaligned, R | A | W, FP8_E4M3, NVFUSER,
         LINEAR, ALL, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(small_fp8_both_amax, BF16, bf16, R | C | A | V | W, FP8_E4M3, NVFUSER,
+        LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(small_fp8_both, BF16, bf16, R | C | V | W, FP8_E4M3, NVFUSER, LINEAR,
+        GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(small_fp8_both_dbias, F16, f16, R | C | B | W, FP8_E5M2, NVFUSER,
+        LINEAR, ALL, 64, PER_GROUP, PER_GROUP, F32)
+UNUSUAL(small_te_squares, BF16, bf16, R | C | W, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, SQUARES, SQUARES)
+UNUSUAL(small_te_row_squares, F16, f16, R | S | W, TE, TILE128X4, ALL, 64, ONE,
+        NONE, SQUARES, 0)
+UNUSUAL(small_te_column_squares, BF16, bf16_unaligned, C | W, TE, TILE128X4,
+        GROUPED, 32, NONE, PER_GROUP, 0, SQUARES)
+UNUSUAL(small_te_hadamard, BF16, bf16, C | W, TE, TILE128X4, GROUPED, 32, NONE,
+        PER_GROUP, 0, HADAMARD)
+UNUSUAL(small_te_gradient, F16, f16, C | W, TE, TILE128X4, ALL, 64, NONE, ONE,
+        0, HADAMARD | STOCHASTIC)
+UNUSUAL(small_te_gradient_unaligned, BF16, bf16_unaligned, C | W, TE, TILE128X4,
+        GROUPED, 32, NONE, PER_GROUP, 0, HADAMARD | STOCHASTIC)
+UNUSUAL(small_nvfp4_hadamard, BF16, bf16, C | W, NVFUSER, TILE128X4, GROUPED,
+        32, NONE, NONE, 0, HADAMARD)
 VARIANT(small_mxfp4_row, BF16, bf16, R | S | W, MXFP4, NVFUSER, TILE128X4, ALL,
         32, NONE, NONE, F32)
 VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,

@@ -132,3 +132,30 @@ func.func @given(%x: memref<4096x8192xbf16>, %o: memref<129xi32>, %g: memref<128
       columnwise_outs(%qt : memref<?xf8E4M3FN>)
   return
 }
+
+// Columns that are transformed and nothing else, of at most 32 rows on average;
+// not of an outer amax for each column.
+// CHECK-LABEL: func.func @transformed
+func.func @transformed(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
+    %o: memref<129xi32>, %g: memref<128xf32>, %c: memref<128x8192xf32>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
+  // CHECK: call @gqPlanLaunch(%c1_i64, %c8192_i64,
+  // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
+  // CHECK-NOT: call @gqPlanLaunch(%c16_i64
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) recipe(te) columnwise<transform = hadamard16>
+      ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
+      outer_amax(%g : memref<128xf32>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  gq.grouped_block_quantize format(nvfp4) recipe(te) columnwise<transform = hadamard16>
+      ins(%y : memref<8192x8192xbf16>) groups(%o : memref<129xi32>)
+      outer_amax(%g : memref<128xf32>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      columnwise<transform = hadamard16, outer = column>
+      ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
+      columnwise_outer_amax(%c : memref<128x8192xf32>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}

@@ -53,7 +53,7 @@ static void quantizeAny(const TilesVariant *v, QuantizeTilesOperands o) {
   const int32_t scaleLayout = v->layout, rowsMode = v->rows;
   const int32_t offsetBits = v->offsetBits, outerKind = v->outerKind;
   const int32_t columnwiseOuterKind = v->columnwiseOuterKind;
-  const int32_t rowIndexBits = 0, heldType = v->type;
+  const int32_t rowIndexBits = 0, heldType = v->type, dbiasType = v->dbiasType;
   const int32_t rowwiseTraits = v->rowwise, columnwiseTraits = v->columnwise;
   CALL(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);
 }
