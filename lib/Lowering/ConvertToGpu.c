@@ -525,9 +525,13 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
   for (size_t i = 0; i < sizeof(table) / sizeof(*table); ++i)
     if (!mlirValueIsNull(table[i].operand))
       parts |= table[i].part;
-  return isUnusual(&desc->rowwise) || isUnusual(&desc->columnwise)
-             ? parts | GQ_DEV_UNUSUAL
-             : parts;
+  const gqDirection *directions[] = {&desc->rowwise, &desc->columnwise};
+  for (size_t i = 0; i < 2; ++i) {
+    gqDirectionTraits traits = gqDirectionGetTraits(directions[i]);
+    parts |= isUnusual(directions[i]) ? GQ_DEV_UNUSUAL : 0;
+    parts |= gqDirectionHasSquares(&traits) ? GQ_DEV_SQUARES : 0;
+  }
+  return parts;
 }
 
 /// memref.alloc of `bytes`, an i64.

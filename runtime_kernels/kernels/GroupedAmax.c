@@ -217,6 +217,20 @@ GQ_DEV void measureJob(const Op *o, const Results *results, uint32_t n) {
   gq_dev_barrier();
 }
 
+/// Has what is read first brought to L2, a line a thread, before it is known
+/// which groups it is of: nothing is written, so that memory has nothing else
+/// to do.
+GQ_DEV void prefetchFirstRows(const Op *o) {
+  enum { LINE = 128 };
+  const gq_dev_matrix *matrix = o->inputs;
+  if (!gq_dev_only_loads(o->load) || o->gathers || o->ragged ||
+      matrix->stride != o->columns)
+    return;
+  int64_t at = ((int64_t)gq_dev_cta() * THREADS + gq_dev_thread()) * LINE;
+  if (at < o->rows * o->columns * gqElementTypeSize(o->heldType))
+    gq_dev_prefetch((const uint8_t GQ_GLOBAL *)matrix->data + at);
+}
+
 /// A direction with blocks as long as a job, and without outputs.
 GQ_DEV Direction measuredDirection(bool exists, gqElementType heldType) {
   return (Direction){
@@ -270,6 +284,7 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_AMAX_OF_ROWS,
       .alone = gq_dev_measures_alone(parts),
   };
+  prefetchFirstRows(&op);
   Plan plan = makePlan(&op);
   if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)
     gq_dev_atomic_or(status, sharedFaults);

@@ -140,26 +140,41 @@ GQ_INLINE bool gq_dev_whole_rows_fit(int64_t columns) {
   return gq_dev_whole_rows_memory(columns, GQ_F32) <= GQ_DEV_WHOLE_ROWS_MEMORY;
 }
 
-/// `onlyLoads`: elements of two bytes are read as they are. Other kernels need
-/// more registers.
+/// The warps of a CTA: as many as have equally many of the pieces of 512
+/// elements that its rows have, at least four, at most those of
+/// GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS.
+GQ_INLINE int32_t gq_dev_whole_rows_warps(int64_t columns) {
+  const int64_t most = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS / 32;
+  int64_t pieces = (columns + 511) / 512;
+  int64_t rounds = (pieces + most - 1) / most;
+  int64_t warps = rounds ? (pieces + rounds - 1) / rounds : 0;
+  return warps < 4 ? 4 : (int32_t)warps;
+}
+
+/// `onlyLoads`: elements of two bytes are read as they are, for which 80
+/// registers suffice. Other kernels need more. Beside its rows a CTA has 2 KB
+/// of shared memory.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
                                                           gqElementType held,
                                                           bool onlyLoads) {
   int64_t memory = gq_dev_whole_rows_memory(columns, held);
-  return (gq_dev_bounds){.threads = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS,
-                         .minCtas = onlyLoads && memory <= 74 << 10 ? 3
-                                    : memory <= 112 << 10           ? 2
-                                                                    : 1,
-                         .sharedMemory = (int32_t)memory};
+  int32_t threads = gq_dev_whole_rows_warps(columns) * 32;
+  int64_t byMemory = (228 << 10) / (memory + (2 << 10));
+  int64_t byRegisters = (64 << 10) / (threads * (onlyLoads ? 80 : 128));
+  return (gq_dev_bounds){
+      .threads = threads,
+      .minCtas = (int32_t)(byMemory < byRegisters ? byMemory : byRegisters),
+      .sharedMemory = (int32_t)memory};
 }
 
 /// A CTA for each four rows of 128, and for the padding of groups.
 GQ_INLINE gqLaunchPlan gq_dev_quantize_whole_rows_plan(
     const gq_dev_quantize_whole_rows_extents *x, int64_t multiprocessors) {
   (void)multiprocessors;
+  int64_t warps = gq_dev_whole_rows_warps(x->columns);
   int64_t shares = x->groups * ((x->columns + 1023) / 1024);
-  return (gqLaunchPlan){
-      .grid = gq_dev_grid_of((x->rows + 127) / 128 * 32 + (shares + 7) / 8)};
+  return (gqLaunchPlan){.grid = gq_dev_grid_of((x->rows + 127) / 128 * 32 +
+                                               (shares + warps - 1) / warps)};
 }
 
 /// As for the elements whose scales these are.
@@ -195,6 +210,8 @@ enum {
   GQ_DEV_SCALE_INVERSES = 256,
   /// Groups that have few rows on average have another kernel.
   GQ_DEV_LARGE_GROUPS = 512,
+  /// Blocks are of 16 by 16 in a direction, by which the kernel is chosen.
+  GQ_DEV_SQUARES = 1024,
 };
 
 /// The most jobs, tiles of 128 by 128, that [rows, columns] in groups can make.
@@ -257,13 +274,9 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
 
 enum {
   /// Rows that groups have on average, at most, for
-  /// gq_dev_quantize_small_groups: with codes of 4 bits, and with codes of 8,
-  /// of
-  /// rows alone, which the kernel of tiles loads well, or of directions that
-  /// are
-  /// not as usual; and jobs that there are at least: fewer have no warps for
-  /// all
-  /// multiprocessors.
+  /// gq_dev_quantize_small_groups: where columns have codes of 4 bits, and
+  /// elsewhere, as well as with square blocks or a transform; and jobs that
+  /// there are at least: fewer have no warps for all multiprocessors.
   GQ_DEV_SMALL_GROUPS_4BIT = 64,
   GQ_DEV_SMALL_GROUPS_OTHERS = 32,
   GQ_DEV_SMALL_GROUPS_JOBS = 1024,
@@ -273,7 +286,7 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
                                        int64_t rows, int64_t columns,
                                        int64_t groups) {
   bool isShort = gqFormatGetTraits(format).dataBits == 4;
-  bool isUsual = !(parts & GQ_DEV_UNUSUAL);
+  bool isUsual = !(parts & (GQ_DEV_UNUSUAL | GQ_DEV_SQUARES));
   int64_t most = isShort && isUsual && (parts & GQ_DEV_COLUMNWISE)
                      ? GQ_DEV_SMALL_GROUPS_4BIT
                      : GQ_DEV_SMALL_GROUPS_OTHERS;

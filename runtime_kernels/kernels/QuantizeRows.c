@@ -440,7 +440,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
         plan = planRows(q, width, wordRow, ahead ? units.count : UNROLL);
 
       uint32_t wanted = hasColumn ? plan.store.wanted : 0, scales = 0;
-      if (gq_dev_reads_matrix(q->load)) {
+      if (ahead || q->gathers) {
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < UNROLL; ++j)
           scales = quantizeUnit(
@@ -448,7 +448,8 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
               ahead || j < here.count ? wanted : 0, scales, data, dataAligned);
       } else {
         // Not unrolled: four times a producer's code would not fit into the
-        // cache of instructions.
+        // cache of instructions, and unaligned inputs are too rare to compile
+        // as much for them.
 #pragma clang loop unroll(disable)
         for (uint32_t j = 0; j < UNROLL; ++j)
           scales = quantizeUnit(q, &plan, computeUnit(q, here, j), j,
@@ -665,8 +666,8 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
                   offsetBits, scaleLayout == GQ_SCALE_LAYOUT_TILE128X4, packed);
   q->rowGroups = &rowGroups;
   uint32_t thread = gq_dev_thread(), warp = thread / GQ_DEV_WARP;
-  const uint32_t threads = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS;
-  const uint32_t warps = threads / GQ_DEV_WARP;
+  const uint32_t warps = (uint32_t)gq_dev_whole_rows_warps(columns);
+  const uint32_t threads = warps * GQ_DEV_WARP;
   uint32_t numUnits = (uint32_t)(q->columns / GQ_DEV_UNIT);
   uint32_t width = (uint32_t)gq_dev_up(numUnits, GQ_DEV_TILE_COLUMNS);
   uint32_t pieces = (width + GQ_DEV_WARP - 1) / GQ_DEV_WARP;

@@ -556,6 +556,13 @@ GQ_DEV void quantizeInTurn(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
+/// Whether elements are loaded one at a time: too rarely for more code than
+/// what any blocks need, unless that is all there is.
+GQ_DEV bool loadsSingly(const Op *o) {
+  return gq_dev_reads_matrix(o->load) && !gq_dev_only_loads(o->load) &&
+         !o->unusual;
+}
+
 /// quantizeLane where both directions are quantized at once, `suitable` being
 /// what areSuitable says of the job.
 GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
@@ -576,7 +583,8 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
     regular &= scaleColumns(&either, job, place, parity, held, held);
   if (!given && o->rowwise.exists && !sharesSquares(o))
     regular &= scaleRows(&either, job, place, parity, held, factors);
-  bool allRegular = (!given && o->unusual) || gq_dev_ballot(!regular) == 0;
+  bool allRegular = !loadsSingly(o) &&
+                    ((!given && o->unusual) || gq_dev_ballot(!regular) == 0);
   if (!given && !allRegular && o->columnwise.exists)
     scaleAnyColumns(o, job, place, parity, held);
   if (!given)

@@ -102,8 +102,11 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < TALL_COLUMNS; ++j) {
     gq_dev_random random = {{0}};
-    if (draws) { // Not kept for the next column, for want of a register.
-      uint32_t column = gq_dev_here(place.column) + j;
+    if (draws) {
+      uint32_t column = place.column + j;
+      // Not kept for the next one: of f16 there is no register for it.
+      if (o->heldType == GQ_F16)
+        column = gq_dev_here(place.column) + j;
       random =
           gq_dev_random_of_block(&rng, true, indexIn(job, place.row, column));
     }

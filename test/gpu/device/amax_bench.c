@@ -24,7 +24,7 @@ enum { SETS = 4 };
 typedef struct Launches {
   Kernel kernel, clear;
   bool whole;
-  unsigned sharedMemory;
+  unsigned threads, sharedMemory;
   int64_t grid, clearGrid;
   QuantizeWholeRowsOperands rows[SETS];
   GroupedAmaxOperands amax[SETS];
@@ -35,9 +35,8 @@ static void launchOnce(void *context, int i, Handle stream) {
   Launches *l = context;
   if (l->whole) {
     void *parameters[] = {&l->rows[i % SETS]};
-    CU(LaunchKernel(l->kernel.function, (unsigned)l->grid, 1, 1,
-                    GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS, 1, 1, l->sharedMemory,
-                    stream, parameters, NULL));
+    CU(LaunchKernel(l->kernel.function, (unsigned)l->grid, 1, 1, l->threads, 1,
+                    1, l->sharedMemory, stream, parameters, NULL));
     return;
   }
   launchKernel(l->clear, l->clearGrid, GQ_DEV_CLEAR_AMAX_THREADS,
@@ -65,6 +64,7 @@ static void benchKernel(Bench *b, const char *name, int parts, Shape s) {
   gq_dev_grouped_amax_extents extents = {s.rows, s.columns, s.groups, parts,
                                          GQ_BF16};
   gq_dev_clear_amax_extents clearExtents = {s.rows, s.columns, s.groups, parts};
+  l.threads = (unsigned)bounds.threads;
   l.sharedMemory = (unsigned)bounds.sharedMemory;
   if (l.whole)
     CU(FuncSetAttribute(l.kernel.function, FUNCTION_ATTRIBUTE_DYNAMIC_SHARED,
