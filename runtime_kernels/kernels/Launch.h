@@ -274,9 +274,9 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
 
 enum {
   /// Rows that groups have on average, at most, for
-  /// gq_dev_quantize_small_groups: where columns have codes of 4 bits, and
-  /// elsewhere, as well as with square blocks or a transform; and jobs that
-  /// there are at least: fewer have no warps for all multiprocessors.
+  /// gq_dev_quantize_small_groups: where columns have codes of 4 bits and
+  /// blocks are not square, and elsewhere; and jobs that there are at least:
+  /// fewer have no warps for all multiprocessors.
   GQ_DEV_SMALL_GROUPS_4BIT = 64,
   GQ_DEV_SMALL_GROUPS_OTHERS = 32,
   GQ_DEV_SMALL_GROUPS_JOBS = 1024,
@@ -285,11 +285,9 @@ enum {
 GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
                                        int64_t rows, int64_t columns,
                                        int64_t groups) {
-  bool isShort = gqFormatGetTraits(format).dataBits == 4;
-  bool isUsual = !(parts & (GQ_DEV_UNUSUAL | GQ_DEV_SQUARES));
-  int64_t most = isShort && isUsual && (parts & GQ_DEV_COLUMNWISE)
-                     ? GQ_DEV_SMALL_GROUPS_4BIT
-                     : GQ_DEV_SMALL_GROUPS_OTHERS;
+  bool more = gqFormatGetTraits(format).dataBits == 4 &&
+              parts & GQ_DEV_COLUMNWISE && !(parts & GQ_DEV_SQUARES);
+  int64_t most = more ? GQ_DEV_SMALL_GROUPS_4BIT : GQ_DEV_SMALL_GROUPS_OTHERS;
   int64_t across = columns / 128 + (columns % 128 != 0);
   // No products: the lowering asks about extents that no launch has checked.
   return rows / most + (rows % most != 0) <= groups && across > 0 &&

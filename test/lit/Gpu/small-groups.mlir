@@ -113,13 +113,15 @@ func.func @summed_rows(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
   return
 }
 
-// A scale that is given: one direction, since both spill.
+// A scale that is given, in one direction and both, but not of float32.
 // CHECK-LABEL: func.func @given
-func.func @given(%x: memref<4096x8192xbf16>, %o: memref<129xi32>, %g: memref<128xf32>,
+func.func @given(%x: memref<4096x8192xbf16>, %y: memref<4096x8192xf32>,
+    %o: memref<129xi32>, %g: memref<128xf32>,
     %q: memref<4096x8192xf8E4M3FN>, %qt: memref<?xf8E4M3FN>, %a: memref<128xf32>) {
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64, %c8192_i64, %c128_i64,
   // CHECK: gpu.launch_func {{.*}} @[[MODULE:.*]]::@grouped_block_quantize_small_groups blocks
   // CHECK: gpu.launch_func {{.*}}::@grouped_block_quantize_reduce
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
   // CHECK-NOT: call @gqPlanLaunch(%c16_i64
   // CHECK: return
@@ -130,17 +132,47 @@ func.func @given(%x: memref<4096x8192xbf16>, %o: memref<129xi32>, %g: memref<128
       groups(%o : memref<129xi32>) scale(%g : memref<128xf32>)
       outs(%q : memref<4096x8192xf8E4M3FN>)
       columnwise_outs(%qt : memref<?xf8E4M3FN>)
+  gq.grouped_quantize format(fp8_e4m3) ins(%y : memref<4096x8192xf32>)
+      groups(%o : memref<129xi32>) scale(%g : memref<128xf32>)
+      outs(%q : memref<4096x8192xf8E4M3FN>)
+      columnwise_outs(%qt : memref<?xf8E4M3FN>)
   return
 }
 
-// Columns that are transformed and nothing else, of at most 32 rows on average;
-// not of an outer amax for each column.
+// Square blocks, of at most 32 rows on average.
+// CHECK-LABEL: func.func @squares
+func.func @squares(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
+    %o: memref<129xi32>, %g: memref<128xf32>, %q: memref<4096x4096xi8>,
+    %r: memref<8192x4096xi8>, %s: memref<?x512xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
+  // CHECK-NOT: call @gqPlanLaunch(%c1_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64, %c8192_i64,
+  // CHECK-NOT: call @gqPlanLaunch(%c16_i64
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<block = 16x16>
+      columnwise<block = 16x16> ins(%x : memref<4096x8192xbf16>)
+      groups(%o : memref<129xi32>) outer_amax(%g : memref<128xf32>)
+      outs(%q, %s : memref<4096x4096xi8>, memref<?x512xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<block = 16x16>
+      columnwise<block = 16x16> ins(%y : memref<8192x8192xbf16>)
+      groups(%o : memref<129xi32>) outer_amax(%g : memref<128xf32>)
+      outs(%r, %s : memref<8192x4096xi8>, memref<?x512xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
+
+// Columns that are transformed and nothing else, but not of an outer amax for
+// each column, and not beside rows.
 // CHECK-LABEL: func.func @transformed
 func.func @transformed(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
     %o: memref<129xi32>, %g: memref<128xf32>, %c: memref<128x8192xf32>,
+    %q: memref<4096x4096xi8>, %s: memref<?x512xf8E4M3FN>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
-  // CHECK: call @gqPlanLaunch(%c1_i64, %c8192_i64,
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c8192_i64,
+  // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
   // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
   // CHECK-NOT: call @gqPlanLaunch(%c16_i64
   // CHECK: return
@@ -156,6 +188,11 @@ func.func @transformed(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
       columnwise<transform = hadamard16, outer = column>
       ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
       columnwise_outer_amax(%c : memref<128x8192xf32>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  gq.grouped_block_quantize format(nvfp4) recipe(te) columnwise<transform = hadamard16>
+      ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
+      outer_amax(%g : memref<128xf32>)
+      outs(%q, %s : memref<4096x4096xi8>, memref<?x512xf8E4M3FN>)
       columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
   return
 }
