@@ -5,9 +5,10 @@
 //
 // The jobs of the kernel of tiles, loaded as there, but nothing is quantized.
 // Without columns a warp does a job alone: its lanes keep the largest magnitude
-// of what they load, and raise what is in memory at the end. With columns,
-// lanes measure rows and columns as if each row and column of a job were a
-// block, and thread i combines row i and column i and raises.
+// of what they load, raise rows after each pass and the group at the end. With
+// columns, or if groups are ragged, lanes measure rows and columns as if each
+// row and column of a job were a block, and thread i combines row i and column
+// i and raises.
 //
 //===----------------------------------------------------------------------===//
 
@@ -217,10 +218,10 @@ GQ_DEV void measureJob(const Op *o, const Results *results, uint32_t n) {
   gq_dev_barrier();
 }
 
-/// Has what is read first brought to L2, a line a thread, before it is known
-/// which groups it is of: nothing is written, so that memory has nothing else
-/// to do.
-GQ_DEV void prefetchFirstRows(const Op *o) {
+/// Has the first lines of the matrix brought to L2, one by each thread, while
+/// groups are summed up: nothing is written, so that memory has nothing else to
+/// do.
+GQ_DEV void prefetchFirstLines(const Op *o) {
   enum { LINE = 128 };
   const gq_dev_matrix *matrix = o->inputs;
   if (!gq_dev_only_loads(o->load) || o->gathers || o->ragged ||
@@ -284,7 +285,7 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_AMAX_OF_ROWS,
       .alone = gq_dev_measures_alone(parts),
   };
-  prefetchFirstRows(&op);
+  prefetchFirstLines(&op);
   Plan plan = makePlan(&op);
   if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)
     gq_dev_atomic_or(status, sharedFaults);

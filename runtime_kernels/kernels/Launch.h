@@ -140,9 +140,9 @@ GQ_INLINE bool gq_dev_whole_rows_fit(int64_t columns) {
   return gq_dev_whole_rows_memory(columns, GQ_F32) <= GQ_DEV_WHOLE_ROWS_MEMORY;
 }
 
-/// The warps of a CTA: as many as have equally many of the pieces of 512
-/// elements that its rows have, at least four, at most those of
-/// GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS.
+/// The warps of a CTA: the fewest that go through the pieces of 512 elements of
+/// its rows as often as the most would, GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS, and
+/// at least four.
 GQ_INLINE int32_t gq_dev_whole_rows_warps(int64_t columns) {
   const int64_t most = GQ_DEV_QUANTIZE_WHOLE_ROWS_THREADS / 32;
   int64_t pieces = (columns + 511) / 512;
@@ -306,9 +306,10 @@ GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts, gqTransform transform,
          held != GQ_F32;
 }
 
-/// Whether there is such a kernel of what is as usual, or with GQ_DEV_UNUSUAL
-/// of tall lanes: one where a warp has whole blocks and tiles of scales or, of
-/// a scale that is given, none, and registers suffice.
+/// Whether there is such a kernel of what is as usual, or of tall lanes, which
+/// a caller with GQ_DEV_UNUSUAL has asked about before: one where a warp has
+/// whole blocks and tiles of scales or, of a scale that is given, none, and
+/// registers suffice.
 GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
                                               gqScaleLayout layout,
                                               int32_t parts,
@@ -471,7 +472,7 @@ enum {
   GQ_DEV_GROUPED_AMAX_CTAS = 4,
 };
 
-/// Whether a warp measures a tile alone: nothing is of columns.
+/// Whether a warp measures a tile alone: nothing is of columns, nor ragged.
 GQ_INLINE bool gq_dev_measures_alone(int32_t parts) {
   return !(parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS |
                     GQ_DEV_RAGGED));

@@ -3,8 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kernel of tiles leaves the largest magnitude of each job and the sums of
-// the columns of each; here they become those of groups.
+// The kernel of tiles leaves the largest magnitude of each job and, of groups of
+// several rows of tiles, the sums of the columns of each; here they become those
+// of groups.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +88,7 @@ GQ_DEV void reduceSums(const Workspace *workspace, int64_t columns, uint32_t e,
   uint32_t thread = gq_dev_thread(), columnTiles = (uint32_t)numTiles(columns);
   uint32_t begin = workspace->firstJobs[e] / columnTiles;
   uint32_t end = workspace->firstJobs[e + 1] / columnTiles;
-  if (end - begin == 1)
+  if (end - begin == 1) // Stored with the tiles.
     return;
   if (warps > 1) {
     uint32_t column = part * GQ_DEV_WARP + thread % GQ_DEV_WARP;

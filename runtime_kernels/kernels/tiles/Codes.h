@@ -424,8 +424,8 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
 }
 
 /// Does the same for any blocks and any outputs, and scales the rows again.
-/// This is rare: it goes through the rows one after the other and loads them
-/// once more. All lanes take part.
+/// This is rare, but for unaligned inputs: it goes through the rows one after
+/// the other and loads them once more. All lanes take part.
 GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
                        uint32_t parity, float square, bool firstPass) {
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
@@ -556,9 +556,10 @@ GQ_DEV void quantizeInTurn(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
-/// Whether elements are loaded one at a time: too rarely for more code than
-/// what any blocks need, unless that is all there is.
-GQ_DEV bool loadsSingly(const Op *o) {
+/// Whether all blocks are converted by convertAny, a constant: those of
+/// unaligned inputs, which are rare, so that the code of regular blocks is not
+/// compiled a second time. What is unusual has no convertAny.
+GQ_DEV bool alwaysConvertsAny(const Op *o) {
   return gq_dev_reads_matrix(o->load) && !gq_dev_only_loads(o->load) &&
          !o->unusual;
 }
@@ -570,6 +571,9 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
                            bool suitable) {
   float factors[ROWS];
   bool regular = o->unusual || storesAtOnce(o), given = !hasScales(&o->rowwise);
+  // convertAny scales blocks itself, but collects no amax.
+  bool always = alwaysConvertsAny(o),
+       scales = !given && !(always && !o->hasAmax);
   gq_dev_warp_barrier();
   const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
   if (given) {
@@ -577,19 +581,19 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
     if (o->hasAmax)
       measureSquare(o, parity, held);
   }
-  if (!given && sharesSquares(o))
+  if (scales && sharesSquares(o))
     regular &= scaleSquares(&either, job, place, parity, held, factors);
-  if (!given && o->columnwise.exists && !sharesSquares(o))
+  if (scales && o->columnwise.exists && !sharesSquares(o))
     regular &= scaleColumns(&either, job, place, parity, held, held);
-  if (!given && o->rowwise.exists && !sharesSquares(o))
+  if (scales && o->rowwise.exists && !sharesSquares(o))
     regular &= scaleRows(&either, job, place, parity, held, factors);
-  bool allRegular = !loadsSingly(o) &&
-                    ((!given && o->unusual) || gq_dev_ballot(!regular) == 0);
+  bool allRegular =
+      !always && ((!given && o->unusual) || gq_dev_ballot(!regular) == 0);
   if (!given && !allRegular && o->columnwise.exists)
     scaleAnyColumns(o, job, place, parity, held);
   if (!given)
     gq_dev_warp_barrier();
-  if (o->rowwise.exists && sharesRows(o) && !sharesSquares(o))
+  if (!always && o->rowwise.exists && sharesRows(o) && !sharesSquares(o))
     loadRowFactors(o, place, factors);
   if (likelyWay(o) != o->columnwise.scaler.way && suitable && allRegular)
     convert(&likely, job, place, parity, ALL_PARTS, held, held, factors,

@@ -329,6 +329,14 @@ VARIANT(small_fp8_both_dbias, F16, f16, R | C | B | W, FP8_E5M2, NVFUSER,
         LINEAR, ALL, 64, PER_GROUP, PER_GROUP, F32)
 UNUSUAL(small_te_squares, BF16, bf16, R | C | W, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, SQUARES, SQUARES)
+UNUSUAL(small_te_squares_f32, F32, f32, R | C | W, TE, TILE128X4, ALL, 32, ONE,
+        ONE, SQUARES, SQUARES)
+UNUSUAL(small_te_squares_gathered, BF16, bf16, R | C | B | I | W, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, SQUARES, SQUARES)
+VARIANT(small_fp8_both_gathered, F16, f16, R | C | A | I | W, FP8_E5M2, NVFUSER,
+        LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(small_fp8_both_unaligned, BF16, bf16_unaligned, R | C | A | W, FP8_E4M3,
+        NVFUSER, LINEAR, ALL, 64, PER_GROUP, PER_GROUP, F32)
 UNUSUAL(small_te_row_squares, F16, f16, R | S | W, TE, TILE128X4, ALL, 64, ONE,
         NONE, SQUARES, 0)
 UNUSUAL(small_te_column_squares, BF16, bf16_unaligned, C | W, TE, TILE128X4,

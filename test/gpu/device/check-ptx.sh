@@ -55,7 +55,7 @@ if [[ -n $report ]]; then
     # Warps alone, both directions of 8 bits: of sums, or of a scale that is
     # given. Faster than the kernel of tiles all the same.
     /stack frame/ && $1 <= 32 && $5 <= 56 && $9 <= 72 &&
-      name ~ /^tiles_small_(mxfp8_both_dbias|fp8_both(_amax)?)$/ { next }
+      name ~ /^tiles_small_(mxfp8_both_dbias|fp8_both(_amax|_gathered)?)$/ { next }
     chip == "sm_100a" && /stack frame/ && $1 <= 8 && $5 <= 8 && $9 <= 8 &&
       name == "tiles_nvfp4_gathered" { next }
     chip == "sm_120a" && /stack frame/ && $1 <= 8 && $5 <= 16 && $9 <= 8 &&

@@ -139,16 +139,18 @@ func.func @given(%x: memref<4096x8192xbf16>, %y: memref<4096x8192xf32>,
   return
 }
 
-// Square blocks, of at most 32 rows on average.
+// Square blocks, of at most 32 rows on average. Where M is dynamic, the part of
+// 1024 tells both plans of them.
 // CHECK-LABEL: func.func @squares
 func.func @squares(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
     %o: memref<129xi32>, %g: memref<128xf32>, %q: memref<4096x4096xi8>,
-    %r: memref<8192x4096xi8>, %s: memref<?x512xf8E4M3FN>,
-    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+    %r: memref<8192x4096xi8>, %z: memref<?x8192xbf16>, %t: memref<?x4096xi8>,
+    %s: memref<?x512xf8E4M3FN>, %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK-NOT: call @gqPlanLaunch(%c1_i64
   // CHECK: call @gqPlanLaunch(%c1_i64, %c8192_i64,
-  // CHECK-NOT: call @gqPlanLaunch(%c16_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64, %{{[^c].*}}, %c8192_i64, %c128_i64, %c1539_i64,
+  // CHECK: call @gqPlanLaunch(%c16_i64, %{{[^c].*}}, %c8192_i64, %c128_i64, %c1027_i64,
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<block = 16x16>
       columnwise<block = 16x16> ins(%x : memref<4096x8192xbf16>)
@@ -159,6 +161,11 @@ func.func @squares(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
       columnwise<block = 16x16> ins(%y : memref<8192x8192xbf16>)
       groups(%o : memref<129xi32>) outer_amax(%g : memref<128xf32>)
       outs(%r, %s : memref<8192x4096xi8>, memref<?x512xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<block = 16x16>
+      columnwise<block = 16x16> ins(%z : memref<?x8192xbf16>)
+      groups(%o : memref<129xi32>) outer_amax(%g : memref<128xf32>)
+      outs(%t, %s : memref<?x4096xi8>, memref<?x512xf8E4M3FN>)
       columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
   return
 }
