@@ -10,6 +10,7 @@
 #include "Source.h"
 
 #include "../IR/ElementType.h"
+#include "../Support/Print.h"
 #include "gq-c/Dialect.h"
 #include "gq-c/Passes.h"
 
@@ -33,23 +34,19 @@ typedef struct Diagnostics {
   const char *sourceName;
 } Diagnostics;
 
-static void appendString(MlirStringRef string, void *text) {
-  gqTextAppend(text, string.data, string.length);
-}
-
 /// Writes a location as compilers do, so that editors can jump to it. Text
 /// that was parsed from memory has the file name "-".
 static void appendLocation(Diagnostics *diagnostics, MlirLocation location) {
   gqText *text = &diagnostics->text;
   if (!mlirLocationIsAFileLineColRange(location)) {
-    mlirLocationPrint(location, appendString, text);
+    mlirLocationPrint(location, gqAppendString, text);
     return;
   }
   MlirStringRef file =
       mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
   if (mlirStringRefEqual(file, mlirStringRefCreateFromCString("-")))
     file = mlirStringRefCreateFromCString(diagnostics->sourceName);
-  appendString(file, text);
+  gqAppendString(file, text);
   gqTextPrintf(text, ":%d:%d",
                mlirLocationFileLineColRangeGetStartLine(location),
                mlirLocationFileLineColRangeGetStartColumn(location));
@@ -62,7 +59,7 @@ static void appendDiagnostic(Diagnostics *diagnostics,
     gqTextAppend(text, "\n", 1);
   appendLocation(diagnostics, mlirDiagnosticGetLocation(diagnostic));
   gqTextPrintf(text, ": %s: ", severity);
-  mlirDiagnosticPrint(diagnostic, appendString, text);
+  mlirDiagnosticPrint(diagnostic, gqAppendString, text);
 }
 
 /// Keeps errors and their notes. Warnings and remarks have no place in a
@@ -115,7 +112,7 @@ static MlirAttribute getEntry(MlirAttribute dictionary, const char *name) {
 static gqStatus failType(MlirStringRef function, const char *role, intptr_t i,
                          MlirType type) {
   gqText text = {0};
-  mlirTypePrint(type, appendString, &text);
+  mlirTypePrint(type, gqAppendString, &text);
   gqStatus status = gqFail(
       GQ_COMPILE_ERROR, "%s %d of function '%.*s': a caller cannot pass %s",
       role, (int)i, (int)function.length, function.data, gqTextString(&text));
@@ -147,7 +144,7 @@ static gqStatus writeSignature(MlirStringRef name, MlirAttribute boundary,
   MlirAttribute inputs = getEntry(boundary, "inputs");
   MlirAttribute results = getEntry(boundary, "results");
   gqTextPrintf(text, "%zu ", name.length);
-  appendString(name, text);
+  gqAppendString(name, text);
   gqTextPrintf(text, " %d %d\n", (int)mlirArrayAttrGetNumElements(inputs),
                (int)mlirArrayAttrGetNumElements(results));
   gqStatus status =
@@ -233,7 +230,7 @@ static void appendTypes(MlirOperation op, intptr_t count,
   gqTextAppend(text, "(", 1);
   for (intptr_t i = 0; i < count; ++i) {
     gqTextPrintf(text, i ? ", " : "");
-    mlirTypePrint(mlirValueGetType(get(op, i)), appendString, text);
+    mlirTypePrint(mlirValueGetType(get(op, i)), gqAppendString, text);
   }
   gqTextAppend(text, ")", 1);
 }
@@ -292,7 +289,7 @@ static gqStatus runPipeline(MlirModule module, const char *pipeline,
   MlirLogicalResult result =
       mlirOpPassManagerAddPipeline(mlirPassManagerGetAsOpPassManager(manager),
                                    mlirStringRefCreateFromCString(pipeline),
-                                   appendString, &diagnostics->text);
+                                   gqAppendString, &diagnostics->text);
   if (mlirLogicalResultIsSuccess(result))
     result = mlirPassManagerRunOnOp(manager, mlirModuleGetOperation(module));
   mlirPassManagerDestroy(manager);

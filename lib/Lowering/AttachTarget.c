@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../IR/Checks.h"
-#include "../Support/Text.h"
+#include "../Support/Print.h"
 #include "Passes.h"
 #include "Query.h"
 #include "Toolkit.h"

@@ -12,6 +12,8 @@
 #include "GpuHooks.h"
 #include "Query.h"
 
+#include "../Support/Print.h"
+
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 

@@ -120,10 +120,6 @@ bool gqIsStringOneOf(MlirStringRef string, const char *const *strings) {
   return false;
 }
 
-void gqAppendString(MlirStringRef string, void *text) {
-  gqTextAppend(text, string.data, string.length);
-}
-
 bool gqIsNamed(MlirOperation op, const char *name) {
   return mlirStringRefEqual(nameOf(op), mlirStringRefCreateFromCString(name));
 }

@@ -59,9 +59,6 @@ bool gqCheckLowerable(MlirOperation op);
 /// Whether a string is one of `strings`, which a null pointer ends.
 bool gqIsStringOneOf(MlirStringRef string, const char *const *strings);
 
-/// What MLIR prints with: appends the string to `text`, a gqText.
-void gqAppendString(MlirStringRef string, void *text);
-
 /// Whether `op` is called `name`, such as "func.return".
 bool gqIsNamed(MlirOperation op, const char *name);
 

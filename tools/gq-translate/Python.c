@@ -7,6 +7,8 @@
 
 #include "Python.h"
 
+#include "lib/Support/Print.h"
+
 #include "gq-c/Dialect.h"
 
 #include <mlir-c/BuiltinAttributes.h>
@@ -21,16 +23,12 @@
 // MLIR
 //===----------------------------------------------------------------------===//
 
-static void appendString(MlirStringRef string, void *text) {
-  gqTextAppend(text, string.data, string.length);
-}
-
 void pythonAppendAttribute(MlirAttribute attribute, gqText *text) {
-  mlirAttributePrint(attribute, appendString, text);
+  mlirAttributePrint(attribute, gqAppendString, text);
 }
 
 void pythonAppendType(MlirType type, gqText *text) {
-  mlirTypePrint(type, appendString, text);
+  mlirTypePrint(type, gqAppendString, text);
 }
 
 bool pythonIsOp(MlirOperation op, const char *name) {
@@ -160,7 +158,7 @@ bool pythonIsElement(MlirType type) {
       "f32", "f64", "f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN"};
   gqText name = {0};
   bool known = false;
-  mlirTypePrint(type, appendString, &name);
+  mlirTypePrint(type, gqAppendString, &name);
   for (size_t i = 0; i < sizeof(elements) / sizeof(elements[0]); ++i)
     known |= strcmp(gqTextString(&name), elements[i]) == 0;
   gqTextFree(&name);
@@ -206,7 +204,7 @@ static bool writeBeside(MlirBlock body, gqText *text) {
        !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (functionIsDefined(op))
       continue;
-    mlirOperationPrintWithFlags(op, flags, appendString, &beside);
+    mlirOperationPrintWithFlags(op, flags, gqAppendString, &beside);
     gqTextPrintf(&beside, "\n");
   }
   mlirOpPrintingFlagsDestroy(flags);
