@@ -3,9 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kernel of tiles leaves the largest magnitude of each job and, of groups of
-// several rows of tiles, the sums of the columns of each; here they become those
-// of groups.
+// The kernel of tiles leaves the largest magnitude of each job and, of groups
+// of several rows of tiles, the sums of the columns of each; here they become
+// those of groups.
 //
 //===----------------------------------------------------------------------===//
 
