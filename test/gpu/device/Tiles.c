@@ -395,6 +395,14 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
   for (int64_t i = 0; i < rows; ++i)
     storeRowIndex(&p, i, randomBits() % sourceRows);
   randomInput(v, p.arrays[TILES_INPUT].bytes, p.arrays[TILES_INPUT].size);
+  // A column of -0, whose sum is 0.
+  for (int64_t at = 0, size = gqElementTypeSize(v->type);
+       has(v, GQ_DEV_DBIAS) && at < p.arrays[TILES_INPUT].size / size;
+       at += stride) {
+    uint8_t *element = p.arrays[TILES_INPUT].bytes + at * size;
+    memset(element, 0, (size_t)size);
+    element[size - 1] = 0x80;
+  }
   for (int i = TILES_OUTER; i <= TILES_COLUMNWISE_OUTER; ++i) {
     int kind = i == TILES_OUTER ? v->outerKind : v->columnwiseOuterKind;
     int64_t count = kind == KIND_PER_ROW      ? rows
