@@ -33,6 +33,15 @@ GQ_DEV void raise(bool wanted, uint32_t GQ_GLOBAL *p, float amax) {
     gq_dev_atomic_max(p, gq_dev_f32_bits(amax));
 }
 
+/// Raises the word of a job's group, if it has one, by what lanes have. All
+/// lanes take part.
+GQ_DEV void raiseGroup(const Job GQ_SHARED *job, uint32_t GQ_GLOBAL *groups,
+                       float amax) {
+  uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(amax));
+  raise(gq_dev_is_first_lane() && job->group >= 0, groups + job->group,
+        gq_dev_f32_from_bits(bits));
+}
+
 /// A lane's elements of a column, `x` of each row, through a Hadamard transform
 /// of 16 rows, as gq_dev_hadamard16 has it, but for its last step, between
 /// elements 8 apart. Those of rows that other lanes have are exchanged. All
@@ -142,18 +151,12 @@ GQ_DEV void raiseResults(const Op *o, const Results *results,
           results->columns + job->group * o->columns + job->inputColumn +
               thread,
           column);
-    if (results->parts & GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS) {
-      uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(column));
-      raise(gq_dev_is_first_lane() && job->group >= 0,
-            results->columnwise + job->group, gq_dev_f32_from_bits(bits));
-    }
+    if (results->parts & GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS)
+      raiseGroup(job, results->columnwise, column);
     amax = o->rowwise.exists ? amax : column;
   }
-  if (results->parts & GQ_DEV_AMAX_OF_GROUPS) {
-    uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(amax));
-    raise(gq_dev_is_first_lane() && job->group >= 0, results->amax + job->group,
-          gq_dev_f32_from_bits(bits));
-  }
+  if (results->parts & GQ_DEV_AMAX_OF_GROUPS)
+    raiseGroup(job, results->amax, amax);
 }
 
 /// Raises the rows of a warp's pass: of the lanes side by side, each has one of
@@ -194,12 +197,8 @@ GQ_DEV void measureWarpJob(const Op *o, const Results *results, uint32_t n) {
     if (results->parts & GQ_DEV_AMAX_OF_ROWS)
       raiseRows(o, results, job, placeOfLane(o, job, pass), max);
   }
-  if (!(results->parts & GQ_DEV_AMAX_OF_GROUPS) || job->group < 0)
-    return;
-  uint32_t bits = gq_dev_max_of_lanes(
-      gq_dev_f32_bits(gq_dev_amax_of_word(o->heldType, most)));
-  raise(gq_dev_is_first_lane(), results->amax + job->group,
-        gq_dev_f32_from_bits(bits));
+  if (results->parts & GQ_DEV_AMAX_OF_GROUPS)
+    raiseGroup(job, results->amax, gq_dev_amax_of_word(o->heldType, most));
 }
 
 /// Measures the CTA's job number n. All threads take part.
@@ -248,22 +247,21 @@ GQ_DEV_KERNEL void
 gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))
     return;
+  bool ofColumns =
+      parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS);
   const Results results = {
       .amax = amax,
       .columnwise = columnwiseAmax,
       .rows = rowAmax,
       .columns = columnAmax,
       .parts = parts,
-      .ofColumns =
-          parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS),
-      .transforms =
-          transform == GQ_TRANSFORM_HADAMARD16 &&
-          parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS),
+      .ofColumns = ofColumns,
+      .transforms = ofColumns && transform == GQ_TRANSFORM_HADAMARD16,
       .signs = (uint32_t)signs,
   };
-  bool ofRaw = parts & GQ_DEV_AMAX_OF_ROWS ||
-               (parts & GQ_DEV_AMAX_OF_GROUPS &&
-                (!results.ofColumns || results.transforms));
+  bool ofRaw =
+      parts & GQ_DEV_AMAX_OF_ROWS ||
+      (parts & GQ_DEV_AMAX_OF_GROUPS && (!ofColumns || results.transforms));
   Op op = {
       .load = load,
       .inputs = inputs,
@@ -276,7 +274,7 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .rowIndexBits = rowIndexBits,
       .heldType = (gqElementType)heldType,
       .rowwise = measuredDirection(ofRaw, (gqElementType)heldType),
-      .columnwise = measuredDirection(results.ofColumns && !results.transforms,
+      .columnwise = measuredDirection(ofColumns && !results.transforms,
                                       (gqElementType)heldType),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
       .allGroups = amaxGroupsOf(offsets, firstDims, lastDims, groups, rows,

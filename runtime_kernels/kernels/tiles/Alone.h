@@ -167,6 +167,13 @@ GQ_DEV uint32_t lowBytes(int32_t count) {
                       : UINT32_MAX >> (4 - count) * 8;
 }
 
+/// Whether a job has scales in tile number `tile` of a row, 0 or 1.
+GQ_DEV bool hasScaleTile(const Direction *d, const JobOutput GQ_SHARED *to,
+                         uint32_t tile) {
+  return d->exists && hasScales(d) && tile * 4 < numScaleColumns(d) &&
+         tile * 4 * TILE < to->scaleBytes;
+}
+
 /// Stores the scales of a job: those of rows, and of columns those of the first
 /// `done` rows; blocks below are zeros. All lanes take part.
 GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
@@ -176,8 +183,7 @@ GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
   for (uint32_t tile = 0; tile < 2; ++tile) {
     const Direction *d = &o->rowwise;
     const JobOutput GQ_SHARED *to = &job->rowwise;
-    if (d->exists && hasScales(d) && tile * 4 < numScaleColumns(d) &&
-        tile * 4 * TILE < to->scaleBytes) {
+    if (hasScaleTile(d, to, tile)) {
       gq_dev_u32x4 words = rowScalesOf(o, warp)[tile * GQ_DEV_WARP + lane];
       uint32_t w[4] = {words.x, words.y, words.z, words.w};
 #pragma clang loop unroll(full)
@@ -188,8 +194,7 @@ GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
     }
     d = &o->columnwise;
     to = &job->columnwise;
-    if (d->exists && hasScales(d) && tile * 4 < numScaleColumns(d) &&
-        tile * 4 * TILE < to->scaleBytes) {
+    if (hasScaleTile(d, to, tile)) {
       int32_t block = d->traits.blockColumns;
       int32_t blocks = ((int32_t)done + block - 1) / block;
       int32_t padded = (int32_t)job->paddedRows / block;

@@ -573,7 +573,7 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
   bool regular = o->unusual || storesAtOnce(o), given = !hasScales(&o->rowwise);
   // convertAny scales blocks itself, but collects no amax.
   bool always = alwaysConvertsAny(o),
-       scales = !given && !(always && !o->hasAmax);
+       scales = !given && (!always || o->hasAmax);
   gq_dev_warp_barrier();
   const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
   if (given) {
