@@ -301,13 +301,7 @@ def test_drawn_from_json(measured):
     done = bench("--from", folder / "bench.json", "--svg", folder / "again.svg",
                  GQ_CUDA_DRIVER="no-such-file")  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    # Numbers in the JSON have six digits.
-    texts = [
-        [e.text for e in xml.etree.ElementTree.parse(folder / name).iter(SVG + "text")]
-        for name in ("bench.svg", "again.svg")
-    ]
-    assert len(texts[0]) == len(texts[1])
-    assert texts[0][:2] == texts[1][:2]
+    assert (folder / "again.svg").read_text() == (folder / "bench.svg").read_text()
 
 
 def test_group_multiple(tmp_path):

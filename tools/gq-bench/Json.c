@@ -75,7 +75,8 @@ static json_t *writeRow(const Report *report, const Row *row) {
 
 static gqStatus writeRoot(FILE *file, const void *root) {
   errno = 0;
-  return json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(6))
+  // All digits, so that what is read draws the same picture.
+  return json_dumpf(root, file, JSON_INDENT(2) | JSON_REAL_PRECISION(17))
              ? gqFail(GQ_IO_ERROR, "%s", strerror(errno ? errno : EIO))
              : GQ_OK;
 }
