@@ -277,7 +277,7 @@ static MlirContext createContext(void) {
   mlirRegisterAllDialects(registry);
   mlirDialectHandleInsertDialect(mlirGetDialectHandle__gq__(), registry);
   MlirContext context =
-      mlirContextCreateWithRegistry(registry, /*threadingEnabled=*/false);
+      mlirContextCreateWithRegistry(registry, /*threadingEnabled=*/true);
   mlirDialectRegistryDestroy(registry);
   mlirRegisterAllLLVMTranslations(context);
   return context;

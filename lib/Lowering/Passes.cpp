@@ -82,6 +82,7 @@ namespace gq {
 #define GEN_PASS_DEF_GQPREPAREKERNELS
 #define GEN_PASS_DEF_GQSHAREKERNELS
 #define GEN_PASS_DEF_GQATTACHTARGET
+#define GEN_PASS_DEF_GQMODULESTOBINARIES
 #define GEN_PASS_DEF_GQFUSESCALELAYOUT
 #include "gq/Lowering/Passes.h.inc"
 
@@ -107,6 +108,29 @@ struct GqAttachTargetPass : impl::GqAttachTargetBase<GqAttachTargetPass> {
     if (failed(unwrap(gqAttachTarget(wrap(getOperation().getOperation()),
                                      chip.c_str(), opt))))
       signalPassFailure();
+  }
+};
+struct GqModulesToBinariesPass
+    : impl::GqModulesToBinariesBase<GqModulesToBinariesPass> {
+  using GqModulesToBinariesBase::GqModulesToBinariesBase;
+  OpPassManager pipeline() const {
+    OpPassManager pm(ModuleOp::getOperationName());
+    GpuModuleToBinaryPassOptions options;
+    options.compilationTarget = format;
+    options.toolkitPath = toolkit;
+    pm.nest<ModuleOp>().addPass(createGpuModuleToBinaryPass(options));
+    return pm;
+  }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    pipeline().getDependentDialects(registry);
+  }
+  void runOnOperation() override {
+    MlirOperation separated =
+        gqSeparateGpuModules(wrap(getOperation().getOperation()));
+    OpPassManager pm = pipeline();
+    if (failed(runPipeline(pm, unwrap(separated))))
+      signalPassFailure();
+    gqJoinGpuModules(separated);
   }
 };
 struct GqChooseKernelsPass : impl::GqChooseKernelsBase<GqChooseKernelsPass> {
@@ -201,11 +225,9 @@ LogicalResult buildNvvm(OpPassManager &pm, const NvvmPipelineOptions &options,
   pm.addPass(createGqAttachTarget({options.chip, options.opt}));
   if (failed(append(pm, gqNvvmPipelineToLlvm(), fail)))
     return failure();
-  GpuModuleToBinaryPassOptions binary;
-  binary.compilationTarget = options.format;
-  if (const char *toolkit = gqCudaToolkit())
-    binary.toolkitPath = toolkit;
-  pm.addPass(createGpuModuleToBinaryPass(binary));
+  const char *toolkit = gqCudaToolkit();
+  pm.addPass(
+      createGqModulesToBinaries({options.format, toolkit ? toolkit : ""}));
   return success();
 }
 

@@ -47,6 +47,13 @@ MlirLogicalResult gqDeviceMemory(MlirOperation module);
 MlirLogicalResult gqAttachTarget(MlirOperation module, const char *chip,
                                  int32_t opt);
 
+/// Moves each gpu.module of a module into a module of its own. They are in one
+/// that is in `module` and returned.
+MlirOperation gqSeparateGpuModules(MlirOperation module);
+
+/// Moves what became of them back, and destroys what they were in.
+void gqJoinGpuModules(MlirOperation separated);
+
 /// The text of the pipeline from tensors to the LLVM dialect. Owned by the
 /// caller. No text of a user's is ever part of a pipeline's: it would have to
 /// be quoted, and not everything can be.
@@ -54,7 +61,7 @@ char *gqCpuPipeline(bool fuse);
 
 /// The same with kernels for an NVIDIA GPU: what comes before
 /// convert-gq-to-gpu, between that and gq-attach-target, and between that and
-/// gpu-module-to-binary, which end it.
+/// gq-modules-to-binaries, which end it.
 char *gqNvvmPipelineToBuffers(bool fuse);
 char *gqNvvmPipelineToKernels(void);
 char *gqNvvmPipelineToLlvm(void);

@@ -524,4 +524,18 @@ def GqAttachTarget : Pass<"gq-attach-target", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
 }
 
+def GqModulesToBinaries : Pass<"gq-modules-to-binaries", "::mlir::ModuleOp"> {
+  let summary = "Compile kernels at the same time";
+  let description = [{
+    Upstream's `gpu-module-to-binary` on the threads of the context, which takes
+    each `gpu.module` for itself.
+  }];
+  let options = [
+    Option<"format", "format", "std::string", /*default=*/"\"fatbin\"",
+           "What a kernel becomes: fatbin, bin or isa (PTX)">,
+    Option<"toolkit", "toolkit", "std::string", /*default=*/"\"\"",
+           "The folder of the CUDA toolkit">,
+  ];
+}
+
 #endif // GQ_LOWERING_PASSES_TD
