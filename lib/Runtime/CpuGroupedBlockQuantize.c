@@ -664,13 +664,15 @@ static void run(const Problem *p) {
                             .outside = p->rows == GQ_ROWS_ALL && p->rowwise &&
                                        !p->ragged,
                             .jobRows = GQ_CPU_JOB_ROWS,
-                            .jobColumns = GQ_CPU_JOB_COLUMNS,
+                            .jobColumns = GQ_CPU_WIDE_JOB_COLUMNS,
                             .cost = 1};
   gqCpuJob job = gqCpuBeforeFirstJob;
   while (gqCpuNextMatrix(&matrices, &job))
     begin(p, &job.group);
   if (!gqBufferIsAbsent(&p->operands->rowAmax))
     gqCpuRunMatrices(&matrices, measureJob, p);
+  if (p->columnwise)
+    matrices.jobColumns = GQ_CPU_JOB_COLUMNS;
   // Columns are summed from the first row to the last.
   if (!gqBufferIsAbsent(&p->operands->dbias)) {
     matrices.jobRows = 0;

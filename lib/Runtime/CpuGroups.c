@@ -135,9 +135,16 @@ static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
 
 void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuDoJob *doJob,
                       const void *context) {
-  Run run = {matrices, doJob, context};
+  enum { JOBS_OF_THREAD = 4 };
+  gqCpuMatrices narrowed = *matrices;
+  Run run = {&narrowed, doJob, context};
   int64_t numJobs;
-  int32_t numThreads = gqCpuNumThreadsOf(matrices, &numJobs);
+  int32_t numThreads = gqCpuNumThreadsOf(&narrowed, &numJobs);
+  while (numJobs < JOBS_OF_THREAD * numThreads &&
+         narrowed.jobColumns > GQ_CPU_JOB_COLUMNS) {
+    narrowed.jobColumns /= 2;
+    numThreads = gqCpuNumThreadsOf(&narrowed, &numJobs);
+  }
   gqCpuRun(numThreads, numJobs, work, &run);
 }
 
@@ -147,7 +154,7 @@ gqCpuMatrices gqCpuOneMatrix(gqFormat format, int64_t rows, int64_t columns) {
                    .groups = {.numGroups = 1, .numRows = rows},
                    .columns = columns},
       .jobRows = GQ_CPU_JOB_ROWS,
-      .jobColumns = GQ_CPU_JOB_COLUMNS,
+      .jobColumns = GQ_CPU_WIDE_JOB_COLUMNS,
       .cost = 1};
 }
 

@@ -71,11 +71,13 @@ typedef struct gqCpuMatrices {
 } gqCpuMatrices;
 
 enum {
-  /// The jobs of ops that go through a matrix in tiles: long parts of rows,
-  /// which are read at the speed of memory, or if there are sums of columns,
-  /// all rows.
+  /// The jobs of ops that go through a matrix in tiles: as many rows and, of an
+  /// op that needs their elements again for columns, as many as a second-level
+  /// cache has room for; of one that does not, whole rows, which are read at
+  /// the speed of memory; or if there are sums of columns, all rows.
   GQ_CPU_JOB_ROWS = GQ_CPU_TILE,
   GQ_CPU_JOB_COLUMNS = 8 * GQ_CPU_TILE,
+  GQ_CPU_WIDE_JOB_COLUMNS = 64 * GQ_CPU_TILE,
   GQ_CPU_TALL_JOB_COLUMNS = 2 * GQ_CPU_TILE,
 };
 
@@ -107,11 +109,11 @@ int32_t gqCpuNumThreadsOf(const gqCpuMatrices *matrices, int64_t *numJobs);
 /// Does a job.
 typedef void gqCpuDoJob(const void *context, const gqCpuJob *job);
 
-/// Has threads do all jobs.
+/// Has threads do all jobs. Wide ones are narrowed if there are too few.
 void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuDoJob *doJob,
                       const void *context);
 
-/// The one matrix of an op without groups.
+/// The one matrix of an op without groups, which does not need its columns.
 gqCpuMatrices gqCpuOneMatrix(gqFormat format, int64_t rows, int64_t columns);
 
 //===----------------------------------------------------------------------===//

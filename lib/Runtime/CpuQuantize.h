@@ -45,12 +45,14 @@ typedef struct gqCpuQuantization {
   gqBuffer dbias;
 } gqCpuQuantization;
 
-/// Does a job of it, of all rows if there are column sums. The largest
-/// magnitude is raised, and so has to be 0 before.
+/// Does a job of it, of all rows and at most GQ_CPU_JOB_COLUMNS columns if
+/// there are column sums. The largest magnitude is raised, and so has to be 0
+/// before.
 void gqCpuQuantize(const gqCpuQuantization *quantization, const gqCpuJob *job);
 
 /// Largest magnitudes of a matrix: of all of it, of each row, and after the
-/// transform of columns, of all of it and of each column. Null if not wanted.
+/// transform of columns, of all of it, which without one is not another, and of
+/// each column. Null if not wanted.
 typedef struct gqCpuAmaxes {
   float *amax, *rows, *columnwise, *columns;
   gqTransform transform;
@@ -61,7 +63,8 @@ typedef struct gqCpuAmaxes {
 void gqCpuClearAmaxes(int64_t rows, int64_t columns, gqCpuAmaxes amaxes);
 
 /// Raises them to those of a job's part of `input`, which `rowIndices` may
-/// gather, as those of gqCpuQuantization.
+/// gather, as those of gqCpuQuantization. Where columns are wanted the job has
+/// at most GQ_CPU_JOB_COLUMNS.
 void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
                   const gqCpuJob *job, gqCpuAmaxes amaxes);
 

@@ -39,11 +39,12 @@ typedef uint8_t Bytes __attribute__((vector_size(SQUARE)));
 
 /// Transposes 16 rows of 16 bytes. What the rows i and i + 8 become by taking
 /// turns are rows 2 * i and 2 * i + 1 of the next step; four steps turn the
-/// eight bits of an index around by four.
-GQ_DEV void transposeSquare(const uint8_t *from, uint8_t *to) {
+/// eight bits of an index around by four. Rows are so many bytes apart.
+GQ_DEV void transposeSquare(const uint8_t *from, int64_t fromStride,
+                            uint8_t *to, int64_t toStride) {
   Bytes a[SQUARE], b[SQUARE];
   for (int i = 0; i < SQUARE; ++i)
-    memcpy(&a[i], from + i * GQ_CPU_TILE, SQUARE);
+    memcpy(&a[i], from + i * fromStride, SQUARE);
   for (int step = 0; step < 4; ++step) {
     for (int i = 0; i < SQUARE / 2; ++i) {
       b[2 * i] = __builtin_shufflevector(a[i], a[i + 8], 0, 16, 1, 17, 2, 18, 3,
@@ -55,15 +56,16 @@ GQ_DEV void transposeSquare(const uint8_t *from, uint8_t *to) {
     memcpy(a, b, sizeof(a));
   }
   for (int i = 0; i < SQUARE; ++i)
-    memcpy(to + i * GQ_CPU_TILE, &a[i], SQUARE);
+    memcpy(to + i * toStride, &a[i], SQUARE);
 }
 
 /// Transposes [rows, columns], up to the next multiples of 16.
-static void transpose(const gqCpuTileCodes from, int64_t rows, int64_t columns,
-                      gqCpuTileCodes to) {
-  for (int64_t r = 0; r < rows; r += SQUARE)
-    for (int64_t c = 0; c < columns; c += SQUARE)
-      transposeSquare(&from[r][c], &to[c][r]);
+static void transpose(const uint8_t *from, int64_t fromStride, int64_t rows,
+                      int64_t columns, uint8_t *to, int64_t toStride) {
+  for (int64_t c = 0; c < columns; c += SQUARE)
+    for (int64_t r = 0; r < rows; r += SQUARE)
+      transposeSquare(from + r * fromStride + c, fromStride,
+                      to + c * toStride + r, toStride);
 }
 
 //===----------------------------------------------------------------------===//
@@ -81,11 +83,11 @@ static void storeCodes(const gqCpuTileCodes codes, int64_t dataBits,
       packPairs(codes[r], columns / 2, data + r * stride);
 }
 
-/// Stores codes [rows, columns] as [columns, rows]; `rows` is even.
+/// Stores codes [rows, columns], multiples of 32 and 16, as [columns, rows].
 static void storeTransposedCodes(const gqCpuTileCodes codes, int64_t dataBits,
                                  int64_t rows, int64_t columns, uint8_t *data,
                                  int64_t stride) {
-  gqCpuTileCodes pairs, transposed;
+  gqCpuTileCodes pairs;
   if (dataBits == 4) {
     for (int64_t r = 0; r < rows / 2; ++r)
       for (int64_t c = 0; c < GQ_CPU_TILE; ++c)
@@ -93,9 +95,7 @@ static void storeTransposedCodes(const gqCpuTileCodes codes, int64_t dataBits,
     rows /= 2;
     codes = pairs;
   }
-  transpose(codes, rows, columns, transposed);
-  for (int64_t c = 0; c < columns; ++c)
-    memcpy(data + c * stride, transposed[c], (size_t)rows);
+  transpose(codes[0], GQ_CPU_TILE, rows, columns, data, stride);
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,11 +119,10 @@ static void loadTransposedCodes(const uint8_t *data, int64_t stride,
   int64_t lines = dataBits == 4 ? (rows + 1) / 2 : rows;
   for (int64_t c = 0; c < columns; ++c)
     memcpy(stored[c], data + c * stride, (size_t)lines);
-  if (dataBits == 8) {
-    transpose(stored, columns, lines, codes);
+  transpose(stored[0], GQ_CPU_TILE, columns, lines,
+            dataBits == 8 ? codes[0] : pairs[0], GQ_CPU_TILE);
+  if (dataBits == 8)
     return;
-  }
-  transpose(stored, columns, lines, pairs);
   for (int64_t r = 0; r < lines; ++r)
     for (int64_t c = 0; c < GQ_CPU_TILE; ++c) {
       codes[2 * r][c] = pairs[r][c] & 15;

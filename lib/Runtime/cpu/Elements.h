@@ -106,16 +106,8 @@ static void transformTile(gqCpuTile *tile, uint32_t signs) {
   tile->rows = rows;
 }
 
-/// Raises each of `rows` to the largest magnitude of its row of the tile,
-/// ignoring NaN.
-static void raiseToRows(const gqCpuTile *tile, float *rows) {
-  for (int64_t r = 0; r < tile->rows; ++r)
-    rows[r] =
-        gq_dev_max(gq_dev_f32_amax(tile->x[r], (int)tile->columns), rows[r]);
-}
-
-/// Raises each of `columns` to that of its column of `count` rows from row
-/// `first` on.
+/// Raises each of `columns` to the largest magnitude of its column of `count`
+/// rows from row `first` on, ignoring NaN.
 GQ_DEV void raiseToColumns(const gqCpuTile *tile, int64_t first, int64_t count,
                            float *columns) {
   enum { AT_ONCE = 16 }; // in registers; columns are a multiple of it

@@ -3,6 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
+// Of elements where they are, as bits, which without the sign are in the order
+// of the magnitudes. Only what is transformed first is loaded as tiles.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_LIB_RUNTIME_CPU_MEASURE_H
@@ -12,43 +15,148 @@
 
 #include "lib/Runtime/CpuQuantize.h"
 
-/// Raises each of `count` magnitudes.
-static void raiseAll(float *amaxes, int64_t count, const float *by) {
-  for (int64_t i = 0; i < count; ++i)
-    gqCpuRaise(&amaxes[i], by[i]);
+/// A part of the input, as that of gqCpuMeasure.
+typedef struct Measured {
+  const gqBuffer *input, *rowIndices;
+  const gqCpuJob *job;
+} Measured;
+
+//===----------------------------------------------------------------------===//
+// Bits
+//===----------------------------------------------------------------------===//
+
+/// Those of infinity; larger ones are NaN's.
+GQ_DEV uint32_t infinityOf(gqElementType type) {
+  return type == GQ_F32 ? 0x7f800000 : type == GQ_BF16 ? 0x7f80 : 0x7c00;
 }
 
-/// Raises the amaxes by those of a tile, which is transformed.
-static void raiseByTile(gqCpuTile *tile, int64_t row, int64_t column,
-                        gqCpuAmaxes amaxes) {
-  int64_t rows = tile->rows;
-  float ofRows[GQ_CPU_TILE] = {0}, ofColumns[GQ_CPU_TILE] = {0};
-  if (amaxes.amax)
-    gqCpuRaise(amaxes.amax, tileAmax(tile));
-  if (amaxes.rows) {
-    raiseToRows(tile, ofRows);
-    raiseAll(amaxes.rows + row, rows, ofRows);
-  }
-  if (amaxes.transform == GQ_TRANSFORM_HADAMARD16)
-    transformTile(tile, amaxes.signs);
-  if (amaxes.columnwise)
-    gqCpuRaise(amaxes.columnwise, tileAmax(tile));
-  if (amaxes.columns) {
-    raiseToColumns(tile, 0, tile->rows, ofColumns);
-    raiseAll(amaxes.columns + column, tile->columns, ofColumns);
+GQ_DEV float magnitudeOf(gqElementType type, uint32_t bits) {
+  return type == GQ_F32    ? gq_dev_f32_from_bits(bits)
+         : type == GQ_BF16 ? gq_dev_f32_from_bf16((uint16_t)bits)
+                           : gq_dev_f32_from_f16((uint16_t)bits);
+}
+
+/// The largest magnitude of `count` elements of 16 bits, a multiple of 16,
+/// ignoring NaN.
+GQ_DEV uint16_t largestBits(const uint16_t *x, int64_t count,
+                            uint16_t infinity) {
+  enum { AT_ONCE = 16 };
+  uint16_t most[AT_ONCE] = {0};
+  for (int64_t i = 0; i < count; i += AT_ONCE)
+    for (int j = 0; j < AT_ONCE; ++j) {
+      uint16_t bits = x[i + j] & 0x7fff;
+      bits = bits > infinity ? 0 : bits;
+      most[j] = bits > most[j] ? bits : most[j];
+    }
+  uint16_t largest = 0;
+  for (int j = 0; j < AT_ONCE; ++j)
+    largest = most[j] > largest ? most[j] : largest;
+  return largest;
+}
+
+/// The largest magnitude of `count` elements, a multiple of 16, ignoring NaN.
+/// `type` is a constant in the callers, here and below.
+GQ_DEV float lineAmax(gqElementType type, const void *x, int64_t count) {
+  if (type == GQ_F32)
+    return gq_dev_f32_amax(x, (int)count);
+  return magnitudeOf(type, largestBits(x, count, (uint16_t)infinityOf(type)));
+}
+
+/// Raises each of `columns` to the magnitude of its element, ignoring NaN.
+GQ_DEV void raiseColumnBits(gqElementType type, const void *x, int64_t count,
+                            uint32_t *columns) {
+  for (int64_t c = 0; c < count; ++c) {
+    uint32_t bits = type == GQ_F32 ? ((const uint32_t *)x)[c] & 0x7fffffff
+                                   : ((const uint16_t *)x)[c] & 0x7fff;
+    bits = bits > infinityOf(type) ? 0 : bits;
+    columns[c] = bits > columns[c] ? bits : columns[c];
   }
 }
+
+//===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
+static const void *measuredLine(Measured m, int64_t r) {
+  int64_t row = m.job->row + r;
+  if (!gqBufferIsAbsent(m.rowIndices))
+    row = gq_dev_load_index(m.rowIndices->data, m.rowIndices->type == GQ_I64,
+                            row);
+  return (const uint8_t *)gqCpuRow(m.input, row) +
+         m.job->column * gqElementTypeSize((gqElementType)m.input->type);
+}
+
+/// A job has at most GQ_CPU_JOB_COLUMNS columns if amaxes of columns are
+/// wanted.
+GQ_DEV void raiseByLines(gqElementType type, Measured m, gqCpuAmaxes amaxes) {
+  const gqCpuJob *job = m.job;
+  uint32_t columns[GQ_CPU_JOB_COLUMNS] = {0};
+  float amax = 0.0f;
+  for (int64_t r = 0; r < job->rows; ++r) {
+    const void *x = measuredLine(m, r);
+    if (amaxes.amax || amaxes.rows) {
+      float ofRow = lineAmax(type, x, job->columns);
+      amax = gq_dev_max(ofRow, amax);
+      if (amaxes.rows)
+        gqCpuRaise(&amaxes.rows[job->row + r], ofRow);
+    }
+    if (amaxes.columns)
+      raiseColumnBits(type, x, job->columns, columns);
+  }
+  if (amaxes.amax)
+    gqCpuRaise(amaxes.amax, amax);
+  if (amaxes.columns)
+    for (int64_t c = 0; c < job->columns; ++c)
+      gqCpuRaise(&amaxes.columns[job->column + c],
+                 magnitudeOf(type, columns[c]));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Of what the columns are transformed to.
+static void raiseByTiles(Measured m, gqCpuAmaxes amaxes) {
+  const gqCpuJob *job = m.job;
+  for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
+    gqCpuTile tile;
+    float ofColumns[GQ_CPU_TILE] = {0};
+    tile.rows = job->rows;
+    tile.columns = tileColumns(job, i);
+    loadTile(m.input, m.rowIndices, job->row, job->column + i,
+             tileColumns(job, i + GQ_CPU_TILE), &tile);
+    transformTile(&tile, amaxes.signs);
+    if (amaxes.columnwise)
+      gqCpuRaise(amaxes.columnwise, tileAmax(&tile));
+    if (!amaxes.columns)
+      continue;
+    raiseToColumns(&tile, 0, tile.rows, ofColumns);
+    for (int64_t c = 0; c < tile.columns; ++c)
+      gqCpuRaise(&amaxes.columns[job->column + i + c], ofColumns[c]);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Either
+//===----------------------------------------------------------------------===//
 
 static void measure(const gqBuffer *input, const gqBuffer *rowIndices,
                     const gqCpuJob *job, gqCpuAmaxes amaxes) {
-  for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
-    gqCpuTile tile;
-    tile.rows = job->rows;
-    tile.columns = tileColumns(job, i);
-    loadTile(input, rowIndices, job->row, job->column + i,
-             tileColumns(job, i + GQ_CPU_TILE), &tile);
-    raiseByTile(&tile, job->row, job->column + i, amaxes);
+  const Measured m = {input, rowIndices, job};
+  gqCpuAmaxes ofLines = amaxes;
+  if (amaxes.transform != GQ_TRANSFORM_NONE) {
+    ofLines.columns = NULL;
+    if (amaxes.columnwise || amaxes.columns)
+      raiseByTiles(m, amaxes);
   }
+  if (!ofLines.amax && !ofLines.rows && !ofLines.columns)
+    return;
+  if (input->type == GQ_F32)
+    raiseByLines(GQ_F32, m, ofLines);
+  else if (input->type == GQ_BF16)
+    raiseByLines(GQ_BF16, m, ofLines);
+  else
+    raiseByLines(GQ_F16, m, ofLines);
 }
 
 #endif // GQ_LIB_RUNTIME_CPU_MEASURE_H

@@ -112,7 +112,7 @@ static void loadSlab(const Slab *s, bool alongRows, gqCpuTileCodes codes) {
     else
       unpackPairs(data + i * matrix->stride, (count + 1) / 2, to[i]);
   if (!direct)
-    transpose(stored, lines, count, codes);
+    transpose(stored[0], GQ_CPU_TILE, lines, count, codes[0], GQ_CPU_TILE);
 }
 
 /// `code` is a constant in the callers.

@@ -17,6 +17,7 @@
 #include "DequantizeLines.h"
 #include "Elements.h"
 #include "Method.h"
+#include "QuantizeColumns.h"
 #include "QuantizeLines.h"
 #include "Squares.h"
 
@@ -236,6 +237,13 @@ GQ_DEV void encodeColumns(const Method *m, const gqCpuTile *tile,
   }
 }
 
+/// Those of rows that a transposed tile has beside its own.
+GQ_DEV void clearMissing(const gqCpuTile *tile, gqCpuTileCodes codes) {
+  int64_t paddedRows = gq_dev_up(tile->rows, GQ_CPU_TRANSPOSED_UNIT);
+  memset(codes[tile->rows], 0,
+         (size_t)(paddedRows - tile->rows) * sizeof(codes[0]));
+}
+
 /// Stores codes of columns, those of missing rows too.
 GQ_DEV void storeColumns(const gqCpuTile *tile, gqFormatTraits traits,
                          gqCpuTileCodes codes, uint8_t *data, int64_t stride) {
@@ -267,8 +275,7 @@ GQ_DEV void quantizeColumns(const Method *m, const gqCpuTile *tile,
       scales->bits[c / traits.blockRows][r / traits.blockColumns] = bits[c];
     encodeColumns(m, tile, factors, r, rows, codes);
   }
-  memset(codes[tile->rows], 0,
-         (size_t)(paddedRows - tile->rows) * sizeof(codes[0]));
+  clearMissing(tile, codes);
   storeColumns(tile, traits, codes, data, stride);
 }
 
@@ -414,16 +421,38 @@ static void fakeQuantize(gqCpuMethod method, const gqCpuTileDirection *how,
   dequantize(&back, &all);
 }
 
+/// Where the codes of the tile at (row, column) go.
+static uint8_t *codesAt(gqCpuMethod method, const gqCpuDirection *direction,
+                        int64_t row, int64_t column) {
+  gqFormatTraits traits = gqFormatGetTraits(method.format);
+  bool transposed = direction->how.columnwise && traits.transposes;
+  int64_t dataRow = transposed ? column : row;
+  int64_t dataColumn = transposed ? row : column;
+  return direction->data + dataRow * direction->stride +
+         dataColumn * traits.dataBits / 8;
+}
+
+/// Quantizes the columns of the tile at (row, column), which is not loaded.
+static void quantizeColumnsInStrips(const gqCpuQuantization *q,
+                                    const gqCpuTile *tile, int64_t row,
+                                    int64_t column) {
+  const gqCpuDirection *d = &q->columnwise;
+  gqCpuTileCodes codes;
+  gqCpuTileScales scales = {0};
+  quantizeStrips(q, tile, row, column, codes, &scales);
+  clearMissing(tile, codes);
+  storeColumns(tile, gqFormatGetTraits(q->method.format), codes,
+               codesAt(q->method, d, row, column), d->stride);
+  if (d->scales)
+    storeScales(q->method, true, d, tile, row, column, &scales);
+}
+
 /// Quantizes the tile at (row, column) in a direction, if that is wanted.
 static void quantizeDirection(gqCpuMethod method,
                               const gqCpuDirection *direction,
                               const gqCpuTile *tile, int64_t row,
                               int64_t column) {
   bool columnwise = direction->how.columnwise;
-  gqFormatTraits traits = gqFormatGetTraits(method.format);
-  bool transposed = columnwise && traits.transposes;
-  int64_t dataRow = transposed ? column : row;
-  int64_t dataColumn = transposed ? row : column;
   gqCpuTileScales scales;
   gqCpuTileDirection how = direction->how;
   how.first += row * how.pitch + column;
@@ -437,9 +466,7 @@ static void quantizeDirection(gqCpuMethod method,
   }
   if (!direction->data)
     return;
-  quantizeTile(tile, method, &how,
-               direction->data + dataRow * direction->stride +
-                   dataColumn * traits.dataBits / 8,
+  quantizeTile(tile, method, &how, codesAt(method, direction, row, column),
                direction->stride, &scales);
   if (direction->scales)
     storeScales(method, columnwise, direction, tile, row, column, &scales);
@@ -456,46 +483,54 @@ static void storeSums(const float *sums, int64_t column, int64_t count,
                                  : gq_dev_f16_from_f32(sums[c]);
 }
 
-/// Whether something is wanted of a matrix besides lines.
-static bool needsTiles(const gqCpuQuantization *q) {
-  return !hasLines(q) || q->columnwise.data ||
-         !gqBufferIsAbsent(&q->columnwise.numbers) ||
-         !gqBufferIsAbsent(&q->dbias);
+static bool wants(const gqCpuDirection *direction) {
+  return direction->data || !gqBufferIsAbsent(&direction->numbers);
 }
 
-/// Quantizes a job tile by tile; the result is its largest magnitude, if that
-/// is wanted.
+/// Whether something is wanted of a matrix besides lines.
+static bool needsTiles(const gqCpuQuantization *q) {
+  return !hasLines(q) || wants(&q->columnwise) || !gqBufferIsAbsent(&q->dbias);
+}
+
+/// Quantizes a job; the result is its largest magnitude, if that is wanted.
+/// Lines are as long as the job, since short ones are not there when they are
+/// needed; tiles of the same rows come after them, from the second-level cache.
 static float quantizeTiles(const gqCpuQuantization *q, const gqCpuJob *job) {
-  int64_t endRow = job->row + job->rows;
-  bool asLines = hasLines(q), hasDbias = !gqBufferIsAbsent(&q->dbias);
-  float amax = 0.0f;
-  for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
-    int64_t column = job->column + i;
-    int64_t columns = tileColumns(job, i);
-    float sums[GQ_CPU_TILE] = {0};
-    for (int64_t row = job->row; row < endRow; row += GQ_CPU_TILE) {
-      gqCpuTile tile;
-      tile.rows = gqCpuLeast(endRow - row, GQ_CPU_TILE);
-      tile.columns = columns;
-      // Those of the tiles of a unit at once.
-      if (asLines && i % UNIT == 0)
-        amax = gq_dev_max(
-            quantizeLines((Lines){q, row, tile.rows, column,
-                                  gqCpuLeast(job->columns - i, UNIT)}),
-            amax);
+  bool asLines = hasLines(q), inStrips = hasStrips(q);
+  bool hasDbias = !gqBufferIsAbsent(&q->dbias);
+  bool rows = !asLines && wants(&q->rowwise);
+  bool columns = !inStrips && wants(&q->columnwise);
+  bool ofTile = !asLines && q->amax;
+  float amax = 0.0f, sums[GQ_CPU_JOB_COLUMNS] = {0};
+  for (int64_t r = 0; r < job->rows; r += GQ_CPU_TILE) {
+    int64_t row = job->row + r;
+    gqCpuTile tile;
+    tile.rows = gqCpuLeast(job->rows - r, GQ_CPU_TILE);
+    if (asLines)
+      amax = gq_dev_max(
+          quantizeLines((Lines){q, row, tile.rows, job->column, job->columns}),
+          amax);
+    for (int64_t c = 0; c < job->columns; c += GQ_CPU_TILE) {
+      int64_t column = job->column + c;
+      tile.columns = tileColumns(job, c);
+      if (inStrips)
+        quantizeColumnsInStrips(q, &tile, row, column);
+      if (!rows && !columns && !ofTile && !hasDbias)
+        continue;
       loadTile(&q->input, &q->rowIndices, row, column,
-               tileColumns(job, i + GQ_CPU_TILE), &tile);
-      if (q->amax && !asLines)
+               tileColumns(job, c + GQ_CPU_TILE), &tile);
+      if (ofTile)
         amax = gq_dev_max(tileAmax(&tile), amax);
       if (hasDbias)
-        addSums(&tile, sums);
-      if (!asLines)
+        addSums(&tile, sums + c);
+      if (rows)
         quantizeDirection(q->method, &q->rowwise, &tile, row, column);
-      quantizeDirection(q->method, &q->columnwise, &tile, row, column);
+      if (columns)
+        quantizeDirection(q->method, &q->columnwise, &tile, row, column);
     }
-    if (hasDbias)
-      storeSums(sums, column, columns, &q->dbias);
   }
+  if (hasDbias)
+    storeSums(sums, job->column, job->columns, &q->dbias);
   return amax;
 }
 

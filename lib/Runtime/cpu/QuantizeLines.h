@@ -32,8 +32,14 @@ typedef struct Lines {
 // Largest magnitudes
 //===----------------------------------------------------------------------===//
 
+/// A number of 16 bits of each part, and one of 32 bits. What is stored in
+/// pieces and loaded whole would have to be in the cache first, which it is
+/// after all that was stored before it.
+typedef uint16_t PartBits __attribute__((vector_size(PARTS * 2)));
+typedef uint32_t PartWords __attribute__((vector_size(PARTS * 4)));
+
 /// The bits of the largest magnitude of each part, NaN being larger than inf.
-GQ_DEV void partAmaxes(const uint16_t *x, uint16_t amax[PARTS]) {
+GQ_DEV PartBits partAmaxes(const uint16_t *x) {
   Vector magnitudes[UNIT * 2 / VECTOR];
   for (int i = 0; i < UNIT * 2 / VECTOR; ++i)
     magnitudes[i] =
@@ -45,48 +51,54 @@ GQ_DEV void partAmaxes(const uint16_t *x, uint16_t amax[PARTS]) {
       halves, _mm512_shuffle_i64x2(halves, halves, _MM_SHUFFLE(2, 3, 0, 1)));
   __m128i even = _mm512_castsi512_si128(all);
   __m128i odd = _mm512_extracti32x4_epi32(all, 2);
-  __m128i first = _mm_unpacklo_epi16(even, odd);
-  __m128i second = _mm_unpackhi_epi16(even, odd);
-  memcpy(amax, &first, sizeof(first));
-  memcpy(amax + PARTS / 2, &second, sizeof(second));
+  return (PartBits)_mm256_set_m128i(_mm_unpackhi_epi16(even, odd),
+                                    _mm_unpacklo_epi16(even, odd));
 #else
   // First halves of parts, then second halves.
   Vector a = largestOfEight(magnitudes), b = largestOfEight(magnitudes + 8);
-  storeVector(_mm256_max_epu16(_mm256_permute2x128_si256(a, b, 0x20),
-                               _mm256_permute2x128_si256(a, b, 0x31)),
-              amax);
+  return (PartBits)_mm256_max_epu16(_mm256_permute2x128_si256(a, b, 0x20),
+                                    _mm256_permute2x128_si256(a, b, 0x31));
 #endif
 }
 
-/// The largest magnitude of each part, ignoring NaN.
+/// The larger one of each and of its neighbour `step` away.
+GQ_DEV PartBits largerOfNeighbours(PartBits x, int64_t step) {
+  PartBits other =
+      step == 1   ? __builtin_shufflevector(x, x, 1, 0, 3, 2, 5, 4, 7, 6, 9, 8,
+                                            11, 10, 13, 12, 15, 14)
+      : step == 2 ? __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10,
+                                            11, 8, 9, 14, 15, 12, 13)
+                  : __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12,
+                                            13, 14, 15, 8, 9, 10, 11);
+  return (PartBits)_mm256_max_epu16((__m256i)x, (__m256i)other);
+}
+
+/// The largest magnitude of each block, `width` parts, for each of them,
+/// ignoring NaN.
 static __attribute__((cold, noinline)) void
-partAmaxesOfAnything(const uint16_t *x, float amax[PARTS]) {
-  for (int i = 0; i < PARTS; ++i) {
-    float numbers[PART];
-    loadRow(x + i * PART, GQ_BF16, PART, numbers);
-    amax[i] = gq_dev_f32_amax(numbers, PART);
+blockAmaxesOfAnything(int64_t width, const uint16_t *x, float amax[PARTS]) {
+  for (int64_t i = 0; i < PARTS; i += width) {
+    float numbers[UNIT];
+    loadRow(x + i * PART, GQ_BF16, width * PART, numbers);
+    float all = gq_dev_f32_amax(numbers, (int)(width * PART));
+    for (int64_t j = 0; j < width; ++j)
+      amax[i + j] = all;
   }
 }
 
-/// The largest magnitude of each block, `width` parts, for each of them; the
-/// result is whether all are finite.
+/// The same if all are finite; the result is whether they are.
 GQ_DEV bool blockAmaxes(int64_t width, const uint16_t *x, float amax[PARTS]) {
-  uint16_t bits[PARTS], special = 0;
-  partAmaxes(x, bits);
-  for (int i = 0; i < PARTS; ++i) {
-    special |= bits[i] >= GQ_BF16_INF;
-    amax[i] = gq_dev_f32_from_bf16(bits[i]);
-  }
-  if (__builtin_expect(special, 0))
-    partAmaxesOfAnything(x, amax);
-  for (int64_t step = 1; step < width; step *= 2) {
-    float other[PARTS];
-    for (int64_t i = 0; i < PARTS; ++i)
-      other[i] = amax[i ^ step];
-    for (int64_t i = 0; i < PARTS; ++i)
-      amax[i] = gq_dev_max(amax[i], other[i]);
-  }
-  return !special;
+  PartBits bits = partAmaxes(x);
+  for (int64_t step = 1; step < width; step *= 2)
+    bits = largerOfNeighbours(bits, step);
+  PartWords words = __builtin_convertvector(bits, PartWords) << 16;
+  memcpy(amax, &words, sizeof(words));
+  // Too large a magnitude leaves a 1 in the sign.
+  int signs = _mm256_movemask_epi8((__m256i)(bits + (0x8000 - GQ_BF16_INF)));
+  bool regular = !(signs & 0xaaaaaaaa);
+  if (__builtin_expect(!regular, 0))
+    blockAmaxesOfAnything(width, x, amax);
+  return regular;
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,13 +155,12 @@ GQ_DEV Int32s moveToE2m1(Floats y) {
 }
 enum { E2M1_AT = 22, E2M1_FIRST = 252 };
 
-/// The codes of vector `i` of a unit, one in each 16 bits.
-GQ_DEV Vector encodeVector(gqCode code, const uint16_t *x,
-                           const float factors[PARTS], int i) {
-  Vector elements = loadVector(x + i * VECTOR / 2);
-  Floats factor = factorsOf(factors, i);
-  Floats even = (Floats)((Uint32s)elements << 16 & 0x7fff0000) * factor;
-  Floats odd = (Floats)((Uint32s)elements & 0x7fff0000) * factor;
+/// The codes of a vector of elements, one in each 16 bits, from the factors of
+/// elements of even index and of odd ones.
+GQ_DEV Vector encodeElements(gqCode code, Vector elements, Floats evenFactors,
+                             Floats oddFactors) {
+  Floats even = (Floats)((Uint32s)elements << 16 & 0x7fff0000) * evenFactors;
+  Floats odd = (Floats)((Uint32s)elements & 0x7fff0000) * oddFactors;
   if (code != GQ_CODE_E2M1)
     return selectBits(
         0x007f007f,
@@ -161,6 +172,13 @@ GQ_DEV Vector encodeVector(gqCode code, const uint16_t *x,
       (Vector)((Uint32s)moveToE2m1(odd) >> (E2M1_AT - 16)));
   codes = subtractSaturated16(codes, (Uint16s){0} + E2M1_FIRST);
   return (Vector)(codes | ((Uint16s)elements >> 12 & 8));
+}
+
+/// Those of vector `i` of a unit.
+GQ_DEV Vector encodeVector(gqCode code, const uint16_t *x,
+                           const float factors[PARTS], int i) {
+  Floats factor = factorsOf(factors, i);
+  return encodeElements(code, loadVector(x + i * VECTOR / 2), factor, factor);
 }
 
 /// The codes of a unit of numbers.
@@ -207,11 +225,11 @@ encodeAnything(gqFormat format, const uint16_t *x, const float factors[PARTS],
 // Units
 //===----------------------------------------------------------------------===//
 
-/// The scales of a unit's blocks for each of their parts, as they are stored,
-/// and the factors; the result is whether all factors are numbers and none has
-/// a sign.
-GQ_DEV bool scaleParts(const Method *m, const float amax[PARTS], float outer,
-                       uint32_t bits[PARTS], float factors[PARTS]) {
+/// The scales of blocks, as they are stored, and the factors; the result is
+/// whether all factors are numbers and none has a sign.
+GQ_DEV bool scaleByFormula(const Method *m, const float amax[PARTS],
+                           float outer, uint32_t bits[PARTS],
+                           float factors[PARTS]) {
   uint32_t special = 0;
   for (int i = 0; i < PARTS; ++i) {
     gq_dev_block_scale scale =
@@ -246,8 +264,17 @@ GQ_DEV bool scaleNvfp4Parts(gqRecipe recipe, const float amax[PARTS],
   return !hasSign32((Vector)special);
 }
 
-/// The scales of a unit, as scaleParts gives them, and whether its elements and
-/// factors are numbers, and factors without a sign.
+/// As scaleByFormula, in the fastest way.
+GQ_DEV bool scaleParts(const Method *m, const float amax[PARTS], float outer,
+                       uint32_t bits[PARTS], float factors[PARTS]) {
+  if (m->traits.scaleRule == GQ_SCALE_RULE_NVFP4 &&
+      scaleNvfp4Parts(m->recipe, amax, outer, bits, factors))
+    return true;
+  return scaleByFormula(m, amax, outer, bits, factors);
+}
+
+/// The scales of a unit's blocks for each of their parts, and whether its
+/// elements and factors are numbers, and factors without a sign.
 typedef struct Scaled {
   uint32_t bits[PARTS];
   float factors[PARTS];
@@ -257,18 +284,11 @@ typedef struct Scaled {
 /// `amax`, unless it is null, is raised to the largest magnitude.
 GQ_DEV void scaleUnit(const Method *m, const uint16_t *x, float outer,
                       Scaled *unit, float *amax) {
-  const bool isNvfp4 = m->traits.scaleRule == GQ_SCALE_RULE_NVFP4;
   float amaxes[PARTS];
   unit->regular = blockAmaxes(m->traits.blockColumns / PART, x, amaxes);
   if (amax)
     *amax = gq_dev_max(gq_dev_f32_amax(amaxes, PARTS), *amax);
-  bool regular =
-      isNvfp4
-          ? scaleNvfp4Parts(m->recipe, amaxes, outer, unit->bits, unit->factors)
-          : scaleParts(m, amaxes, outer, unit->bits, unit->factors);
-  unit->regular &= regular;
-  if (isNvfp4 && !regular)
-    scaleParts(m, amaxes, outer, unit->bits, unit->factors);
+  unit->regular &= scaleParts(m, amaxes, outer, unit->bits, unit->factors);
 }
 
 GQ_DEV void encodeScaled(const Method *m, const uint16_t *x, const Scaled *unit,
@@ -283,16 +303,21 @@ GQ_DEV void encodeScaled(const Method *m, const uint16_t *x, const Scaled *unit,
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Whether the rows of a matrix can be quantized as lines.
-static bool hasLines(const gqCpuQuantization *q) {
-  const gqDirectionTraits *how = &q->rowwise.how.traits;
-  return q->rowwise.data && gqBufferIsAbsent(&q->rowwise.numbers) &&
-         q->input.type == GQ_BF16 &&
+/// Whether bf16 becomes codes of blocks of one row or column, rounded to
+/// nearest.
+static bool isPlain(const gqCpuQuantization *q, const gqCpuDirection *d) {
+  const gqDirectionTraits *how = &d->how.traits;
+  return d->data && gqBufferIsAbsent(&d->numbers) && q->input.type == GQ_BF16 &&
          gqFormatGetTraits(q->method.format).blockRows == 1 &&
          how->rounding == GQ_ROUNDING_NEAREST &&
          how->transform == GQ_TRANSFORM_NONE &&
          how->fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
          !gqDirectionHasSquares(how);
+}
+
+/// Whether the rows of a matrix can be quantized as lines.
+static bool hasLines(const gqCpuQuantization *q) {
+  return isPlain(q, &q->rowwise);
 }
 
 /// Where row `row` of the matrix begins in the input.

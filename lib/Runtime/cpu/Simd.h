@@ -60,6 +60,8 @@ GQ_DEV Int32s most32(Int32s a, Int32s b) {
   return (Int32s)GQ_SIMD(max_epi32)((Vector)a, (Vector)b);
 }
 
+GQ_DEV Vector most16(Vector a, Vector b) { return GQ_SIMD(max_epu16)(a, b); }
+
 /// a * b + c, rounded once.
 GQ_DEV Floats multiplyAdd32(Floats a, Floats b, Floats c) {
   return GQ_SIMD(fmadd_ps)(a, b, c);
@@ -90,6 +92,15 @@ GQ_DEV bool hasSign32(Vector x) {
   return _mm512_movepi32_mask(x);
 #else
   return _mm256_movemask_ps((__m256)x);
+#endif
+}
+
+/// Whether any number of 16 bits is negative.
+GQ_DEV bool hasSign16(Vector x) {
+#ifdef __AVX512F__
+  return _mm512_movepi16_mask(x);
+#else
+  return _mm256_movemask_epi8(x) & 0xaaaaaaaa;
 #endif
 }
 
