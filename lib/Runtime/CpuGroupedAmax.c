@@ -168,14 +168,13 @@ static void doJob(const void *problem, const gqCpuJob *job) {
 }
 
 static void run(const Problem *p) {
-  bool ofColumns = !gqBufferIsAbsent(&p->operands->columnAmax);
-  const gqCpuMatrices matrices = {
-      .grouping = p->grouping,
-      .outside =
-          p->rows == GQ_ROWS_ALL && !gqBufferIsAbsent(&p->operands->rowAmax),
-      .jobRows = GQ_CPU_JOB_ROWS,
-      .jobColumns = ofColumns ? GQ_CPU_JOB_COLUMNS : GQ_CPU_WIDE_JOB_COLUMNS,
-      .cost = 1};
+  const gqCpuMatrices matrices = {.grouping = p->grouping,
+                                  .outside =
+                                      p->rows == GQ_ROWS_ALL &&
+                                      !gqBufferIsAbsent(&p->operands->rowAmax),
+                                  .jobRows = GQ_CPU_JOB_ROWS,
+                                  .jobColumns = GQ_CPU_JOB_COLUMNS,
+                                  .cost = 1};
   gqCpuJob job = gqCpuBeforeFirstJob;
   while (gqCpuNextMatrix(&matrices, &job))
     gqCpuClearAmaxes(job.group.rows, job.group.columns,

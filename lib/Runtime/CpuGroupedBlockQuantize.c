@@ -618,10 +618,6 @@ static gqCpuQuantization makeQuantization(const Problem *p,
     quantization.columnwise = columnwise(p, group);
   if (!gqBufferIsAbsent(&operands->amax))
     quantization.amax = (float *)operands->amax.data + group->index;
-  if (!gqBufferIsAbsent(&operands->dbias)) {
-    quantization.dbias = operands->dbias;
-    quantization.dbias.data = gqCpuRow(&operands->dbias, group->index);
-  }
   return quantization;
 }
 
@@ -659,26 +655,33 @@ static void quantizeJob(const void *problem, const gqCpuJob *job) {
   gqCpuQuantize(&quantization, job);
 }
 
+static void sumJob(const void *problem, const gqCpuJob *job) {
+  const Problem *p = problem;
+  const gqCpuQuantization quantization = inputOf(p, &job->group);
+  gqBuffer dbias = p->operands->dbias;
+  dbias.data = gqCpuRow(&dbias, job->group.index);
+  gqCpuSumColumns(&quantization.input, &quantization.rowIndices, job, &dbias);
+}
+
 static void run(const Problem *p) {
   gqCpuMatrices matrices = {.grouping = groupingOf(p),
                             .outside = p->rows == GQ_ROWS_ALL && p->rowwise &&
                                        !p->ragged,
                             .jobRows = GQ_CPU_JOB_ROWS,
-                            .jobColumns = GQ_CPU_WIDE_JOB_COLUMNS,
+                            .jobColumns = GQ_CPU_JOB_COLUMNS,
                             .cost = 1};
   gqCpuJob job = gqCpuBeforeFirstJob;
   while (gqCpuNextMatrix(&matrices, &job))
     begin(p, &job.group);
   if (!gqBufferIsAbsent(&p->operands->rowAmax))
     gqCpuRunMatrices(&matrices, measureJob, p);
-  if (p->columnwise)
-    matrices.jobColumns = GQ_CPU_JOB_COLUMNS;
-  // Columns are summed from the first row to the last.
-  if (!gqBufferIsAbsent(&p->operands->dbias)) {
-    matrices.jobRows = 0;
-    matrices.jobColumns = GQ_CPU_TALL_JOB_COLUMNS;
-  }
   gqCpuRunMatrices(&matrices, quantizeJob, p);
+  if (gqBufferIsAbsent(&p->operands->dbias))
+    return;
+  // Columns are summed from the first row of a group to the last.
+  matrices.outside = false;
+  matrices.jobRows = 0;
+  gqCpuRunMatrices(&matrices, sumJob, p);
 }
 
 void gqCpuQuantizeGroups(gqCpuOp *op,

@@ -339,9 +339,7 @@ static void doJob(const void *problem, const gqCpuJob *job) {
 static void run(const Problem *p) {
   const gqCpuMatrices matrices = {.grouping = p->grouping,
                                   .jobRows = GQ_CPU_JOB_ROWS,
-                                  .jobColumns = p->columnwise
-                                                    ? GQ_CPU_JOB_COLUMNS
-                                                    : GQ_CPU_WIDE_JOB_COLUMNS,
+                                  .jobColumns = GQ_CPU_JOB_COLUMNS,
                                   .cost = 1};
   gqCpuRunMatrices(&matrices, doJob, p);
 }

@@ -141,7 +141,7 @@ void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuDoJob *doJob,
   int64_t numJobs;
   int32_t numThreads = gqCpuNumThreadsOf(&narrowed, &numJobs);
   while (numJobs < JOBS_OF_THREAD * numThreads &&
-         narrowed.jobColumns > GQ_CPU_JOB_COLUMNS) {
+         narrowed.jobColumns > GQ_CPU_NARROW_JOB_COLUMNS) {
     narrowed.jobColumns /= 2;
     numThreads = gqCpuNumThreadsOf(&narrowed, &numJobs);
   }
@@ -154,7 +154,7 @@ gqCpuMatrices gqCpuOneMatrix(gqFormat format, int64_t rows, int64_t columns) {
                    .groups = {.numGroups = 1, .numRows = rows},
                    .columns = columns},
       .jobRows = GQ_CPU_JOB_ROWS,
-      .jobColumns = GQ_CPU_WIDE_JOB_COLUMNS,
+      .jobColumns = GQ_CPU_JOB_COLUMNS,
       .cost = 1};
 }
 

@@ -71,14 +71,12 @@ typedef struct gqCpuMatrices {
 } gqCpuMatrices;
 
 enum {
-  /// The jobs of ops that go through a matrix in tiles: as many rows and, of an
-  /// op that needs their elements again for columns, as many as a second-level
-  /// cache has room for; of one that does not, whole rows, which are read at
-  /// the speed of memory; or if there are sums of columns, all rows.
+  /// The jobs of ops that go through a matrix in tiles: rows as they are, which
+  /// are read at the speed of memory, or if there would be too few jobs parts
+  /// of them.
   GQ_CPU_JOB_ROWS = GQ_CPU_TILE,
-  GQ_CPU_JOB_COLUMNS = 8 * GQ_CPU_TILE,
-  GQ_CPU_WIDE_JOB_COLUMNS = 64 * GQ_CPU_TILE,
-  GQ_CPU_TALL_JOB_COLUMNS = 2 * GQ_CPU_TILE,
+  GQ_CPU_JOB_COLUMNS = 64 * GQ_CPU_TILE,
+  GQ_CPU_NARROW_JOB_COLUMNS = 8 * GQ_CPU_TILE,
 };
 
 /// A job: a part of a matrix.
@@ -109,11 +107,11 @@ int32_t gqCpuNumThreadsOf(const gqCpuMatrices *matrices, int64_t *numJobs);
 /// Does a job.
 typedef void gqCpuDoJob(const void *context, const gqCpuJob *job);
 
-/// Has threads do all jobs. Wide ones are narrowed if there are too few.
+/// Has threads do all jobs, which are narrower if there are few.
 void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuDoJob *doJob,
                       const void *context);
 
-/// The one matrix of an op without groups, which does not need its columns.
+/// The one matrix of an op without groups.
 gqCpuMatrices gqCpuOneMatrix(gqFormat format, int64_t rows, int64_t columns);
 
 //===----------------------------------------------------------------------===//

@@ -19,10 +19,13 @@
 #include "CpuQuantize.h"
 
 typedef struct gqCpuKernels {
-  /// gqCpuQuantize, gqCpuMeasure and gqCpuDequantize of a job.
+  /// gqCpuQuantize, gqCpuMeasure, gqCpuSumColumns and gqCpuDequantize of a
+  /// job.
   void (*quantize)(const gqCpuQuantization *q, const gqCpuJob *job);
   void (*measure)(const gqBuffer *input, const gqBuffer *rowIndices,
                   const gqCpuJob *job, gqCpuAmaxes amaxes);
+  void (*sumColumns)(const gqBuffer *input, const gqBuffer *rowIndices,
+                     const gqCpuJob *job, const gqBuffer *out);
   void (*dequantize)(const gqCpuDequantization *q, const gqCpuJob *job);
   /// gqCpuMmSum.
   void (*sumProducts)(const gqCpuMmMatrix *a, int64_t row, int64_t rows,

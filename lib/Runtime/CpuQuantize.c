@@ -43,3 +43,8 @@ void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
                   const gqCpuJob *job, gqCpuAmaxes amaxes) {
   gqCpuGetKernels()->measure(input, rowIndices, job, amaxes);
 }
+
+void gqCpuSumColumns(const gqBuffer *input, const gqBuffer *rowIndices,
+                     const gqCpuJob *job, const gqBuffer *out) {
+  gqCpuGetKernels()->sumColumns(input, rowIndices, job, out);
+}

@@ -41,18 +41,16 @@ typedef struct gqCpuQuantization {
   gqCpuDirection rowwise, columnwise;
   /// The largest magnitude of the matrix; null if not wanted.
   float *amax;
-  /// [K] column sums, f32, bf16 or f16; absent if not wanted.
-  gqBuffer dbias;
 } gqCpuQuantization;
 
-/// Does a job of it, of all rows and at most GQ_CPU_JOB_COLUMNS columns if
-/// there are column sums. The largest magnitude is raised, and so has to be 0
-/// before.
+/// Does a job of it, of at most GQ_CPU_JOB_COLUMNS columns and, if there are
+/// column sums, of all rows. The largest magnitude is raised, and so has to be
+/// 0 before.
 void gqCpuQuantize(const gqCpuQuantization *quantization, const gqCpuJob *job);
 
 /// Largest magnitudes of a matrix: of all of it, of each row, and after the
-/// transform of columns, of all of it, which without one is not another, and of
-/// each column. Null if not wanted.
+/// transform of columns, if there is one, of all of it and of each column. Null
+/// if not wanted; `columnwise` is null without a transform.
 typedef struct gqCpuAmaxes {
   float *amax, *rows, *columnwise, *columns;
   gqTransform transform;
@@ -62,11 +60,17 @@ typedef struct gqCpuAmaxes {
 /// Makes those of `rows` by `columns` 0.
 void gqCpuClearAmaxes(int64_t rows, int64_t columns, gqCpuAmaxes amaxes);
 
-/// Raises them to those of a job's part of `input`, which `rowIndices` may
-/// gather, as those of gqCpuQuantization. Where columns are wanted the job has
-/// at most GQ_CPU_JOB_COLUMNS.
+/// Raises them to those of a job's part of `input`, of at most
+/// GQ_CPU_JOB_COLUMNS columns, which `rowIndices` may
+/// gather, as those of gqCpuQuantization.
 void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
                   const gqCpuJob *job, gqCpuAmaxes amaxes);
+
+/// Stores the sums of a job's columns, at most GQ_CPU_JOB_COLUMNS, to `out`,
+/// [K] f32, bf16 or f16. The job has all rows of `input`, which `rowIndices`
+/// may gather.
+void gqCpuSumColumns(const gqBuffer *input, const gqBuffer *rowIndices,
+                     const gqCpuJob *job, const gqBuffer *out);
 
 /// The extents of the scales of a matrix of `rows` by `columns` in one
 /// direction: a row of scales for each row of blocks or, columnwise, for each

@@ -75,22 +75,25 @@ static void assertSame(const char *isa, const char *what) {
       fail_msg("%s: output %zu of %s differs", isa, i, what);
 }
 
-/// Fills the input with any bits, or with numbers near each other.
+/// Fills the input with any bits, a quarter of it, or with numbers near each
+/// other: of high blocks of columns hardly any has only numbers there.
 static void fillInput(gqElementType type) {
   for (int i = 0; i < SIZE; ++i) {
     float x = (float)(int32_t)randomBits() * 0x1p-29f;
     uint32_t bits;
     memcpy(&bits, &x, sizeof(bits));
-    if (randomBits() % 4 == 0)
-      bits = randomBits();
+    bool any = i < SIZE / 4 && randomBits() % 4 == 0;
+    bool infinite = any && randomBits() % 16 == 0;
+    if (any)
+      bits = infinite ? 0x7f800000 : randomBits();
     if (type == GQ_F32)
       input[i] = bits;
     else
       ((uint16_t *)input)[i] = type == GQ_BF16
                                    ? (uint16_t)(bits >> 16)
                                    : (uint16_t)((bits >> 16 & 0x8fff) | 0x3000);
-    if (type == GQ_F16 && randomBits() % 4 == 0)
-      ((uint16_t *)input)[i] = (uint16_t)randomBits();
+    if (type == GQ_F16 && any)
+      ((uint16_t *)input)[i] = infinite ? 0x7c00 : (uint16_t)randomBits();
   }
 }
 
@@ -403,16 +406,20 @@ static void testDequantize(void **state) {
 
 static void measure(const gqCpuKernels *kernels, void *context,
                     const gqCpuJob *job) {
-  float *out = (float *)outputs[kernels != isas[0].kernels];
-  if (job->row == 0)
-    memset(out, 0, (LENGTH + WIDTH + 2) * sizeof(float));
-  gqCpuAmaxes wanted = {.amax = out,
-                        .columnwise = out + 1,
-                        .rows = out + 2,
-                        .columns = out + 2 + LENGTH,
-                        .transform = GQ_TRANSFORM_HADAMARD16,
-                        .signs = 0xd7e8};
-  kernels->measure(context, &(gqBuffer){0}, job, wanted);
+  const gqBuffer none = {0};
+  for (int i = 0; i < 2; ++i) {
+    float *out = (float *)outputs[kernels != isas[0].kernels][i];
+    if (job->row == 0)
+      memset(out, 0, (LENGTH + WIDTH + 2) * sizeof(float));
+    gqCpuAmaxes wanted = {.amax = out,
+                          .columnwise = i == 0 ? out + 1 : NULL,
+                          .rows = out + 2,
+                          .columns = out + 2 + LENGTH,
+                          .transform = i == 0 ? GQ_TRANSFORM_HADAMARD16
+                                              : GQ_TRANSFORM_NONE,
+                          .signs = 0xd7e8};
+    kernels->measure(context, &none, job, wanted);
+  }
 }
 
 static void testMeasure(void **state) {
@@ -421,6 +428,52 @@ static void testMeasure(void **state) {
     fillInput(elements[e]);
     gqBuffer x = matrix(input, elements[e], LENGTH, WIDTH);
     compare("amax", NULL, measure, &x, LENGTH, WIDTH);
+  }
+}
+
+// Of what is summed: rows of numbers near each other.
+enum { FIRST_SUMMED = LENGTH / 4, SUMMED = LENGTH - FIRST_SUMMED };
+
+/// Sums of the columns in the middle, in f32, bf16 and f16. All rows are a job.
+static void sum(const gqCpuKernels *kernels, void *context,
+                const gqCpuJob *job) {
+  const gqBuffer none = {0};
+  for (int32_t type = 0; job->row == 0 && type < (int32_t)COUNT(elements);
+       ++type) {
+    gqBuffer out = matrix(outputs[kernels != isas[0].kernels][type],
+                          elements[type], 1, WIDTH);
+    gqCpuJob part = {.rows = SUMMED, .column = WIDTH / 4, .columns = WIDTH / 2};
+    kernels->sumColumns(context, &none, &part, &out);
+  }
+}
+
+/// The same sums of f32, in the order that SumColumns.h says.
+static void checkSums(void) {
+  const float *sums = (const float *)outputs[0][0];
+  for (int c = WIDTH / 4; c < WIDTH * 3 / 4; ++c) {
+    float expected = 0.0f;
+    for (int first = 0; first < SUMMED; first += 128) {
+      float ofTile = 0.0f;
+      for (int r = first; r < SUMMED && r < first + 128; ++r) {
+        float x;
+        memcpy(&x, &input[(FIRST_SUMMED + r) * WIDTH + c], sizeof(x));
+        ofTile += x;
+      }
+      expected += ofTile;
+    }
+    assert_true(sums[c] == expected);
+  }
+}
+
+static void testSums(void **state) {
+  (void)state;
+  for (size_t e = 0; e < COUNT(elements); ++e) {
+    fillInput(elements[e]);
+    gqBuffer x = matrix(input, elements[e], LENGTH, WIDTH);
+    x.data = gqCpuRow(&x, FIRST_SUMMED);
+    compare("sums", NULL, sum, &x, SUMMED, WIDTH);
+    if (elements[e] == GQ_F32)
+      checkSums();
   }
 }
 
@@ -481,7 +534,7 @@ int main(void) {
       cmocka_unit_test(testQuantize),   cmocka_unit_test(testOuters),
       cmocka_unit_test(testDirections), cmocka_unit_test(testSquares),
       cmocka_unit_test(testDequantize), cmocka_unit_test(testMeasure),
-      cmocka_unit_test(testProducts),
+      cmocka_unit_test(testSums),       cmocka_unit_test(testProducts),
   };
   return cmocka_run_group_tests(tests, findIsas, NULL);
 }

@@ -40,10 +40,19 @@ GQ_DEV void loadRow(const void *input, gqElementType type, int64_t count,
     }
 }
 
+/// Where the part of row `row` of `input` begins that begins at `column`. With
+/// `rowIndices`, unless it is absent, that is row rowIndices[row].
+static const void *lineAt(const gqBuffer *input, const gqBuffer *rowIndices,
+                          int64_t row, int64_t column) {
+  if (!gqBufferIsAbsent(rowIndices))
+    row = gq_dev_load_index(rowIndices->data, rowIndices->type == GQ_I64, row);
+  return (const uint8_t *)gqCpuRow(input, row) +
+         column * gqElementTypeSize((gqElementType)input->type);
+}
+
 /// Fills rows and columns of `tile` with the part that begins at (row, column)
-/// of `input`, of f32, bf16 or f16. With `rowIndices`, unless it is absent, row
-/// r is row rowIndices[r] of the input. `columnsAfter` are those of the next
-/// tile, to the right.
+/// of `input`, of f32, bf16 or f16 (lineAt). `columnsAfter` are those of the
+/// next tile, to the right.
 static void loadTile(const gqBuffer *input, const gqBuffer *rowIndices,
                      int64_t row, int64_t column, int64_t columnsAfter,
                      gqCpuTile *tile) {
@@ -58,11 +67,7 @@ static void loadTile(const gqBuffer *input, const gqBuffer *rowIndices,
     tile->nextStride = input->strides[0] * size;
   }
   for (int64_t r = 0; r < tile->rows; ++r) {
-    int64_t source = row + r;
-    if (gathers)
-      source = gq_dev_load_index(rowIndices->data, rowIndices->type == GQ_I64,
-                                 source);
-    const void *from = (const uint8_t *)gqCpuRow(input, source) + column * size;
+    const void *from = lineAt(input, rowIndices, row + r, column);
     if (type == GQ_F32)
       loadRow(from, GQ_F32, tile->columns, tile->x[r]);
     else if (type == GQ_BF16)
@@ -119,16 +124,6 @@ GQ_DEV void raiseToColumns(const gqCpuTile *tile, int64_t first, int64_t count,
         amax[j] = gq_dev_max(__builtin_fabsf(tile->x[r][c + j]), amax[j]);
     memcpy(columns + c, amax, sizeof(amax));
   }
-}
-
-/// Adds the sum of each column, computed in the order of the rows, to `sums`.
-static void addSums(const gqCpuTile *tile, float sums[GQ_CPU_TILE]) {
-  float tileSums[GQ_CPU_TILE] = {0};
-  for (int64_t r = 0; r < tile->rows; ++r)
-    for (int64_t c = 0; c < tile->columns; ++c)
-      tileSums[c] += tile->x[r][c];
-  for (int64_t c = 0; c < tile->columns; ++c)
-    sums[c] += tileSums[c];
 }
 
 #endif // GQ_LIB_RUNTIME_CPU_ELEMENTS_H

@@ -16,10 +16,12 @@
 #include "Measure.h"
 #include "Product.h"
 #include "Quantize.h"
+#include "SumColumns.h"
 
 const gqCpuKernels GQ_CPU_KERNELS = {
     .quantize = quantize,
     .measure = measure,
+    .sumColumns = sumColumns,
     .dequantize = dequantize,
     .sumProducts = sumProducts,
     .quantizeSquares = quantizeSquares,

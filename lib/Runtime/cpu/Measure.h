@@ -15,12 +15,6 @@
 
 #include "lib/Runtime/CpuQuantize.h"
 
-/// A part of the input, as that of gqCpuMeasure.
-typedef struct Measured {
-  const gqBuffer *input, *rowIndices;
-  const gqCpuJob *job;
-} Measured;
-
 //===----------------------------------------------------------------------===//
 // Bits
 //===----------------------------------------------------------------------===//
@@ -77,23 +71,15 @@ GQ_DEV void raiseColumnBits(gqElementType type, const void *x, int64_t count,
 // Lines
 //===----------------------------------------------------------------------===//
 
-static const void *measuredLine(Measured m, int64_t r) {
-  int64_t row = m.job->row + r;
-  if (!gqBufferIsAbsent(m.rowIndices))
-    row = gq_dev_load_index(m.rowIndices->data, m.rowIndices->type == GQ_I64,
-                            row);
-  return (const uint8_t *)gqCpuRow(m.input, row) +
-         m.job->column * gqElementTypeSize((gqElementType)m.input->type);
-}
-
-/// A job has at most GQ_CPU_JOB_COLUMNS columns if amaxes of columns are
-/// wanted.
-GQ_DEV void raiseByLines(gqElementType type, Measured m, gqCpuAmaxes amaxes) {
-  const gqCpuJob *job = m.job;
-  uint32_t columns[GQ_CPU_JOB_COLUMNS] = {0};
+GQ_DEV void raiseByLines(gqElementType type, const gqBuffer *input,
+                         const gqBuffer *rowIndices, const gqCpuJob *job,
+                         gqCpuAmaxes amaxes) {
+  uint32_t columns[GQ_CPU_JOB_COLUMNS];
   float amax = 0.0f;
+  if (amaxes.columns)
+    memset(columns, 0, (size_t)job->columns * sizeof(*columns));
   for (int64_t r = 0; r < job->rows; ++r) {
-    const void *x = measuredLine(m, r);
+    const void *x = lineAt(input, rowIndices, job->row + r, job->column);
     if (amaxes.amax || amaxes.rows) {
       float ofRow = lineAmax(type, x, job->columns);
       amax = gq_dev_max(ofRow, amax);
@@ -116,14 +102,14 @@ GQ_DEV void raiseByLines(gqElementType type, Measured m, gqCpuAmaxes amaxes) {
 //===----------------------------------------------------------------------===//
 
 /// Of what the columns are transformed to.
-static void raiseByTiles(Measured m, gqCpuAmaxes amaxes) {
-  const gqCpuJob *job = m.job;
+static void raiseByTiles(const gqBuffer *input, const gqBuffer *rowIndices,
+                         const gqCpuJob *job, gqCpuAmaxes amaxes) {
   for (int64_t i = 0; i < job->columns; i += GQ_CPU_TILE) {
     gqCpuTile tile;
     float ofColumns[GQ_CPU_TILE] = {0};
     tile.rows = job->rows;
     tile.columns = tileColumns(job, i);
-    loadTile(m.input, m.rowIndices, job->row, job->column + i,
+    loadTile(input, rowIndices, job->row, job->column + i,
              tileColumns(job, i + GQ_CPU_TILE), &tile);
     transformTile(&tile, amaxes.signs);
     if (amaxes.columnwise)
@@ -142,21 +128,20 @@ static void raiseByTiles(Measured m, gqCpuAmaxes amaxes) {
 
 static void measure(const gqBuffer *input, const gqBuffer *rowIndices,
                     const gqCpuJob *job, gqCpuAmaxes amaxes) {
-  const Measured m = {input, rowIndices, job};
   gqCpuAmaxes ofLines = amaxes;
   if (amaxes.transform != GQ_TRANSFORM_NONE) {
     ofLines.columns = NULL;
     if (amaxes.columnwise || amaxes.columns)
-      raiseByTiles(m, amaxes);
+      raiseByTiles(input, rowIndices, job, amaxes);
   }
   if (!ofLines.amax && !ofLines.rows && !ofLines.columns)
     return;
   if (input->type == GQ_F32)
-    raiseByLines(GQ_F32, m, ofLines);
+    raiseByLines(GQ_F32, input, rowIndices, job, ofLines);
   else if (input->type == GQ_BF16)
-    raiseByLines(GQ_BF16, m, ofLines);
+    raiseByLines(GQ_BF16, input, rowIndices, job, ofLines);
   else
-    raiseByLines(GQ_F16, m, ofLines);
+    raiseByLines(GQ_F16, input, rowIndices, job, ofLines);
 }
 
 #endif // GQ_LIB_RUNTIME_CPU_MEASURE_H

@@ -283,8 +283,7 @@ GQ_DEV void quantizeColumns(const Method *m, const gqCpuTile *tile,
 // Either
 //===----------------------------------------------------------------------===//
 
-/// Format and recipe are constants in the callers. Formats other than nvfp4
-/// have one formula for all recipes.
+/// Format and recipe are constants in the callers.
 GQ_DEV void quantizeAs(gqFormat format, gqRecipe recipe, const gqCpuTile *tile,
                        const gqCpuTileDirection *direction, uint8_t *data,
                        int64_t stride, gqCpuTileScales *scales) {
@@ -325,23 +324,9 @@ static void quantizeTile(const gqCpuTile *tile, gqCpuMethod method,
     transformTile(&transformed, direction->traits.signs);
     tile = &transformed;
   }
-  switch (method.format) {
-#define GQ_QUANTIZE(VALUE, NAME, ...)                                          \
-  case GQ_FORMAT_##NAME:                                                       \
-    if (gqFormatGetTraits(GQ_FORMAT_##NAME).scaleRule ==                       \
-            GQ_SCALE_RULE_NVFP4 &&                                             \
-        method.recipe == GQ_RECIPE_TE)                                         \
-      quantizeAs(GQ_FORMAT_##NAME, GQ_RECIPE_TE, tile, direction, data,        \
-                 stride, scales);                                              \
-    else                                                                       \
-      quantizeAs(GQ_FORMAT_##NAME, GQ_RECIPE_NVFUSER, tile, direction, data,   \
-                 stride, scales);                                              \
-    return;
-    GQ_ALL_FORMATS(GQ_QUANTIZE)
-#undef GQ_QUANTIZE
-  case GQ_FORMAT_NONE: // Not an op's that quantizes.
-    break;
-  }
+#define GQ_CALL(FORMAT, RECIPE)                                                \
+  quantizeAs(FORMAT, RECIPE, tile, direction, data, stride, scales)
+#include "Method.def"
 }
 
 //===----------------------------------------------------------------------===//
@@ -472,36 +457,24 @@ static void quantizeDirection(gqCpuMethod method,
     storeScales(method, columnwise, direction, tile, row, column, &scales);
 }
 
-static void storeSums(const float *sums, int64_t column, int64_t count,
-                      const gqBuffer *dbias) {
-  for (int64_t c = 0; c < count; ++c)
-    if (dbias->type == GQ_F32)
-      ((float *)dbias->data)[column + c] = sums[c];
-    else
-      ((uint16_t *)dbias->data)[column + c] =
-          dbias->type == GQ_BF16 ? gq_dev_bf16_from_f32(sums[c])
-                                 : gq_dev_f16_from_f32(sums[c]);
-}
-
 static bool wants(const gqCpuDirection *direction) {
   return direction->data || !gqBufferIsAbsent(&direction->numbers);
 }
 
 /// Whether something is wanted of a matrix besides lines.
 static bool needsTiles(const gqCpuQuantization *q) {
-  return !hasLines(q) || wants(&q->columnwise) || !gqBufferIsAbsent(&q->dbias);
+  return !hasLines(q) || wants(&q->columnwise);
 }
 
 /// Quantizes a job; the result is its largest magnitude, if that is wanted.
-/// Lines are as long as the job, since short ones are not there when they are
-/// needed; tiles of the same rows come after them, from the second-level cache.
+/// Lines are as long as it, because those of short ones are not there when they
+/// are needed. Tiles of the same rows come after them and find them in a cache.
 static float quantizeTiles(const gqCpuQuantization *q, const gqCpuJob *job) {
   bool asLines = hasLines(q), inStrips = hasStrips(q);
-  bool hasDbias = !gqBufferIsAbsent(&q->dbias);
   bool rows = !asLines && wants(&q->rowwise);
   bool columns = !inStrips && wants(&q->columnwise);
   bool ofTile = !asLines && q->amax;
-  float amax = 0.0f, sums[GQ_CPU_JOB_COLUMNS] = {0};
+  float amax = 0.0f;
   for (int64_t r = 0; r < job->rows; r += GQ_CPU_TILE) {
     int64_t row = job->row + r;
     gqCpuTile tile;
@@ -515,22 +488,18 @@ static float quantizeTiles(const gqCpuQuantization *q, const gqCpuJob *job) {
       tile.columns = tileColumns(job, c);
       if (inStrips)
         quantizeColumnsInStrips(q, &tile, row, column);
-      if (!rows && !columns && !ofTile && !hasDbias)
+      if (!rows && !columns && !ofTile)
         continue;
       loadTile(&q->input, &q->rowIndices, row, column,
                tileColumns(job, c + GQ_CPU_TILE), &tile);
       if (ofTile)
         amax = gq_dev_max(tileAmax(&tile), amax);
-      if (hasDbias)
-        addSums(&tile, sums + c);
       if (rows)
         quantizeDirection(q->method, &q->rowwise, &tile, row, column);
       if (columns)
         quantizeDirection(q->method, &q->columnwise, &tile, row, column);
     }
   }
-  if (hasDbias)
-    storeSums(sums, job->column, job->columns, &q->dbias);
   return amax;
 }
 

@@ -116,15 +116,17 @@ encodeStripOfAnything(gqFormat format, BlockRows rows,
     }
 }
 
-/// Copies `columns` columns of a strip.
+/// Copies `columns` columns of a strip, with zeros after them.
 GQ_DEV void copyStrip(const uint16_t *const *from, int64_t column, int64_t rows,
                       int64_t columns, StripRow *x) {
   if (columns == STRIP_COLUMNS)
     for (int64_t r = 0; r < rows; ++r)
       memcpy(x[r], from[r] + column, sizeof(*x));
   else
-    for (int64_t r = 0; r < rows; ++r)
+    for (int64_t r = 0; r < rows; ++r) {
+      memset(x[r], 0, sizeof(*x));
       memcpy(x[r], from[r] + column, (size_t)columns * sizeof(**x));
+    }
 }
 
 /// Quantizes the `columns` columns of a strip, block by block. `from` are the
@@ -189,24 +191,12 @@ static void quantizeStrips(const gqCpuQuantization *q, const gqCpuTile *tile,
       x[r] = (const uint16_t *)gqCpuRow(&q->input, row + r) + column;
   else
     for (int64_t r = 0; r < tile->rows; ++r)
-      x[r] = lineOf(q, row + r) + column;
-  switch (q->method.format) {
-#define GQ_QUANTIZE(VALUE, NAME, ...)                                          \
-  case GQ_FORMAT_##NAME:                                                       \
-    if (gqFormatGetTraits(GQ_FORMAT_##NAME).scaleRule ==                       \
-            GQ_SCALE_RULE_NVFP4 &&                                             \
-        q->method.recipe == GQ_RECIPE_TE)                                      \
-      quantizeStripsAs(GQ_FORMAT_##NAME, GQ_RECIPE_TE, how, x, tile->rows,     \
-                       tile->columns, codes, scales);                          \
-    else                                                                       \
-      quantizeStripsAs(GQ_FORMAT_##NAME, GQ_RECIPE_NVFUSER, how, x,            \
-                       tile->rows, tile->columns, codes, scales);              \
-    return;
-    GQ_ALL_FORMATS(GQ_QUANTIZE)
-#undef GQ_QUANTIZE
-  case GQ_FORMAT_NONE: // Not an op's that quantizes.
-    break;
-  }
+      x[r] = lineAt(&q->input, &q->rowIndices, row + r, column);
+  const gqCpuMethod method = q->method;
+#define GQ_CALL(FORMAT, RECIPE)                                                \
+  quantizeStripsAs(FORMAT, RECIPE, how, x, tile->rows, tile->columns, codes,   \
+                   scales)
+#include "Method.def"
 }
 
 #else

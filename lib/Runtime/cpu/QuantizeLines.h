@@ -320,14 +320,6 @@ static bool hasLines(const gqCpuQuantization *q) {
   return isPlain(q, &q->rowwise);
 }
 
-/// Where row `row` of the matrix begins in the input.
-GQ_DEV const uint16_t *lineOf(const gqCpuQuantization *q, int64_t row) {
-  if (!gqBufferIsAbsent(&q->rowIndices))
-    row = gq_dev_load_index(q->rowIndices.data, q->rowIndices.type == GQ_I64,
-                            row);
-  return gqCpuRow(&q->input, row);
-}
-
 /// Where the scales of a row's blocks from number `block` on are, a multiple of
 /// 4 in tile128x4.
 GQ_DEV uint8_t *lineScales(const gqCpuQuantization *q, int64_t row,
@@ -407,8 +399,9 @@ GQ_DEV float quantizeLinesAs(gqFormat format, gqRecipe recipe, Lines l) {
   float amax = 0.0f;
   for (int64_t row = l.row; row < l.row + l.rows; ++row) {
     bool isLast = row + 1 == l.row + l.rows;
-    const uint16_t *x = lineOf(q, row) + l.column;
-    const uint16_t *next = isLast ? x : lineOf(q, row + 1) + l.column;
+    const uint16_t *x = lineAt(&q->input, &q->rowIndices, row, l.column);
+    const uint16_t *next =
+        isLast ? x : lineAt(&q->input, &q->rowIndices, row + 1, l.column);
     float outer = d->how.outerAmaxes
                       ? gq_dev_nvfp4_te_outer(d->how.outerAmaxes[row])
                       : d->how.outer;
@@ -435,20 +428,10 @@ static float quantizeLines(Lines l) {
   gqCpuMethod method = l.q->method;
   if (l.q->rowwise.scales && method.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4)
     padLineScales(l);
-  switch (method.format) {
-#define GQ_QUANTIZE(VALUE, NAME, ...)                                          \
-  case GQ_FORMAT_##NAME:                                                       \
-    return gqFormatGetTraits(GQ_FORMAT_##NAME).scaleRule ==                    \
-                       GQ_SCALE_RULE_NVFP4 &&                                  \
-                   method.recipe == GQ_RECIPE_TE                               \
-               ? quantizeLinesAs(GQ_FORMAT_##NAME, GQ_RECIPE_TE, l)            \
-               : quantizeLinesAs(GQ_FORMAT_##NAME, GQ_RECIPE_NVFUSER, l);
-    GQ_ALL_FORMATS(GQ_QUANTIZE)
-#undef GQ_QUANTIZE
-  case GQ_FORMAT_NONE: // Not an op's that quantizes.
-    break;
-  }
-  return 0.0f;
+  float amax = 0.0f;
+#define GQ_CALL(FORMAT, RECIPE) amax = quantizeLinesAs(FORMAT, RECIPE, l)
+#include "Method.def"
+  return amax;
 }
 
 #else
