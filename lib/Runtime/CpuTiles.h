@@ -17,6 +17,9 @@
 #include "runtime_kernels/transforms/Philox.h"
 
 enum {
+  /// Bytes of a cache line. What vectors are stored to is aligned to it, since
+  /// one in two lines takes twice as long.
+  GQ_CPU_LINE = 64,
   GQ_CPU_TILE = 128,
   /// The most blocks of a row or column of a tile.
   GQ_CPU_TILE_BLOCKS = 8,
@@ -48,7 +51,7 @@ typedef struct gqCpuTile {
   /// the same row of the next.
   const uint8_t *next;
   int64_t nextBytes, nextStride;
-  float x[GQ_CPU_TILE][GQ_CPU_TILE];
+  _Alignas(GQ_CPU_LINE) float x[GQ_CPU_TILE][GQ_CPU_TILE];
 } gqCpuTile;
 
 /// How a matrix is quantized.

@@ -87,7 +87,7 @@ static void storeCodes(const gqCpuTileCodes codes, int64_t dataBits,
 static void storeTransposedCodes(const gqCpuTileCodes codes, int64_t dataBits,
                                  int64_t rows, int64_t columns, uint8_t *data,
                                  int64_t stride) {
-  gqCpuTileCodes pairs;
+  _Alignas(GQ_CPU_LINE) gqCpuTileCodes pairs;
   if (dataBits == 4) {
     for (int64_t r = 0; r < rows / 2; ++r)
       for (int64_t c = 0; c < GQ_CPU_TILE; ++c)

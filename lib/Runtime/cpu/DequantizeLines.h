@@ -241,7 +241,7 @@ GQ_DEV void dequantizeLinesAs(const Source *s, gqFormat format, gqCode code,
     float outer = q->outer ? q->outer[row * q->outerDown] : 1.0f;
     int64_t c = 0;
     for (; c + UNIT <= job->columns; c += UNIT) {
-      for (int64_t i = 0; i < UNIT * bits / 8; i += CACHE_LINE)
+      for (int64_t i = 0; i < UNIT * bits / 8; i += GQ_CPU_LINE)
         __builtin_prefetch(data + ahead + c * bits / 8 + i, 0, 2);
       dequantizeUnit(s, format, code, ending, data + c * bits / 8, row / height,
                      job->column + c, UNIT, outer, to + c);

@@ -17,13 +17,11 @@
 
 #include <string.h>
 
-enum { CACHE_LINE = 64 };
-
 /// Asks for row `row` of the next tile. A few lines at a time, because more
 /// than a core can ask for at once would make it wait.
 GQ_DEV void prefetchRow(const gqCpuTile *tile, int64_t row) {
   if (tile->next)
-    for (int64_t at = 0; at < tile->nextBytes; at += CACHE_LINE)
+    for (int64_t at = 0; at < tile->nextBytes; at += GQ_CPU_LINE)
       __builtin_prefetch(tile->next + row * tile->nextStride + at, 0, 2);
 }
 

@@ -422,7 +422,7 @@ static void quantizeColumnsInStrips(const gqCpuQuantization *q,
                                     const gqCpuTile *tile, int64_t row,
                                     int64_t column) {
   const gqCpuDirection *d = &q->columnwise;
-  gqCpuTileCodes codes;
+  _Alignas(GQ_CPU_LINE) gqCpuTileCodes codes;
   gqCpuTileScales scales = {0};
   quantizeStrips(q, tile, row, column, codes, &scales);
   clearMissing(tile, codes);

@@ -76,7 +76,7 @@ stripAmaxesOfAnything(BlockRows rows, float amax[STRIP_COLUMNS]) {
 GQ_DEV bool scaleStrip(const Method *m, BlockRows rows,
                        uint32_t bits[STRIP_COLUMNS],
                        float factors[STRIP_COLUMNS]) {
-  float amax[STRIP_COLUMNS];
+  _Alignas(GQ_CPU_LINE) float amax[STRIP_COLUMNS];
   bool regular = stripAmaxes(rows, amax);
   if (__builtin_expect(!regular, 0))
     stripAmaxesOfAnything(rows, amax);
@@ -96,7 +96,7 @@ GQ_DEV void encodeStrip(const Method *m, BlockRows rows,
   for (int64_t r = 0; r < rows.count; ++r) {
     Vector a = loadVector(rows.x[r]);
     Vector b = loadVector(rows.x[r] + VECTOR_COLUMNS);
-    for (int i = 0; i < STRIP_COLUMNS; i += CACHE_LINE / 2)
+    for (int i = 0; i < STRIP_COLUMNS; i += GQ_CPU_LINE / 2)
       __builtin_prefetch(rows.from[r] + rows.column + i, 0, 2);
     storeVector(packBytes(encodeElements(m->traits.code, a, f[0], f[1]),
                           encodeElements(m->traits.code, b, f[2], f[3])),
@@ -134,7 +134,7 @@ GQ_DEV void copyStrip(const uint16_t *const *from, int64_t column, int64_t rows,
 GQ_DEV void quantizeStrip(const Method *m, const uint16_t *const *from,
                           int64_t column, int64_t rows, int64_t columns,
                           gqCpuTileCodes codes, gqCpuTileScales *scales) {
-  StripRow x[GQ_CPU_TILE];
+  _Alignas(GQ_CPU_LINE) StripRow x[GQ_CPU_TILE];
   copyStrip(from, column, rows, columns, x);
   const int64_t block = m->traits.blockColumns;
   int64_t blocks = gqCpuCeilDiv(gq_dev_up(rows, GQ_CPU_TRANSPOSED_UNIT), block);
@@ -144,8 +144,8 @@ GQ_DEV void quantizeStrip(const Method *m, const uint16_t *const *from,
                     column + 2 * STRIP_COLUMNS};
     uint8_t (*to)[GQ_CPU_TILE] =
         (uint8_t (*)[GQ_CPU_TILE]) & codes[b * block][column];
-    uint32_t bits[STRIP_COLUMNS];
-    float factors[STRIP_COLUMNS];
+    _Alignas(GQ_CPU_LINE) uint32_t bits[STRIP_COLUMNS];
+    _Alignas(GQ_CPU_LINE) float factors[STRIP_COLUMNS];
     if (__builtin_expect(scaleStrip(m, of, bits, factors), 1))
       encodeStrip(m, of, factors, to);
     else

@@ -276,15 +276,15 @@ GQ_DEV bool scaleParts(const Method *m, const float amax[PARTS], float outer,
 /// The scales of a unit's blocks for each of their parts, and whether its
 /// elements and factors are numbers, and factors without a sign.
 typedef struct Scaled {
-  uint32_t bits[PARTS];
-  float factors[PARTS];
+  _Alignas(GQ_CPU_LINE) uint32_t bits[PARTS];
+  _Alignas(GQ_CPU_LINE) float factors[PARTS];
   bool regular;
 } Scaled;
 
 /// `amax`, unless it is null, is raised to the largest magnitude.
 GQ_DEV void scaleUnit(const Method *m, const uint16_t *x, float outer,
                       Scaled *unit, float *amax) {
-  float amaxes[PARTS];
+  _Alignas(GQ_CPU_LINE) float amaxes[PARTS];
   unit->regular = blockAmaxes(m->traits.blockColumns / PART, x, amaxes);
   if (amax)
     *amax = gq_dev_max(gq_dev_f32_amax(amaxes, PARTS), *amax);
@@ -367,7 +367,7 @@ GQ_DEV void quantizeLine(const Method *m, bool tiled, const uint16_t *x,
   if (units > 0)
     scaleUnit(m, x, outer, &scaled[0], amax);
   for (int64_t i = 0; i < units; ++i) {
-    for (int64_t j = 0; j < UNIT; j += CACHE_LINE / 2)
+    for (int64_t j = 0; j < UNIT; j += GQ_CPU_LINE / 2)
       __builtin_prefetch(next + i * UNIT + j, 0, 2);
     if (i + 1 < units)
       scaleUnit(m, x + (i + 1) * UNIT, outer, &scaled[(i + 1) % 2], amax);
