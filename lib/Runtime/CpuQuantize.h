@@ -43,9 +43,8 @@ typedef struct gqCpuQuantization {
   float *amax;
 } gqCpuQuantization;
 
-/// Does a job of it, of at most GQ_CPU_JOB_COLUMNS columns and, if there are
-/// column sums, of all rows. The largest magnitude is raised, and so has to be
-/// 0 before.
+/// Does a job of it, of at most GQ_CPU_JOB_COLUMNS columns. The largest
+/// magnitude is raised, and so has to be 0 before.
 void gqCpuQuantize(const gqCpuQuantization *quantization, const gqCpuJob *job);
 
 /// Largest magnitudes of a matrix: of all of it, of each row, and after the
@@ -61,8 +60,8 @@ typedef struct gqCpuAmaxes {
 void gqCpuClearAmaxes(int64_t rows, int64_t columns, gqCpuAmaxes amaxes);
 
 /// Raises them to those of a job's part of `input`, of at most
-/// GQ_CPU_JOB_COLUMNS columns, which `rowIndices` may
-/// gather, as those of gqCpuQuantization.
+/// GQ_CPU_JOB_COLUMNS columns, which `rowIndices` may gather, as those of
+/// gqCpuQuantization.
 void gqCpuMeasure(const gqBuffer *input, const gqBuffer *rowIndices,
                   const gqCpuJob *job, gqCpuAmaxes amaxes);
 

@@ -136,6 +136,18 @@ static void quantize(const gqCpuKernels *kernels, void *q,
   kernels->quantize(q, job);
 }
 
+/// To the numbers that the codes and scales stand for.
+static void fakeQuantize(const gqCpuKernels *kernels, void *context,
+                         const gqCpuJob *job) {
+  gqCpuQuantization q = *(const gqCpuQuantization *)context;
+  uint8_t (*to)[ROOM] = outputs[kernels != isas[0].kernels];
+  gqElementType type = (gqElementType)q.input.type;
+  q.rowwise.data = q.columnwise.data = NULL;
+  q.rowwise.numbers = matrix(to[0], type, q.rows, q.input.sizes[1]);
+  q.columnwise.numbers = matrix(to[2], type, q.rows, q.input.sizes[1]);
+  kernels->quantize(&q, job);
+}
+
 /// The scales of a direction; in tiles if `tiled`.
 static int64_t scaleStride(gqFormat format, bool columnwise, bool tiled,
                            int64_t rows, int64_t columns) {
@@ -182,6 +194,7 @@ static void compareWithOuter(gqFormat format, gqRecipe recipe, bool tiled,
            f.name, (int)recipe, (int)type, (int)rows, (int)columns,
            (unsigned)gqDirectionPack(&traits));
   compare(what, &q, quantize, &q, rows, columns);
+  compare(what, NULL, fakeQuantize, &q, rows, columns);
 }
 
 static void compareQuantization(gqFormat format, gqRecipe recipe, bool tiled,

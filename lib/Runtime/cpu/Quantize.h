@@ -363,11 +363,46 @@ static void storeScales(gqCpuMethod method, bool columnwise,
     }
 }
 
-/// The numbers that the codes and scales of a tile stand for, as they would be
-/// stored and dequantized: by way of `how`, the tile's direction, to `out`.
+//===----------------------------------------------------------------------===//
+// Numbers in place of codes
+//===----------------------------------------------------------------------===//
+
+/// How codes and linear scales become the numbers that they stand for, as those
+/// of a tile or of lines would if they were stored. `inverse` is of the caller.
+static gqCpuDequantization
+wayBack(gqCpuMethod method, const gqCpuTileDirection *how, float *inverse) {
+  gqFormatTraits traits = gqFormatGetTraits(method.format);
+  bool hasScales = gqFormatHasBlockScales(method.format);
+  // That of formats without scales is 1 / the scale.
+  *inverse = gq_dev_given_inverse(how->outer);
+  return (gqCpuDequantization){
+      .format = hasScales ? method.format : GQ_FORMAT_NONE,
+      .recipe = method.recipe,
+      .columnwise = how->columnwise,
+      .type = traits.dataType,
+      .outer = !hasScales                                ? inverse
+               : traits.scaleRule != GQ_SCALE_RULE_NVFP4 ? NULL
+               : how->outer == 1.0f && method.recipe == GQ_RECIPE_NVFUSER ? NULL
+               : method.recipe == GQ_RECIPE_NVFUSER ? &how->outer
+               : how->outerAmaxes                   ? how->outerAmaxes
+                                                    : how->outerAmax,
+      .outerDown = how->traits.outer == GQ_OUTER_OF_ROW,
+      .outerAcross = how->traits.outer == GQ_OUTER_OF_COLUMN,
+  };
+}
+
+/// Where the numbers of what begins at (row, column) go.
+static gqBuffer numbersAt(const gqCpuDirection *d, int64_t row,
+                          int64_t column) {
+  gqBuffer out = d->numbers;
+  out.data = (uint8_t *)gqCpuRow(&out, row) +
+             column * gqElementTypeSize((gqElementType)out.type);
+  return out;
+}
+
+/// The numbers of a tile, by way of `how`, its direction, to `out`.
 static void fakeQuantize(gqCpuMethod method, const gqCpuTileDirection *how,
                          const gqCpuTile *tile, gqBuffer out) {
-  bool hasScales = gqFormatHasBlockScales(method.format);
   gqFormatTraits traits = gqFormatGetTraits(method.format);
   bool transposed = how->columnwise && traits.transposes;
   uint8_t codes[sizeof(gqCpuTileCodes)];
@@ -378,32 +413,74 @@ static void fakeQuantize(gqCpuMethod method, const gqCpuTileDirection *how,
       .scaleStride = gqCpuGetScaleExtents(method.format, how->columnwise,
                                           tile->rows, tile->columns)
                          .columns};
-  // That of formats without scales is 1 / the scale.
-  float inverse = gq_dev_given_inverse(how->outer);
-  gqCpuDequantization back = {
-      .format = hasScales ? method.format : GQ_FORMAT_NONE,
-      .recipe = method.recipe,
-      .columnwise = how->columnwise,
-      .type = traits.dataType,
-      .data = codes,
-      .stride =
-          (transposed ? GQ_CPU_TILE : tile->columns) * traits.dataBits / 8,
-      .scales = bytes,
-      .scaleStride = linear.scaleStride,
-      .outer = !hasScales                           ? &inverse
-               : method.recipe == GQ_RECIPE_NVFUSER ? &how->outer
-               : how->outerAmaxes                   ? how->outerAmaxes
-                                                    : how->outerAmax,
-      .outerDown = how->traits.outer == GQ_OUTER_OF_ROW,
-      .outerAcross = how->traits.outer == GQ_OUTER_OF_COLUMN,
-      .out = out,
-  };
+  float inverse;
+  gqCpuDequantization back = wayBack(method, how, &inverse);
+  back.data = codes;
+  back.stride =
+      (transposed ? GQ_CPU_TILE : tile->columns) * traits.dataBits / 8;
+  back.scales = bytes;
+  back.scaleStride = linear.scaleStride;
+  back.out = out;
   const gqCpuJob all = {.rows = tile->rows, .columns = tile->columns};
   quantizeTile(tile, method, how, codes, back.stride, &scales);
   method.scaleLayout = GQ_SCALE_LAYOUT_LINEAR;
-  if (hasScales)
+  if (gqFormatHasBlockScales(method.format))
     storeScales(method, how->columnwise, &linear, tile, 0, 0, &scales);
   dequantize(&back, &all);
+}
+
+/// The numbers of lines, of at most GQ_CPU_JOB_COLUMNS columns, as many rows at
+/// a time as there is room for; the result is the largest magnitude, if that is
+/// wanted.
+static float fakeQuantizeLines(Lines l) {
+  const gqCpuQuantization *q = l.q;
+  const gqFormatTraits traits = gqFormatGetTraits(q->method.format);
+  uint8_t codes[GQ_CPU_JOB_COLUMNS];
+  float scales[GQ_CPU_JOB_COLUMNS / PART];
+  gqCpuQuantization part = *q;
+  part.method.scaleLayout = GQ_SCALE_LAYOUT_LINEAR;
+  part.rowwise.data = codes;
+  part.rowwise.stride = l.columns * traits.dataBits / 8;
+  part.rowwise.scales =
+      gqFormatHasBlockScales(q->method.format) ? (uint8_t *)scales : NULL;
+  part.rowwise.scaleStride = l.columns / traits.blockColumns;
+  int64_t end = l.row + l.rows, most = GQ_CPU_JOB_COLUMNS / l.columns;
+  float amax = 0.0f, inverse;
+  for (int64_t row = l.row; row < end; row += most) {
+    int64_t rows = gqCpuLeast(end - row, most);
+    const gqCpuJob all = {.rows = rows, .columns = l.columns};
+    bool gathers = !gqBufferIsAbsent(&q->rowIndices);
+    if (gathers)
+      part.rowIndices.data =
+          (uint8_t *)q->rowIndices.data +
+          row * gqElementTypeSize((gqElementType)q->rowIndices.type);
+    part.input.data =
+        (uint16_t *)gqCpuRow(&q->input, gathers ? 0 : row) + l.column;
+    if (q->rowwise.how.outerAmaxes)
+      part.rowwise.how.outerAmaxes = q->rowwise.how.outerAmaxes + row;
+    amax =
+        gq_dev_max(quantizeLines((Lines){&part, 0, rows, 0, l.columns}), amax);
+    gqCpuDequantization back = wayBack(q->method, &part.rowwise.how, &inverse);
+    back.data = codes;
+    back.stride = part.rowwise.stride;
+    back.scales = scales;
+    back.scaleStride = part.rowwise.scaleStride;
+    back.out = numbersAt(&q->rowwise, row, l.column);
+    dequantize(&back, &all);
+  }
+  return amax;
+}
+
+//===----------------------------------------------------------------------===//
+// A job
+//===----------------------------------------------------------------------===//
+
+static bool hasNumbers(const gqCpuDirection *direction) {
+  return !gqBufferIsAbsent(&direction->numbers);
+}
+
+static bool wants(const gqCpuDirection *direction) {
+  return direction->data || hasNumbers(direction);
 }
 
 /// Where the codes of the tile at (row, column) go.
@@ -443,12 +520,8 @@ static void quantizeDirection(gqCpuMethod method,
   how.first += row * how.pitch + column;
   if (how.outerAmaxes)
     how.outerAmaxes += columnwise ? column : row;
-  if (!gqBufferIsAbsent(&direction->numbers)) {
-    gqBuffer out = direction->numbers;
-    out.data = (uint8_t *)gqCpuRow(&out, row) +
-               column * gqElementTypeSize((gqElementType)out.type);
-    fakeQuantize(method, &how, tile, out);
-  }
+  if (hasNumbers(direction))
+    fakeQuantize(method, &how, tile, numbersAt(direction, row, column));
   if (!direction->data)
     return;
   quantizeTile(tile, method, &how, codesAt(method, direction, row, column),
@@ -457,20 +530,23 @@ static void quantizeDirection(gqCpuMethod method,
     storeScales(method, columnwise, direction, tile, row, column, &scales);
 }
 
-static bool wants(const gqCpuDirection *direction) {
-  return direction->data || !gqBufferIsAbsent(&direction->numbers);
+/// Quantizes lines; the result is the largest magnitude, if that is wanted.
+static float quantizeAsLines(Lines l) {
+  float amax = 0.0f;
+  if (hasNumbers(&l.q->rowwise))
+    amax = fakeQuantizeLines(l);
+  if (l.q->rowwise.data)
+    amax = quantizeLines(l);
+  return amax;
 }
 
-/// Whether something is wanted of a matrix besides lines.
-static bool needsTiles(const gqCpuQuantization *q) {
-  return !hasLines(q) || wants(&q->columnwise);
-}
-
-/// Quantizes a job; the result is its largest magnitude, if that is wanted.
-/// Lines are as long as it, because those of short ones are not there when they
-/// are needed. Tiles of the same rows come after them and find them in a cache.
-static float quantizeTiles(const gqCpuQuantization *q, const gqCpuJob *job) {
-  bool asLines = hasLines(q), inStrips = hasStrips(q);
+/// Lines are as long as the job, because those of short ones are not there when
+/// they are needed. Tiles of the same rows come after them and find them in a
+/// cache.
+static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
+  bool asLines = wants(&q->rowwise) && isPlain(q, &q->rowwise);
+  bool inStrips = q->columnwise.data && !hasNumbers(&q->columnwise) &&
+                  isPlain(q, &q->columnwise) && !q->columnwise.how.outerAmaxes;
   bool rows = !asLines && wants(&q->rowwise);
   bool columns = !inStrips && wants(&q->columnwise);
   bool ofTile = !asLines && q->amax;
@@ -480,9 +556,9 @@ static float quantizeTiles(const gqCpuQuantization *q, const gqCpuJob *job) {
     gqCpuTile tile;
     tile.rows = gqCpuLeast(job->rows - r, GQ_CPU_TILE);
     if (asLines)
-      amax = gq_dev_max(
-          quantizeLines((Lines){q, row, tile.rows, job->column, job->columns}),
-          amax);
+      amax = gq_dev_max(quantizeAsLines((Lines){q, row, tile.rows, job->column,
+                                                job->columns}),
+                        amax);
     for (int64_t c = 0; c < job->columns; c += GQ_CPU_TILE) {
       int64_t column = job->column + c;
       tile.columns = tileColumns(job, c);
@@ -500,14 +576,6 @@ static float quantizeTiles(const gqCpuQuantization *q, const gqCpuJob *job) {
         quantizeDirection(q->method, &q->columnwise, &tile, row, column);
     }
   }
-  return amax;
-}
-
-static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
-  float amax = needsTiles(q)
-                   ? quantizeTiles(q, job)
-                   : quantizeLines((Lines){q, job->row, job->rows, job->column,
-                                           job->columns});
   if (q->amax)
     gqCpuRaise(q->amax, amax);
 }

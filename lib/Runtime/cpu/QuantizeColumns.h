@@ -172,11 +172,6 @@ GQ_DEV void quantizeStripsAs(gqFormat format, gqRecipe recipe,
 // A tile
 //===----------------------------------------------------------------------===//
 
-/// Whether the columns of a matrix can be quantized in strips.
-static bool hasStrips(const gqCpuQuantization *q) {
-  return isPlain(q, &q->columnwise) && !q->columnwise.how.outerAmaxes;
-}
-
 /// Quantizes the columns of `tile`, which begins at (row, column) and has no
 /// elements yet, to codes, one per byte, and scales.
 static void quantizeStrips(const gqCpuQuantization *q, const gqCpuTile *tile,
@@ -201,10 +196,6 @@ static void quantizeStrips(const gqCpuQuantization *q, const gqCpuTile *tile,
 
 #else
 
-static bool hasStrips(const gqCpuQuantization *q) {
-  (void)q;
-  return false;
-}
 static void quantizeStrips(const gqCpuQuantization *q, const gqCpuTile *tile,
                            int64_t row, int64_t column, gqCpuTileCodes codes,
                            gqCpuTileScales *scales) {

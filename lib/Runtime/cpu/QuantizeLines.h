@@ -307,17 +307,12 @@ GQ_DEV void encodeScaled(const Method *m, const uint16_t *x, const Scaled *unit,
 /// nearest.
 static bool isPlain(const gqCpuQuantization *q, const gqCpuDirection *d) {
   const gqDirectionTraits *how = &d->how.traits;
-  return d->data && gqBufferIsAbsent(&d->numbers) && q->input.type == GQ_BF16 &&
+  return q->input.type == GQ_BF16 &&
          gqFormatGetTraits(q->method.format).blockRows == 1 &&
          how->rounding == GQ_ROUNDING_NEAREST &&
          how->transform == GQ_TRANSFORM_NONE &&
          how->fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
          !gqDirectionHasSquares(how);
-}
-
-/// Whether the rows of a matrix can be quantized as lines.
-static bool hasLines(const gqCpuQuantization *q) {
-  return isPlain(q, &q->rowwise);
 }
 
 /// Where the scales of a row's blocks from number `block` on are, a multiple of
@@ -436,8 +431,8 @@ static float quantizeLines(Lines l) {
 
 #else
 
-static bool hasLines(const gqCpuQuantization *q) {
-  (void)q;
+static bool isPlain(const gqCpuQuantization *q, const gqCpuDirection *d) {
+  (void)q, (void)d;
   return false;
 }
 static float quantizeLines(Lines l) {
