@@ -22,6 +22,8 @@
 #include <mlir-c/RegisterEverything.h>
 #include <mlir-c/Target/LLVMIR.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 //===----------------------------------------------------------------------===//
 // Diagnostics
@@ -271,13 +273,40 @@ static void registerPasses(void) {
   gqRegisterPasses();
 }
 
-/// Without threads: modules are small, and diagnostics keep their order.
-static MlirContext createContext(void) {
+static void *waitFor(void *lock) {
+  pthread_mutex_lock(lock);
+  pthread_mutex_unlock(lock);
+  return NULL;
+}
+
+/// Whether there can be as many threads as MLIR may start. Where one of them
+/// cannot be, LLVM ends the process.
+static bool canStartThreads(void) {
+  long most = sysconf(_SC_NPROCESSORS_CONF), started = 0;
+  pthread_t *threads =
+      most > 0 ? malloc((size_t)most * sizeof(*threads)) : NULL;
+  if (!threads)
+    return false;
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  while (started < most &&
+         pthread_create(&threads[started], NULL, waitFor, &lock) == 0)
+    ++started;
+  pthread_mutex_unlock(&lock);
+  for (long i = 0; i < started; ++i)
+    pthread_join(threads[i], NULL);
+  free(threads);
+  return started == most;
+}
+
+/// With threads for the kernels of a GPU, each of which takes long; nothing
+/// else does. Diagnostics keep their order.
+static MlirContext createContext(const gqTarget *target) {
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mlirRegisterAllDialects(registry);
   mlirDialectHandleInsertDialect(mlirGetDialectHandle__gq__(), registry);
-  MlirContext context =
-      mlirContextCreateWithRegistry(registry, /*threadingEnabled=*/true);
+  MlirContext context = mlirContextCreateWithRegistry(
+      registry, target->isCuda && canStartThreads());
   mlirDialectRegistryDestroy(registry);
   mlirRegisterAllLLVMTranslations(context);
   return context;
@@ -325,7 +354,7 @@ gqStatus gqFrontendRun(const char *mlir, size_t length,
   pthread_once(&registered, registerPasses);
   Diagnostics diagnostics = {
       {0}, options->sourceName ? options->sourceName : "<mlir>"};
-  MlirContext mlirContext = createContext();
+  MlirContext mlirContext = createContext(target);
   mlirContextAttachDiagnosticHandler(mlirContext, handleDiagnostic,
                                      &diagnostics, NULL);
   MlirModule source =

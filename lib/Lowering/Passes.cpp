@@ -3,8 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What MLIR has no C API for: declaring, registering and naming passes, memory
-// effects, equivalence and remarks. No logic: a pass calls the C function of
+// What MLIR has no C API for: declaring, registering and naming passes, nested
+// pipelines, memory effects, equivalence and remarks. No logic: a pass calls the C function of
 // Passes.h.
 //
 //===----------------------------------------------------------------------===//

@@ -136,12 +136,13 @@ static void work(void *context, int32_t thread, gqCpuJobs *jobs) {
 void gqCpuRunMatrices(const gqCpuMatrices *matrices, gqCpuDoJob *doJob,
                       const void *context) {
   enum { JOBS_OF_THREAD = 4 };
+  int64_t least = matrices->jobRows == 0 ? GQ_CPU_TALL_JOB_COLUMNS
+                                         : GQ_CPU_NARROW_JOB_COLUMNS;
   gqCpuMatrices narrowed = *matrices;
   Run run = {&narrowed, doJob, context};
   int64_t numJobs;
   int32_t numThreads = gqCpuNumThreadsOf(&narrowed, &numJobs);
-  while (numJobs < JOBS_OF_THREAD * numThreads &&
-         narrowed.jobColumns > GQ_CPU_NARROW_JOB_COLUMNS) {
+  while (numJobs < JOBS_OF_THREAD * numThreads && narrowed.jobColumns > least) {
     narrowed.jobColumns /= 2;
     numThreads = gqCpuNumThreadsOf(&narrowed, &numJobs);
   }

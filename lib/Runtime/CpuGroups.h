@@ -71,12 +71,14 @@ typedef struct gqCpuMatrices {
 } gqCpuMatrices;
 
 enum {
-  /// The jobs of ops that go through a matrix in tiles: rows as they are, which
-  /// are read at the speed of memory, or if there would be too few jobs parts
-  /// of them.
+  /// The jobs of ops that go through a matrix in tiles: long rows, which are
+  /// read at the speed of memory, if there are four jobs a thread then, else
+  /// parts of rows down to the second number or, of jobs of all rows, the
+  /// third.
   GQ_CPU_JOB_ROWS = GQ_CPU_TILE,
   GQ_CPU_JOB_COLUMNS = 64 * GQ_CPU_TILE,
   GQ_CPU_NARROW_JOB_COLUMNS = 8 * GQ_CPU_TILE,
+  GQ_CPU_TALL_JOB_COLUMNS = 2 * GQ_CPU_TILE,
 };
 
 /// A job: a part of a matrix.

@@ -3,10 +3,11 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A matrix is quantized in tiles of 128 by 128 elements. Every block of every
-// format and direction lies in one of them, and the scales of a tile are whole
-// tiles of the layout tile128x4, padding included. The ops share what is done
-// to a tile (cpu/), so they cannot differ in a byte.
+// What is not done in lines and strips (cpu/QuantizeLines.h, QuantizeColumns.h)
+// is done in tiles of 128 by 128 elements. Every block of every format and
+// direction lies in one of them, and the scales of a tile are whole tiles of
+// the layout tile128x4, padding included. The ops share what is done to a tile
+// (cpu/), so they cannot differ in a byte.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +18,8 @@
 #include "runtime_kernels/transforms/Philox.h"
 
 enum {
-  /// Bytes of a cache line. What vectors are stored to is aligned to it, since
-  /// one in two lines takes twice as long.
+  /// Bytes of a cache line. Elements of tiles and strips begin at one, since a
+  /// vector in two lines takes twice as long.
   GQ_CPU_LINE = 64,
   GQ_CPU_TILE = 128,
   /// The most blocks of a row or column of a tile.

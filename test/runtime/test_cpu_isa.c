@@ -75,8 +75,9 @@ static void assertSame(const char *isa, const char *what) {
       fail_msg("%s: output %zu of %s differs", isa, i, what);
 }
 
-/// Fills the input with any bits, a quarter of it, or with numbers near each
-/// other: of high blocks of columns hardly any has only numbers there.
+/// Fills the input with numbers near each other, and many of its first quarter
+/// with any bits: there nearly every high block of columns has a NaN or an
+/// infinity, and after it none has.
 static void fillInput(gqElementType type) {
   for (int i = 0; i < SIZE; ++i) {
     float x = (float)(int32_t)randomBits() * 0x1p-29f;
@@ -193,6 +194,17 @@ static void compareWithOuter(gqFormat format, gqRecipe recipe, bool tiled,
   snprintf(what, sizeof(what), "%s, recipe %d, type %d, %dx%d, direction %x",
            f.name, (int)recipe, (int)type, (int)rows, (int)columns,
            (unsigned)gqDirectionPack(&traits));
+  compare(what, &q, quantize, &q, rows, columns);
+  compare(what, NULL, fakeQuantize, &q, rows, columns);
+  // Rows in another order, and some of them twice.
+  int32_t indices[LENGTH];
+  for (int64_t r = 0; r < rows; ++r)
+    indices[r] = (int32_t)(randomBits() % (uint32_t)rows);
+  q.rowIndices = (gqBuffer){.data = indices,
+                            .rank = 1,
+                            .type = GQ_I32,
+                            .sizes = {rows},
+                            .strides = {1}};
   compare(what, &q, quantize, &q, rows, columns);
   compare(what, NULL, fakeQuantize, &q, rows, columns);
 }
@@ -423,7 +435,7 @@ static void measure(const gqCpuKernels *kernels, void *context,
   for (int i = 0; i < 2; ++i) {
     float *out = (float *)outputs[kernels != isas[0].kernels][i];
     if (job->row == 0)
-      memset(out, 0, (LENGTH + WIDTH + 2) * sizeof(float));
+      memset(out, 0, sizeof(outputs[0][0]));
     gqCpuAmaxes wanted = {.amax = out,
                           .columnwise = i == 0 ? out + 1 : NULL,
                           .rows = out + 2,
@@ -450,13 +462,16 @@ enum { FIRST_SUMMED = LENGTH / 4, SUMMED = LENGTH - FIRST_SUMMED };
 /// Sums of the columns in the middle, in f32, bf16 and f16. All rows are a job.
 static void sum(const gqCpuKernels *kernels, void *context,
                 const gqCpuJob *job) {
-  const gqBuffer none = {0};
-  for (int32_t type = 0; job->row == 0 && type < (int32_t)COUNT(elements);
-       ++type) {
-    gqBuffer out = matrix(outputs[kernels != isas[0].kernels][type],
-                          elements[type], 1, WIDTH);
-    gqCpuJob part = {.rows = SUMMED, .column = WIDTH / 4, .columns = WIDTH / 2};
-    kernels->sumColumns(context, &none, &part, &out);
+  const gqBuffer *x = context, none = {0};
+  int64_t columns = x->sizes[1];
+  bool all = columns > WIDTH;
+  const gqCpuJob part = {.rows = x->sizes[0],
+                         .column = all ? 0 : columns / 4,
+                         .columns = all ? columns : columns / 2};
+  for (size_t i = 0; job->row == 0 && i < COUNT(elements); ++i) {
+    gqBuffer out =
+        matrix(outputs[kernels != isas[0].kernels][i], elements[i], 1, columns);
+    kernels->sumColumns(x, &none, &part, &out);
   }
 }
 
@@ -484,10 +499,28 @@ static void testSums(void **state) {
     fillInput(elements[e]);
     gqBuffer x = matrix(input, elements[e], LENGTH, WIDTH);
     x.data = gqCpuRow(&x, FIRST_SUMMED);
+    x.sizes[0] = SUMMED;
     compare("sums", NULL, sum, &x, SUMMED, WIDTH);
     if (elements[e] == GQ_F32)
       checkSums();
   }
+}
+
+/// The widest jobs.
+static void testWide(void **state) {
+  (void)state;
+  enum { ROWS = 9 };
+  _Static_assert(ROWS * GQ_CPU_JOB_COLUMNS <= SIZE &&
+                     ROWS * GQ_CPU_JOB_COLUMNS * 4 <= ROOM,
+                 "there is room for them");
+  fillInput(GQ_BF16);
+  gqDirectionTraits usual = {0};
+  for (int32_t f = 0; f < GQ_NUM_FORMATS; ++f)
+    compareQuantization((gqFormat)f, GQ_RECIPE_NVFUSER, false, GQ_BF16, ROWS,
+                        GQ_CPU_JOB_COLUMNS, usual);
+  gqBuffer x = matrix(input, GQ_BF16, ROWS, GQ_CPU_JOB_COLUMNS);
+  compare("wide amax", NULL, measure, &x, ROWS, GQ_CPU_JOB_COLUMNS);
+  compare("wide sums", NULL, sum, &x, ROWS, GQ_CPU_JOB_COLUMNS);
 }
 
 /// Two matrices, and how much of them is multiplied.
@@ -547,7 +580,8 @@ int main(void) {
       cmocka_unit_test(testQuantize),   cmocka_unit_test(testOuters),
       cmocka_unit_test(testDirections), cmocka_unit_test(testSquares),
       cmocka_unit_test(testDequantize), cmocka_unit_test(testMeasure),
-      cmocka_unit_test(testSums),       cmocka_unit_test(testProducts),
+      cmocka_unit_test(testSums),       cmocka_unit_test(testWide),
+      cmocka_unit_test(testProducts),
   };
   return cmocka_run_group_tests(tests, findIsas, NULL);
 }

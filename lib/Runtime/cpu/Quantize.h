@@ -5,7 +5,7 @@
 //
 // In three steps, each a plain loop over a line of numbers, which compilers
 // turn into SIMD code: the largest magnitudes of blocks, their scales, the
-// codes. Rows are quantized a strip at a time, columns a row of blocks at a
+// codes. Rows are quantized a band at a time, columns a row of blocks at a
 // time, so that what a step leaves is in the first-level cache for the next.
 //
 //===----------------------------------------------------------------------===//
@@ -22,10 +22,10 @@
 #include "Squares.h"
 
 enum {
-  /// Rows of a strip, at least a block's; those of a square block.
-  STRIP = GQ_SQUARE_BLOCK,
-  /// The most blocks of a strip.
-  STRIP_BLOCKS = GQ_CPU_TILE * GQ_CPU_TILE_BLOCKS,
+  /// Rows of a band, at least a block's; those of a square block.
+  BAND = GQ_SQUARE_BLOCK,
+  /// The most blocks of a band.
+  BAND_BLOCKS = GQ_CPU_TILE * GQ_CPU_TILE_BLOCKS,
 };
 
 /// Only nvfp4 is rounded so.
@@ -153,11 +153,11 @@ GQ_DEV void quantizeRows(const Method *m, const gqCpuTile *tile, uint8_t *data,
   const gqFormatTraits traits = m->traits;
   const gqCpuTileDirection *d = m->direction;
   int64_t blocks = tile->columns / traits.blockColumns;
-  int64_t strip = traits.blockRows > STRIP ? traits.blockRows : STRIP;
-  for (int64_t first = 0; first < tile->rows; first += strip) {
-    int64_t count = tile->rows - first < strip ? tile->rows - first : strip;
-    float amax[STRIP_BLOCKS], outers[STRIP_BLOCKS], factors[STRIP_BLOCKS];
-    uint32_t bits[STRIP_BLOCKS];
+  int64_t band = traits.blockRows > BAND ? traits.blockRows : BAND;
+  for (int64_t first = 0; first < tile->rows; first += band) {
+    int64_t count = tile->rows - first < band ? tile->rows - first : band;
+    float amax[BAND_BLOCKS], outers[BAND_BLOCKS], factors[BAND_BLOCKS];
+    uint32_t bits[BAND_BLOCKS];
     uint8_t codes[GQ_CPU_TILE];
     rowAmaxes(m, tile, first, count, amax);
     scaleBlocks(m, amax, rowOuters(m, first, count, blocks, outers),
@@ -540,9 +540,8 @@ static float quantizeAsLines(Lines l) {
   return amax;
 }
 
-/// Lines are as long as the job, because those of short ones are not there when
-/// they are needed. Tiles of the same rows come after them and find them in a
-/// cache.
+/// Lines are as long as the job: short ones end before what they have asked for
+/// arrives. Tiles of the same rows come after them and find them in a cache.
 static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
   bool asLines = wants(&q->rowwise) && isPlain(q, &q->rowwise);
   bool inStrips = q->columnwise.data && !hasNumbers(&q->columnwise) &&

@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Columns of bf16 that are rounded to nearest are copied a strip at a time: two
-// vectors of neighbouring columns, whose codes are one. Where they are, rows
+// vectors of neighbouring columns, whose codes fill one. Where they are, rows
 // may be so far apart that they displace each other in the first-level cache.
 // What is computed for each column is in two vectors of float32 for one of
 // elements, of columns of even index and of odd ones (QuantizeLines.h).
@@ -27,12 +27,13 @@ enum {
 typedef uint16_t StripRow[STRIP_COLUMNS];
 
 /// The rows of a block of a strip, of which there are `count`; and where they
-/// come from, what is `column` elements later being the next strip's.
+/// begin in the input, and how many elements later the strip after the next
+/// does.
 typedef struct BlockRows {
   const StripRow *x;
   int64_t count;
   const uint16_t *const *from;
-  int64_t column;
+  int64_t ahead;
 } BlockRows;
 
 /// What number `i` of a strip's largest magnitudes, scales and factors is of.
@@ -86,8 +87,9 @@ GQ_DEV bool scaleStrip(const Method *m, BlockRows rows,
   return regular;
 }
 
-/// The codes of a block's columns, one per byte. Asks for the next strip, a row
-/// at a time, because more than a core can ask for at once would make it wait.
+/// The codes of a block's columns, one per byte. Asks for the strip after the
+/// next, a row at a time, because more than a core can ask for at once would
+/// make it wait. It may not exist: then the address is any.
 GQ_DEV void encodeStrip(const Method *m, BlockRows rows,
                         const float factors[STRIP_COLUMNS],
                         uint8_t (*codes)[GQ_CPU_TILE]) {
@@ -97,7 +99,9 @@ GQ_DEV void encodeStrip(const Method *m, BlockRows rows,
     Vector a = loadVector(rows.x[r]);
     Vector b = loadVector(rows.x[r] + VECTOR_COLUMNS);
     for (int i = 0; i < STRIP_COLUMNS; i += GQ_CPU_LINE / 2)
-      __builtin_prefetch(rows.from[r] + rows.column + i, 0, 2);
+      __builtin_prefetch((const void *)((uintptr_t)rows.from[r] +
+                                        (uintptr_t)(rows.ahead + i) * 2),
+                         0, 2);
     storeVector(packBytes(encodeElements(m->traits.code, a, f[0], f[1]),
                           encodeElements(m->traits.code, b, f[2], f[3])),
                 codes[r]);

@@ -32,9 +32,9 @@ typedef struct Lines {
 // Largest magnitudes
 //===----------------------------------------------------------------------===//
 
-/// A number of 16 bits of each part, and one of 32 bits. What is stored in
-/// pieces and loaded whole would have to be in the cache first, which it is
-/// after all that was stored before it.
+/// A number of 16 bits of each part, and one of 32 bits. In memory they would
+/// be stored in pieces: a vector that is loaded from several stores waits until
+/// these, and all before them, are in the cache.
 typedef uint16_t PartBits __attribute__((vector_size(PARTS * 2)));
 typedef uint32_t PartWords __attribute__((vector_size(PARTS * 4)));
 
@@ -303,8 +303,8 @@ GQ_DEV void encodeScaled(const Method *m, const uint16_t *x, const Scaled *unit,
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Whether bf16 becomes codes of blocks of one row or column, rounded to
-/// nearest.
+/// Whether a direction can be quantized in vectors: bf16 to codes of blocks of
+/// one row or column, rounded to nearest.
 static bool isPlain(const gqCpuQuantization *q, const gqCpuDirection *d) {
   const gqDirectionTraits *how = &d->how.traits;
   return q->input.type == GQ_BF16 &&
