@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What MLIR has no C API for: declaring, registering and naming passes, nested
-// pipelines, memory effects, equivalence and remarks. No logic: a pass calls the
-// C function of Passes.h.
+// pipelines, memory effects, equivalence and remarks. No logic: a pass calls
+// the C function of Passes.h.
 //
 //===----------------------------------------------------------------------===//
 
