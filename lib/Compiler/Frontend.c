@@ -23,7 +23,6 @@
 #include <mlir-c/Target/LLVMIR.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 //===----------------------------------------------------------------------===//
 // Diagnostics
@@ -279,34 +278,34 @@ static void *waitFor(void *lock) {
   return NULL;
 }
 
-/// Whether there can be as many threads as MLIR may start. Where one of them
-/// cannot be, LLVM ends the process.
-static bool canStartThreads(void) {
-  long most = sysconf(_SC_NPROCESSORS_CONF), started = 0;
-  pthread_t *threads =
-      most > 0 ? malloc((size_t)most * sizeof(*threads)) : NULL;
+/// Whether `count` more threads can be started now.
+static bool canStartThreads(unsigned count) {
+  unsigned started = 0;
+  pthread_t *threads = malloc(count * sizeof(*threads));
   if (!threads)
     return false;
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&lock);
-  while (started < most &&
+  while (started < count &&
          pthread_create(&threads[started], NULL, waitFor, &lock) == 0)
     ++started;
   pthread_mutex_unlock(&lock);
-  for (long i = 0; i < started; ++i)
+  for (unsigned i = 0; i < started; ++i)
     pthread_join(threads[i], NULL);
   free(threads);
-  return started == most;
+  return started == count;
 }
 
 /// With threads for the kernels of a GPU, each of which takes long; nothing
-/// else does. Diagnostics keep their order.
+/// else does. Diagnostics keep their order. LLVM ends the process where it
+/// cannot start a thread, so that none are used there.
 static MlirContext createContext(const gqTarget *target) {
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mlirRegisterAllDialects(registry);
   mlirDialectHandleInsertDialect(mlirGetDialectHandle__gq__(), registry);
-  MlirContext context = mlirContextCreateWithRegistry(
-      registry, target->isCuda && canStartThreads());
+  MlirContext context = mlirContextCreateWithRegistry(registry, target->isCuda);
+  if (target->isCuda && !canStartThreads(mlirContextGetNumThreads(context)))
+    mlirContextEnableMultithreading(context, false);
   mlirDialectRegistryDestroy(registry);
   mlirRegisterAllLLVMTranslations(context);
   return context;

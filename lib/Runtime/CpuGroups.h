@@ -71,12 +71,12 @@ typedef struct gqCpuMatrices {
 } gqCpuMatrices;
 
 enum {
-  /// The jobs of ops that go through a matrix in tiles: long rows, which are
-  /// read at the speed of memory, if there are four jobs a thread then, else
-  /// parts of rows down to the second number or, of jobs of all rows, the
-  /// third.
+  /// The most rows and columns of a job of an op that goes through a matrix in
+  /// tiles. Long rows are read at the speed of memory.
   GQ_CPU_JOB_ROWS = GQ_CPU_TILE,
   GQ_CPU_JOB_COLUMNS = 64 * GQ_CPU_TILE,
+  /// Where there would be too few jobs they are narrower, but not below this;
+  /// the second is of jobs of all rows.
   GQ_CPU_NARROW_JOB_COLUMNS = 8 * GQ_CPU_TILE,
   GQ_CPU_TALL_JOB_COLUMNS = 2 * GQ_CPU_TILE,
 };

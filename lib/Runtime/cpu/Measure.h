@@ -12,6 +12,7 @@
 #define GQ_LIB_RUNTIME_CPU_MEASURE_H
 
 #include "Elements.h"
+#include "Units.h"
 
 #include "lib/Runtime/CpuQuantize.h"
 
@@ -21,7 +22,9 @@
 
 /// Those of infinity; larger ones are NaN's.
 GQ_DEV uint32_t infinityOf(gqElementType type) {
-  return type == GQ_F32 ? 0x7f800000 : type == GQ_BF16 ? 0x7f80 : 0x7c00;
+  return type == GQ_F32    ? GQ_F32_INF
+         : type == GQ_BF16 ? GQ_BF16_INF
+                           : GQ_F16_INF;
 }
 
 GQ_DEV float magnitudeOf(gqElementType type, uint32_t bits) {

@@ -237,7 +237,7 @@ GQ_DEV void encodeColumns(const Method *m, const gqCpuTile *tile,
   }
 }
 
-/// Those of rows that a transposed tile has beside its own.
+/// Zeros the codes of the rows that pad a tile to be transposed.
 GQ_DEV void clearMissing(const gqCpuTile *tile, gqCpuTileCodes codes) {
   int64_t paddedRows = gq_dev_up(tile->rows, GQ_CPU_TRANSPOSED_UNIT);
   memset(codes[tile->rows], 0,
@@ -367,25 +367,32 @@ static void storeScales(gqCpuMethod method, bool columnwise,
 // Numbers in place of codes
 //===----------------------------------------------------------------------===//
 
+/// What a format's numbers are multiplied or divided by besides their blocks'
+/// scales; null if nothing. `inverse` is of the caller.
+static const float *outerBack(gqCpuMethod method, const gqCpuTileDirection *how,
+                              float *inverse) {
+  if (!gqFormatHasBlockScales(method.format)) {
+    *inverse = gq_dev_given_inverse(how->outer);
+    return inverse;
+  }
+  if (gqFormatGetTraits(method.format).scaleRule != GQ_SCALE_RULE_NVFP4)
+    return NULL;
+  if (method.recipe == GQ_RECIPE_NVFUSER)
+    return how->outer == 1.0f ? NULL : &how->outer;
+  return how->outerAmaxes ? how->outerAmaxes : how->outerAmax;
+}
+
 /// How codes and linear scales become the numbers that they stand for, as those
 /// of a tile or of lines would if they were stored. `inverse` is of the caller.
 static gqCpuDequantization
 wayBack(gqCpuMethod method, const gqCpuTileDirection *how, float *inverse) {
-  gqFormatTraits traits = gqFormatGetTraits(method.format);
-  bool hasScales = gqFormatHasBlockScales(method.format);
-  // That of formats without scales is 1 / the scale.
-  *inverse = gq_dev_given_inverse(how->outer);
   return (gqCpuDequantization){
-      .format = hasScales ? method.format : GQ_FORMAT_NONE,
+      .format = gqFormatHasBlockScales(method.format) ? method.format
+                                                      : GQ_FORMAT_NONE,
       .recipe = method.recipe,
       .columnwise = how->columnwise,
-      .type = traits.dataType,
-      .outer = !hasScales                                ? inverse
-               : traits.scaleRule != GQ_SCALE_RULE_NVFP4 ? NULL
-               : how->outer == 1.0f && method.recipe == GQ_RECIPE_NVFUSER ? NULL
-               : method.recipe == GQ_RECIPE_NVFUSER ? &how->outer
-               : how->outerAmaxes                   ? how->outerAmaxes
-                                                    : how->outerAmax,
+      .type = gqFormatGetTraits(method.format).dataType,
+      .outer = outerBack(method, how, inverse),
       .outerDown = how->traits.outer == GQ_OUTER_OF_ROW,
       .outerAcross = how->traits.outer == GQ_OUTER_OF_COLUMN,
   };
@@ -530,22 +537,12 @@ static void quantizeDirection(gqCpuMethod method,
     storeScales(method, columnwise, direction, tile, row, column, &scales);
 }
 
-/// Quantizes lines; the result is the largest magnitude, if that is wanted.
-static float quantizeAsLines(Lines l) {
-  float amax = 0.0f;
-  if (hasNumbers(&l.q->rowwise))
-    amax = fakeQuantizeLines(l);
-  if (l.q->rowwise.data)
-    amax = quantizeLines(l);
-  return amax;
-}
-
 /// Lines are as long as the job: short ones end before what they have asked for
 /// arrives. Tiles of the same rows come after them and find them in a cache.
 static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
   bool asLines = wants(&q->rowwise) && isPlain(q, &q->rowwise);
-  bool inStrips = q->columnwise.data && !hasNumbers(&q->columnwise) &&
-                  isPlain(q, &q->columnwise) && !q->columnwise.how.outerAmaxes;
+  bool inStrips = q->columnwise.data && isPlain(q, &q->columnwise) &&
+                  !q->columnwise.how.outerAmaxes;
   bool rows = !asLines && wants(&q->rowwise);
   bool columns = !inStrips && wants(&q->columnwise);
   bool ofTile = !asLines && q->amax;
@@ -554,10 +551,12 @@ static void quantize(const gqCpuQuantization *q, const gqCpuJob *job) {
     int64_t row = job->row + r;
     gqCpuTile tile;
     tile.rows = gqCpuLeast(job->rows - r, GQ_CPU_TILE);
-    if (asLines)
-      amax = gq_dev_max(quantizeAsLines((Lines){q, row, tile.rows, job->column,
-                                                job->columns}),
+    if (asLines) {
+      Lines lines = {q, row, tile.rows, job->column, job->columns};
+      amax = gq_dev_max(hasNumbers(&q->rowwise) ? fakeQuantizeLines(lines)
+                                                : quantizeLines(lines),
                         amax);
+    }
     for (int64_t c = 0; c < job->columns; c += GQ_CPU_TILE) {
       int64_t column = job->column + c;
       tile.columns = tileColumns(job, c);

@@ -19,9 +19,10 @@ enum {
   PARTS = UNIT / PART,
 };
 
-/// Infinity, as bf16 and as float32: bits of magnitudes from there on are no
+/// Infinity, as bf16, f16 and float32: bits of magnitudes from there on are no
 /// numbers.
 #define GQ_BF16_INF 0x7f80
+#define GQ_F16_INF 0x7c00
 #define GQ_F32_INF 0x7f800000
 
 #ifdef __AVX2__
