@@ -500,7 +500,8 @@ gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
       rowGroupsOf(offsets, numOffsets, scaleOffsets, groups, rows, scaleRows,
                   offsetBits, scaleLayout == GQ_SCALE_LAYOUT_TILE128X4, packed);
   quantization.rowGroups = &rowGroups;
-  gq_dev_prepare_groups(&rowGroups);
+  gq_dev_prepare_groups(&rowGroups,
+                        outerKind == GQ_OUTER_PER_GROUP ? outer : 0);
   uint32_t next = quantize(&quantization);
   finishGroups(
       &rowGroups, scales,

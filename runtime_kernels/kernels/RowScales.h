@@ -215,6 +215,7 @@ GQ_DEV void storeTiled(const TiledStore *store, uint32_t column, uint32_t width,
 GQ_DEV void finishGroups(gq_dev_row_groups *groups, uint8_t GQ_GLOBAL *scales,
                          uint32_t width, void GQ_GLOBAL *scaleOffsetsOut,
                          uint32_t GQ_GLOBAL *status, uint32_t first) {
+  gq_dev_wait_for_copies(); // Of what was touched, long ago.
   const uint32_t share = 16;
   bool aligned = ((uint64_t)scales & 15) == 0;
   uint32_t tiles = groups->tiled ? width / GQ_DEV_TILE_COLUMNS : 1;

@@ -26,7 +26,7 @@ gq_dev_swizzle_scales(GQ_DEV_PARAMETERS(GQ_SWIZZLE_SCALES_OPERANDS)) {
   uint32_t piecesPerTile = (words + 7) / 8 * ROW_STEP;
   uint32_t pieces = rowTiles * piecesPerTile;
   uint32_t index = warpNumber();
-  gq_dev_prepare_groups(&rowGroups);
+  gq_dev_prepare_groups(&rowGroups, 0);
   for (; index < pieces; index += numWarps()) {
     Piece piece = pieceOf(index, piecesPerTile);
     int64_t row = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
