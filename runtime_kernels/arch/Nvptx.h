@@ -20,6 +20,8 @@
 
 enum {
   GQ_DEV_WARP = 32,
+  /// Of a multiprocessor.
+  GQ_DEV_SHARED_KB = __CUDA_ARCH__ >= 1200 ? 100 : 228,
 };
 
 //===----------------------------------------------------------------------===//
@@ -508,6 +510,12 @@ GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 GQ_SHARED *to,
 GQ_DEV void gq_dev_begin_copy16_if(bool condition, gq_dev_u32x4 GQ_SHARED *to,
                                    const void GQ_GLOBAL *from) {
   __nvvm_cp_async_ca_shared_global_16(to, from, condition ? 16 : 0);
+}
+
+/// The same of 8 bytes, both aligned to 8.
+GQ_DEV void gq_dev_begin_copy8_if(bool condition, gq_dev_u32x2 GQ_SHARED *to,
+                                  const void GQ_GLOBAL *from) {
+  __nvvm_cp_async_ca_shared_global_8(to, from, condition ? 8 : 0);
 }
 
 /// The same past L1, of what no other lane of the multiprocessor reads.

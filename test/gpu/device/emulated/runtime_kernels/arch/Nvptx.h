@@ -23,6 +23,7 @@
 
 enum {
   GQ_DEV_WARP = EMULATOR_WARP,
+  GQ_DEV_SHARED_KB = 228,
 };
 
 GQ_DEV uint32_t gq_dev_thread(void) { return emulatorThread(); }
@@ -301,6 +302,10 @@ typedef float gq_dev_f32x2 __attribute__((ext_vector_type(2)));
 
 GQ_DEV void gq_dev_begin_copy16_if(bool condition, gq_dev_u32x4 *to,
                                    const void *from) {
+  emulatorBeginCopy(to, condition ? from : 0, sizeof(*to));
+}
+GQ_DEV void gq_dev_begin_copy8_if(bool condition, gq_dev_u32x2 *to,
+                                  const void *from) {
   emulatorBeginCopy(to, condition ? from : 0, sizeof(*to));
 }
 GQ_DEV void gq_dev_begin_copy16_past_l1(gq_dev_u32x4 *to, const void *from) {
