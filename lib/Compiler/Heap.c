@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 /// What one call has allocated and not freed.
 typedef struct Heap {
@@ -49,11 +50,28 @@ _Noreturn static void fail(Heap *heap, uint64_t size) {
   longjmp(heap->failure, 1);
 }
 
+/// As malloc. The C library gets large blocks from the system and gives them
+/// back, so that each page of a matrix between two ops is a fault at each call:
+/// 30 of 113 ms of silu and quantization at 8192 by 5120. In huge pages there
+/// are 512 times fewer.
+static void *allocate(size_t size) {
+  enum { HUGE_PAGE = 2 << 20 };
+  if (size < 2 * HUGE_PAGE || size > PTRDIFF_MAX - HUGE_PAGE)
+    return malloc(size);
+  size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+  void *block = aligned_alloc(HUGE_PAGE, whole);
+  if (!block)
+    return malloc(size);
+  // Whether the system has any does not matter.
+  (void)madvise(block, whole, MADV_HUGEPAGE);
+  return block;
+}
+
 void *gqHeapAllocate(uint64_t size) {
   Heap *heap = current;
   if (!heap)
     return malloc(size);
-  void *block = size <= PTRDIFF_MAX && reserve(heap) ? malloc(size) : NULL;
+  void *block = size <= PTRDIFF_MAX && reserve(heap) ? allocate(size) : NULL;
   // No bytes need no memory.
   if (!block && size)
     fail(heap, size);
