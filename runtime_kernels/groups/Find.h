@@ -128,10 +128,10 @@ GQ_DEV void gq_dev_touch(uint32_t array, const void GQ_GLOBAL *p) {
 }
 
 /// Loads 31 offsets that cut all of them into 32 pieces, and touches as many
-/// scale offsets and, if there is one a group, outer scales. This brings all of
-/// up to 256 groups to L1, so that a search finds there what it loads later,
-/// behind the elements that the warp asks for meanwhile. Nothing waits for it
-/// here.
+/// scale offsets and, if there is one a group, outer scales. Up to 255 groups,
+/// or 127 of i64, this brings nearly all of them to L1, so that a search finds
+/// there what it loads later, behind the elements that the warp asks for
+/// meanwhile. Nothing waits for it here.
 GQ_DEV void gq_dev_prepare_groups(gq_dev_row_groups *groups,
                                   const float GQ_GLOBAL *outer) {
   groups->pivotStep = groups->numOffsets / GQ_DEV_WARP + 1;

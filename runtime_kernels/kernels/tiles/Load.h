@@ -135,9 +135,10 @@ GQ_DEV bool stagesOwn(const Op *o) {
          GQ_DEV_SHARED_KB >= 228;
 }
 
-/// Whether elements are copied ahead, a constant: not if a producer makes them,
-/// if they are loaded twice, if columns take the room, or if four CTAs have
-/// loads under way.
+/// Whether elements are copied ahead, a constant: by lanes for themselves, or
+/// by lanes for each other, but not if a producer makes them, if they are
+/// loaded twice, if columns take the room, or if four CTAs have loads under
+/// way.
 GQ_DEV bool stages(const Op *o) {
   return stagesOwn(o) ||
          (gq_dev_only_loads(o->load) && !collectsColumns(o) &&
@@ -177,18 +178,21 @@ GQ_DEV void stageOwn(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   int32_t left = (int32_t)gq_dev_here(rows - place.row);
   gq_dev_u32x4 GQ_SHARED *fours = ownStaged[warp];
   gq_dev_u32x2 GQ_SHARED *twos = (gq_dev_u32x2 GQ_SHARED *)fours;
+  int64_t sources[ROWS];
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r) {
+    sources[r] = (int32_t)r < left ? (int64_t)r : -1;
+    if (o->gathers && sources[r] >= 0)
+      sources[r] = gatheredRow(o, job, place.row + r);
+  }
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < TALL_ROWS; ++r) {
-    if (isTall(o)) {
+    if (isTall(o))
       gq_dev_begin_copy8_if((int32_t)r < left, &twos[r * GQ_DEV_WARP + lane],
                             p + r * pitch);
-    } else if (r < ROWS) {
-      int64_t source = (int32_t)r < left ? (int64_t)r : -1;
-      if (o->gathers && source >= 0)
-        source = gatheredRow(o, job, place.row + r);
-      gq_dev_begin_copy16_if(source >= 0, &fours[r * GQ_DEV_WARP + lane],
-                             p + source * pitch);
-    }
+    else if (r < ROWS)
+      gq_dev_begin_copy16_if(sources[r] >= 0, &fours[r * GQ_DEV_WARP + lane],
+                             p + sources[r] * pitch);
   }
 }
 
