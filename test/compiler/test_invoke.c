@@ -75,6 +75,35 @@ static void testThreeResults(void **state) {
     release(outputs[i]);
 }
 
+/// A new result of some MiB begins with a huge page, and is all there.
+static void testLargeResult(void **state) {
+  (void)state;
+  enum { ROWS = 400001, ELEMENTS = 3 * ROWS, HUGE_PAGE = 2 << 20 };
+  float *a = calloc(ELEMENTS, sizeof(*a)), *out = calloc(ELEMENTS, sizeof(*a));
+  float s = 10;
+  assert_non_null(a);
+  assert_non_null(out);
+  for (int i = 0; i < ELEMENTS; ++i)
+    a[i] = (float)i;
+  Tensor storage[3];
+  DLTensor *inputs[] = {
+      makeTensor(&storage[0], float32Type, a, 2, (int64_t[]){ROWS, 3}),
+      makeScalar(&storage[1], float32Type, &s),
+      makeTensor(&storage[2], float32Type, out, 2, (int64_t[]){ROWS, 3})};
+  DLManagedTensor *outputs[3];
+  gqExecutable *executable = compile(threeResults);
+  invoke(executable, NULL, inputs, 3, outputs, 3);
+  gqExecutableDestroy(executable);
+  const float *fresh = outputs[1]->dl_tensor.data;
+  assert_int_equal((uintptr_t)fresh % HUGE_PAGE, 0);
+  for (int i = 0; i < ELEMENTS; ++i)
+    assert_true(fresh[i] == 2 * a[i]);
+  for (int i = 0; i < 3; ++i)
+    release(outputs[i]);
+  free(a);
+  free(out);
+}
+
 static void testByteOffset(void **state) {
   (void)state;
   float a[] = {-1, 1, 2, 3}, s = 10, out[] = {0, 0, 0, 1, 2, 3};
@@ -948,6 +977,7 @@ int main(void) {
       // The first, so that two threads meet the registration of the passes.
       cmocka_unit_test(testCompileInThreads),
       cmocka_unit_test(testThreeResults),
+      cmocka_unit_test(testLargeResult),
       cmocka_unit_test(testByteOffset),
       cmocka_unit_test(testOverlap),
       cmocka_unit_test(testOverlapOfReads),
