@@ -70,6 +70,17 @@ GQ_DEV uint32_t *tallWord(Held *held, uint32_t r, uint32_t i) {
   return &held->words[r % ROWS][r / ROWS * (TALL_COLUMNS / 2) + i];
 }
 
+GQ_DEV void setTallRow(Held *held, uint32_t r, gq_dev_u32x2 two) {
+  *tallWord(held, r, 0) = two.x;
+  *tallWord(held, r, 1) = two.y;
+}
+
+GQ_DEV void setWords(uint32_t words[4], gq_dev_u32x4 four) {
+#pragma clang loop unroll(full)
+  for (uint32_t k = 0; k < 4; ++k)
+    words[k] = four[k];
+}
+
 /// Packs what a hook gives, at once: else compilers hold many rows of it.
 GQ_DEV void packRow(const Op *o, const float x[GQ_DEV_UNIT],
                     uint32_t words[WORDS]) {
@@ -86,6 +97,16 @@ GQ_DEV int64_t gatheredRow(const Op *o, const Job GQ_SHARED *job,
                            uint32_t row) {
   return gq_dev_source_row(o->rowIndices, o->rowIndexBits, o->sourceRows,
                            job->inputRow + row);
+}
+
+/// How many rows after a lane's first one its row number r is read from or,
+/// with row indices, from which row; -1 if it is not `there`.
+GQ_DEV int64_t sourceOf(const Op *o, const Job GQ_SHARED *job, Place place,
+                        uint32_t r, bool there) {
+  int64_t source = there ? (int64_t)r : -1;
+  if (o->gathers && source >= 0)
+    source = gatheredRow(o, job, place.row + r);
+  return source;
 }
 
 /// Loads 16 elements of a row, whose number in the tile is `row`, those of a
@@ -180,11 +201,8 @@ GQ_DEV void stageOwn(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   gq_dev_u32x2 GQ_SHARED *twos = (gq_dev_u32x2 GQ_SHARED *)fours;
   int64_t sources[ROWS];
 #pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < ROWS; ++r) {
-    sources[r] = (int32_t)r < left ? (int64_t)r : -1;
-    if (o->gathers && sources[r] >= 0)
-      sources[r] = gatheredRow(o, job, place.row + r);
-  }
+  for (uint32_t r = 0; r < ROWS; ++r)
+    sources[r] = sourceOf(o, job, place, r, (int32_t)r < left);
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < TALL_ROWS; ++r) {
     if (isTall(o))
@@ -205,16 +223,10 @@ GQ_DEV Held takeOwn(const Op *o, Place place) {
   gq_dev_wait_for_copies();
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < TALL_ROWS; ++r) {
-    if (isTall(o)) {
-      gq_dev_u32x2 two = twos[r * GQ_DEV_WARP + lane];
-      *tallWord(&held, r, 0) = two.x;
-      *tallWord(&held, r, 1) = two.y;
-    } else if (r < ROWS) {
-      gq_dev_u32x4 four = fours[r * GQ_DEV_WARP + lane];
-#pragma clang loop unroll(full)
-      for (uint32_t k = 0; k < 4; ++k)
-        held.words[r][k] = four[k];
-    }
+    if (isTall(o))
+      setTallRow(&held, r, twos[r * GQ_DEV_WARP + lane]);
+    else if (r < ROWS)
+      setWords(held.words[r], fours[r * GQ_DEV_WARP + lane]);
   }
   return held;
 }
@@ -284,13 +296,10 @@ GQ_DEV Held takeStaged(const Op *o, Place place) {
   for (uint32_t r = 0; r < ROWS; ++r)
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < 4; ++i)
-      if (r < rowsOfLane(o) && i < numPieces(o)) {
-        gq_dev_u32x4 four = staged[warp][stagedAt(
-            o, place.down * rowsOfLane(o) + r, across * numPieces(o) + i)];
-#pragma clang loop unroll(full)
-        for (uint32_t k = 0; k < 4; ++k)
-          held.words[r][i * 4 + k] = four[k];
-      }
+      if (r < rowsOfLane(o) && i < numPieces(o))
+        setWords(held.words[r] + i * 4,
+                 staged[warp][stagedAt(o, place.down * rowsOfLane(o) + r,
+                                       across * numPieces(o) + i)]);
   gq_dev_warp_barrier();
   return held;
 }
@@ -300,13 +309,10 @@ GQ_DEV void loadWords(const Op *o, bool there, const uint8_t GQ_GLOBAL *p,
                       uint32_t words[WORDS]) {
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < WORDS / 4; ++i)
-    if (i < wordsOfLane(o) / 4) {
-      gq_dev_u32x4 four =
-          gq_dev_load_once_if(there, (const gq_dev_u32x4 GQ_GLOBAL *)p + i);
-#pragma clang loop unroll(full)
-      for (uint32_t k = 0; k < 4; ++k)
-        words[i * 4 + k] = four[k];
-    }
+    if (i < wordsOfLane(o) / 4)
+      setWords(
+          words + i * 4,
+          gq_dev_load_once_if(there, (const gq_dev_u32x4 GQ_GLOBAL *)p + i));
 }
 
 /// loadDirectly of tall lanes.
@@ -319,21 +325,18 @@ GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
   Held held;
   if (whole) {
 #pragma clang loop unroll(full)
-    for (uint32_t r = 0; r < TALL_ROWS; ++r) {
-      gq_dev_u32x2 two = gq_dev_load8_once_if(
-          true, (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch));
-      *tallWord(&held, r, 0) = two.x;
-      *tallWord(&held, r, 1) = two.y;
-    }
+    for (uint32_t r = 0; r < TALL_ROWS; ++r)
+      setTallRow(&held, r,
+                 gq_dev_load8_once_if(
+                     true, (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch)));
     return held;
   }
 #pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < TALL_ROWS; ++r) {
-    gq_dev_u32x2 two = gq_dev_load8_once_if(
-        place.row + r < rows, (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch));
-    *tallWord(&held, r, 0) = two.x;
-    *tallWord(&held, r, 1) = two.y;
-  }
+  for (uint32_t r = 0; r < TALL_ROWS; ++r)
+    setTallRow(
+        &held, r,
+        gq_dev_load8_once_if(place.row + r < rows,
+                             (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch)));
   return held;
 }
 
@@ -353,11 +356,8 @@ GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
   uint32_t rows = place.column < job->columns ? job->rows : 0;
   int64_t sources[ROWS];
 #pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < ROWS; ++r) {
-    sources[r] = place.row + r < rows ? (int64_t)r : -1;
-    if (o->gathers && sources[r] >= 0)
-      sources[r] = gatheredRow(o, job, place.row + r);
-  }
+  for (uint32_t r = 0; r < ROWS; ++r)
+    sources[r] = sourceOf(o, job, place, r, place.row + r < rows);
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < rowsOfLane(o))
