@@ -75,16 +75,16 @@ enum {
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices
 /// or a producer. Registers then suffice for this many CTAs; without it the
-/// assembler may spill in order to have more. Other kernels need more
-/// registers. Those whose hook loads ahead need no more than they are given,
-/// and with exact divisions more than others.
+/// assembler may spill in order to have more, as where scales are packed. Other
+/// kernels need more registers. Those whose hook loads ahead need no more than
+/// they are given, and with exact divisions more than others.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
                                                     bool loadsAhead,
                                                     bool divides, bool hasOuter,
                                                     bool packed) {
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_ROWS_THREADS,
-      .minCtas = onlyLoads     ? GQ_DEV_ROWS_CTAS - hasOuter - packed
+      .minCtas = onlyLoads     ? GQ_DEV_ROWS_CTAS - (packed ? 1 + hasOuter : 0)
                  : !loadsAhead ? 0
                  : divides     ? GQ_DEV_ROWS_AHEAD_CTAS
                                : GQ_DEV_ROWS_CTAS,
