@@ -518,16 +518,29 @@ GQ_DEV void gq_dev_begin_copy8_if(bool condition, gq_dev_u32x2 GQ_SHARED *to,
   __nvvm_cp_async_ca_shared_global_8(to, from, condition ? 8 : 0);
 }
 
-/// The same past L1, of what no other lane of the multiprocessor reads.
+/// The same of 16 past L1, of what no other lane of the multiprocessor reads.
 GQ_DEV void gq_dev_begin_copy16_past_l1(gq_dev_u32x4 GQ_SHARED *to,
                                         const void GQ_GLOBAL *from) {
   __nvvm_cp_async_cg_shared_global_16(to, from);
+}
+GQ_DEV void gq_dev_begin_copy16_past_l1_if(bool condition,
+                                           gq_dev_u32x4 GQ_SHARED *to,
+                                           const void GQ_GLOBAL *from) {
+  __nvvm_cp_async_cg_shared_global_16(to, from, condition ? 16 : 0);
 }
 
 /// The same of a word, both aligned to 4.
 GQ_DEV void gq_dev_begin_copy_word(uint32_t GQ_SHARED *to,
                                    const void GQ_GLOBAL *from) {
   __nvvm_cp_async_ca_shared_global_4(to, from);
+}
+
+/// The same, and has the 128 bytes that the word is in brought to L2.
+GQ_DEV void gq_dev_begin_copy_word_of_line(uint32_t GQ_SHARED *to,
+                                           const void GQ_GLOBAL *from) {
+  __asm__ volatile(
+      "cp.async.ca.shared.global.L2::128B [%0], [%1], 4;" ::"r"(to), "l"(from)
+      : "memory");
 }
 
 /// Waits for the copies of this thread.

@@ -311,11 +311,18 @@ GQ_DEV void gq_dev_begin_copy8_if(bool condition, gq_dev_u32x2 *to,
 GQ_DEV void gq_dev_begin_copy16_past_l1(gq_dev_u32x4 *to, const void *from) {
   gq_dev_begin_copy16_if(true, to, from);
 }
+GQ_DEV void gq_dev_begin_copy16_past_l1_if(bool condition, gq_dev_u32x4 *to,
+                                           const void *from) {
+  gq_dev_begin_copy16_if(condition, to, from);
+}
 GQ_DEV void gq_dev_store16_streaming(void *p, gq_dev_u32x4 x) {
   *(gq_dev_u32x4 *)p = x;
 }
 GQ_DEV void gq_dev_begin_copy_word(uint32_t *to, const void *from) {
   emulatorBeginCopy(to, from, sizeof(*to));
+}
+GQ_DEV void gq_dev_begin_copy_word_of_line(uint32_t *to, const void *from) {
+  gq_dev_begin_copy_word(to, from);
 }
 GQ_DEV void gq_dev_prefetch(const void *p) { (void)p; }
 GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 *to, const void *from) {
