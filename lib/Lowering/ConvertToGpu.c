@@ -405,18 +405,19 @@ static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
   bool onlyLoads = mlirRegionIsNull(desc->producer) &&
                    !gqHoldsNumbers(&desc->rowwise) &&
                    rows.load.inputs[0].elementSize == 2;
+  gq_dev_bounds bounds =
+      gq_dev_quantize_whole_rows_bounds(columns, heldType(desc), onlyLoads);
   gqQuantizeWholeRowsOperands operands = {
 #define GQ_SAME_OPERAND(ROLE, TYPE, NAME) .NAME = rows.NAME,
       GQ_QUANTIZE_ROWS_OPERANDS(GQ_SAME_OPERAND)
 #undef GQ_SAME_OPERAND
           .rowAmax = buildAddress(launcher, desc->rowAmax),
+      .ctas = constant(bounds.minCtas),
   };
-  return launch(
-      launcher, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
-      "grouped_block_quantize_whole_rows", &operands,
-      gq_dev_quantize_whole_rows_bounds(columns, heldType(desc), onlyLoads),
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
-                     &operands));
+  return launch(launcher, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
+                "grouped_block_quantize_whole_rows", &operands, bounds,
+                gqGpuBuildPlan(&launcher->builder,
+                               GQ_KERNEL_QUANTIZE_WHOLE_ROWS, &operands));
 }
 
 static bool launchBlockQuantize(const Launcher *launcher,

@@ -217,6 +217,49 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
   }
 }
 
+/// Whether units can be copied to shared memory, a constant.
+GQ_DEV bool canCopy(const Quantization *q) {
+  return gq_dev_only_loads(q->load);
+}
+
+/// Pieces of 16 bytes in a unit.
+GQ_DEV uint32_t numParts(const Quantization *q) {
+  return (uint32_t)gqElementTypeSize(q->heldType);
+}
+
+/// Begins to copy unit i, zeros if there is none. In shared memory every 16
+/// bytes of a unit are beside those of the other lanes; `to` are the lane's
+/// first.
+GQ_DEV void copyUnit(const Quantization *q, Units units, uint32_t i,
+                     gq_dev_u32x4 GQ_SHARED *to) {
+  const gq_dev_matrix *matrix = q->inputs;
+  int64_t row = q->gathers ? units.sourceRows[i] : units.first + ROW_STEP * i;
+  bool there = i < units.count && (!q->gathers || row >= 0);
+  const uint8_t GQ_GLOBAL *from =
+      (const uint8_t GQ_GLOBAL *)matrix->data +
+      (row * matrix->stride + (int64_t)units.column * GQ_DEV_UNIT) *
+          gqElementTypeSize(q->heldType);
+#pragma clang loop unroll(full)
+  for (uint32_t k = 0; k < 4; ++k)
+    if (k < numParts(q))
+      gq_dev_begin_copy16_if(there, to + k * GQ_DEV_WARP, from + 16 * k);
+}
+
+/// Takes a unit that was copied.
+GQ_DEV Held takeUnit(const Quantization *q,
+                     const gq_dev_u32x4 GQ_SHARED *from) {
+  Held held;
+#pragma clang loop unroll(full)
+  for (uint32_t k = 0; k < 4; ++k)
+    if (k < numParts(q)) {
+      gq_dev_u32x4 four = from[k * GQ_DEV_WARP];
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < 4; ++j)
+        held.words[4 * k + j] = four[j];
+    }
+  return held;
+}
+
 /// Quantizes a unit: its codes, and the scale of its block. All lanes take
 /// part.
 GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
@@ -519,47 +562,32 @@ gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
 // A CTA has rows r, r + 32, r + 64 and r + 96 of 128, whose scales share 16
 // bytes. Its warps load pieces of these four by 32 units, and keep them in
 // shared memory, each lane its own units, until the largest magnitudes of the
-// rows are known. So the matrix is read once.
+// rows are known. So the matrix is read once. A matrix that is read as it is is
+// copied there, and while a CTA quantizes, each unit makes room for the one of
+// the CTA's next rows.
 
-/// The bits of the largest magnitudes of the CTA's rows. Two of them: one is
-/// cleared while the other is in use.
-static GQ_SHARED uint32_t wholeAmax[2][UNROLL] GQ_UNINITIALIZED;
+/// The bits of the largest magnitudes of the CTA's rows, of those before, which
+/// may still be read, and of the next ones.
+static GQ_SHARED uint32_t wholeAmax[3][UNROLL] GQ_UNINITIALIZED;
 
-/// Where a lane keeps unit `i` of its piece number `piece`: every 16 bytes of
-/// it beside those of the other lanes.
+/// Where a lane keeps unit `i` of its piece number `piece`.
 GQ_DEV gq_dev_u32x4 GQ_SHARED *keptUnit(const Quantization *q, uint32_t piece,
                                         uint32_t i) {
-  uint32_t parts = (uint32_t)gqElementTypeSize(q->heldType);
   gq_dev_u32x4 GQ_SHARED *all =
       gq_dev_shared_pointer(gq_dev_dynamic_shared_address());
-  return all + ((piece * UNROLL + i) * parts) * GQ_DEV_WARP + gq_dev_lane();
+  return all + ((piece * UNROLL + i) * numParts(q)) * GQ_DEV_WARP +
+         gq_dev_lane();
 }
 
 GQ_DEV void keepUnit(const Quantization *q, uint32_t piece, uint32_t i,
                      Held held) {
-  uint32_t parts = (uint32_t)gqElementTypeSize(q->heldType);
   gq_dev_u32x4 GQ_SHARED *to = keptUnit(q, piece, i);
 #pragma clang loop unroll(full)
   for (uint32_t k = 0; k < 4; ++k)
-    if (k < parts)
+    if (k < numParts(q))
       to[k * GQ_DEV_WARP] =
           (gq_dev_u32x4){held.words[4 * k], held.words[4 * k + 1],
                          held.words[4 * k + 2], held.words[4 * k + 3]};
-}
-
-GQ_DEV Held takeUnit(const Quantization *q, uint32_t piece, uint32_t i) {
-  uint32_t parts = (uint32_t)gqElementTypeSize(q->heldType);
-  const gq_dev_u32x4 GQ_SHARED *from = keptUnit(q, piece, i);
-  Held held;
-#pragma clang loop unroll(full)
-  for (uint32_t k = 0; k < 4; ++k)
-    if (k < parts) {
-      gq_dev_u32x4 four = from[k * GQ_DEV_WARP];
-#pragma clang loop unroll(full)
-      for (uint32_t j = 0; j < 4; ++j)
-        held.words[4 * k + j] = four[j];
-    }
-  return held;
 }
 
 /// A lane's units of a piece, in four rows from `first` on.
@@ -574,25 +602,43 @@ GQ_DEV Units unitsOfRows(const Quantization *q, int64_t first, uint32_t piece) {
   return units;
 }
 
-/// Loads the pieces of a warp and raises the amaxes of their rows.
+/// Loads the pieces of a warp and keeps them, or begins to copy them.
 GQ_DEV void keepRows(const Quantization *q, int64_t first, uint32_t pieces,
-                     uint32_t warp, uint32_t warps,
-                     uint32_t GQ_SHARED *amaxes) {
-  gqElementType type = q->heldType;
-  uint32_t max[UNROLL] = {0};
+                     uint32_t warp, uint32_t warps) {
 #pragma clang loop unroll(disable)
   for (uint32_t piece = warp; piece < pieces; piece += warps) {
     Units units = unitsOfRows(q, first, piece);
     Held held[UNROLL];
-    loadUnits(q, units, held);
+    if (!canCopy(q))
+      loadUnits(q, units, held);
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < UNROLL; ++i)
+      if (canCopy(q))
+        copyUnit(q, units, i, keptUnit(q, piece, i));
+      else
+        keepUnit(q, piece, i, held[i]);
+  }
+}
+
+/// Raises the amaxes of the rows by the pieces of a warp, when they are there.
+GQ_DEV void measureRows(const Quantization *q, int64_t first, uint32_t pieces,
+                        uint32_t warp, uint32_t warps,
+                        uint32_t GQ_SHARED *amaxes) {
+  gqElementType type = q->heldType;
+  uint32_t max[UNROLL] = {0};
+  if (canCopy(q))
+    gq_dev_wait_for_copies();
+#pragma clang loop unroll(disable)
+  for (uint32_t piece = warp; piece < pieces; piece += warps) {
+    Units units = unitsOfRows(q, first, piece);
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < UNROLL; ++i) {
+      Held held = takeUnit(q, keptUnit(q, piece, i));
       uint32_t most = gq_dev_max_words(
-          type, held[i].words, GQ_DEV_UNIT / gq_dev_elements_per_word(type));
-      // Missing units were loaded from elsewhere.
-      if (i < units.count)
+          type, held.words, GQ_DEV_UNIT / gq_dev_elements_per_word(type));
+      // Missing units were loaded from elsewhere, but are zeros if copied.
+      if (canCopy(q) || i < units.count)
         max[i] = gq_dev_max_word(type, max[i], most);
-      keepUnit(q, piece, i, held[i]);
     }
   }
 #pragma clang loop unroll(full)
@@ -604,10 +650,11 @@ GQ_DEV void keepRows(const Quantization *q, int64_t first, uint32_t pieces,
   }
 }
 
-/// Quantizes the units that a warp has kept.
+/// Quantizes the units that a warp has kept, and begins to copy those of the
+/// rows from `next` on to where they were, if that is not negative.
 GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
-                         int64_t first, uint32_t pieces, uint32_t warp,
-                         uint32_t warps) {
+                         int64_t first, int64_t next, uint32_t pieces,
+                         uint32_t warp, uint32_t warps) {
   uint32_t numUnits = (uint32_t)(q->columns / GQ_DEV_UNIT);
   uint32_t width = (uint32_t)gq_dev_up(numUnits, GQ_DEV_TILE_COLUMNS);
   uint32_t bytes = dataBytesPerUnit(q);
@@ -624,11 +671,17 @@ GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
     uint8_t GQ_GLOBAL *data =
         q->data + first * q->dataStride + (int64_t)column * bytes;
     uint32_t wanted = hasColumn ? plan->store.wanted : 0, scales = 0;
+    Units nextUnits = {.count = 0};
+    if (canCopy(q) && next >= 0)
+      nextUnits = unitsOfRows(q, next, piece);
 #pragma clang loop unroll(full)
     for (uint32_t j = 0; j < UNROLL; ++j) {
       gq_dev_outer outer = outerOf(q, plan, lane - laneInWord + j);
       uint32_t codes[4];
-      uint32_t scale = convertUnit(q, takeUnit(q, piece, j), outer, codes);
+      Held held = takeUnit(q, keptUnit(q, piece, j));
+      if (canCopy(q) && next >= 0)
+        copyUnit(q, nextUnits, j, keptUnit(q, piece, j));
+      uint32_t scale = convertUnit(q, held, outer, codes);
       scales |= scale << 8 * j;
       if (makesNumbers(q))
         storeNumbers(q, plan, j, codes, scale, wanted >> j & 1, data,
@@ -655,6 +708,7 @@ GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
 /// nvfp4 with the recipe te and an outer amax per row, which it computes.
 GQ_DEV_KERNEL void
 gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
+  (void)ctas;
   if (gq_dev_is_noop(noopFlag))
     return;
   Quantization quantization = {
@@ -673,16 +727,21 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
   uint32_t width = (uint32_t)gq_dev_up(numUnits, GQ_DEV_TILE_COLUMNS);
   uint32_t pieces = (width + GQ_DEV_WARP - 1) / GQ_DEV_WARP;
   uint32_t all = numRowTiles(q->rows) * ROW_STEP, index = gq_dev_cta();
-  if (thread < 2 * UNROLL)
+  if (thread < 3 * UNROLL)
     wholeAmax[thread / UNROLL][thread % UNROLL] = 0;
+  if (canCopy(q) && index < all)
+    keepRows(q, firstOfFour(index), pieces, warp, warps);
   beginFourRows();
   for (uint32_t n = 0; index < all; index += gq_dev_num_ctas(), ++n) {
     int64_t first = firstOfFour(index);
     uint32_t laneInWord = gq_dev_lane() % GQ_DEV_TILE_COLUMNS;
-    uint32_t GQ_SHARED *amaxes = wholeAmax[n % 2];
-    keepRows(q, first, pieces, warp, warps, amaxes);
+    uint32_t GQ_SHARED *amaxes = wholeAmax[n % 3];
+    if (!canCopy(q))
+      keepRows(q, first, pieces, warp, warps);
     findFourRows(&rowGroups, threads, first, n);
+    measureRows(q, first, pieces, warp, warps, amaxes);
     int64_t wordRow = first + ROW_STEP * laneInWord;
+    // The only one for these rows: a warp that is done with them goes on.
     gq_dev_barrier();
     RowPlan plan =
         planStores(q, width, wordRow, countRows(q, first),
@@ -693,9 +752,10 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
     if (thread < UNROLL && plan.store.wanted >> thread & 1)
       rowAmax[wordRow] = amax;
     if (thread < UNROLL)
-      wholeAmax[(n + 1) % 2][thread] = 0;
-    quantizeKept(q, &plan, first, pieces, warp, warps);
-    gq_dev_barrier(); // For what was cleared.
+      wholeAmax[(n + 2) % 3][thread] = 0;
+    uint32_t next = index + gq_dev_num_ctas();
+    quantizeKept(q, &plan, first, next < all ? firstOfFour(next) : -1, pieces,
+                 warp, warps);
   }
   finishGroups(&rowGroups, scales, width, packed ? scaleOffsetsOut : 0, status,
                (index - all) * warps + warp);

@@ -604,7 +604,10 @@ static void testWholeRows(const WholeVariant *v, int64_t columns, int groups,
   gq_dev_bounds bounds = gq_dev_quantize_whole_rows_bounds(
       columns, v->type, v->aligned && v->type != GQ_F32 && !numbers);
   gq_dev_quantize_whole_rows_extents extents = {
-      .rows = rows, .columns = columns, .groups = groups};
+      .rows = rows,
+      .columns = columns,
+      .groups = groups,
+      .ctas = bounds.minCtas};
   CU(FuncSetAttribute(kernel.function, FUNCTION_ATTRIBUTE_DYNAMIC_SHARED,
                       bounds.sharedMemory));
   Result *results[] = {&data, &scales, &amax};
