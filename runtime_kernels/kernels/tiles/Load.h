@@ -142,12 +142,12 @@ GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
          (job->inputColumn + column) * gqElementTypeSize(o->heldType);
 }
 
-/// Whether lanes copy ahead what they themselves take, a constant: those of a
-/// warp alone that collects transposed codes, where there is shared memory for
+/// Whether lanes copy ahead what they themselves take, a constant: tall ones,
+/// and those of a warp alone that share rows, where there is shared memory for
 /// it.
 GQ_DEV bool stagesOwn(const Op *o) {
-  return gq_dev_only_loads(o->load) && o->alone && collectsColumns(o) &&
-         (isTall(o) || sharesRows(o)) && GQ_DEV_SHARED_KB >= 228;
+  return gq_dev_only_loads(o->load) &&
+         (isTall(o) || (o->alone && sharesRows(o))) && GQ_DEV_SHARED_KB >= 228;
 }
 
 /// Whether they do past L1, a constant: in both directions with four CTAs a
