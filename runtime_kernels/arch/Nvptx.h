@@ -523,11 +523,6 @@ GQ_DEV void gq_dev_begin_copy16_past_l1(gq_dev_u32x4 GQ_SHARED *to,
                                         const void GQ_GLOBAL *from) {
   __nvvm_cp_async_cg_shared_global_16(to, from);
 }
-GQ_DEV void gq_dev_begin_copy16_past_l1_if(bool condition,
-                                           gq_dev_u32x4 GQ_SHARED *to,
-                                           const void GQ_GLOBAL *from) {
-  __nvvm_cp_async_cg_shared_global_16(to, from, condition ? 16 : 0);
-}
 
 /// The same of a word, both aligned to 4.
 GQ_DEV void gq_dev_begin_copy_word(uint32_t GQ_SHARED *to,

@@ -144,20 +144,17 @@ GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
 
 /// Whether lanes copy ahead what they themselves take, a constant: tall ones,
 /// and those of a warp alone that share rows, where there is shared memory for
-/// it.
+/// it. Not of both directions with four CTAs a multiprocessor, of whose 256 KB
+/// too little would be left to L1, by way of which elements are copied: te took
+/// 51.0 instead of 47.7 us (H200, 8192 by 5120, 128 groups). Past L1, nvfp4 is
+/// up to 6 % faster on an H200, and as much slower on an H100.
 GQ_DEV bool stagesOwn(const Op *o) {
-  return gq_dev_only_loads(o->load) &&
-         (isTall(o) || (o->alone && sharesRows(o))) && GQ_DEV_SHARED_KB >= 228;
-}
-
-/// Whether they do past L1, a constant: in both directions with four CTAs a
-/// multiprocessor, of whose 256 KB too little is left to L1. By way of it te
-/// took 51.0 instead of 47.3 us (H200, 8192 by 5120, 128 groups).
-GQ_DEV bool stagesPastL1(const Op *o) {
   int32_t ctas =
       gq_dev_quantize_small_groups_bounds(o->format, o->parts, o->heldType)
           .minCtas;
-  return o->rowwise.exists && ctas >= 4;
+  bool shares = o->alone && sharesRows(o) && (!o->rowwise.exists || ctas < 4);
+  return gq_dev_only_loads(o->load) && (isTall(o) || shares) &&
+         GQ_DEV_SHARED_KB >= 228;
 }
 
 /// Whether elements are copied ahead, a constant: by lanes for themselves, or
@@ -212,10 +209,6 @@ GQ_DEV void stageOwn(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
     if (isTall(o))
       gq_dev_begin_copy8_if((int32_t)r < left, &twos[r * GQ_DEV_WARP + lane],
                             p + r * pitch);
-    else if (r < ROWS && stagesPastL1(o))
-      gq_dev_begin_copy16_past_l1_if(sources[r] >= 0,
-                                     &fours[r * GQ_DEV_WARP + lane],
-                                     p + sources[r] * pitch);
     else if (r < ROWS)
       gq_dev_begin_copy16_if(sources[r] >= 0, &fours[r * GQ_DEV_WARP + lane],
                              p + sources[r] * pitch);

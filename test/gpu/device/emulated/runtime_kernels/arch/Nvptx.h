@@ -311,10 +311,6 @@ GQ_DEV void gq_dev_begin_copy8_if(bool condition, gq_dev_u32x2 *to,
 GQ_DEV void gq_dev_begin_copy16_past_l1(gq_dev_u32x4 *to, const void *from) {
   gq_dev_begin_copy16_if(true, to, from);
 }
-GQ_DEV void gq_dev_begin_copy16_past_l1_if(bool condition, gq_dev_u32x4 *to,
-                                           const void *from) {
-  gq_dev_begin_copy16_if(condition, to, from);
-}
 GQ_DEV void gq_dev_store16_streaming(void *p, gq_dev_u32x4 x) {
   *(gq_dev_u32x4 *)p = x;
 }
