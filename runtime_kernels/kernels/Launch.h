@@ -152,15 +152,16 @@ GQ_INLINE int32_t gq_dev_whole_rows_warps(int64_t columns) {
 }
 
 /// `onlyLoads`: elements of two bytes are read as they are, for which 80
-/// registers suffice. Other kernels need more. Beside its rows a CTA has 2 KB
-/// of shared memory.
+/// registers suffice: a quarter of a multiprocessor has those of six warps.
+/// Other kernels need 128, of which it has those of four. Beside its rows a CTA
+/// has 2 KB of shared memory.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
                                                           gqElementType held,
                                                           bool onlyLoads) {
   int64_t memory = gq_dev_whole_rows_memory(columns, held);
   int32_t threads = gq_dev_whole_rows_warps(columns) * 32;
   int64_t byMemory = (228 << 10) / (memory + (2 << 10));
-  int64_t byRegisters = (64 << 10) / (threads * (onlyLoads ? 80 : 128));
+  int64_t byRegisters = (onlyLoads ? 4 * 6 : 4 * 4) * 32 / threads;
   return (gq_dev_bounds){
       .threads = threads,
       .minCtas = (int32_t)(byMemory < byRegisters ? byMemory : byRegisters),

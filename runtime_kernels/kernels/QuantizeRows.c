@@ -217,9 +217,10 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
   }
 }
 
-/// Whether units can be copied to shared memory, a constant.
+/// Whether units are copied to shared memory, a constant: not where it holds
+/// but the rows of a CTA, and more registers are needed (sm_120a).
 GQ_DEV bool canCopy(const Quantization *q) {
-  return gq_dev_only_loads(q->load);
+  return gq_dev_only_loads(q->load) && GQ_DEV_SHARED_KB >= 228;
 }
 
 /// Pieces of 16 bytes in a unit.
@@ -562,9 +563,9 @@ gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
 // A CTA has rows r, r + 32, r + 64 and r + 96 of 128, whose scales share 16
 // bytes. Its warps load pieces of these four by 32 units, and keep them in
 // shared memory, each lane its own units, until the largest magnitudes of the
-// rows are known. So the matrix is read once. A matrix that is read as it is is
-// copied there, and while a CTA quantizes, each unit makes room for the one of
-// the CTA's next rows.
+// rows are known. So the matrix is read once. If it is read as it is, a CTA's
+// next rows are copied while it quantizes: each unit that is taken makes room
+// for one of theirs. The first ones are loaded, which takes less time.
 
 /// The bits of the largest magnitudes of the CTA's rows, of those before, which
 /// may still be read, and of the next ones.
@@ -602,52 +603,59 @@ GQ_DEV Units unitsOfRows(const Quantization *q, int64_t first, uint32_t piece) {
   return units;
 }
 
-/// Loads the pieces of a warp and keeps them, or begins to copy them.
+/// Raises the amaxes of the rows by the largest words of a warp's lanes.
+GQ_DEV void raiseAmaxes(const Quantization *q, const uint32_t max[UNROLL],
+                        uint32_t GQ_SHARED *amaxes) {
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < UNROLL; ++i) {
+    uint32_t bits = gq_dev_max_of_lanes(
+        gq_dev_f32_bits(gq_dev_amax_of_word(q->heldType, max[i])));
+    if (gq_dev_is_first_lane())
+      gq_dev_atomic_max_shared(&amaxes[i], bits);
+  }
+}
+
+/// The largest word of a unit.
+GQ_DEV uint32_t largestWord(const Quantization *q, const Held *held) {
+  return gq_dev_max_words(q->heldType, held->words,
+                          GQ_DEV_UNIT / gq_dev_elements_per_word(q->heldType));
+}
+
+/// Loads the pieces of a warp and raises the amaxes of their rows.
 GQ_DEV void keepRows(const Quantization *q, int64_t first, uint32_t pieces,
-                     uint32_t warp, uint32_t warps) {
+                     uint32_t warp, uint32_t warps,
+                     uint32_t GQ_SHARED *amaxes) {
+  uint32_t max[UNROLL] = {0};
 #pragma clang loop unroll(disable)
   for (uint32_t piece = warp; piece < pieces; piece += warps) {
     Units units = unitsOfRows(q, first, piece);
     Held held[UNROLL];
-    if (!canCopy(q))
-      loadUnits(q, units, held);
+    loadUnits(q, units, held);
 #pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < UNROLL; ++i)
-      if (canCopy(q))
-        copyUnit(q, units, i, keptUnit(q, piece, i));
-      else
-        keepUnit(q, piece, i, held[i]);
+    for (uint32_t i = 0; i < UNROLL; ++i) {
+      // Missing units were loaded from elsewhere.
+      if (i < units.count)
+        max[i] = gq_dev_max_word(q->heldType, max[i], largestWord(q, &held[i]));
+      keepUnit(q, piece, i, held[i]);
+    }
   }
+  raiseAmaxes(q, max, amaxes);
 }
 
-/// Raises the amaxes of the rows by the pieces of a warp, when they are there.
-GQ_DEV void measureRows(const Quantization *q, int64_t first, uint32_t pieces,
-                        uint32_t warp, uint32_t warps,
-                        uint32_t GQ_SHARED *amaxes) {
-  gqElementType type = q->heldType;
+/// Waits for the pieces of a warp that are being copied, and raises the amaxes
+/// of their rows.
+GQ_DEV void measureRows(const Quantization *q, uint32_t pieces, uint32_t warp,
+                        uint32_t warps, uint32_t GQ_SHARED *amaxes) {
   uint32_t max[UNROLL] = {0};
-  if (canCopy(q))
-    gq_dev_wait_for_copies();
+  gq_dev_wait_for_copies();
 #pragma clang loop unroll(disable)
-  for (uint32_t piece = warp; piece < pieces; piece += warps) {
-    Units units = unitsOfRows(q, first, piece);
+  for (uint32_t piece = warp; piece < pieces; piece += warps)
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < UNROLL; ++i) {
       Held held = takeUnit(q, keptUnit(q, piece, i));
-      uint32_t most = gq_dev_max_words(
-          type, held.words, GQ_DEV_UNIT / gq_dev_elements_per_word(type));
-      // Missing units were loaded from elsewhere, but are zeros if copied.
-      if (canCopy(q) || i < units.count)
-        max[i] = gq_dev_max_word(type, max[i], most);
+      max[i] = gq_dev_max_word(q->heldType, max[i], largestWord(q, &held));
     }
-  }
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < UNROLL; ++i) {
-    uint32_t bits =
-        gq_dev_max_of_lanes(gq_dev_f32_bits(gq_dev_amax_of_word(type, max[i])));
-    if (gq_dev_is_first_lane())
-      gq_dev_atomic_max_shared(&amaxes[i], bits);
-  }
+  raiseAmaxes(q, max, amaxes);
 }
 
 /// Quantizes the units that a warp has kept, and begins to copy those of the
@@ -729,17 +737,17 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
   uint32_t all = numRowTiles(q->rows) * ROW_STEP, index = gq_dev_cta();
   if (thread < 3 * UNROLL)
     wholeAmax[thread / UNROLL][thread % UNROLL] = 0;
-  if (canCopy(q) && index < all)
-    keepRows(q, firstOfFour(index), pieces, warp, warps);
   beginFourRows();
   for (uint32_t n = 0; index < all; index += gq_dev_num_ctas(), ++n) {
     int64_t first = firstOfFour(index);
     uint32_t laneInWord = gq_dev_lane() % GQ_DEV_TILE_COLUMNS;
     uint32_t GQ_SHARED *amaxes = wholeAmax[n % 3];
-    if (!canCopy(q))
-      keepRows(q, first, pieces, warp, warps);
+    bool copied = canCopy(q) && n > 0;
+    if (!copied)
+      keepRows(q, first, pieces, warp, warps, amaxes);
     findFourRows(&rowGroups, threads, first, n);
-    measureRows(q, first, pieces, warp, warps, amaxes);
+    if (copied)
+      measureRows(q, pieces, warp, warps, amaxes);
     int64_t wordRow = first + ROW_STEP * laneInWord;
     // The only one for these rows: a warp that is done with them goes on.
     gq_dev_barrier();
