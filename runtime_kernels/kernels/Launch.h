@@ -168,9 +168,9 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
       .sharedMemory = (int32_t)memory};
 }
 
-/// A CTA for each four rows of 128, and for the padding of groups, if all of
-/// them are on the device at once, else as many as have equally many of these
-/// rows.
+/// A CTA for each four rows of 128, and for the padding of groups. If the
+/// device does not hold all of them at once, as many as it does or, of more
+/// rows, as have equally many of these.
 GQ_INLINE gqLaunchPlan gq_dev_quantize_whole_rows_plan(
     const gq_dev_quantize_whole_rows_extents *x, int64_t multiprocessors) {
   int64_t warps = gq_dev_whole_rows_warps(x->columns);
@@ -178,10 +178,9 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_whole_rows_plan(
   int64_t fours = (x->rows + 127) / 128 * 32;
   int64_t ctas = fours + (shares + warps - 1) / warps;
   int64_t full = x->ctas * multiprocessors;
-  if (ctas > full) {
-    int64_t rounds = (fours + full - 1) / full;
-    ctas = (fours + rounds - 1) / rounds;
-  }
+  int64_t rounds = full > 0 ? (fours + full - 1) / full : 0;
+  if (ctas > full)
+    ctas = rounds > 1 ? (fours + rounds - 1) / rounds : full;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas)};
 }
 
