@@ -29,7 +29,7 @@ typedef struct FoundRow {
 } FoundRow;
 
 /// The rows at present, those before, which may still be read, and the next
-/// ones.
+/// ones, in turn among four.
 static GQ_SHARED FoundRow foundRows[4][FOUR] GQ_UNINITIALIZED;
 /// The tiles that follow each other of all groups of a warp's lanes, which are
 /// the same for all rows.

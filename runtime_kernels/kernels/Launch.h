@@ -74,10 +74,10 @@ enum {
 };
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices
-/// or a producer. Registers then suffice for this many CTAs; without it the
-/// assembler may spill in order to have more, as where scales are packed. Other
-/// kernels need more registers. Those whose hook loads ahead need no more than
-/// they are given, and with exact divisions more than others.
+/// or a producer. Then registers suffice for so many CTAs, for fewer where
+/// scales are packed; without `minCtas` the assembler may spill in order to
+/// have more. Other kernels need more registers. Those whose hook loads ahead
+/// need no more than they are given, and with exact divisions more than others.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
                                                     bool loadsAhead,
                                                     bool divides, bool hasOuter,
@@ -151,10 +151,10 @@ GQ_INLINE int32_t gq_dev_whole_rows_warps(int64_t columns) {
   return warps < 4 ? 4 : (int32_t)warps;
 }
 
-/// `onlyLoads`: elements of two bytes are read as they are, for which 80
-/// registers suffice: a quarter of a multiprocessor has those of six warps.
-/// Other kernels need 128, of which it has those of four. Beside its rows a CTA
-/// has 2 KB of shared memory.
+/// `onlyLoads`: elements of two bytes are read as they are, maybe by row
+/// indices, for which 80 registers suffice: a quarter of a multiprocessor has
+/// those of six warps. Other kernels need 128, of which it has those of four.
+/// Beside its rows a CTA has 2 KB of shared memory.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
                                                           gqElementType held,
                                                           bool onlyLoads) {
@@ -168,9 +168,8 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
       .sharedMemory = (int32_t)memory};
 }
 
-/// A CTA for each four rows of 128, and for the padding of groups. If the
-/// device does not hold all of them at once, as many as it does or, of more
-/// rows, as have equally many of these.
+/// A CTA for each four rows of 128, and for the padding of groups, but no more
+/// than the device holds at once, if that is known.
 GQ_INLINE gqLaunchPlan gq_dev_quantize_whole_rows_plan(
     const gq_dev_quantize_whole_rows_extents *x, int64_t multiprocessors) {
   int64_t warps = gq_dev_whole_rows_warps(x->columns);
@@ -178,9 +177,7 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_whole_rows_plan(
   int64_t fours = (x->rows + 127) / 128 * 32;
   int64_t ctas = fours + (shares + warps - 1) / warps;
   int64_t full = x->ctas * multiprocessors;
-  int64_t rounds = full > 0 ? (fours + full - 1) / full : 0;
-  if (ctas > full)
-    ctas = rounds > 1 ? (fours + rounds - 1) / rounds : full;
+  ctas = full > 0 && ctas > full ? full : ctas;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas)};
 }
 

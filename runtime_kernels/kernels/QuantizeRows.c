@@ -217,8 +217,9 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
   }
 }
 
-/// Whether units are copied to shared memory, a constant: not where it holds
-/// but the rows of a CTA, and more registers are needed (sm_120a).
+/// Whether units are copied to shared memory, a constant: not where a
+/// multiprocessor has only 100 KB of it (sm_120a), for whose kernels registers
+/// do not suffice.
 GQ_DEV bool canCopy(const Quantization *q) {
   return gq_dev_only_loads(q->load) && GQ_DEV_SHARED_KB >= 228;
 }
@@ -246,7 +247,7 @@ GQ_DEV void copyUnit(const Quantization *q, Units units, uint32_t i,
       gq_dev_begin_copy16_if(there, to + k * GQ_DEV_WARP, from + 16 * k);
 }
 
-/// Takes a unit that was copied.
+/// Takes a unit from where copyUnit or keepUnit has put it.
 GQ_DEV Held takeUnit(const Quantization *q,
                      const gq_dev_u32x4 GQ_SHARED *from) {
   Held held;
@@ -571,7 +572,7 @@ gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
 /// may still be read, and of the next ones.
 static GQ_SHARED uint32_t wholeAmax[3][UNROLL] GQ_UNINITIALIZED;
 
-/// Where a lane keeps unit `i` of its piece number `piece`.
+/// Where a lane keeps unit `i` of its piece number `piece`, as copyUnit says.
 GQ_DEV gq_dev_u32x4 GQ_SHARED *keptUnit(const Quantization *q, uint32_t piece,
                                         uint32_t i) {
   gq_dev_u32x4 GQ_SHARED *all =

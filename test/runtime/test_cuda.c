@@ -1219,27 +1219,20 @@ static void testPlans(void **state) {
   plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 12800, 1280, 1, GQ_DEV_ROWWISE,
                       GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
   assert_int_equal(plan.grid, 3 * FAKE_MULTIPROCESSORS);
-  // A CTA for four rows, and one for the padding of a group; if not all fit, as
-  // many as have equally many rows or, of few rows, as many as do.
+  // A CTA for four rows, and one for the padding of a group, as many as fit.
   const int64_t full = 3 * FAKE_MULTIPROCESSORS;
-  plan =
-      gqPlanLaunch(GQ_KERNEL_QUANTIZE_WHOLE_ROWS, 128, 8192, 1, 3, 0, 0, 0, 0);
-  assert_int_equal(plan.grid, 33);
-  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_WHOLE_ROWS, 128 * full, 8192, 1, 3, 0,
-                      0, 0, 0);
-  assert_int_equal(plan.grid, full);
-  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_WHOLE_ROWS, 4 * (full + 1), 8192, 1, 3,
-                      0, 0, 0, 0);
-  assert_in_range(plan.grid, full / 2, full);
-  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_WHOLE_ROWS, 0, 8192, 8 * full, 3, 0, 0,
-                      0, 0);
-  assert_int_equal(plan.grid, full);
-  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_WHOLE_ROWS, 128, 8192, 8 * full, 3, 0,
-                      0, 0, 0);
-  assert_int_equal(plan.grid, full);
-  plan =
-      gqPlanLaunch(GQ_KERNEL_QUANTIZE_WHOLE_ROWS, 128, 8192, 1, 0, 0, 0, 0, 0);
-  assert_int_equal(plan.grid, 1);
+  const struct {
+    int64_t rows, groups, ctas, grid;
+  } whole[] = {{128, 1, 3, 33},
+               {128 * full, 1, 3, full},
+               {128, 8 * full, 3, full},
+               {0, 8 * full, 3, full},
+               {12800, 1, 0, 3201}};
+  for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); ++i) {
+    plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_WHOLE_ROWS, whole[i].rows, 8192,
+                        whole[i].groups, whole[i].ctas, 0, 0, 0, 0);
+    assert_int_equal(plan.grid, whole[i].grid);
+  }
   plan = gqPlanLaunch(GQ_KERNEL_REDUCE_TILES, 128, 128, 5,
                       GQ_DEV_AMAX | GQ_DEV_DBIAS, 0, 0, 0, 0);
   assert_int_equal(plan.grid, 10);

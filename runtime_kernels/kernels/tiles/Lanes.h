@@ -150,8 +150,8 @@ static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
 /// 256 bytes, pieces of 16 bytes where stagedAt says.
 static GQ_SHARED gq_dev_u32x4 staged[WARPS][16 * GQ_DEV_WARP] GQ_UNINITIALIZED;
 
-/// The same where lanes take what they themselves copied (stagesOwn): in rows of
-/// 16 or 8 bytes of all lanes.
+/// The same where lanes take what they themselves copied (stagesOwn): in rows
+/// of 16 or 8 bytes of all lanes.
 static GQ_SHARED gq_dev_u32x4
     ownStaged[WARPS][ROWS * GQ_DEV_WARP] GQ_UNINITIALIZED;
 

@@ -534,9 +534,19 @@ static void testWholeRows(const WholeVariant *v, int64_t columns, int groups,
   int64_t dataStride = dataColumns * gqElementTypeSize(v->data);
   int64_t sources = rows + 3;
   fillInput(&p, sources * stride);
+  // What the CPU reads from the last source row, which is zeros, the GPU is
+  // given invalid indices for.
   int32_t *indices = allocateHost(rows * 4 + 4);
-  for (int64_t i = 0; i < rows; ++i)
-    indices[i] = (int32_t)(randomBits() % (uint32_t)sources);
+  int32_t *invalid = allocateHost(rows * 4 + 4);
+  int64_t pitch = stride * gqElementTypeSize(v->type);
+  memset(p.input + (sources - 1) * pitch, 0, (size_t)pitch);
+  for (int64_t i = 0; i < rows; ++i) {
+    bool isLast = i % 5 == 2;
+    indices[i] = (int32_t)(isLast ? sources - 1
+                                  : randomBits() % (uint32_t)(sources - 1));
+    invalid[i] = !isLast ? indices[i] : i % 2 ? -1 : (int32_t)sources;
+  }
+  uint32_t faults = v->indexBits && rows > 2 ? GQ_DEV_STATUS_ROW_INDICES : 0;
 
   // What the CPU makes of it.
   Result data = resultNew(up(rows * dataStride, 4) / 4);
@@ -576,7 +586,7 @@ static void testWholeRows(const WholeVariant *v, int64_t columns, int groups,
       toDevice(p.input, sources * stride * gqElementTypeSize(v->type), shift),
       toDevice(packed[0], sizeof(packed[0]), 0),
       toDevice(packed[1], sizeof(packed[1]), 0),
-      toDevice(indices, rows * 4, 0),
+      toDevice(invalid, rows * 4, 0),
       toDevice(&(uint32_t){0}, 4, 0),
       toDevice(&(int32_t){1}, 4, 0)};
   QuantizeWholeRowsOperands o = {
@@ -603,11 +613,10 @@ static void testWholeRows(const WholeVariant *v, int64_t columns, int groups,
   Kernel kernel = kernelGet(module, name, device);
   gq_dev_bounds bounds = gq_dev_quantize_whole_rows_bounds(
       columns, v->type, v->aligned && v->type != GQ_F32 && !numbers);
-  gq_dev_quantize_whole_rows_extents extents = {
-      .rows = rows,
-      .columns = columns,
-      .groups = groups,
-      .ctas = bounds.minCtas};
+  gq_dev_quantize_whole_rows_extents extents = {.rows = rows,
+                                                .columns = columns,
+                                                .groups = groups,
+                                                .ctas = bounds.minCtas};
   CU(FuncSetAttribute(kernel.function, FUNCTION_ATTRIBUTE_DYNAMIC_SHARED,
                       bounds.sharedMemory));
   Result *results[] = {&data, &scales, &amax};
@@ -632,7 +641,7 @@ static void testWholeRows(const WholeVariant *v, int64_t columns, int groups,
     CU(CtxSynchronize());
     uint32_t status;
     CU(MemcpyDtoH(&status, memory[4], 4));
-    right &= status == 0;
+    right &= status == faults;
     right &= matches(&data, &p, "data");
     right &= matches(&scales, &p, "scales");
     right &= matches(&amax, &p, "row amax");
@@ -647,6 +656,7 @@ static void testWholeRows(const WholeVariant *v, int64_t columns, int groups,
     CU(MemFree(results[r]->device));
     free(results[r]->expected);
   }
+  free(invalid);
   free(indices);
   free(p.input);
 }
@@ -690,6 +700,7 @@ int runAmaxTests(Handle kernels, int ordinal, int argc, char **argv) {
       continue;
     testWholeRows(v, 16, 1, (int64_t[]){1}, 0);
     testWholeRows(v, 1040, 2, (int64_t[]){5, 200}, 0);
+    testWholeRows(v, 4352, 2, (int64_t[]){5, 60}, 0);
     if (!emulated)
       testWholeRows(v, 8192, 5, (int64_t[]){300, 1, 700, 128, 999}, 7);
   }
