@@ -217,11 +217,11 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
   }
 }
 
-/// Whether units are copied to shared memory, a constant: not where a
-/// multiprocessor has only 100 KB of it (sm_120a), for whose kernels registers
-/// do not suffice.
+/// Whether units are copied to shared memory, a constant: not with row indices,
+/// and not where a multiprocessor has only 100 KB of it (sm_120a), for whose
+/// kernels registers do not suffice.
 GQ_DEV bool canCopy(const Quantization *q) {
-  return gq_dev_only_loads(q->load) && GQ_DEV_SHARED_KB >= 228;
+  return gq_dev_only_loads(q->load) && !q->gathers && GQ_DEV_SHARED_KB >= 228;
 }
 
 /// Pieces of 16 bytes in a unit.
@@ -235,8 +235,7 @@ GQ_DEV uint32_t numParts(const Quantization *q) {
 GQ_DEV void copyUnit(const Quantization *q, Units units, uint32_t i,
                      gq_dev_u32x4 GQ_SHARED *to) {
   const gq_dev_matrix *matrix = q->inputs;
-  int64_t row = q->gathers ? units.sourceRows[i] : units.first + ROW_STEP * i;
-  bool there = i < units.count && (!q->gathers || row >= 0);
+  int64_t row = units.first + ROW_STEP * i;
   const uint8_t GQ_GLOBAL *from =
       (const uint8_t GQ_GLOBAL *)matrix->data +
       (row * matrix->stride + (int64_t)units.column * GQ_DEV_UNIT) *
@@ -244,7 +243,8 @@ GQ_DEV void copyUnit(const Quantization *q, Units units, uint32_t i,
 #pragma clang loop unroll(full)
   for (uint32_t k = 0; k < 4; ++k)
     if (k < numParts(q))
-      gq_dev_begin_copy16_if(there, to + k * GQ_DEV_WARP, from + 16 * k);
+      gq_dev_begin_copy16_if(i < units.count, to + k * GQ_DEV_WARP,
+                             from + 16 * k);
 }
 
 /// Takes a unit from where copyUnit or keepUnit has put it.
