@@ -59,11 +59,10 @@ static void benchKernel(Bench *b, const char *name, int parts, Shape s) {
     l.clear = kernelGet(module, kernel, device);
   gq_dev_bounds bounds =
       gq_dev_quantize_whole_rows_bounds(s.columns, GQ_BF16, true);
-  gq_dev_quantize_whole_rows_extents wholeExtents = {
-      .rows = s.rows,
-      .columns = s.columns,
-      .groups = s.groups,
-      .ctas = bounds.minCtas};
+  gq_dev_quantize_whole_rows_extents wholeExtents = {.rows = s.rows,
+                                                     .columns = s.columns,
+                                                     .groups = s.groups,
+                                                     .ctas = bounds.minCtas};
   gq_dev_grouped_amax_extents extents = {s.rows, s.columns, s.groups, parts,
                                          GQ_BF16};
   gq_dev_clear_amax_extents clearExtents = {s.rows, s.columns, s.groups, parts};
