@@ -151,10 +151,11 @@ GQ_INLINE int32_t gq_dev_whole_rows_warps(int64_t columns) {
   return warps < 4 ? 4 : (int32_t)warps;
 }
 
-/// `onlyLoads`: elements of two bytes are read as they are, maybe by row
-/// indices, for which 80 registers suffice: a quarter of a multiprocessor has
-/// those of six warps. Other kernels need 128, of which it has those of four.
-/// Beside its rows a CTA has 2 KB of shared memory.
+/// `onlyLoads`: elements of two bytes are read as they are, for which 80
+/// registers suffice, but with row indices, for which some are spilled: a
+/// quarter of a multiprocessor has those of six warps. Other kernels need 128,
+/// of which it has those of four. Beside its rows a CTA has 2 KB of shared
+/// memory.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
                                                           gqElementType held,
                                                           bool onlyLoads) {

@@ -217,51 +217,6 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
   }
 }
 
-/// Whether units are copied to shared memory, a constant: not with row indices,
-/// and not where a multiprocessor has only 100 KB of it (sm_120a), for whose
-/// kernels registers do not suffice.
-GQ_DEV bool canCopy(const Quantization *q) {
-  return gq_dev_only_loads(q->load) && !q->gathers && GQ_DEV_SHARED_KB >= 228;
-}
-
-/// Pieces of 16 bytes in a unit.
-GQ_DEV uint32_t numParts(const Quantization *q) {
-  return (uint32_t)gqElementTypeSize(q->heldType);
-}
-
-/// Begins to copy unit i, zeros if there is none. In shared memory every 16
-/// bytes of a unit are beside those of the other lanes; `to` are the lane's
-/// first.
-GQ_DEV void copyUnit(const Quantization *q, Units units, uint32_t i,
-                     gq_dev_u32x4 GQ_SHARED *to) {
-  const gq_dev_matrix *matrix = q->inputs;
-  int64_t row = units.first + ROW_STEP * i;
-  const uint8_t GQ_GLOBAL *from =
-      (const uint8_t GQ_GLOBAL *)matrix->data +
-      (row * matrix->stride + (int64_t)units.column * GQ_DEV_UNIT) *
-          gqElementTypeSize(q->heldType);
-#pragma clang loop unroll(full)
-  for (uint32_t k = 0; k < 4; ++k)
-    if (k < numParts(q))
-      gq_dev_begin_copy16_if(i < units.count, to + k * GQ_DEV_WARP,
-                             from + 16 * k);
-}
-
-/// Takes a unit from where copyUnit or keepUnit has put it.
-GQ_DEV Held takeUnit(const Quantization *q,
-                     const gq_dev_u32x4 GQ_SHARED *from) {
-  Held held;
-#pragma clang loop unroll(full)
-  for (uint32_t k = 0; k < 4; ++k)
-    if (k < numParts(q)) {
-      gq_dev_u32x4 four = from[k * GQ_DEV_WARP];
-#pragma clang loop unroll(full)
-      for (uint32_t j = 0; j < 4; ++j)
-        held.words[4 * k + j] = four[j];
-    }
-  return held;
-}
-
 /// Quantizes a unit: its codes, and the scale of its block. All lanes take
 /// part.
 GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
@@ -572,7 +527,19 @@ gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
 /// may still be read, and of the next ones.
 static GQ_SHARED uint32_t wholeAmax[3][UNROLL] GQ_UNINITIALIZED;
 
-/// Where a lane keeps unit `i` of its piece number `piece`, as copyUnit says.
+/// Whether a CTA's next rows are copied, a constant: not with row indices, for
+/// which registers do not suffice, and not on sm_120a, where it never ran.
+GQ_DEV bool copiesNext(const Quantization *q) {
+  return gq_dev_only_loads(q->load) && !q->gathers && GQ_DEV_SHARED_KB >= 228;
+}
+
+/// Parts of 16 bytes in a unit.
+GQ_DEV uint32_t numParts(const Quantization *q) {
+  return (uint32_t)gqElementTypeSize(q->heldType);
+}
+
+/// Where a lane keeps unit `i` of its piece number `piece`: every 16 bytes of
+/// it beside those of the other lanes.
 GQ_DEV gq_dev_u32x4 GQ_SHARED *keptUnit(const Quantization *q, uint32_t piece,
                                         uint32_t i) {
   gq_dev_u32x4 GQ_SHARED *all =
@@ -590,6 +557,37 @@ GQ_DEV void keepUnit(const Quantization *q, uint32_t piece, uint32_t i,
       to[k * GQ_DEV_WARP] =
           (gq_dev_u32x4){held.words[4 * k], held.words[4 * k + 1],
                          held.words[4 * k + 2], held.words[4 * k + 3]};
+}
+
+/// Begins to copy a unit to where it is kept, zeros if there is none.
+GQ_DEV void copyUnit(const Quantization *q, Units units, uint32_t piece,
+                     uint32_t i) {
+  const gq_dev_matrix *matrix = q->inputs;
+  gq_dev_u32x4 GQ_SHARED *to = keptUnit(q, piece, i);
+  int64_t row = units.first + ROW_STEP * i;
+  const uint8_t GQ_GLOBAL *from =
+      (const uint8_t GQ_GLOBAL *)matrix->data +
+      (row * matrix->stride + (int64_t)units.column * GQ_DEV_UNIT) *
+          gqElementTypeSize(q->heldType);
+#pragma clang loop unroll(full)
+  for (uint32_t k = 0; k < 4; ++k)
+    if (k < numParts(q))
+      gq_dev_begin_copy16_if(i < units.count, to + k * GQ_DEV_WARP,
+                             from + 16 * k);
+}
+
+GQ_DEV Held takeUnit(const Quantization *q, uint32_t piece, uint32_t i) {
+  const gq_dev_u32x4 GQ_SHARED *from = keptUnit(q, piece, i);
+  Held held;
+#pragma clang loop unroll(full)
+  for (uint32_t k = 0; k < 4; ++k)
+    if (k < numParts(q)) {
+      gq_dev_u32x4 four = from[k * GQ_DEV_WARP];
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < 4; ++j)
+        held.words[4 * k + j] = four[j];
+    }
+  return held;
 }
 
 /// A lane's units of a piece, in four rows from `first` on.
@@ -653,7 +651,7 @@ GQ_DEV void measureRows(const Quantization *q, uint32_t pieces, uint32_t warp,
   for (uint32_t piece = warp; piece < pieces; piece += warps)
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < UNROLL; ++i) {
-      Held held = takeUnit(q, keptUnit(q, piece, i));
+      Held held = takeUnit(q, piece, i);
       max[i] = gq_dev_max_word(q->heldType, max[i], largestWord(q, &held));
     }
   raiseAmaxes(q, max, amaxes);
@@ -681,15 +679,15 @@ GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
         q->data + first * q->dataStride + (int64_t)column * bytes;
     uint32_t wanted = hasColumn ? plan->store.wanted : 0, scales = 0;
     Units nextUnits = {.count = 0};
-    if (canCopy(q) && next >= 0)
+    if (next >= 0)
       nextUnits = unitsOfRows(q, next, piece);
 #pragma clang loop unroll(full)
     for (uint32_t j = 0; j < UNROLL; ++j) {
       gq_dev_outer outer = outerOf(q, plan, lane - laneInWord + j);
       uint32_t codes[4];
-      Held held = takeUnit(q, keptUnit(q, piece, j));
-      if (canCopy(q) && next >= 0)
-        copyUnit(q, nextUnits, j, keptUnit(q, piece, j));
+      Held held = takeUnit(q, piece, j);
+      if (next >= 0)
+        copyUnit(q, nextUnits, piece, j);
       uint32_t scale = convertUnit(q, held, outer, codes);
       scales |= scale << 8 * j;
       if (makesNumbers(q))
@@ -743,7 +741,7 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
     int64_t first = firstOfFour(index);
     uint32_t laneInWord = gq_dev_lane() % GQ_DEV_TILE_COLUMNS;
     uint32_t GQ_SHARED *amaxes = wholeAmax[n % 3];
-    bool copied = canCopy(q) && n > 0;
+    bool copied = copiesNext(q) && n > 0;
     if (!copied)
       keepRows(q, first, pieces, warp, warps, amaxes);
     findFourRows(&rowGroups, threads, first, n);
@@ -763,8 +761,9 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
     if (thread < UNROLL)
       wholeAmax[(n + 2) % 3][thread] = 0;
     uint32_t next = index + gq_dev_num_ctas();
-    quantizeKept(q, &plan, first, next < all ? firstOfFour(next) : -1, pieces,
-                 warp, warps);
+    bool copies = copiesNext(q) && next < all;
+    quantizeKept(q, &plan, first, copies ? firstOfFour(next) : -1, pieces, warp,
+                 warps);
   }
   finishGroups(&rowGroups, scales, width, packed ? scaleOffsetsOut : 0, status,
                (index - all) * warps + warp);
