@@ -51,8 +51,7 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
   if (collectsColumns(o))
     storeColumns(o, job, parity, thread);
   if (o->hasDbias && job->group >= 0 && thread < job->columns)
-    storeJobSum(o, job, thread,
-                columnSums[parity][0][thread] + columnSums[parity][1][thread]);
+    storeJobSum(o, job, thread, sumOfPasses(o, parity, TILE, thread));
   if (o->hasAmax && thread == 0)
     partial.amax[gq_dev_here(gq_dev_cta()) + n * kept.numCtas] =
         gq_dev_f32_from_bits(jobAmax[parity]);

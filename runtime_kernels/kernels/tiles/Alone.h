@@ -136,12 +136,9 @@ GQ_DEV void storeColumnsOfWarp(const Op *o, const Job GQ_SHARED *job,
 GQ_DEV void storeSumsOfWarp(const Op *o, const Job GQ_SHARED *job,
                             uint32_t warp, uint32_t top, uint32_t done) {
   uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
-  bool both = rowsOfWarp(o) < HALF_TILE / 2 && done > HALF_TILE / 2;
 #pragma clang loop unroll(disable)
   for (uint32_t column = lane; column < job->columns; column += GQ_DEV_WARP) {
-    float sum = sumsOfHalf(warp, 0)[column];
-    if (both)
-      sum += sumsOfHalf(warp, 1)[column];
+    float sum = sumOfPasses(o, warp, done, column);
     if (top)
       sum = job->partialSums[column] + sum;
     if (top + HALF_TILE < job->rows)
@@ -273,14 +270,12 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
     Held held = takeElementsOfWarp(o, n, pass);
     Place place = placeOfLane(o, job, pass);
-    // Of 64 rows, every second pass begins a sum, or the half of one.
-    bool firstPass = pass % 2 == 0;
     if (isTall(o))
       quantizeTall(o, job, pass, warp, &held);
     else if (takesTurns(o))
-      quantizeInTurn(o, job, place, warp, &held, firstPass);
+      quantizeInTurn(o, job, place, warp, &held);
     else
-      quantizeAtOnce(o, job, place, warp, &held, firstPass, suitable);
+      quantizeAtOnce(o, job, place, warp, &held, suitable);
     uint32_t below = (pass + 1) * rows, top = pass * rows & ~(HALF_TILE - 1);
     if (below % HALF_TILE != 0 && below < job->rows)
       continue;

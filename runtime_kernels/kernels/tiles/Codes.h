@@ -236,27 +236,39 @@ GQ_DEV void loadFactors(const Op *o, Place place, uint32_t quarter,
     factors[j] = four[j];
 }
 
-/// Where the sums of a lane's columns are added up, in order: of either half of
-/// a job or, if a warp does it alone, of either half of 64 rows. The first one
-/// of these is beside the factors, which leave room for it.
-GQ_DEV float GQ_SHARED *sumsOfHalf(uint32_t warp, uint32_t half) {
-  return half ? columnSums[0][0] + warp * TILE
-              : (float GQ_SHARED *)columnFactors[warp] + TILE;
+/// Where the first sums are of those that a job or, of a warp alone, 64 rows of
+/// one have, and where those of a lane's pass go.
+GQ_DEV uint32_t firstSums(const Op *o, uint32_t parity) {
+  return parity * (o->alone ? PASSES / 2 : PASSES);
 }
 GQ_DEV float GQ_SHARED *sumsAt(const Op *o, Place place, uint32_t parity) {
-  if (!o->alone)
-    return columnSums[parity][place.thread / (THREADS / 2)];
-  bool lower = rowsOfWarp(o) < HALF_TILE / 2 && place.row & HALF_TILE / 2;
-  return sumsOfHalf(parity, lower);
+  uint32_t row = o->alone ? place.row % HALF_TILE : place.row;
+  return passSums[firstSums(o, parity) + row / rowsOfWarp(o)];
 }
 
-/// Adds sums of columns `first` on, of which a lane has `count`, 4 or 16, to
-/// those of the job. The lanes below each other share them: at each step, one
-/// of two takes the first half of what they have left and one the other. All
-/// lanes take part.
+/// The sum of a column, of `rows` rows that are there: by twos, so that it is
+/// the same however rows are divided.
+GQ_DEV float sumOfPasses(const Op *o, uint32_t parity, uint32_t rows,
+                         uint32_t column) {
+  float sums[PASSES];
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < PASSES; ++i)
+    sums[i] = i * rowsOfWarp(o) < rows
+                  ? passSums[firstSums(o, parity) + i][column]
+                  : 0.0f;
+#pragma clang loop unroll(full)
+  for (uint32_t step = 1; step < PASSES; step *= 2)
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i + step < PASSES; i += 2 * step)
+      sums[i] += sums[i + step];
+  return sums[0];
+}
+
+/// Collects sums of columns `first` on, of which a lane has `count`, 4 or 16.
+/// The lanes below each other share them: at each step, one of two takes the
+/// first half of what they have left and one the other. All lanes take part.
 GQ_DEV void collectSums(const Op *o, Place place, uint32_t parity,
-                        bool firstPass, uint32_t first, uint32_t count,
-                        float *sums) {
+                        uint32_t first, uint32_t count, float *sums) {
   uint32_t column = first;
 #pragma clang loop unroll(full)
   for (uint32_t distance = 1; distance < LANES_DOWN; distance *= 2) {
@@ -281,7 +293,7 @@ GQ_DEV void collectSums(const Op *o, Place place, uint32_t parity,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT / 2; ++i)
     if (i * lanesDown(o) < count)
-      to[i] = firstPass ? sums[i] : to[i] + sums[i];
+      to[i] = sums[i];
 }
 
 /// Whether one direction is quantized after the other: else there would be more
@@ -297,8 +309,7 @@ GQ_DEV bool takesTurns(const Op *o) {
 /// GQ_DEV_COLUMNWISE and GQ_DEV_DBIAS, that the op has. All lanes take part.
 GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
                     uint32_t parity, int32_t parts, const Held *held,
-                    const Held *columns, const float rowFactors[ROWS],
-                    bool firstPass) {
+                    const Held *columns, const float rowFactors[ROWS]) {
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
   const JobOutput GQ_SHARED *toRows = &job->rowwise;
   const JobOutput GQ_SHARED *toColumns = &job->columnwise;
@@ -397,8 +408,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
       }
     }
     if (hasSums)
-      collectSums(o, place, parity, firstPass, place.column + quarter * 4, 4,
-                  sums);
+      collectSums(o, place, parity, place.column + quarter * 4, 4, sums);
   }
 }
 
@@ -427,7 +437,7 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
 /// This is rare, but for unaligned inputs: it goes through the rows one after
 /// the other and loads them once more. All lanes take part.
 GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
-                       uint32_t parity, float square, bool firstPass) {
+                       uint32_t parity, float square) {
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
   const JobOutput GQ_SHARED *toRows = &job->rowwise;
   const JobOutput GQ_SHARED *toColumns = &job->columnwise;
@@ -502,8 +512,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     }
   }
   if (o->hasDbias)
-    collectSums(o, place, parity, firstPass, place.column, columnsOfLane(o),
-                sums);
+    collectSums(o, place, parity, place.column, columnsOfLane(o), sums);
   if (!collectsColumns(o))
     return;
 #pragma clang loop unroll(full)
@@ -519,40 +528,35 @@ enum { ALL_PARTS = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE | GQ_DEV_DBIAS };
 /// outputs.
 GQ_DEV void convertLane(const Op *o, const Job GQ_SHARED *job, Place place,
                         uint32_t parity, const Held *held,
-                        const float rowFactors[ROWS], bool regular,
-                        bool firstPass) {
+                        const float rowFactors[ROWS], bool regular) {
   if (!o->unusual && __builtin_expect(!regular, 0))
     convertAny(o, job, place, parity,
                gqDirectionHasSquares(&o->rowwise.how) ? squareMagnitude(o, held)
-                                                      : 0.0f,
-               firstPass);
+                                                      : 0.0f);
   else
-    convert(o, job, place, parity, ALL_PARTS, held, held, rowFactors,
-            firstPass);
+    convert(o, job, place, parity, ALL_PARTS, held, held, rowFactors);
 }
 
 /// quantizeLane where one direction takes turns with the other.
 GQ_DEV void quantizeInTurn(const Op *o, const Job GQ_SHARED *job, Place place,
-                           uint32_t parity, const Held *held, bool firstPass) {
+                           uint32_t parity, const Held *held) {
   float factors[ROWS];
   gq_dev_warp_barrier();
   if (o->hasDbias)
-    convert(o, job, place, parity, GQ_DEV_DBIAS, held, held, factors,
-            firstPass);
+    convert(o, job, place, parity, GQ_DEV_DBIAS, held, held, factors);
   if (o->rowwise.exists) {
     scaleRows(o, job, place, parity, held, factors);
     gq_dev_warp_barrier();
     if (sharesRows(o))
       loadRowFactors(o, place, factors);
-    convert(o, job, place, parity, GQ_DEV_ROWWISE, held, held, factors,
-            firstPass);
+    convert(o, job, place, parity, GQ_DEV_ROWWISE, held, held, factors);
   }
   if (o->columnwise.exists) {
     const Held columns = elementsOfColumns(o, place, held);
     scaleColumns(o, job, place, parity, held, &columns);
     gq_dev_warp_barrier();
     convert(o, job, place, parity, GQ_DEV_COLUMNWISE, &columns, &columns,
-            factors, firstPass);
+            factors);
   }
 }
 
@@ -567,8 +571,7 @@ GQ_DEV bool alwaysConvertsAny(const Op *o) {
 /// quantizeLane where both directions are quantized at once, `suitable` being
 /// what areSuitable says of the job.
 GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
-                           uint32_t parity, const Held *held, bool firstPass,
-                           bool suitable) {
+                           uint32_t parity, const Held *held, bool suitable) {
   float factors[ROWS];
   bool regular = o->unusual || storesAtOnce(o), given = !hasScales(&o->rowwise);
   // convertAny scales blocks itself, but collects no amax.
@@ -596,10 +599,9 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
   if (!always && o->rowwise.exists && sharesRows(o) && !sharesSquares(o))
     loadRowFactors(o, place, factors);
   if (likelyWay(o) != o->columnwise.scaler.way && suitable && allRegular)
-    convert(&likely, job, place, parity, ALL_PARTS, held, held, factors,
-            firstPass);
+    convert(&likely, job, place, parity, ALL_PARTS, held, held, factors);
   else
-    convertLane(o, job, place, parity, held, factors, allRegular, firstPass);
+    convertLane(o, job, place, parity, held, factors, allRegular);
 }
 
 /// Quantizes a lane's elements. All lanes take part.
@@ -607,10 +609,9 @@ GQ_DEV void quantizeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
                          uint32_t parity, const Held *held) {
   Place place = placeOfLane(o, job, pass);
   if (takesTurns(o))
-    quantizeInTurn(o, job, place, parity, held, pass == 0);
+    quantizeInTurn(o, job, place, parity, held);
   else
-    quantizeAtOnce(o, job, place, parity, held, pass == 0,
-                   areSuitable(o, job, place));
+    quantizeAtOnce(o, job, place, parity, held, areSuitable(o, job, place));
 }
 
 /// Whether a warp has elements of a pass or, in columns, padding.
@@ -629,8 +630,7 @@ GQ_DEV void skipLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   float none[GQ_DEV_UNIT] = {0.0f};
   gq_dev_warp_barrier(); // Other lanes may have had the sums in a pass before.
   if (o->hasDbias)
-    collectSums(o, place, parity, pass == 0, place.column, columnsOfLane(o),
-                none);
+    collectSums(o, place, parity, place.column, columnsOfLane(o), none);
 }
 
 #endif // GQ_KERNELS_KERNELS_TILES_CODES_H

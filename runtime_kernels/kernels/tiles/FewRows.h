@@ -211,7 +211,7 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {
     if (o->hasDbias)
-      sumsOfHalf(warp, 0)[place.column + i] = sums[i];
+      sumsAt(o, place, warp)[place.column + i] = sums[i];
     if (collectsColumns(o))
       *(uint32_t GQ_SHARED *)(columnCodesOf(o, warp) +
                               columnAt(o, place.column + i)) = transposed[i];

@@ -61,9 +61,18 @@ GQ_DEV uint32_t wordsOfLane(const Op *o) {
   return columnsOfLane(o) / gq_dev_elements_per_word(o->heldType);
 }
 
-/// Columns of a warp: all of a job that it does alone.
+/// Whether a warp has all columns of its rows, a constant: if it does a job
+/// alone, and of 4 bits, so that codes of a row leave as 64 bytes rather than
+/// twice 32, unless blocks of columns are higher than what it has then.
+GQ_DEV bool isWide(const Op *o) {
+  uint32_t rows = GQ_DEV_WARP * columnsOfLane(o) / TILE * rowsOfLane(o);
+  uint32_t block = (uint32_t)o->columnwise.traits.blockColumns;
+  return o->alone || (o->columnwise.traits.dataBits == 4 && rows % block == 0);
+}
+
+/// Columns of a warp.
 GQ_DEV uint32_t columnsOfWarp(const Op *o) {
-  return o->alone ? TILE : HALF_TILE;
+  return isWide(o) ? TILE : HALF_TILE;
 }
 
 /// Lanes of a warp side by side, and one below the other.
@@ -75,7 +84,10 @@ GQ_DEV uint32_t lanesDown(const Op *o) { return GQ_DEV_WARP / lanesAcross(o); }
 /// Rows of a warp in a pass, and passes.
 GQ_DEV uint32_t rowsOfWarp(const Op *o) { return lanesDown(o) * rowsOfLane(o); }
 GQ_DEV uint32_t numPasses(const Op *o) {
-  return (o->alone ? TILE : HALF_TILE) / rowsOfWarp(o);
+  return (o->alone    ? TILE
+          : isWide(o) ? TILE / WARPS
+                      : HALF_TILE) /
+         rowsOfWarp(o);
 }
 
 /// Whether blocks are as long as a job: their scales are floats.
@@ -131,8 +143,10 @@ GQ_DEV gq_dev_u32x4 GQ_SHARED *columnScalesOf(const Op *o, uint32_t parity) {
              : columnScales[0] + parity * (TILE / 4);
 }
 
-/// Sums of the columns of the upper and the lower warps.
-static GQ_SHARED float columnSums[2][2][TILE] GQ_UNINITIALIZED;
+/// Sums of the columns of a pass of a warp: of up to 8 of a job or, of a warp
+/// that does one alone, 4 of 64 rows.
+enum { PASSES = TILE / GQ_DEV_UNIT };
+static GQ_SHARED float passSums[2 * PASSES][TILE] GQ_UNINITIALIZED;
 /// The largest magnitude.
 static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
 static GQ_SHARED uint32_t warpAmax[WARPS] GQ_UNINITIALIZED;

@@ -98,7 +98,7 @@ GQ_DEV void convertLongBlocks(const Op *o, const Job GQ_SHARED *job,
   for (uint32_t r = 0; r < ROWS; ++r)
     if (o->rowwise.exists && r < rowsOfLane(o))
       factors[r] = longRowFactors[place.row + r];
-  convertLane(o, job, place, parity, held, factors, storesAtOnce(o), pass == 0);
+  convertLane(o, job, place, parity, held, factors, storesAtOnce(o));
 }
 
 #endif // GQ_KERNELS_KERNELS_TILES_LONGBLOCKS_H
