@@ -298,7 +298,7 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
     }
   } else {
     beginJobs(&op, &plan);
-    for (uint32_t n = 0; n < kept.jobs; ++n)
+    for (uint32_t n = 0; n < keptLoop.jobs; ++n)
       measureJob(&op, &results, n);
   }
   gq_dev_wait_for_copies(); // Of what was touched, long ago.

@@ -53,7 +53,7 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
   if (o->hasDbias && job->group >= 0 && thread < job->columns)
     storeJobSum(o, job, thread, sumOfPasses(o, parity, TILE, thread));
   if (o->hasAmax && thread == 0)
-    partial.amax[gq_dev_here(gq_dev_cta()) + n * kept.numCtas] =
+    partial.amax[gq_dev_here(gq_dev_cta()) + n * keptLoop.numCtas] =
         gq_dev_f32_from_bits(jobAmax[parity]);
   if ((o->hasAmax || isSquare(&o->rowwise)) && thread == 0)
     jobAmax[parity] = 0;
@@ -119,7 +119,7 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
     jobAmax[gq_dev_thread()] = 0;
   beginJobs(o, plan);
   uint32_t n = 0;
-  for (; n < kept.jobs; ++n) {
+  for (; n < keptLoop.jobs; ++n) {
     const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
     if (hasLongBlocks(o))
       quantizeLongBlocks(o, job, n);

@@ -59,8 +59,6 @@ GQ_DEV void findWarpJob(const Op *o, const Plan *plan, bool wants,
 /// its own. All threads take part.
 GQ_DEV void beginWarpJobs(const Op *o, const Plan *plan) {
   uint32_t thread = gq_dev_here(gq_dev_thread());
-  if (thread == 0)
-    keepPlan(plan);
   findWarpJob(o, plan, thread < WARPS * 2 * WARP_BATCH,
               thread / (2 * WARP_BATCH), thread % (2 * WARP_BATCH));
   gq_dev_barrier();
@@ -77,9 +75,7 @@ GQ_DEV void findMoreJobsOfWarp(const Op *o, uint32_t n) {
 }
 
 /// Whether job number n exists; known after a barrier.
-GQ_DEV bool hasJob(uint32_t n) {
-  return numberOf(thisWarp(), n) < kept.plan.jobs;
-}
+GQ_DEV bool hasJob(uint32_t n) { return numberOf(thisWarp(), n) < kept.jobs; }
 
 GQ_DEV uint32_t passesOf(const Op *o, const Job GQ_SHARED *job) {
   return (job->rows + rowsOfWarp(o) - 1) / rowsOfWarp(o);

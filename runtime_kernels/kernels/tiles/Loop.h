@@ -10,14 +10,10 @@
 
 #include "runtime_kernels/kernels/tiles/Load.h"
 
-/// What is known before jobs are done and needed between them, kept out of
-/// their registers. Volatile, or it would be read ahead of them again.
+/// The CTAs and the jobs of this one, kept like the plan.
 static volatile GQ_SHARED struct {
-  Plan plan;
-  uint32_t numCtas;
-  /// The jobs of the CTA.
-  uint32_t jobs;
-} kept GQ_UNINITIALIZED;
+  uint32_t numCtas, jobs;
+} keptLoop GQ_UNINITIALIZED;
 
 /// Elements of job number n and a pass, once and in order. Begins to copy the
 /// next ones, where they are copied.
@@ -26,27 +22,9 @@ GQ_DEV Held takeElements(const Op *o, uint32_t n, uint32_t pass) {
     return loadLane(o, &jobs[n % (2 * BATCH)], pass);
   Held held = takeStaged(o, placeOfLane(o, &jobs[n % (2 * BATCH)], pass));
   bool last = pass + 1 == numPasses(o);
-  if (!last || n + 1 < kept.jobs)
+  if (!last || n + 1 < keptLoop.jobs)
     stage(o, &jobs[(n + last) % (2 * BATCH)], last ? 0 : pass + 1);
   return held;
-}
-
-/// Keeps what was planned. Of one thread; known after a barrier.
-GQ_DEV void keepPlan(const Plan *plan) {
-  kept.plan.share = plan->share;
-  kept.plan.groupJobs = plan->groupJobs;
-  kept.plan.jobs = plan->jobs;
-  kept.plan.rowsBefore = plan->rowsBefore;
-  kept.plan.firstRowAfter = plan->firstRowAfter;
-}
-GQ_DEV Plan keptPlan(void) {
-  return (Plan){
-      .share = kept.plan.share,
-      .groupJobs = kept.plan.groupJobs,
-      .jobs = kept.plan.jobs,
-      .rowsBefore = kept.plan.rowsBefore,
-      .firstRowAfter = kept.plan.firstRowAfter,
-  };
 }
 
 /// Finds the first jobs of the CTA and, where elements are copied, begins to
@@ -55,14 +33,13 @@ GQ_DEV Plan keptPlan(void) {
 GQ_DEV void beginJobs(const Op *o, const Plan *plan) {
   if (gq_dev_thread() == 0) {
     uint32_t more = plan->jobs + gq_dev_num_ctas() - 1;
-    kept.numCtas = gq_dev_num_ctas();
-    kept.jobs = (more - gq_dev_cta()) / gq_dev_num_ctas();
-    keepPlan(plan);
+    keptLoop.numCtas = gq_dev_num_ctas();
+    keptLoop.jobs = (more - gq_dev_cta()) / gq_dev_num_ctas();
   }
   if (gq_dev_thread() < 2 * BATCH)
     findJobs(o, plan, gq_dev_num_ctas(), gq_dev_thread() / BATCH * BATCH);
   gq_dev_barrier();
-  if (stages(o) && kept.jobs > 0)
+  if (stages(o) && keptLoop.jobs > 0)
     stage(o, &jobs[0], 0);
 }
 
@@ -72,7 +49,7 @@ GQ_DEV void findMoreJobs(const Op *o, uint32_t n) {
   if (n % BATCH != BATCH / 2 || n <= BATCH || gq_dev_thread() >= BATCH)
     return;
   const Plan plan = keptPlan();
-  findJobs(o, &plan, kept.numCtas, n + BATCH / 2);
+  findJobs(o, &plan, keptLoop.numCtas, n + BATCH / 2);
 }
 
 #endif // GQ_KERNELS_KERNELS_TILES_LOOP_H
