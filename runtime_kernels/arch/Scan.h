@@ -20,4 +20,21 @@ GQ_DEV int64_t gq_dev_scan64(int64_t x) {
   return x;
 }
 
+/// a + b, at most UINT32_MAX.
+GQ_DEV uint32_t gq_dev_add_bounded(uint32_t a, uint32_t b) {
+  uint32_t sum = a + b;
+  return sum < a ? UINT32_MAX : sum;
+}
+
+/// gq_dev_scan64 of sums of 32 bits, at most UINT32_MAX.
+GQ_DEV uint32_t gq_dev_scan_bounded(uint32_t x) {
+  uint32_t lane = gq_dev_lane();
+  for (uint32_t distance = 1; distance < GQ_DEV_WARP; distance *= 2) {
+    uint32_t below =
+        gq_dev_shuffle(x, lane >= distance ? lane - distance : lane);
+    x = gq_dev_add_bounded(x, lane >= distance ? below : 0);
+  }
+  return x;
+}
+
 #endif // GQ_KERNELS_ARCH_SCAN_H

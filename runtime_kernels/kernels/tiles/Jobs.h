@@ -214,9 +214,10 @@ GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
     return jobOfGroup(o, index, -1, group, (Sums){{0}});
   }
 
-  // The last share that begins at or before the job, then among its groups.
+  // The last thread whose groups begin at or before the job, then among its
+  // groups.
   uint32_t owner = 0;
-  for (uint32_t step = SHARES / 2; step; step /= 2)
+  for (uint32_t step = THREADS / 2; step; step /= 2)
     if (table[SUM_JOBS][owner + step] <= (int64_t)index)
       owner += step;
   Sums before;
