@@ -64,10 +64,12 @@ GQ_DEV uint32_t wordsOfLane(const Op *o) {
 /// Whether a warp has all columns of its rows, a constant: if it does a job
 /// alone, and of 4 bits, so that codes of a row leave as 64 bytes rather than
 /// twice 32, unless blocks of columns are higher than what it has then.
+/// Gathered rows and sums leave no registers for it.
 GQ_DEV bool isWide(const Op *o) {
   uint32_t rows = GQ_DEV_WARP * columnsOfLane(o) / TILE * rowsOfLane(o);
   uint32_t block = (uint32_t)o->columnwise.traits.blockColumns;
-  return o->alone || (o->columnwise.traits.dataBits == 4 && rows % block == 0);
+  return o->alone || (o->columnwise.traits.dataBits == 4 && rows % block == 0 &&
+                      !(o->gathers && o->hasDbias));
 }
 
 /// Columns of a warp.
