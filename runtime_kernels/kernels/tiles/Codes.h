@@ -236,14 +236,9 @@ GQ_DEV void loadFactors(const Op *o, Place place, uint32_t quarter,
     factors[j] = four[j];
 }
 
-/// Where the first sums are of those that a job or, of a warp alone, 64 rows of
-/// one have, and where those of a lane's pass go.
-GQ_DEV uint32_t firstSums(const Op *o, uint32_t parity) {
-  return parity * (o->alone ? PASSES / 2 : PASSES);
-}
+/// Where the sums of a lane's pass go.
 GQ_DEV float GQ_SHARED *sumsAt(const Op *o, Place place, uint32_t parity) {
-  uint32_t row = o->alone ? place.row % HALF_TILE : place.row;
-  return passSums[firstSums(o, parity) + row / rowsOfWarp(o)];
+  return sumsOfPass(o, parity, place.row / rowsOfWarp(o) % numSumsOf(o));
 }
 
 /// The sum of a column, of `rows` rows that are there: by twos, so that it is
@@ -253,8 +248,8 @@ GQ_DEV float sumOfPasses(const Op *o, uint32_t parity, uint32_t rows,
   float sums[PASSES];
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < PASSES; ++i)
-    sums[i] = i * rowsOfWarp(o) < rows
-                  ? passSums[firstSums(o, parity) + i][column]
+    sums[i] = i < numSumsOf(o) && i * rowsOfWarp(o) < rows
+                  ? sumsOfPass(o, parity, i)[column]
                   : 0.0f;
 #pragma clang loop unroll(full)
   for (uint32_t step = 1; step < PASSES; step *= 2)

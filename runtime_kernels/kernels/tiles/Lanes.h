@@ -145,10 +145,27 @@ GQ_DEV gq_dev_u32x4 GQ_SHARED *columnScalesOf(const Op *o, uint32_t parity) {
              : columnScales[0] + parity * (TILE / 4);
 }
 
-/// Sums of the columns of a pass of a warp: of up to 8 of a job or, of a warp
-/// that does one alone, 4 of 64 rows.
+/// The most passes of warps over a job.
 enum { PASSES = TILE / GQ_DEV_UNIT };
-static GQ_SHARED float passSums[2 * PASSES][TILE] GQ_UNINITIALIZED;
+
+/// How many sums of a column a job or, of a warp that does one alone, 64 rows
+/// have: one for each pass of a warp.
+GQ_DEV uint32_t numSumsOf(const Op *o) {
+  return (o->alone ? HALF_TILE : TILE) / rowsOfWarp(o);
+}
+
+/// These sums: of the two jobs, or four warps, that are under way. The arrays
+/// that a kernel does not use take no room in it.
+static GQ_SHARED float sumsOf4[4][TILE] GQ_UNINITIALIZED;
+static GQ_SHARED float sumsOf8[8][TILE] GQ_UNINITIALIZED;
+static GQ_SHARED float sumsOf16[16][TILE] GQ_UNINITIALIZED;
+GQ_DEV float GQ_SHARED *sumsOfPass(const Op *o, uint32_t parity,
+                                   uint32_t number) {
+  uint32_t all = (o->alone ? WARPS : 2) * numSumsOf(o);
+  uint32_t i = parity * numSumsOf(o) + number;
+  return all <= 4 ? sumsOf4[i] : all <= 8 ? sumsOf8[i] : sumsOf16[i];
+}
+
 /// The largest magnitude.
 static GQ_SHARED uint32_t jobAmax[2] GQ_UNINITIALIZED;
 static GQ_SHARED uint32_t warpAmax[WARPS] GQ_UNINITIALIZED;
