@@ -217,6 +217,8 @@ GQ_DEV void quantizeTiles(bool alone,
                         ? op.columnwise.traits.blockColumns
                         : GQ_DEV_UNIT,
   };
+  op.isWide = hasWideWarps(&op);
+  op.sums = placeOfSums(&op);
   Plan plan = makePlan(&op);
   if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)
     gq_dev_atomic_or(status, sharedFaults);

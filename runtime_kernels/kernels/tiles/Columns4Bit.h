@@ -3,7 +3,7 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Of 4 bits a warp has only a sector of a column of a job, and half of the
+// Of 4 bits a warp has at most a sector of a column of a job, and half of the
 // columns may begin in the middle of one. So codes are collected in shared
 // memory and leave with all four warps' together, 64 bytes of a column at a
 // time.

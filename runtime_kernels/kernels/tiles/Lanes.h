@@ -61,11 +61,11 @@ GQ_DEV uint32_t wordsOfLane(const Op *o) {
   return columnsOfLane(o) / gq_dev_elements_per_word(o->heldType);
 }
 
-/// Whether a warp has all columns of its rows, a constant: if it does a job
-/// alone, and of 4 bits, so that codes of a row leave as 64 bytes rather than
-/// twice 32, unless blocks of columns are higher than what it has then.
-/// Gathered rows and sums leave no registers for it.
-GQ_DEV bool isWide(const Op *o) {
+/// What Op says as `isWide`: whether a warp has all columns of its rows. If it
+/// does a job alone, and of 4 bits, so that codes of a row leave as 64 bytes
+/// rather than twice 32, unless blocks of columns are higher than what it has
+/// then. Gathered rows and sums leave no registers for it.
+GQ_DEV bool hasWideWarps(const Op *o) {
   uint32_t rows = GQ_DEV_WARP * columnsOfLane(o) / TILE * rowsOfLane(o);
   uint32_t block = (uint32_t)o->columnwise.traits.blockColumns;
   return o->alone || (o->columnwise.traits.dataBits == 4 && rows % block == 0 &&
@@ -74,7 +74,7 @@ GQ_DEV bool isWide(const Op *o) {
 
 /// Columns of a warp.
 GQ_DEV uint32_t columnsOfWarp(const Op *o) {
-  return isWide(o) ? TILE : HALF_TILE;
+  return o->isWide ? TILE : HALF_TILE;
 }
 
 /// Lanes of a warp side by side, and one below the other.
@@ -87,7 +87,7 @@ GQ_DEV uint32_t lanesDown(const Op *o) { return GQ_DEV_WARP / lanesAcross(o); }
 GQ_DEV uint32_t rowsOfWarp(const Op *o) { return lanesDown(o) * rowsOfLane(o); }
 GQ_DEV uint32_t numPasses(const Op *o) {
   return (o->alone    ? TILE
-          : isWide(o) ? TILE / WARPS
+          : o->isWide ? TILE / WARPS
                       : HALF_TILE) /
          rowsOfWarp(o);
 }
@@ -154,16 +154,19 @@ GQ_DEV uint32_t numSumsOf(const Op *o) {
   return (o->alone ? HALF_TILE : TILE) / rowsOfWarp(o);
 }
 
-/// These sums: of the two jobs, or four warps, that are under way. The arrays
-/// that a kernel does not use take no room in it.
+/// What Op says as `sums`: where these are, of the two jobs, or four warps,
+/// that are under way. The arrays that a kernel does not use take no room in
+/// it.
 static GQ_SHARED float sumsOf4[4][TILE] GQ_UNINITIALIZED;
 static GQ_SHARED float sumsOf8[8][TILE] GQ_UNINITIALIZED;
 static GQ_SHARED float sumsOf16[16][TILE] GQ_UNINITIALIZED;
+GQ_DEV float GQ_SHARED *placeOfSums(const Op *o) {
+  uint32_t all = (o->alone ? WARPS : 2) * numSumsOf(o);
+  return all <= 4 ? sumsOf4[0] : all <= 8 ? sumsOf8[0] : sumsOf16[0];
+}
 GQ_DEV float GQ_SHARED *sumsOfPass(const Op *o, uint32_t parity,
                                    uint32_t number) {
-  uint32_t all = (o->alone ? WARPS : 2) * numSumsOf(o);
-  uint32_t i = parity * numSumsOf(o) + number;
-  return all <= 4 ? sumsOf4[i] : all <= 8 ? sumsOf8[i] : sumsOf16[i];
+  return o->sums + (parity * numSumsOf(o) + number) * TILE;
 }
 
 /// The largest magnitude.

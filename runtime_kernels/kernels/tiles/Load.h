@@ -21,14 +21,14 @@ GQ_DEV uint32_t firstRowOfWarp(const Op *o, const Job GQ_SHARED *job,
                                uint32_t warp, uint32_t pass) {
   if (o->alone)
     return pass * rowsOfWarp(o);
-  if (isWide(o))
+  if (o->isWide)
     return (pass * WARPS + warp) * rowsOfWarp(o);
   bool isLow = numPasses(o) > 1 && job->rows <= HALF_TILE;
   return isLow ? warp / 2 * rowsOfWarp(o) + pass * HALF_TILE
                : warp / 2 * HALF_TILE + pass * rowsOfWarp(o);
 }
 GQ_DEV uint32_t firstColumnOfWarp(const Op *o, uint32_t warp) {
-  return isWide(o) ? 0 : warp % 2 * HALF_TILE;
+  return o->isWide ? 0 : warp % 2 * HALF_TILE;
 }
 
 /// Where a lane's rows and columns begin in the tile.

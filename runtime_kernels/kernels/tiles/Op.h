@@ -70,8 +70,11 @@ typedef struct Op {
   /// Whether a direction differs from the default: then no block is regular,
   /// and codes are made with care for any block.
   bool unusual;
-  /// Whether a warp does a job alone, rather than a CTA.
-  bool alone;
+  /// Whether a warp does a job alone, rather than a CTA, and whether it has all
+  /// columns of its rows (Lanes.h).
+  bool alone, isWide;
+  /// Where sums of columns are collected, if there are any (Lanes.h).
+  float GQ_SHARED *sums;
   /// Whether the largest magnitude of a block with NaN is NaN, so that it is
   /// not regular.
   bool keepsNan;

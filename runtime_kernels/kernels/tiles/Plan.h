@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // A CTA first sums up the groups, which says how many jobs there are before
-// each and where its outputs begin. All CTAs of a multiprocessor do at the same
-// time, so that what it takes is how many instructions that is.
+// each and where its outputs begin. All CTAs of a multiprocessor do so at the
+// same time, so that what counts is how many instructions it is.
 //
 //===----------------------------------------------------------------------===//
 

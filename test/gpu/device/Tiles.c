@@ -1189,6 +1189,26 @@ static void testHostile(Tests *tests, const TilesVariant *v) {
       memset(p.arrays[i].claims, 2, (size_t)p.arrays[i].size);
   check(tests, &p, "groups of the same rows", 3);
   tilesProblemFree(&p);
+
+  // Sixteen groups have so many rows that what 32 bits count of them is 0. No
+  // output has room for one, so that nothing is read or written.
+  if (v->offsetBits != 64 || v->rows != GQ_ROWS_GROUPED ||
+      !has(v, GQ_DEV_COLUMNWISE) || !traitsOf(v).transposes ||
+      has(v, GQ_DEV_AMAX) || has(v, GQ_DEV_DBIAS))
+    return;
+  p = tilesProblemNew(v, &many);
+  p.operands.rows = (int64_t)1 << 35;
+  for (int e = 0; e <= MANY; ++e)
+    storeIndex(v, p.arrays[TILES_OFFSETS].bytes, e,
+               e < 32 ? e % 2 * p.operands.rows : 0);
+  makeHostile(&p);
+  for (int i = TILES_NUM_INPUTS; i < TILES_STATUS; ++i)
+    if (p.arrays[i].bytes)
+      memset(p.arrays[i].bytes, TILES_POISON, (size_t)p.arrays[i].size);
+  const uint32_t status = GQ_DEV_STATUS_OFFSETS | GQ_DEV_STATUS_SIZES;
+  memcpy(p.arrays[TILES_STATUS].bytes, &status, 4);
+  check(tests, &p, "groups of 2^35 rows", 3);
+  tilesProblemFree(&p);
 }
 
 /// Row indices of no row, which count as rows of zeros.
