@@ -54,12 +54,15 @@ if [[ -n $report ]]; then
       name ~ /^tiles_(small_)?(mxfp8_both_dbias|mxfp8_all_f16|mxfp4_all|mxfp8_gathered_unaligned|fp8_gathered|fp8_both_(amax|dbias)|te_four_over_six_tokens_f16)$/ { next }
     # Warps alone, both directions of 8 bits: of sums, or of a scale that is
     # given. Faster than the kernel of tiles all the same.
-    /stack frame/ && $1 <= 32 && $5 <= 56 && $9 <= 76 &&
+    /stack frame/ && $1 <= 32 && $5 <= 64 && $9 <= 76 &&
       name ~ /^tiles_small_(mxfp8_both_dbias|fp8_both(_amax|_gathered)?)$/ { next }
     chip == "sm_100a" && /stack frame/ && $1 <= 8 && $5 <= 8 && $9 <= 8 &&
       name == "tiles_nvfp4_gathered" { next }
     chip == "sm_120a" && /stack frame/ && $1 <= 8 && $5 <= 16 && $9 <= 8 &&
       name ~ /^tiles_(nvfp4_all|fp8_128x128_gathered)$/ { next }
+    # Of these chips, on which nothing has run, ptxas 13.0 needs a few more.
+    chip != "sm_90a" && /stack frame/ && $1 <= 24 && $5 <= 20 && $9 <= 20 &&
+      name ~ /^tiles_(fp8_128x128_all|mxfp4_(both|ragged_linear)|small_mxfp8_both)$/ { next }
     # Its shared memory lets two CTAs run there, but registers are for three.
     chip == "sm_120a" && /stack frame/ && $1 <= 32 && $5 <= 52 && $9 <= 72 &&
       name == "tiles_small_mxfp8_all_f16" { next }
