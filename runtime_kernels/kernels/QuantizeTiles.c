@@ -10,13 +10,14 @@
 //
 // Each of four warps has a quarter of a job, in one pass or two, and a lane 16
 // columns of 8 or, of 32-bit elements, 4 consecutive rows, which it holds in
-// registers: 4 by 8 lanes are 64 columns and the rows of a pass. (If there are
-// two passes and no more than 64 rows, all warps are at those.) While they work
-// on these, the next ones are being copied to shared memory. The lanes of a
-// block agree on its scale, so that an element is unpacked once for both
-// directions, and codes leave in whole sectors without being moved between
-// lanes. What does not is collected in shared memory until the job's one
-// barrier: scales, which leave in whole tiles, and transposed codes of 4 bits.
+// registers: 4 by 8 lanes are 64 columns and the rows of a pass or, of 4 bits,
+// 8 by 4 lanes all columns of fewer rows (hasWideWarps). (If there are two
+// passes and no more than 64 rows, all warps are at those.) While they work on
+// these, the next ones are being copied to shared memory. The lanes of a block
+// agree on its scale, so that an element is unpacked once for both directions,
+// and codes leave in whole sectors without being moved between lanes. What does
+// not is collected in shared memory until the job's one barrier: scales, which
+// leave in whole tiles, and transposed codes of 4 bits.
 //
 // Where these are collected, there is no room to copy elements ahead, and most
 // of the work is arithmetic. There a lane has 8 columns of 8 rows and shares

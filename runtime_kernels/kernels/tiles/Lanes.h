@@ -29,8 +29,8 @@ enum {
 _Static_assert(WARPS * HALF_TILE * HALF_TILE == TILE * TILE, "four warps");
 
 /// Whether transposed codes are collected, a constant. With 4 bits, a warp has
-/// only a sector of a column, and half of the columns may begin in the middle
-/// of one; collected from all four warps they leave 64 bytes at a time.
+/// at most a sector of a column, and half of the columns may begin in the
+/// middle of one; collected from all four warps they leave 64 bytes at a time.
 GQ_DEV bool collectsColumns(const Op *o) {
   return gq_dev_tiles_collects_columns(o->format, o->columnwise.exists);
 }

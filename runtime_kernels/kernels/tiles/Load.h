@@ -16,7 +16,8 @@
 
 /// The first row of a warp's in the tile in a pass, and its first column. The
 /// lower warps have the lower half of the tile or, if only the upper one has
-/// rows and there are two passes, the lower half of that. A warp alone has all.
+/// rows and there are two passes, the lower half of that. Warps that have all
+/// columns take rows by turns, and a warp alone has all rows, too.
 GQ_DEV uint32_t firstRowOfWarp(const Op *o, const Job GQ_SHARED *job,
                                uint32_t warp, uint32_t pass) {
   if (o->alone)
