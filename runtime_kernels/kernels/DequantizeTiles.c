@@ -10,9 +10,9 @@
 // next job are copied to shared memory meanwhile.
 //
 // Blocks along rows: of four rows of a lane, 32 apart, a tile of scales has the
-// scales in 16 bytes side by side. Blocks along columns: a warp has 32 rows one
-// below the other, and so a lane the same scales in all of them, or in 16.
-// Codes that are transposed are transposed back in shared memory.
+// scales in 16 bytes side by side. Blocks along columns: a warp has 8 to 32
+// rows one below the other, and so a lane the same scales in all of them. Codes
+// that are transposed are transposed back in shared memory.
 //
 // Rows that are not of ragged groups have a shorter way: DequantizeRows.h.
 //
@@ -23,7 +23,7 @@
 #include "runtime_kernels/kernels/DequantizeRows.h"
 
 enum {
-  /// Rows of a warp, of blocks along columns.
+  /// Rows that a warp has at a time at most, of blocks along columns.
   WARP_ROWS = TILE / WARPS,
 };
 
@@ -364,15 +364,17 @@ GQ_DEV void dequantizeRows(const Dequantization *q, const Source *s) {
   }
 }
 
-/// Blocks along columns.
+/// Blocks along columns. Warps take parts of them by turns: of few rows small
+/// ones, so that all have some.
 GQ_DEV void dequantizeColumns(const Dequantization *q, const Source *s) {
   uint32_t blockRows = (uint32_t)q->traits.blockColumns;
-  uint32_t part = blockRows < WARP_ROWS ? blockRows : WARP_ROWS;
+  uint32_t part = s->rows > WARPS * 16  ? WARP_ROWS
+                  : s->rows > WARPS * 8 ? 16
+                                        : 8;
+  part = part < blockRows ? part : blockRows;
 #pragma clang loop unroll(disable)
-  for (uint32_t i = 0; i < WARP_ROWS / part; ++i) {
-    uint32_t first = warpOfThread() * WARP_ROWS + i * part;
-    if (!s->whole && first >= s->rows)
-      break;
+  for (uint32_t first = warpOfThread() * part; first < s->rows;
+       first += WARPS * part) {
     Factors factors = {.shared = q->traits.blockRows > 1, .rare = false};
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < LANE_ELEMENTS; ++k)

@@ -196,7 +196,8 @@ static bool isMeasured(const DequantizeVariant *v, int argc, char **argv) {
 int runDequantizeBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
   module = kernels;
   device = ordinal;
-  const Shape shapes[] = {{32768, 8192, 8}, {8192, 5120, 128}};
+  const Shape shapes[] = {
+      {32768, 8192, 8}, {8192, 5120, 128}, {4096, 8192, 128}, {128, 5120, 128}};
   Bench b = benchOpen(ordinal);
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
     for (int j = 0; j < NUM_MEASURED_DEQUANTIZE_VARIANTS; ++j) {
