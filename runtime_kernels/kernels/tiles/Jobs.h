@@ -165,11 +165,15 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
   float columnwiseOuter =
       o->columnwise.exists ? loadOuter(&o->columnwise, number) : 0.0f;
   uint32_t columnTiles = (uint32_t)numTiles(group.columns);
-  uint32_t height = rowTilesOfBand(o), band = index / (height * columnTiles);
-  uint32_t bandRows = min32(numTiles(group.rows) - band * height, height);
-  index -= band * height * columnTiles;
-  uint32_t rowTile = band * height + index % bandRows;
-  uint32_t columnTile = index / bandRows;
+  uint32_t rowTile = 0, columnTile = index;
+  // Divisions take long, and most groups have one row of tiles.
+  if (group.rows > TILE) {
+    uint32_t height = rowTilesOfBand(o), band = index / (height * columnTiles);
+    uint32_t bandRows = min32(numTiles(group.rows) - band * height, height);
+    index -= band * height * columnTiles;
+    rowTile = band * height + index % bandRows;
+    columnTile = index / bandRows;
+  }
   int64_t row = (int64_t)rowTile * TILE, column = (int64_t)columnTile * TILE;
   Job job = {
       .inputRow = o->ragged ? 0 : group.begin + row,
