@@ -220,6 +220,7 @@ GQ_DEV void quantizeTiles(bool alone,
   };
   op.isWide = hasWideWarps(&op);
   op.sums = placeOfSums(&op);
+  op.collectedRows = collectedRowsOf(&op);
   Plan plan = makePlan(&op);
   if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)
     gq_dev_atomic_or(status, sharedFaults);

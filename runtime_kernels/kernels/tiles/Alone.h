@@ -95,35 +95,45 @@ GQ_DEV gq_dev_u32x4 codesUpTo(gq_dev_u32x4 words, uint32_t first,
   return words;
 }
 
-/// Stores transposed codes of 64 rows of a job, from `top` on; of these `done`
-/// have codes and the others are zeros. All lanes take part.
+/// Stores transposed codes of a job that were collected, from row `top` on; of
+/// these `done` have codes and the others are zeros. All lanes take part.
 GQ_DEV void storeColumnsOfWarp(const Op *o, const Job GQ_SHARED *job,
                                uint32_t warp, uint32_t top, uint32_t done) {
   if (job->paddedRows <= top)
     return;
   uint32_t lane = gq_dev_here(gq_dev_thread()) % GQ_DEV_WARP;
   uint32_t pitch = (uint32_t)job->columnwise.dataPitch;
-  // A lane has 16 bytes of a column or, with two lanes a column, half of it.
-  uint32_t twice = job->paddedRows - top > GQ_DEV_WARP ? 1 : 0;
-  uint32_t piece = lane & twice, step = GQ_DEV_WARP >> twice;
+  // A lane has pieces of 16 bytes, of which a column has up to three.
+  uint32_t rows = job->paddedRows - top;
+  uint32_t pieces = rows > GQ_DEV_WARP ? 2 : 1;
+  if (o->collectedRows > HALF_TILE && job->paddedRows == o->collectedRows)
+    pieces = 3;
   uint8_t GQ_GLOBAL *data =
-      job->columnwise.data + dataBytes(&o->columnwise, top) + piece * 16;
-  const gq_dev_u32x4 GQ_SHARED *codes = columnCodesOf(o, warp) + piece;
+      job->columnwise.data + dataBytes(&o->columnwise, top);
+  const gq_dev_u32x4 GQ_SHARED *codes = columnCodesOf(o, warp);
   if (__builtin_expect(!isAligned(data, 0, 16), 0)) {
 #pragma clang loop unroll(disable)
-    for (uint32_t c = lane >> twice; c < job->columns; c += step) {
-      gq_dev_u32x4 words = codesUpTo(codes[columnAt(o, c)], piece * 32, done);
+    for (uint32_t i = lane; i < TILE * pieces; i += GQ_DEV_WARP) {
+      uint32_t c = i / pieces, piece = i % pieces;
+      gq_dev_u32x4 words =
+          codesUpTo(codes[columnAt(o, c) + piece], piece * 32, done);
       uint32_t w[4] = {words.x, words.y, words.z, words.w};
-      storeBytes(data + (uint64_t)c * pitch, w, 16, 16, false);
+      if (c < job->columns)
+        storeBytes(data + (uint64_t)c * pitch + piece * 16, w, 16, 16, false);
     }
     return;
   }
 #pragma clang loop unroll_count(4)
-  for (uint32_t i = 0; i < 4u << twice; ++i) {
-    uint32_t c = (lane >> twice) + i * step;
-    gq_dev_u32x4 words = codesUpTo(codes[columnAt(o, c)], piece * 32, done);
+  for (uint32_t i = 0; i < 4 * pieces; ++i) {
+    uint32_t number = i * GQ_DEV_WARP + lane, c = number >> (pieces - 1);
+    if (o->collectedRows > HALF_TILE && pieces == 3)
+      c = number * 21846 >> 16; // A third, of up to 384.
+    uint32_t piece = number - c * pieces;
+    gq_dev_u32x4 words =
+        codesUpTo(codes[columnAt(o, c) + piece], piece * 32, done);
     uint32_t w[4] = {words.x, words.y, words.z, words.w};
-    gq_dev_store16_if(c < job->columns, data + (uint64_t)c * pitch, w);
+    gq_dev_store16_if(c < job->columns, data + (uint64_t)c * pitch + piece * 16,
+                      w);
   }
 }
 
@@ -144,7 +154,7 @@ GQ_DEV void storeSumsOfWarp(const Op *o, const Job GQ_SHARED *job,
   }
 }
 
-/// Stores what was collected of 64 rows.
+/// Stores what was collected from row `top` on.
 GQ_DEV void storeRowsOfWarp(const Op *o, const Job GQ_SHARED *job,
                             uint32_t warp, uint32_t top, uint32_t done) {
   if (collectsColumns(o))
@@ -237,10 +247,11 @@ GQ_DEV Held takeElementsOfWarp(const Op *o, uint32_t n, uint32_t pass) {
   if (!stages(o))
     return loadLane(o, job, pass);
   Held held = takeStaged(o, placeOfLane(o, job, pass));
-  if (pass + 1 < passesOf(o, job))
-    stage(o, job, pass + 1);
-  else
+  uint32_t below = (pass + 1) * rowsOfWarp(o);
+  if (below >= job->rows)
     stageJob(o, n + 1);
+  else if (!endsWithFewRows(o, job, below))
+    stage(o, job, pass + 1);
   return held;
 }
 
@@ -249,7 +260,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   const Job GQ_SHARED *job = warpJob(n);
   uint32_t warp = thisWarp(), rows = rowsOfWarp(o);
   bool few = hasFewRows(o, job);
-  bool suitable = !few && areSuitable(o, job, placeOfLane(o, job, 0));
+  bool suitable = few || areSuitable(o, job, placeOfLane(o, job, 0));
   if (o->hasAmax) {
     if (gq_dev_is_first_lane())
       *jobAmaxOf(o, warp) = 0;
@@ -258,22 +269,30 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   if (few) {
     prefetchFewRows(o, n + 1);
     stageJob(o, n + 1);
-    quantizeFewRows(o, job, warp);
+    quantizeFewRows(o, job, warp, 0);
     gq_dev_warp_barrier();
     storeRowsOfWarp(o, job, warp, 0, FEW_ROWS);
   }
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
-    Held held = takeElementsOfWarp(o, n, pass);
-    Place place = placeOfLane(o, job, pass);
-    if (isTall(o))
-      quantizeTall(o, job, pass, warp, &held);
-    else if (takesTurns(o))
-      quantizeInTurn(o, job, place, warp, &held);
-    else
-      quantizeAtOnce(o, job, place, warp, &held, suitable);
-    uint32_t below = (pass + 1) * rows, top = pass * rows & ~(HALF_TILE - 1);
-    if (below % HALF_TILE != 0 && below < job->rows)
+    uint32_t first = pass * rows, below = first + rows;
+    if (endsWithFewRows(o, job, first)) {
+      stageJob(o, n + 1);
+      gq_dev_warp_barrier(); // Codes of rows before may be in their place.
+      quantizeFewRows(o, job, warp, first);
+      below = first + FEW_ROWS;
+    } else {
+      Held held = takeElementsOfWarp(o, n, pass);
+      Place place = placeOfLane(o, job, pass);
+      if (isTall(o))
+        quantizeTall(o, job, pass, warp, &held);
+      else if (takesTurns(o))
+        quantizeInTurn(o, job, place, warp, &held);
+      else
+        quantizeAtOnce(o, job, place, warp, &held, suitable);
+    }
+    uint32_t top = firstCollected(o, job, first);
+    if (below < job->rows && firstCollected(o, job, below) == top)
       continue;
     gq_dev_warp_barrier();
     storeRowsOfWarp(o, job, warp, top, below - top);

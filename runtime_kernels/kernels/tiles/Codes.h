@@ -181,7 +181,8 @@ GQ_DEV bool canStoreAtOnce(const Op *o) {
   bool columns =
       collectsColumns(o) ||
       (o->columnwise.transposes
-           ? isAligned(o->columnwise.data, 0, bytes / 2)
+           ? isAligned(o->columnwise.data, 0,
+                       exchangesColumns(o) ? bytes : bytes / 2)
            : isAligned(o->columnwise.data,
                        o->ragged ? 0 : o->columnwise.dataStride, bytes));
   return (!o->rowwise.exists | rows) & (!o->columnwise.exists | columns);
@@ -394,14 +395,18 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
           continue;
         uint32_t column = quarter * 4 + j;
         if (collectsColumns(o))
-          collectColumn(o, place, parity, column,
+          collectColumn(o, job, place, parity, column,
                         top ? transposed[j][0]
                             : halfOfCodes(columnwise, transposed[j]));
+        else if (exchangesColumns(o))
+          leaveColumn(o, place, j, transposed[j]);
         else
           storeColumn(o, hasTransposed, p + (uint64_t)column * pitch,
                       transposed[j]);
       }
     }
+    if (transposes && exchangesColumns(o))
+      storeLeft(o, job, place, quarter, pitch);
     if (hasSums)
       collectSums(o, place, parity, place.column + quarter * 4, 4, sums);
   }
@@ -513,7 +518,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
     if (i < columnsOfLane(o))
-      collectColumn(o, place, parity, i, columns[i]);
+      collectColumn(o, job, place, parity, i, columns[i]);
 }
 
 /// What convert does unless directions take turns.

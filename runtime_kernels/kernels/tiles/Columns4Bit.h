@@ -19,22 +19,43 @@
 /// Columns of 64 bytes, at columnAt. One set is used while the other is filled.
 static GQ_SHARED gq_dev_u32x4
     columnCodes[2][TILE * 4 + TILE / 8] GQ_UNINITIALIZED;
-/// The same of warps that do jobs alone: of 64 rows at a time.
+/// The same of warps that do jobs alone: of 64 rows, or of 96.
 static GQ_SHARED gq_dev_u32x4
-    columnCodesOfWarps[WARPS][TILE * 2 + TILE / 8] GQ_UNINITIALIZED;
+    columnCodesOf64[WARPS][TILE * 2 + TILE / 8] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4
+    columnCodesOf96[WARPS][TILE * 3 + TILE / 8] GQ_UNINITIALIZED;
 GQ_DEV gq_dev_u32x4 GQ_SHARED *columnCodesOf(const Op *o, uint32_t parity) {
-  return o->alone ? columnCodesOfWarps[parity] : columnCodes[parity];
+  return !o->alone                       ? columnCodes[parity]
+         : o->collectedRows == HALF_TILE ? columnCodesOf64[parity]
+                                         : columnCodesOf96[parity];
+}
+
+/// What Op says as `collectedRows`: 96 where there is room, else 64. Columns of
+/// up to 96 rows are 48 bytes, of which 32 would leave as parts of sectors. There
+/// is room where no elements are copied ahead; it does not depend on whether
+/// inputs are aligned, for either of which a kernel has a way.
+GQ_DEV uint32_t collectedRowsOf(const Op *o) {
+  bool both = collectsColumns(o) && o->rowwise.exists;
+  return both && !o->hasAmax && !o->hasDbias ? 96 : HALF_TILE;
+}
+
+/// The first row of a job whose codes leave together with those of `row`: of a
+/// warp alone all rows, if they are collected, and else 64 at a time.
+GQ_DEV uint32_t firstCollected(const Op *o, const Job GQ_SHARED *job,
+                               uint32_t row) {
+  bool all = o->collectedRows > HALF_TILE && job->rows <= o->collectedRows;
+  return !o->alone || all ? 0 : row & ~(HALF_TILE - 1);
 }
 
 /// Where 16 bytes of a column begin, such that lanes do not meet banks twice.
 GQ_DEV uint32_t columnAt(const Op *o, uint32_t column) {
-  return column * (o->alone ? 2 : 4) + column / 8;
+  return column * (o->alone ? o->collectedRows / 32 : 4) + column / 8;
 }
 
 /// Collects the 4 or 8 codes of a lane's column number j.
-GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
-                          uint32_t codes) {
-  uint32_t row = o->alone ? place.row % HALF_TILE : place.row;
+GQ_DEV void collectColumn(const Op *o, const Job GQ_SHARED *job, Place place,
+                          uint32_t parity, uint32_t j, uint32_t codes) {
+  uint32_t row = place.row - firstCollected(o, job, place.row);
   uint8_t GQ_SHARED *p = (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
                                                columnAt(o, place.column)) +
                          row / 2;
@@ -46,9 +67,10 @@ GQ_DEV void collectColumn(const Op *o, Place place, uint32_t parity, uint32_t j,
 }
 
 /// The 16 codes of a tall lane's column number j.
-GQ_DEV void collectBlock(const Op *o, Place place, uint32_t parity, uint32_t j,
-                         uint32_t first, uint32_t second) {
-  uint32_t row = o->alone ? place.row % HALF_TILE : place.row;
+GQ_DEV void collectBlock(const Op *o, const Job GQ_SHARED *job, Place place,
+                         uint32_t parity, uint32_t j, uint32_t first,
+                         uint32_t second) {
+  uint32_t row = place.row - firstCollected(o, job, place.row);
   uint8_t GQ_SHARED *p = (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
                                                columnAt(o, place.column)) +
                          row / 2;

@@ -3,9 +3,10 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A job of at most 8 rows, which a warp does alone. A lane has four columns and
-// goes through the rows that there are, so that its part of a column needs no
-// other lane and nothing is done for rows that there are not.
+// A job of at most 8 rows, which a warp does alone, or the last two of another
+// one. A lane has four columns and goes through the rows that there are, so
+// that its part of a column needs no other lane and nothing is done for rows
+// that there are not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,21 +17,38 @@
 
 enum {
   FEW_ROWS = 8,
+  /// The last ones of a job that has more, at most.
+  FEW_LAST_ROWS = 2,
   /// Rows that are loaded at once.
   FEW_AT_ONCE = 2,
   /// Columns of a lane, and their words.
   FEW_COLUMNS = TILE / GQ_DEV_WARP,
 };
 
-/// Whether a job is done so: not if a producer makes 16 elements at a time, not
-/// if columns are transformed or blocks square, and not if a column's codes are
-/// bytes that follow each other, with those of rows that there are not.
-GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
+/// Whether rows can be done so, a constant: not if a producer makes 16 elements
+/// at a time, not if columns are transformed or blocks square, and not if a
+/// column's codes are bytes that follow each other, with those of rows that
+/// there are not.
+GQ_DEV bool canHaveFewRows(const Op *o) {
   bool transposesBytes = o->columnwise.transposes && !collectsColumns(o);
   bool squares = gqDirectionHasSquares(&o->rowwise.how) ||
                  gqDirectionHasSquares(&o->columnwise.how);
   return gq_dev_only_loads(o->load) && !isTall(o) && !squares &&
-         !transposesBytes && job->rows <= FEW_ROWS;
+         !transposesBytes;
+}
+
+/// Whether a job is.
+GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
+  return canHaveFewRows(o) && job->rows <= FEW_ROWS;
+}
+
+/// Whether the last pass of another one, from row `first` on, is: where blocks
+/// of one or two rows are often rare, which would be done one by one. With an
+/// outer scale they are not.
+GQ_DEV bool endsWithFewRows(const Op *o, const Job GQ_SHARED *job,
+                            uint32_t first) {
+  return canHaveFewRows(o) && o->columnwise.exists && collectsColumns(o) &&
+         !o->columnwise.scaler.hasOuter && job->rows <= first + FEW_LAST_ROWS;
 }
 
 /// Loads a lane's words of a row; zeros if there is no such element.
@@ -106,7 +124,7 @@ GQ_DEV void storeFew(const Op *o, const Direction *d,
       p[i] = (uint8_t)(codes >> i * 8);
 }
 
-/// Scales the lane's columns.
+/// Scales the lane's columns, of rows from place.row on.
 GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                             uint32_t warp, float *most,
                             gq_dev_any_scale scales[FEW_COLUMNS]) {
@@ -114,7 +132,7 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   uint32_t max[FEW_COLUMNS] = {0};
 #pragma clang loop unroll(disable)
-  for (uint32_t top = 0; top < job->rows; top += FEW_AT_ONCE) {
+  for (uint32_t top = place.row; top < job->rows; top += FEW_AT_ONCE) {
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < FEW_AT_ONCE; ++r) {
       uint32_t words[FEW_COLUMNS];
@@ -132,8 +150,8 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
     float amax = pair[i % perWord];
     *most = gq_dev_max_number(*most, amax);
     scales[i] = scaleOfFew(d, amax, job->columnwise.outer);
-    ((uint8_t GQ_SHARED *)columnScalesOf(
-        o, warp))[scaleAt(d, place.column + i, 0)] =
+    ((uint8_t GQ_SHARED *)columnScalesOf(o, warp))[scaleAt(
+        d, place.column + i, place.row / (uint32_t)d->traits.blockColumns)] =
         (uint8_t)scales[i].block.bits;
   }
 }
@@ -166,12 +184,13 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
   return any;
 }
 
-/// Quantizes a job of few rows. All lanes take part.
+/// Quantizes the few rows of a job from `first` on. All lanes take part.
 GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
-                            uint32_t warp) {
+                            uint32_t warp, uint32_t first) {
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
   uint32_t thread = gq_dev_here(gq_dev_thread());
-  const Place place = {.column = thread % GQ_DEV_WARP * FEW_COLUMNS,
+  const Place place = {.row = first,
+                       .column = thread % GQ_DEV_WARP * FEW_COLUMNS,
                        .thread = thread};
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   bool there = place.column < job->columns;
@@ -181,7 +200,7 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
   if (columnwise->exists)
     scaleFewColumns(o, job, place, warp, &most, columns);
 #pragma clang loop unroll(disable)
-  for (uint32_t r = 0; r < job->rows; ++r) {
+  for (uint32_t r = first; r < job->rows; ++r) {
     uint32_t words[FEW_COLUMNS];
     float x[FEW_COLUMNS];
     loadFew(o, job, r, place.column, words);
@@ -204,17 +223,19 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < FEW_COLUMNS; ++i)
       if (collectsColumns(o))
-        transposed[i] |= (codes >> i * 4 & 15) << r * 4;
+        transposed[i] |= (codes >> i * 4 & 15) << (r - first) * 4;
     if (!collectsColumns(o) && there && job->group >= 0)
       storeFew(o, columnwise, &job->columnwise, r, place.column, codes);
   }
+  uint8_t GQ_SHARED *codes = (uint8_t GQ_SHARED *)columnCodesOf(o, warp) +
+                             (first - firstCollected(o, job, first)) / 2;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {
     if (o->hasDbias)
       sumsAt(o, place, warp)[place.column + i] = sums[i];
     if (collectsColumns(o))
-      *(uint32_t GQ_SHARED *)(columnCodesOf(o, warp) +
-                              columnAt(o, place.column + i)) = transposed[i];
+      *(uint32_t GQ_SHARED *)(codes + columnAt(o, place.column + i) * 16) =
+          transposed[i];
   }
   if (o->hasAmax)
     collectAmax(o, &most, 1, warp);

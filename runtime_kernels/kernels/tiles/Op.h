@@ -73,6 +73,9 @@ typedef struct Op {
   /// Whether a warp does a job alone, rather than a CTA, and whether it has all
   /// columns of its rows (Lanes.h).
   bool alone, isWide;
+  /// The rows of a job whose transposed codes a warp alone collects before they
+  /// leave (Columns4Bit.h).
+  uint32_t collectedRows;
   /// Where sums of columns are collected, if there are any (Lanes.h).
   float GQ_SHARED *sums;
   /// Whether the largest magnitude of a block with NaN is NaN, so that it is

@@ -122,7 +122,7 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
       }
       codesOf(d, quarter, y, random.words[quarter], codes);
     }
-    collectBlock(o, place, parity, j, there ? codes[0] : 0,
+    collectBlock(o, job, place, parity, j, there ? codes[0] : 0,
                  there ? codes[1] : 0);
   }
 }
