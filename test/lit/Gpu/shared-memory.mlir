@@ -1,0 +1,42 @@
+// The CTAs for which a kernel has registers have shared memory, too. A kernel has
+// a way for aligned inputs and one for others: both have the same arrays.
+//
+// MODES: gq-opt
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py | %python %S/Inputs/shared.py | FileCheck %s --implicit-check-not='not fit'
+
+// Each op has the kernel of tiles and that of small groups, since M is not known.
+// CHECK-COUNT-4: grouped_block_quantize_small_groups: {{[34]}} CTAs of {{[0-9]+}} bytes fit
+
+func.func @columns(%x: memref<?x5120xbf16>, %o: memref<129xi32>, %a: memref<128xf32>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      columnwise_outer_amax(%a : memref<128xf32>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
+
+func.func @both(%x: memref<?x5120xbf16>, %o: memref<129xi32>,
+    %q: memref<?x2560xi8>, %s: memref<?x320xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %d: memref<128x5120xf32>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<?x2560xi8>, memref<?x320xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<?x2560xi8>, memref<?x320xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+      dbias_out(%d : memref<128x5120xf32>)
+  return
+}
+
+func.func @fp8(%x: memref<?x5120xbf16>, %o: memref<129xi32>, %scale: memref<128xf32>,
+    %q: memref<?x5120xf8E4M3FN>, %qt: memref<?xf8E4M3FN>) {
+  gq.grouped_quantize format(fp8_e4m3) rows(grouped)
+      ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      scale(%scale : memref<128xf32>)
+      outs(%q : memref<?x5120xf8E4M3FN>)
+      columnwise_outs(%qt : memref<?xf8E4M3FN>)
+  return
+}
