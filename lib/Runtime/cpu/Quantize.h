@@ -17,6 +17,7 @@
 #include "DequantizeLines.h"
 #include "Elements.h"
 #include "Method.h"
+#include "NumberLines.h"
 #include "QuantizeColumns.h"
 #include "QuantizeLines.h"
 #include "Squares.h"
@@ -441,6 +442,8 @@ static void fakeQuantize(gqCpuMethod method, const gqCpuTileDirection *how,
 /// wanted.
 static float fakeQuantizeLines(Lines l) {
   const gqCpuQuantization *q = l.q;
+  if (areNumbersOfMx(q))
+    return roundLines(l);
   const gqFormatTraits traits = gqFormatGetTraits(q->method.format);
   uint8_t codes[GQ_CPU_JOB_COLUMNS];
   float scales[GQ_CPU_JOB_COLUMNS / PART];

@@ -6,7 +6,7 @@
 // Where groups have few rows, most jobs do too: of four warps that share a job,
 // some would have nothing to do but wait. Here a warp has all columns of a job,
 // goes through the rows that there are, 16 or 32 at a time, and waits for no
-// other warp. What it collects leaves after every 64 rows and at the end, with
+// other warp. What it collects leaves after up to 96 rows, or every 64, with
 // zeros for rows that there are not.
 //
 //===----------------------------------------------------------------------===//

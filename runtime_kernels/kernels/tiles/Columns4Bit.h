@@ -31,9 +31,9 @@ GQ_DEV gq_dev_u32x4 GQ_SHARED *columnCodesOf(const Op *o, uint32_t parity) {
 }
 
 /// What Op says as `collectedRows`: 96 where there is room, else 64. Columns of
-/// up to 96 rows are 48 bytes, of which 32 would leave as parts of sectors. There
-/// is room where no elements are copied ahead; it does not depend on whether
-/// inputs are aligned, for either of which a kernel has a way.
+/// up to 96 rows are 48 bytes, of which 32 would leave as parts of sectors.
+/// There is room where no elements are copied ahead; it does not depend on
+/// whether inputs are aligned, for either of which a kernel has a way.
 GQ_DEV uint32_t collectedRowsOf(const Op *o) {
   bool both = collectsColumns(o) && o->rowwise.exists;
   return both && !o->hasAmax && !o->hasDbias ? 96 : HALF_TILE;
