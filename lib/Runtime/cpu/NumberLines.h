@@ -15,7 +15,7 @@
 #include "DequantizeLines.h"
 #include "QuantizeLines.h"
 
-/// Whether rows that are plain become numbers so.
+/// Whether rows that are plain become numbers so: those that are bf16.
 static bool areNumbersOfMx(const gqCpuQuantization *q) {
   return q->rowwise.numbers.type == GQ_BF16 &&
          gqFormatGetTraits(q->method.format).scaleRule == GQ_SCALE_RULE_MX;

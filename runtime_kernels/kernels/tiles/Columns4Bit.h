@@ -6,7 +6,7 @@
 // Of 4 bits a warp has at most a sector of a column of a job, and half of the
 // columns may begin in the middle of one. So codes are collected in shared
 // memory and leave with all four warps' together, 64 bytes of a column at a
-// time.
+// time, or of a warp alone, whose groups have few rows, up to 48.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,9 +31,11 @@ GQ_DEV gq_dev_u32x4 GQ_SHARED *columnCodesOf(const Op *o, uint32_t parity) {
 }
 
 /// What Op says as `collectedRows`: 96 where there is room, else 64. Columns of
-/// up to 96 rows are 48 bytes, of which 32 would leave as parts of sectors.
-/// There is room where no elements are copied ahead; it does not depend on
-/// whether inputs are aligned, for either of which a kernel has a way.
+/// 65 to 96 rows are 48 bytes, of which 32 would leave as parts of sectors.
+/// There is room in both directions, if no more is computed; columns alone and
+/// what is reduced have elements that are copied ahead, if inputs are aligned.
+/// A kernel has a way for those and one for others, which must have the same
+/// arrays.
 GQ_DEV uint32_t collectedRowsOf(const Op *o) {
   bool both = collectsColumns(o) && o->rowwise.exists;
   return both && !o->hasAmax && !o->hasDbias ? 96 : HALF_TILE;

@@ -16,19 +16,19 @@
 
 #include "runtime_kernels/kernels/tiles/Load.h"
 
-/// Whether lanes exchange codes, a constant.
+/// Whether lanes exchange codes, a constant. A lane has 8 of a column then.
 GQ_DEV bool exchangesColumns(const Op *o) {
   return o->alone && o->columnwise.transposes && !collectsColumns(o) &&
-         !o->hasDbias;
+         !o->hasDbias && rowsOfLane(o) == 8;
 }
 
 /// Four columns of each lane across, at exchangedAt.
-static GQ_SHARED gq_dev_u32x4 exchanged[WARPS][80] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4 exchanged[WARPS][72] GQ_UNINITIALIZED;
 
 /// Where column number j of those of a lane begins, in bytes, such that lanes
 /// do not meet banks twice.
 GQ_DEV uint32_t exchangedAt(const Op *o, uint32_t across, uint32_t j) {
-  return (across * 5 + j) * rowsOfWarp(o);
+  return across * (4 * rowsOfWarp(o) + 16) + j * rowsOfWarp(o);
 }
 
 /// Leaves the 8 codes of a lane's column number j of four.

@@ -37,14 +37,15 @@ GQ_DEV bool canHaveFewRows(const Op *o) {
          !transposesBytes;
 }
 
-/// Whether a job is.
+/// Whether a job is done as few rows.
 GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
   return canHaveFewRows(o) && job->rows <= FEW_ROWS;
 }
 
-/// Whether the last pass of another one, from row `first` on, is: where blocks
-/// of one or two rows are often rare, which would be done one by one. With an
-/// outer scale they are not.
+/// Whether the last pass of another job, from row `first` on, is: in nvfp4, of
+/// which a pass has the rows of one block, if there is no outer scale. Blocks
+/// of one or two rows are often rare then, which would be done one by one; with
+/// an outer scale nothing was gained.
 GQ_DEV bool endsWithFewRows(const Op *o, const Job GQ_SHARED *job,
                             uint32_t first) {
   return canHaveFewRows(o) && o->columnwise.exists && collectsColumns(o) &&

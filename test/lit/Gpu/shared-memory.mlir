@@ -2,11 +2,22 @@
 // a way for aligned inputs and one for others: both have the same arrays.
 //
 // MODES: gq-opt
-// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py | %python %S/Inputs/shared.py | FileCheck %s --implicit-check-not='not fit'
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py | %python %S/Inputs/shared.py | grep small_groups | tac | FileCheck %s --implicit-check-not='not fit'
 
 // Each op has the kernel of tiles and that of small groups, since M is not known.
-// CHECK-COUNT-4: grouped_block_quantize_small_groups: {{[34]}} CTAs of {{[0-9]+}} bytes fit
+// The kernels of the last op are the first ones, hence tac.
 
+// CHECK: 3 CTAs of {{[0-9]+}} bytes fit
+func.func @rows_and_sums(%x: memref<?x5120xbf16>, %o: memref<129xi32>,
+    %q: memref<?x2560xi8>, %s: memref<?x320xf8E4M3FN>, %d: memref<128x5120xf32>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<?x2560xi8>, memref<?x320xf8E4M3FN>)
+      dbias_out(%d : memref<128x5120xf32>)
+  return
+}
+
+// CHECK: 4 CTAs of {{[0-9]+}} bytes fit
 func.func @columns(%x: memref<?x5120xbf16>, %o: memref<129xi32>, %a: memref<128xf32>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
   gq.grouped_block_quantize format(nvfp4) recipe(te)
@@ -16,11 +27,37 @@ func.func @columns(%x: memref<?x5120xbf16>, %o: memref<129xi32>, %a: memref<128x
   return
 }
 
-func.func @both(%x: memref<?x5120xbf16>, %o: memref<129xi32>,
-    %q: memref<?x2560xi8>, %s: memref<?x320xf8E4M3FN>,
+// CHECK: 3 CTAs of {{[0-9]+}} bytes fit
+func.func @hadamard(%x: memref<?x5120xbf16>, %o: memref<129xi32>, %a: memref<128xf32>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      columnwise<transform = hadamard16, signs = 0xD7E8>
+      ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      columnwise_outer_amax(%a : memref<128xf32>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
+
+// Plain, of float32, in square blocks, with sums.
+// CHECK: 4 CTAs of {{[0-9]+}} bytes fit
+// CHECK: 3 CTAs of {{[0-9]+}} bytes fit
+// CHECK: 4 CTAs of {{[0-9]+}} bytes fit
+// CHECK: 3 CTAs of {{[0-9]+}} bytes fit
+func.func @both(%x: memref<?x5120xbf16>, %y: memref<?x5120xf32>, %o: memref<129xi32>,
+    %a: memref<128xf32>, %q: memref<?x2560xi8>, %s: memref<?x320xf8E4M3FN>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %d: memref<128x5120xf32>) {
   gq.grouped_block_quantize format(nvfp4)
       ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<?x2560xi8>, memref<?x320xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%y : memref<?x5120xf32>) groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<?x2560xi8>, memref<?x320xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      rowwise<block = 16x16> columnwise<block = 16x16>
+      ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      outer_amax(%a : memref<128xf32>)
       outs(%q, %s : memref<?x2560xi8>, memref<?x320xf8E4M3FN>)
       columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
   gq.grouped_block_quantize format(nvfp4)
@@ -31,12 +68,13 @@ func.func @both(%x: memref<?x5120xbf16>, %o: memref<129xi32>,
   return
 }
 
+// CHECK: 3 CTAs of {{[0-9]+}} bytes fit
 func.func @fp8(%x: memref<?x5120xbf16>, %o: memref<129xi32>, %scale: memref<128xf32>,
-    %q: memref<?x5120xf8E4M3FN>, %qt: memref<?xf8E4M3FN>) {
+    %q: memref<?x5120xf8E4M3FN>, %qt: memref<?xf8E4M3FN>, %a: memref<128xf32>) {
   gq.grouped_quantize format(fp8_e4m3) rows(grouped)
       ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
       scale(%scale : memref<128xf32>)
       outs(%q : memref<?x5120xf8E4M3FN>)
-      columnwise_outs(%qt : memref<?xf8E4M3FN>)
+      columnwise_outs(%qt : memref<?xf8E4M3FN>) amax_out(%a : memref<128xf32>)
   return
 }
