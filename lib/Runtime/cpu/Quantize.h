@@ -17,7 +17,6 @@
 #include "DequantizeLines.h"
 #include "Elements.h"
 #include "Method.h"
-#include "NumberLines.h"
 #include "QuantizeColumns.h"
 #include "QuantizeLines.h"
 #include "Squares.h"
@@ -442,12 +441,15 @@ static void fakeQuantize(gqCpuMethod method, const gqCpuTileDirection *how,
 /// wanted.
 static float fakeQuantizeLines(Lines l) {
   const gqCpuQuantization *q = l.q;
-  if (areNumbersOfMx(q))
-    return roundLines(l);
   const gqFormatTraits traits = gqFormatGetTraits(q->method.format);
   uint8_t codes[GQ_CPU_JOB_COLUMNS];
   float scales[GQ_CPU_JOB_COLUMNS / PART];
   gqCpuQuantization part = *q;
+  if (becomeNumbers(q)) {
+    part.rowwise.scales = NULL;
+    l.q = &part;
+    return quantizeLines(l);
+  }
   part.method.scaleLayout = GQ_SCALE_LAYOUT_LINEAR;
   part.rowwise.data = codes;
   part.rowwise.stride = l.columns * traits.dataBits / 8;

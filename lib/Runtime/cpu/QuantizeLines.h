@@ -8,17 +8,28 @@
 // numbers of 16 of them are next to each other: 32 bits of two elements, of
 // even index in the lower half, are two float32 after a shift and a mask.
 //
+// Of MX formats, they also become the bf16 that codes and scales would stand
+// for (fake quantization), without codes: a rounded number times its block's
+// scale, a power of two.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GQ_LIB_RUNTIME_CPU_QUANTIZELINES_H
 #define GQ_LIB_RUNTIME_CPU_QUANTIZELINES_H
 
 #include "Codes.h"
+#include "DequantizeLines.h"
 #include "Elements.h"
 #include "Method.h"
 #include "Units.h"
 
 #include "lib/Runtime/CpuQuantize.h"
+
+/// Whether rows that are plain become numbers, bf16, without codes.
+static bool becomeNumbers(const gqCpuQuantization *q) {
+  return !q->rowwise.data && q->rowwise.numbers.type == GQ_BF16 &&
+         gqFormatGetTraits(q->method.format).scaleRule == GQ_SCALE_RULE_MX;
+}
 
 /// A part of a matrix, of whole blocks.
 typedef struct Lines {
@@ -300,6 +311,62 @@ GQ_DEV void encodeScaled(const Method *m, const uint16_t *x, const Scaled *unit,
 }
 
 //===----------------------------------------------------------------------===//
+// Numbers in place of codes
+//===----------------------------------------------------------------------===//
+
+/// What scales of parts stand for, which are not NaN: 2^-127 is a denormal.
+GQ_DEV void valuesOfScales(const uint32_t bits[PARTS], float values[PARTS]) {
+  for (int i = 0; i < PARTS; i += LANES32)
+    storeVector(
+        (Vector)most32((Int32s)(loadVector(bits + i)) << 23, all32(1 << 22)),
+        values + i);
+}
+
+/// A unit of numbers.
+GQ_DEV void roundUnit(gqCode code, const uint16_t *x, const Scaled *unit,
+                      uint16_t *to) {
+  _Alignas(GQ_CPU_LINE) float values[PARTS];
+  valuesOfScales(unit->bits, values);
+  for (int i = 0; i < UNIT * 2 / VECTOR; ++i) {
+    Vector elements = loadVector(x + i * VECTOR / 2);
+    Floats factor = factorsOf(unit->factors, i), scale = factorsOf(values, i);
+    Floats even = (Floats)((Uint32s)elements << 16 & 0x7fff0000) * factor;
+    Floats odd = (Floats)((Uint32s)elements & 0x7fff0000) * factor;
+    Uint32s lower = roundToBf16(roundToCodes(code, even).values * scale);
+    Uint32s upper = roundToBf16(roundToCodes(code, odd).values * scale);
+    Vector magnitudes = takeTurns16((Vector)(lower >> 16), (Vector)upper);
+    storeVector(selectBits(0x7fff7fff, magnitudes, elements),
+                to + i * VECTOR / 2);
+  }
+}
+
+/// Any unit, by way of codes.
+static __attribute__((cold, noinline)) void roundAnything(const Method *m,
+                                                          const uint16_t *x,
+                                                          const Scaled *unit,
+                                                          uint16_t *to) {
+  const gqCpuDequantization back = {.format = m->format,
+                                    .recipe = m->recipe,
+                                    .type = m->traits.dataType,
+                                    .out = {.type = GQ_BF16}};
+  const Source s = sourceOf(&back);
+  uint8_t codes[UNIT];
+  float values[PARTS];
+  encodeAnything(m->format, x, unit->factors, codes);
+  for (int i = 0; i < PARTS; ++i)
+    values[i] = gq_dev_f32_from_e8m0((uint8_t)unit->bits[i]);
+  dequantizeAnything(&s, codes, values, to);
+}
+
+GQ_DEV void roundScaled(const Method *m, const uint16_t *x, const Scaled *unit,
+                        uint16_t *to) {
+  if (__builtin_expect(unit->regular, 1))
+    roundUnit(m->traits.code, x, unit, to);
+  else
+    roundAnything(m, x, unit, to);
+}
+
+//===----------------------------------------------------------------------===//
 // Rows
 //===----------------------------------------------------------------------===//
 
@@ -351,11 +418,13 @@ GQ_DEV void storeUnitScales(const Method *m, bool tiled,
            GQ_DEV_TILE_COLUMNS);
 }
 
-/// Quantizes `columns` elements, of whole blocks, from `x`. While a unit is
-/// encoded, the scales of the next one are computed.
+/// Quantizes `columns` elements, of whole blocks, from `x`, to codes and scales
+/// or, unless that is null, to `numbers`. While a unit is encoded, the scales
+/// of the next one are computed.
 GQ_DEV void quantizeLine(const Method *m, bool tiled, const uint16_t *x,
                          const uint16_t *next, int64_t columns, float outer,
-                         uint8_t *codes, uint8_t *scales, float *amax) {
+                         uint8_t *codes, uint8_t *scales, uint16_t *numbers,
+                         float *amax) {
   const int64_t bits = m->traits.dataBits, block = m->traits.blockColumns;
   int64_t units = columns / UNIT, rest = columns % UNIT;
   Scaled scaled[2];
@@ -366,17 +435,27 @@ GQ_DEV void quantizeLine(const Method *m, bool tiled, const uint16_t *x,
       __builtin_prefetch(next + i * UNIT + j, 0, 2);
     if (i + 1 < units)
       scaleUnit(m, x + (i + 1) * UNIT, outer, &scaled[(i + 1) % 2], amax);
-    encodeScaled(m, x + i * UNIT, &scaled[i % 2], codes + i * UNIT * bits / 8);
+    if (numbers)
+      roundScaled(m, x + i * UNIT, &scaled[i % 2], numbers + i * UNIT);
+    else
+      encodeScaled(m, x + i * UNIT, &scaled[i % 2],
+                   codes + i * UNIT * bits / 8);
     if (scales)
       storeUnitScales(m, tiled, scaled[i % 2].bits, UNIT / block,
                       i * UNIT / block, scales);
   }
   if (rest == 0)
     return;
-  uint16_t last[UNIT] = {0};
+  uint16_t last[UNIT] = {0}, lastNumbers[UNIT];
   uint8_t lastCodes[UNIT];
   memcpy(last, x + units * UNIT, (size_t)rest * sizeof(*x));
   scaleUnit(m, last, outer, &scaled[0], amax);
+  if (numbers) {
+    roundScaled(m, last, &scaled[0], lastNumbers);
+    memcpy(numbers + units * UNIT, lastNumbers,
+           (size_t)rest * sizeof(*numbers));
+    return;
+  }
   encodeScaled(m, last, &scaled[0], lastCodes);
   memcpy(codes + units * UNIT * bits / 8, lastCodes, (size_t)(rest * bits / 8));
   if (scales)
@@ -391,6 +470,7 @@ GQ_DEV float quantizeLinesAs(gqFormat format, gqRecipe recipe, Lines l) {
   const Method m = {format, recipe, gqFormatGetTraits(format), &d->how};
   const int64_t bits = m.traits.dataBits, block = m.traits.blockColumns;
   bool tiled = q->method.scaleLayout == GQ_SCALE_LAYOUT_TILE128X4;
+  bool toNumbers = m.traits.scaleRule == GQ_SCALE_RULE_MX && becomeNumbers(q);
   float amax = 0.0f;
   for (int64_t row = l.row; row < l.row + l.rows; ++row) {
     bool isLast = row + 1 == l.row + l.rows;
@@ -400,10 +480,12 @@ GQ_DEV float quantizeLinesAs(gqFormat format, gqRecipe recipe, Lines l) {
     float outer = d->how.outerAmaxes
                       ? gq_dev_nvfp4_te_outer(d->how.outerAmaxes[row])
                       : d->how.outer;
-    quantizeLine(&m, tiled, x, next, l.columns, outer,
-                 d->data + row * d->stride + l.column * bits / 8,
-                 d->scales ? lineScales(q, row, l.column / block) : NULL,
-                 q->amax ? &amax : NULL);
+    quantizeLine(
+        &m, tiled, x, next, l.columns, outer,
+        toNumbers ? NULL : d->data + row * d->stride + l.column * bits / 8,
+        d->scales ? lineScales(q, row, l.column / block) : NULL,
+        toNumbers ? (uint16_t *)gqCpuRow(&d->numbers, row) + l.column : NULL,
+        q->amax ? &amax : NULL);
   }
   return amax;
 }

@@ -48,7 +48,7 @@ GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
 /// an outer scale nothing was gained.
 GQ_DEV bool endsWithFewRows(const Op *o, const Job GQ_SHARED *job,
                             uint32_t first) {
-  return canHaveFewRows(o) && o->columnwise.exists && collectsColumns(o) &&
+  return canHaveFewRows(o) && collectsColumns(o) &&
          !o->columnwise.scaler.hasOuter && job->rows <= first + FEW_LAST_ROWS;
 }
 
