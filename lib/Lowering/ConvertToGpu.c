@@ -357,6 +357,10 @@ static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
       .heldType = constant(heldType(desc)),
       .dataType = constant(elementTypeOf(desc->rowwise.data)),
       .loadsAhead = constant(false),
+      .parts = constant(mlirRegionIsNull(desc->producer) ||
+                                !mlirValueIsNull(desc->rowIndices)
+                            ? 1
+                            : GQ_DEV_ROWS_PARTS),
   };
 }
 
@@ -456,6 +460,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
           mlirShapedTypeGetElementType(mlirValueGetType(desc->input)))),
       .dataType = constant(elementTypeOf(desc->data)),
       .loadsAhead = constant(false),
+      .parts = constant(1),
   };
   return launch(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "block_quantize", &operands,

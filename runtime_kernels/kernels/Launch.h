@@ -71,6 +71,9 @@ enum {
   GQ_DEV_ROWS_CTAS = 6,
   /// Of those whose hook loads ahead and divides exactly.
   GQ_DEV_ROWS_AHEAD_CTAS = 4,
+  /// Warps that can share a piece: one for each row whose scales share 16
+  /// bytes.
+  GQ_DEV_ROWS_PARTS = 4,
 };
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices
@@ -93,20 +96,24 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
 
 /// The CTAs of the grid for a kernel over [rows, columns] elements in `groups`
 /// groups, 0 where it knows no groups, on a device that holds `full` CTAs at
-/// once. Where it can hold them all, each warp gets a piece of the matrix,
-/// which is the shortest way; else two, which is the least work. A warp does no
-/// more than that: one that is done makes room for another, and their loads and
-/// stores overlap.
+/// once. Where it can hold them all, each warp gets one of `parts` of a piece
+/// of the matrix, or a piece, which is the shortest way; else two, which is the
+/// least work. A warp does no more than that: one that is done makes room for
+/// another, and their loads and stores overlap.
 GQ_INLINE uint32_t gq_dev_rows_grid(int64_t rows, int64_t columns,
-                                    int64_t groups, int64_t full) {
+                                    int64_t groups, int64_t parts,
+                                    int64_t full) {
   const int64_t warpsPerCta = GQ_DEV_QUANTIZE_ROWS_THREADS / 32;
   // 128 rows by 16 blocks are 16 pieces; 16 tiles of a group's padding are a
   // warp's share.
   int64_t pieceColumns = (columns + 255) / 256;
   int64_t piecesDown = (rows + 127) / 128 * 16;
   int64_t shares = groups * ((columns + 1023) / 1024);
-  int64_t warps = piecesDown * pieceColumns + shares;
-  if (warps > full * warpsPerCta)
+  int64_t pieces = piecesDown * pieceColumns, most = full * warpsPerCta;
+  int64_t warps = pieces * parts + shares;
+  if (warps > most)
+    warps = pieces + shares;
+  if (warps > most)
     warps = piecesDown * ((pieceColumns + 1) / 2) + shares;
   int64_t ctas = (warps + warpsPerCta - 1) / warpsPerCta;
   return gq_dev_grid_of(ctas);
@@ -115,7 +122,7 @@ GQ_INLINE uint32_t gq_dev_rows_grid(int64_t rows, int64_t columns,
 GQ_INLINE gqLaunchPlan gq_dev_quantize_rows_plan(
     const gq_dev_quantize_rows_extents *x, int64_t multiprocessors) {
   return (gqLaunchPlan){
-      .grid = gq_dev_rows_grid(x->rows, x->columns, x->groups,
+      .grid = gq_dev_rows_grid(x->rows, x->columns, x->groups, x->parts,
                                GQ_DEV_ROWS_CTAS * multiprocessors)};
 }
 
@@ -187,7 +194,7 @@ GQ_INLINE gqLaunchPlan gq_dev_swizzle_scales_plan(
     const gq_dev_swizzle_scales_extents *x, int64_t multiprocessors) {
   int64_t block = gqFormatGetTraits((gqFormat)x->format).blockColumns;
   return (gqLaunchPlan){
-      .grid = gq_dev_rows_grid(x->rows, x->scaleColumns * block, x->groups,
+      .grid = gq_dev_rows_grid(x->rows, x->scaleColumns * block, x->groups, 1,
                                GQ_DEV_ROWS_CTAS * multiprocessors)};
 }
 

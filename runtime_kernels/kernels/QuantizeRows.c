@@ -114,6 +114,10 @@ typedef struct Units {
   int64_t first;
   uint32_t column;
   uint32_t count;
+  /// Which of the four rows is `first`, and how many the warp has from there
+  /// on: all, or one.
+  uint32_t begin;
+  uint32_t most;
   /// With row indices: the row of the source, -1 if there is none.
   int64_t sourceRows[UNROLL];
 } Units;
@@ -127,13 +131,20 @@ GQ_DEV uint32_t countRows(const Quantization *q, int64_t first) {
              : ((uint32_t)left + ROW_STEP - 1) / ROW_STEP;
 }
 
-GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run) {
+/// The units of a piece, or of one of its `parts`, of four rows or of one.
+GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run,
+                     uint32_t parts, uint32_t part) {
   uint32_t lane = gq_dev_lane();
   Units units = {.first = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
-                          piece.number % PIECES * 2 + lane / PIECE_COLUMNS,
+                          piece.number % PIECES * 2 + lane / PIECE_COLUMNS +
+                          part * ROW_STEP,
                  .column = piece.number / PIECES * run * PIECE_COLUMNS +
-                           lane % PIECE_COLUMNS};
+                           lane % PIECE_COLUMNS,
+                 .begin = part,
+                 .most = parts == 1 ? UNROLL : 1};
   units.count = countRows(q, units.first);
+  if (units.count > units.most)
+    units.count = units.most;
   for (uint32_t i = 0; q->gathers && i < UNROLL; ++i)
     units.sourceRows[i] =
         gq_dev_source_row(q->rowIndices, q->rowIndexBits, q->sourceRows,
@@ -189,7 +200,7 @@ GQ_DEV Held loadUnit(const Quantization *q, Units units, uint32_t i) {
 GQ_DEV void askForUnit(const Quantization *q, Units units, uint32_t i,
                        float *x) {
   int64_t row = i < units.count ? units.first + ROW_STEP * i : 0;
-  q->load(q->inputs, i < UNROLL ? row : -1,
+  q->load(q->inputs, i < units.most ? row : -1,
           units.count ? (int64_t)units.column * GQ_DEV_UNIT : 0, x);
 }
 
@@ -258,10 +269,10 @@ typedef struct RowPlan {
   uint32_t hasOuter;
 } RowPlan;
 
-/// `count` is the number of units whose data may be wanted, `target` that of
-/// the lane's row if rows are in groups.
+/// `count` is the number of units whose data may be wanted, from number `begin`
+/// of the four on, `target` that of the lane's row if rows are in groups.
 GQ_DEV RowPlan planStores(const Quantization *q, uint32_t width, int64_t row,
-                          uint32_t count, Target target) {
+                          uint32_t begin, uint32_t count, Target target) {
   RowPlan plan = {.hasScales = isGrouped(q) ? target.group >= 0 : row < q->rows,
                   .outer = gq_dev_no_outer(scalerOf(q)),
                   .given = 1.0f,
@@ -279,7 +290,7 @@ GQ_DEV RowPlan planStores(const Quantization *q, uint32_t width, int64_t row,
   if (makesNumbers(q) && q->outerKind == GQ_OUTER_PER_GROUP)
     plan.hasOuter =
         gq_dev_ballot(target.group >= 0) >> (gq_dev_lane() & ~3u) & 15;
-  plan.store.wanted = (1u << count) - 1;
+  plan.store.wanted = ((1u << count) - 1) << begin;
   if (isGrouped(q)) {
     bool wanted = q->rowsMode == GQ_ROWS_GROUPED
                       ? target.group >= 0
@@ -291,7 +302,7 @@ GQ_DEV RowPlan planStores(const Quantization *q, uint32_t width, int64_t row,
 
 /// The same, of any rows of lanes.
 GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
-                        uint32_t count) {
+                        uint32_t begin, uint32_t count) {
   Target target = {.group = -1};
   if (isGrouped(q)) {
     gq_dev_row_groups groups = *q->rowGroups;
@@ -299,7 +310,7 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
       gq_dev_sum_groups(&groups);
     target = findTarget(&groups, row);
   }
-  return planStores(q, width, row, count, target);
+  return planStores(q, width, row, begin, count, target);
 }
 
 /// The outer scale of another lane's row.
@@ -353,19 +364,18 @@ GQ_DEV void storeNumbers(const Quantization *q, const RowPlan *plan, uint32_t j,
       gq_dev_store_codes(data + 4 * i, words + i, 16, aligned);
 }
 
-/// Quantizes and stores unit `j` of a lane, if that bit of `wanted` is set,
-/// where unit 0 is at `data`. Returns `scales` with its scale: byte j, or of
+/// Quantizes a lane's unit in row number `j` of four, and stores it at `to` if
+/// that bit of `wanted` is set. Returns `scales` with its scale: byte j, or of
 /// scales of f32 the word of the lane whose row it is.
 GQ_DEV uint32_t quantizeUnit(const Quantization *q, const RowPlan *plan,
                              Held held, uint32_t j, uint32_t wanted,
-                             uint32_t scales, uint8_t GQ_GLOBAL *data,
+                             uint32_t scales, uint8_t GQ_GLOBAL *to,
                              bool dataAligned) {
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
   // The lane that knows the group of this unit's row.
   gq_dev_outer outer = outerOf(q, plan, lane - laneInWord + j);
   uint32_t codes[4];
   uint32_t scale = convertUnit(q, held, outer, codes);
-  uint8_t GQ_GLOBAL *to = data + (int64_t)j * ROW_STEP * q->dataStride;
   if (makesNumbers(q))
     storeNumbers(q, plan, j, codes, scale, wanted >> j & 1, to, dataAligned);
   else if (wanted >> j & 1)
@@ -387,8 +397,9 @@ GQ_DEV uint32_t wordOfRow(const Quantization *q, uint32_t scales) {
 
 /// A warp takes a run of pieces side by side, which share what is known of
 /// their rows: of one if there are as many warps as pieces, else of two. More
-/// would leave too few runs for small matrices. Returns how far behind the last
-/// run the warp's next one would be.
+/// would leave too few runs for small matrices. With four warps for each piece,
+/// every one has one of the four rows. Returns how far behind the last run the
+/// warp's next one would be.
 GQ_DEV uint32_t quantize(const Quantization *q) {
   uint32_t numUnits = (uint32_t)(q->columns / GQ_DEV_UNIT);
   // In bytes, like all columns of scales here.
@@ -398,6 +409,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
   uint32_t lanesPerWord =
       GQ_DEV_TILE_COLUMNS * lanesPerBlock(q) / scaleBytes(q);
   uint32_t dataBytes = dataBytesPerUnit(q);
+  int64_t rowsApart = ROW_STEP * q->dataStride;
   bool dataAligned = isDataAligned(q);
   bool scalesAligned =
       hasTiledScales(q)
@@ -412,15 +424,20 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
   uint32_t pieceColumns =
       (width / GQ_DEV_TILE_COLUMNS * lanesPerWord + PIECE_COLUMNS - 1) /
       PIECE_COLUMNS;
-  uint32_t run = numWarps() >= rowTiles * pieceColumns * PIECES ? 1 : 2;
+  uint32_t pieces = rowTiles * pieceColumns * PIECES;
+  uint32_t run = numWarps() >= pieces ? 1 : 2;
+  uint32_t parts = q->parts > 1 && numWarps() / UNROLL >= pieces ? UNROLL : 1;
   uint32_t runsPerTile = (pieceColumns + run - 1) / run * PIECES;
-  uint32_t runs = rowTiles * runsPerTile;
+  uint32_t runs = rowTiles * runsPerTile * parts;
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
   uint32_t index = warpNumber();
   for (; index < runs; index += numWarps()) {
-    Piece piece = pieceOf(index, runsPerTile);
-    Units units = unitsOf(q, piece, run);
+    Piece piece = pieceOf(index / parts, runsPerTile);
+    Units units = unitsOf(q, piece, run, parts, index % parts);
+    // Of the lane that has a row's word of scales; none if others see to it.
     int64_t wordRow = units.first + ROW_STEP * laneInWord;
+    if (parts > 1)
+      wordRow = laneInWord == units.begin ? units.first : q->rows;
     RowPlan plan;
     // Not unrolled: other warps fill the time that loads take, and registers
     // are what limits their number.
@@ -437,24 +454,26 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       if (q->loadsAhead)
         askForUnit(q, here, 0, 0);
       if (i == 0)
-        plan = planRows(q, width, wordRow, ahead ? units.count : UNROLL);
+        plan = planRows(q, width, wordRow, units.begin,
+                        ahead ? units.count : units.most);
 
       uint32_t wanted = hasColumn ? plan.store.wanted : 0, scales = 0;
       if (ahead || q->gathers) {
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < UNROLL; ++j)
-          scales = quantizeUnit(
-              q, &plan, ahead ? held[j] : loadUnit(q, here, j), j,
-              ahead || j < here.count ? wanted : 0, scales, data, dataAligned);
+          scales =
+              quantizeUnit(q, &plan, ahead ? held[j] : loadUnit(q, here, j), j,
+                           ahead || j < here.count ? wanted : 0, scales,
+                           data + j * rowsApart, dataAligned);
       } else {
         // Not unrolled: four times a producer's code would not fit into the
         // cache of instructions, and unaligned inputs are too rare to compile
         // as much for them.
 #pragma clang loop unroll(disable)
-        for (uint32_t j = 0; j < UNROLL; ++j)
-          scales = quantizeUnit(q, &plan, computeUnit(q, here, j), j,
-                                j < here.count ? wanted : 0, scales, data,
-                                dataAligned);
+        for (uint32_t j = 0; j < units.most; ++j)
+          scales = quantizeUnit(q, &plan, computeUnit(q, here, j),
+                                units.begin + j, j < here.count ? wanted : 0,
+                                scales, data + j * rowsApart, dataAligned);
       }
       if (makesNumbers(q))
         continue;
@@ -751,7 +770,7 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
     // The only one for these rows: a warp that is done with them goes on.
     gq_dev_barrier();
     RowPlan plan =
-        planStores(q, width, wordRow, countRows(q, first),
+        planStores(q, width, wordRow, 0, countRows(q, first),
                    targetOfRow(&rowGroups, threads, first, n, 1, scaleRows));
     float amax = gq_dev_f32_from_bits(amaxes[laneInWord]);
     plan.outer = gq_dev_outer_from(scalerOf(q), amax);
