@@ -71,7 +71,8 @@ GQ_DEV void quantizeJob(const Op *o, const Job GQ_SHARED *job, uint32_t n) {
     }
     if (hasElements(o, job, pass))
       if (isTall(o))
-        quantizeTall(o, job, pass, n % 2, &held);
+        quantizeTall(o, job, pass, n % 2, &held,
+                     areSuitable(o, job, placeOfLane(o, job, pass)));
       else
         quantizeLane(o, job, pass, n % 2, &held);
     else

@@ -285,7 +285,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
       Held held = takeElementsOfWarp(o, n, pass);
       Place place = placeOfLane(o, job, pass);
       if (isTall(o))
-        quantizeTall(o, job, pass, warp, &held);
+        quantizeTall(o, job, pass, warp, &held, suitable);
       else if (takesTurns(o))
         quantizeInTurn(o, job, place, warp, &held);
       else

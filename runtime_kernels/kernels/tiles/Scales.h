@@ -372,19 +372,33 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 // The way of regular blocks
 //===----------------------------------------------------------------------===//
 
+/// Whether a tall lane takes its blocks for regular ones first, a constant.
+GQ_DEV bool hasLikelyBlocks(const Op *o) {
+  return o->columnwise.outerKind != GQ_OUTER_PER_COLUMN;
+}
+
+/// Whether elements of regular blocks may have a way of their own, a constant.
+/// Gathered rows and sums leave no registers for it.
+GQ_DEV bool hasLikelyWay(const Op *o) {
+  if (isTall(o))
+    return hasLikelyBlocks(o) &&
+           o->columnwise.how.rounding == GQ_ROUNDING_NEAREST;
+  bool same = !o->rowwise.exists ||
+              o->rowwise.scaler.hasOuter == o->columnwise.scaler.hasOuter;
+  return !o->unusual && o->format == GQ_FORMAT_NVFP4 && sharesRows(o) && same &&
+         !(o->gathers && o->hasDbias);
+}
+
 /// The way in which elements of regular blocks are converted, if all are
 /// suitable: a constant. Without outer scales those of bf16 are; with them,
-/// those that lie on no middle. Gathered rows and sums leave no registers.
+/// those that lie on no middle.
 GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o) {
-  gq_dev_e2m1_way way = o->columnwise.scaler.way;
-  bool outer = o->columnwise.scaler.hasOuter;
-  bool same = !o->rowwise.exists || o->rowwise.scaler.hasOuter == outer;
-  if (way != GQ_DEV_E2M1_MOVED || o->unusual || o->format != GQ_FORMAT_NVFP4 ||
-      !sharesRows(o) || !same || (o->gathers && o->hasDbias))
-    return way;
-  if (outer)
-    return o->hasAmax ? way : GQ_DEV_E2M1_CUT; // of which NaN would be rare
-  return o->heldType == GQ_BF16 ? GQ_DEV_E2M1_MOVED_PAIRS : way;
+  const Direction *d = &o->columnwise;
+  if (d->scaler.way != GQ_DEV_E2M1_MOVED || !hasLikelyWay(o))
+    return d->scaler.way;
+  if (d->scaler.hasOuter) // With an amax, NaN would be rare.
+    return o->hasAmax ? d->scaler.way : GQ_DEV_E2M1_CUT;
+  return d->heldType == GQ_BF16 ? GQ_DEV_E2M1_MOVED_PAIRS : d->scaler.way;
 }
 
 /// Whether all elements are suitable for the likely way, whatever the scale of
@@ -397,7 +411,8 @@ GQ_DEV bool areSuitable(const Op *o, const Job GQ_SHARED *job, Place place) {
   gq_dev_outer outer = job->columnwise.outer;
   if (o->rowwise.exists && lane & 16)
     outer = job->rowwise.outer;
-  return gq_dev_ballot(gq_dev_nvfp4_has_middle(o->heldType, outer, lane & 7,
+  return gq_dev_ballot(gq_dev_nvfp4_has_middle(o->columnwise.heldType, outer,
+                                               lane & 7,
                                                lane & 8 ? 1.25f : 1.0f)) == 0;
 }
 

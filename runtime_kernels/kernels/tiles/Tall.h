@@ -14,12 +14,6 @@
 
 #include "runtime_kernels/kernels/tiles/Codes.h"
 
-/// Whether blocks are first taken for regular ones, although codes are made
-/// with care: without outer scales of their own.
-GQ_DEV bool hasLikelyBlocks(const Direction *d) {
-  return d->outerKind != GQ_OUTER_PER_COLUMN;
-}
-
 /// Transforms a lane's columns. Likely blocks are rounded before they are
 /// divided by 4, and are not: that is the same where neither overflows and no
 /// result counts that is a denormal, which are no regular blocks.
@@ -53,7 +47,8 @@ GQ_DEV bool scaleTall(const Op *o, const Job GQ_SHARED *job, Place place,
                       float factors[TALL_COLUMNS]) {
   const Direction *d = &o->columnwise;
   gq_dev_scaler scaler = d->scaler;
-  scaler.way = GQ_DEV_E2M1_NATIVE; // as for any blocks
+  if (d->how.rounding == GQ_ROUNDING_STOCHASTIC)
+    scaler.way = GQ_DEV_E2M1_NATIVE; // Elements as they are.
   gq_dev_outer outer = gq_dev_used_outer(scaler, job->columnwise.outer);
   uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
   gq_dev_range range = gq_dev_no_range();
@@ -65,8 +60,9 @@ GQ_DEV bool scaleTall(const Op *o, const Job GQ_SHARED *job, Place place,
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < TALL_ROWS; ++r)
       words[r] = *tallWord(held, r, i);
-    gq_dev_unpack_amax(GQ_BF16, gq_dev_max_words(GQ_BF16, words, TALL_ROWS),
-                       amax);
+    uint32_t max =
+        gq_dev_max_words_with(GQ_BF16, !o->keepsNan, words, TALL_ROWS);
+    unpackMax(o, GQ_BF16, max, amax);
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < 2; ++k) {
       uint32_t j = 2 * i + k;
@@ -79,7 +75,7 @@ GQ_DEV bool scaleTall(const Op *o, const Job GQ_SHARED *job, Place place,
                            scaler, outerOf(d, job, outer, place.column + j)));
       bool none = !likely && (place.row >= job->paddedRows ||
                               place.column + j >= job->columns);
-      gq_dev_extend_range(&range, most);
+      extendRange(o, &range, most);
       scales[j * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
       factors[j] = block.factor * unit;
     }
@@ -87,10 +83,10 @@ GQ_DEV bool scaleTall(const Op *o, const Job GQ_SHARED *job, Place place,
   return !likely || gq_dev_nvfp4_is_regular(scaler, range, outer);
 }
 
-/// Converts a lane's columns and collects their codes. Blocks that are missing
-/// are zeros, whatever their factor.
+/// Converts a lane's columns, of likely blocks or of any, and collects their
+/// codes. Blocks that are missing are zeros, whatever their factor.
 GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
-                        uint32_t parity, Held *held,
+                        uint32_t parity, bool likely, Held *held,
                         const float factors[TALL_COLUMNS]) {
   Direction columnwise = o->columnwise, *d = &columnwise;
   d->scaler.format = GQ_FORMAT_NVFP4; // said here, it keeps others away
@@ -118,7 +114,7 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
       for (uint32_t k = 0; k < 4; ++k) {
         float pair[2];
         gq_dev_unpack(GQ_BF16, *tallWord(held, quarter * 4 + k, j / 2), pair);
-        y[k] = scaledElement(d, true, true, pair[j % 2], factors[j]);
+        y[k] = scaledElement(d, !likely, true, pair[j % 2], factors[j]);
       }
       codesOf(d, quarter, y, random.words[quarter], codes);
     }
@@ -127,24 +123,31 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
-/// quantizeLane of such lanes. All lanes take part.
+/// quantizeLane of such lanes, `suitable` being what areSuitable says of the
+/// job. All lanes take part.
 GQ_DEV void quantizeTall(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
-                         uint32_t parity, const Held *held) {
+                         uint32_t parity, const Held *held, bool suitable) {
   Place place = placeOfLane(o, job, pass);
-  bool likely = hasLikelyBlocks(&o->columnwise);
   float factors[TALL_COLUMNS];
   gq_dev_warp_barrier();
-  Held columns = turnedTall(o, likely, held);
-  bool regular = scaleTall(o, job, place, parity, likely, &columns, factors);
-  if (!likely || __builtin_expect(gq_dev_ballot(!regular) == 0, 1)) {
-    convertTall(o, job, place, parity, &columns, factors);
-    return;
+  if (hasLikelyBlocks(o)) {
+    const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
+    Held columns = turnedTall(o, true, held);
+    bool regular =
+        scaleTall(&either, job, place, parity, true, &columns, factors);
+    if (__builtin_expect(gq_dev_ballot(!regular) == 0, 1)) {
+      if (likelyWay(o) != o->columnwise.scaler.way && suitable)
+        convertTall(&likely, job, place, parity, true, &columns, factors);
+      else
+        convertTall(o, job, place, parity, true, &columns, factors);
+      return;
+    }
   }
   // Loaded once more, or they would be held meanwhile.
-  const Held again = loadTall(o, job, place);
-  columns = turnedTall(o, false, &again);
+  const Held again = hasLikelyBlocks(o) ? loadTall(o, job, place) : *held;
+  Held columns = turnedTall(o, false, &again);
   scaleTall(o, job, place, parity, false, &columns, factors);
-  convertTall(o, job, place, parity, &columns, factors);
+  convertTall(o, job, place, parity, false, &columns, factors);
 }
 
 #endif // GQ_KERNELS_KERNELS_TILES_TALL_H
