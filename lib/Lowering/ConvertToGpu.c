@@ -321,6 +321,12 @@ static bool isPacked(const gqGroupedBlockQuantize *desc) {
          mlirValueIsNull(desc->scaleOffsets);
 }
 
+/// The attribute of a direction as the kernels take it.
+static int32_t packedTraits(const gqDirection *direction) {
+  gqDirectionTraits traits = gqDirectionGetTraits(direction);
+  return gqDirectionPack(&traits);
+}
+
 static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
                                            const gqGroupedBlockQuantize *desc,
                                            gqGpuAddress statusWord) {
@@ -336,6 +342,7 @@ static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
       .scaleOffsets = buildAddress(launcher, desc->scaleOffsets),
       .groups = buildGroups(launcher, desc->offsets, desc->scaleOffsets),
       .outer = buildAddress(launcher, outer),
+      .rngState = buildAddress(launcher, desc->rngState),
       .data = buildAddress(launcher, desc->rowwise.data),
       .dataStride = buildStride(launcher, desc->rowwise.data),
       .scales = buildAddress(launcher, desc->rowwise.scales),
@@ -361,6 +368,7 @@ static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
                                 !mlirValueIsNull(desc->rowIndices)
                             ? 1
                             : GQ_DEV_ROWS_PARTS),
+      .rowwiseTraits = constant(packedTraits(&desc->rowwise)),
   };
 }
 
@@ -370,12 +378,14 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   bool hasOuter = !mlirValueIsNull(gqOuterScale(desc, &desc->rowwise));
   gqQuantizeRowsOperands operands = rowsOperands(launcher, desc, statusWord);
   bool numbers = gqHoldsNumbers(&desc->rowwise);
+  bool draws = gqDirectionGetTraits(&desc->rowwise).rounding ==
+               GQ_ROUNDING_STOCHASTIC;
   gqGpuHook *hook = &operands.load;
   // There are registers for it where there is nothing else to hold.
-  hook->ahead = !hasOuter && !isPacked(desc) && !numbers &&
+  hook->ahead = !hasOuter && !isPacked(desc) && !numbers && !draws &&
                 gqLoadsAhead(hook->producer, hook->inputs, hook->numInputs);
   operands.loadsAhead = constant(hook->ahead);
-  bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers &&
+  bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers && !draws &&
                    mlirRegionIsNull(desc->producer) &&
                    operands.load.inputs[0].elementSize == 2;
   return launch(
@@ -440,6 +450,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
       .scaleOffsets = noAddress,
       .groups = fixedExtent(launcher, 0),
       .outer = buildAddress(launcher, desc->globalScale),
+      .rngState = noAddress,
       .data = buildAddress(launcher, desc->data),
       .dataStride = buildStride(launcher, desc->data),
       .scales = buildAddress(launcher, desc->scales),
@@ -461,6 +472,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
       .dataType = constant(elementTypeOf(desc->data)),
       .loadsAhead = constant(false),
       .parts = constant(1),
+      .rowwiseTraits = constant(0),
   };
   return launch(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "block_quantize", &operands,
@@ -497,12 +509,6 @@ launchPreprocessGroupedMatmulSf(const Launcher *launcher,
 // The kernel of tiles
 //===----------------------------------------------------------------------===//
 
-/// The attribute of a direction as the kernels take it.
-static int32_t packedTraits(const gqDirection *direction) {
-  gqDirectionTraits traits = gqDirectionGetTraits(direction);
-  return gqDirectionPack(&traits);
-}
-
 /// Whether it needs GQ_DEV_UNUSUAL; square blocks may be regular.
 static bool isUnusual(const gqDirection *direction) {
   gqDirectionTraits traits = gqDirectionGetTraits(direction);
@@ -523,7 +529,9 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
       {desc->amax, GQ_DEV_AMAX},
       {desc->dbias, GQ_DEV_DBIAS},
       {desc->scaleOffsetsOut, GQ_DEV_SCALE_OFFSETS_OUT},
-      {desc->scaleOffsets, GQ_DEV_SCALE_OFFSETS},
+      {mlirValueIsNull(desc->rowwise.data) ? (MlirValue){NULL}
+                                           : desc->scaleOffsets,
+       GQ_DEV_SCALE_OFFSETS},
       {desc->firstDims, GQ_DEV_RAGGED},
       {desc->scaleInv, GQ_DEV_SCALE_INVERSES},
   };
@@ -1251,15 +1259,45 @@ static bool launchGroupedWgrad(const Launcher *launcher, MlirOperation op,
 
 /// Whether a kernel of rows computes all of it.
 static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
-  int32_t parts = partsOf(desc);
+  int32_t parts = partsOf(desc) & ~GQ_DEV_UNUSUAL;
   gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
   return gqFormatHasBlockScales(desc->format) &&
          gqFormatGetTraits(desc->format).blockRows == 1 &&
          !gqDirectionHasSquares(&rowwise) &&
+         rowwise.fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
          (parts == GQ_DEV_ROWWISE ||
           parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS) ||
           (parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS_OUT) &&
            desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4));
+}
+
+/// Whether columns are faster by themselves, although the input is read twice:
+/// those of tall lanes, which have no rows (Tall.h).
+static bool separatesColumns(const gqGroupedBlockQuantize *desc) {
+  gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
+  return !mlirValueIsNull(desc->rowwise.data) &&
+         !mlirValueIsNull(desc->columnwise.data) &&
+         mlirRegionIsNull(desc->producer) &&
+         mlirValueIsNull(desc->rowIndices) &&
+         gq_dev_tiles_has_tall_lanes(GQ_DEV_COLUMNWISE, columnwise.transform,
+                                     columnwise.fourOverSix, heldType(desc));
+}
+
+/// The kernels of a quantization whose directions each have their own, or both
+/// the same one.
+static bool launchDirections(const Launcher *launcher,
+                             const gqGroupedBlockQuantize *desc,
+                             gqGpuAddress statusWord) {
+  if (hasOnlyRows(desc))
+    return launchGroupedBlockQuantize(launcher, desc, statusWord);
+  if (!separatesColumns(desc))
+    return launchTiles(launcher, desc, statusWord);
+  gqGroupedBlockQuantize rows = *desc, columns = *desc;
+  rows.columnwise = (gqDirection){0};
+  columns.rowwise = (gqDirection){.outerAmax = desc->rowwise.outerAmax};
+  columns.scaleOffsetsOut = columns.amax = columns.dbias = (MlirValue){NULL};
+  return launchDirections(launcher, &rows, statusWord) &&
+         launchTiles(launcher, &columns, statusWord);
 }
 
 /// gq.block_quantize as an op on one group of all rows.
@@ -1324,9 +1362,7 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
                          "them");
   if (!mlirValueIsNull(desc.rowAmax))
     return launchWholeRows(launcher, op, &desc, statusWord);
-  return hasOnlyRows(&desc)
-             ? launchGroupedBlockQuantize(launcher, &desc, statusWord)
-             : launchTiles(launcher, &desc, statusWord);
+  return launchDirections(launcher, &desc, statusWord);
 }
 
 /// Whether an op can be converted; else there was an error.

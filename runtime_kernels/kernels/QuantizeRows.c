@@ -22,6 +22,7 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
+#include "gq/Runtime/Directions.h"
 #include "runtime_kernels/arch/Mma.h"
 #include "runtime_kernels/codecs/Halves.h"
 #include "runtime_kernels/kernels/FourRows.h"
@@ -29,6 +30,7 @@
 #include "runtime_kernels/kernels/Units.h"
 #include "runtime_kernels/scalers/Block.h"
 #include "runtime_kernels/scalers/Dequantize.h"
+#include "runtime_kernels/transforms/SharedRng.h"
 
 enum {
   /// Units of a thread: one in each of the rows that share 16 bytes of scales.
@@ -152,13 +154,19 @@ GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run,
   return units;
 }
 
+GQ_DEV bool roundsStochastically(const Quantization *q) {
+  return gqDirectionUnpack(q->rowwiseTraits).rounding == GQ_ROUNDING_STOCHASTIC;
+}
+
 GQ_DEV gq_dev_scaler scalerOf(const Quantization *q) {
   bool hasOuter = q->outerKind != GQ_OUTER_NONE;
   return (gq_dev_scaler){
       .format = q->format,
       .recipe = q->recipe,
       .hasOuter = hasOuter,
-      .way = gq_dev_e2m1_way_of(q->heldType, hasOuter),
+      .way = roundsStochastically(q)
+                 ? GQ_DEV_E2M1_NATIVE // elements as they are
+                 : gq_dev_e2m1_way_of(q->heldType, hasOuter),
   };
 }
 
@@ -178,6 +186,12 @@ GQ_DEV Held hold(const Quantization *q, const float x[GQ_DEV_UNIT]) {
     for (uint32_t j = 0; j < GQ_DEV_UNIT / 2; ++j)
       held.words[j] = gq_dev_pack(type, x + 2 * j);
   return held;
+}
+
+/// The index of the first element of unit i in the matrix.
+GQ_DEV int64_t indexOfUnit(const Quantization *q, Units units, uint32_t i) {
+  return (units.first + ROW_STEP * i) * q->columns +
+         (int64_t)units.column * GQ_DEV_UNIT;
 }
 
 /// Loads unit i, or unit (0, 0) where it does not exist: without a branch,
@@ -228,10 +242,28 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
   }
 }
 
-/// Quantizes a unit: its codes, and the scale of its block. All lanes take
-/// part.
+/// The codes of a scaled unit of nvfp4, rounded stochastically. `first` is the
+/// index of its first element in the matrix.
+GQ_DEV void drawCodes(const float y[GQ_DEV_UNIT], int64_t first,
+                      uint32_t codes[4]) {
+  gq_dev_rng_keys rng = gq_dev_shared_rng();
+  gq_dev_random random = gq_dev_random_of_block(&rng, false, first);
+#pragma clang loop unroll(full)
+  for (uint32_t half = 0; half < 2; ++half) {
+    uint32_t pairs[2][2];
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < 2; ++i)
+      gq_dev_e2m1x4_stochastic(y + 8 * half + 4 * i, random.words[2 * half + i],
+                               pairs[i]);
+    codes[half] = gq_dev_e2m1x8_stochastic(pairs[0], pairs[1]);
+  }
+}
+
+/// Quantizes a unit: its codes, and the scale of its block. `first` is as in
+/// drawCodes. All lanes take part.
 GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
-                            gq_dev_outer outer, uint32_t codes[4]) {
+                            gq_dev_outer outer, int64_t first,
+                            uint32_t codes[4]) {
   gqElementType type = q->heldType;
   gq_dev_scaler scaler = scalerOf(q);
   uint32_t max = gq_dev_max_words(type, held.words,
@@ -250,7 +282,10 @@ GQ_DEV uint32_t convertUnit(const Quantization *q, Held held,
       gq_dev_unpack(type, held.words[j], x + 2 * j);
   gq_dev_any_scale scale = gq_dev_either_block(scaler, amax, outer);
   gq_dev_scale_unit(scaler, scale, x, y);
-  gq_dev_codes(scaler.format, scaler.way, y, codes);
+  if (roundsStochastically(q))
+    drawCodes(y, first, codes);
+  else
+    gq_dev_codes(scaler.format, scaler.way, y, codes);
   return scale.block.bits;
 }
 
@@ -310,7 +345,10 @@ GQ_DEV RowPlan planRows(const Quantization *q, uint32_t width, int64_t row,
       gq_dev_sum_groups(&groups);
     target = findTarget(&groups, row);
   }
-  return planStores(q, width, row, begin, count, target);
+  RowPlan plan = planStores(q, width, row, begin, count, target);
+  if (q->outerKind == GQ_OUTER_PER_ROW && row < q->rows)
+    plan.outer = gq_dev_outer_from(scalerOf(q), q->outer[row]);
+  return plan;
 }
 
 /// The outer scale of another lane's row.
@@ -364,18 +402,19 @@ GQ_DEV void storeNumbers(const Quantization *q, const RowPlan *plan, uint32_t j,
       gq_dev_store_codes(data + 4 * i, words + i, 16, aligned);
 }
 
-/// Quantizes a lane's unit in row number `j` of four, and stores it at `to` if
-/// that bit of `wanted` is set. Returns `scales` with its scale: byte j, or of
-/// scales of f32 the word of the lane whose row it is.
+/// Quantizes a lane's unit in row number `j` of four, whose first element has
+/// the index `first`, and stores it at `to` if that bit of `wanted` is set.
+/// Returns `scales` with its scale: byte j, or of scales of f32 the word of the
+/// lane whose row it is.
 GQ_DEV uint32_t quantizeUnit(const Quantization *q, const RowPlan *plan,
-                             Held held, uint32_t j, uint32_t wanted,
-                             uint32_t scales, uint8_t GQ_GLOBAL *to,
-                             bool dataAligned) {
+                             Held held, int64_t first, uint32_t j,
+                             uint32_t wanted, uint32_t scales,
+                             uint8_t GQ_GLOBAL *to, bool dataAligned) {
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
   // The lane that knows the group of this unit's row.
   gq_dev_outer outer = outerOf(q, plan, lane - laneInWord + j);
   uint32_t codes[4];
-  uint32_t scale = convertUnit(q, held, outer, codes);
+  uint32_t scale = convertUnit(q, held, outer, first, codes);
   if (makesNumbers(q))
     storeNumbers(q, plan, j, codes, scale, wanted >> j & 1, to, dataAligned);
   else if (wanted >> j & 1)
@@ -461,10 +500,10 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       if (ahead || q->gathers) {
 #pragma clang loop unroll(full)
         for (uint32_t j = 0; j < UNROLL; ++j)
-          scales =
-              quantizeUnit(q, &plan, ahead ? held[j] : loadUnit(q, here, j), j,
-                           ahead || j < here.count ? wanted : 0, scales,
-                           data + j * rowsApart, dataAligned);
+          scales = quantizeUnit(
+              q, &plan, ahead ? held[j] : loadUnit(q, here, j),
+              indexOfUnit(q, here, j), j, ahead || j < here.count ? wanted : 0,
+              scales, data + j * rowsApart, dataAligned);
       } else {
         // Not unrolled: four times a producer's code would not fit into the
         // cache of instructions, and unaligned inputs are too rare to compile
@@ -472,8 +511,9 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
 #pragma clang loop unroll(disable)
         for (uint32_t j = 0; j < units.most; ++j)
           scales = quantizeUnit(q, &plan, computeUnit(q, here, j),
-                                units.begin + j, j < here.count ? wanted : 0,
-                                scales, data + j * rowsApart, dataAligned);
+                                indexOfUnit(q, here, j), units.begin + j,
+                                j < here.count ? wanted : 0, scales,
+                                data + j * rowsApart, dataAligned);
       }
       if (makesNumbers(q))
         continue;
@@ -506,6 +546,10 @@ gq_dev_quantize_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_ROWS_OPERANDS)) {
       GQ_DEV_INITIALIZERS(GQ_QUANTIZE_ROWS_OPERANDS),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
   };
+  if (roundsStochastically(&quantization)) {
+    gq_dev_share_rng(rngState);
+    gq_dev_barrier();
+  }
   if (!offsetBits) {
     // Constants even before a kernel is specialized, so that less has to be
     // folded.
@@ -707,7 +751,7 @@ GQ_DEV void quantizeKept(const Quantization *q, const RowPlan *plan,
       Held held = takeUnit(q, piece, j);
       if (next >= 0)
         copyUnit(q, nextUnits, piece, j);
-      uint32_t scale = convertUnit(q, held, outer, codes);
+      uint32_t scale = convertUnit(q, held, outer, 0, codes);
       scales |= scale << 8 * j;
       if (makesNumbers(q))
         storeNumbers(q, plan, j, codes, scale, wanted >> j & 1, data,

@@ -108,12 +108,9 @@ GQ_DEV void share(const Op *o) {
   if (gq_dev_thread() == 0) {
     sharedAtOnce = canStoreAtOnce(o);
     partial.amax = o->partial.amax;
-    if (roundsStochastically(o))
-      sharedOffset = o->rngState[1];
   }
-  if (roundsStochastically(o) && gq_dev_thread() < GQ_DEV_PHILOX_KEYS)
-    sharedKeys[gq_dev_thread()] =
-        gq_dev_philox_key(o->rngState[0], gq_dev_thread());
+  if (roundsStochastically(o))
+    gq_dev_share_rng(o->rngState);
 }
 
 GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {

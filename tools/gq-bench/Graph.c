@@ -100,6 +100,11 @@ const Operator operators[] = {
      HAS_COLUMNS | HAS_OUTER_AMAX | HAS_HADAMARD, NULL, 0},
     {"te-bf16-columns-gradient", GQ_BF16, NVFP4,
      HAS_COLUMNS | HAS_OUTER_AMAX | HAS_HADAMARD | HAS_STOCHASTIC, NULL, 0},
+    // Activations and gradients as Transformer Engine's recipe has them.
+    {"te-bf16-both-hadamard", GQ_BF16, NVFP4,
+     HAS_BOTH | HAS_OUTER_AMAX | HAS_HADAMARD, NULL, 0},
+    {"te-bf16-both-gradient", GQ_BF16, NVFP4,
+     HAS_BOTH | HAS_OUTER_AMAX | HAS_HADAMARD | HAS_STOCHASTIC, NULL, 0},
     {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp, 0},
     {"silu-fastmath-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &fastSiluTimesUp,
      0},
@@ -936,7 +941,9 @@ static const char *directionOf(Builder *b, bool columnwise) {
   if (has(b, HAS_FOUR_OVER_SIX))
     return columnwise ? " columnwise<four_over_six = mae, scale_max = 256>"
                       : " rowwise<four_over_six = mae, scale_max = 256>";
-  if (!columnwise || !has(b, HAS_HADAMARD))
+  if (!columnwise)
+    return has(b, HAS_STOCHASTIC) ? " rowwise<rounding = stochastic>" : "";
+  if (!has(b, HAS_HADAMARD))
     return "";
   return has(b, HAS_STOCHASTIC)
              ? " columnwise<rounding = stochastic, transform = hadamard16, "
@@ -972,9 +979,7 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
           c, c, hasDbias ? ", %b" : "", b->traits.name,
           isTe ? " recipe(te)" : "", rowsOf(b), directionOf(b, columnwise),
           input, b->input, columnwise ? b->columnGroups : b->groups, outer,
-          columnwise && has(b, HAS_STOCHASTIC)
-              ? " rng_state(%rng : tensor<2xi64>)"
-              : "",
+          has(b, HAS_STOCHASTIC) ? " rng_state(%rng : tensor<2xi64>)" : "",
           columnwise ? "columnwise_" : "", c, c, data, scales);
   if (hasDbias)
     fprintf(text, " dbias_out(%%b0 : %s)", b->dbias);

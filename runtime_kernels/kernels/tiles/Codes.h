@@ -101,23 +101,13 @@ GQ_DEV uint32_t wordOf(const gq_dev_random *random, uint32_t i) {
   return i & 2 ? high : low;
 }
 
-/// The state of stochastic rounding. After each barrier it is loaded again
-/// rather than kept.
-GQ_DEV gq_dev_rng_keys loadRng(void) {
-  gq_dev_rng_keys rng = {.offset = sharedOffset};
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < GQ_DEV_PHILOX_KEYS; ++i)
-    rng.keys.words[i] = sharedKeys[i];
-  return rng;
-}
-
 /// The random bytes of four rows of a lane from row `top` on, of a quarter of
 /// its columns, if rows are rounded stochastically. All lanes take part.
 GQ_DEV void randomOfRows(const Op *o, const Job GQ_SHARED *job, Place place,
                          uint32_t top, uint32_t quarter, uint32_t words[4]) {
   if (o->rowwise.how.rounding != GQ_ROUNDING_STOCHASTIC)
     return;
-  const gq_dev_rng_keys rng = loadRng();
+  const gq_dev_rng_keys rng = gq_dev_shared_rng();
   uint32_t column = place.column / GQ_DEV_UNIT * GQ_DEV_UNIT;
   bool second = isSecond(o, place);
 #pragma clang loop unroll(full)
@@ -146,7 +136,7 @@ GQ_DEV void randomOfColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                             uint32_t quarter, uint32_t words[2][4]) {
   if (o->columnwise.how.rounding != GQ_ROUNDING_STOCHASTIC)
     return;
-  const gq_dev_rng_keys rng = loadRng();
+  const gq_dev_rng_keys rng = gq_dev_shared_rng();
   uint32_t row = place.row / GQ_DEV_UNIT * GQ_DEV_UNIT;
   bool two = rowsOfLane(o) == 8, lower = place.down & 1;
 #pragma clang loop unroll(full)

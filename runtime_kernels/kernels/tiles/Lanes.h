@@ -201,9 +201,7 @@ static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
 /// The factors of the rows.
 static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
 
-/// The state of stochastic rounding: the keys of Philox, and the offset.
-static GQ_SHARED uint32_t sharedKeys[GQ_DEV_PHILOX_KEYS] GQ_UNINITIALIZED;
-static GQ_SHARED uint64_t sharedOffset GQ_UNINITIALIZED;
+/// Whether a direction is rounded stochastically.
 GQ_DEV bool roundsStochastically(const Op *o) {
   return o->rowwise.how.rounding == GQ_ROUNDING_STOCHASTIC ||
          o->columnwise.how.rounding == GQ_ROUNDING_STOCHASTIC;

@@ -17,7 +17,7 @@
 #include "runtime_kernels/groups/Faults.h"
 #include "runtime_kernels/kernels/tiles/Workspace.h"
 #include "runtime_kernels/scalers/Block.h"
-#include "runtime_kernels/transforms/Philox.h"
+#include "runtime_kernels/transforms/SharedRng.h"
 
 enum {
   THREADS = GQ_DEV_QUANTIZE_TILES_THREADS,

@@ -94,7 +94,7 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
   bool draws = d->how.rounding == GQ_ROUNDING_STOCHASTIC;
   gq_dev_rng_keys rng;
   if (draws)
-    rng = loadRng();
+    rng = gq_dev_shared_rng();
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < TALL_COLUMNS; ++j) {
     gq_dev_random random = {{0}};

@@ -5,6 +5,7 @@
 //
 // QUANTIZE(name, what to load, format, recipe, layout, packed, rows, offset
 //          bits, kind of outer scale, bits of row indices)
+// DRAWN(the same) is rounded stochastically.
 // NUMBERS(name, what to load, format, recipe, rows, offset bits, kind of outer
 //         scale, bits of row indices, data)
 // SWIZZLE(name, format, offset bits)
@@ -25,6 +26,9 @@
 
 #define OUTER(NAME, LOAD, RECIPE, KIND)                                        \
   QUANTIZE(NAME, LOAD, NVFP4, RECIPE, TILE128X4, 0, ALL, 32, KIND, 0)
+
+#define OUTER_DRAWN(NAME, LOAD, RECIPE, KIND)                                  \
+  DRAWN(NAME, LOAD, NVFP4, RECIPE, TILE128X4, 0, ALL, 32, KIND, 0)
 
 #define GATHERED(NAME, LOAD, FORMAT, INDEX_BITS)                               \
   QUANTIZE(NAME, LOAD, FORMAT, NVFUSER, TILE128X4, 0, ALL, 32, NONE, INDEX_BITS)
@@ -90,6 +94,13 @@ OF_TYPE(f32)
 
 QUANTIZE(te_bf16_each_i64, bf16, NVFP4, TE, TILE128X4, 0, GROUPED, 64,
          PER_GROUP, 0)
+OUTER(te_bf16_rows, bf16, TE, PER_ROW)
+OUTER(te_f32_rows, f32, TE, PER_ROW)
+OUTER_DRAWN(te_bf16_rows_drawn, bf16, TE, PER_ROW)
+OUTER_DRAWN(te_f16_each_drawn, f16, TE, PER_GROUP)
+OUTER_DRAWN(nvfp4_bf16_drawn, bf16, NVFUSER, NONE)
+OUTER_DRAWN(nvfp4_f32_drawn, f32, NVFUSER, NONE)
+OUTER_DRAWN(nvfp4_bf16_drawn_unaligned, bf16_unaligned, NVFUSER, NONE)
 PLAIN(nvfp4_bf16_ahead, bf16_ahead, NVFP4, TILE128X4, ALL, 32)
 PLAIN(mxfp8_e4m3_bf16_ahead, bf16_ahead, MXFP8_E4M3, TILE128X4, ALL, 32)
 PACKED(nvfp4_bf16_packed, bf16, NVFP4, ALL, 32)
@@ -127,6 +138,7 @@ OFFSETS(offsets_i64_of_i32, 32, 64)
 #undef PLAIN
 #undef PACKED
 #undef OUTER
+#undef OUTER_DRAWN
 #undef GATHERED
 #undef UNGROUPED
 #undef IF_ROWS_1

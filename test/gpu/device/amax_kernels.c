@@ -62,6 +62,7 @@ AMAX_VARIANTS(VARIANT)
     const int32_t outerKind = GQ_OUTER_PER_ROW, rowIndexBits = INDEX_BITS;     \
     const int32_t heldType = GQ_##TYPE, dataType = GQ_##DATA;                  \
     const int32_t loadsAhead = false, parts = 1, ctas = 0;                     \
+    const int32_t rowwiseTraits = 0;                                           \
     CALL(quantize_whole_rows, GQ_QUANTIZE_WHOLE_ROWS_OPERANDS);                \
   }
 WHOLE_ROWS_VARIANTS(WHOLE)

@@ -35,11 +35,12 @@ static inline gqElementType typeOf(gq_load16 *load) {
              : GQ_F32;
 }
 
-#define QUANTIZE(...) ROWS(__VA_ARGS__, I8)
+#define QUANTIZE(...) ROWS(__VA_ARGS__, I8, NEAREST)
+#define DRAWN(...) ROWS(__VA_ARGS__, I8, STOCHASTIC)
 #define NUMBERS(NAME, LOAD, FORMAT, RECIPE, ...)                               \
-  ROWS(NAME, LOAD, FORMAT, RECIPE, LINEAR, 0, __VA_ARGS__)
+  ROWS(NAME, LOAD, FORMAT, RECIPE, LINEAR, 0, __VA_ARGS__, NEAREST)
 #define ROWS(NAME, LOAD, FORMAT, RECIPE, LAYOUT, PACKED, MODE, BITS, KIND,     \
-             INDEX_BITS, DATA)                                                 \
+             INDEX_BITS, DATA, ROUNDING)                                       \
   KERNEL NAME(QuantizeRowsOperands o) {                                        \
     gq_load16 *const load = gq_dev_load16_##LOAD;                              \
     const int32_t format = GQ_FORMAT_##FORMAT;                                 \
@@ -54,6 +55,7 @@ static inline gqElementType typeOf(gq_load16 *load) {
     const int32_t dataType = GQ_##DATA;                                        \
     const bool loadsAhead = load == gq_dev_load16_bf16_ahead;                  \
     const int32_t parts = INDEX_BITS || gq_dev_only_loads(load) ? 1 : 4;       \
+    const int32_t rowwiseTraits = GQ_ROUNDING_##ROUNDING;                      \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }
 

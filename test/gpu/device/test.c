@@ -129,8 +129,10 @@ typedef struct Problem {
   bool ahead;
   /// Data are numbers of this type, without scales; 0 for codes.
   gqElementType numbers;
-  /// 0: no outer scale, 1: one, 2: one per group.
+  /// 0: no outer scale, 1: one, 2: one per group, 3: one per row.
   int kind;
+  /// Rounded stochastically.
+  bool draws;
   /// i64 offsets, and rows = grouped.
   bool wide;
   int64_t rows, columns, groups, numOffsets, scaleRows;
@@ -191,17 +193,17 @@ static const char *kernelName(const Problem *p) {
   static char name[64];
   const char *types[] = {"f16", "bf16", "f32"};
   const char *to[] = {"_to_f16", "_to_bf16", "_to_f32"};
-  const char *kinds[] = {"", "_one", "_each"};
+  const char *kinds[] = {"", "_one", "_each", "_rows"};
   int64_t stride = (p->columns + p->gap) * gqElementTypeSize(p->type);
   bool aligned = !p->shift && stride % 16 == 0;
-  snprintf(name, sizeof(name), "%s_%s%s%s%s%s%s",
+  snprintf(name, sizeof(name), "%s_%s%s%s%s%s%s%s",
            p->recipe == GQ_RECIPE_TE ? "te" : traitsOf(p).name,
            types[p->type - GQ_F16],
            p->numbers  ? to[p->numbers - GQ_F16]
            : p->linear ? "_linear"
                        : "",
            p->packed ? "_packed" : "", p->indexBits ? "_gathered" : "",
-           aligned ? kinds[p->kind] : "",
+           aligned ? kinds[p->kind] : "", p->draws ? "_drawn" : "",
            p->ahead                        ? "_ahead"
            : !aligned                      ? "_unaligned"
            : p->wide || p->indexBits == 64 ? "_i64"
@@ -250,6 +252,11 @@ static void randomInput(Problem *p) {
   }
 }
 
+/// Outer scales that a problem has memory for.
+static int64_t numOuter(const Problem *p) {
+  return p->kind == 3 ? p->rows : p->groups + 1;
+}
+
 /// Sizes of the groups at random, many of them zero, with rows before the first
 /// and after the last group and gaps between the scales.
 static void randomGroups(Problem *p) {
@@ -270,8 +277,8 @@ static void randomGroups(Problem *p) {
   }
   p->offsets[p->groups] = row;
   p->scaleRows = up(scaleRow, 128);
-  p->outer = allocateHost(p->groups * 4 + 4);
-  for (int64_t e = 0; e < p->groups + 1; ++e) {
+  p->outer = allocateHost(numOuter(p) * 4);
+  for (int64_t e = 0; e < numOuter(p); ++e) {
     const float some[] = {1.0f,  37.5f,  2688.0f / 3.3f, 1e-3f,
                           1e30f, 1e-38f, 0.0f,           -3.0f};
     p->outer[e] = some[randomBits() % (e % 4 ? 5 : 8)];
@@ -307,12 +314,18 @@ static gqBuffer buffer(const void *data, gqElementType type, int64_t rank,
   return result;
 }
 
+/// Seed and offset of stochastic rounding.
+static const uint64_t rngState[2] = {0x123456789abcdef0, 77};
+
 /// What the CPU makes of the problem. Returns whether it accepted it.
 static bool runCpu(const Problem *p, Output *data, Output *scales) {
   gqFormatTraits traits = traitsOf(p);
   gqElementType index = p->wide ? GQ_I64 : GQ_I32;
-  gqBuffer outer =
-      buffer(p->kind ? p->outer : NULL, GQ_F32, p->kind == 2, p->groups, 0, 0);
+  gqBuffer outer = buffer(p->kind ? p->outer : NULL, GQ_F32, p->kind >= 2,
+                          p->kind == 3 ? p->rows : p->groups, 0, 0);
+  const gqDirectionTraits rowwise = {
+      .rounding = p->draws ? GQ_ROUNDING_STOCHASTIC : GQ_ROUNDING_NEAREST,
+      .outer = p->kind == 3 ? GQ_OUTER_OF_ROW : GQ_OUTER_OF_GROUP};
   bool te = p->recipe == GQ_RECIPE_TE;
   void *offsets = packOffsets(p, p->offsets, p->numOffsets);
   void *scaleOffsets = packOffsets(p, p->scaleOffsets, p->groups);
@@ -330,6 +343,8 @@ static bool runCpu(const Problem *p, Output *data, Output *scales) {
                           : buffer(scaleOffsets, index, 1, p->groups, 0, 0),
       .globalScale = te ? (gqBuffer){0} : outer,
       .outerAmax = te ? outer : (gqBuffer){0},
+      .rngState =
+          p->draws ? buffer(rngState, GQ_I64, 1, 2, 0, 0) : (gqBuffer){0},
       .data = buffer(outputHost(data),
                      p->numbers ? p->numbers : traits.dataType, 2, p->rows,
                      dataBytes(p) / dataUnit(p), dataStride(p) / dataUnit(p)),
@@ -340,10 +355,10 @@ static bool runCpu(const Problem *p, Output *data, Output *scales) {
                p->linear ? p->rows : p->scaleRows,
                p->linear ? scaleColumns(p) : scalesStride(p),
                scalesStride(p) / gqElementTypeSize(traits.scaleType));
-  gqCpuGroupedBlockQuantize(&operands, p->format, p->recipe,
-                            p->linear ? GQ_SCALE_LAYOUT_LINEAR
-                                      : GQ_SCALE_LAYOUT_TILE128X4,
-                            p->wide ? GQ_ROWS_GROUPED : GQ_ROWS_ALL, 0, 0);
+  gqCpuGroupedBlockQuantize(
+      &operands, p->format, p->recipe,
+      p->linear ? GQ_SCALE_LAYOUT_LINEAR : GQ_SCALE_LAYOUT_TILE128X4,
+      p->wide ? GQ_ROWS_GROUPED : GQ_ROWS_ALL, gqDirectionPack(&rowwise), 0);
   bool ok = gqCpuStatus() == GQ_OK;
   if (!ok)
     printf("  %s: the CPU: %s\n", p->name, gqGetLastErrorMessage());
@@ -387,7 +402,8 @@ static QuantizeRowsOperands makeOperands(const Problem *p, Output *data,
   o.rowIndices =
       toDevice(packed, p->indexBits ? p->rows * (p->indexBits / 8) : 0);
   free(packed);
-  o.outer = toDevice(p->outer, p->groups * 4);
+  o.outer = toDevice(p->outer, numOuter(p) * 4);
+  o.rngState = toDevice(rngState, sizeof(rngState));
   o.status = toDevice(&(uint32_t){0}, 4);
   if (p->packed)
     o.scaleOffsetsOut = toDevice(NULL, p->groups * (p->wide ? 8 : 4));
@@ -403,6 +419,7 @@ static void freeOperands(const Problem *p, QuantizeRowsOperands *o) {
   if (p->packed)
     CU(MemFree(o->scaleOffsetsOut));
   CU(MemFree(o->outer));
+  CU(MemFree(o->rngState));
   CU(MemFree(o->status));
 }
 
@@ -554,7 +571,7 @@ static void testGolden(const char *directory) {
         p.scaleOffsets[e + 1] =
             p.scaleOffsets[e] + up(p.offsets[e + 1] - p.offsets[e], 128);
     }
-    p.outer = allocateHost(p.groups * 4);
+    p.outer = allocateHost(numOuter(&p) * 4);
     if (outer.data) {
       int64_t n = npyNumElements(&outer);
       p.kind = n == 1 ? 1 : 2;
@@ -745,7 +762,13 @@ static void testFormats(bool quick) {
       {.type = GQ_BF16, .format = E5M2, .wide = true},
       {.type = GQ_F32, .format = E4M3, .linear = true},
       {.type = GQ_BF16, .format = E5M2, .linear = true},
-      {.type = GQ_F32, .format = E5M2_ROWS, .linear = true, .wide = true}};
+      {.type = GQ_F32, .format = E5M2_ROWS, .linear = true, .wide = true},
+      {.type = GQ_BF16, .recipe = GQ_RECIPE_TE, .kind = 3},
+      {.type = GQ_F32, .recipe = GQ_RECIPE_TE, .kind = 3},
+      {.type = GQ_BF16, .recipe = GQ_RECIPE_TE, .kind = 3, .draws = true},
+      {.type = GQ_F16, .recipe = GQ_RECIPE_TE, .kind = 2, .draws = true},
+      {.type = GQ_BF16, .draws = true},
+      {.type = GQ_F32, .draws = true}};
   for (size_t i = 0; i < sizeof(others) / sizeof(*others); ++i)
     formatProblems(others[i], quick);
 
@@ -761,6 +784,14 @@ static void testFormats(bool quick) {
                               .gap = gap,
                               .shift = gap == 16},
                     true);
+  randomProblem((Problem){.name = "unaligned",
+                          .type = GQ_BF16,
+                          .draws = true,
+                          .rows = 300,
+                          .columns = 224,
+                          .groups = 5,
+                          .gap = 2},
+                true);
 }
 
 /// The numbers that codes stand for; what is not asked of codes is not asked of
@@ -1111,7 +1142,7 @@ static void hostileProblem(const HostileCase *c, Problem p, bool onlyScales) {
   randomInput(&p);
   p.offsets = allocateHost(5 * 8);
   p.scaleOffsets = allocateHost(4 * 8);
-  p.outer = allocateHost(4 * 4);
+  p.outer = allocateHost(numOuter(&p) * 4);
 
   // All rows as one group, with linear scales.
   Problem plain = p;
@@ -1278,7 +1309,7 @@ static void testHuge(gqFormat format) {
   int64_t width = scalesStride(&p), rowBytes = dataBytes(&p);
   p.offsets = allocateHost(3 * 8);
   p.scaleOffsets = allocateHost(2 * 8);
-  p.outer = allocateHost(4 * 4);
+  p.outer = allocateHost(numOuter(&p) * 4);
   memcpy(p.offsets, (int64_t[]){PERIOD - LAST, PERIOD - 100, PERIOD}, 3 * 8);
   memcpy(p.scaleOffsets, (int64_t[]){0, 256}, 2 * 8);
   p.scaleRows = 384;

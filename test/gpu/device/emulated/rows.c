@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #define QUANTIZE(NAME, ...) KERNEL(NAME, QuantizeRowsOperands)
+#define DRAWN(NAME, ...) KERNEL(NAME, QuantizeRowsOperands)
 #define NUMBERS(NAME, ...) KERNEL(NAME, QuantizeRowsOperands)
 #define SWIZZLE(NAME, ...) KERNEL(NAME, SwizzleScalesOperands)
 #define OFFSETS(NAME, ...) KERNEL(NAME, GroupOffsetsOperands)
