@@ -110,7 +110,8 @@ GQ_INLINE uint32_t gq_dev_rows_grid(int64_t rows, int64_t columns,
   int64_t piecesDown = (rows + 127) / 128 * 16;
   int64_t shares = groups * ((columns + 1023) / 1024);
   int64_t pieces = piecesDown * pieceColumns, most = full * warpsPerCta;
-  int64_t warps = pieces * parts + shares;
+  // 0, of code that is older than parts, stands for 1.
+  int64_t warps = pieces * (parts ? parts : 1) + shares;
   if (warps > most)
     warps = pieces + shares;
   if (warps > most)

@@ -465,7 +465,9 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       PIECE_COLUMNS;
   uint32_t pieces = rowTiles * pieceColumns * PIECES;
   uint32_t run = numWarps() >= pieces ? 1 : 2;
-  uint32_t parts = q->parts > 1 && numWarps() / UNROLL >= pieces ? UNROLL : 1;
+  // sm_120a lacks a register or two for it.
+  bool shares = q->parts > 1 && GQ_DEV_SHARED_KB >= 228;
+  uint32_t parts = shares && numWarps() / UNROLL >= pieces ? UNROLL : 1;
   uint32_t runsPerTile = (pieceColumns + run - 1) / run * PIECES;
   uint32_t runs = rowTiles * runsPerTile * parts;
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;

@@ -1,5 +1,5 @@
-// Rows whose direction is not as usual are for the kernel of tiles (family 1),
-// also alone: that of rows (family 0) knows blocks of one row, rounded to nearest.
+// Rows in square blocks or with a choice of scales are for the kernel of tiles
+// (family 1), also alone: that of rows (family 0) knows other blocks of one row.
 //
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu,cse,canonicalize)' | FileCheck %s
 
@@ -18,8 +18,8 @@ func.func @squares(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
 // CHECK-LABEL: func.func @stochastic
 func.func @stochastic(%x: memref<?x64xbf16>, %o: memref<4xi32>, %r: memref<2xi64>,
     %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // CHECK-NOT: @gqPlanLaunch(%c0_i64
-  // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK-NOT: @gqPlanLaunch(%c1_i64
+  // CHECK: call @gqPlanLaunch(%c0_i64
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) rowwise<rounding = stochastic>
       ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
@@ -42,8 +42,8 @@ func.func @four_over_six(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3x
 // CHECK-LABEL: func.func @of_rows
 func.func @of_rows(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<?xf32>,
     %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
-  // CHECK-NOT: @gqPlanLaunch(%c0_i64
-  // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK-NOT: @gqPlanLaunch(%c1_i64
+  // CHECK: call @gqPlanLaunch(%c0_i64
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
       ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
@@ -58,5 +58,43 @@ func.func @usual(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
   gq.grouped_block_quantize format(nvfp4) recipe(te)
       ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
       outer_amax(%a : memref<3xf32>) outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>)
+  return
+}
+
+// Beside columns that are transformed, rows have a kernel of their own, with what
+// is reduced and derived, and columns another one; not if a producer or an index
+// tensor would be read twice.
+// CHECK-LABEL: func.func @apart
+func.func @apart(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
+    %r: memref<2xi64>, %q: memref<?x64xi8>, %s: memref<?x8xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %so: memref<3xi32>) {
+  // CHECK: call @gqPlanLaunch(%c0_i64
+  // CHECK-NOT: call @gqPlanLaunch(%c0_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<rounding = stochastic>
+      columnwise<rounding = stochastic, transform = hadamard16>
+      ins(%x : memref<?x128xbf16>) groups(%o : memref<4xi32>)
+      outer_amax(%a : memref<3xf32>) rng_state(%r : memref<2xi64>)
+      outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+      scale_offsets_out(%so : memref<3xi32>)
+  return
+}
+
+// CHECK-LABEL: func.func @gathered_together
+func.func @gathered_together(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
+    %i: memref<?xi32>, %q: memref<?x64xi8>, %s: memref<?x8xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  // CHECK-NOT: call @gqPlanLaunch(%c0_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK-NOT: call @gqPlanLaunch
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      columnwise<transform = hadamard16>
+      ins(%x : memref<?x128xbf16>) row_indices(%i : memref<?xi32>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<3xf32>)
+      outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
   return
 }

@@ -171,7 +171,7 @@ func.func @squares(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
 }
 
 // Columns that are transformed and nothing else, but not of an outer amax for
-// each column, and not beside rows.
+// each column; beside rows, which have a kernel of rows.
 // CHECK-LABEL: func.func @transformed
 func.func @transformed(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
     %o: memref<129xi32>, %g: memref<128xf32>, %c: memref<128x8192xf32>,
@@ -180,8 +180,9 @@ func.func @transformed(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK: call @gqPlanLaunch(%c16_i64, %c8192_i64,
   // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
-  // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
-  // CHECK-NOT: call @gqPlanLaunch(%c16_i64
+  // CHECK: call @gqPlanLaunch(%c0_i64, %c4096_i64,
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
+  // CHECK-NOT: call @gqPlanLaunch
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) recipe(te) columnwise<transform = hadamard16>
       ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
