@@ -617,11 +617,10 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   bool isUsual =
       !(parts & GQ_DEV_UNUSUAL) && (!isShort || !reduces || isMeasured);
   gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
-  bool isTall = gq_dev_tiles_has_tall_lanes(
-                    parts, columnwise.transform, columnwise.fourOverSix,
-                    (gqElementType)operands->heldType.value) &&
-                mlirValueIsNull(desc->rowIndices) &&
-                columnwise.outer == GQ_OUTER_OF_GROUP;
+  bool isTall =
+      gq_dev_tiles_has_tall_lanes(parts, columnwise.fourOverSix,
+                                  (gqElementType)operands->heldType.value) &&
+      mlirValueIsNull(desc->rowIndices);
   bool fits = (isUsual || isTall) && mlirRegionIsNull(operands->load.producer);
   if (!fits || !gq_dev_has_small_groups_kernel(
                    desc->format, desc->scaleLayout, operands->parts.value,
@@ -1271,32 +1270,26 @@ static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
            desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4));
 }
 
-/// Whether columns are faster by themselves, although the input is read twice:
-/// those of tall lanes, which have no rows (Tall.h).
-static bool separatesColumns(const gqGroupedBlockQuantize *desc) {
-  gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
-  return !mlirValueIsNull(desc->rowwise.data) &&
-         !mlirValueIsNull(desc->columnwise.data) &&
-         mlirRegionIsNull(desc->producer) &&
-         mlirValueIsNull(desc->rowIndices) &&
-         gq_dev_tiles_has_tall_lanes(GQ_DEV_COLUMNWISE, columnwise.transform,
-                                     columnwise.fourOverSix, heldType(desc));
-}
-
-/// The kernels of a quantization whose directions each have their own, or both
-/// the same one.
+/// The kernels of a quantization. Where a direction is unusual, both are faster
+/// one after the other, although the input is read twice: the kernel of rows
+/// has few instructions, and tall lanes have no rows (Tall.h).
 static bool launchDirections(const Launcher *launcher,
                              const gqGroupedBlockQuantize *desc,
                              gqGpuAddress statusWord) {
   if (hasOnlyRows(desc))
     return launchGroupedBlockQuantize(launcher, desc, statusWord);
-  if (!separatesColumns(desc))
-    return launchTiles(launcher, desc, statusWord);
   gqGroupedBlockQuantize rows = *desc, columns = *desc;
   rows.columnwise = (gqDirection){0};
   columns.rowwise = (gqDirection){.outerAmax = desc->rowwise.outerAmax};
-  columns.scaleOffsetsOut = columns.amax = columns.dbias = (MlirValue){NULL};
-  return launchDirections(launcher, &rows, statusWord) &&
+  columns.scaleOffsetsOut = (MlirValue){NULL};
+  bool apart = partsOf(desc) & GQ_DEV_UNUSUAL && hasOnlyRows(&rows) &&
+               gqDirectionGetTraits(&desc->columnwise).fourOverSix ==
+                   GQ_FOUR_OVER_SIX_NONE &&
+               mlirRegionIsNull(desc->producer) &&
+               mlirValueIsNull(desc->rowIndices);
+  if (!apart)
+    return launchTiles(launcher, desc, statusWord);
+  return launchGroupedBlockQuantize(launcher, &rows, statusWord) &&
          launchTiles(launcher, &columns, statusWord);
 }
 

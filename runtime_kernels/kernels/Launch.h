@@ -308,15 +308,15 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
 }
 
 /// Whether a lane has 16 rows (Tall.h), if the matrix is read as it is, without
-/// row indices: if there is no more than columns that are transformed, of
-/// 16-bit elements.
-GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts, gqTransform transform,
+/// row indices: if there is no more than columns that are unusual, but for a
+/// choice of scales, of 16-bit elements.
+GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts,
                                            gqFourOverSix fourOverSix,
                                            gqElementType held) {
-  return transform != GQ_TRANSFORM_NONE &&
-         fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
-         !(parts & (GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS)) &&
-         held != GQ_F32;
+  const int32_t others =
+      GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS | GQ_DEV_SQUARES;
+  return parts & GQ_DEV_UNUSUAL && !(parts & others) &&
+         fourOverSix == GQ_FOUR_OVER_SIX_NONE && held != GQ_F32;
 }
 
 /// Whether there is such a kernel of what is as usual, or of tall lanes, which

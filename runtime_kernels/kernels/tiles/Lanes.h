@@ -37,8 +37,7 @@ GQ_DEV bool collectsColumns(const Op *o) {
 
 /// Whether lanes are tall (Tall.h).
 GQ_DEV bool isTall(const Op *o) {
-  return gq_dev_tiles_has_tall_lanes(o->parts, o->columnwise.how.transform,
-                                     o->columnwise.how.fourOverSix,
+  return gq_dev_tiles_has_tall_lanes(o->parts, o->columnwise.how.fourOverSix,
                                      o->heldType) &&
          !o->gathers && gq_dev_only_loads(o->load);
 }

@@ -372,17 +372,12 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 // The way of regular blocks
 //===----------------------------------------------------------------------===//
 
-/// Whether a tall lane takes its blocks for regular ones first, a constant.
-GQ_DEV bool hasLikelyBlocks(const Op *o) {
-  return o->columnwise.outerKind != GQ_OUTER_PER_COLUMN;
-}
-
 /// Whether elements of regular blocks may have a way of their own, a constant.
 /// Gathered rows and sums leave no registers for it.
 GQ_DEV bool hasLikelyWay(const Op *o) {
   if (isTall(o))
-    return hasLikelyBlocks(o) &&
-           o->columnwise.how.rounding == GQ_ROUNDING_NEAREST;
+    return o->columnwise.how.rounding == GQ_ROUNDING_NEAREST &&
+           o->columnwise.outerKind != GQ_OUTER_PER_COLUMN;
   bool same = !o->rowwise.exists ||
               o->rowwise.scaler.hasOuter == o->columnwise.scaler.hasOuter;
   return !o->unusual && o->format == GQ_FORMAT_NVFP4 && sharesRows(o) && same &&

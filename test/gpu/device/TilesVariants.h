@@ -249,6 +249,14 @@ UNUSUAL(te_gradient_column_gathered, F16, f16, C | I, TE, TILE128X4, ALL, 32,
         PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
 UNUSUAL(te_gradient_column_f16, F16, f16, C, TE, LINEAR, ALL, 64, PER_GROUP,
         PER_COLUMN, 0, HADAMARD | STOCHASTIC | OF_COLUMN)
+UNUSUAL(te_column_outer, BF16, bf16, C, TE, TILE128X4, GROUPED, 32, NONE,
+        PER_COLUMN, 0, OF_COLUMN)
+UNUSUAL(te_hadamard_column_outer, BF16, bf16, C, TE, TILE128X4, GROUPED, 32,
+        NONE, PER_COLUMN, 0, HADAMARD | OF_COLUMN)
+UNUSUAL(te_column_stochastic_f16, F16, f16, C, TE, TILE128X4, ALL, 32, NONE,
+        PER_GROUP, 0, STOCHASTIC)
+UNUSUAL(nvfp4_column_stochastic, BF16, bf16, C, NVFUSER, LINEAR, GROUPED, 64,
+        NONE, NONE, 0, STOCHASTIC)
 UNUSUAL(te_four_over_six_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED, 64,
         PER_GROUP, PER_GROUP, MAE | MAX256, MAE | MAX256)
 UNUSUAL(te_four_over_six_mse_golden, BF16, bf16, R | C, TE, TILE128X4, GROUPED,
@@ -349,6 +357,10 @@ UNUSUAL(small_te_gradient_unaligned, BF16, bf16_unaligned, C | W, TE, TILE128X4,
         GROUPED, 32, NONE, PER_GROUP, 0, HADAMARD | STOCHASTIC)
 UNUSUAL(small_nvfp4_hadamard, BF16, bf16, C | W, NVFUSER, TILE128X4, GROUPED,
         32, NONE, NONE, 0, HADAMARD)
+UNUSUAL(small_te_column_outer, BF16, bf16, C | W, TE, TILE128X4, GROUPED, 32,
+        NONE, PER_COLUMN, 0, OF_COLUMN)
+UNUSUAL(small_te_column_outer_f16, F16, f16, C | W, TE, TILE128X4, ALL, 64,
+        NONE, PER_COLUMN, 0, HADAMARD | STOCHASTIC | OF_COLUMN)
 VARIANT(small_mxfp4_row, BF16, bf16, R | S | W, MXFP4, NVFUSER, TILE128X4, ALL,
         32, NONE, NONE, F32)
 VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,

@@ -61,9 +61,9 @@ func.func @usual(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
   return
 }
 
-// Beside columns that are transformed, rows have a kernel of their own, with what
-// is reduced and derived, and columns another one; not if a producer or an index
-// tensor would be read twice.
+// Where a direction is unusual, rows have a kernel of their own, with scale
+// offsets that are derived, and columns another one; not with a producer or row
+// indices, which both would need.
 // CHECK-LABEL: func.func @apart
 func.func @apart(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
     %r: memref<2xi64>, %q: memref<?x64xi8>, %s: memref<?x8xf8E4M3FN>,

@@ -170,8 +170,8 @@ func.func @squares(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
   return
 }
 
-// Columns that are transformed and nothing else, but not of an outer amax for
-// each column; beside rows, which have a kernel of rows.
+// Columns that are transformed, or have outer amaxes of their own; beside rows,
+// which have the kernel of rows.
 // CHECK-LABEL: func.func @transformed
 func.func @transformed(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
     %o: memref<129xi32>, %g: memref<128xf32>, %c: memref<128x8192xf32>,
@@ -179,7 +179,7 @@ func.func @transformed(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK: call @gqPlanLaunch(%c16_i64, %c8192_i64,
-  // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK: call @gqPlanLaunch(%c0_i64, %c4096_i64,
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK-NOT: call @gqPlanLaunch
