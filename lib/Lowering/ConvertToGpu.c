@@ -385,7 +385,7 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   hook->ahead = !hasOuter && !isPacked(desc) && !numbers && !draws &&
                 gqLoadsAhead(hook->producer, hook->inputs, hook->numInputs);
   operands.loadsAhead = constant(hook->ahead);
-  bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers && !draws &&
+  bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers &&
                    mlirRegionIsNull(desc->producer) &&
                    operands.load.inputs[0].elementSize == 2;
   return launch(
@@ -393,7 +393,7 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
       gq_dev_quantize_rows_bounds(onlyLoads, hook->ahead,
                                   hook->ahead &&
                                       gqDividesExactly(hook->producer),
-                                  hasOuter, isPacked(desc)),
+                                  draws, hasOuter, isPacked(desc)),
       gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
 }
 

@@ -69,6 +69,8 @@ GQ_INLINE uint32_t gq_dev_grid_of(int64_t ctas) {
 enum {
   /// CTAs of them that a multiprocessor holds at once, by their registers.
   GQ_DEV_ROWS_CTAS = 6,
+  /// Of those that round stochastically.
+  GQ_DEV_ROWS_DRAWN_CTAS = 5,
   /// Of those whose hook loads ahead and divides exactly.
   GQ_DEV_ROWS_AHEAD_CTAS = 4,
   /// Warps that can share a piece: one for each row whose scales share 16
@@ -83,11 +85,13 @@ enum {
 /// need no more than they are given, and with exact divisions more than others.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
                                                     bool loadsAhead,
-                                                    bool divides, bool hasOuter,
+                                                    bool divides, bool draws,
+                                                    bool hasOuter,
                                                     bool packed) {
+  int32_t most = draws ? GQ_DEV_ROWS_DRAWN_CTAS : GQ_DEV_ROWS_CTAS;
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_ROWS_THREADS,
-      .minCtas = onlyLoads     ? GQ_DEV_ROWS_CTAS - (packed ? 1 + hasOuter : 0)
+      .minCtas = onlyLoads     ? most - (packed ? 1 + hasOuter : 0)
                  : !loadsAhead ? 0
                  : divides     ? GQ_DEV_ROWS_AHEAD_CTAS
                                : GQ_DEV_ROWS_CTAS,

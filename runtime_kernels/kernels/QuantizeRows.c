@@ -243,9 +243,10 @@ GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
 }
 
 /// The codes of a scaled unit of nvfp4, rounded stochastically. `first` is the
-/// index of its first element in the matrix.
+/// index of its first element in the matrix. All lanes take part.
 GQ_DEV void drawCodes(const float y[GQ_DEV_UNIT], int64_t first,
                       uint32_t codes[4]) {
+  gq_dev_warp_barrier(); // Or keys would be kept from the unit before.
   gq_dev_rng_keys rng = gq_dev_shared_rng();
   gq_dev_random random = gq_dev_random_of_block(&rng, false, first);
 #pragma clang loop unroll(full)
