@@ -35,6 +35,8 @@ OPERATORS = {
     "te-bf16-columns": 2 + NVFP4,
     "te-bf16-columns-hadamard": 2 + NVFP4,
     "te-bf16-columns-gradient": 2 + NVFP4,
+    "te-bf16-both-hadamard": 2 + 2 * NVFP4,
+    "te-bf16-both-gradient": 2 + 2 * NVFP4,
     "silu-quantize-bf16": 4 + NVFP4,
     "silu-fastmath-quantize-bf16": 4 + NVFP4,
     "gather-quantize-bf16": 2 + NVFP4,
