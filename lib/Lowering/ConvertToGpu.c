@@ -364,10 +364,10 @@ static gqQuantizeRowsOperands rowsOperands(const Launcher *launcher,
       .heldType = constant(heldType(desc)),
       .dataType = constant(elementTypeOf(desc->rowwise.data)),
       .loadsAhead = constant(false),
-      .parts = constant(mlirRegionIsNull(desc->producer) ||
-                                !mlirValueIsNull(desc->rowIndices)
-                            ? 1
-                            : GQ_DEV_ROWS_PARTS),
+      .warpsPerPiece = constant(mlirRegionIsNull(desc->producer) ||
+                                        !mlirValueIsNull(desc->rowIndices)
+                                    ? 1
+                                    : GQ_DEV_ROWS_PIECE_WARPS),
       .rowwiseTraits = constant(packedTraits(&desc->rowwise)),
   };
 }
@@ -471,7 +471,7 @@ static bool launchBlockQuantize(const Launcher *launcher,
           mlirShapedTypeGetElementType(mlirValueGetType(desc->input)))),
       .dataType = constant(elementTypeOf(desc->data)),
       .loadsAhead = constant(false),
-      .parts = constant(1),
+      .warpsPerPiece = constant(1),
       .rowwiseTraits = constant(0),
   };
   return launch(
@@ -529,9 +529,7 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
       {desc->amax, GQ_DEV_AMAX},
       {desc->dbias, GQ_DEV_DBIAS},
       {desc->scaleOffsetsOut, GQ_DEV_SCALE_OFFSETS_OUT},
-      {mlirValueIsNull(desc->rowwise.data) ? (MlirValue){NULL}
-                                           : desc->scaleOffsets,
-       GQ_DEV_SCALE_OFFSETS},
+      {desc->scaleOffsets, GQ_DEV_SCALE_OFFSETS},
       {desc->firstDims, GQ_DEV_RAGGED},
       {desc->scaleInv, GQ_DEV_SCALE_INVERSES},
   };
@@ -1272,7 +1270,8 @@ static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
 
 /// The kernels of a quantization. Where a direction is unusual, both are faster
 /// one after the other, although the input is read twice: the kernel of rows
-/// has few instructions, and tall lanes have no rows (Tall.h).
+/// has few instructions, and tall lanes have no rows (Tall.h). Columns are told
+/// of the tiles of rows' scales, by which groups are skipped, too.
 static bool launchDirections(const Launcher *launcher,
                              const gqGroupedBlockQuantize *desc,
                              gqGpuAddress statusWord) {
@@ -1280,12 +1279,12 @@ static bool launchDirections(const Launcher *launcher,
     return launchGroupedBlockQuantize(launcher, desc, statusWord);
   gqGroupedBlockQuantize rows = *desc, columns = *desc;
   rows.columnwise = (gqDirection){0};
-  columns.rowwise = (gqDirection){.outerAmax = desc->rowwise.outerAmax};
-  columns.scaleOffsetsOut = (MlirValue){NULL};
+  columns.rowwise.attribute = (MlirAttribute){NULL};
+  columns.rowwise.data = columns.scaleOffsetsOut = (MlirValue){NULL};
   bool apart = partsOf(desc) & GQ_DEV_UNUSUAL && hasOnlyRows(&rows) &&
                gqDirectionGetTraits(&desc->columnwise).fourOverSix ==
                    GQ_FOUR_OVER_SIX_NONE &&
-               mlirRegionIsNull(desc->producer) &&
+               heldType(desc) != GQ_F32 && mlirRegionIsNull(desc->producer) &&
                mlirValueIsNull(desc->rowIndices);
   if (!apart)
     return launchTiles(launcher, desc, statusWord);

@@ -11,7 +11,8 @@
 //   of scales do not begin at a multiple of 128 or do not lie in the buffer
 //   (given scale offsets). In outputs where groups follow each other without a
 //   gap, it counts as having no rows. A group that does not fit into one of
-//   those outputs is skipped too, and so are all later groups that have rows.
+//   those outputs is skipped too, and so are all later groups that have rows:
+//   by the kernel that writes that output, where directions have one each.
 //
 //   Nothing of a skipped group is written except its sums and its largest
 //   magnitude, which are 0. Its rows do not count as rows in no group.

@@ -75,7 +75,7 @@ enum {
   GQ_DEV_ROWS_AHEAD_CTAS = 4,
   /// Warps that can share a piece: one for each row whose scales share 16
   /// bytes.
-  GQ_DEV_ROWS_PARTS = 4,
+  GQ_DEV_ROWS_PIECE_WARPS = 4,
 };
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices
@@ -100,12 +100,12 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_rows_bounds(bool onlyLoads,
 
 /// The CTAs of the grid for a kernel over [rows, columns] elements in `groups`
 /// groups, 0 where it knows no groups, on a device that holds `full` CTAs at
-/// once. Where it can hold them all, each warp gets one of `parts` of a piece
-/// of the matrix, or a piece, which is the shortest way; else two, which is the
-/// least work. A warp does no more than that: one that is done makes room for
-/// another, and their loads and stores overlap.
+/// once. Where it can hold them all, each piece of the matrix gets
+/// `warpsPerPiece`, or one, which is the shortest way; else a warp gets two,
+/// which is the least work. It does no more than that: one that is done makes
+/// room for another, and their loads and stores overlap.
 GQ_INLINE uint32_t gq_dev_rows_grid(int64_t rows, int64_t columns,
-                                    int64_t groups, int64_t parts,
+                                    int64_t groups, int64_t warpsPerPiece,
                                     int64_t full) {
   const int64_t warpsPerCta = GQ_DEV_QUANTIZE_ROWS_THREADS / 32;
   // 128 rows by 16 blocks are 16 pieces; 16 tiles of a group's padding are a
@@ -114,8 +114,8 @@ GQ_INLINE uint32_t gq_dev_rows_grid(int64_t rows, int64_t columns,
   int64_t piecesDown = (rows + 127) / 128 * 16;
   int64_t shares = groups * ((columns + 1023) / 1024);
   int64_t pieces = piecesDown * pieceColumns, most = full * warpsPerCta;
-  // 0, of code that is older than parts, stands for 1.
-  int64_t warps = pieces * (parts ? parts : 1) + shares;
+  // 0, of code that is older than this number, stands for 1.
+  int64_t warps = pieces * (warpsPerPiece ? warpsPerPiece : 1) + shares;
   if (warps > most)
     warps = pieces + shares;
   if (warps > most)
@@ -127,7 +127,7 @@ GQ_INLINE uint32_t gq_dev_rows_grid(int64_t rows, int64_t columns,
 GQ_INLINE gqLaunchPlan gq_dev_quantize_rows_plan(
     const gq_dev_quantize_rows_extents *x, int64_t multiprocessors) {
   return (gqLaunchPlan){
-      .grid = gq_dev_rows_grid(x->rows, x->columns, x->groups, x->parts,
+      .grid = gq_dev_rows_grid(x->rows, x->columns, x->groups, x->warpsPerPiece,
                                GQ_DEV_ROWS_CTAS * multiprocessors)};
 }
 
@@ -221,7 +221,7 @@ enum {
   GQ_DEV_RAGGED = 64,
   /// A direction is rounded stochastically, transformed, has the better of two
   /// scales, or outer scales of rows or columns. All blocks are then treated as
-  /// rare.
+  /// rare, but by tall lanes.
   GQ_DEV_UNUSUAL = 128,
   /// It returns the inverses of scales that are given.
   GQ_DEV_SCALE_INVERSES = 256,
@@ -312,8 +312,8 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
 }
 
 /// Whether a lane has 16 rows (Tall.h), if the matrix is read as it is, without
-/// row indices: if there is no more than columns that are unusual, but for a
-/// choice of scales, of 16-bit elements.
+/// row indices: where nothing but columns is made, of 16-bit elements, and
+/// these are unusual, but not by four over six.
 GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts,
                                            gqFourOverSix fourOverSix,
                                            gqElementType held) {

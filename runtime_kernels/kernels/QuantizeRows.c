@@ -118,8 +118,7 @@ typedef struct Units {
   uint32_t count;
   /// Which of the four rows is `first`, and how many the warp has from there
   /// on: all, or one.
-  uint32_t begin;
-  uint32_t most;
+  uint32_t firstOfFour, most;
   /// With row indices: the row of the source, -1 if there is none.
   int64_t sourceRows[UNROLL];
 } Units;
@@ -133,17 +132,18 @@ GQ_DEV uint32_t countRows(const Quantization *q, int64_t first) {
              : ((uint32_t)left + ROW_STEP - 1) / ROW_STEP;
 }
 
-/// The units of a piece, or of one of its `parts`, of four rows or of one.
+/// The units of a piece that has one warp, four rows of them, or of a `part` of
+/// one that has four.
 GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run,
-                     uint32_t parts, uint32_t part) {
+                     uint32_t warps, uint32_t part) {
   uint32_t lane = gq_dev_lane();
   Units units = {.first = (int64_t)piece.rowTile * GQ_DEV_TILE_ROWS +
                           piece.number % PIECES * 2 + lane / PIECE_COLUMNS +
                           part * ROW_STEP,
                  .column = piece.number / PIECES * run * PIECE_COLUMNS +
                            lane % PIECE_COLUMNS,
-                 .begin = part,
-                 .most = parts == 1 ? UNROLL : 1};
+                 .firstOfFour = part,
+                 .most = warps == 1 ? UNROLL : 1};
   units.count = countRows(q, units.first);
   if (units.count > units.most)
     units.count = units.most;
@@ -467,19 +467,19 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
   uint32_t pieces = rowTiles * pieceColumns * PIECES;
   uint32_t run = numWarps() >= pieces ? 1 : 2;
   // sm_120a lacks a register or two for it.
-  bool shares = q->parts > 1 && GQ_DEV_SHARED_KB >= 228;
-  uint32_t parts = shares && numWarps() / UNROLL >= pieces ? UNROLL : 1;
+  bool shares = q->warpsPerPiece > 1 && GQ_DEV_SHARED_KB >= 228;
+  uint32_t warps = shares && numWarps() / UNROLL >= pieces ? UNROLL : 1;
   uint32_t runsPerTile = (pieceColumns + run - 1) / run * PIECES;
-  uint32_t runs = rowTiles * runsPerTile * parts;
+  uint32_t runs = rowTiles * runsPerTile * warps;
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
   uint32_t index = warpNumber();
   for (; index < runs; index += numWarps()) {
-    Piece piece = pieceOf(index / parts, runsPerTile);
-    Units units = unitsOf(q, piece, run, parts, index % parts);
+    Piece piece = pieceOf(index / warps, runsPerTile);
+    Units units = unitsOf(q, piece, run, warps, index % warps);
     // Of the lane that has a row's word of scales; none if others see to it.
     int64_t wordRow = units.first + ROW_STEP * laneInWord;
-    if (parts > 1)
-      wordRow = laneInWord == units.begin ? units.first : q->rows;
+    if (warps > 1)
+      wordRow = laneInWord == units.firstOfFour ? units.first : q->rows;
     RowPlan plan;
     // Not unrolled: other warps fill the time that loads take, and registers
     // are what limits their number.
@@ -496,7 +496,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       if (q->loadsAhead)
         askForUnit(q, here, 0, 0);
       if (i == 0)
-        plan = planRows(q, width, wordRow, units.begin,
+        plan = planRows(q, width, wordRow, units.firstOfFour,
                         ahead ? units.count : units.most);
 
       uint32_t wanted = hasColumn ? plan.store.wanted : 0, scales = 0;
@@ -514,7 +514,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
 #pragma clang loop unroll(disable)
         for (uint32_t j = 0; j < units.most; ++j)
           scales = quantizeUnit(q, &plan, computeUnit(q, here, j),
-                                indexOfUnit(q, here, j), units.begin + j,
+                                indexOfUnit(q, here, j), units.firstOfFour + j,
                                 j < here.count ? wanted : 0, scales,
                                 data + j * rowsApart, dataAligned);
       }

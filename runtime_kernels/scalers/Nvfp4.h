@@ -157,7 +157,7 @@ GQ_DEV bool gq_dev_nvfp4_is_regular(gq_dev_scaler scaler, gq_dev_range range,
   float high = gq_dev_nvfp4_unrounded(scaler, range.most, outer);
   // A scale of up to 522 instead of 448 makes less than 7 of 6. So does one of
   // up to 4.5 steps of denormal e4m3 instead of 4, while 2.5 may become 2.
-  return none || (near && low >= 3.5f * 0x1p-9f && high <= 520.0f);
+  return near && (none || (low >= 3.5f * 0x1p-9f && high <= 520.0f));
 }
 
 /// Whether an element of `type`, of 16 bits, of a regular block with this outer

@@ -181,7 +181,7 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
   if (place.column % block == 0)
     ((uint8_t GQ_SHARED *)rowScalesOf(
         o, warp))[scaleAt(d, row, place.column / block)] =
-        (uint8_t)any.block.bits;
+        place.column < job->columns ? (uint8_t)any.block.bits : 0;
   return any;
 }
 

@@ -15,10 +15,10 @@
 
 #include "runtime_kernels/kernels/tiles/Codes.h"
 
-/// What likely blocks are multiplied by that are transformed: they are rounded
-/// before they are divided by 4, and are not. That is the same where neither
-/// overflows and no result that counts is a denormal, which are no regular
-/// blocks.
+/// What the elements of a block are multiplied by, beside their factor. Likely
+/// blocks that are transformed are not divided by 4 before they are rounded: it
+/// makes no difference where nothing overflows and no result that counts is a
+/// denormal, as in regular blocks.
 GQ_DEV float likelyUnit(const Direction *d, bool likely) {
   return likely && d->how.transform != GQ_TRANSFORM_NONE ? 0.25f : 1.0f;
 }
@@ -125,7 +125,7 @@ GQ_DEV bool scaleTall(const Op *o, const Job GQ_SHARED *job, Place place,
 }
 
 /// Converts a lane's columns, of likely blocks or of any, and collects their
-/// codes. Blocks that are missing are zeros, whatever their factor.
+/// codes. Rows and blocks that are missing are zeros, whatever their factor.
 GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
                         uint32_t parity, bool likely, Held *held,
                         const float factors[TALL_COLUMNS]) {
@@ -156,7 +156,9 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
         float pair[2];
         gq_dev_unpack(d->heldType, *tallWord(held, quarter * 4 + k, j / 2),
                       pair);
-        y[k] = scaledElement(d, !likely, true, pair[j % 2], factors[j]);
+        uint32_t row = place.row + quarter * 4 + k;
+        y[k] = scaledElement(d, !likely, row < columnwiseRows(o, job),
+                             pair[j % 2], factors[j]);
       }
       codesOf(d, quarter, y, random.words[quarter], codes);
     }

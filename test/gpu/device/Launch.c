@@ -25,8 +25,10 @@ void launchKernel(Kernel kernel, int64_t ctas, int threads,
 
 void launchRows(Kernel kernel, const QuantizeRowsOperands *o, unsigned ctas,
                 Handle stream) {
-  gq_dev_quantize_rows_extents extents = {
-      .rows = o->rows, .columns = o->columns, .groups = o->groups, .parts = 1};
+  gq_dev_quantize_rows_extents extents = {.rows = o->rows,
+                                          .columns = o->columns,
+                                          .groups = o->groups,
+                                          .warpsPerPiece = 1};
   launchKernel(
       kernel,
       ctas ? ctas

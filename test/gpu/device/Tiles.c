@@ -412,12 +412,12 @@ TilesProblem tilesProblemNew(const TilesVariant *v, const TilesShape *s) {
     for (int64_t e = 0; e < count; ++e) {
       const float some[] = {1.0f,  37.5f, 2688.0f / 3.3f, 1e-3f,
                             3.25f, 1e30f, 1e-38f,         0.0f};
-      // What a scale that is given may be.
-      const float any[] = {0.0f, INFINITY, NAN, -3.0f, 0x1p-140f, 1e38f};
+      // What an outer scale and, the last as well, one that is given may be.
+      const float any[] = {0.0f, INFINITY, NAN, 0x1p-140f, 1e38f, -3.0f};
       memcpy(p.arrays[i].bytes + 4 * e,
-             hasScales(v) || randomBits() % 2
+             randomBits() % (hasScales(v) ? 8 : 2)
                  ? &some[randomBits() % (randomBits() % 4 ? 5 : 8)]
-                 : &any[randomBits() % 6],
+                 : &any[randomBits() % (hasScales(v) ? 5 : 6)],
              4);
     }
   }

@@ -20,6 +20,7 @@ func.func @stochastic(%x: memref<?x64xbf16>, %o: memref<4xi32>, %r: memref<2xi64
     %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
   // CHECK-NOT: @gqPlanLaunch(%c1_i64
   // CHECK: call @gqPlanLaunch(%c0_i64
+  // CHECK-NOT: @gqPlanLaunch
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) rowwise<rounding = stochastic>
       ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
@@ -44,6 +45,7 @@ func.func @of_rows(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<?xf32>,
     %q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>) {
   // CHECK-NOT: @gqPlanLaunch(%c1_i64
   // CHECK: call @gqPlanLaunch(%c0_i64
+  // CHECK-NOT: @gqPlanLaunch
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
       ins(%x : memref<?x64xbf16>) groups(%o : memref<4xi32>)
@@ -79,6 +81,24 @@ func.func @apart(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
       outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
       columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
       scale_offsets_out(%so : memref<3xi32>)
+  return
+}
+
+// Columns are given the scale offsets, too, and the size of the rows' scales
+// (bit 32 of parts, with 2 for columns and 128 for what is unusual).
+// CHECK-LABEL: func.func @apart_with_offsets
+func.func @apart_with_offsets(%x: memref<?x128xbf16>, %o: memref<3xi32>, %so: memref<3xi32>,
+    %a: memref<?xf32>, %c: memref<3x128xf32>, %q: memref<?x64xi8>,
+    %s: memref<?x8xf8E4M3FN>, %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  // CHECK: call @gqPlanLaunch(%c0_i64
+  // CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c128_i64, %c3_i64, %c162_i64,
+  // CHECK: return
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
+      columnwise<outer = column>
+      ins(%x : memref<?x128xbf16>) groups(%o, %so : memref<3xi32>, memref<3xi32>)
+      outer_amax(%a : memref<?xf32>) columnwise_outer_amax(%c : memref<3x128xf32>)
+      outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
   return
 }
 
