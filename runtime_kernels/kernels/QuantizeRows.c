@@ -118,7 +118,7 @@ typedef struct Units {
   uint32_t count;
   /// Which of the four rows is `first`, and how many the warp has from there
   /// on: all, or one.
-  uint32_t firstOfFour, most;
+  uint32_t rowOfFour, most;
   /// With row indices: the row of the source, -1 if there is none.
   int64_t sourceRows[UNROLL];
 } Units;
@@ -142,7 +142,7 @@ GQ_DEV Units unitsOf(const Quantization *q, Piece piece, uint32_t run,
                           part * ROW_STEP,
                  .column = piece.number / PIECES * run * PIECE_COLUMNS +
                            lane % PIECE_COLUMNS,
-                 .firstOfFour = part,
+                 .rowOfFour = part,
                  .most = warps == 1 ? UNROLL : 1};
   units.count = countRows(q, units.first);
   if (units.count > units.most)
@@ -479,7 +479,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
     // Of the lane that has a row's word of scales; none if others see to it.
     int64_t wordRow = units.first + ROW_STEP * laneInWord;
     if (warps > 1)
-      wordRow = laneInWord == units.firstOfFour ? units.first : q->rows;
+      wordRow = laneInWord == units.rowOfFour ? units.first : q->rows;
     RowPlan plan;
     // Not unrolled: other warps fill the time that loads take, and registers
     // are what limits their number.
@@ -496,7 +496,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       if (q->loadsAhead)
         askForUnit(q, here, 0, 0);
       if (i == 0)
-        plan = planRows(q, width, wordRow, units.firstOfFour,
+        plan = planRows(q, width, wordRow, units.rowOfFour,
                         ahead ? units.count : units.most);
 
       uint32_t wanted = hasColumn ? plan.store.wanted : 0, scales = 0;
@@ -514,7 +514,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
 #pragma clang loop unroll(disable)
         for (uint32_t j = 0; j < units.most; ++j)
           scales = quantizeUnit(q, &plan, computeUnit(q, here, j),
-                                indexOfUnit(q, here, j), units.firstOfFour + j,
+                                indexOfUnit(q, here, j), units.rowOfFour + j,
                                 j < here.count ? wanted : 0, scales,
                                 data + j * rowsApart, dataAligned);
       }
