@@ -423,7 +423,7 @@ static bool launchWholeRows(const Launcher *launcher, MlirOperation op,
       gq_dev_quantize_whole_rows_bounds(columns, heldType(desc), onlyLoads);
   gqQuantizeWholeRowsOperands operands = {
 #define GQ_SAME_OPERAND(ROLE, TYPE, NAME) .NAME = rows.NAME,
-      GQ_QUANTIZE_ROWS_OPERANDS(GQ_SAME_OPERAND)
+      GQ_QUANTIZE_ANY_ROWS_OPERANDS(GQ_SAME_OPERAND)
 #undef GQ_SAME_OPERAND
           .rowAmax = buildAddress(launcher, desc->rowAmax),
       .ctas = constant(bounds.minCtas),

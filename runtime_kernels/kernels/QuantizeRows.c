@@ -785,7 +785,7 @@ gq_dev_quantize_whole_rows(GQ_DEV_PARAMETERS(GQ_QUANTIZE_WHOLE_ROWS_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))
     return;
   Quantization quantization = {
-      GQ_DEV_INITIALIZERS(GQ_QUANTIZE_ROWS_OPERANDS),
+      GQ_DEV_INITIALIZERS(GQ_QUANTIZE_ANY_ROWS_OPERANDS),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
   };
   Quantization *q = &quantization;

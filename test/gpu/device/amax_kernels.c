@@ -61,7 +61,7 @@ AMAX_VARIANTS(VARIANT)
     const int32_t rowsMode = GQ_ROWS_##ROWS, offsetBits = BITS;                \
     const int32_t outerKind = GQ_OUTER_PER_ROW, rowIndexBits = INDEX_BITS;     \
     const int32_t heldType = GQ_##TYPE, dataType = GQ_##DATA;                  \
-    const int32_t loadsAhead = false, warpsPerPiece = 1, ctas = 0;             \
+    const int32_t loadsAhead = false, ctas = 0;                                \
     const int32_t rowwiseTraits = 0;                                           \
     CALL(quantize_whole_rows, GQ_QUANTIZE_WHOLE_ROWS_OPERANDS);                \
   }
