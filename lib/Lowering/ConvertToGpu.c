@@ -378,8 +378,7 @@ static bool launchGroupedBlockQuantize(const Launcher *launcher,
   bool hasOuter = !mlirValueIsNull(gqOuterScale(desc, &desc->rowwise));
   gqQuantizeRowsOperands operands = rowsOperands(launcher, desc, statusWord);
   bool numbers = gqHoldsNumbers(&desc->rowwise);
-  bool draws =
-      gqDirectionGetTraits(&desc->rowwise).rounding == GQ_ROUNDING_STOCHASTIC;
+  bool draws = gqIsStochastic(desc); // There are only rows.
   gqGpuHook *hook = &operands.load;
   // There are registers for it where there is nothing else to hold.
   hook->ahead = !hasOuter && !isPacked(desc) && !numbers && !draws &&

@@ -40,7 +40,7 @@ enum {
   HAS_GRADIENT = 1 << 8,
   /// Blocks of 16 by 16 in both directions.
   HAS_SQUARES = 1 << 9,
-  /// Columns are transformed; what there is is rounded stochastically.
+  /// Columns are transformed; all directions are rounded stochastically.
   HAS_HADAMARD = 1 << 10,
   HAS_STOCHASTIC = 1 << 11,
   /// It is the dequantization of one direction; the result is `element`.

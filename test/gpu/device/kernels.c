@@ -55,7 +55,7 @@ static inline gqElementType typeOf(gq_load16 *load) {
     const int32_t dataType = GQ_##DATA;                                        \
     const bool loadsAhead = load == gq_dev_load16_bf16_ahead;                  \
     const int32_t warpsPerPiece =                                              \
-        INDEX_BITS || gq_dev_only_loads(load) ? 1 : 4;                         \
+        INDEX_BITS || gq_dev_only_loads(load) ? 1 : GQ_DEV_ROWS_PIECE_WARPS;   \
     const int32_t rowwiseTraits = GQ_ROUNDING_##ROUNDING;                      \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }
