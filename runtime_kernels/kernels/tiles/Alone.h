@@ -201,19 +201,15 @@ GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
       int32_t block = d->traits.blockColumns;
       int32_t blocks = ((int32_t)done + block - 1) / block;
       int32_t padded = (int32_t)job->paddedRows / block;
+      uint32_t zero = gq_dev_any_block(d->scaler, 0.0f, to->outer).bits;
       uint32_t mask = lowBytes(blocks - (int32_t)tile * 4);
-      uint32_t fill = ~mask & lowBytes(padded - (int32_t)tile * 4);
+      uint32_t fill =
+          zero * 0x01010101u & ~mask & lowBytes(padded - (int32_t)tile * 4);
       gq_dev_u32x4 words = columnScalesOf(o, warp)[tile * GQ_DEV_WARP + lane];
       uint32_t w[4] = {words.x, words.y, words.z, words.w};
 #pragma clang loop unroll(full)
-      for (uint32_t k = 0; k < 4; ++k) {
-        uint32_t column = k * 32 + lane, zeros = 0;
-        if (fill) {
-          gq_dev_outer outer = outerOf(d, job, to->outer, column);
-          zeros = gq_dev_any_block(d->scaler, 0.0f, outer).bits * 0x01010101u;
-        }
-        w[k] = column < job->columns ? (w[k] & mask) | (zeros & fill) : 0;
-      }
+      for (uint32_t k = 0; k < 4; ++k)
+        w[k] = k * 32 + lane < job->columns ? (w[k] & mask) | fill : 0;
       uint8_t GQ_GLOBAL *p = to->scales + tile * 4 * TILE + lane * 16;
       storeBytes(p, w, 16, 16, isAligned(p, 0, 16));
     }
