@@ -597,6 +597,10 @@ typedef struct Sizes {
   bool small, large;
 } Sizes;
 
+static bool hasFourOverSix(const gqDirection *direction) {
+  return gqDirectionGetTraits(direction).fourOverSix != GQ_FOUR_OVER_SIX_NONE;
+}
+
 static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
                            const gqQuantizeTilesOperands *operands) {
   int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
@@ -613,9 +617,10 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
       ((parts & both) == both || !(parts & (GQ_DEV_COLUMNWISE | GQ_DEV_AMAX)));
   bool isUsual =
       !(parts & GQ_DEV_UNUSUAL) && (!isShort || !reduces || isMeasured);
-  gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
+  bool fourOverSix =
+      hasFourOverSix(&desc->rowwise) || hasFourOverSix(&desc->columnwise);
   bool isTall =
-      gq_dev_tiles_has_tall_lanes(parts, columnwise.fourOverSix,
+      gq_dev_tiles_has_tall_lanes(parts, fourOverSix,
                                   (gqElementType)operands->heldType.value) &&
       mlirValueIsNull(desc->rowIndices);
   bool fits = (isUsual || isTall) && mlirRegionIsNull(operands->load.producer);
@@ -1267,30 +1272,6 @@ static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
            desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4));
 }
 
-/// The kernels of a quantization. Where a direction is unusual, both are faster
-/// one after the other, although the input is read twice: the kernel of rows
-/// has few instructions, and tall lanes have no rows (Tall.h). Columns are told
-/// of the tiles of rows' scales, by which groups are skipped, too.
-static bool launchDirections(const Launcher *launcher,
-                             const gqGroupedBlockQuantize *desc,
-                             gqGpuAddress statusWord) {
-  if (hasOnlyRows(desc))
-    return launchGroupedBlockQuantize(launcher, desc, statusWord);
-  gqGroupedBlockQuantize rows = *desc, columns = *desc;
-  rows.columnwise = (gqDirection){0};
-  columns.rowwise.attribute = (MlirAttribute){NULL};
-  columns.rowwise.data = columns.scaleOffsetsOut = (MlirValue){NULL};
-  bool apart = partsOf(desc) & GQ_DEV_UNUSUAL && hasOnlyRows(&rows) &&
-               gqDirectionGetTraits(&desc->columnwise).fourOverSix ==
-                   GQ_FOUR_OVER_SIX_NONE &&
-               heldType(desc) != GQ_F32 && mlirRegionIsNull(desc->producer) &&
-               mlirValueIsNull(desc->rowIndices);
-  if (!apart)
-    return launchTiles(launcher, desc, statusWord);
-  return launchGroupedBlockQuantize(launcher, &rows, statusWord) &&
-         launchTiles(launcher, &columns, statusWord);
-}
-
 /// gq.block_quantize as an op on one group of all rows.
 static gqGroupedBlockQuantize groupOfAllRows(const gqBlockQuantize *desc) {
   return (gqGroupedBlockQuantize){
@@ -1353,7 +1334,9 @@ static bool launchOp(const Launcher *launcher, MlirOperation op) {
                          "them");
   if (!mlirValueIsNull(desc.rowAmax))
     return launchWholeRows(launcher, op, &desc, statusWord);
-  return launchDirections(launcher, &desc, statusWord);
+  return hasOnlyRows(&desc)
+             ? launchGroupedBlockQuantize(launcher, &desc, statusWord)
+             : launchTiles(launcher, &desc, statusWord);
 }
 
 /// Whether an op can be converted; else there was an error.

@@ -311,16 +311,15 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
          groups >= (GQ_DEV_SMALL_GROUPS_JOBS + across - 1) / across - 2;
 }
 
-/// Whether a lane has 16 rows (Tall.h), if the matrix is read as it is, without
-/// row indices: where nothing but columns is made, of 16-bit elements, and
-/// these are unusual, but not by four over six.
-GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts,
-                                           gqFourOverSix fourOverSix,
+/// Whether a lane has 16 rows (Tall.h), if a matrix is read, without row
+/// indices: where columns of 16-bit elements are made, alone or beside
+/// rows, and a direction is unusual, but neither by four over six nor by square
+/// blocks.
+GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts, bool fourOverSix,
                                            gqElementType held) {
-  const int32_t others =
-      GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS | GQ_DEV_SQUARES;
-  return parts & GQ_DEV_UNUSUAL && !(parts & others) &&
-         fourOverSix == GQ_FOUR_OVER_SIX_NONE && held != GQ_F32;
+  const int32_t others = GQ_DEV_AMAX | GQ_DEV_DBIAS | GQ_DEV_SQUARES;
+  return parts & GQ_DEV_UNUSUAL && parts & GQ_DEV_COLUMNWISE &&
+         !(parts & others) && !fourOverSix && held != GQ_F32;
 }
 
 /// Whether there is such a kernel of what is as usual, or of tall lanes, which

@@ -22,8 +22,8 @@
 // Where these are collected, there is no room to copy elements ahead, and most
 // of the work is arithmetic. There a lane has 8 columns of 8 rows and shares
 // the rows with its neighbour, in two passes: half the code, which fits into
-// the instruction cache, and registers for four CTAs. Of unusual columns by
-// themselves it has 4 of 16 rows (Tall.h), which it does copy ahead. Rows of
+// the instruction cache, and registers for four CTAs. Where directions are
+// unusual, it has 4 of 16 rows (Tall.h), which it does copy ahead. Rows of
 // 4-bit codes alone are not: four CTAs that load directly are faster than
 // three.
 //

@@ -89,6 +89,15 @@ GQ_DEV gq_dev_outer gq_dev_nvfp4_outer_from(gqRecipe recipe, float x) {
   };
 }
 
+/// The same of te, without a branch, if gq_dev_nvfp4_is_near holds of what is
+/// returned. It does where it holds of the outer scale, but not of inf.
+GQ_DEV gq_dev_outer gq_dev_nvfp4_te_outer_near(float x) {
+  float scale = gq_dev_divide_usual(GQ_DEV_NVFP4_MAX, x);
+  scale = x == 0.0f ? 1.0f : scale;
+  return (gq_dev_outer){.factor = scale * (1.0f / GQ_E2M1_MAX),
+                        .inverse = gq_dev_reciprocal(scale)};
+}
+
 GQ_DEV gq_dev_outer gq_dev_nvfp4_no_outer(gqRecipe recipe) {
   return (gq_dev_outer){
       .factor = recipe == GQ_RECIPE_TE ? 1.0f / GQ_E2M1_MAX : 1.0f,

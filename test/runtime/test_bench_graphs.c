@@ -96,13 +96,8 @@ static int amaxLaunches(const Operator *op, bool isSeparate) {
              : 0;
 }
 
-/// Unusual directions have a kernel each.
 static int fusedLaunches(const Operator *op) {
-  if (op->parts & IS_AMAX)
-    return 2;
-  bool both = (op->parts & HAS_BOTH) == HAS_BOTH;
-  bool isUnusual = op->parts & (HAS_TOKENS | HAS_HADAMARD | HAS_STOCHASTIC);
-  return 1 + (both && isUnusual) + amaxLaunches(op, /*isSeparate=*/false);
+  return op->parts & IS_AMAX ? 2 : 1 + amaxLaunches(op, /*isSeparate=*/false);
 }
 
 /// Whether an operator is left out, since to compile takes long: by

@@ -143,7 +143,7 @@ typedef struct Shape {
   /// [rows], owned: all rows in random order.
   int32_t *rowIndices;
   /// [groups], owned; from 4 to 5.
-  float *perGroup;
+  float *perGroup, *perGroupTransformed;
 } Shape;
 
 /// Draws groups of so many rows in all, the same ones each time. `columns` is a
@@ -166,6 +166,8 @@ typedef enum Role {
   ROLE_GLOBAL_SCALE,
   /// A float of each group, from 4 to 5: an outer amax or a scale.
   ROLE_PER_GROUP,
+  /// Twice that, where columns are transformed, by which values grow.
+  ROLE_PER_GROUP_TRANSFORMED,
   ROLE_RNG_STATE,
   /// What separate ops pass to each other.
   ROLE_INTERMEDIATE,

@@ -48,6 +48,8 @@ static gqStatus fillArgument(DLDevice device, const Shape *shape,
     return deviceWrite(device, memory, shape->rowIndices, size);
   case ROLE_PER_GROUP:
     return deviceWrite(device, memory, shape->perGroup, size);
+  case ROLE_PER_GROUP_TRANSFORMED:
+    return deviceWrite(device, memory, shape->perGroupTransformed, size);
   case ROLE_GLOBAL_SCALE:
     return deviceWrite(device, memory, &globalScale, size);
   case ROLE_RNG_STATE:

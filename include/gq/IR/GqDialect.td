@@ -47,9 +47,7 @@ def Gq_Dialect : Dialect {
       extents do not fit between its offsets (ragged groups), or if its tiles of
       scales do not begin at a multiple of 128 or lie outside of the scales.
       Where an output packs groups without gaps, a group that does not fit into
-      it is skipped, and so are all later groups that have rows: in one direction
-      only, if either is rounded stochastically, transformed or has outer amaxes
-      of rows or columns;
+      it is skipped, and so are all later groups that have rows;
     - nothing of a skipped group is written, even with `rows(all)`, except its
       `amax` and `dbias`, which are 0. Where groups are packed it counts as
       empty;

@@ -588,7 +588,8 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
     gq_dev_warp_barrier();
   if (!always && o->rowwise.exists && sharesRows(o) && !sharesSquares(o))
     loadRowFactors(o, place, factors);
-  if (likelyWay(o) != o->columnwise.scaler.way && suitable && allRegular)
+  if (suitable && allRegular &&
+      likelyWay(o, &o->columnwise) != o->columnwise.scaler.way)
     convert(&likely, job, place, parity, ALL_PARTS, held, held, factors);
   else
     convertLane(o, job, place, parity, held, factors, allRegular);

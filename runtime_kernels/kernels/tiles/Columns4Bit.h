@@ -32,12 +32,12 @@ GQ_DEV gq_dev_u32x4 GQ_SHARED *columnCodesOf(const Op *o, uint32_t parity) {
 
 /// What Op says as `collectedRows`: 96 where there is room, else 64. Columns of
 /// 65 to 96 rows are 48 bytes, of which 32 would leave as parts of sectors.
-/// There is room in both directions, if no more is computed; columns alone and
-/// what is reduced have elements that are copied ahead, if inputs are aligned.
-/// A kernel has a way for those and one for others, which must have the same
-/// arrays.
+/// There is room in both directions, if they are as usual and no more is
+/// computed; columns alone, tall lanes and what is reduced have elements that
+/// are copied ahead, if inputs are aligned. A kernel has a way for those and
+/// one for others, which must have the same arrays.
 GQ_DEV uint32_t collectedRowsOf(const Op *o) {
-  bool both = collectsColumns(o) && o->rowwise.exists;
+  bool both = collectsColumns(o) && o->rowwise.exists && !o->unusual;
   return both && !o->hasAmax && !o->hasDbias ? 96 : HALF_TILE;
 }
 

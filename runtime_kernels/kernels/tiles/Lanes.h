@@ -24,6 +24,10 @@ enum {
   /// Rows and columns of tall lanes.
   TALL_ROWS = 16,
   TALL_COLUMNS = 4,
+  /// Of those that share blocks of rows, 4, each has the scales of as many.
+  TALL_LANES = GQ_DEV_UNIT / TALL_COLUMNS,
+  /// Rows that are quantized of a pass that has no more (hasFewTallRows).
+  FEW_TALL_ROWS = TALL_LANES,
 };
 
 _Static_assert(WARPS * HALF_TILE * HALF_TILE == TILE * TILE, "four warps");
@@ -37,9 +41,10 @@ GQ_DEV bool collectsColumns(const Op *o) {
 
 /// Whether lanes are tall (Tall.h).
 GQ_DEV bool isTall(const Op *o) {
-  return gq_dev_tiles_has_tall_lanes(o->parts, o->columnwise.how.fourOverSix,
-                                     o->heldType) &&
-         !o->gathers && gq_dev_only_loads(o->load);
+  bool fourOverSix = o->rowwise.how.fourOverSix != GQ_FOUR_OVER_SIX_NONE ||
+                     o->columnwise.how.fourOverSix != GQ_FOUR_OVER_SIX_NONE;
+  return gq_dev_tiles_has_tall_lanes(o->parts, fourOverSix, o->heldType) &&
+         !o->gathers && gq_dev_reads_matrix(o->load);
 }
 
 /// Rows and columns of a lane in a pass, and words of a row. Two lanes share
@@ -104,7 +109,9 @@ GQ_DEV uint32_t lanesOfBlock(const Op *o) {
 }
 /// Rows and columns of which a lane has the scales, and words of the columns.
 GQ_DEV uint32_t ownRows(const Op *o) {
-  return sharesRows(o) ? rowsOfLane(o) / 2 : rowsOfLane(o);
+  return isTall(o)       ? TALL_ROWS / TALL_LANES
+         : sharesRows(o) ? rowsOfLane(o) / 2
+                         : rowsOfLane(o);
 }
 GQ_DEV uint32_t ownColumns(const Op *o) {
   return columnsOfLane(o) / lanesOfBlock(o);
@@ -180,6 +187,25 @@ static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][HALF_TILE] GQ_UNINITIALIZED;
 /// Of each warp, those of its blocks along rows, if two lanes share them: 32
 /// rows by 4, or 16 by 8.
 static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
+
+/// Of each warp of tall lanes, codes of two rows of a lane's columns in a word,
+/// of all lanes one after the other, and those of the next two rows at
+/// tallPitch, such that reading does not meet banks twice. Or, if rows are
+/// rounded stochastically, random bytes of each row, in the place of which
+/// codes come.
+static GQ_SHARED gq_dev_u32x4
+    tallRows[WARPS][TALL_ROWS / 2 * (GQ_DEV_WARP / 4 + 1)] GQ_UNINITIALIZED;
+static GQ_SHARED gq_dev_u32x4
+    drawnRows[WARPS][TALL_ROWS * GQ_DEV_WARP / 4] GQ_UNINITIALIZED;
+GQ_DEV gq_dev_u32x4 GQ_SHARED *tallRowsOf(const Op *o, uint32_t warp) {
+  return o->rowwise.how.rounding == GQ_ROUNDING_STOCHASTIC ? drawnRows[warp]
+                                                           : tallRows[warp];
+}
+GQ_DEV uint32_t tallPitch(const Op *o) {
+  return o->rowwise.how.rounding == GQ_ROUNDING_STOCHASTIC
+             ? 2 * GQ_DEV_WARP / 4
+             : GQ_DEV_WARP / 4 + 1;
+}
 
 /// Of each warp, the elements of the next pass: 64 columns in rows of 128 or
 /// 256 bytes, pieces of 16 bytes where stagedAt says.

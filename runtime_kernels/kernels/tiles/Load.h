@@ -319,8 +319,14 @@ GQ_DEV void loadWords(const Op *o, bool there, const uint8_t GQ_GLOBAL *p,
           gq_dev_load_once_if(there, (const gq_dev_u32x4 GQ_GLOBAL *)p + i));
 }
 
+/// The first of the four rows of which a tall lane has the scales.
+GQ_DEV uint32_t firstTallRow(Place place) {
+  return place.row + place.thread % TALL_LANES * (TALL_ROWS / TALL_LANES);
+}
+
 /// loadDirectly of tall lanes.
-GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
+GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
+                             Place place) {
   const uint8_t GQ_GLOBAL *p =
       inputAt(o, job, job->inputRow + place.row, place.column);
   int64_t pitch = inputPitch(o, job);
@@ -341,6 +347,36 @@ GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
         &held, r,
         gq_dev_load8_once_if(place.row + r < rows,
                              (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch)));
+  return held;
+}
+
+/// Loads a tall lane's elements: of inputs that are not aligned, each of the
+/// lanes of a block of rows loads four rows of it for all.
+GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
+  if (gq_dev_only_loads(o->load))
+    return loadTallDirectly(o, job, place);
+  uint32_t warp = place.thread / GQ_DEV_WARP, lane = place.thread % GQ_DEV_WARP;
+  gq_dev_u32x2 GQ_SHARED *twos = (gq_dev_u32x2 GQ_SHARED *)ownStaged[warp];
+  uint32_t first = firstTallRow(place), left = lane % TALL_LANES;
+  Place whole = place;
+  whole.column -= left * TALL_COLUMNS;
+#pragma clang loop unroll(disable)
+  for (uint32_t r = first; r < first + TALL_ROWS / TALL_LANES; ++r) {
+    uint32_t words[WORDS];
+    float x[GQ_DEV_UNIT];
+    loadRow(o, job, whole, r, x);
+    packRow(o, x, words);
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < TALL_LANES; ++i)
+      twos[(r - place.row) * GQ_DEV_WARP + lane - left + i] =
+          (gq_dev_u32x2){words[2 * i], words[2 * i + 1]};
+  }
+  Held held;
+  gq_dev_warp_barrier();
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < TALL_ROWS; ++r)
+    setTallRow(&held, r, twos[r * GQ_DEV_WARP + lane]);
+  gq_dev_warp_barrier();
   return held;
 }
 

@@ -59,6 +59,8 @@ GQ_DEV void extendRange(const Op *o, gq_dev_range *range, float amax) {
 
 /// The first of a lane's own rows.
 GQ_DEV uint32_t firstOwnRow(const Op *o, Place place) {
+  if (isTall(o))
+    return firstTallRow(place);
   return place.row + (isSecond(o, place) ? ownRows(o) : 0);
 }
 
@@ -242,7 +244,7 @@ GQ_DEV uint8_t GQ_SHARED *rowScaleAt(const Op *o, Place place, uint32_t row,
          scaleAt(&o->rowwise, row, place.column / block);
 }
 GQ_DEV bool hasRowScales(const Op *o, Place place) {
-  return sharesRows(o) ||
+  return sharesRows(o) || isTall(o) ||
          place.column % (uint32_t)o->rowwise.traits.blockColumns == 0;
 }
 
@@ -374,10 +376,11 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 
 /// Whether elements of regular blocks may have a way of their own, a constant.
 /// Gathered rows and sums leave no registers for it.
-GQ_DEV bool hasLikelyWay(const Op *o) {
+GQ_DEV bool hasLikelyWay(const Op *o, const Direction *d) {
   if (isTall(o))
-    return o->columnwise.how.rounding == GQ_ROUNDING_NEAREST &&
-           o->columnwise.outerKind != GQ_OUTER_PER_COLUMN;
+    return d->how.rounding == GQ_ROUNDING_NEAREST &&
+           d->outerKind != GQ_OUTER_PER_ROW &&
+           d->outerKind != GQ_OUTER_PER_COLUMN;
   bool same = !o->rowwise.exists ||
               o->rowwise.scaler.hasOuter == o->columnwise.scaler.hasOuter;
   return !o->unusual && o->format == GQ_FORMAT_NVFP4 && sharesRows(o) && same &&
@@ -386,38 +389,52 @@ GQ_DEV bool hasLikelyWay(const Op *o) {
 
 /// The way in which elements of regular blocks are converted, if all are
 /// suitable: a constant. Without outer scales those of bf16 are; with them,
-/// those that lie on no middle.
-GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o) {
-  const Direction *d = &o->columnwise;
-  if (d->scaler.way != GQ_DEV_E2M1_MOVED || !hasLikelyWay(o))
+/// those that lie on no middle. But for tall lanes it is the same of both
+/// directions.
+GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o, const Direction *d) {
+  if (d->scaler.way != GQ_DEV_E2M1_MOVED || !hasLikelyWay(o, d))
     return d->scaler.way;
   if (d->scaler.hasOuter) // With an amax, NaN would be rare.
     return o->hasAmax ? d->scaler.way : GQ_DEV_E2M1_CUT;
   return d->heldType == GQ_BF16 ? GQ_DEV_E2M1_MOVED_PAIRS : d->scaler.way;
 }
 
+/// Whether elements of a direction have to be suitable for their likely way.
+GQ_DEV bool areCutOff(const Op *o, const Direction *d) {
+  return d->exists && likelyWay(o, d) == GQ_DEV_E2M1_CUT;
+}
+
 /// Whether all elements are suitable for the likely way, whatever the scale of
 /// their block: lanes ask about 8 mantissas of one, two middles and both
 /// directions. All lanes take part.
 GQ_DEV bool areSuitable(const Op *o, const Job GQ_SHARED *job, Place place) {
-  if (likelyWay(o) != GQ_DEV_E2M1_CUT)
+  bool rows = areCutOff(o, &o->rowwise), columns = areCutOff(o, &o->columnwise);
+  if (!rows && !columns)
     return true;
   uint32_t lane = place.thread % GQ_DEV_WARP;
-  gq_dev_outer outer = job->columnwise.outer;
-  if (o->rowwise.exists && lane & 16)
-    outer = job->rowwise.outer;
-  return gq_dev_ballot(gq_dev_nvfp4_has_middle(o->columnwise.heldType, outer,
-                                               lane & 7,
-                                               lane & 8 ? 1.25f : 1.0f)) == 0;
+  bool ofRows = rows && (!columns || lane & 16);
+  gq_dev_outer outer = ofRows ? job->rowwise.outer : job->columnwise.outer;
+  float middle = lane & 8 ? 1.25f : 1.0f;
+  bool has;
+  if (o->rowwise.heldType == o->columnwise.heldType)
+    has = gq_dev_nvfp4_has_middle(o->heldType, outer, lane & 7, middle);
+  else // What a transform makes of f16 is bf16.
+    has = ofRows ? gq_dev_nvfp4_has_middle(o->rowwise.heldType, outer, lane & 7,
+                                           middle)
+                 : gq_dev_nvfp4_has_middle(o->columnwise.heldType, outer,
+                                           lane & 7, middle);
+  return gq_dev_ballot(has) == 0;
 }
 
 /// The op in the likely way, if all elements are `suitable`; if not, blocks are
 /// regular all the same.
 GQ_DEV Op likelyOp(const Op *o, bool suitable) {
-  gq_dev_e2m1_way way = suitable ? likelyWay(o) : o->columnwise.scaler.way;
   Op op = *o;
-  op.rowwise.scaler.way = op.columnwise.scaler.way = way;
-  op.keepsNan = likelyWay(o) == GQ_DEV_E2M1_CUT;
+  if (suitable) {
+    op.rowwise.scaler.way = likelyWay(o, &o->rowwise);
+    op.columnwise.scaler.way = likelyWay(o, &o->columnwise);
+  }
+  op.keepsNan = areCutOff(o, &o->rowwise) || areCutOff(o, &o->columnwise);
   return op;
 }
 

@@ -3,10 +3,12 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Where there are columns only, which are transformed, rounded stochastically
-// or have outer scales of their own, a lane has 16 rows of 4 columns: blocks,
-// whose transform, scales and random bytes are then its own, without anything
-// that lanes exchange. They are taken for regular ones first.
+// Where a direction is transformed, rounded stochastically or has outer scales
+// of its own rows or columns, a lane has 16 rows of 4 columns: blocks of
+// columns, whose transform, scales and random bytes are then its own, without
+// anything that lanes exchange. Blocks of rows are those of four lanes, each of
+// which scales four of their 16 rows. Directions are quantized one after the
+// other, and blocks are taken for regular ones first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,79 +51,268 @@ GQ_DEV Held turnedTall(const Op *o, bool likely, const Held *held) {
   return result;
 }
 
-/// The outer amaxes of a lane's columns, if each column has one.
+/// The outer amaxes of a lane's own rows or columns, if each has one.
 typedef struct TallOuters {
   float amaxes[TALL_COLUMNS];
 } TallOuters;
 
-GQ_DEV TallOuters loadTallOuters(const Op *o, const Job GQ_SHARED *job,
-                                 Place place) {
-  const Direction *d = &o->columnwise;
-  TallOuters outers;
+GQ_DEV bool hasTallOuters(const Direction *d) {
+  return d->outerKind == GQ_OUTER_PER_ROW ||
+         d->outerKind == GQ_OUTER_PER_COLUMN;
+}
+
+/// Those from row or column `first` of a job on; 0 where there is none.
+GQ_DEV TallOuters loadTallOuters(const Direction *d, const Job GQ_SHARED *job,
+                                 uint32_t first) {
+  TallOuters outers = {{0.0f}};
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < TALL_COLUMNS; ++j)
-    if (d->outerKind == GQ_OUTER_PER_COLUMN &&
-        hasOuterAmax(d, job, place.column + j))
-      outers.amaxes[j] = outerAmax(d, job, place.column + j);
+    if (hasTallOuters(d) && hasOuterAmax(d, job, first + j))
+      outers.amaxes[j] = outerAmax(d, job, first + j);
   return outers;
 }
 
-/// The outer scale of column number j of a lane.
-GQ_DEV gq_dev_outer outerOfTall(const Direction *d, const Job GQ_SHARED *job,
-                                Place place, const TallOuters *outers,
-                                uint32_t j) {
-  gq_dev_outer outer = job->columnwise.outer;
-  if (d->outerKind == GQ_OUTER_PER_COLUMN)
-    outer = hasOuterAmax(d, job, place.column + j)
-                ? gq_dev_outer_from(d->scaler, outers->amaxes[j])
-                : gq_dev_no_outer(d->scaler);
-  return gq_dev_used_outer(d->scaler, outer);
+/// The outer scale of number j of these, given the job's; if `likely`, right of
+/// one that regular blocks can have. An amax of 0 and none are the same.
+GQ_DEV gq_dev_outer outerOfTall(const Direction *d, gq_dev_outer ofJob,
+                                bool likely, uint32_t j,
+                                const TallOuters *outers) {
+  if (!hasTallOuters(d))
+    return gq_dev_used_outer(d->scaler, ofJob);
+  return likely ? gq_dev_nvfp4_te_outer_near(outers->amaxes[j])
+                : gq_dev_outer_from(d->scaler, outers->amaxes[j]);
 }
 
-/// Scales a lane's columns, of likely blocks or of any: collects their scales
-/// and returns whether all are regular.
-GQ_DEV bool scaleTall(const Op *o, const Job GQ_SHARED *job, Place place,
-                      uint32_t parity, bool likely, Held *held,
-                      const TallOuters *outers, float factors[TALL_COLUMNS]) {
-  const Direction *d = &o->columnwise;
+/// Scales a lane's own `count` blocks of a direction, likely ones or any, of
+/// which so many are `there`. Collects the scales and returns whether all are
+/// regular.
+GQ_DEV bool scaleTall(const Op *o, const Direction *d, gq_dev_outer ofJob,
+                      uint32_t count, int32_t there, bool likely,
+                      const TallOuters *outers, const float amax[TALL_COLUMNS],
+                      uint8_t GQ_SHARED *scales, float factors[TALL_COLUMNS]) {
   gq_dev_scaler scaler = d->scaler;
   if (d->how.rounding == GQ_ROUNDING_STOCHASTIC)
     scaler.way = GQ_DEV_E2M1_NATIVE; // Elements as they are.
-  uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
   gq_dev_range range = gq_dev_no_range();
   float unit = likelyUnit(d, likely);
   bool regular = true;
 #pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < TALL_COLUMNS / 2; ++i) {
-    uint32_t words[TALL_ROWS];
-    float amax[2];
-#pragma clang loop unroll(full)
-    for (uint32_t r = 0; r < TALL_ROWS; ++r)
-      words[r] = *tallWord(held, r, i);
-    uint32_t max =
-        gq_dev_max_words_with(d->heldType, !o->keepsNan, words, TALL_ROWS);
-    unpackMax(o, d->heldType, max, amax);
-#pragma clang loop unroll(full)
-    for (uint32_t k = 0; k < 2; ++k) {
-      uint32_t j = 2 * i + k;
-      float most = amax[k] * unit;
-      gq_dev_outer outer = outerOfTall(d, job, place, outers, j);
-      gq_dev_block_scale block = likely
-                                     ? gq_dev_nvfp4_regular(scaler, most, outer)
-                                     : gq_dev_nvfp4_any(scaler, most, outer);
-      bool none = !likely && (place.row >= job->paddedRows ||
-                              place.column + j >= job->columns);
-      extendRange(o, &range, most);
-      scales[j * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
-      factors[j] = block.factor * unit;
-      // Those with the same outer scale are asked about together.
-      if (d->outerKind == GQ_OUTER_PER_COLUMN || j == TALL_COLUMNS - 1) {
-        regular &= gq_dev_nvfp4_is_regular(scaler, range, outer);
-        range = gq_dev_no_range();
-      }
+  for (uint32_t j = 0; j < TALL_COLUMNS; ++j) {
+    if (j >= count)
+      continue;
+    float most = amax[j] * unit;
+    gq_dev_outer outer = outerOfTall(d, ofJob, likely, j, outers);
+    gq_dev_block_scale block = likely
+                                   ? gq_dev_nvfp4_regular(scaler, most, outer)
+                                   : gq_dev_nvfp4_any(scaler, most, outer);
+    bool none = !likely && (int32_t)j >= there;
+    extendRange(o, &range, most);
+    scales[j * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
+    factors[j] = block.factor * unit;
+    // Those with the same outer scale are asked about together.
+    if (hasTallOuters(d) || j == count - 1) {
+      regular &= gq_dev_nvfp4_is_regular(scaler, range, outer);
+      range = gq_dev_no_range();
     }
   }
   return !likely || regular;
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+// A warp has `rows` of them, a constant: 16 or, if a warp alone has a pass that
+// has no more, the first 4. Each of the lanes of a block owns a quarter.
+
+/// The largest magnitudes of the blocks of a lane's own rows. All lanes take
+/// part.
+GQ_DEV void rowMagnitudesTall(const Op *o, Place place, uint32_t rows,
+                              const Held *held, float amax[TALL_COLUMNS]) {
+  const gqElementType type = o->heldType;
+  uint32_t max[WORDS], words = rows / 2;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < TALL_ROWS; ++r)
+    if (r < rows)
+      max[r] = maxOf(o, type, *tallWord((Held *)held, r, 0),
+                     *tallWord((Held *)held, r, 1));
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < TALL_ROWS / 2; ++i)
+    if (i < words)
+      max[i] = maxOfPairs(o, type, max[2 * i], max[2 * i + 1]);
+  halveMax(o, type, place.thread & 2, 2, words / 2, max);
+  if (rows == TALL_ROWS) {
+    halveMax(o, type, place.thread & 1, 1, words / 4, max);
+    unpackMax(o, type, max[0], amax);
+    unpackMax(o, type, max[1], amax + 2);
+    return;
+  }
+  float pair[2];
+  unpackMax(o, type, maxOf(o, type, max[0], gq_dev_shuffle_xor(max[0], 1)),
+            pair);
+  amax[0] = place.thread & 1 ? pair[1] : pair[0];
+}
+
+/// Draws the bytes of a lane's own rows, from `first` on, for the lanes of
+/// their blocks.
+GQ_DEV void drawTallRows(const Op *o, const Job GQ_SHARED *job, Place place,
+                         uint32_t rows, uint32_t first) {
+  const gq_dev_rng_keys rng = gq_dev_shared_rng();
+  uint32_t warp = place.thread / GQ_DEV_WARP, lane = place.thread % GQ_DEV_WARP;
+  uint32_t column = place.column / GQ_DEV_UNIT * GQ_DEV_UNIT;
+  gq_dev_u32x4 GQ_SHARED *to = tallRowsOf(o, warp) + lane / TALL_LANES;
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < TALL_COLUMNS; ++j) {
+    if (j >= rows / TALL_LANES)
+      continue;
+    gq_dev_random random =
+        gq_dev_random_of_block(&rng, false, indexIn(job, first + j, column));
+    to[(first + j) % TALL_ROWS * (GQ_DEV_WARP / 4)] = (gq_dev_u32x4){
+        random.words[0], random.words[1], random.words[2], random.words[3]};
+  }
+}
+
+/// Where the factors of a warp's rows are, those of a block's after each other.
+GQ_DEV float GQ_SHARED *tallFactors(Place place, uint32_t rows) {
+  uint32_t lane = place.thread % GQ_DEV_WARP;
+  return (float GQ_SHARED *)rowFactors[place.thread / GQ_DEV_WARP] +
+         lane / TALL_LANES * rows;
+}
+
+/// Converts a lane's part of rows, of likely blocks or of any, and collects
+/// their codes. Those of rows that are missing do not leave.
+GQ_DEV void convertTallRows(const Op *o, Place place, uint32_t rows,
+                            bool likely, const Held *held) {
+  Direction rowwise = o->rowwise, *d = &rowwise;
+  d->scaler.format = GQ_FORMAT_NVFP4; // said here, it keeps others away
+  uint32_t warp = place.thread / GQ_DEV_WARP, lane = place.thread % GQ_DEV_WARP;
+  bool draws = d->how.rounding == GQ_ROUNDING_STOCHASTIC;
+  const gq_dev_f32x4 GQ_SHARED *factors =
+      (const gq_dev_f32x4 GQ_SHARED *)tallFactors(place, rows);
+  uint32_t GQ_SHARED *to = (uint32_t GQ_SHARED *)tallRowsOf(o, warp) + lane;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < TALL_ROWS / 4; ++i) {
+    if (i * 4 >= rows)
+      continue;
+    gq_dev_f32x4 four = factors[i];
+    uint32_t codes[4];
+#pragma clang loop unroll(full)
+    for (uint32_t k = 0; k < 4; ++k) {
+      uint32_t r = i * 4 + k;
+      float x[4], y[4];
+      gq_dev_unpack(o->heldType, *tallWord((Held *)held, r, 0), x);
+      gq_dev_unpack(o->heldType, *tallWord((Held *)held, r, 1), x + 2);
+#pragma clang loop unroll(full)
+      for (uint32_t j = 0; j < 4; ++j)
+        y[j] = scaledElement(d, !likely, true, x[j], four[k]);
+      codesOf(d, k % 2, y, draws ? to[r * GQ_DEV_WARP] : 0, codes);
+      if (k % 2 == 1)
+        to[r / 2 * tallPitch(o) * 4] = codes[0];
+    }
+  }
+}
+
+/// Stores these: a lane has 32 columns of two rows.
+GQ_DEV void storeTallRows(const Op *o, const Job GQ_SHARED *job, Place place) {
+  const JobOutput GQ_SHARED *to = &job->rowwise;
+  uint32_t warp = place.thread / GQ_DEV_WARP, lane = place.thread % GQ_DEV_WARP;
+  uint32_t pair = lane / 4, column = lane % 4 * GQ_DEV_WARP;
+  const gq_dev_u32x4 GQ_SHARED *from =
+      tallRowsOf(o, warp) + pair * tallPitch(o) + lane % 4 * 2;
+  gq_dev_u32x4 left = from[0], right = from[1];
+  uint32_t row = place.row + pair * 2;
+  uint32_t columns = column < job->columns ? job->columns - column : 0;
+  uint32_t bytes = columns < GQ_DEV_WARP ? columns / 2 : 16;
+  uint8_t GQ_GLOBAL *p =
+      to->data + row * to->dataPitch + dataBytes(&o->rowwise, column);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < 2; ++i) {
+    uint32_t selector = i ? 0x7632 : 0x5410;
+    uint32_t words[4] = {gq_dev_permute(left.x, left.y, selector),
+                         gq_dev_permute(left.z, left.w, selector),
+                         gq_dev_permute(right.x, right.y, selector),
+                         gq_dev_permute(right.z, right.w, selector)};
+    if (row + i < job->rows)
+      storeBytes(p + i * to->dataPitch, words, bytes, 16,
+                 isAligned(p + i * to->dataPitch, 0, 16));
+  }
+}
+
+/// Collects the scales and the factors of a lane's own rows, of likely blocks
+/// or of any, whose largest magnitudes are `amax`. Returns whether all are
+/// regular.
+GQ_DEV bool scaleTallRows(const Op *o, const Job GQ_SHARED *job, Place place,
+                          uint32_t parity, uint32_t rows, bool likely,
+                          const TallOuters *outers, uint32_t first,
+                          const float amax[TALL_COLUMNS]) {
+  const Direction *d = &o->rowwise;
+  uint32_t own = rows / TALL_LANES;
+  int32_t there =
+      place.column < job->columns ? (int32_t)(job->rows - first) : 0;
+  float factors[TALL_COLUMNS];
+  bool regular = scaleTall(o, d, job->rowwise.outer, own, there, likely, outers,
+                           amax, rowScaleAt(o, place, first, parity), factors);
+  float GQ_SHARED *to =
+      tallFactors(place, rows) + place.thread % TALL_LANES * own;
+  if (rows == TALL_ROWS)
+    *(gq_dev_f32x4 GQ_SHARED *)to =
+        (gq_dev_f32x4){factors[0], factors[1], factors[2], factors[3]};
+  else
+    *to = factors[0];
+  return regular;
+}
+
+/// Quantizes the rows of a warp. All lanes take part.
+GQ_DEV void quantizeTallRows(const Op *o, const Job GQ_SHARED *job, Place place,
+                             uint32_t parity, uint32_t rows, const Held *held,
+                             bool suitable) {
+  const Direction *d = &o->rowwise;
+  bool draws = d->how.rounding == GQ_ROUNDING_STOCHASTIC;
+  uint32_t first = place.row + place.thread % TALL_LANES * (rows / TALL_LANES);
+  const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
+  const TallOuters outers = loadTallOuters(d, job, first);
+  float amax[TALL_COLUMNS];
+  rowMagnitudesTall(&either, place, rows, held, amax);
+  bool regular = scaleTallRows(&either, job, place, parity, rows, true, &outers,
+                               first, amax);
+  if (draws)
+    drawTallRows(o, job, place, rows, first);
+  bool allRegular = gq_dev_ballot(!regular) == 0;
+  gq_dev_warp_barrier();
+  if (__builtin_expect(!allRegular, 0)) {
+    const TallOuters again = loadTallOuters(d, job, first);
+    rowMagnitudesTall(o, place, rows, held, amax);
+    scaleTallRows(o, job, place, parity, rows, false, &again, first, amax);
+    gq_dev_warp_barrier();
+  }
+  // What is rounded stochastically is not clamped before, of any block.
+  if (__builtin_expect(!allRegular && !draws, 0))
+    convertTallRows(o, place, rows, false, held);
+  else if (suitable && likelyWay(o, d) != d->scaler.way)
+    convertTallRows(&likely, place, rows, true, held);
+  else
+    convertTallRows(o, place, rows, true, held);
+  gq_dev_warp_barrier();
+  storeTallRows(o, job, place);
+}
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+/// The largest magnitudes of a lane's columns.
+GQ_DEV void columnMagnitudesTall(const Op *o, const Held *held,
+                                 float amax[TALL_COLUMNS]) {
+  const gqElementType type = o->columnwise.heldType;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < TALL_COLUMNS / 2; ++i) {
+    uint32_t words[TALL_ROWS];
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < TALL_ROWS; ++r)
+      words[r] = *tallWord((Held *)held, r, i);
+    uint32_t max = gq_dev_max_words_with(type, !o->keepsNan, words, TALL_ROWS);
+    unpackMax(o, type, max, amax + 2 * i);
+  }
 }
 
 /// Converts a lane's columns, of likely blocks or of any, and collects their
@@ -167,20 +358,25 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
-/// quantizeLane of such lanes, `suitable` being what areSuitable says of the
-/// job. All lanes take part.
-GQ_DEV void quantizeTall(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
-                         uint32_t parity, const Held *held, bool suitable) {
-  Place place = placeOfLane(o, job, pass);
-  float factors[TALL_COLUMNS];
-  gq_dev_warp_barrier();
-  const TallOuters outers = loadTallOuters(o, job, place);
+/// Quantizes the columns of a lane.
+GQ_DEV void quantizeTallColumns(const Op *o, const Job GQ_SHARED *job,
+                                Place place, uint32_t parity, const Held *held,
+                                bool suitable) {
+  const Direction *d = &o->columnwise;
+  gq_dev_outer ofJob = job->columnwise.outer;
+  uint32_t first = place.column;
+  int32_t there =
+      place.row < job->paddedRows ? (int32_t)(job->columns - first) : 0;
+  uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
   const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
+  const TallOuters outers = loadTallOuters(d, job, first);
+  float amax[TALL_COLUMNS], factors[TALL_COLUMNS];
   Held columns = turnedTall(o, true, held);
-  bool regular =
-      scaleTall(&either, job, place, parity, true, &columns, &outers, factors);
+  columnMagnitudesTall(&either, &columns, amax);
+  bool regular = scaleTall(&either, &either.columnwise, ofJob, TALL_COLUMNS,
+                           there, true, &outers, amax, scales, factors);
   if (__builtin_expect(gq_dev_ballot(!regular) == 0, 1)) {
-    if (likelyWay(o) != o->columnwise.scaler.way && suitable)
+    if (suitable && likelyWay(o, d) != d->scaler.way)
       convertTall(&likely, job, place, parity, true, &columns, factors);
     else
       convertTall(o, job, place, parity, true, &columns, factors);
@@ -188,9 +384,35 @@ GQ_DEV void quantizeTall(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
   }
   // Loaded once more, or they would be held meanwhile.
   const Held again = loadTall(o, job, place);
+  const TallOuters outersAgain = loadTallOuters(d, job, first);
   columns = turnedTall(o, false, &again);
-  scaleTall(o, job, place, parity, false, &columns, &outers, factors);
+  columnMagnitudesTall(o, &columns, amax);
+  scaleTall(o, d, ofJob, TALL_COLUMNS, there, false, &outersAgain, amax, scales,
+            factors);
   convertTall(o, job, place, parity, false, &columns, factors);
+}
+
+/// Whether passes with few rows have a way of their own, a constant: where each
+/// row has much to do, and passes may have one row. Elsewhere more code costs
+/// more, 3 % of full passes.
+GQ_DEV bool hasFewTallRows(const Op *o) {
+  return o->alone && (o->rowwise.how.rounding == GQ_ROUNDING_STOCHASTIC ||
+                      hasTallOuters(&o->rowwise));
+}
+
+/// quantizeLane of such lanes, `suitable` being what areSuitable says of the
+/// job. All lanes take part.
+GQ_DEV void quantizeTall(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
+                         uint32_t parity, const Held *held, bool suitable) {
+  Place place = placeOfLane(o, job, pass);
+  gq_dev_warp_barrier();
+  if (o->rowwise.exists) {
+    if (hasFewTallRows(o) && job->rows <= place.row + FEW_TALL_ROWS)
+      quantizeTallRows(o, job, place, parity, FEW_TALL_ROWS, held, false);
+    else
+      quantizeTallRows(o, job, place, parity, TALL_ROWS, held, suitable);
+  }
+  quantizeTallColumns(o, job, place, parity, held, suitable);
 }
 
 #endif // GQ_KERNELS_KERNELS_TILES_TALL_H

@@ -1351,6 +1351,10 @@ int tilesTest(TilesRun *run, const char *golden, bool quick, const char *only,
   return tests.failed;
 }
 
+static bool hasFourOverSix(int32_t packed) {
+  return gqDirectionUnpack(packed).fourOverSix != GQ_FOUR_OVER_SIX_NONE;
+}
+
 enum { MOST_DIRECTIONS = 64 };
 
 /// Packs all directions that there are. Returns how many.
@@ -1377,17 +1381,20 @@ static int allDirections(gqRecipe recipe, bool columnwise,
 }
 
 /// As the lowering says it in the parts of a kernel.
-static int unusualPart(int32_t packed) {
+static int partsOfDirection(int32_t packed) {
   gqDirectionTraits traits = gqDirectionUnpack(packed);
-  return traits.rounding != GQ_ROUNDING_NEAREST ||
-                 traits.transform != GQ_TRANSFORM_NONE ||
-                 traits.fourOverSix != GQ_FOUR_OVER_SIX_NONE ||
-                 traits.outer != GQ_OUTER_OF_GROUP
-             ? GQ_DEV_UNUSUAL
-             : 0;
+  bool isUnusual = traits.rounding != GQ_ROUNDING_NEAREST ||
+                   traits.transform != GQ_TRANSFORM_NONE ||
+                   traits.fourOverSix != GQ_FOUR_OVER_SIX_NONE ||
+                   traits.outer != GQ_OUTER_OF_GROUP;
+  return (isUnusual ? GQ_DEV_UNUSUAL : 0) |
+         (gqDirectionHasSquares(&traits) ? GQ_DEV_SQUARES : 0);
 }
 
-int tilesTestDirections(TilesRun *run, int *passed) {
+/// An op of these packed directions, if it has those `part`s.
+static void testDirections(Tests *tests, gqRecipe recipe, int part,
+                           gqElementType type, bool hasOuter, int32_t rowwise,
+                           int32_t columnwise) {
   const int64_t rows[] = {1, 0, 150, 37}, columns = 160;
   const TilesShape shape = {.groups = 4,
                             .rows = rows,
@@ -1395,8 +1402,36 @@ int tilesTestDirections(TilesRun *run, int *passed) {
                             .rowsBefore = 2,
                             .rowsAfter = 3,
                             .closed = true};
-  const int parts[] = {GQ_DEV_ROWWISE, GQ_DEV_COLUMNWISE,
-                       GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE};
+  char name[64];
+  bool outer = recipe == GQ_RECIPE_TE || hasOuter;
+  TilesVariant v = {
+      .name = name,
+      .type = type,
+      .format = GQ_FORMAT_NVFP4,
+      .recipe = recipe,
+      .layout = GQ_SCALE_LAYOUT_TILE128X4,
+      .rows = hasOuter ? GQ_ROWS_ALL : GQ_ROWS_GROUPED,
+      .offsetBits = 32,
+      .outerKind = outer ? KIND_PER_GROUP : KIND_NONE,
+      .columnwiseOuterKind = outer ? KIND_PER_GROUP : KIND_NONE,
+      .dbiasType = GQ_F32,
+      .rowwise = part & GQ_DEV_ROWWISE ? rowwise : 0,
+      .columnwise = part & GQ_DEV_COLUMNWISE ? columnwise : 0,
+      .aligned = true,
+  };
+  v.parts = part | partsOfDirection(v.rowwise) | partsOfDirection(v.columnwise);
+  if (gqDirectionUnpack(v.rowwise).outer == GQ_OUTER_OF_ROW)
+    v.outerKind = KIND_PER_ROW;
+  if (gqDirectionUnpack(v.columnwise).outer == GQ_OUTER_OF_COLUMN)
+    v.columnwiseOuterKind = KIND_PER_COLUMN;
+  snprintf(name, sizeof(name), "directions %x and %x, recipe %d",
+           (unsigned)v.rowwise, (unsigned)v.columnwise, (int)recipe);
+  testShape(tests, &v, &shape, "a direction", 3);
+}
+
+int tilesTestDirections(TilesRun *run, int *passed) {
+  const int both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
+  const int parts[] = {GQ_DEV_ROWWISE, GQ_DEV_COLUMNWISE, both};
   const gqElementType types[] = {GQ_BF16, GQ_F16, GQ_F32};
   Tests tests = {.run = run};
   for (int r = 0; r < 2; ++r) {
@@ -1405,33 +1440,22 @@ int tilesTestDirections(TilesRun *run, int *passed) {
     int numRowwise = allDirections(recipe, false, rowwise);
     int numColumnwise = allDirections(recipe, true, columnwise);
     int count = numColumnwise > numRowwise ? numColumnwise : numRowwise;
-    for (int i = 0; i < 3 * count; ++i) {
-      char name[64];
-      const int part = parts[i % 3];
-      TilesVariant v = {
-          .name = name,
-          .type = types[i / 3 % 3],
-          .format = GQ_FORMAT_NVFP4,
-          .recipe = recipe,
-          .layout = GQ_SCALE_LAYOUT_TILE128X4,
-          .rows = i % 2 ? GQ_ROWS_ALL : GQ_ROWS_GROUPED,
-          .offsetBits = 32,
-          .outerKind = r || i % 2 ? KIND_PER_GROUP : KIND_NONE,
-          .columnwiseOuterKind = r || i % 2 ? KIND_PER_GROUP : KIND_NONE,
-          .dbiasType = GQ_F32,
-          .rowwise = part & GQ_DEV_ROWWISE ? rowwise[i / 3 % numRowwise] : 0,
-          .columnwise =
-              part & GQ_DEV_COLUMNWISE ? columnwise[i / 3 % numColumnwise] : 0,
-          .aligned = true,
-      };
-      v.parts = part | unusualPart(v.rowwise) | unusualPart(v.columnwise);
-      if (gqDirectionUnpack(v.rowwise).outer == GQ_OUTER_OF_ROW)
-        v.outerKind = KIND_PER_ROW;
-      if (gqDirectionUnpack(v.columnwise).outer == GQ_OUTER_OF_COLUMN)
-        v.columnwiseOuterKind = KIND_PER_COLUMN;
-      snprintf(name, sizeof(name), "directions %x and %x, recipe %d",
-               (unsigned)v.rowwise, (unsigned)v.columnwise, r);
-      testShape(&tests, &v, &shape, "a direction", 3);
+    for (int i = 0; i < 3 * count; ++i)
+      testDirections(&tests, recipe, parts[i % 3], types[i / 3 % 3], i % 2,
+                     rowwise[i / 3 % numRowwise],
+                     columnwise[i / 3 % numColumnwise]);
+    // All pairs that tall lanes have.
+    int pairs = 0;
+    for (int i = 0; i < numRowwise * numColumnwise; ++i) {
+      int32_t row = rowwise[i / numColumnwise],
+              column = columnwise[i % numColumnwise];
+      int all = both | partsOfDirection(row) | partsOfDirection(column);
+      if (!gq_dev_tiles_has_tall_lanes(
+              all, hasFourOverSix(row) || hasFourOverSix(column), GQ_BF16))
+        continue;
+      testDirections(&tests, recipe, both, types[pairs % 2], pairs / 2 % 2, row,
+                     column);
+      ++pairs;
     }
   }
   *passed = tests.passed;

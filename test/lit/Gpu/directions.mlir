@@ -63,16 +63,15 @@ func.func @usual(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
   return
 }
 
-// Where a direction is unusual, rows have a kernel of their own, with scale
-// offsets that are derived, and columns another one; not with a producer or row
-// indices, which both would need.
-// CHECK-LABEL: func.func @apart
-func.func @apart(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
+// Both directions are one launch, whatever is unusual about them, of the kernel
+// of small groups (family 16) where these are.
+// CHECK-LABEL: func.func @both
+func.func @both(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
     %r: memref<2xi64>, %q: memref<?x64xi8>, %s: memref<?x8xf8E4M3FN>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %so: memref<3xi32>) {
-  // CHECK: call @gqPlanLaunch(%c0_i64
   // CHECK-NOT: call @gqPlanLaunch(%c0_i64
   // CHECK: call @gqPlanLaunch(%c1_i64
+  // CHECK-NOT: call @gqPlanLaunch
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<rounding = stochastic>
       columnwise<rounding = stochastic, transform = hadamard16>
@@ -84,20 +83,19 @@ func.func @apart(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
   return
 }
 
-// Columns are given the scale offsets, too, and the size of the rows' scales
-// (bit 32 of parts, with 2 for columns and 128 for what is unusual).
-// CHECK-LABEL: func.func @apart_with_offsets
-func.func @apart_with_offsets(%x: memref<?x128xbf16>, %o: memref<3xi32>, %so: memref<3xi32>,
-    %a: memref<?xf32>, %c: memref<3x128xf32>, %q: memref<?x64xi8>,
-    %s: memref<?x8xf8E4M3FN>, %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
-  // CHECK: call @gqPlanLaunch(%c0_i64
-  // CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c128_i64, %c3_i64, %c162_i64,
+// CHECK-LABEL: func.func @both_of_small_groups
+func.func @both_of_small_groups(%x: memref<4096x8192xbf16>, %o: memref<129xi32>, %so: memref<128xi32>,
+    %a: memref<4096xf32>, %c: memref<128x8192xf32>, %q: memref<4096x4096xi8>,
+    %s: memref<20480x512xf8E4M3FN>, %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  // CHECK-NOT: call @gqPlanLaunch(%c0_i64
+  // CHECK-NOT: call @gqPlanLaunch(%c1_i64
+  // CHECK: call @gqPlanLaunch(%c16_i64
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row>
       columnwise<outer = column>
-      ins(%x : memref<?x128xbf16>) groups(%o, %so : memref<3xi32>, memref<3xi32>)
-      outer_amax(%a : memref<?xf32>) columnwise_outer_amax(%c : memref<3x128xf32>)
-      outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
+      ins(%x : memref<4096x8192xbf16>) groups(%o, %so : memref<129xi32>, memref<128xi32>)
+      outer_amax(%a : memref<4096xf32>) columnwise_outer_amax(%c : memref<128x8192xf32>)
+      outs(%q, %s : memref<4096x4096xi8>, memref<20480x512xf8E4M3FN>)
       columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
   return
 }

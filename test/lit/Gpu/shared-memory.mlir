@@ -78,3 +78,16 @@ func.func @fp8(%x: memref<?x5120xbf16>, %o: memref<129xi32>, %scale: memref<128x
       columnwise_outs(%qt : memref<?xf8E4M3FN>) amax_out(%a : memref<128xf32>)
   return
 }
+
+// CHECK: 3 CTAs of {{[0-9]+}} bytes fit
+func.func @gradients(%x: memref<?x5120xbf16>, %o: memref<129xi32>, %a: memref<128xf32>,
+    %r: memref<2xi64>, %q: memref<?x2560xi8>, %s: memref<?x320xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<rounding = stochastic>
+      columnwise<rounding = stochastic, transform = hadamard16>
+      ins(%x : memref<?x5120xbf16>) groups(%o : memref<129xi32>)
+      outer_amax(%a : memref<128xf32>) rng_state(%r : memref<2xi64>)
+      outs(%q, %s : memref<?x2560xi8>, memref<?x320xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}

@@ -16,6 +16,8 @@
 // and where none is, codes by cutting off. Elements of bf16 without an outer
 // scale, in pairs.
 //
+// Outer scales of te as regular blocks have them, of amaxes of every exponent.
+//
 // Of four over six the quotients of all mantissas, and candidates and errors of
 // random blocks, near to 1 or not.
 //
@@ -29,7 +31,7 @@
 #include <stdio.h>
 
 static uint64_t numNormal, numRegular, numBlocks, numWrong;
-static int numNear;
+static int numNear, numNearOuters;
 
 static bool same(float a, float b) {
   return gq_dev_f32_bits(a) == gq_dev_f32_bits(b);
@@ -238,6 +240,24 @@ static void testPairs(void) {
   numWrong += gq_dev_e2m1x8_moved_pairs(first, second) != 0x00087780;
 }
 
+/// The outer scale of regular blocks, of the outer amax `x`: inf, of which
+/// there is none, may be none of these either.
+static void testNearOuter(float x) {
+  gq_dev_outer exact = gq_dev_nvfp4_outer_from(GQ_RECIPE_TE, x);
+  gq_dev_outer found = gq_dev_nvfp4_te_outer_near(x);
+  bool isNear = gq_dev_nvfp4_is_near(found);
+  bool right =
+      isNear
+          ? gq_dev_f32_bits(found.factor) == gq_dev_f32_bits(exact.factor) &&
+                gq_dev_f32_bits(found.inverse) == gq_dev_f32_bits(exact.inverse)
+          : !gq_dev_nvfp4_is_near(exact) || isinf(x);
+  numNearOuters += isNear;
+  if (!right && numWrong++ < 10)
+    printf("outer amax %a: %a and %a, expected %a and %a\n", (double)x,
+           (double)found.factor, (double)found.inverse, (double)exact.factor,
+           (double)exact.inverse);
+}
+
 /// Candidates and sums of a block whose largest magnitude and outer amax are
 /// about 2 to a power up to `range` apart from 1, `ratio` apart from each
 /// other.
@@ -310,6 +330,15 @@ int main(void) {
   if (numWithMiddles < numOuters / 8 || numWithMiddles > numOuters / 2) {
     printf("%" PRIu64 " of %" PRIu64 " outer scales have middles\n",
            numWithMiddles, numOuters);
+    return 1;
+  }
+  for (uint32_t i = 0; i < 1 << 22; ++i)
+    testNearOuter(
+        gq_dev_f32_from_bits(i << 10 | (i % 3 ? randomBits() >> 22 : 0)));
+  for (uint32_t i = 0; i < 1 << 20; ++i)
+    testNearOuter(randomFloat(80));
+  if (numNearOuters < 1 << 20) {
+    printf("%d outer scales are near 1\n", numNearOuters);
     return 1;
   }
   const float outers[] = {1.0f, 0.37f, 3.0e5f, 0x1p-30f};
