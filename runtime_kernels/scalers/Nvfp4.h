@@ -90,7 +90,8 @@ GQ_DEV gq_dev_outer gq_dev_nvfp4_outer_from(gqRecipe recipe, float x) {
 }
 
 /// The same of te, without a branch, if gq_dev_nvfp4_is_near holds of what is
-/// returned. It does where it holds of the outer scale, but not of inf.
+/// returned. That it does where it holds of the exact outer scale, but for an
+/// amax of inf, whose blocks are rare ones here.
 GQ_DEV gq_dev_outer gq_dev_nvfp4_te_outer_near(float x) {
   float scale = gq_dev_divide_usual(GQ_DEV_NVFP4_MAX, x);
   scale = x == 0.0f ? 1.0f : scale;

@@ -143,7 +143,9 @@ typedef struct Shape {
   /// [rows], owned: all rows in random order.
   int32_t *rowIndices;
   /// [groups], owned; from 4 to 5.
-  float *perGroup, *perGroupTransformed;
+  float *perGroup;
+  /// Twice that.
+  float *perGroupTransformed;
 } Shape;
 
 /// Draws groups of so many rows in all, the same ones each time. `columns` is a

@@ -184,8 +184,8 @@ GQ_DEV uint32_t GQ_SHARED *jobAmaxOf(const Op *o, uint32_t parity) {
 /// Of each warp, the factors of its blocks along columns: 64 by at most 4, or
 /// 128 by one.
 static GQ_SHARED gq_dev_u32x4 columnFactors[WARPS][HALF_TILE] GQ_UNINITIALIZED;
-/// Of each warp, those of its blocks along rows, if two lanes share them: 32
-/// rows by 4, or 16 by 8.
+/// Of each warp, those of its blocks along rows, if lanes share them: two lanes
+/// 32 rows by 4 or 16 by 8, or four tall ones 16 by 8.
 static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
 
 /// Of each warp of tall lanes, codes of two rows of a lane's columns in a word,
@@ -211,8 +211,9 @@ GQ_DEV uint32_t tallPitch(const Op *o) {
 /// 256 bytes, pieces of 16 bytes where stagedAt says.
 static GQ_SHARED gq_dev_u32x4 staged[WARPS][16 * GQ_DEV_WARP] GQ_UNINITIALIZED;
 
-/// The same where lanes take what they themselves copied (stagesOwn): in rows
-/// of 16 or 8 bytes of all lanes.
+/// The same where lanes take what they themselves copied (stagesOwn), or tall
+/// ones exchange rows of unaligned inputs: in rows of 16 or 8 bytes of all
+/// lanes.
 static GQ_SHARED gq_dev_u32x4
     ownStaged[WARPS][ROWS * GQ_DEV_WARP] GQ_UNINITIALIZED;
 

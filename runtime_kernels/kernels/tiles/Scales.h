@@ -389,7 +389,7 @@ GQ_DEV bool hasLikelyWay(const Op *o, const Direction *d) {
 
 /// The way in which elements of regular blocks are converted, if all are
 /// suitable: a constant. Without outer scales those of bf16 are; with them,
-/// those that lie on no middle. But for tall lanes it is the same of both
+/// those that lie on no middle. Except for tall lanes, it is the same of both
 /// directions.
 GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o, const Direction *d) {
   if (d->scaler.way != GQ_DEV_E2M1_MOVED || !hasLikelyWay(o, d))

@@ -73,7 +73,8 @@ GQ_DEV TallOuters loadTallOuters(const Direction *d, const Job GQ_SHARED *job,
 }
 
 /// The outer scale of number j of these, given the job's; if `likely`, right of
-/// one that regular blocks can have. An amax of 0 and none are the same.
+/// one that regular blocks can have. Those of rows and columns are te's, for
+/// which an amax of 0 and none are the same.
 GQ_DEV gq_dev_outer outerOfTall(const Direction *d, gq_dev_outer ofJob,
                                 bool likely, uint32_t j,
                                 const TallOuters *outers) {

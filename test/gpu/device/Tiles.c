@@ -1393,9 +1393,9 @@ static int partsOfDirection(int32_t packed) {
 
 /// An op of these packed directions, if it has those `part`s.
 static void testDirections(Tests *tests, gqRecipe recipe, int part,
-                           gqElementType type, bool hasOuter, int32_t rowwise,
-                           int32_t columnwise) {
-  const int64_t rows[] = {1, 0, 150, 37}, columns = 160;
+                           gqElementType type, int64_t columns, bool hasOuter,
+                           int32_t rowwise, int32_t columnwise) {
+  const int64_t rows[] = {1, 0, 150, 37};
   const TilesShape shape = {.groups = 4,
                             .rows = rows,
                             .columns = &columns,
@@ -1441,10 +1441,10 @@ int tilesTestDirections(TilesRun *run, int *passed) {
     int numColumnwise = allDirections(recipe, true, columnwise);
     int count = numColumnwise > numRowwise ? numColumnwise : numRowwise;
     for (int i = 0; i < 3 * count; ++i)
-      testDirections(&tests, recipe, parts[i % 3], types[i / 3 % 3], i % 2,
+      testDirections(&tests, recipe, parts[i % 3], types[i / 3 % 3], 160, i % 2,
                      rowwise[i / 3 % numRowwise],
                      columnwise[i / 3 % numColumnwise]);
-    // All pairs that tall lanes have.
+    // All pairs that tall lanes have, also of rows of 72 bytes.
     int pairs = 0;
     for (int i = 0; i < numRowwise * numColumnwise; ++i) {
       int32_t row = rowwise[i / numColumnwise],
@@ -1453,8 +1453,8 @@ int tilesTestDirections(TilesRun *run, int *passed) {
       if (!gq_dev_tiles_has_tall_lanes(
               all, hasFourOverSix(row) || hasFourOverSix(column), GQ_BF16))
         continue;
-      testDirections(&tests, recipe, both, types[pairs % 2], pairs / 2 % 2, row,
-                     column);
+      testDirections(&tests, recipe, both, types[pairs % 2],
+                     pairs / 4 % 2 ? 144 : 160, pairs / 2 % 2, row, column);
       ++pairs;
     }
   }
