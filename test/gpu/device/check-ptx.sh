@@ -59,6 +59,8 @@ if [[ -n $report ]]; then
     # Tall lanes, whose columns have outer scales of their own.
     /stack frame/ && $1 <= 24 && $5 <= 32 && $9 <= 56 &&
       name ~ /^tiles_(small_te_tokens|te_hadamard_column_outer)$/ { next }
+    chip == "sm_120a" && /stack frame/ && $1 <= 8 && $5 <= 12 && $9 <= 24 &&
+      name ~ /^tiles_(te_tokens|small_te_gradient_both)$/ { next }
     chip == "sm_100a" && /stack frame/ && $1 <= 8 && $5 <= 8 && $9 <= 8 &&
       name == "tiles_nvfp4_gathered" { next }
     chip == "sm_120a" && /stack frame/ && $1 <= 8 && $5 <= 16 && $9 <= 8 &&
