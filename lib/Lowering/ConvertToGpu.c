@@ -513,7 +513,7 @@ static bool isUnusual(const gqDirection *direction) {
   gqDirectionTraits traits = gqDirectionGetTraits(direction);
   return traits.rounding != GQ_ROUNDING_NEAREST ||
          traits.transform != GQ_TRANSFORM_NONE ||
-         traits.fourOverSix != GQ_FOUR_OVER_SIX_NONE ||
+         gqDirectionHasFourOverSix(&traits) ||
          traits.outer != GQ_OUTER_OF_GROUP;
 }
 
@@ -597,10 +597,6 @@ typedef struct Sizes {
   bool small, large;
 } Sizes;
 
-static bool hasFourOverSix(const gqDirection *direction) {
-  return gqDirectionGetTraits(direction).fourOverSix != GQ_FOUR_OVER_SIX_NONE;
-}
-
 static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
                            const gqQuantizeTilesOperands *operands) {
   int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
@@ -617,8 +613,10 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
       ((parts & both) == both || !(parts & (GQ_DEV_COLUMNWISE | GQ_DEV_AMAX)));
   bool isUsual =
       !(parts & GQ_DEV_UNUSUAL) && (!isShort || !reduces || isMeasured);
-  bool fourOverSix =
-      hasFourOverSix(&desc->rowwise) || hasFourOverSix(&desc->columnwise);
+  const gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
+  const gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
+  bool fourOverSix = gqDirectionHasFourOverSix(&rowwise) ||
+                     gqDirectionHasFourOverSix(&columnwise);
   bool isTall =
       gq_dev_tiles_has_tall_lanes(parts, fourOverSix,
                                   (gqElementType)operands->heldType.value) &&
@@ -1265,7 +1263,7 @@ static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
   return gqFormatHasBlockScales(desc->format) &&
          gqFormatGetTraits(desc->format).blockRows == 1 &&
          !gqDirectionHasSquares(&rowwise) &&
-         rowwise.fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
+         !gqDirectionHasFourOverSix(&rowwise) &&
          (parts == GQ_DEV_ROWWISE ||
           parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS) ||
           (parts == (GQ_DEV_ROWWISE | GQ_DEV_SCALE_OFFSETS_OUT) &&

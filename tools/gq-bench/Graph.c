@@ -340,21 +340,16 @@ bool shapeInit(Shape *shape, int64_t groupRows, int64_t columns, int64_t groups,
   shape->counts = calloc(count, sizeof(int32_t));
   shape->rowIndices = calloc((size_t)rows, sizeof(int32_t));
   shape->perGroup = calloc(count, sizeof(float));
-  shape->perGroupTransformed = calloc(count, sizeof(float));
   int64_t *parts = calloc(count, sizeof(int64_t));
   bool allocated = shape->offsets && shape->scaleOffsets && shape->counts &&
-                   shape->rowIndices && shape->perGroup &&
-                   shape->perGroupTransformed && parts;
+                   shape->rowIndices && shape->perGroup && parts;
   if (allocated) {
     uint32_t state = 1;
     int64_t sum = drawParts(parts, groups, grouping->sizes, &state);
     drawGroups(shape, parts, sum, grouping->multiple);
     shuffleRows(shape, &state);
-    for (int64_t e = 0; e < groups; ++e) {
-      // Values are below 4. A transform's are nearly normal and below 8.
+    for (int64_t e = 0; e < groups; ++e) // Values are below 4.
       shape->perGroup[e] = 4 + (float)valuesRandom(&state) * 0x1p-24f;
-      shape->perGroupTransformed[e] = 2 * shape->perGroup[e];
-    }
   } else {
     shapeFree(shape);
   }
@@ -368,7 +363,6 @@ void shapeFree(Shape *shape) {
   free(shape->counts);
   free(shape->rowIndices);
   free(shape->perGroup);
-  free(shape->perGroupTransformed);
   *shape = (Shape){0};
 }
 

@@ -144,8 +144,6 @@ typedef struct Shape {
   int32_t *rowIndices;
   /// [groups], owned; from 4 to 5.
   float *perGroup;
-  /// Twice that.
-  float *perGroupTransformed;
 } Shape;
 
 /// Draws groups of so many rows in all, the same ones each time. `columns` is a

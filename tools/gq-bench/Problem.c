@@ -27,6 +27,19 @@ static DLDataType dtypeOf(gqElementType type) {
                       1};
 }
 
+/// Writes twice each of these floats.
+static gqStatus writeDoubled(DLDevice device, void *memory, const float *floats,
+                             size_t size) {
+  float *doubled = malloc(size);
+  if (!doubled)
+    return GQ_OUT_OF_MEMORY;
+  for (size_t i = 0; i < size / sizeof(float); ++i)
+    doubled[i] = 2 * floats[i];
+  gqStatus status = deviceWrite(device, memory, doubled, size);
+  free(doubled);
+  return status;
+}
+
 /// Intermediates and outputs stay as they are.
 static gqStatus fillArgument(DLDevice device, const Shape *shape,
                              const Argument *argument, void *memory,
@@ -49,7 +62,7 @@ static gqStatus fillArgument(DLDevice device, const Shape *shape,
   case ROLE_PER_GROUP:
     return deviceWrite(device, memory, shape->perGroup, size);
   case ROLE_PER_GROUP_TRANSFORMED:
-    return deviceWrite(device, memory, shape->perGroupTransformed, size);
+    return writeDoubled(device, memory, shape->perGroup, size);
   case ROLE_GLOBAL_SCALE:
     return deviceWrite(device, memory, &globalScale, size);
   case ROLE_RNG_STATE:

@@ -42,6 +42,11 @@ GQ_INLINE bool gqDirectionHasSquares(const gqDirectionTraits *traits) {
          traits->blockColumns == GQ_SQUARE_BLOCK;
 }
 
+/// Whether each block's scale is the better of two.
+GQ_INLINE bool gqDirectionHasFourOverSix(const gqDirectionTraits *traits) {
+  return traits->fourOverSix != GQ_FOUR_OVER_SIX_NONE;
+}
+
 /// The traits as one number, for generated code.
 GQ_INLINE int32_t gqDirectionPack(const gqDirectionTraits *traits) {
   return (int32_t)((uint32_t)traits->rounding |
@@ -73,8 +78,7 @@ GQ_INLINE gqDirectionTraits gqDirectionUnpack(int32_t packed) {
 GQ_INLINE bool gqDirectionIsUsual(const gqDirectionTraits *traits) {
   return traits->rounding == GQ_ROUNDING_NEAREST &&
          traits->transform == GQ_TRANSFORM_NONE &&
-         traits->fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
-         !gqDirectionHasSquares(traits);
+         !gqDirectionHasFourOverSix(traits) && !gqDirectionHasSquares(traits);
 }
 
 /// What a direction of `format`, rowwise or columnwise, of groups of rows or
@@ -85,7 +89,7 @@ GQ_INLINE const char *gqDirectionLacks(const gqDirectionTraits *d,
                                        gqFormat format, gqRecipe recipe,
                                        bool columnwise, bool ragged) {
   bool squares = gqDirectionHasSquares(d);
-  bool selects = d->fourOverSix != GQ_FOUR_OVER_SIX_NONE;
+  bool selects = gqDirectionHasFourOverSix(d);
   if ((uint32_t)d->rounding > GQ_ROUNDING_STOCHASTIC ||
       (uint32_t)d->transform > GQ_TRANSFORM_HADAMARD16 ||
       (uint32_t)d->outer > GQ_OUTER_OF_COLUMN ||

@@ -314,7 +314,7 @@ static void quantizeTile(const gqCpuTile *tile, gqCpuMethod method,
                          const gqCpuTileDirection *direction, uint8_t *data,
                          int64_t stride, gqCpuTileScales *scales) {
   memset(scales, 0, sizeof(*scales));
-  if (direction->traits.fourOverSix != GQ_FOUR_OVER_SIX_NONE) {
+  if (gqDirectionHasFourOverSix(&direction->traits)) {
     quantizeBySquares(tile, method.recipe, direction, data, stride, scales);
     return;
   }

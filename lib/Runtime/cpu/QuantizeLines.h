@@ -376,10 +376,7 @@ static bool isPlain(const gqCpuQuantization *q, const gqCpuDirection *d) {
   const gqDirectionTraits *how = &d->how.traits;
   return q->input.type == GQ_BF16 &&
          gqFormatGetTraits(q->method.format).blockRows == 1 &&
-         how->rounding == GQ_ROUNDING_NEAREST &&
-         how->transform == GQ_TRANSFORM_NONE &&
-         how->fourOverSix == GQ_FOUR_OVER_SIX_NONE &&
-         !gqDirectionHasSquares(how);
+         gqDirectionIsUsual(how);
 }
 
 /// Where the scales of a row's blocks from number `block` on are, a multiple of

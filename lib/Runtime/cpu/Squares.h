@@ -90,7 +90,7 @@ static gq_dev_block_scale scaleOf(const Square *square, gqRecipe recipe,
   if (direction->outerAmaxes)
     own = &direction->outerAmaxes[line + (direction->columnwise ? square->column
                                                                 : square->row)];
-  if (traits->fourOverSix == GQ_FOUR_OVER_SIX_NONE)
+  if (!gqDirectionHasFourOverSix(traits))
     return gq_dev_block_scale_from_amax(GQ_FORMAT_NVFP4, recipe, amax,
                                         own ? gq_dev_nvfp4_te_outer(*own)
                                             : direction->outer);

@@ -14,10 +14,6 @@
 #include "runtime_kernels/kernels/tiles/Transform.h"
 #include "runtime_kernels/scalers/FourOverSix.h"
 
-GQ_DEV bool choosesScales(const Direction *d) {
-  return d->how.fourOverSix != GQ_FOUR_OVER_SIX_NONE;
-}
-
 /// The 16 elements of the block of a lane's own row number r, a constant. All
 /// lanes take part.
 GQ_DEV void elementsOfOwnRow(const Op *o, Place place, const Held *held,

@@ -41,8 +41,8 @@ GQ_DEV bool collectsColumns(const Op *o) {
 
 /// Whether lanes are tall (Tall.h).
 GQ_DEV bool isTall(const Op *o) {
-  bool fourOverSix = o->rowwise.how.fourOverSix != GQ_FOUR_OVER_SIX_NONE ||
-                     o->columnwise.how.fourOverSix != GQ_FOUR_OVER_SIX_NONE;
+  bool fourOverSix = gqDirectionHasFourOverSix(&o->rowwise.how) ||
+                     gqDirectionHasFourOverSix(&o->columnwise.how);
   return gq_dev_tiles_has_tall_lanes(o->parts, fourOverSix, o->heldType) &&
          !o->gathers && gq_dev_reads_matrix(o->load);
 }

@@ -319,9 +319,9 @@ GQ_DEV void loadWords(const Op *o, bool there, const uint8_t GQ_GLOBAL *p,
           gq_dev_load_once_if(there, (const gq_dev_u32x4 GQ_GLOBAL *)p + i));
 }
 
-/// The first of the four rows of which a tall lane has the scales.
-GQ_DEV uint32_t firstTallRow(Place place) {
-  return place.row + place.thread % TALL_LANES * (TALL_ROWS / TALL_LANES);
+/// The first of a tall lane's own rows, of a pass of `rows`.
+GQ_DEV uint32_t firstTallRow(Place place, uint32_t rows) {
+  return place.row + place.thread % TALL_LANES * (rows / TALL_LANES);
 }
 
 /// loadDirectly of tall lanes.
@@ -357,7 +357,7 @@ GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
     return loadTallDirectly(o, job, place);
   uint32_t warp = place.thread / GQ_DEV_WARP, lane = place.thread % GQ_DEV_WARP;
   gq_dev_u32x2 GQ_SHARED *twos = (gq_dev_u32x2 GQ_SHARED *)ownStaged[warp];
-  uint32_t first = firstTallRow(place), left = lane % TALL_LANES;
+  uint32_t first = firstTallRow(place, TALL_ROWS), left = lane % TALL_LANES;
   Place whole = place;
   whole.column -= left * TALL_COLUMNS;
 #pragma clang loop unroll(disable)

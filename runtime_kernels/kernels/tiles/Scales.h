@@ -60,7 +60,7 @@ GQ_DEV void extendRange(const Op *o, gq_dev_range *range, float amax) {
 /// The first of a lane's own rows.
 GQ_DEV uint32_t firstOwnRow(const Op *o, Place place) {
   if (isTall(o))
-    return firstTallRow(place);
+    return firstTallRow(place, TALL_ROWS);
   return place.row + (isSecond(o, place) ? ownRows(o) : 0);
 }
 
@@ -290,12 +290,12 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
     collectAmax(o, amax, ownRows(o), parity);
   spreadSquare(o, d, held, amax);
   gq_dev_block_scale block = {0};
-  if (choosesScales(d) && gqDirectionHasSquares(&d->how))
+  if (gqDirectionHasFourOverSix(&d->how) && gqDirectionHasSquares(&d->how))
     block = chosenOfSquare(o, d, job, place, held, amax[0]);
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < ownRows(o)) {
-      if (!choosesScales(d))
+      if (!gqDirectionHasFourOverSix(&d->how))
         block = blockScale(o, d, amax[r], outerOf(d, job, outer, row + r));
       else if (!gqDirectionHasSquares(&d->how))
         block = chosenOfRow(o, job, place, row, held, r, amax[r]);
@@ -344,13 +344,13 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   }
   spreadSquare(o, d, held, amax);
   gq_dev_block_scale block = {0}, chosen[2];
-  if (choosesScales(d) && gqDirectionHasSquares(&d->how))
+  if (gqDirectionHasFourOverSix(&d->how) && gqDirectionHasSquares(&d->how))
     block = chosenOfSquare(o, d, job, place, held, amax[0]);
   uint32_t perWord = gq_dev_elements_per_word(d->heldType);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o)) {
-      if (!choosesScales(d)) {
+      if (!gqDirectionHasFourOverSix(&d->how)) {
         block = blockScale(o, d, amax[i], outerOf(d, job, outer, column + i));
       } else if (!gqDirectionHasSquares(&d->how)) {
         if (i % perWord == 0)

@@ -269,7 +269,7 @@ GQ_DEV void quantizeTallRows(const Op *o, const Job GQ_SHARED *job, Place place,
                              bool suitable) {
   const Direction *d = &o->rowwise;
   bool draws = d->how.rounding == GQ_ROUNDING_STOCHASTIC;
-  uint32_t first = place.row + place.thread % TALL_LANES * (rows / TALL_LANES);
+  uint32_t first = firstTallRow(place, rows);
   const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
   const TallOuters outers = loadTallOuters(d, job, first);
   float amax[TALL_COLUMNS];

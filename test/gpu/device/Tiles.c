@@ -1352,7 +1352,8 @@ int tilesTest(TilesRun *run, const char *golden, bool quick, const char *only,
 }
 
 static bool hasFourOverSix(int32_t packed) {
-  return gqDirectionUnpack(packed).fourOverSix != GQ_FOUR_OVER_SIX_NONE;
+  const gqDirectionTraits traits = gqDirectionUnpack(packed);
+  return gqDirectionHasFourOverSix(&traits);
 }
 
 enum { MOST_DIRECTIONS = 64 };
@@ -1385,7 +1386,7 @@ static int partsOfDirection(int32_t packed) {
   gqDirectionTraits traits = gqDirectionUnpack(packed);
   bool isUnusual = traits.rounding != GQ_ROUNDING_NEAREST ||
                    traits.transform != GQ_TRANSFORM_NONE ||
-                   traits.fourOverSix != GQ_FOUR_OVER_SIX_NONE ||
+                   gqDirectionHasFourOverSix(&traits) ||
                    traits.outer != GQ_OUTER_OF_GROUP;
   return (isUnusual ? GQ_DEV_UNUSUAL : 0) |
          (gqDirectionHasSquares(&traits) ? GQ_DEV_SQUARES : 0);
