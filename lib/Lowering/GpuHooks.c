@@ -48,7 +48,7 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map) {
 //===----------------------------------------------------------------------===//
 
 /// gq_dev_matrix
-static const char matrixType[] = "!llvm.struct<(ptr<1>, i64)>";
+static const char matrixType[] = "!llvm.struct<(ptr<1>, i64, i32)>";
 
 /// Of it, as many as 16 bf16 take.
 enum { HELD = 2 };
@@ -350,8 +350,9 @@ void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
           text,
           "llvm.func @gq_dev_load16_%s(!llvm.ptr, i64, i64, !llvm.ptr)\n"
           "llvm.func @gq_dev_load16_%s_unaligned(!llvm.ptr, i64, i64, "
-          "!llvm.ptr)\n",
-          inputs[i].type, inputs[i].type);
+          "!llvm.ptr)\n"
+          "llvm.func @gq_dev_load16_%s_any(!llvm.ptr, i64, i64, !llvm.ptr)\n",
+          inputs[i].type, inputs[i].type, inputs[i].type);
   }
 }
 
@@ -404,7 +405,7 @@ bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
 }
 
 void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
-                   bool gathers, bool ahead) {
+                   bool gathers, bool ahead, bool asks) {
   gqTextPrintf(text,
                "  %%count = llvm.mlir.constant(%d : i32) : i32\n"
                "  %%inputs = llvm.alloca %%count x %s : (i32) -> !llvm.ptr\n"
@@ -451,6 +452,13 @@ void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
                "  %%low = llvm.and %%%s, %%mask : i64\n"
                "  %%aligned = llvm.icmp \"eq\" %%low, %%none : i64\n",
                bits);
+  if (asks)
+    gqTextPrintf(text,
+                 "  %%alignment = llvm.zext %%aligned : i1 to i32\n"
+                 "  %%a0 = llvm.getelementptr %%inputs[0, 2] : (!llvm.ptr) -> "
+                 "!llvm.ptr, %s\n"
+                 "  llvm.store %%alignment, %%a0 : i32, !llvm.ptr\n",
+                 matrixType);
 }
 
 void gqFillElement(MlirOperation module, MlirRegion epilogue) {

@@ -62,9 +62,10 @@ bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
 
 /// Fills %inputs, an array of gq_dev_matrix, with what a hook that gathers
 /// needs behind them, and room for what one that loads ahead holds, and
-/// computes %aligned: whether each can be read 16 bytes at a time.
+/// computes %aligned: whether each can be read 16 bytes at a time. If the hook
+/// of a matrix asks for that, `asks`, the matrix says so.
 void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,
-                   bool gathers, bool ahead);
+                   bool gathers, bool ahead, bool asks);
 
 /// @epilogue, a gq_epilogue, and @element, which it calls and gqFillElement
 /// fills: of two elements, the second of which only pairs use.

@@ -24,9 +24,9 @@ GQ_DEV_KERNEL int64_t gq_dev_source_row(const void GQ_GLOBAL *indices,
 GQ_DEV_KERNEL void gq_dev_load16_gathered(gq_load16 *load, const void *matrix,
                                           int64_t source_row, int64_t column,
                                           float out[16]) {
-  gq_dev_matrix source = {zeros, 0};
-  if (source_row >= 0)
-    source = *(const gq_dev_matrix *)matrix;
+  gq_dev_matrix source = *(const gq_dev_matrix *)matrix;
+  source.data = source_row >= 0 ? source.data : zeros;
+  source.stride = source_row >= 0 ? source.stride : 0;
   load(&source, source_row, source_row >= 0 ? column : 0, out);
 }
 

@@ -72,3 +72,37 @@ GQ_DEV_KERNEL void gq_dev_load16_f32_unaligned(const void *inputs, int64_t row,
   for (int i = 0; i < 16; ++i)
     out[i] = p[i];
 }
+
+/// 16 elements of two bytes, as the matrix is aligned.
+GQ_DEV void loadAnyHalves(const void *inputs, int64_t row, int64_t column,
+                          uint32_t out[8]) {
+  const uint16_t GQ_GLOBAL *p = element(inputs, row, column, 2);
+  if (gq_dev_is_aligned(inputs)) {
+    loadHalves(p, out);
+    return;
+  }
+  for (int i = 0; i < 8; ++i)
+    out[i] = p[2 * i] | (uint32_t)p[2 * i + 1] << 16;
+}
+
+GQ_DEV_KERNEL void gq_dev_load16_bf16_any(const void *inputs, int64_t row,
+                                          int64_t column, float out[16]) {
+  uint32_t words[8];
+  loadAnyHalves(inputs, row, column, words);
+  gq_dev_unpack_bf16(words, out);
+}
+
+GQ_DEV_KERNEL void gq_dev_load16_f16_any(const void *inputs, int64_t row,
+                                         int64_t column, float out[16]) {
+  uint32_t words[8];
+  loadAnyHalves(inputs, row, column, words);
+  gq_dev_unpack_f16(words, out);
+}
+
+GQ_DEV_KERNEL void gq_dev_load16_f32_any(const void *inputs, int64_t row,
+                                         int64_t column, float out[16]) {
+  if (gq_dev_is_aligned(inputs))
+    gq_dev_load16_f32(inputs, row, column, out);
+  else
+    gq_dev_load16_f32_unaligned(inputs, row, column, out);
+}

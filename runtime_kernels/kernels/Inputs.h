@@ -32,7 +32,24 @@ typedef struct gq_dev_matrix {
   const void GQ_GLOBAL *data;
   /// Elements from one row to the next.
   int64_t stride;
+  /// A gq_dev_alignment, for hooks that ask.
+  uint32_t alignment;
 } gq_dev_matrix;
+
+/// Whether `data` and the bytes of a row are multiples of 16.
+typedef enum gq_dev_alignment {
+  GQ_DEV_UNALIGNED,
+  GQ_DEV_ALIGNED,
+  /// Asked already.
+  GQ_DEV_KNOWN_ALIGNED
+} gq_dev_alignment;
+
+/// The question is hidden from compilers, which would make a loop of each
+/// answer.
+GQ_DEV bool gq_dev_is_aligned(const gq_dev_matrix *matrix) {
+  return matrix->alignment == GQ_DEV_KNOWN_ALIGNED ||
+         gq_dev_here(matrix->alignment) != GQ_DEV_UNALIGNED;
+}
 
 /// bf16, f16 and f32. `data` and the bytes of a row must be multiples of 16.
 gq_load16 gq_dev_load16_bf16, gq_dev_load16_f16, gq_dev_load16_f32;
@@ -40,6 +57,15 @@ gq_load16 gq_dev_load16_bf16, gq_dev_load16_f16, gq_dev_load16_f32;
 /// The same, one element at a time: alignment to the element is enough.
 gq_load16 gq_dev_load16_bf16_unaligned, gq_dev_load16_f16_unaligned,
     gq_dev_load16_f32_unaligned;
+
+/// Either way, as the matrix is aligned: what asks needs no copy for each.
+gq_load16 gq_dev_load16_bf16_any, gq_dev_load16_f16_any, gq_dev_load16_f32_any;
+
+/// Whether the hook asks.
+GQ_DEV bool gq_dev_asks(gq_load16 *load) {
+  return load == gq_dev_load16_bf16_any || load == gq_dev_load16_f16_any ||
+         load == gq_dev_load16_f32_any;
+}
 
 /// Whether the hook only loads, 16 bytes at a time, and is not a producer's.
 GQ_DEV bool gq_dev_only_loads(gq_load16 *load) {
@@ -49,7 +75,8 @@ GQ_DEV bool gq_dev_only_loads(gq_load16 *load) {
 
 /// Whether the hook reads a matrix, so that it can be asked for another row.
 GQ_DEV bool gq_dev_reads_matrix(gq_load16 *load) {
-  return gq_dev_only_loads(load) || load == gq_dev_load16_bf16_unaligned ||
+  return gq_dev_only_loads(load) || gq_dev_asks(load) ||
+         load == gq_dev_load16_bf16_unaligned ||
          load == gq_dev_load16_f16_unaligned ||
          load == gq_dev_load16_f32_unaligned;
 }

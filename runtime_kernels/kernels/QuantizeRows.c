@@ -229,14 +229,24 @@ GQ_DEV Held computeUnit(const Quantization *q, Units units, uint32_t i) {
   return hold(q, x);
 }
 
-/// Loads a lane's units. Where all lanes have all of theirs, as almost always,
-/// no address depends on whether they do.
+/// Loads a lane's units. Where all lanes have all of theirs and the matrix is
+/// aligned, as almost always, no address depends on it, and no branch is
+/// between the loads.
 GQ_DEV void loadUnits(const Quantization *q, Units units, Held held[UNROLL]) {
-  if (gq_dev_ballot(units.count < UNROLL) == 0) {
+  Quantization usual = *q;
+  gq_dev_matrix matrix;
+  bool aligned = true, all = gq_dev_ballot(units.count < UNROLL) == 0;
+  if (gq_dev_asks(q->load)) {
+    matrix = *(const gq_dev_matrix *)q->inputs;
+    aligned = gq_dev_is_aligned(&matrix);
+    matrix.alignment = GQ_DEV_KNOWN_ALIGNED;
+    usual.inputs = &matrix;
+  }
+  if (aligned & all) {
     units.count = UNROLL;
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < UNROLL; ++i)
-      held[i] = loadUnit(q, units, i);
+      held[i] = loadUnit(&usual, units, i);
   } else {
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < UNROLL; ++i)
@@ -460,7 +470,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
   // What a hook loads can be held for later; a fused producer would need
   // registers for 16 results per unit, which cost more warps than loading ahead
   // gains.
-  bool ahead = gq_dev_only_loads(q->load);
+  bool ahead = gq_dev_asks(q->load);
 
   uint32_t rowTiles = numRowTiles(q->rows);
   uint32_t pieceColumns =
@@ -511,8 +521,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
               scales, data + j * rowsApart, dataAligned);
       } else {
         // Not unrolled: four times a producer's code would not fit into the
-        // cache of instructions, and unaligned inputs are too rare to compile
-        // as much for them.
+        // cache of instructions.
 #pragma clang loop unroll(disable)
         for (uint32_t j = 0; j < units.most; ++j)
           scales = quantizeUnit(q, &plan, computeUnit(q, here, j),

@@ -18,6 +18,12 @@ typedef struct HookInputs {
   float next[16];
 } HookInputs;
 
+/// For hooks that ask, as the lowering computes it.
+GQ_DEV uint32_t alignmentOf(uint64_t data, int64_t stride, int32_t type) {
+  int64_t bytes = stride * gqElementTypeSize((gqElementType)type);
+  return ((data | (uint64_t)bytes) & 15) == 0;
+}
+
 /// Calls gq_dev_<FUNCTION>, whose operands are `LIST`, as a kernel that the
 /// lowering generates does. `o` is the family's struct of Operands.h; the hook
 /// and the constants are variables of their names, so that one that is missing
@@ -26,7 +32,11 @@ typedef struct HookInputs {
 #define ARGUMENT(ROLE, TYPE, NAME) , ARGUMENT_##ROLE(TYPE, NAME)
 #define ARGUMENT_HOOK(TYPE, NAME)                                              \
   NAME, &(HookInputs) {                                                        \
-    .matrix = {(const void GQ_GLOBAL *)o.input, o.inputStride }                \
+    .matrix = {                                                                \
+      (const void GQ_GLOBAL *)o.input,                                         \
+      o.inputStride,                                                           \
+      alignmentOf(o.input, o.inputStride, heldType)                            \
+    }                                                                          \
   }
 #define ARGUMENT_FUNCTION(TYPE, NAME) NAME
 #define ARGUMENT_INPUT(TYPE, NAME) (const TYPE GQ_GLOBAL *)o.NAME

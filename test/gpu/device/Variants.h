@@ -78,14 +78,10 @@
   OUTER(nvfp4_##TYPE##_one, TYPE, NVFUSER, ONE)                                \
   OUTER(nvfp4_##TYPE##_each, TYPE, NVFUSER, PER_GROUP)                         \
   PLAIN(nvfp4_##TYPE##_i64, TYPE, NVFP4, TILE128X4, GROUPED, 64)               \
-  PLAIN(nvfp4_##TYPE##_unaligned, TYPE##_unaligned, NVFP4, TILE128X4, ALL, 32) \
   GATHERED(nvfp4_##TYPE##_gathered, TYPE, NVFP4, 32)                           \
   GATHERED(nvfp4_##TYPE##_gathered_i64, TYPE, NVFP4, 64)                       \
-  GATHERED(nvfp4_##TYPE##_gathered_unaligned, TYPE##_unaligned, NVFP4, 32)     \
   OUTER(te_##TYPE##_one, TYPE, TE, ONE)                                        \
   OUTER(te_##TYPE##_each, TYPE, TE, PER_GROUP)                                 \
-  PLAIN(mxfp8_e4m3_##TYPE##_unaligned, TYPE##_unaligned, MXFP8_E4M3,           \
-        TILE128X4, ALL, 32)                                                    \
   GATHERED(mxfp8_e4m3_##TYPE##_gathered, TYPE, MXFP8_E4M3, 32)
 
 OF_TYPE(bf16)
@@ -100,14 +96,12 @@ OUTER_DRAWN(te_bf16_rows_drawn, bf16, TE, PER_ROW)
 OUTER_DRAWN(te_f16_each_drawn, f16, TE, PER_GROUP)
 OUTER_DRAWN(nvfp4_bf16_drawn, bf16, NVFUSER, NONE)
 OUTER_DRAWN(nvfp4_f32_drawn, f32, NVFUSER, NONE)
-OUTER_DRAWN(nvfp4_bf16_drawn_unaligned, bf16_unaligned, NVFUSER, NONE)
 PLAIN(nvfp4_bf16_ahead, bf16_ahead, NVFP4, TILE128X4, ALL, 32)
 PLAIN(mxfp8_e4m3_bf16_ahead, bf16_ahead, MXFP8_E4M3, TILE128X4, ALL, 32)
 PACKED(nvfp4_bf16_packed, bf16, NVFP4, ALL, 32)
 PACKED(nvfp4_f32_packed_i64, f32, NVFP4, GROUPED, 64)
 PACKED(mxfp8_e4m3_f16_packed, f16, MXFP8_E4M3, ALL, 32)
 PLAIN(nvfp4_bf16_linear, bf16, NVFP4, LINEAR, ALL, 32)
-PLAIN(mxfp4_f16_unaligned, f16_unaligned, MXFP4, TILE128X4, ALL, 32)
 PLAIN(mxfp4_f32_i64, f32, MXFP4, TILE128X4, GROUPED, 64)
 PLAIN(mxfp4_f16_linear, f16, MXFP4, LINEAR, ALL, 32)
 PLAIN(mxfp8_e4m3_bf16_i64, bf16, MXFP8_E4M3, TILE128X4, GROUPED, 64)
@@ -123,10 +117,9 @@ NUMBERS_OF_OUTER(NVFUSER, nvfp4)
 NUMBERS_OF_OUTER(TE, te)
 NUMBERS(nvfp4_bf16_to_bf16_gathered, bf16, NVFP4, NVFUSER, ALL, 32, NONE, 32,
         BF16)
-NUMBERS(nvfp4_f32_to_f16_unaligned, f32_unaligned, NVFP4, NVFUSER, ALL, 32,
-        NONE, 0, F16)
-NUMBERS(mxfp8_e4m3_bf16_to_f32_unaligned, bf16_unaligned, MXFP8_E4M3, NVFUSER,
-        ALL, 32, NONE, 0, F32)
+NUMBERS(nvfp4_f32_to_f16, f32, NVFP4, NVFUSER, ALL, 32, NONE, 0, F16)
+NUMBERS(mxfp8_e4m3_bf16_to_f32, bf16, MXFP8_E4M3, NVFUSER, ALL, 32, NONE, 0,
+        F32)
 
 SWIZZLE(preprocess, NVFP4, 32)
 

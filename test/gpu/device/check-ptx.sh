@@ -16,7 +16,7 @@ fail() {
 ! grep -nE '^[[:space:]]*call' "$ptx" || fail "a call"
 ! grep -n '\.local' "$ptx" || fail "local memory"
 
-# Every kernel of data but the unaligned ones loads 16 bytes, and all that quantize
+# Every kernel of data loads 16 bytes, and all that quantize
 # store the codes of a unit at once, four units a thread: 8 bytes, or 16 of fp8 and
 # of numbers (_to_), beside 16 of scales in tiles.
 # Kernels of tiles leave half of the stores to inline assembly of their own, and
@@ -29,10 +29,10 @@ awk '/\.entry/ { name = $3; sub(/\(.*/, "", name); seen[name] = 1 }
      END {
        for (name in seen) {
          if (name == "preprocess" || name ~ /^offsets_/) continue
-         if (name !~ /unaligned/ && !loads[name])
+         if (!loads[name])
            { print name ": no 16-byte loads"; bad = 1 }
-         # Units of a producer, and of unaligned inputs, are the turns of a loop.
-         if (name !~ /_ahead|_unaligned/ && stores[name] < 4)
+         # Units of a producer are the turns of a loop.
+         if (name !~ /_ahead/ && stores[name] < 4)
            { print name ": narrow stores"; bad = 1 }
        }
        exit bad

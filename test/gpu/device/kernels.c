@@ -27,13 +27,16 @@ static inline void gq_dev_load16_bf16_ahead(const void *inputs, int64_t row,
 }
 
 static inline gqElementType typeOf(gq_load16 *load) {
-  return load == gq_dev_load16_bf16 || load == gq_dev_load16_bf16_unaligned ||
-                 load == gq_dev_load16_bf16_ahead
-             ? GQ_BF16
-         : load == gq_dev_load16_f16 || load == gq_dev_load16_f16_unaligned
-             ? GQ_F16
-             : GQ_F32;
+  return load == gq_dev_load16_f16_any   ? GQ_F16
+         : load == gq_dev_load16_f32_any ? GQ_F32
+                                         : GQ_BF16;
 }
+
+/// The hook of each: rows that are only loaded ask.
+#define LOAD_bf16 gq_dev_load16_bf16_any
+#define LOAD_f16 gq_dev_load16_f16_any
+#define LOAD_f32 gq_dev_load16_f32_any
+#define LOAD_bf16_ahead gq_dev_load16_bf16_ahead
 
 #define QUANTIZE(...) ROWS(__VA_ARGS__, I8, NEAREST)
 #define DRAWN(...) ROWS(__VA_ARGS__, I8, STOCHASTIC)
@@ -42,7 +45,7 @@ static inline gqElementType typeOf(gq_load16 *load) {
 #define ROWS(NAME, LOAD, FORMAT, RECIPE, LAYOUT, PACKED, MODE, BITS, KIND,     \
              INDEX_BITS, DATA, ROUNDING)                                       \
   KERNEL NAME(QuantizeRowsOperands o) {                                        \
-    gq_load16 *const load = gq_dev_load16_##LOAD;                              \
+    gq_load16 *const load = LOAD_##LOAD;                                       \
     const int32_t format = GQ_FORMAT_##FORMAT;                                 \
     const int32_t recipe = GQ_RECIPE_##RECIPE;                                 \
     const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT;                      \
@@ -55,7 +58,7 @@ static inline gqElementType typeOf(gq_load16 *load) {
     const int32_t dataType = GQ_##DATA;                                        \
     const bool loadsAhead = load == gq_dev_load16_bf16_ahead;                  \
     const int32_t warpsPerPiece =                                              \
-        INDEX_BITS || gq_dev_only_loads(load) ? 1 : GQ_DEV_ROWS_PIECE_WARPS;   \
+        INDEX_BITS || gq_dev_asks(load) ? 1 : GQ_DEV_ROWS_PIECE_WARPS;         \
     const int32_t rowwiseTraits = GQ_ROUNDING_##ROUNDING;                      \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }

@@ -194,8 +194,6 @@ static const char *kernelName(const Problem *p) {
   const char *types[] = {"f16", "bf16", "f32"};
   const char *to[] = {"_to_f16", "_to_bf16", "_to_f32"};
   const char *kinds[] = {"", "_one", "_each", "_rows"};
-  int64_t stride = (p->columns + p->gap) * gqElementTypeSize(p->type);
-  bool aligned = !p->shift && stride % 16 == 0;
   snprintf(name, sizeof(name), "%s_%s%s%s%s%s%s%s",
            p->recipe == GQ_RECIPE_TE ? "te" : traitsOf(p).name,
            types[p->type - GQ_F16],
@@ -203,9 +201,8 @@ static const char *kernelName(const Problem *p) {
            : p->linear ? "_linear"
                        : "",
            p->packed ? "_packed" : "", p->indexBits ? "_gathered" : "",
-           aligned ? kinds[p->kind] : "", p->draws ? "_drawn" : "",
+           kinds[p->kind], p->draws ? "_drawn" : "",
            p->ahead                        ? "_ahead"
-           : !aligned                      ? "_unaligned"
            : p->wide || p->indexBits == 64 ? "_i64"
                                            : "");
   return name;

@@ -10,7 +10,16 @@
 
 // CHECK: gpu.module @gq_kernels_1
 // CHECK: llvm.func @gq_dev_quantize_rows(
+// What is only loaded by rows asks where it is loaded whether it is aligned:
+// there is no other copy.
+// CHECK-NOT: @with_{{.*}}_unaligned
 // CHECK: llvm.func @block_quantize(
+// CHECK: %[[ALIGNED:.*]] = llvm.icmp "eq"
+// CHECK: %[[WORD:.*]] = llvm.zext %[[ALIGNED]] : i1 to i32
+// CHECK: llvm.store %[[WORD]],
+// CHECK: llvm.call @with_gq_dev_load16_f16_any(
+// CHECK-NOT: llvm.c
+// CHECK: llvm.return
 
 // CHECK: gpu.module @gq_kernels_0
 // Kernels may start early, and say so; they wait before all else.
@@ -34,6 +43,10 @@
 // CHECK: llvm.func @grouped_block_quantize(
 // CHECK-SAME: attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 128>}
 // CHECK-NEXT: llvm.inline_asm has_side_effects "griddepcontrol.wait;", "~{memory}"
+// A producer has two hooks, each in a copy.
+// CHECK: llvm.cond_br
+// CHECK: llvm.call @with_load16(
+// CHECK: llvm.call @with_load16_unaligned(
 
 // CHECK-LABEL: func.func @grouped_block_quantize
 func.func @grouped_block_quantize(%x: memref<?x64xbf16>, %b: memref<64xf32>,
