@@ -48,10 +48,11 @@ if [[ -n $report ]]; then
   awk -v chip="$chip" '
     /Compiling entry/ { name = $0; gsub(/.*function .|. for .*/, "", name) }
     # Two directions of the same layout at once, with sums or row indices,
-    # gathered rows with outer amaxes and the better of two scales, or columns
-    # of MXFP4 with sums, are a value or two more than there are registers.
+    # gathered rows with outer amaxes and the better of two scales, or MXFP4
+    # with sums or linear scales, are a value or two more than there are
+    # registers.
     /stack frame/ && $1 <= 8 && $5 <= 8 && $9 <= 8 &&
-      name ~ /^tiles_(small_)?(mxfp8_both_dbias|mxfp8_all_f16|mxfp4_all|mxfp8_gathered_unaligned|fp8_gathered|fp8_both_(amax|dbias)|te_four_over_six_tokens_f16|mxfp4_column_f16)$/ { next }
+      name ~ /^tiles_(small_)?(mxfp8_both_dbias|mxfp8_all_f16|mxfp4_all|mxfp8_gathered_unaligned|fp8_gathered|fp8_both_(amax|dbias)|te_four_over_six_tokens_f16|mxfp4_column_f16|mxfp4_ragged_linear|fp8_128x128_all)$/ { next }
     # Warps alone, both directions of 8 bits: of sums, or of a scale that is
     # given. Faster than the kernel of tiles all the same.
     /stack frame/ && $1 <= 32 && $5 <= 64 && $9 <= 76 &&
