@@ -7,8 +7,8 @@
                                scaling.svg
   figures.py --check FOLDER    fails if they are not what it would write
 
-The measurements are those of docs/notes/gpu.md, docs/notes/gpu-grouped-mm.md and
-docs/notes/distributed.json.
+The measurements are those of docs/notes/gpu-bench.json, docs/notes/gpu-grouped-mm.md
+and docs/notes/distributed.json.
 """
 
 import json
@@ -106,29 +106,34 @@ def tile128x4():
     return svg(880, 430, parts)
 
 
-# Time of the copy of as many bytes over the time of the op: gq-bench, one H200,
-# 2026-11-21 and 22 (docs/notes/gpu.md). 32768x8192 with 8 groups, 8192x5120 and
-# 4096x8192 with 128.
+# 32768x8192 with 8 groups, 8192x5120 and 4096x8192 with 128.
 SHAPES = ("32768×8192, 8 groups", "8192×5120, 128 groups", "4096×8192, 128 groups")
-FRACTIONS = {
-    "MXFP8, rows": (0.999, 0.888, 0.860),
-    "NVFP4, rows": (1.018, 0.831, 0.783),
-    "NVFP4 of silu(gate)·up": (0.583, 0.515, 0.524),
-    "MXFP8, rows and columns": (0.930, 0.812, 0.372),
-    "NVFP4 (te), rows and columns": (0.787, 0.515, 0.360),
+OPERATORS = {
+    "MXFP8, rows": "mxfp8-bf16",
+    "NVFP4, rows": "quantize-bf16",
+    "NVFP4 of silu(gate)·up": "silu-quantize-bf16",
+    "MXFP8, rows and columns": "mxfp8-bf16-both",
+    "NVFP4 (te), rows and columns": "te-bf16-both",
 }
 
 
 def fractions():
     left, top, width, step = 230, 62, 560, 62
-    parts = [text(20, 26, "Fraction of the copy's speed, H200 (peak copy 4.23 TB/s), 2026-11-21 and 22", "h", "start")]
-    bottom = top + step * len(FRACTIONS)
+    file = pathlib.Path(__file__).parent / "notes" / "gpu-bench.json"
+    bench = json.loads(file.read_text())
+    machine = bench["machine"]["name"].removeprefix("NVIDIA ")
+    peak, date = bench["peakTerabytesPerSecond"], bench["date"][:10]
+    title = f"Fraction of the copy's speed, {machine} (peak copy {peak:.2f} TB/s), {date}"
+    parts = [text(20, 26, title, "h", "start")]
+    bottom = top + step * len(OPERATORS)
     for i in range(6):
         x = left + width * i / 5
         parts.append(path([(x, top - 8), (x, bottom - 6)], "#aaa" if i == 5 else "#e4e4e4"))
         parts.append(text(x, bottom + 10, f"{i / 5:.1f}", "s"))
-    for i, (name, values) in enumerate(FRACTIONS.items()):
+    for i, (name, operator) in enumerate(OPERATORS.items()):
         y = top + i * step
+        rows = [row for row in bench["rows"] if row["operator"] == operator]
+        values = [row["fractionOfPeak"] for row in rows if row["rows"] > 128]
         parts.append(text(left - 10, y + 28, name, anchor="end"))
         for j, value in enumerate(values):
             parts.append(rect(left, y + j * 16, value * width, 14, DARK[j], "none"))

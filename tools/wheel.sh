@@ -21,8 +21,7 @@ settings=(wheel.cmake=false wheel.platlib=true
 pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation \
   "${settings[@]/#/--config-settings=}" --wheel-dir "$stage" "$stage/python"
 mkdir -p "$out"
-# Level 9: half a percent less than the default.
-auditwheel repair -z 9 --wheel-dir "$out" "$stage"/gq_mlir-*.whl >/dev/null 2>&1
+auditwheel repair --wheel-dir "$out" "$stage"/gq_mlir-*.whl >/dev/null 2>&1
 wheel=$(ls -t "$out"/gq_mlir-*manylinux*.whl | head -n 1)
 size=$(stat -c %s "$wheel")
 echo "$wheel: $((size / 1048576)) MiB"
