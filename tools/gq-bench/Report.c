@@ -137,12 +137,15 @@ void reportPrintHeader(const Report *report, FILE *file) {
   fprintf(file, "\n");
 }
 
+bool rowIsSlower(const Row *row) {
+  return row->microseconds > 1.03 * row->separateMicroseconds;
+}
+
 size_t reportPrintSlower(const Report *report, FILE *file) {
-  const double noise = 1.03;
   size_t count = 0;
   for (size_t i = 0; i < report->numRows; ++i) {
     const Row *row = &report->rows[i];
-    if (row->microseconds <= noise * row->separateMicroseconds)
+    if (!rowIsSlower(row))
       continue;
     ++count;
     fprintf(file,

@@ -109,8 +109,11 @@ RateUnit reportRateUnit(const Report *report);
 void rowShares(const Report *report, const Row *row, double shares[NUM_SHARES]);
 int rowLimit(const double shares[NUM_SHARES]);
 
-/// Prints the rows of which the fused op takes longer than separate ones, by
-/// more than what two runs of the same kernel differ; returns their number.
+/// Whether the fused op takes longer than separate ones, by more than what two
+/// measurements of the same kernel differ.
+bool rowIsSlower(const Row *row);
+
+/// Prints the rows that are; returns their number.
 size_t reportPrintSlower(const Report *report, FILE *file);
 
 void reportPrintHeader(const Report *report, FILE *file);

@@ -19,6 +19,7 @@
 
 #include <getopt.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -420,23 +421,37 @@ static gqStatus measureRowCopy(Meter *meter, Row *row) {
   return status;
 }
 
-static gqStatus measureCase(Meter *meter, Case *c, Row *row) {
+/// Measures both paths, and compares what they write. Each has the smaller one
+/// of the time it had and the new one.
+static gqStatus measurePaths(Meter *meter, Case *c, Row *row) {
   size_t size = problemOutputSize(&c->problem);
-  c->outputs = malloc(2 * size);
-  if (!c->outputs)
-    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
-  gqStatus status = measureRowCopy(meter, row);
   // What is before in outputs, so that what is not written differs; but rows in
   // no group are not.
   uint8_t before = c->shape->rows > c->shape->groupRows ? 0x5a : 0xa5;
+  double fused = 0, separate = 0;
+  gqStatus status =
+      measurePath(meter, c, &c->fused, before, c->outputs, &fused);
   if (status == GQ_OK)
-    status = measurePath(meter, c, &c->fused, before, c->outputs,
-                         &row->microseconds);
-  if (status == GQ_OK)
-    status = measurePath(meter, c, &c->separate, 0x5a, c->outputs + size,
-                         &row->separateMicroseconds);
+    status =
+        measurePath(meter, c, &c->separate, 0x5a, c->outputs + size, &separate);
+  row->microseconds = fmin(row->microseconds, fused);
+  row->separateMicroseconds = fmin(row->separateMicroseconds, separate);
   return status == GQ_OK ? compareOutputs(c->outputs, c->outputs + size, size)
                          : status;
+}
+
+static gqStatus measureCase(Meter *meter, Case *c, Row *row) {
+  c->outputs = malloc(2 * problemOutputSize(&c->problem));
+  if (!c->outputs)
+    return gqFail(GQ_OUT_OF_MEMORY, "out of memory");
+  gqStatus status = measureRowCopy(meter, row);
+  row->microseconds = row->separateMicroseconds = HUGE_VAL;
+  if (status == GQ_OK)
+    status = measurePaths(meter, c, row);
+  // Of a hundred pairs of equal kernels one differs by as much.
+  if (status == GQ_OK && rowIsSlower(row))
+    status = measurePaths(meter, c, row);
+  return status;
 }
 
 /// Compiles the fused graph again, which is in the cache by now: without the
