@@ -117,10 +117,15 @@ OPERATORS = {
 }
 
 
+def measured(name):
+    """The JSON of docs/notes of this name."""
+    file = pathlib.Path(__file__).parent / "notes" / name
+    return json.loads(file.read_text())
+
+
 def fractions():
     left, top, width, step = 230, 62, 560, 62
-    file = pathlib.Path(__file__).parent / "notes" / "gpu-bench.json"
-    bench = json.loads(file.read_text())
+    bench = measured("gpu-bench.json")
     machine = bench["machine"]["name"].removeprefix("NVIDIA ")
     peak, date = bench["peakTerabytesPerSecond"], bench["date"][:10]
     title = f"Fraction of the copy's speed, {machine} (peak copy {peak:.2f} TB/s), {date}"
@@ -215,8 +220,7 @@ def roofline():
 
 def scaling():
     """Bars of layers with as many tokens in all, of the parts that follow each other."""
-    file = pathlib.Path(__file__).parent / "notes" / "distributed.json"
-    rows = json.loads(file.read_text())
+    rows = measured("distributed.json")
     total = max(row["tokens"] for row in rows)
     rows = [row for row in rows if row["tokens"] * row["ranks"] == total]
     rows.sort(key=lambda row: (row["layer"], row["ranks"]))

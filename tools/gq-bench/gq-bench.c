@@ -448,7 +448,7 @@ static gqStatus measureCase(Meter *meter, Case *c, Row *row) {
   row->microseconds = row->separateMicroseconds = HUGE_VAL;
   if (status == GQ_OK)
     status = measurePaths(meter, c, row);
-  // Of a hundred pairs of equal kernels one differs by as much.
+  // Now and then the same kernel's two times differ by as much.
   if (status == GQ_OK && rowIsSlower(row))
     status = measurePaths(meter, c, row);
   return status;
