@@ -10,6 +10,10 @@ build=$(realpath "$1") work=$(realpath -m "$2")
 rm -rf "$work"
 mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
+# With the test kernels that are built.
+GQ_TEST_KERNEL_STEP=$(sed -n 's/^GQ_TEST_KERNEL_STEP:STRING=//p' \
+  "$build/CMakeCache.txt")
+export GQ_TEST_KERNEL_STEP
 GQ_BUILD_DIR=$build GQ_BUNDLE_XZ=-1 tools/bundle.sh "$work"
 tar -C "$work" -xf "$work/gq.tar.xz"
 cd "$work/gq"

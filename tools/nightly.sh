@@ -53,7 +53,7 @@ chips() {
 
 # All cases of the tests.
 tests() {
-  GQ_TEST_STEP=1 tools/test.sh
+  GQ_TEST_STEP=1 GQ_TEST_KERNEL_STEP=1 tools/test.sh
 }
 
 step tests tests

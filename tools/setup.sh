@@ -6,11 +6,12 @@
 # builds it, or the targets. With --tests the tests are configured too, and stay so;
 # with --torch, torch is installed for those that need it (2 GB).
 # demo.sh, test.sh and bundle.sh call it; done once, it does nothing.
-# $GQ_BUILD_DIR names the build folder.
+# $GQ_BUILD_DIR names the build folder. Of the test kernels of tiles and of the matmul
+# one in $GQ_TEST_KERNEL_STEP is built, or all.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath -m "${GQ_BUILD_DIR:-build}")
-tests=OFF torch=OFF
+tests=OFF torch=OFF step=${GQ_TEST_KERNEL_STEP:-1}
 if [ "${1:-}" = --tests ]; then
   tests=ON
   shift
@@ -58,7 +59,8 @@ environment "$build/venv" test/python/requirements.txt
 }
 
 # Test kernels of one chip; tools/nightly.sh has those of all.
-options=(-DCMAKE_BUILD_TYPE=Release -DGQ_TEST_CHIPS=sm_90a)
+options=(-DCMAKE_BUILD_TYPE=Release -DGQ_TEST_CHIPS=sm_90a
+  "-DGQ_TEST_KERNEL_STEP=$step")
 # ptxas, fatbinary and libdevice, if there is no CUDA toolkit: as wheels.
 toolkit=${CUDA_HOME:-${CUDA_PATH:-/usr/local/cuda}}
 if [ ! -e "$toolkit/nvvm/libdevice/libdevice.10.bc" ]; then
@@ -74,7 +76,10 @@ fi
 # for: CMake's default.
 isConfigured() {
   [ -f "$build/build.ninja" ] || return
-  [ $tests = OFF ] || ! grep -q '^BUILD_TESTING:BOOL=OFF' "$build/CMakeCache.txt"
+  [ $tests = OFF ] || {
+    ! grep -q '^BUILD_TESTING:BOOL=OFF' "$build/CMakeCache.txt" &&
+      grep -qx "GQ_TEST_KERNEL_STEP:STRING=$step" "$build/CMakeCache.txt"
+  }
 }
 
 if ! isConfigured; then

@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Installs, builds and runs every test; of the cases of tests in Python and of the
-# graphs of gq-bench every third ($GQ_TEST_STEP; tools/nightly.sh has all of them).
+# graphs of gq-bench every third ($GQ_TEST_STEP; tools/nightly.sh has all of them),
+# and without a GPU every fourth of the kernels that only one can run.
 # Arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+[ -e /dev/nvidiactl ] || export GQ_TEST_KERNEL_STEP=${GQ_TEST_KERNEL_STEP:-4}
 tools/setup.sh --tests --torch
 tools/count-lines.sh
 # As many tests at a time as there are cores: threads that wait must not spin.

@@ -12,6 +12,12 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
+/// Of the kernels of a file that ask, one in GQ_TEST_KERNEL_STEP is built.
+#ifndef TEST_KERNEL_STEP
+#define TEST_KERNEL_STEP 1
+#endif
+#define IS_LEFT_OUT (__COUNTER__ % TEST_KERNEL_STEP != 0)
+
 /// What hooks read, and what one that loads ahead keeps for its next call.
 typedef struct HookInputs {
   gq_dev_matrix matrix;

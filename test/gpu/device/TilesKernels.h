@@ -34,7 +34,9 @@
     BOUNDS(((PARTS) & TILES_SMALL_GROUPS ? gq_dev_quantize_small_groups_bounds \
                                          : gq_dev_quantize_tiles_bounds)(      \
         GQ_FORMAT_##FORMAT, parts, GQ_##TYPE))                                 \
-    if ((PARTS) & TILES_SMALL_GROUPS)                                          \
+    if (IS_LEFT_OUT)                                                           \
+      __builtin_trap();                                                        \
+    else if ((PARTS) & TILES_SMALL_GROUPS)                                     \
       CALL(quantize_small_groups, GQ_QUANTIZE_SMALL_GROUPS_OPERANDS);          \
     else                                                                       \
       CALL(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);                        \
