@@ -508,15 +508,6 @@ launchPreprocessGroupedMatmulSf(const Launcher *launcher,
 // The kernel of tiles
 //===----------------------------------------------------------------------===//
 
-/// Whether it needs GQ_DEV_UNUSUAL; square blocks may be regular.
-static bool isUnusual(const gqDirection *direction) {
-  gqDirectionTraits traits = gqDirectionGetTraits(direction);
-  return traits.rounding != GQ_ROUNDING_NEAREST ||
-         traits.transform != GQ_TRANSFORM_NONE ||
-         gqDirectionHasFourOverSix(&traits) ||
-         traits.outer != GQ_OUTER_OF_GROUP;
-}
-
 /// What the kernel computes: GQ_DEV_ bits of `parts`.
 static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
   const struct {
@@ -539,8 +530,7 @@ static int32_t partsOf(const gqGroupedBlockQuantize *desc) {
   const gqDirection *directions[] = {&desc->rowwise, &desc->columnwise};
   for (size_t i = 0; i < 2; ++i) {
     gqDirectionTraits traits = gqDirectionGetTraits(directions[i]);
-    parts |= isUnusual(directions[i]) ? GQ_DEV_UNUSUAL : 0;
-    parts |= gqDirectionHasSquares(&traits) ? GQ_DEV_SQUARES : 0;
+    parts |= gq_dev_parts_of_direction(&traits);
   }
   return parts;
 }

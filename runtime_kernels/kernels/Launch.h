@@ -12,6 +12,7 @@
 #ifndef GQ_KERNELS_KERNELS_LAUNCH_H
 #define GQ_KERNELS_KERNELS_LAUNCH_H
 
+#include "gq/Runtime/Directions.h"
 #include "gq/Runtime/Types.h"
 #include "runtime_kernels/kernels/Operands.h"
 
@@ -231,6 +232,16 @@ enum {
   GQ_DEV_SQUARES = 1024,
 };
 
+/// What a direction adds to the parts of a kernel.
+GQ_INLINE int32_t gq_dev_parts_of_direction(const gqDirectionTraits *traits) {
+  bool unusual = traits->rounding != GQ_ROUNDING_NEAREST ||
+                 traits->transform != GQ_TRANSFORM_NONE ||
+                 gqDirectionHasFourOverSix(traits) ||
+                 traits->outer != GQ_OUTER_OF_GROUP;
+  return (unusual ? GQ_DEV_UNUSUAL : 0) |
+         (gqDirectionHasSquares(traits) ? GQ_DEV_SQUARES : 0);
+}
+
 /// The most jobs, tiles of 128 by 128, that [rows, columns] in groups can make.
 /// If ragged, rows are elements and columns 1.
 GQ_INLINE int64_t gq_dev_tiles_jobs(int64_t rows, int64_t columns,
@@ -340,14 +351,24 @@ GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
          (format != GQ_FORMAT_MXFP4 || (parts & both) != both);
 }
 
+/// Whether a lane of it has 4 rows, of elements of 16 bits, too, where only
+/// rows are made: of 16 rows at a time groups fill more than of 32.
+GQ_INLINE bool gq_dev_small_groups_has_low_lanes(int32_t parts,
+                                                 gqElementType held) {
+  return !(parts & GQ_DEV_COLUMNWISE) && held != GQ_F32;
+}
+
 /// gq_dev_quantize_tiles_bounds of that kernel: with what is reduced beside
-/// codes of 4 bits, or tall lanes, it needs more registers.
+/// codes of 4 bits, or tall lanes, it needs more registers, and low lanes
+/// fewer.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
     gqFormat format, int32_t parts, gqElementType held) {
   gq_dev_bounds bounds = gq_dev_quantize_tiles_bounds(format, parts, held);
   bool needs = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS | GQ_DEV_UNUSUAL);
   if (needs && gqFormatGetTraits(format).dataBits == 4 && bounds.minCtas > 3)
     bounds.minCtas = 3;
+  if (gq_dev_small_groups_has_low_lanes(parts, held))
+    bounds.minCtas = gqFormatGetTraits(format).dataBits == 4 ? 5 : 4;
   return bounds;
 }
 

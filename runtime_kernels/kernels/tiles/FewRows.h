@@ -195,7 +195,9 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
                        .thread = thread};
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   bool there = place.column < job->columns;
-  float most = 0.0f, sums[FEW_COLUMNS] = {0.0f};
+  float most = 0.0f, sums[FEW_COLUMNS] = {0.0f}, above[FEW_COLUMNS] = {0.0f};
+  // Rows that two lanes would have are summed up apart, as there.
+  bool splits = rowsOfLane(o) < FEW_ROWS;
   gq_dev_any_scale columns[FEW_COLUMNS];
   uint32_t transposed[FEW_COLUMNS] = {0};
   if (columnwise->exists)
@@ -210,8 +212,13 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
       if (i * perWord < FEW_COLUMNS)
         gq_dev_unpack(o->heldType, words[i], x + i * perWord);
 #pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < FEW_COLUMNS; ++i)
+    for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {
+      if (splits && r - first == rowsOfLane(o)) {
+        above[i] = sums[i];
+        sums[i] = 0.0f;
+      }
       sums[i] += x[i];
+    }
     if (rowwise->exists) {
       gq_dev_any_scale any = scaleFewRow(o, job, place, warp, r, &most, words);
       uint32_t codes = codesOfFew(rowwise, x, &any, 0);
@@ -233,7 +240,8 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {
     if (o->hasDbias)
-      sumsAt(o, place, warp)[place.column + i] = sums[i];
+      sumsAt(o, place, warp)[place.column + i] =
+          splits ? above[i] + sums[i] : sums[i];
     if (collectsColumns(o))
       *(uint32_t GQ_SHARED *)(codes + columnAt(o, place.column + i) * 16) =
           transposed[i];

@@ -47,10 +47,17 @@ GQ_DEV bool isTall(const Op *o) {
          !o->gathers && gq_dev_reads_matrix(o->load);
 }
 
+/// Whether they are low.
+GQ_DEV bool isLow(const Op *o) {
+  return o->alone && gq_dev_small_groups_has_low_lanes(o->parts, o->heldType);
+}
+
 /// Rows and columns of a lane in a pass, and words of a row. Two lanes share
 /// rows of 16 columns where that makes two passes of half the code of one.
 GQ_DEV uint32_t rowsOfLane(const Op *o) {
-  return isTall(o) ? TALL_ROWS : 4 * gq_dev_elements_per_word(o->heldType);
+  return isTall(o)  ? TALL_ROWS
+         : isLow(o) ? 4
+                    : 4 * gq_dev_elements_per_word(o->heldType);
 }
 GQ_DEV bool sharesRows(const Op *o) {
   return !isTall(o) &&

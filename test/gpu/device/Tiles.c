@@ -699,12 +699,14 @@ static void expectTarget(TilesProblem *p, Target t) {
   }
   if (t.e >= 0 && has(v, GQ_DEV_DBIAS))
     for (int64_t c = 0; c < t.k; ++c) {
-      // 8 or, of 32 bits, 4 rows in order; a tree of 8 of these sums; of these
-      // the ones of 64 rows in order; two of these; every fourth tile in order;
-      // four such sums.
+      // 8 or, of 32 bits or low lanes, 4 rows in order; a tree of 8 of these
+      // sums; of these the ones of 64 rows in order; two of these; every fourth
+      // tile in order; four such sums.
       float fourths[4] = {0.0f};
       double exact = 0.0;
-      int64_t perLane = v->type == GQ_F32 ? 4 : 8;
+      bool low = v->parts & TILES_SMALL_GROUPS &&
+                 gq_dev_small_groups_has_low_lanes(v->parts, v->type);
+      int64_t perLane = v->type == GQ_F32 || low ? 4 : 8;
       for (int64_t r = 0; r < t.m; ++r)
         exact += (double)x[r * t.k + c];
       for (int64_t r128 = 0; r128 < t.m; r128 += 128) {
@@ -1381,15 +1383,9 @@ static int allDirections(gqRecipe recipe, bool columnwise,
   return count;
 }
 
-/// As the lowering says it in the parts of a kernel.
 static int partsOfDirection(int32_t packed) {
   gqDirectionTraits traits = gqDirectionUnpack(packed);
-  bool isUnusual = traits.rounding != GQ_ROUNDING_NEAREST ||
-                   traits.transform != GQ_TRANSFORM_NONE ||
-                   gqDirectionHasFourOverSix(&traits) ||
-                   traits.outer != GQ_OUTER_OF_GROUP;
-  return (isUnusual ? GQ_DEV_UNUSUAL : 0) |
-         (gqDirectionHasSquares(&traits) ? GQ_DEV_SQUARES : 0);
+  return gq_dev_parts_of_direction(&traits);
 }
 
 /// An op of these packed directions, if it has those `part`s.

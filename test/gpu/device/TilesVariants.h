@@ -303,6 +303,12 @@ VARIANT(small_nvfp4_both_dbias, BF16, bf16, R | C | B | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_row_dbias, BF16, bf16, R | B | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_row_gathered, F16, f16, R | B | I | W, NVFP4, NVFUSER,
+        TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(small_te_row_unaligned, BF16, bf16_unaligned, R | B | W, NVFP4, TE,
+        TILE128X4, GROUPED, 64, PER_GROUP, NONE, BF16)
+VARIANT(small_mxfp8_row_dbias, BF16, bf16, R | B | W, MXFP8_E4M3, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_row_amax, BF16, bf16, R | A | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_both_amax, BF16, bf16, R | C | A | W, NVFP4, NVFUSER,

@@ -16,6 +16,8 @@
   else if (bounds.minCtas == 3)                                                \
     __asm__ volatile("// minnctapersm 3");                                     \
   else if (bounds.minCtas == 4)                                                \
-    __asm__ volatile("// minnctapersm 4");
+    __asm__ volatile("// minnctapersm 4");                                     \
+  else if (bounds.minCtas == 5)                                                \
+    __asm__ volatile("// minnctapersm 5");
 
 #include "TilesKernels.h"
