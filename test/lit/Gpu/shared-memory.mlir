@@ -7,7 +7,7 @@
 // Each op has the kernel of tiles and that of small groups, since M is not known.
 // The kernels of the last op are the first ones, hence tac.
 
-// CHECK: 3 CTAs of {{[0-9]+}} bytes fit
+// CHECK: 5 CTAs of {{[0-9]+}} bytes fit
 func.func @rows_and_sums(%x: memref<?x5120xbf16>, %o: memref<129xi32>,
     %q: memref<?x2560xi8>, %s: memref<?x320xf8E4M3FN>, %d: memref<128x5120xf32>) {
   gq.grouped_block_quantize format(nvfp4)
