@@ -196,7 +196,7 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   bool there = place.column < job->columns;
   float most = 0.0f, sums[FEW_COLUMNS] = {0.0f}, above[FEW_COLUMNS] = {0.0f};
-  // Rows that two lanes would have are summed up apart, as there.
+  // In other passes two lanes would share these rows: the same order of sums.
   bool splits = rowsOfLane(o) < FEW_ROWS;
   gq_dev_any_scale columns[FEW_COLUMNS];
   uint32_t transposed[FEW_COLUMNS] = {0};

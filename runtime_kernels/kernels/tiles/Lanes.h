@@ -47,7 +47,7 @@ GQ_DEV bool isTall(const Op *o) {
          !o->gathers && gq_dev_reads_matrix(o->load);
 }
 
-/// Whether they are low.
+/// Whether lanes are low: 4 rows each, of elements of 16 bits, too.
 GQ_DEV bool isLow(const Op *o) {
   return o->alone && gq_dev_small_groups_has_low_lanes(o->parts, o->heldType);
 }
