@@ -67,17 +67,12 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
   int64_t groups = operands->groups.fixed;
   // With a producer four CTAs have too few registers. What is reduced beside
-  // codes of 4 bits was measured in both directions, dbias beside rows, too,
-  // but not of float32.
-  const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
+  // codes of 4 bits was not measured of float32.
   int32_t parts = (int32_t)operands->parts.value;
   bool isShort = gqFormatGetTraits(desc->format).dataBits == 4;
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
-  bool isMeasured =
-      operands->heldType.value != GQ_F32 &&
-      ((parts & both) == both || !(parts & (GQ_DEV_COLUMNWISE | GQ_DEV_AMAX)));
-  bool isUsual =
-      !(parts & GQ_DEV_UNUSUAL) && (!isShort || !reduces || isMeasured);
+  bool isUsual = !(parts & GQ_DEV_UNUSUAL) &&
+                 !(isShort && reduces && operands->heldType.value == GQ_F32);
   const gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
   const gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
   bool fourOverSix = gqDirectionHasFourOverSix(&rowwise) ||

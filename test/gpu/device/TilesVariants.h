@@ -101,6 +101,8 @@ VARIANT(nvfp4_row_dbias, BF16, bf16, R | B, NVFP4, NVFUSER, TILE128X4, ALL, 32,
         NONE, NONE, F32)
 VARIANT(nvfp4_row_all_f32, F32, f32, R | A | B | O, NVFP4, NVFUSER, TILE128X4,
         ALL, 64, PER_GROUP, NONE, BF16)
+VARIANT(nvfp4_column_dbias, BF16, bf16, C | B, NVFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
 VARIANT(te_row_amax_f16, F16, f16, R | A, NVFP4, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, NONE, F32)
 VARIANT(mxfp4_row_dbias, BF16, bf16, R | B, MXFP4, NVFUSER, TILE128X4, GROUPED,
@@ -299,6 +301,10 @@ VARIANT(small_nvfp4_both, BF16, bf16, R | C | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_column, BF16, bf16, C | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_column_dbias, BF16, bf16, C | B | W, NVFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_te_column_amax_f16, F16, f16, C | A | W, NVFP4, TE, TILE128X4,
+        GROUPED, 32, NONE, PER_GROUP, F32)
 VARIANT(small_nvfp4_both_dbias, BF16, bf16, R | C | B | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_row_dbias, BF16, bf16, R | B | W, NVFP4, NVFUSER, TILE128X4,
@@ -311,6 +317,10 @@ VARIANT(small_mxfp8_row_dbias, BF16, bf16, R | B | W, MXFP8_E4M3, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_nvfp4_row_amax, BF16, bf16, R | A | W, NVFP4, NVFUSER, TILE128X4,
         GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_te_row_amax_f16, F16, f16, R | A | W, NVFP4, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, NONE, F32)
+VARIANT(small_mxfp4_row_amax, BF16, bf16_unaligned, R | A | O | W, MXFP4,
+        NVFUSER, TILE128X4, ALL, 64, NONE, NONE, F32)
 VARIANT(small_nvfp4_both_amax, BF16, bf16, R | C | A | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_both, BF16, bf16, R | C | W, MXFP8_E4M3, NVFUSER, TILE128X4,

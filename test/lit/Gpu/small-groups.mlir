@@ -72,11 +72,12 @@ func.func @reduced(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
 }
 
 // Not what is unusual, linear scales, or what was not measured: column sums
-// beside 4-bit codes of one direction.
+// beside 4-bit codes of float32.
 // CHECK-LABEL: func.func @unusual
-func.func @unusual(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
-    %q: memref<4096x8192xf8E4M3FN>, %s: memref<?xf8E8M0FNU>,
-    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>, %d: memref<128x8192xf32>) {
+func.func @unusual(%x: memref<4096x8192xbf16>, %y: memref<4096x8192xf32>,
+    %o: memref<129xi32>, %q: memref<4096x8192xf8E4M3FN>,
+    %s: memref<?xf8E8M0FNU>, %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>,
+    %d: memref<128x8192xf32>) {
   // CHECK: gpu.launch_func {{.*}} @gq_kernels_8::@grouped_block_quantize blocks
   gq.grouped_block_quantize format(mxfp8_e4m3) scale_layout(linear)
       ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
@@ -84,7 +85,7 @@ func.func @unusual(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
   // CHECK: gpu.launch_func {{.*}} @gq_kernels_9::@grouped_block_quantize blocks
   // CHECK: gpu.launch_func {{.*}} @gq_kernels_10::@grouped_block_quantize_reduce
   // CHECK-NOT: gpu.launch_func
-  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<4096x8192xbf16>)
+  gq.grouped_block_quantize format(nvfp4) ins(%y : memref<4096x8192xf32>)
       groups(%o : memref<129xi32>)
       columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
       dbias_out(%d : memref<128x8192xf32>)
@@ -92,15 +93,21 @@ func.func @unusual(%x: memref<4096x8192xbf16>, %o: memref<129xi32>,
 }
 
 // Column sums beside rows of 4-bit codes, of at most 32 rows on average: of more
-// the kernel of tiles is faster.
-// CHECK-LABEL: func.func @summed_rows
-func.func @summed_rows(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
-    %o: memref<129xi32>, %q: memref<4096x4096xi8>, %r: memref<8192x4096xi8>,
-    %s: memref<?x512xf8E4M3FN>, %d: memref<128x8192xf32>) {
+// the kernel of tiles is faster. An amax beside them is the same. Columns have
+// up to 64 rows on average.
+// CHECK-LABEL: func.func @reduced_direction
+func.func @reduced_direction(%x: memref<4096x8192xbf16>,
+    %y: memref<8192x8192xbf16>, %o: memref<129xi32>, %q: memref<4096x4096xi8>,
+    %r: memref<8192x4096xi8>, %s: memref<?x512xf8E4M3FN>, %qt: memref<?xi8>,
+    %st: memref<?xf8E4M3FN>, %d: memref<128x8192xf32>, %a: memref<128xf32>) {
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK-NOT: call @gqPlanLaunch(%c1_i64
   // CHECK: call @gqPlanLaunch(%c1_i64, %c8192_i64,
-  // CHECK-NOT: call @gqPlanLaunch(%c16_i64
+  // CHECK-NOT: call @gqPlanLaunch(%c16_i64, %c8192_i64
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
+  // CHECK-NOT: call @gqPlanLaunch(%c1_i64
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c8192_i64,
+  // CHECK-NOT: call @gqPlanLaunch(%c1_i64
   // CHECK: return
   gq.grouped_block_quantize format(nvfp4) ins(%x : memref<4096x8192xbf16>)
       groups(%o : memref<129xi32>)
@@ -109,6 +116,14 @@ func.func @summed_rows(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
   gq.grouped_block_quantize format(nvfp4) ins(%y : memref<8192x8192xbf16>)
       groups(%o : memref<129xi32>)
       outs(%r, %s : memref<8192x4096xi8>, memref<?x512xf8E4M3FN>)
+      dbias_out(%d : memref<128x8192xf32>)
+  gq.grouped_block_quantize format(nvfp4) ins(%x : memref<4096x8192xbf16>)
+      groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<4096x4096xi8>, memref<?x512xf8E4M3FN>)
+      amax_out(%a : memref<128xf32>)
+  gq.grouped_block_quantize format(nvfp4) ins(%y : memref<8192x8192xbf16>)
+      groups(%o : memref<129xi32>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
       dbias_out(%d : memref<128x8192xf32>)
   return
 }
