@@ -4,8 +4,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Each op becomes kernels (GpuKernel.h) of the device functions in
-// runtime_kernels/kernels/, one or several, whose launches are in Kernels/: here
-// is which an op gets. Quantization goes through rows where it can; where
+// runtime_kernels/kernels/, one or several, whose launches are in Kernels/:
+// here is which an op gets. Quantization goes through rows where it can; where
 // columns, column sums or groups of their own shapes ask for more, through
 // tiles.
 //

@@ -352,10 +352,12 @@ GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
 }
 
 /// Whether a lane of it has 4 rows, of elements of 16 bits, too, where only
-/// rows are made: of 16 rows at a time groups fill more than of 32.
-GQ_INLINE bool gq_dev_small_groups_has_low_lanes(int32_t parts,
+/// rows of blocks with scales are made: of 16 rows at a time groups fill more
+/// than of 32. With a scale that is given that is no faster.
+GQ_INLINE bool gq_dev_small_groups_has_low_lanes(gqFormat format, int32_t parts,
                                                  gqElementType held) {
-  return !(parts & GQ_DEV_COLUMNWISE) && held != GQ_F32;
+  return !(parts & GQ_DEV_COLUMNWISE) && held != GQ_F32 &&
+         gqFormatGetTraits(format).scaleRule != GQ_SCALE_RULE_GIVEN;
 }
 
 /// gq_dev_quantize_tiles_bounds of that kernel: with what is reduced beside
@@ -364,11 +366,12 @@ GQ_INLINE bool gq_dev_small_groups_has_low_lanes(int32_t parts,
 GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
     gqFormat format, int32_t parts, gqElementType held) {
   gq_dev_bounds bounds = gq_dev_quantize_tiles_bounds(format, parts, held);
+  bool isShort = gqFormatGetTraits(format).dataBits == 4;
   bool needs = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS | GQ_DEV_UNUSUAL);
-  if (needs && gqFormatGetTraits(format).dataBits == 4 && bounds.minCtas > 3)
+  if (gq_dev_small_groups_has_low_lanes(format, parts, held))
+    bounds.minCtas = isShort ? 5 : 4;
+  else if (needs && isShort && bounds.minCtas > 3)
     bounds.minCtas = 3;
-  if (gq_dev_small_groups_has_low_lanes(parts, held))
-    bounds.minCtas = gqFormatGetTraits(format).dataBits == 4 ? 5 : 4;
   return bounds;
 }
 

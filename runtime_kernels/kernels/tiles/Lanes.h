@@ -49,7 +49,8 @@ GQ_DEV bool isTall(const Op *o) {
 
 /// Whether lanes are low: 4 rows each, of elements of 16 bits, too.
 GQ_DEV bool isLow(const Op *o) {
-  return o->alone && gq_dev_small_groups_has_low_lanes(o->parts, o->heldType);
+  return o->alone &&
+         gq_dev_small_groups_has_low_lanes(o->format, o->parts, o->heldType);
 }
 
 /// Rows and columns of a lane in a pass, and words of a row. Two lanes share

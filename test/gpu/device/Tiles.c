@@ -704,8 +704,9 @@ static void expectTarget(TilesProblem *p, Target t) {
       // tile in order; four such sums.
       float fourths[4] = {0.0f};
       double exact = 0.0;
-      bool low = v->parts & TILES_SMALL_GROUPS &&
-                 gq_dev_small_groups_has_low_lanes(v->parts, v->type);
+      bool low =
+          v->parts & TILES_SMALL_GROUPS &&
+          gq_dev_small_groups_has_low_lanes(v->format, v->parts, v->type);
       int64_t perLane = v->type == GQ_F32 || low ? 4 : 8;
       for (int64_t r = 0; r < t.m; ++r)
         exact += (double)x[r * t.k + c];
