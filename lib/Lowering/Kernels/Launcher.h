@@ -26,7 +26,7 @@ typedef struct gqLauncher {
   MlirValue stream;
   /// Kernels so far.
   int32_t *number;
-  /// The op that they are for.
+  /// What they are for, such as sm_90a.
   const char *chip;
 } gqLauncher;
 

@@ -15,7 +15,7 @@
 /// What the kernel computes: GQ_DEV_ bits of `parts`.
 int32_t gqPartsOf(const gqGroupedBlockQuantize *desc);
 
-/// Rows in blocks with one row.
+/// Rows of groups, in blocks with one row.
 bool gqLaunchQuantizeRows(const gqLauncher *launcher,
                           const gqGroupedBlockQuantize *desc,
                           gqGpuAddress statusWord);
@@ -25,7 +25,7 @@ bool gqLaunchQuantizeWholeRows(const gqLauncher *launcher, MlirOperation op,
                                const gqGroupedBlockQuantize *desc,
                                gqGpuAddress statusWord);
 
-/// The same without groups.
+/// Rows in blocks with one row, without groups.
 bool gqLaunchBlockQuantize(const gqLauncher *launcher,
                            const gqBlockQuantize *desc);
 
