@@ -45,10 +45,11 @@ faults() {
     build/lib/test_faults
 }
 
-# The machine code of test kernels for all chips.
+# The machine code of test kernels, and of those of lit's tests, for all chips.
 chips() {
   cmake build -DGQ_TEST_CHIPS="sm_90a;sm_100a;sm_120a" >/dev/null &&
-    ninja -C build && ctest --test-dir build -R device-ptx --output-on-failure
+    ninja -C build &&
+    ctest --test-dir build -R 'device-ptx|lit-gq-opt' --output-on-failure
 }
 
 # All cases of the tests.

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Installs, builds and runs every test; of the cases of tests in Python and of the
-# graphs of gq-bench every third ($GQ_TEST_STEP; tools/nightly.sh has all of them),
+# graphs of gq-bench every fourth ($GQ_TEST_STEP; tools/nightly.sh has all of them),
 # and without a GPU every fourth of the kernels that only one can run.
 # Arguments go to ctest.
 set -euo pipefail
@@ -12,6 +12,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tools/setup.sh --tests --torch
 tools/count-lines.sh
 # As many tests at a time as there are cores: threads that wait must not spin.
-export OMP_WAIT_POLICY=passive GQ_TEST_STEP=${GQ_TEST_STEP:-3}
+export OMP_WAIT_POLICY=passive GQ_TEST_STEP=${GQ_TEST_STEP:-4}
 exec ctest --test-dir "${GQ_BUILD_DIR:-build}" --output-on-failure \
   -j "$(nproc)" "$@"

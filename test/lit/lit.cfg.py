@@ -37,6 +37,7 @@ gq_opt = {
 config.substitutions += [
     (r"(?<![/\w-])gq-opt\b", gq_opt),
     ("%python", config.python),
+    ("%chips", config.chips),
     ("%preload", preload),
     ("%gq_source_dir", config.gq_source_dir),
     ("%gq_binary_dir", config.gq_binary_dir),
