@@ -66,7 +66,5 @@ bool gqLaunchDequantize(const gqLauncher *launcher,
   return gqLaunchKernel(launcher, GQ_KERNEL_DEQUANTIZE_TILES,
                         mlirValueIsNull(desc->offsets) ? "block_dequantize"
                                                        : "grouped_dequantize",
-                        &operands, bounds,
-                        gqGpuBuildPlan(&launcher->builder,
-                                       GQ_KERNEL_DEQUANTIZE_TILES, &operands));
+                        &operands, bounds);
 }

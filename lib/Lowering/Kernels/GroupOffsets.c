@@ -21,6 +21,5 @@ bool gqLaunchGroupOffsets(const gqLauncher *launcher,
   };
   return gqLaunchKernel(
       launcher, GQ_KERNEL_GROUP_OFFSETS, "group_offsets", &operands,
-      (gq_dev_bounds){.threads = GQ_DEV_GROUP_OFFSETS_THREADS},
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_GROUP_OFFSETS, &operands));
+      (gq_dev_bounds){.threads = GQ_DEV_GROUP_OFFSETS_THREADS});
 }

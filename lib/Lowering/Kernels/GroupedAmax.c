@@ -61,13 +61,9 @@ bool gqLaunchGroupedAmax(const gqLauncher *launcher, const gqGroupedAmax *desc,
       .signs = gqConstant((int32_t)columnwise.signs),
       .heldType = gqConstant(gqHeldType(desc)),
   };
-  return gqLaunchKernel(launcher, GQ_KERNEL_CLEAR_AMAX, "grouped_amax_clear",
-                        &clear,
-                        (gq_dev_bounds){.threads = GQ_DEV_CLEAR_AMAX_THREADS},
-                        gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_CLEAR_AMAX,
-                                       &clear)) &&
+  return gqLaunchKernel(
+             launcher, GQ_KERNEL_CLEAR_AMAX, "grouped_amax_clear", &clear,
+             (gq_dev_bounds){.threads = GQ_DEV_CLEAR_AMAX_THREADS}) &&
          gqLaunchKernel(launcher, GQ_KERNEL_GROUPED_AMAX, "grouped_amax",
-                        &operands, gq_dev_grouped_amax_bounds(),
-                        gqGpuBuildPlan(&launcher->builder,
-                                       GQ_KERNEL_GROUPED_AMAX, &operands));
+                        &operands, gq_dev_grouped_amax_bounds());
 }

@@ -123,9 +123,9 @@ static MlirValue launchMmPrepare(const gqLauncher *launcher,
   without.epilogue = (gqGpuFunction){true, {NULL}};
   without.outFormat = gqConstant(GQ_FORMAT_NONE);
   without.outScales = without.outOuter = gqNoAddress;
-  *valid = gqLaunchKernel(launcher, GQ_KERNEL_GROUPED_MM_PREPARE,
-                          "grouped_mm_prepare", &without,
-                          gq_dev_grouped_mm_prepare_bounds(), plan);
+  *valid = gqLaunchPlanned(launcher, GQ_KERNEL_GROUPED_MM_PREPARE,
+                           "grouped_mm_prepare", &without,
+                           gq_dev_grouped_mm_prepare_bounds(), plan);
   return workspace;
 }
 
@@ -173,10 +173,8 @@ static bool launchMmKernel(const gqLauncher *launcher, const Mm *mm,
       : family == GQ_KERNEL_GROUPED_MM_DECODE
           ? gq_dev_grouped_mm_decode_bounds(kernels[kernel].tokens)
           : gq_dev_grouped_mm_any_bounds(mm->quantizes);
-  valid =
-      valid &&
-      gqLaunchKernel(launcher, family, kernels[kernel].name, &operands, bounds,
-                     gqGpuBuildPlan(&launcher->builder, family, &operands));
+  valid = valid && gqLaunchKernel(launcher, family, kernels[kernel].name,
+                                  &operands, bounds);
   if (prepares)
     gqBuildDealloc(&launcher->builder, workspace);
   return valid;

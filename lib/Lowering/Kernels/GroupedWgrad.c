@@ -107,6 +107,5 @@ bool gqLaunchGroupedWgrad(const gqLauncher *launcher, MlirOperation op,
       wgmma ? GQ_KERNEL_GROUPED_WGRAD_TILES : GQ_KERNEL_GROUPED_WGRAD_ANY;
   return gqLaunchKernel(
       launcher, family, wgmma ? "grouped_wgrad_tiles128" : "grouped_wgrad_any",
-      &operands, gq_dev_grouped_wgrad_bounds(desc.format, wgmma),
-      gqGpuBuildPlan(&launcher->builder, family, &operands));
+      &operands, gq_dev_grouped_wgrad_bounds(desc.format, wgmma));
 }

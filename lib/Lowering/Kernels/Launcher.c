@@ -42,15 +42,22 @@ static MlirValue buildI64(const gqLauncher *launcher, int64_t value) {
   return gqBuildConstant(&launcher->builder, i64Type(launcher), value);
 }
 
-bool gqLaunchKernel(const gqLauncher *launcher, gqKernelFamily family,
-                    const char *name, const void *operands,
-                    gq_dev_bounds bounds, gqGpuPlan plan) {
+bool gqLaunchPlanned(const gqLauncher *launcher, gqKernelFamily family,
+                     const char *name, const void *operands,
+                     gq_dev_bounds bounds, gqGpuPlan plan) {
   char symbol[32];
   snprintf(symbol, sizeof(symbol), "gq_kernels_%" PRId32,
            (*launcher->number)++);
   gqGpuKernel kernel = {symbol, name, family, operands, bounds};
   return gqGpuKernelLaunch(&kernel, &launcher->builder, launcher->module,
                            plan.grid, launcher->stream);
+}
+
+bool gqLaunchKernel(const gqLauncher *launcher, gqKernelFamily family,
+                    const char *name, const void *operands,
+                    gq_dev_bounds bounds) {
+  return gqLaunchPlanned(launcher, family, name, operands, bounds,
+                         gqGpuBuildPlan(&launcher->builder, family, operands));
 }
 
 gqExtent gqFixedExtent(const gqLauncher *launcher, int64_t extent) {
@@ -112,7 +119,8 @@ int32_t gqIntegerBits(MlirValue buffer) {
       mlirShapedTypeGetElementType(mlirValueGetType(buffer)));
 }
 
-gqElementType gqFloatType(MlirType element) {
+/// Of an element, or of what stands for one: bf16, f16 or f32.
+static gqElementType floatType(MlirType element) {
   return mlirTypeIsABF16(element)  ? GQ_BF16
          : mlirTypeIsAF16(element) ? GQ_F16
                                    : GQ_F32;
@@ -136,7 +144,7 @@ gqGpuAddress gqBuildAddress(const gqLauncher *launcher, MlirValue buffer) {
 gqElementType gqValueType(MlirRegion epilogue, MlirValue out) {
   return mlirRegionIsNull(epilogue)
              ? gqBufferType(out)
-             : gqFloatType(mlirValueGetType(
+             : floatType(mlirValueGetType(
                    mlirBlockGetArgument(mlirRegionGetFirstBlock(epilogue), 0)));
 }
 
@@ -249,11 +257,10 @@ gqGpuHook gqBuildHook(const gqLauncher *launcher,
 
 gqElementType gqHeldType(const gqGroupedBlockQuantize *desc) {
   if (mlirRegionIsNull(desc->producer))
-    return gqFloatType(
-        mlirShapedTypeGetElementType(mlirValueGetType(desc->inputs[0])));
+    return gqBufferType(desc->inputs[0]);
   MlirOperation yield =
       mlirBlockGetTerminator(mlirRegionGetFirstBlock(desc->producer));
-  return gqFloatType(mlirValueGetType(mlirOperationGetOperand(yield, 0)));
+  return floatType(mlirValueGetType(mlirOperationGetOperand(yield, 0)));
 }
 
 int32_t gqPackedTraits(const gqDirection *direction) {

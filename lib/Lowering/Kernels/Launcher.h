@@ -34,10 +34,15 @@ typedef struct gqLauncher {
 gqLauncher gqLauncherAt(MlirOperation module, MlirOperation op, int32_t *number,
                         const char *chip);
 
-/// Launches a kernel of a family with as many CTAs as `plan` says.
+/// Launches a kernel of a family, whose struct of operands this is.
 bool gqLaunchKernel(const gqLauncher *launcher, gqKernelFamily family,
                     const char *name, const void *operands,
-                    gq_dev_bounds bounds, gqGpuPlan plan);
+                    gq_dev_bounds bounds);
+
+/// The same with a plan that was built before, for the sake of its workspace.
+bool gqLaunchPlanned(const gqLauncher *launcher, gqKernelFamily family,
+                     const char *name, const void *operands,
+                     gq_dev_bounds bounds, gqGpuPlan plan);
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -65,9 +70,6 @@ gqExtent gqBuildGroups(const gqLauncher *launcher, MlirValue offsets,
 
 /// The width of a buffer's integers; any width if there is no buffer.
 int32_t gqIntegerBits(MlirValue buffer);
-
-/// That of elements, or of what stands for an element: bf16, f16 or f32.
-gqElementType gqFloatType(MlirType element);
 
 /// The element type of an optional buffer; any type if it is absent.
 gqElementType gqBufferType(MlirValue buffer);

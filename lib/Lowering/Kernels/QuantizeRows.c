@@ -7,8 +7,6 @@
 
 #include "Launches.h"
 
-#include "mlir-c/BuiltinTypes.h"
-
 static bool isPacked(const gqGroupedBlockQuantize *desc) {
   return !mlirValueIsNull(desc->rowwise.scales) &&
          desc->scaleLayout == GQ_SCALE_LAYOUT_TILE128X4 &&
@@ -75,13 +73,12 @@ bool gqLaunchQuantizeRows(const gqLauncher *launcher,
   bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers &&
                    mlirRegionIsNull(desc->producer) &&
                    operands.load.inputs[0].elementSize == 2;
-  return gqLaunchKernel(
-      launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize", &operands,
-      gq_dev_quantize_rows_bounds(onlyLoads, hook->ahead,
-                                  hook->ahead &&
-                                      gqDividesExactly(hook->producer),
-                                  draws, hasOuter, isPacked(desc)),
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
+  return gqLaunchKernel(launcher, GQ_KERNEL_QUANTIZE_ROWS,
+                        "grouped_block_quantize", &operands,
+                        gq_dev_quantize_rows_bounds(
+                            onlyLoads, hook->ahead,
+                            hook->ahead && gqDividesExactly(hook->producer),
+                            draws, hasOuter, isPacked(desc)));
 }
 
 bool gqLaunchQuantizeWholeRows(const gqLauncher *launcher, MlirOperation op,
@@ -115,10 +112,7 @@ bool gqLaunchQuantizeWholeRows(const gqLauncher *launcher, MlirOperation op,
       .ctas = gqConstant(bounds.minCtas),
   };
   return gqLaunchKernel(launcher, GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
-                        "grouped_block_quantize_whole_rows", &operands, bounds,
-                        gqGpuBuildPlan(&launcher->builder,
-                                       GQ_KERNEL_QUANTIZE_WHOLE_ROWS,
-                                       &operands));
+                        "grouped_block_quantize_whole_rows", &operands, bounds);
 }
 
 bool gqLaunchBlockQuantize(const gqLauncher *launcher,
@@ -155,8 +149,7 @@ bool gqLaunchBlockQuantize(const gqLauncher *launcher,
       .offsetBits = gqConstant(0),
       .outerKind = gqConstant(gqOuterKindOf(desc->globalScale)),
       .rowIndexBits = gqConstant(0),
-      .heldType = gqConstant(gqFloatType(
-          mlirShapedTypeGetElementType(mlirValueGetType(desc->input)))),
+      .heldType = gqConstant(gqBufferType(desc->input)),
       .dataType = gqConstant(gqBufferType(desc->data)),
       .loadsAhead = gqConstant(false),
       .warpsPerPiece = gqConstant(1),
@@ -164,6 +157,5 @@ bool gqLaunchBlockQuantize(const gqLauncher *launcher,
   };
   return gqLaunchKernel(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "block_quantize", &operands,
-      (gq_dev_bounds){.threads = GQ_DEV_QUANTIZE_ROWS_THREADS},
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_QUANTIZE_ROWS, &operands));
+      (gq_dev_bounds){.threads = GQ_DEV_QUANTIZE_ROWS_THREADS});
 }

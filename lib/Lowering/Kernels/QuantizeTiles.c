@@ -7,8 +7,6 @@
 
 #include "Launches.h"
 
-#include "mlir-c/BuiltinTypes.h"
-
 int32_t gqPartsOf(const gqGroupedBlockQuantize *desc) {
   const struct {
     MlirValue operand;
@@ -52,8 +50,7 @@ static bool launchReduceTiles(const gqLauncher *launcher,
   };
   return gqLaunchKernel(
       launcher, GQ_KERNEL_REDUCE_TILES, "grouped_block_quantize_reduce",
-      &operands, (gq_dev_bounds){.threads = GQ_DEV_REDUCE_TILES_THREADS},
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_REDUCE_TILES, &operands));
+      &operands, (gq_dev_bounds){.threads = GQ_DEV_REDUCE_TILES_THREADS});
 }
 
 /// Which kernels there are for the groups of an op: those that its rows may
@@ -146,10 +143,7 @@ bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
       .columnwiseTraits = gqConstant(gqPackedTraits(&desc->columnwise)),
       .rowIndexBits = gqConstant(gqRowIndexBits(desc)),
       .heldType = gqConstant(gqHeldType(desc)),
-      .dbiasType = gqConstant(mlirValueIsNull(desc->dbias)
-                                  ? GQ_F32
-                                  : gqFloatType(mlirShapedTypeGetElementType(
-                                        mlirValueGetType(desc->dbias)))),
+      .dbiasType = gqConstant(gqBufferType(desc->dbias)),
   };
   const Sizes sizes = sizesOfGroups(desc, &operands);
   const struct {
@@ -179,8 +173,8 @@ bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
     gq_dev_bounds bounds =
         small ? gq_dev_quantize_small_groups_bounds(desc->format, parts, held)
               : gq_dev_quantize_tiles_bounds(desc->format, parts, held);
-    valid = valid && gqLaunchKernel(launcher, kernels[i].family,
-                                    kernels[i].name, &operands, bounds, plan);
+    valid = valid && gqLaunchPlanned(launcher, kernels[i].family,
+                                     kernels[i].name, &operands, bounds, plan);
     operands.parts = gqConstant(parts);
   }
   if (reduces) {

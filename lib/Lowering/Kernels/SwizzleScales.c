@@ -27,6 +27,5 @@ bool gqLaunchSwizzleScales(const gqLauncher *launcher,
   };
   return gqLaunchKernel(
       launcher, GQ_KERNEL_SWIZZLE_SCALES, "preprocess_grouped_matmul_sf",
-      &operands, (gq_dev_bounds){.threads = GQ_DEV_SWIZZLE_SCALES_THREADS},
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_SWIZZLE_SCALES, &operands));
+      &operands, (gq_dev_bounds){.threads = GQ_DEV_SWIZZLE_SCALES_THREADS});
 }

@@ -21,6 +21,5 @@ bool gqLaunchUpdateScales(const gqLauncher *launcher,
   };
   return gqLaunchKernel(
       launcher, GQ_KERNEL_UPDATE_SCALES, "update_scales", &operands,
-      (gq_dev_bounds){.threads = GQ_DEV_UPDATE_SCALES_THREADS},
-      gqGpuBuildPlan(&launcher->builder, GQ_KERNEL_UPDATE_SCALES, &operands));
+      (gq_dev_bounds){.threads = GQ_DEV_UPDATE_SCALES_THREADS});
 }

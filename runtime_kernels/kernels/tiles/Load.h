@@ -24,9 +24,9 @@ GQ_DEV uint32_t firstRowOfWarp(const Op *o, const Job GQ_SHARED *job,
     return pass * rowsOfWarp(o);
   if (o->isWide)
     return (pass * WARPS + warp) * rowsOfWarp(o);
-  bool isLow = numPasses(o) > 1 && job->rows <= HALF_TILE;
-  return isLow ? warp / 2 * rowsOfWarp(o) + pass * HALF_TILE
-               : warp / 2 * HALF_TILE + pass * rowsOfWarp(o);
+  bool isHalf = numPasses(o) > 1 && job->rows <= HALF_TILE;
+  return isHalf ? warp / 2 * rowsOfWarp(o) + pass * HALF_TILE
+                : warp / 2 * HALF_TILE + pass * rowsOfWarp(o);
 }
 GQ_DEV uint32_t firstColumnOfWarp(const Op *o, uint32_t warp) {
   return o->isWide ? 0 : warp % 2 * HALF_TILE;
