@@ -95,8 +95,9 @@ typedef enum gq_dev_e2m1_way {
   /// Times 2^-14. Magnitudes below 7, but none that is the middle between two
   /// codes of which the lower one is even.
   GQ_DEV_E2M1_CUT,
-  /// Times 2^-5. Magnitudes below 7 that are as spaced as those above, and NaN.
-  GQ_DEV_E2M1_MOVED_PAIRS,
+  /// Times 2^-14 (1 - 2^-10). Magnitudes below 7 that are as spaced as those
+  /// above.
+  GQ_DEV_E2M1_CUT_SPACED,
 } gq_dev_e2m1_way;
 
 /// The way for the quotients of elements of `type`, which are constants, by a
@@ -124,12 +125,12 @@ GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_in_steps(void) {
 
 /// What 1 is passed as, a power of two.
 GQ_DEV float gq_dev_e2m1_one(gq_dev_e2m1_way way) {
-  return way == GQ_DEV_E2M1_SPACED        ? 0x1p-14f
-         : way == GQ_DEV_E2M1_CUT         ? 0x1p-14f
-         : way == GQ_DEV_E2M1_MOVED_PAIRS ? 0x1p-5f
-         : way == GQ_DEV_E2M1_ROUNDED     ? 0x1p-6f
-         : way == GQ_DEV_E2M1_MOVED       ? 0x1p16f
-                                          : 1.0f;
+  return way == GQ_DEV_E2M1_SPACED       ? 0x1p-14f
+         : way == GQ_DEV_E2M1_CUT        ? 0x1p-14f
+         : way == GQ_DEV_E2M1_CUT_SPACED ? 0x1p-14f
+         : way == GQ_DEV_E2M1_ROUNDED    ? 0x1p-6f
+         : way == GQ_DEV_E2M1_MOVED      ? 0x1p16f
+                                         : 1.0f;
 }
 
 // Spaced
@@ -260,30 +261,20 @@ GQ_DEV uint32_t gq_dev_e2m1x8_cut(const uint32_t first[2],
                             gq_dev_e2m1_raise_cut(even) >> 4);
 }
 
-// Moved, in pairs
+// Cut, spaced
 
-/// Four elements as two pairs of f16, 0 and 2, 1 and 3, as gq_dev_e2m1_move
-/// does it; of f16 units of the last place are 2^-10 of a power of two.
-GQ_DEV uint32_t gq_dev_e2m1_move_pair(float low, float high) {
-  uint32_t y = gq_dev_f16x2_from_f32(low, high);
-  uint32_t b = gq_dev_max_magnitude_f16x2(y, 0x28022802);   // 2^-5 (1 + 2^-9)
-  uint32_t difference = gq_dev_fma_f16x2(y, 0x98009800, b); // -2^-9
-  return gq_dev_fma_f16x2(difference, 0xbbffbbff, b);       // -(1 - 2^-11)
-}
-GQ_DEV void gq_dev_e2m1x4_moved_pairs(const float y[4], uint32_t pairs[2]) {
-  pairs[0] = gq_dev_e2m1_move_pair(y[0], y[2]);
-  pairs[1] = gq_dev_e2m1_move_pair(y[1], y[3]);
-}
-
-/// The codes of two times four elements: 2^-14 is the smallest normal f16, so
-/// that from bit 9 on a pair has them.
-GQ_DEV uint32_t gq_dev_e2m1x8_moved_pairs(const uint32_t first[2],
-                                          const uint32_t second[2]) {
-  uint32_t even = gq_dev_permute(first[0], second[0], 0x7531);
-  uint32_t odd = gq_dev_permute(first[1], second[1], 0x7531);
-  even = gq_dev_select_bits(0x80808080, even, even << 3);
-  odd = gq_dev_select_bits(0x80808080, odd, odd << 3);
-  return gq_dev_select_bits(0xf0f0f0f0, odd, even >> 4);
+/// The same of spaced elements, middles among them. The last place of an f16
+/// here is 2^-10 of 1, 2 or 4, whichever is next below the element, or of 1.
+/// The factor 1 - 2^-10 and cutting off take one or two places from a middle:
+/// one of 1/4 and 3/4, two of the others, 5/4, 7/4 and those times 2 or 4. A
+/// product with 1 + 2^-10, rounded, gives one back to 3/4 and to those of 5/4
+/// and two to those of 7/4, so that 3/4 and those of 7/4, below which codes are
+/// odd, are reached again and the others are not. What is not a middle is
+/// farther from it than that, 2^-8 of itself.
+GQ_DEV void gq_dev_e2m1x4_cut_spaced(const float y[4], uint32_t pairs[2]) {
+  gq_dev_e2m1x4_cut(y, pairs);
+  for (int i = 0; i < 2; ++i)
+    pairs[i] = gq_dev_fma_f16x2(pairs[i], 0x14001400, pairs[i]); // 2^-10
 }
 
 // Stochastic

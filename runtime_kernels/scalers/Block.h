@@ -63,12 +63,15 @@ GQ_DEV gq_dev_outer gq_dev_used_outer(gq_dev_scaler scaler,
   return scaler.hasOuter ? outer : gq_dev_no_outer(scaler);
 }
 
-/// A regular block. Its elements are for gq_dev_scaled without clamping.
+/// A regular block, of which one element is not zero if it is `single`. Its
+/// elements are for gq_dev_scaled without clamping.
 GQ_DEV gq_dev_block_scale gq_dev_regular_block(gq_dev_scaler scaler, float amax,
-                                               gq_dev_outer outer) {
+                                               gq_dev_outer outer,
+                                               bool single) {
   switch (gqFormatGetTraits(scaler.format).scaleRule) {
   case GQ_SCALE_RULE_NVFP4:
-    return gq_dev_nvfp4_regular(scaler, amax, gq_dev_used_outer(scaler, outer));
+    return gq_dev_nvfp4_regular(scaler, amax, gq_dev_used_outer(scaler, outer),
+                                single);
   case GQ_SCALE_RULE_MX:
     return gq_dev_mx_regular(scaler, amax);
   case GQ_SCALE_RULE_FP8:
@@ -78,13 +81,13 @@ GQ_DEV gq_dev_block_scale gq_dev_regular_block(gq_dev_scaler scaler, float amax,
   }
 }
 
-/// Whether all blocks of a range are regular.
+/// Whether all blocks of a range, `single` ones or not, are regular.
 GQ_DEV bool gq_dev_is_regular(gq_dev_scaler scaler, gq_dev_range range,
-                              gq_dev_outer outer) {
+                              gq_dev_outer outer, bool single) {
   switch (gqFormatGetTraits(scaler.format).scaleRule) {
   case GQ_SCALE_RULE_NVFP4:
     return gq_dev_nvfp4_is_regular(scaler, range,
-                                   gq_dev_used_outer(scaler, outer));
+                                   gq_dev_used_outer(scaler, outer), single);
   case GQ_SCALE_RULE_MX:
     return gq_dev_mx_is_regular(scaler, range);
   case GQ_SCALE_RULE_FP8:

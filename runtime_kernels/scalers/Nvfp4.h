@@ -136,19 +136,26 @@ GQ_DEV gq_dev_block_scale gq_dev_nvfp4_any(gq_dev_scaler scaler, float amax,
 /// A regular block, as almost all are: its elements need no clamping and no
 /// corner of a division occurs. Its scale is rounded down by less than a
 /// seventh, so that its elements cannot reach 7, up to which the conversions
-/// make them 6. A block of zeros is regular, too.
+/// make them 6. A block of zeros is regular, too. If one element is not zero,
+/// it is `single`: no divisor that makes it more than 6 is needed, so that a
+/// scale that was rounded down by more, even to 0, is regular as well.
 GQ_DEV gq_dev_block_scale gq_dev_nvfp4_regular(gq_dev_scaler scaler, float amax,
-                                               gq_dev_outer outer) {
+                                               gq_dev_outer outer,
+                                               bool single) {
   float one = gq_dev_e2m1_one(scaler.way);
   uint32_t code =
       gq_dev_e4m3_native(gq_dev_nvfp4_unrounded(scaler, amax, outer));
   float decoded = gq_dev_f32_from_e4m3_native(code);
   float divisor = decoded * (outer.inverse * (1.0f / one));
   // Of a block of zeros it is 0: any factor will do.
-  float factor = gq_dev_reciprocal(gq_dev_max_number(divisor, 0x1p-120f));
-  // As of spaced blocks; here it must also not show in 1/4.
-  if (scaler.way == GQ_DEV_E2M1_MOVED_PAIRS)
-    factor *= (~gq_dev_f32_bits(decoded) & 0x700000) == 0 ? 0x1.001cdp0f : 1.0f;
+  float least = single ? amax * (1.0f / one / GQ_E2M1_MAX) : 0.0f;
+  float factor =
+      gq_dev_reciprocal(gq_dev_max_number(divisor, least + 0x1p-120f));
+  // Of a scale of 15 times a power of two, 5/4, 5/2 and 5 are exceeded (see
+  // spaced blocks): they are to lose one place only.
+  if (scaler.way == GQ_DEV_E2M1_CUT_SPACED)
+    factor *= (~gq_dev_f32_bits(decoded) & 0x700000) == 0 ? 1.0f - 0x1p-11f
+                                                          : 1.0f - 0x1p-10f;
   return (gq_dev_block_scale){code, factor};
 }
 
@@ -159,7 +166,7 @@ GQ_DEV bool gq_dev_nvfp4_is_near(gq_dev_outer outer) {
 }
 
 GQ_DEV bool gq_dev_nvfp4_is_regular(gq_dev_scaler scaler, gq_dev_range range,
-                                    gq_dev_outer outer) {
+                                    gq_dev_outer outer, bool single) {
   float least = gq_dev_f32_from_bits(range.least + 1);
   bool none = range.least == UINT32_MAX;
   bool near = !scaler.hasOuter || gq_dev_nvfp4_is_near(outer);
@@ -167,7 +174,8 @@ GQ_DEV bool gq_dev_nvfp4_is_regular(gq_dev_scaler scaler, gq_dev_range range,
   float high = gq_dev_nvfp4_unrounded(scaler, range.most, outer);
   // A scale of up to 522 instead of 448 makes less than 7 of 6. So does one of
   // up to 4.5 steps of denormal e4m3 instead of 4, while 2.5 may become 2.
-  return near && (none || (low >= 3.5f * 0x1p-9f && high <= 520.0f));
+  bool isAbove = single ? least >= 0x1p-90f : low >= 3.5f * 0x1p-9f;
+  return near && (none || (isAbove && high <= 520.0f));
 }
 
 /// Whether an element of `type`, of 16 bits, of a regular block with this outer

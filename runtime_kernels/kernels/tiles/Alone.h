@@ -250,7 +250,7 @@ GQ_DEV Held takeElementsOfWarp(const Op *o, uint32_t n, uint32_t pass) {
   uint32_t below = (pass + 1) * rowsOfWarp(o);
   if (below >= job->rows)
     stageJob(o, n + 1);
-  else if (!endsWithFewRows(o, job, below))
+  else
     stage(o, job, pass + 1);
   return held;
 }
@@ -269,28 +269,21 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   if (few) {
     prefetchFewRows(o, n + 1);
     stageJob(o, n + 1);
-    quantizeFewRows(o, job, warp, 0);
+    quantizeFewRows(o, job, warp);
     gq_dev_warp_barrier();
     storeRowsOfWarp(o, job, warp, 0, FEW_ROWS);
   }
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
     uint32_t first = pass * rows, below = first + rows;
-    if (endsWithFewRows(o, job, first)) {
-      stageJob(o, n + 1);
-      gq_dev_warp_barrier(); // Codes of rows before may be in their place.
-      quantizeFewRows(o, job, warp, first);
-      below = first + FEW_ROWS;
-    } else {
-      Held held = takeElementsOfWarp(o, n, pass);
-      Place place = placeOfLane(o, job, pass);
-      if (isTall(o))
-        quantizeTall(o, job, pass, warp, &held, suitable);
-      else if (takesTurns(o))
-        quantizeInTurn(o, job, place, warp, &held);
-      else
-        quantizeAtOnce(o, job, place, warp, &held, suitable);
-    }
+    Held held = takeElementsOfWarp(o, n, pass);
+    Place place = placeOfLane(o, job, pass);
+    if (isTall(o))
+      quantizeTall(o, job, pass, warp, &held, suitable);
+    else if (takesTurns(o))
+      quantizeInTurn(o, job, place, warp, &held);
+    else
+      quantizeAtOnce(o, job, place, warp, &held, suitable);
     uint32_t top = firstCollected(o, job, first);
     if (below < job->rows && firstCollected(o, job, below) == top)
       continue;

@@ -22,19 +22,18 @@
 /// words until the others are there.
 GQ_DEV void codesOf(const Direction *d, uint32_t quarter, const float y[4],
                     uint32_t random, uint32_t codes[4]) {
-  bool cut = d->scaler.way == GQ_DEV_E2M1_CUT;
-  if (cut || d->scaler.way == GQ_DEV_E2M1_MOVED_PAIRS) {
+  bool spaced = d->scaler.way == GQ_DEV_E2M1_CUT_SPACED;
+  if (spaced || d->scaler.way == GQ_DEV_E2M1_CUT) {
     uint32_t pairs[2];
-    if (cut)
-      gq_dev_e2m1x4_cut(y, pairs);
+    if (spaced)
+      gq_dev_e2m1x4_cut_spaced(y, pairs);
     else
-      gq_dev_e2m1x4_moved_pairs(y, pairs);
+      gq_dev_e2m1x4_cut(y, pairs);
     if (quarter % 2 == 0) {
       codes[2] = pairs[0];
       codes[3] = pairs[1];
     } else {
-      codes[quarter / 2] = cut ? gq_dev_e2m1x8_cut(codes + 2, pairs)
-                               : gq_dev_e2m1x8_moved_pairs(codes + 2, pairs);
+      codes[quarter / 2] = gq_dev_e2m1x8_cut(codes + 2, pairs);
     }
     return;
   }
@@ -582,6 +581,9 @@ GQ_DEV void quantizeAtOnce(const Op *o, const Job GQ_SHARED *job, Place place,
     regular &= scaleRows(&either, job, place, parity, held, factors);
   bool allRegular =
       !always && ((!given && o->unusual) || gq_dev_ballot(!regular) == 0);
+  // Blocks with NaN have others that count.
+  if (o->hasAmax && likely.keepsNan && !allRegular)
+    measureSquare(o, parity, held);
   if (!given && !allRegular && o->columnwise.exists)
     scaleAnyColumns(o, job, place, parity, held);
   if (!given)

@@ -3,10 +3,9 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A job of at most 8 rows, which a warp does alone, or the last two of another
-// one. A lane has four columns and goes through the rows that there are, so
-// that its part of a column needs no other lane and nothing is done for rows
-// that there are not.
+// A job of at most 8 rows, which a warp does alone. A lane has four columns and
+// goes through the rows that there are, so that its part of a column needs no
+// other lane and nothing is done for rows that there are not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +16,6 @@
 
 enum {
   FEW_ROWS = 8,
-  /// The last ones of a job that has more, at most.
-  FEW_LAST_ROWS = 2,
   /// Rows that are loaded at once.
   FEW_AT_ONCE = 2,
   /// Columns of a lane, and their words.
@@ -40,16 +37,6 @@ GQ_DEV bool canHaveFewRows(const Op *o) {
 /// Whether a job is done as few rows.
 GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
   return canHaveFewRows(o) && job->rows <= FEW_ROWS;
-}
-
-/// Whether the last pass of another job, from row `first` on, is: in nvfp4, of
-/// which a pass has the rows of one block, if there is no outer scale. Blocks
-/// of one or two rows are often rare then, which would be done one by one; with
-/// an outer scale nothing was gained.
-GQ_DEV bool endsWithFewRows(const Op *o, const Job GQ_SHARED *job,
-                            uint32_t first) {
-  return canHaveFewRows(o) && collectsColumns(o) &&
-         !o->columnwise.scaler.hasOuter && job->rows <= first + FEW_LAST_ROWS;
 }
 
 /// Loads a lane's words of a row; zeros if there is no such element.
@@ -78,13 +65,13 @@ GQ_DEV void loadFew(const Op *o, const Job GQ_SHARED *job, uint32_t row,
   }
 }
 
-/// The scale of any block.
+/// The scale of any block, `single` or not.
 GQ_DEV gq_dev_any_scale scaleOfFew(const Direction *d, float amax,
-                                   gq_dev_outer outer) {
+                                   gq_dev_outer outer, bool single) {
   gq_dev_range range = gq_dev_no_range();
   gq_dev_extend_range(&range, amax);
-  gq_dev_any_scale any = {gq_dev_regular_block(d->scaler, amax, outer),
-                          gq_dev_is_regular(d->scaler, range, outer)};
+  gq_dev_any_scale any = {gq_dev_regular_block(d->scaler, amax, outer, single),
+                          gq_dev_is_regular(d->scaler, range, outer, single)};
   if (__builtin_expect(!any.regular, 0))
     any.block = gq_dev_any_block(d->scaler, amax, outer);
   return any;
@@ -125,7 +112,7 @@ GQ_DEV void storeFew(const Op *o, const Direction *d,
       p[i] = (uint8_t)(codes >> i * 8);
 }
 
-/// Scales the lane's columns, of rows from place.row on.
+/// Scales the lane's columns.
 GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                             uint32_t warp, float *most,
                             gq_dev_any_scale scales[FEW_COLUMNS]) {
@@ -133,7 +120,7 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   uint32_t max[FEW_COLUMNS] = {0};
 #pragma clang loop unroll(disable)
-  for (uint32_t top = place.row; top < job->rows; top += FEW_AT_ONCE) {
+  for (uint32_t top = 0; top < job->rows; top += FEW_AT_ONCE) {
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < FEW_AT_ONCE; ++r) {
       uint32_t words[FEW_COLUMNS];
@@ -150,9 +137,10 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
     gq_dev_unpack_amax(o->heldType, max[i / perWord], pair);
     float amax = pair[i % perWord];
     *most = gq_dev_max_number(*most, amax);
-    scales[i] = scaleOfFew(d, amax, job->columnwise.outer);
-    ((uint8_t GQ_SHARED *)columnScalesOf(o, warp))[scaleAt(
-        d, place.column + i, place.row / (uint32_t)d->traits.blockColumns)] =
+    scales[i] =
+        scaleOfFew(d, amax, job->columnwise.outer, isSingle(o, job->rows));
+    ((uint8_t GQ_SHARED *)columnScalesOf(
+        o, warp))[scaleAt(d, place.column + i, 0)] =
         (uint8_t)scales[i].block.bits;
   }
 }
@@ -177,7 +165,7 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
   *most = gq_dev_max_number(*most, amax);
   if (!hasScales(d))
     return (gq_dev_any_scale){{0, job->rowwise.outer.factor}, true};
-  gq_dev_any_scale any = scaleOfFew(d, amax, job->rowwise.outer);
+  gq_dev_any_scale any = scaleOfFew(d, amax, job->rowwise.outer, false);
   if (place.column % block == 0)
     ((uint8_t GQ_SHARED *)rowScalesOf(
         o, warp))[scaleAt(d, row, place.column / block)] =
@@ -185,13 +173,12 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
   return any;
 }
 
-/// Quantizes the few rows of a job from `first` on. All lanes take part.
+/// Quantizes the few rows of a job. All lanes take part.
 GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
-                            uint32_t warp, uint32_t first) {
+                            uint32_t warp) {
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
   uint32_t thread = gq_dev_here(gq_dev_thread());
-  const Place place = {.row = first,
-                       .column = thread % GQ_DEV_WARP * FEW_COLUMNS,
+  const Place place = {.column = thread % GQ_DEV_WARP * FEW_COLUMNS,
                        .thread = thread};
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   bool there = place.column < job->columns;
@@ -203,7 +190,7 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
   if (columnwise->exists)
     scaleFewColumns(o, job, place, warp, &most, columns);
 #pragma clang loop unroll(disable)
-  for (uint32_t r = first; r < job->rows; ++r) {
+  for (uint32_t r = 0; r < job->rows; ++r) {
     uint32_t words[FEW_COLUMNS];
     float x[FEW_COLUMNS];
     loadFew(o, job, r, place.column, words);
@@ -213,7 +200,7 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
         gq_dev_unpack(o->heldType, words[i], x + i * perWord);
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {
-      if (splits && r - first == rowsOfLane(o)) {
+      if (splits && r == rowsOfLane(o)) {
         above[i] = sums[i];
         sums[i] = 0.0f;
       }
@@ -231,12 +218,11 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < FEW_COLUMNS; ++i)
       if (collectsColumns(o))
-        transposed[i] |= (codes >> i * 4 & 15) << (r - first) * 4;
+        transposed[i] |= (codes >> i * 4 & 15) << r * 4;
     if (!collectsColumns(o) && there && job->group >= 0)
       storeFew(o, columnwise, &job->columnwise, r, place.column, codes);
   }
-  uint8_t GQ_SHARED *codes = (uint8_t GQ_SHARED *)columnCodesOf(o, warp) +
-                             (first - firstCollected(o, job, first)) / 2;
+  uint8_t GQ_SHARED *codes = (uint8_t GQ_SHARED *)columnCodesOf(o, warp);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {
     if (o->hasDbias)

@@ -229,11 +229,20 @@ GQ_DEV gq_dev_outer outerOf(const Direction *d, const Job GQ_SHARED *job,
   return gq_dev_outer_from(d->scaler, outerAmax(d, job, index));
 }
 
+/// Whether a block of a column, of `rows` rows, has a single element. Without
+/// an outer scale, such blocks would often be rare ones.
+GQ_DEV bool isSingle(const Op *o, uint32_t rows) {
+  const Direction *d = &o->columnwise;
+  return !d->scaler.hasOuter && d->how.transform == GQ_TRANSFORM_NONE &&
+         !gqDirectionHasSquares(&d->how) && rows == 1;
+}
+
 /// The scale of a block, of any one if the op is unusual.
 GQ_DEV gq_dev_block_scale blockScale(const Op *o, const Direction *d,
-                                     float amax, gq_dev_outer outer) {
+                                     float amax, gq_dev_outer outer,
+                                     bool single) {
   return o->unusual ? gq_dev_any_block(d->scaler, amax, outer)
-                    : gq_dev_regular_block(d->scaler, amax, outer);
+                    : gq_dev_regular_block(d->scaler, amax, outer, single);
 }
 
 /// Where the scale of a row is collected, and whether the lane has it.
@@ -296,7 +305,8 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
   for (uint32_t r = 0; r < ROWS; ++r)
     if (r < ownRows(o)) {
       if (!gqDirectionHasFourOverSix(&d->how))
-        block = blockScale(o, d, amax[r], outerOf(d, job, outer, row + r));
+        block =
+            blockScale(o, d, amax[r], outerOf(d, job, outer, row + r), false);
       else if (!gqDirectionHasSquares(&d->how))
         block = chosenOfRow(o, job, place, row, held, r, amax[r]);
       extendRange(o, &range, amax[r]);
@@ -310,7 +320,7 @@ GQ_DEV bool scaleRows(const Op *o, const Job GQ_SHARED *job, Place place,
   if (sharesRows(o))
     *rowFactorsAt(o, place, row) =
         (gq_dev_f32x4){factors[0], factors[1], factors[2], factors[3]};
-  return o->unusual || gq_dev_is_regular(d->scaler, range, outer);
+  return o->unusual || gq_dev_is_regular(d->scaler, range, outer, false);
 }
 
 /// Loads the factors of rows that two lanes share.
@@ -347,11 +357,14 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
   if (gqDirectionHasFourOverSix(&d->how) && gqDirectionHasSquares(&d->how))
     block = chosenOfSquare(o, d, job, place, held, amax[0]);
   uint32_t perWord = gq_dev_elements_per_word(d->heldType);
+  uint32_t rows = (uint32_t)d->traits.blockColumns;
+  bool single = isSingle(o, job->rows - place.row / rows * rows);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < 8; ++i)
     if (i < ownColumns(o)) {
       if (!gqDirectionHasFourOverSix(&d->how)) {
-        block = blockScale(o, d, amax[i], outerOf(d, job, outer, column + i));
+        block = blockScale(o, d, amax[i], outerOf(d, job, outer, column + i),
+                           single);
       } else if (!gqDirectionHasSquares(&d->how)) {
         if (i % perWord == 0)
           chosenOfColumns(o, job, place, column, held, i / perWord, &amax[i],
@@ -367,7 +380,7 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
         *(gq_dev_f32x2 GQ_SHARED *)(factors + i - 1) =
             (gq_dev_f32x2){pair[0], pair[1]};
     }
-  return o->unusual || gq_dev_is_regular(d->scaler, range, outer);
+  return o->unusual || gq_dev_is_regular(d->scaler, range, outer, single);
 }
 
 //===----------------------------------------------------------------------===//
@@ -394,21 +407,27 @@ GQ_DEV bool hasLikelyWay(const Op *o, const Direction *d) {
 GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o, const Direction *d) {
   if (d->scaler.way != GQ_DEV_E2M1_MOVED || !hasLikelyWay(o, d))
     return d->scaler.way;
-  if (d->scaler.hasOuter) // With an amax, NaN would be rare.
-    return o->hasAmax ? d->scaler.way : GQ_DEV_E2M1_CUT;
-  return d->heldType == GQ_BF16 ? GQ_DEV_E2M1_MOVED_PAIRS : d->scaler.way;
+  if (d->scaler.hasOuter)
+    return GQ_DEV_E2M1_CUT;
+  return d->heldType == GQ_BF16 ? GQ_DEV_E2M1_CUT_SPACED : d->scaler.way;
 }
 
-/// Whether elements of a direction have to be suitable for their likely way.
-GQ_DEV bool areCutOff(const Op *o, const Direction *d) {
+/// Whether elements of a direction have to be suitable for their likely way,
+/// and whether NaN is not.
+GQ_DEV bool haveToSuit(const Op *o, const Direction *d) {
   return d->exists && likelyWay(o, d) == GQ_DEV_E2M1_CUT;
+}
+GQ_DEV bool areCutOff(const Op *o, const Direction *d) {
+  return haveToSuit(o, d) ||
+         (d->exists && likelyWay(o, d) == GQ_DEV_E2M1_CUT_SPACED);
 }
 
 /// Whether all elements are suitable for the likely way, whatever the scale of
 /// their block: lanes ask about 8 mantissas of one, two middles and both
 /// directions. All lanes take part.
 GQ_DEV bool areSuitable(const Op *o, const Job GQ_SHARED *job, Place place) {
-  bool rows = areCutOff(o, &o->rowwise), columns = areCutOff(o, &o->columnwise);
+  bool rows = haveToSuit(o, &o->rowwise);
+  bool columns = haveToSuit(o, &o->columnwise);
   if (!rows && !columns)
     return true;
   uint32_t lane = place.thread % GQ_DEV_WARP;
@@ -461,7 +480,7 @@ GQ_DEV bool scaleSquares(const Op *o, const Job GQ_SHARED *job, Place place,
   if (o->hasAmax)
     collectAmax(o, amax, 1, parity);
   gq_dev_block_scale block =
-      gq_dev_nvfp4_regular(rowwise->scaler, amax[0], outer);
+      gq_dev_nvfp4_regular(rowwise->scaler, amax[0], outer, false);
   uint32_t row = firstOwnRow(o, place);
   uint8_t GQ_SHARED *rows = rowScaleAt(o, place, row, parity);
   uint8_t GQ_SHARED *columns = columnScalesAt(o, place, parity);
@@ -477,7 +496,7 @@ GQ_DEV bool scaleSquares(const Op *o, const Job GQ_SHARED *job, Place place,
   }
   gq_dev_range range = gq_dev_no_range();
   extendRange(o, &range, amax[0]);
-  return gq_dev_nvfp4_is_regular(rowwise->scaler, range, outer) &&
+  return gq_dev_nvfp4_is_regular(rowwise->scaler, range, outer, false) &&
          gq_dev_f32_bits(outer.factor) == gq_dev_f32_bits(other.factor) &&
          gq_dev_f32_bits(outer.inverse) == gq_dev_f32_bits(other.inverse);
 }

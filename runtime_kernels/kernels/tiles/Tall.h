@@ -103,16 +103,16 @@ GQ_DEV bool scaleTall(const Op *o, const Direction *d, gq_dev_outer ofJob,
       continue;
     float most = amax[j] * unit;
     gq_dev_outer outer = outerOfTall(d, ofJob, likely, j, outers);
-    gq_dev_block_scale block = likely
-                                   ? gq_dev_nvfp4_regular(scaler, most, outer)
-                                   : gq_dev_nvfp4_any(scaler, most, outer);
+    gq_dev_block_scale block =
+        likely ? gq_dev_nvfp4_regular(scaler, most, outer, false)
+               : gq_dev_nvfp4_any(scaler, most, outer);
     bool none = !likely && (int32_t)j >= there;
     extendRange(o, &range, most);
     scales[j * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
     factors[j] = block.factor * unit;
     // Those with the same outer scale are asked about together.
     if (hasTallOuters(d) || j == count - 1) {
-      regular &= gq_dev_nvfp4_is_regular(scaler, range, outer);
+      regular &= gq_dev_nvfp4_is_regular(scaler, range, outer, false);
       range = gq_dev_no_range();
     }
   }

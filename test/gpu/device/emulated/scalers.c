@@ -6,15 +6,16 @@
 // The forms of every rule that the chip has (scalers/Scaler.h), compared with
 // the reference form: same scale, same factor; and the largest element of a
 // regular block of e2m1 stays below 7, where conversions need no clamping
-// (e2m1.c). For largest magnitudes that are floats of every exponent and every
-// upper 11 bits of the mantissa, with all below 0, 1 and all ones, and inf; of
-// nvfp4 by either recipe without and with an outer scale. Almost all blocks of
-// nvfp4 whose scale is a normal e4m3 are regular.
+// (e2m1.c); the code of a block's only element. For largest magnitudes that are
+// floats of every exponent and every upper 11 bits of the mantissa, with all
+// below 0, 1 and all ones, and inf; of nvfp4 by either recipe without and with
+// an outer scale. Almost all blocks of nvfp4 whose scale is a normal e4m3 are
+// regular.
 //
 // Elements of 16 bits of every mantissa, with blocks of every mantissa of a
 // scale and many outer scales: whether one is scaled to a middle between codes,
 // and where none is, codes by cutting off. Elements of bf16 without an outer
-// scale, in pairs.
+// scale, middles among them, by cutting off.
 //
 // Outer scales of te as regular blocks have them, of amaxes of every exponent.
 //
@@ -30,7 +31,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static uint64_t numNormal, numRegular, numBlocks, numWrong;
+static uint64_t numNormal, numRegular, numSingle, numBlocks, numWrong;
 static int numNear, numNearOuters;
 
 static bool same(float a, float b) {
@@ -94,17 +95,26 @@ static void test(gqFormat format, gqRecipe recipe, bool hasOuter, float x,
 
   gq_dev_range range = gq_dev_no_range();
   gq_dev_extend_range(&range, amax);
-  bool regular = gq_dev_is_regular(scaler, range, outer);
+  bool regular = gq_dev_is_regular(scaler, range, outer, false);
   bool normal = traits.scaleRule == GQ_SCALE_RULE_NVFP4 && expected.bits >= 8 &&
                 amax / 6.0f <= 0x1p126f &&
                 gq_dev_nvfp4_unrounded(
                     scaler, amax, gq_dev_used_outer(scaler, outer)) <= 448.0f;
   numNormal += normal;
   numRegular += regular && normal;
+  float one = gq_dev_e2m1_one(scaler.way);
+  if (isShort && gq_dev_is_regular(scaler, range, outer, true)) {
+    gq_dev_block_scale single = gq_dev_regular_block(scaler, amax, outer, true);
+    uint32_t code = gq_dev_e2m1_from_f32(amax * single.factor / one);
+    numSingle += !regular;
+    check(single.bits == expected.bits &&
+              code == gq_dev_e2m1_from_f32(amax * expected.factor) &&
+              amax * single.factor < 7.0f * one,
+          "single", scaler, x, amax, single, expected);
+  }
   if (!regular)
     return;
-  float one = gq_dev_e2m1_one(scaler.way);
-  gq_dev_block_scale block = gq_dev_regular_block(scaler, amax, outer);
+  gq_dev_block_scale block = gq_dev_regular_block(scaler, amax, outer, false);
   check(block.bits == expected.bits &&
             (amax == 0.0f || (same(block.factor, expected.factor * one) &&
                               (!isShort || amax * block.factor < 7.0f * one))),
@@ -200,17 +210,17 @@ static void testMiddles(gqElementType type, gqRecipe recipe, float x) {
 }
 
 /// All bf16 in blocks of all largest magnitudes of a few exponents.
-static void testPairs(void) {
+static void testSpaced(void) {
   const gq_dev_scaler scaler = {.format = GQ_FORMAT_NVFP4,
                                 .recipe = GQ_RECIPE_NVFUSER,
-                                .way = GQ_DEV_E2M1_MOVED_PAIRS};
+                                .way = GQ_DEV_E2M1_CUT_SPACED};
   const gq_dev_outer outer = gq_dev_no_outer(scaler);
   for (uint32_t bits = 0x3c00; bits <= 0x4500; ++bits) {
     float amax = gq_dev_f32_from_bits(bits << 16);
-    gq_dev_block_scale block = gq_dev_regular_block(scaler, amax, outer);
+    gq_dev_block_scale block = gq_dev_regular_block(scaler, amax, outer, false);
     gq_dev_range range = gq_dev_no_range();
     gq_dev_extend_range(&range, amax);
-    if (!gq_dev_is_regular(scaler, range, outer))
+    if (!gq_dev_is_regular(scaler, range, outer, false))
       continue;
     float factor = gq_dev_nvfp4_inverse((uint8_t)block.bits, 1.0f);
     for (uint32_t x = bits < 0x800 ? 0 : bits - 0x800; x <= bits; x += 4) {
@@ -223,21 +233,21 @@ static void testPairs(void) {
         scaled[i] = element * block.factor;
         expected |= gq_dev_e2m1_from_f32(element * factor) << i * 4;
       }
-      gq_dev_e2m1x4_moved_pairs(scaled, first);
-      gq_dev_e2m1x4_moved_pairs(scaled + 4, second);
-      uint32_t found = gq_dev_e2m1x8_moved_pairs(first, second);
+      gq_dev_e2m1x4_cut_spaced(scaled, first);
+      gq_dev_e2m1x4_cut_spaced(scaled + 4, second);
+      uint32_t found = gq_dev_e2m1x8_cut(first, second);
       ++numBlocks;
       if (found != expected && numWrong++ < 10)
-        printf("pairs, largest magnitude %a, element %" PRIx32 ": %08" PRIx32
+        printf("spaced, largest magnitude %a, element %" PRIx32 ": %08" PRIx32
                ", expected %08" PRIx32 "\n",
                (double)amax, x, found, expected);
     }
   }
-  const float scaled[8] = {0.0f, -0.0f, NAN, -NAN, -0x1p-100f, 0x1p-9f};
+  const float scaled[8] = {0.0f, -0.0f, -0x1p-100f, 0x1p-18f};
   uint32_t first[2], second[2];
-  gq_dev_e2m1x4_moved_pairs(scaled, first);
-  gq_dev_e2m1x4_moved_pairs(scaled + 4, second);
-  numWrong += gq_dev_e2m1x8_moved_pairs(first, second) != 0x00087780;
+  gq_dev_e2m1x4_cut_spaced(scaled, first);
+  gq_dev_e2m1x4_cut_spaced(scaled + 4, second);
+  numWrong += gq_dev_e2m1x8_cut(first, second) != 0x00000880;
 }
 
 /// The outer scale of regular blocks, of the outer amax `x`: inf, of which
@@ -323,7 +333,7 @@ int main(void) {
           testMiddles(GQ_F16, r, few);
       }
     }
-  testPairs();
+  testSpaced();
   const float negative[8] = {-0.0f, -0x1p-40f, -0.2f, 0.2f,
                              0.0f,  6.9f,      -6.9f, -5.1f};
   testCut(negative);
@@ -365,7 +375,8 @@ int main(void) {
                amax);
     }
   printf("%" PRIu64 " of %" PRIu64 " scales differ; %" PRIu64 " of %" PRIu64
-         " normal blocks are regular\n",
-         numWrong, numBlocks, numRegular, numNormal);
-  return numWrong || numRegular < numNormal - numNormal / 100;
+         " normal blocks are regular, and %" PRIu64 " others if single\n",
+         numWrong, numBlocks, numRegular, numNormal, numSingle);
+  return numWrong || numRegular < numNormal - numNormal / 100 ||
+         numSingle < numRegular / 4;
 }
