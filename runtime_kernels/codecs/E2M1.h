@@ -84,9 +84,6 @@ GQ_DEV float gq_dev_f32_from_e2m1(uint32_t code) {
 typedef enum gq_dev_e2m1_way {
   /// The instruction, since sm_100: any element as it is.
   GQ_DEV_E2M1_NATIVE,
-  /// Times 2^-14, by way of f16. They lie on the middle between two codes or
-  /// 2^-9 away from it, so that rounding to f16 first changes nothing.
-  GQ_DEV_E2M1_SPACED,
   /// Times 2^-6. Magnitudes up to 6.9 are rounded, inf and NaN saturate, what
   /// lies between must not occur.
   GQ_DEV_E2M1_ROUNDED,
@@ -95,8 +92,8 @@ typedef enum gq_dev_e2m1_way {
   /// Times 2^-14. Magnitudes below 7, but none that is the middle between two
   /// codes of which the lower one is even.
   GQ_DEV_E2M1_CUT,
-  /// Times 2^-14 (1 - 2^-10). Magnitudes below 7 that are as spaced as those
-  /// above.
+  /// Times 2^-14 (1 - 2^-10). They are the middle between two codes or away
+  /// from it by more than 2^-8 of themselves.
   GQ_DEV_E2M1_CUT_SPACED,
 } gq_dev_e2m1_way;
 
@@ -110,7 +107,7 @@ GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_of(gqElementType type, bool hasOuter) {
 #else
   return type != GQ_BF16 ? GQ_DEV_E2M1_ROUNDED
          : hasOuter      ? GQ_DEV_E2M1_MOVED
-                         : GQ_DEV_E2M1_SPACED;
+                         : GQ_DEV_E2M1_CUT_SPACED;
 #endif
 }
 
@@ -125,37 +122,11 @@ GQ_DEV gq_dev_e2m1_way gq_dev_e2m1_way_in_steps(void) {
 
 /// What 1 is passed as, a power of two.
 GQ_DEV float gq_dev_e2m1_one(gq_dev_e2m1_way way) {
-  return way == GQ_DEV_E2M1_SPACED       ? 0x1p-14f
-         : way == GQ_DEV_E2M1_CUT        ? 0x1p-14f
-         : way == GQ_DEV_E2M1_CUT_SPACED ? 0x1p-14f
+  return way == GQ_DEV_E2M1_CUT          ? 0x1p-14f
+         : way == GQ_DEV_E2M1_CUT_SPACED ? 0x1p-14f - 0x1p-24f
          : way == GQ_DEV_E2M1_ROUNDED    ? 0x1p-6f
          : way == GQ_DEV_E2M1_MOVED      ? 0x1p16f
                                          : 1.0f;
-}
-
-// Spaced
-
-/// Of a pair: bits 9 to 11 and 25 to 27 of the result are the magnitudes of the
-/// codes, bits 15 and 31 their signs.
-///
-/// 2^-14 is the smallest normal f16, so that from bit 9 on an f16 times 2^14 is
-/// an e2m1, denormals and all. What is left is to round there, ties to even.
-GQ_DEV uint32_t gq_dev_e2m1_of_f16_pair(float low, float high) {
-  uint32_t halves = gq_dev_min_magnitude_f16x2(gq_dev_f16x2_from_f32(low, high),
-                                               0x0e000e00); // 6
-  return halves + (halves >> 9 & 0x00010001) + 0x00ff00ff;
-}
-
-GQ_DEV uint32_t gq_dev_e2m1x8_spaced(const float y[8]) {
-  uint32_t pairs[4];
-  for (int i = 0; i < 4; ++i)
-    pairs[i] = gq_dev_e2m1_of_f16_pair(y[i], y[i + 4]);
-  // A byte per element: the sign, three zeros, the magnitude, and a rest.
-  uint32_t even = gq_dev_permute(pairs[0], pairs[2], 0x7351);
-  uint32_t odd = gq_dev_permute(pairs[1], pairs[3], 0x7351);
-  even = gq_dev_select_bits(0x08080808, even >> 4, even >> 1);
-  odd = gq_dev_select_bits(0x80808080, odd, odd << 3);
-  return gq_dev_select_bits(0xf0f0f0f0, odd, even);
 }
 
 // Rounded
@@ -235,10 +206,11 @@ GQ_DEV uint32_t gq_dev_e2m1x8_moved(uint32_t first, const float y[4]) {
 
 // Cut
 
-/// Four elements as two pairs of f16, 0 and 2, 1 and 3, from bit 9 on the
-/// magnitudes of the codes below, like spaced ones. Bit 8 says whether an
-/// element reaches the middle to the next code: since it is cut off and not
-/// rounded, it does not reach what it is below of.
+/// Four elements as two pairs of f16, 0 and 2, 1 and 3. 2^-14 is the smallest
+/// normal f16, so that from bit 9 on they have the magnitudes of the codes
+/// below, denormals and all. Bit 8 says whether an element reaches the middle
+/// to the next code: since it is cut off and not rounded, it does not reach
+/// what it is below of.
 GQ_DEV void gq_dev_e2m1x4_cut(const float y[4], uint32_t pairs[2]) {
   pairs[0] = gq_dev_f16x2_truncated(y[0], y[2]);
   pairs[1] = gq_dev_f16x2_truncated(y[1], y[3]);
@@ -275,6 +247,16 @@ GQ_DEV void gq_dev_e2m1x4_cut_spaced(const float y[4], uint32_t pairs[2]) {
   gq_dev_e2m1x4_cut(y, pairs);
   for (int i = 0; i < 2; ++i)
     pairs[i] = gq_dev_fma_f16x2(pairs[i], 0x14001400, pairs[i]); // 2^-10
+}
+
+/// Of any magnitude, and of NaN.
+GQ_DEV uint32_t gq_dev_e2m1x8_cut_spaced(const float y[8]) {
+  uint32_t pairs[4];
+  gq_dev_e2m1x4_cut_spaced(y, pairs);
+  gq_dev_e2m1x4_cut_spaced(y + 4, pairs + 2);
+  for (int i = 0; i < 4; ++i)
+    pairs[i] = gq_dev_min_magnitude_f16x2(pairs[i], 0x0e000e00); // 6
+  return gq_dev_e2m1x8_cut(pairs, pairs + 2);
 }
 
 // Stochastic
@@ -343,7 +325,7 @@ GQ_DEV uint32_t gq_dev_e2m1x8(gq_dev_e2m1_way way, const float y[8]) {
   (void)way;
   return gq_dev_e2m1x8_native(y);
 #else
-  return way == GQ_DEV_E2M1_SPACED ? gq_dev_e2m1x8_spaced(y)
+  return way == GQ_DEV_E2M1_CUT_SPACED ? gq_dev_e2m1x8_cut_spaced(y)
          : way == GQ_DEV_E2M1_ROUNDED
              ? gq_dev_e2m1x8_rounded(y)
              : gq_dev_e2m1x8_after(gq_dev_e2m1x4(y), y + 4);

@@ -133,6 +133,19 @@ GQ_DEV gq_dev_block_scale gq_dev_nvfp4_any(gq_dev_scaler scaler, float amax,
       code, gq_dev_min(gq_dev_divide(1.0f, decoded), GQ_DEV_F32_MAX)};
 }
 
+/// What factors of spaced elements (E2M1.h) are to be multiplied by, for a
+/// block's scale.
+///
+/// A bf16 has 8 significant bits and a scale 4, so that their quotient is the
+/// middle between two codes or well away from it. Its product with the rounded
+/// reciprocal, which counts, is beside the middle in two cases. 5/4, 5/2 and 5
+/// are exceeded when the scale is 15 times a power of two: they are to lose
+/// half as much. And the largest float, which stands for 1 / 0, stays below all
+/// middles (gq_dev_nvfp4_spaced).
+GQ_DEV float gq_dev_nvfp4_spacing(float scale) {
+  return (~gq_dev_f32_bits(scale) & 0x700000) == 0 ? 1.0f + 0x1p-11f : 1.0f;
+}
+
 /// A regular block, as almost all are: its elements need no clamping and no
 /// corner of a division occurs. Its scale is rounded down by less than a
 /// seventh, so that its elements cannot reach 7, up to which the conversions
@@ -151,11 +164,8 @@ GQ_DEV gq_dev_block_scale gq_dev_nvfp4_regular(gq_dev_scaler scaler, float amax,
   float least = single ? amax * (1.0f / one / GQ_E2M1_MAX) : 0.0f;
   float factor =
       gq_dev_reciprocal(gq_dev_max_number(divisor, least + 0x1p-120f));
-  // Of a scale of 15 times a power of two, 5/4, 5/2 and 5 are exceeded (see
-  // spaced blocks): they are to lose one place only.
   if (scaler.way == GQ_DEV_E2M1_CUT_SPACED)
-    factor *= (~gq_dev_f32_bits(decoded) & 0x700000) == 0 ? 1.0f - 0x1p-11f
-                                                          : 1.0f - 0x1p-10f;
+    factor *= gq_dev_nvfp4_spacing(decoded);
   return (gq_dev_block_scale){code, factor};
 }
 
@@ -194,24 +204,19 @@ GQ_DEV bool gq_dev_nvfp4_has_middle(gqElementType type, gq_dev_outer outer,
   return pair[0] * gq_dev_reciprocal(unit) == middle;
 }
 
-/// A block of bf16 without an outer scale, for spaced conversion. A scale below
-/// 2^-10 is 0 and one above 448 is 448, so that neither the last bit of a tiny
-/// sixth nor the saturation of inf is needed.
-///
-/// An element has 8 significant bits and a scale 4, so that their quotient is
-/// the middle between two codes or well away from it. Two middles need care,
-/// because the product with the rounded reciprocal, which counts, is beside
-/// them: 5/4, 5/2 and 5 are exceeded when the scale is 15 times a power of two,
-/// and the largest float, which stands for 1 / 0, stays below all of them. The
-/// factors here are off by as much as it takes to show in an f16.
+/// Any block of spaced elements. A scale below 2^-10 is 0 and one above 448 is
+/// 448, so that neither the last bit of a tiny sixth nor the saturation of inf
+/// is needed. Of a scale of 0 elements lose half as much again, so that none
+/// reaches a middle.
 GQ_DEV gq_dev_block_scale gq_dev_nvfp4_spaced(float amax) {
   float bounded = gq_dev_min(amax, GQ_DEV_F32_MAX);
   uint32_t code = gq_dev_e4m3_native(gq_dev_sixth_of(bounded));
   float decoded = gq_dev_f32_from_e4m3_native(code);
-  bool fifteen = (~gq_dev_f32_bits(decoded) & 0x700000) == 0;
-  float inverse = gq_dev_min(gq_dev_reciprocal_approx(decoded), 0x1.ff8p127f) *
-                  (fifteen ? 0x1.004p-14f : 0x1p-14f);
-  return (gq_dev_block_scale){code, inverse};
+  float inverse = gq_dev_min(gq_dev_reciprocal_approx(decoded),
+                             (1.0f - 0x1p-11f) * 0x1p127f * 2.0f);
+  return (gq_dev_block_scale){
+      code, inverse * gq_dev_e2m1_one(GQ_DEV_E2M1_CUT_SPACED) *
+                gq_dev_nvfp4_spacing(decoded)};
 }
 
 /// A block whose scale is a normal e4m3 needs no clamping, since it cannot
@@ -220,7 +225,7 @@ GQ_DEV gq_dev_block_scale gq_dev_nvfp4_spaced(float amax) {
 /// clamping is all that the others need.
 GQ_DEV gq_dev_any_scale gq_dev_nvfp4_either(gq_dev_scaler scaler, float amax,
                                             gq_dev_outer outer) {
-  if (scaler.way == GQ_DEV_E2M1_SPACED)
+  if (scaler.way == GQ_DEV_E2M1_CUT_SPACED)
     return (gq_dev_any_scale){gq_dev_nvfp4_spaced(amax), true};
   float scale = gq_dev_nvfp4_unrounded(
       scaler, scaler.hasOuter ? amax : gq_dev_min(amax, GQ_DEV_F32_MAX), outer);

@@ -847,7 +847,7 @@ static uint16_t largestAmax(uint8_t scale) {
 }
 
 /// Every bf16 in blocks of every scale that it can be in: bf16 is converted in
-/// a way of its own, see gq_dev_nvfp4_block_spaced.
+/// a way of its own, see gq_dev_nvfp4_spaced.
 static void testAllBf16(void) {
   enum { COLUMNS = 1024, SCALES = 127 };
   const int64_t capacity = SCALES * (INT64_C(65536) / 15 + 1) * 16;
