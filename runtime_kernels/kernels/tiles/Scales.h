@@ -407,8 +407,8 @@ GQ_DEV bool hasLikelyWay(const Op *o, const Direction *d) {
 GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o, const Direction *d) {
   if (d->scaler.way != GQ_DEV_E2M1_MOVED || !hasLikelyWay(o, d))
     return d->scaler.way;
-  if (d->scaler.hasOuter)
-    return GQ_DEV_E2M1_CUT;
+  if (d->scaler.hasOuter) // There are no registers for both.
+    return o->hasAmax && o->hasDbias ? d->scaler.way : GQ_DEV_E2M1_CUT;
   return d->heldType == GQ_BF16 ? GQ_DEV_E2M1_CUT_SPACED : d->scaler.way;
 }
 

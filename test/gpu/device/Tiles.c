@@ -118,6 +118,20 @@ static double roundTo(double x, int mantissa, int least) {
   return ldexp(rint(ldexp(x, -unit)), unit);
 }
 
+/// What a positive code of 8 bits stands for, of either number of mantissa
+/// bits.
+static double fp8Value(int mantissa, int code) {
+  static double values[2][128];
+  double *all = values[mantissa == 3];
+  for (int c = 127; all[1] == 0 && c >= 0; --c) {
+    int least = mantissa == 3 ? -6 : -14;
+    int e = c >> mantissa, m = c & ((1 << mantissa) - 1);
+    all[c] = e ? ldexp(m + (1 << mantissa), e - 1 + least - mantissa)
+               : ldexp(m, least - mantissa);
+  }
+  return all[code];
+}
+
 /// The code of a format of 8 bits, by search among all codes.
 static uint8_t fp8(float x, int mantissa, float max) {
   if (isnan(x))
@@ -128,21 +142,12 @@ static uint8_t fp8(float x, int mantissa, float max) {
   int low = 0, high = mantissa == 3 ? 0x7e : 0x7b;
   while (low < high) {
     int middle = (low + high + 1) / 2;
-    int e = middle >> mantissa, m = middle & ((1 << mantissa) - 1);
-    double value =
-        e ? ldexp((double)(m + (1 << mantissa)), e - 1 + least - mantissa)
-          : ldexp((double)m, least - mantissa);
-    if (value <= rounded)
+    if (fp8Value(mantissa, middle) <= rounded)
       low = middle;
     else
       high = middle - 1;
   }
   return (uint8_t)(low | (signbit(x) ? 0x80 : 0));
-}
-
-static float fp8Value(uint8_t code) { // e4m3, positive
-  int e = code >> 3, m = code & 7;
-  return (float)(e ? ldexp(m + 8.0, e - 10) : ldexp((double)m, -9));
 }
 
 static uint8_t e8m0(float x) {
@@ -217,14 +222,14 @@ static uint32_t quantizeBlock(const TilesVariant *v, float outer, bool hasOuter,
         encode = 1.0f;
     }
     scale = fp8(atMost(amax * (encode * (1.0f / 6.0f)), FLT_MAX), 3, 448.0f);
-    factor =
-        atMost(1.0f / (fp8Value((uint8_t)scale) * (1.0f / encode)), FLT_MAX);
+    factor = atMost(1.0f / ((float)fp8Value(3, (int)scale) * (1.0f / encode)),
+                    FLT_MAX);
   } else {
     float s = amax / 6.0f;
     if (hasOuter)
       s = s * outer;
     scale = fp8(atMost(s, FLT_MAX), 3, 448.0f);
-    factor = fp8Value(scale & 0x7f) * (scale & 0x80 ? -1.0f : 1.0f);
+    factor = (float)fp8Value(3, scale & 0x7f) * (scale & 0x80 ? -1.0f : 1.0f);
     if (hasOuter)
       factor = factor * (1.0f / outer);
     factor = atMost(1.0f / factor, FLT_MAX);
