@@ -70,7 +70,8 @@ GQ_DEV gq_dev_any_scale gq_dev_mx_either(gq_dev_scaler scaler, float amax) {
   gq_dev_any_scale any = {gq_dev_mx_any(scaler, amax), true};
   if (gqFormatGetTraits(scaler.format).dataBits != 4)
     return any;
-  // A factor of spaced elements would be denormal, and lose what it is off by.
+  // A factor of spaced elements would be denormal, and lose what it is off by:
+  // elements are multiplied by both in turn.
   any.regular = scaler.way != GQ_DEV_E2M1_CUT_SPACED || any.block.bits < 253;
   if (any.regular)
     any.block.factor *= gq_dev_e2m1_one(scaler.way);
