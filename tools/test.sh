@@ -2,9 +2,9 @@
 # Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Installs, builds and runs every test; of the cases of tests in Python and of the
-# graphs of gq-bench every fourth ($GQ_TEST_STEP; tools/nightly.sh has all of them),
-# and without a GPU every fourth of the kernels that only one can run.
+# Installs, builds and runs every test; of the cases and random examples of tests in
+# Python and of the graphs of gq-bench a fourth ($GQ_TEST_STEP; tools/nightly.sh has
+# all of them), and without a GPU a fourth of the kernels that only one can run.
 # Arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -235,14 +235,15 @@ GQ_DEV uint32_t gq_dev_e2m1x8_cut(const uint32_t first[2],
 
 // Cut, spaced
 
-/// The same of spaced elements, middles among them. The last place of an f16
-/// here is 2^-10 of 1, 2 or 4, whichever is next below the element, or of 1.
-/// The factor 1 - 2^-10 and cutting off take one or two places from a middle:
-/// one of 1/4 and 3/4, two of the others, 5/4, 7/4 and those times 2 or 4. A
-/// product with 1 + 2^-10, rounded, gives one back to 3/4 and to those of 5/4
-/// and two to those of 7/4, so that 3/4 and those of 7/4, below which codes are
-/// odd, are reached again and the others are not. What is not a middle is
-/// farther from it than that, 2^-8 of itself.
+/// The same of spaced elements, which may be middles. Units of the f16's last
+/// place are taken from these and given back, such that those above an odd code
+/// are reached again and the others are not:
+///
+///     middle, times 1, 2 or 4 from 5/4 on    1/4  3/4  5/4  7/4
+///     taken by 1 - 2^-10 and by cutting off   1    1    2    2
+///     given back by 1 + 2^-10, rounded        0    1    1    2
+///
+/// What is not a middle is farther from it.
 GQ_DEV void gq_dev_e2m1x4_cut_spaced(const float y[4], uint32_t pairs[2]) {
   gq_dev_e2m1x4_cut(y, pairs);
   for (int i = 0; i < 2; ++i)

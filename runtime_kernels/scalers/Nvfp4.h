@@ -149,9 +149,9 @@ GQ_DEV float gq_dev_nvfp4_spacing(float scale) {
 /// A regular block, as almost all are: its elements need no clamping and no
 /// corner of a division occurs. Its scale is rounded down by less than a
 /// seventh, so that its elements cannot reach 7, up to which the conversions
-/// make them 6. A block of zeros is regular, too. If one element is not zero,
-/// it is `single`: no divisor that makes it more than 6 is needed, so that a
-/// scale that was rounded down by more, even to 0, is regular as well.
+/// make them 6. A block of zeros is regular, too, and one whose only element
+/// that is not zero is `single`, even if its scale was rounded down by more or
+/// to 0: then a factor that makes 6 of the element will do.
 GQ_DEV gq_dev_block_scale gq_dev_nvfp4_regular(gq_dev_scaler scaler, float amax,
                                                gq_dev_outer outer,
                                                bool single) {

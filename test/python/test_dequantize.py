@@ -17,7 +17,8 @@ import oracle
 import pytest
 import runtime
 import test_directions
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 KEYS = list(dequantize.listed())
@@ -60,7 +61,7 @@ FACTORS = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(data=st.data(), key=st.sampled_from(KEYS), seed=st.integers(0, 2**32))
 def test_random(data, key, seed):
     draw = data.draw

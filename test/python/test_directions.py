@@ -13,7 +13,8 @@ import oracle
 import pytest
 import runtime
 import test_formats
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 RNG = 0x243F6A8885A308D3, 0x100000007
@@ -78,7 +79,7 @@ def made_case(source, sizes, k, element, recipe, rowwise, columnwise, **options)
     )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(data=st.data(), seed=st.integers(0, 2**32))
 def test_random(data, seed):
     draw, rng = data.draw, np.random.default_rng(seed)

@@ -12,7 +12,8 @@ import numpy as np
 import oracle
 import pytest
 import runtime
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 FORMATS = list(oracle.ALL_FORMATS)
@@ -78,7 +79,7 @@ def outers(draw, count):
     return np.array(drawn, np.float32)
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(data=st.data(), fmt=st.sampled_from(FORMATS), seed=st.integers(0, 2**32))
 def test_random(data, fmt, seed):
     draw = data.draw
@@ -164,7 +165,7 @@ def test_update_scales(fmt, algo, margin):
     """Steps one after the other, of a history of any length."""
     module = update_scales(fmt, algo, margin, "?", "?")
 
-    @settings(max_examples=40, deadline=None)
+    @examples(40)
     @given(h=st.integers(1, 5), g=st.integers(0, 9), data=st.data())
     def run(h, g, data):
         def draw(count, of):

@@ -9,7 +9,8 @@ import numpy as np
 import oracle
 import pytest
 import values
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 from test_random import groups
 
@@ -131,7 +132,7 @@ CASES = dict(
 )
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(form=st.sampled_from([row_indices, tensor_gather, generic]), **CASES)
 def test_gather(form, g, n, k, element, index, seed):
     rng = np.random.default_rng(seed)
@@ -142,7 +143,7 @@ def test_gather(form, g, n, k, element, index, seed):
     check(text, [x, i], g, k, x[i])
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(**CASES)
 def test_producer(g, n, k, element, index, seed):
     rng = np.random.default_rng(seed)

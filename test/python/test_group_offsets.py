@@ -6,13 +6,14 @@ import gq
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 INTEGERS = {"int32": np.int32, "int64": np.int64}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     counts=st.lists(st.integers(0, 10_000), max_size=70),
     of=st.sampled_from(list(INTEGERS)),

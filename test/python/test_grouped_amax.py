@@ -14,7 +14,8 @@ import numpy as np
 import oracle
 import pytest
 import values
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 
@@ -56,7 +57,7 @@ def test_ragged(sizes):
     check(amaxes.Problem(np.random.default_rng(0), sizes, None, "bf16", ["amax"], outside=(1, 0)))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(seed=st.integers(0, 2**32))
 def test_random(seed):
     check(amaxes.some(np.random.default_rng(seed)))

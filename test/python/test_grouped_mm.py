@@ -16,7 +16,8 @@ import oracle
 import pytest
 import runtime
 import values
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 PAIRS = matmul.pairs(one_row=True)
@@ -205,7 +206,7 @@ def drawn_groups(draw):
 ELEMENT = st.sampled_from(list(modules.ELEMENTS))
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(
     pair=st.sampled_from(PAIRS),
     g=drawn_groups(),

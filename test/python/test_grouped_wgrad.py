@@ -10,7 +10,8 @@ import numpy as np
 import oracle
 import pytest
 import runtime
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 PAIRS = matmul.pairs(one_row=False)
@@ -94,7 +95,7 @@ def test_formats(pair, packed):
     p.check(p.run(packed=packed))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     pair=st.sampled_from(PAIRS),
     sizes=st.lists(

@@ -7,7 +7,8 @@ import modules
 import numpy as np
 import oracle
 import values
-from hypothesis import given, settings
+from examples import examples
+from hypothesis import given
 from hypothesis import strategies as st
 
 # The largest M that is tried with each K.
@@ -81,7 +82,7 @@ def check_quantize(x, g, scale, kind, rows, k, packed):
         np.testing.assert_array_equal(actual[1], expected[1])
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(
     data=st.data(),
     k=st.sampled_from(list(ROWS)),
@@ -135,7 +136,7 @@ def tiled_scales(rng, count, rows, c):
     return scales
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     g=groups(200),
     n=st.sampled_from([1, 7, 32, 128, 130]),
@@ -178,7 +179,7 @@ def test_grouped_mm(g, n, k, static, packed, out, scaled, seed):
     np.testing.assert_array_equal(actual, expected)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(g=groups(200), k=st.sampled_from([64, 208]), element=ELEMENT, seed=SEED)
 def test_quantize_and_multiply(g, k, element, seed):
     """With fusion on only the rows of groups are quantized: no difference."""
@@ -206,7 +207,7 @@ def test_quantize_and_multiply(g, k, element, seed):
         np.testing.assert_array_equal(actual, expected)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     g=groups(300),
     k=st.sampled_from([64, 208]),
