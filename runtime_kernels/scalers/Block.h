@@ -142,14 +142,18 @@ GQ_DEV void gq_dev_scale_unit(gq_dev_scaler scaler, gq_dev_any_scale any,
                               const float x[GQ_DEV_UNIT],
                               float y[GQ_DEV_UNIT]) {
   float one = gq_dev_e2m1_one(scaler.way);
-  bool isMx = gqFormatGetTraits(scaler.format).scaleRule == GQ_SCALE_RULE_MX;
   for (int i = 0; i < GQ_DEV_UNIT; ++i)
     y[i] = x[i] * any.block.factor;
-  if (__builtin_expect(!any.regular, 0))
+  if (__builtin_expect(any.regular, 1))
+    return;
+  if (gqFormatGetTraits(scaler.format).scaleRule == GQ_SCALE_RULE_MX) {
     for (int i = 0; i < GQ_DEV_UNIT; ++i)
-      y[i] = isMx              ? y[i] * one
-             : scaler.hasOuter ? gq_dev_min_magnitude(y[i], GQ_E2M1_MAX) * one
-                               : gq_dev_min_magnitude(y[i], GQ_E2M1_MAX * one);
+      y[i] *= one;
+    return;
+  }
+  for (int i = 0; i < GQ_DEV_UNIT; ++i)
+    y[i] = scaler.hasOuter ? gq_dev_min_magnitude(y[i], GQ_E2M1_MAX) * one
+                           : gq_dev_min_magnitude(y[i], GQ_E2M1_MAX * one);
 }
 
 #endif // GQ_DEV_CHIP
