@@ -412,11 +412,13 @@ GQ_DEV gq_dev_e2m1_way likelyWay(const Op *o, const Direction *d) {
   return d->heldType == GQ_BF16 ? GQ_DEV_E2M1_CUT_SPACED : d->scaler.way;
 }
 
-/// Whether elements of a direction have to be suitable for their likely way,
-/// and whether NaN is not.
+/// Whether elements of a direction have to be suitable for their likely way.
 GQ_DEV bool haveToSuit(const Op *o, const Direction *d) {
   return d->exists && likelyWay(o, d) == GQ_DEV_E2M1_CUT;
 }
+
+/// Whether the likely way of a direction cuts elements off, which is wrong of
+/// NaN.
 GQ_DEV bool areCutOff(const Op *o, const Direction *d) {
   return haveToSuit(o, d) ||
          (d->exists && likelyWay(o, d) == GQ_DEV_E2M1_CUT_SPACED);
