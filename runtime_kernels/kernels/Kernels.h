@@ -43,6 +43,10 @@ GQ_DEV bool gq_dev_is_noop(const int32_t GQ_GLOBAL *flag) {
 #define GQ_DEV_PARAMETER_CONSTANT(TYPE, NAME) int32_t NAME
 #define GQ_DEV_PARAMETER_LAUNCH_CONSTANT(TYPE, NAME) int32_t NAME
 
+/// What hands them to another function.
+#define GQ_DEV_ARGUMENTS(LIST) GQ_AFTER_COMMA(LIST(GQ_DEV_ARGUMENT))
+#define GQ_DEV_ARGUMENT(ROLE, TYPE, NAME) , NAME GQ_IF_HOOK_##ROLE(, inputs)
+
 /// The fields of a struct that keeps them,
 #define GQ_DEV_FIELDS(LIST) LIST(GQ_DEV_FIELD)
 #define GQ_DEV_FIELD(ROLE, TYPE, NAME) GQ_DEV_FIELD_##ROLE(TYPE, NAME);
