@@ -336,19 +336,20 @@ GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts, bool fourOverSix,
 /// Whether there is such a kernel of what is as usual, or of tall lanes, which
 /// a caller with GQ_DEV_UNUSUAL has asked about before: one where a warp has
 /// whole blocks and tiles of scales or, of a scale that is given, none, and
-/// registers suffice.
+/// registers suffice; or blocks of 1 by 128, whose linear scales are few.
 GQ_INLINE bool gq_dev_has_small_groups_kernel(gqFormat format,
                                               gqScaleLayout layout,
                                               int32_t parts,
                                               gqElementType held) {
-  const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
   const int32_t reduced = GQ_DEV_AMAX | GQ_DEV_DBIAS;
   gqFormatTraits traits = gqFormatGetTraits(format);
   bool given = traits.scaleRule == GQ_SCALE_RULE_GIVEN;
-  return (layout == GQ_SCALE_LAYOUT_TILE128X4 || given) &&
+  // Rows alone have another kernel.
+  bool isLong = traits.scaleRule == GQ_SCALE_RULE_FP8 &&
+                traits.blockRows == 1 && parts & GQ_DEV_COLUMNWISE;
+  return (layout == GQ_SCALE_LAYOUT_TILE128X4 || given || isLong) &&
          !(parts & GQ_DEV_RAGGED) && (parts & reduced) != reduced &&
-         (held != GQ_F32 || (traits.blockColumns == 16 && !given)) &&
-         (format != GQ_FORMAT_MXFP4 || (parts & both) != both);
+         (held != GQ_F32 || (traits.blockColumns == 16 && !given));
 }
 
 /// Whether a lane of it has 4 rows, of elements of 16 bits, too, where only

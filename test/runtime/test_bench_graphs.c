@@ -130,8 +130,12 @@ static int separateLaunches(const Operator *op) {
     return amaxLaunches(op, /*isSeparate=*/true) +
            ((op->parts & HAS_BOTH) == HAS_BOTH ? 2 : 1);
   switch (op->parts & (HAS_BOTH | HAS_PACKED_SCALES | HAS_DBIAS)) {
-  case HAS_ROWS: // One that needs an outer amax is one op.
-    return activation + (op->parts & HAS_OUTER_AMAX ? 1 : 2);
+  case HAS_ROWS: // What needs an outer amax, or has no tiles, is one op.
+    return activation +
+           (op->parts & HAS_OUTER_AMAX ||
+                    gqFormatGetTraits(op->format).scaleType == GQ_F32
+                ? 1
+                : 2);
   case HAS_COLUMNS:
   case HAS_ROWS | HAS_DBIAS:
     return activation + 1;

@@ -72,7 +72,9 @@ static const Producer dgelu = {
 
 enum {
   NVFP4 = GQ_FORMAT_NVFP4,
+  MXFP4 = GQ_FORMAT_MXFP4,
   MXFP8 = GQ_FORMAT_MXFP8_E4M3,
+  FP8_BLOCKS = GQ_FORMAT_FP8_E4M3_1X128,
 };
 
 const Operator operators[] = {
@@ -115,6 +117,10 @@ const Operator operators[] = {
     {"mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS, NULL, 0},
     {"dgelu-mxfp8-bf16-both-dbias", GQ_BF16, MXFP8, HAS_BOTH | HAS_DBIAS,
      &dgelu, 0},
+    {"mxfp4-bf16", GQ_BF16, MXFP4, HAS_ROWS, NULL, 0},
+    {"mxfp4-bf16-both", GQ_BF16, MXFP4, HAS_BOTH, NULL, 0},
+    {"fp8-1x128-bf16", GQ_BF16, FP8_BLOCKS, HAS_ROWS, NULL, 0},
+    {"fp8-1x128-bf16-both", GQ_BF16, FP8_BLOCKS, HAS_BOTH, NULL, 0},
     {"delayed-e4m3-bf16", GQ_BF16, GQ_FORMAT_FP8_E4M3,
      HAS_ROWS | HAS_DELAYED_SCALE, NULL, 0},
     {"delayed-e4m3-bf16-both", GQ_BF16, GQ_FORMAT_FP8_E4M3,
@@ -130,13 +136,11 @@ const Operator operators[] = {
     {"dequantize-nvfp4", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-nvfp4-columns", GQ_BF16, NVFP4, HAS_COLUMNS | IS_DEQUANTIZED,
      NULL, 0},
-    {"dequantize-mxfp4", GQ_BF16, GQ_FORMAT_MXFP4, HAS_ROWS | IS_DEQUANTIZED,
-     NULL, 0},
+    {"dequantize-mxfp4", GQ_BF16, MXFP4, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-mxfp8", GQ_BF16, MXFP8, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-mxfp8-columns", GQ_BF16, MXFP8, HAS_COLUMNS | IS_DEQUANTIZED,
      NULL, 0},
-    {"dequantize-fp8", GQ_BF16, GQ_FORMAT_FP8_E4M3_1X128,
-     HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
+    {"dequantize-fp8", GQ_BF16, FP8_BLOCKS, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-e4m3", GQ_BF16, GQ_FORMAT_FP8_E4M3, HAS_ROWS | IS_DEQUANTIZED,
      NULL, 0},
     {"dequantize-nvfp4-silu", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, &silu,
@@ -166,12 +170,10 @@ const Operator operators[] = {
      HAS_PRODUCT | IS_REQUANTIZED, &siluTimesUp, 1536},
     {"mm-mxfp8-n8192", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 8192},
     {"mm-mxfp8-n2048", GQ_BF16, MXFP8, HAS_PRODUCT, NULL, 2048},
-    {"mm-mxfp4-n8192", GQ_BF16, GQ_FORMAT_MXFP4, HAS_PRODUCT, NULL, 8192},
+    {"mm-mxfp4-n8192", GQ_BF16, MXFP4, HAS_PRODUCT, NULL, 8192},
     // Blocks of 1 by 128, of weights 128 by 128; one scale a group.
-    {"mm-fp8-n8192", GQ_BF16, GQ_FORMAT_FP8_E4M3_1X128, HAS_PRODUCT, NULL,
-     8192},
-    {"mm-fp8-n1536", GQ_BF16, GQ_FORMAT_FP8_E4M3_1X128, HAS_PRODUCT, NULL,
-     1536},
+    {"mm-fp8-n8192", GQ_BF16, FP8_BLOCKS, HAS_PRODUCT, NULL, 8192},
+    {"mm-fp8-n1536", GQ_BF16, FP8_BLOCKS, HAS_PRODUCT, NULL, 1536},
     {"mm-e4m3-n8192", GQ_BF16, GQ_FORMAT_FP8_E4M3, HAS_PRODUCT, NULL, 8192},
     {"mm-e4m3-n1536", GQ_BF16, GQ_FORMAT_FP8_E4M3, HAS_PRODUCT, NULL, 1536},
     {"wgrad-nvfp4-n8192", GQ_BF16, NVFP4, HAS_GRADIENT, NULL, 8192},
@@ -186,9 +188,8 @@ static bool hasOneScale(gqFormatTraits traits) {
 
 /// Of the weights of a product.
 static gqFormatTraits weightsTraits(const Operator *op) {
-  return gqFormatGetTraits(op->format == GQ_FORMAT_FP8_E4M3_1X128
-                               ? GQ_FORMAT_FP8_E4M3_128X128
-                               : op->format);
+  return gqFormatGetTraits(op->format == FP8_BLOCKS ? GQ_FORMAT_FP8_E4M3_128X128
+                                                    : op->format);
 }
 
 /// Bytes of an element, with its part of its block's scale.
@@ -406,10 +407,16 @@ static bool hasActivation(const Builder *b) {
   return b->op->producer || has(b, HAS_GATHER);
 }
 
+/// Whether scales, if there are some, are float32 and not in tiles.
+static bool hasLinearScales(const Builder *b) {
+  return b->traits.scaleType == GQ_F32;
+}
+
 /// Whether block_quantize and preprocess_grouped_matmul_sf make all of it.
 static bool hasLinear(const Builder *b) {
   return (b->op->parts &
-          ~(unsigned)(HAS_ROWS | HAS_GLOBAL_SCALE | HAS_GATHER)) == 0;
+          ~(unsigned)(HAS_ROWS | HAS_GLOBAL_SCALE | HAS_GATHER)) == 0 &&
+         !hasLinearScales(b);
 }
 
 /// Whether gq.grouped_amax finds the amaxes of rows, or of columns.
@@ -418,8 +425,7 @@ static bool hasAmaxes(const Builder *b, unsigned direction) {
 }
 
 static bool hasScaleOffsets(const Builder *b) {
-  return !hasOneScale(b->traits) &&
-         (!has(b, HAS_PACKED_SCALES) || b->isSeparate);
+  return !hasLinearScales(b) && (!has(b, HAS_PACKED_SCALES) || b->isSeparate);
 }
 
 static int64_t roundUp(int64_t value, int64_t multiple) {
@@ -440,11 +446,6 @@ static bool hasEpilogue(const Builder *b) {
   return b->op->producer && (!b->isSeparate || has(b, IS_REQUANTIZED));
 }
 
-/// Whether scales are float32, a row of them for each row of data.
-static bool hasLinearScales(const Builder *b) {
-  return b->traits.scaleType == GQ_F32;
-}
-
 static int64_t linearColumns(const Builder *b) {
   return b->shape->columns / b->traits.blockColumns;
 }
@@ -461,7 +462,8 @@ static int64_t transposedColumns(const Builder *b, bool ofScales) {
   int64_t sum = 0;
   for (int64_t e = 0; e < b->shape->groups; ++e) {
     int64_t rows = roundUp(offsets[e + 1] - offsets[e], 32);
-    sum += ofScales ? roundUp(rows / b->traits.blockColumns, 4) : rows;
+    int64_t block = b->traits.blockColumns, blocks = (rows + block - 1) / block;
+    sum += !ofScales ? rows : hasLinearScales(b) ? blocks : roundUp(blocks, 4);
   }
   return sum;
 }
@@ -515,7 +517,8 @@ static void nameTypes(Builder *b) {
   nameMatrix(b->linear, k / b->traits.blockColumns, scale, "");
   nameMatrix(b->tiled, tiledColumns(b), scale, tiles);
   snprintf(b->columnData, TYPE_SIZE, "tensor<?x%s>", data);
-  snprintf(b->columnTiled, TYPE_SIZE, "tensor<?x%s%s>", scale, tiles);
+  snprintf(b->columnTiled, TYPE_SIZE, "tensor<?x%s%s>", scale,
+           hasLinearScales(b) ? "" : tiles);
   snprintf(b->dbias, TYPE_SIZE, "tensor<%" PRId64 "x%" PRId64 "xbf16>", groups,
            k);
   int64_t n = b->op->outColumns;
@@ -597,7 +600,7 @@ static void addInputs(Builder *b) {
   addArgument(b, "o", b->offsets,
               (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
   if (!has(b, HAS_PACKED_SCALES) && !has(b, IS_AMAX) && !has(b, IS_FAKE) &&
-      !hasOneScale(b->traits))
+      !hasLinearScales(b))
     addArgument(b, "so", b->scaleOffsets,
                 (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
   if (has(b, HAS_GLOBAL_SCALE))
@@ -615,6 +618,18 @@ static void addInputs(Builder *b) {
                 (Argument){ROLE_RNG_STATE, GQ_I64, 1, {2}});
 }
 
+/// The scales of rows.
+static void addRowScales(Builder *b, const char *name, Role role) {
+  const Shape *s = b->shape;
+  bool linear = hasLinearScales(b);
+  addArgument(b, name, linear ? b->linear : b->tiled,
+              (Argument){role,
+                         b->traits.scaleType,
+                         2,
+                         {linear ? s->rows : s->scaleRows,
+                          linear ? linearColumns(b) : tiledColumns(b)}});
+}
+
 /// All arguments of a product.
 static void addProductArguments(Builder *b) {
   const Shape *s = b->shape;
@@ -622,14 +637,10 @@ static void addProductArguments(Builder *b) {
   int64_t n = b->op->outColumns, k = s->columns * traits.dataBits / 8;
   addArgument(b, "x", b->data,
               (Argument){ROLE_INPUT, traits.dataType, 2, {s->rows, k}});
-  bool linear = hasLinearScales(b), one = hasOneScale(traits);
-  int64_t columns = linear ? linearColumns(b) : tiledColumns(b);
+  bool one = hasOneScale(traits);
+  int64_t columns = hasLinearScales(b) ? linearColumns(b) : tiledColumns(b);
   if (!one)
-    addArgument(b, "sx", linear ? b->linear : b->tiled,
-                (Argument){ROLE_INPUT,
-                           traits.scaleType,
-                           2,
-                           {linear ? s->rows : s->scaleRows, columns}});
+    addRowScales(b, "sx", ROLE_INPUT);
   addArgument(b, "w", b->weights,
               (Argument){ROLE_INPUT, traits.dataType, 3, {s->groups, n, k}});
   if (!one)
@@ -643,7 +654,7 @@ static void addProductArguments(Builder *b) {
   if (one) // The product of both scales.
     addArgument(b, "g", b->perGroup,
                 (Argument){ROLE_PER_GROUP, GQ_F32, 1, {s->groups}});
-  else if (!linear)
+  else if (!hasLinearScales(b))
     addArgument(b, "so", b->scaleOffsets,
                 (Argument){ROLE_SCALE_OFFSETS, GQ_I32, 1, {s->groups}});
   if (b->op->producer && !hasEpilogue(b))
@@ -714,13 +725,6 @@ static void addDequantizeArguments(Builder *b) {
     addColumns(b, "q", "t", traits.transposes ? b->columnData : b->data,
                s->columns);
   } else {
-    bool linear = traits.scaleType == GQ_F32;
-    Argument scales = {
-        ROLE_INPUT, traits.scaleType, 2, {s->scaleRows, tiledColumns(b)}};
-    if (linear) {
-      scales.sizes[0] = s->rows;
-      scales.sizes[1] = s->columns / traits.blockColumns;
-    }
     addArgument(b, "q", b->data,
                 (Argument){ROLE_INPUT,
                            traits.dataType,
@@ -730,7 +734,7 @@ static void addDequantizeArguments(Builder *b) {
       addArgument(b, "g", b->perGroup,
                   (Argument){ROLE_PER_GROUP, GQ_F32, 1, {s->groups}});
     else
-      addArgument(b, "t", linear ? b->linear : b->tiled, scales);
+      addRowScales(b, "t", ROLE_INPUT);
   }
   addArgument(b, "o", b->offsets,
               (Argument){ROLE_OFFSETS, GQ_I32, 1, {s->groups + 1}});
@@ -749,9 +753,7 @@ static void addCodes(Builder *b, Role role) {
                          2,
                          {s->rows, s->columns * traits.dataBits / 8}});
   if (!hasOneScale(traits))
-    addArgument(
-        b, "t0", b->tiled,
-        (Argument){role, traits.scaleType, 2, {s->scaleRows, tiledColumns(b)}});
+    addRowScales(b, "t0", role);
 }
 
 /// What the ops pass to each other.
@@ -817,7 +819,9 @@ static void addOutputs(Builder *b) {
     addCodes(b, ROLE_OUTPUT);
   if (has(b, HAS_COLUMNS)) {
     int64_t elements = s->columns * transposedColumns(b, /*ofScales=*/false);
-    int64_t scales = roundUp(s->columns, 128) * transposedColumns(b, true);
+    int64_t scales =
+        transposedColumns(b, true) *
+        (hasLinearScales(b) ? s->columns : roundUp(s->columns, 128));
     if (traits.transposes)
       addArgument(b, "cq0", b->columnData,
                   (Argument){ROLE_OUTPUT,
@@ -965,7 +969,10 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
   const char *c = columnwise ? "c" : "";
   const char *data =
       columnwise && b->traits.transposes ? b->columnData : b->data;
-  const char *scales = columnwise ? b->columnTiled : b->tiled;
+  bool linear = hasLinearScales(b);
+  const char *scales = columnwise ? b->columnTiled
+                       : linear   ? b->linear
+                                  : b->tiled;
   bool hasDbias = has(b, HAS_DBIAS) && columnwise == has(b, HAS_COLUMNS);
   char outer[2 * TYPE_SIZE];
   snprintf(outer, sizeof(outer), "%s", b->outer);
@@ -976,12 +983,13 @@ static void printGroupedOp(Builder *b, const char *input, bool columnwise) {
              columnwise ? b->perColumn : b->perRow);
   bool isTe = has(b, HAS_OUTER_AMAX) || has(b, HAS_TOKENS);
   fprintf(text,
-          "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s%s%s\n"
+          "  %%%sq, %%%st%s = gq.grouped_block_quantize format(%s)%s%s%s%s\n"
           "      ins(%s : %s) groups(%s) %s%s\n"
           "      %souts(%%%sq0, %%%st0 : %s, %s)",
           c, c, hasDbias ? ", %b" : "", b->traits.name,
-          isTe ? " recipe(te)" : "", rowsOf(b), directionOf(b, columnwise),
-          input, b->input, columnwise ? b->columnGroups : b->groups, outer,
+          isTe ? " recipe(te)" : "", linear ? " scale_layout(linear)" : "",
+          rowsOf(b), directionOf(b, columnwise), input, b->input,
+          columnwise ? b->columnGroups : b->groups, outer,
           has(b, HAS_STOCHASTIC) ? " rng_state(%rng : tensor<2xi64>)" : "",
           columnwise ? "columnwise_" : "", c, c, data, scales);
   if (hasDbias)
@@ -1133,7 +1141,7 @@ static void printGradient(Builder *b) {
 /// %p, or %a where something is computed from it.
 static void printDequantize(Builder *b) {
   const char *out = b->op->producer ? "a" : "p";
-  bool columns = has(b, HAS_COLUMNS), linear = b->traits.scaleType == GQ_F32;
+  bool columns = has(b, HAS_COLUMNS), linear = hasLinearScales(b);
   const char *data = columns && b->traits.transposes ? b->columnData : b->data;
   if (b->op->producer && !b->isSeparate)
     printEmpties(b, "p0", b->input);

@@ -15,6 +15,7 @@
 #define GQ_KERNELS_KERNELS_TILES_ALONE_H
 
 #include "runtime_kernels/kernels/tiles/FewRows.h"
+#include "runtime_kernels/kernels/tiles/LongBlocks.h"
 #include "runtime_kernels/kernels/tiles/Loop.h"
 #include "runtime_kernels/kernels/tiles/Tall.h"
 
@@ -255,6 +256,20 @@ GQ_DEV Held takeElementsOfWarp(const Op *o, uint32_t n, uint32_t pass) {
   return held;
 }
 
+/// Finds the scales of a job's long blocks, whose elements will be loaded once
+/// more: kept, even of one pass, they would be spilled. All lanes take part.
+GQ_DEV void scaleJobAlone(const Op *o, const Job GQ_SHARED *job,
+                          uint32_t warp) {
+#pragma clang loop unroll(disable)
+  for (uint32_t pass = 0; pass < passesOf(o, job); ++pass) {
+    const Held held = loadLane(o, job, pass);
+    measurePassAlone(o, placeOfLane(o, job, pass), warp, pass == 0, &held);
+  }
+  gq_dev_warp_barrier();
+  scaleLongBlocksAlone(o, job, warp, passesOf(o, job) * rowsOfWarp(o));
+  gq_dev_warp_barrier();
+}
+
 /// Quantizes the warp's job number n. All lanes take part.
 GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   const Job GQ_SHARED *job = warpJob(n);
@@ -273,12 +288,16 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
     gq_dev_warp_barrier();
     storeRowsOfWarp(o, job, warp, 0, FEW_ROWS);
   }
+  if (hasLongBlocks(o))
+    scaleJobAlone(o, job, warp);
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
     uint32_t first = pass * rows, below = first + rows;
     Held held = takeElementsOfWarp(o, n, pass);
     Place place = placeOfLane(o, job, pass);
-    if (isTall(o))
+    if (hasLongBlocks(o))
+      convertLongBlocks(o, job, pass, warp, &held);
+    else if (isTall(o))
       quantizeTall(o, job, pass, warp, &held, suitable);
     else if (takesTurns(o))
       quantizeInTurn(o, job, place, warp, &held);
@@ -290,7 +309,8 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
     gq_dev_warp_barrier();
     storeRowsOfWarp(o, job, warp, top, below - top);
   }
-  storeScalesOfWarp(o, job, warp, few ? FEW_ROWS : passesOf(o, job) * rows);
+  if (!hasLongBlocks(o))
+    storeScalesOfWarp(o, job, warp, few ? FEW_ROWS : passesOf(o, job) * rows);
   if (o->hasAmax && gq_dev_is_first_lane())
     partial.amax[numberOf(warp, n)] = gq_dev_f32_from_bits(*jobAmaxOf(o, warp));
   gq_dev_warp_barrier();

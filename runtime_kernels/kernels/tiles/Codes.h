@@ -456,9 +456,10 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     loadRow(o, job, place, place.row + r, x);
     float factor = given[0];
     if (rowwise->exists && hasScales(rowwise))
-      factor = hasLongBlocks(o)
-                   ? longRowFactors[place.row + r]
-                   : scaleAnyRow(o, job, place, parity, r, there, square, x);
+      factor =
+          hasLongBlocks(o)
+              ? longRowFactorsOf(o, place.thread / GQ_DEV_WARP)[place.row + r]
+              : scaleAnyRow(o, job, place, parity, r, there, square, x);
     if (isSecond(o, place)) // The first half is the other lane's.
 #pragma clang loop unroll(full)
       for (uint32_t i = 0; i < GQ_DEV_UNIT / 2; ++i)

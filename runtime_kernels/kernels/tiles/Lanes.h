@@ -234,6 +234,11 @@ static GQ_SHARED float rowAmax[TILE / HALF_TILE][TILE] GQ_UNINITIALIZED;
 static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
 /// The factors of the rows.
 static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
+/// The same of warps that do jobs alone: the largest magnitudes first.
+static GQ_SHARED float warpRowFactors[WARPS][TILE] GQ_UNINITIALIZED;
+GQ_DEV float GQ_SHARED *longRowFactorsOf(const Op *o, uint32_t warp) {
+  return o->alone ? warpRowFactors[warp] : longRowFactors;
+}
 
 /// Whether a direction is rounded stochastically.
 GQ_DEV bool roundsStochastically(const Op *o) {

@@ -90,8 +90,8 @@ GQ_DEV void rowMagnitudes(const Op *o, const Held *held, Place place,
                         ? maxOfPairs(o, o->heldType, max[2 * i], max[2 * i + 1])
                         : max[i];
 #pragma clang loop unroll(full)
-    for (uint32_t lanes = 1; lanes < 4; lanes *= 2)
-      if (!sharesRows(o) &&
+    for (uint32_t lanes = 1; lanes < 8; lanes *= 2)
+      if (!sharesRows(o) && lanes < lanesAcross(o) &&
           o->rowwise.traits.blockColumns > lanes * GQ_DEV_UNIT)
         word =
             gq_dev_max_word(o->heldType, word, gq_dev_shuffle_xor(word, lanes));

@@ -398,6 +398,28 @@ UNUSUAL(small_nvfp4_hadamard_f16, F16, f16, R | C | O | W, NVFUSER, TILE128X4,
 UNUSUAL(small_te_tokens_unaligned, BF16, bf16_unaligned, R | C | W, TE,
         TILE128X4, GROUPED, 32, PER_ROW, PER_COLUMN, STOCHASTIC | OF_ROW,
         OF_COLUMN)
+VARIANT(small_mxfp4_both, BF16, bf16, R | C | W, MXFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp4_both_amax, F16, f16, R | C | A | W, MXFP4, NVFUSER,
+        TILE128X4, ALL, 64, NONE, NONE, F32)
+VARIANT(small_mxfp4_both_dbias, BF16, bf16, R | C | B | W, MXFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, BF16)
+VARIANT(small_mxfp4_gathered, BF16, bf16, R | C | I | W, MXFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp4_unaligned, BF16, bf16_unaligned, R | C | W, MXFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_1x128_both, BF16, bf16, R | C | W, FP8_E4M3_1X128, NVFUSER,
+        LINEAR, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_1x128_amax, F16, f16, R | C | A | W, FP8_E5M2_1X128, NVFUSER,
+        LINEAR, ALL, 64, NONE, NONE, F32)
+VARIANT(small_fp8_1x128_dbias, BF16, bf16, R | C | B | W, FP8_E4M3_1X128,
+        NVFUSER, LINEAR, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_1x128_column, BF16, bf16, C | A | W, FP8_E4M3_1X128, NVFUSER,
+        LINEAR, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_1x128_gathered, F16, f16, R | C | I | W, FP8_E4M3_1X128,
+        NVFUSER, LINEAR, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_1x128_unaligned, BF16, bf16_unaligned, R | C | W,
+        FP8_E4M3_1X128, NVFUSER, LINEAR, ALL, 32, NONE, NONE, F32)
 VARIANT(small_mxfp4_row, BF16, bf16, R | S | W, MXFP4, NVFUSER, TILE128X4, ALL,
         32, NONE, NONE, F32)
 VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
