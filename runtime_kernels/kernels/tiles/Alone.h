@@ -256,18 +256,23 @@ GQ_DEV Held takeElementsOfWarp(const Op *o, uint32_t n, uint32_t pass) {
   return held;
 }
 
-/// Finds the scales of a job's long blocks, whose elements will be loaded once
-/// more: kept, even of one pass, they would be spilled. All lanes take part.
-GQ_DEV void scaleJobAlone(const Op *o, const Job GQ_SHARED *job,
+/// Finds the scales of a job's long blocks. Returns the elements of its first
+/// pass, if it has one; the others will be loaded once more. All lanes take
+/// part.
+GQ_DEV Held scaleJobAlone(const Op *o, const Job GQ_SHARED *job,
                           uint32_t warp) {
+  Held held = {{{0}}};
+  uint32_t passes = passesOf(o, job);
 #pragma clang loop unroll(disable)
-  for (uint32_t pass = 0; pass < passesOf(o, job); ++pass) {
-    const Held held = loadLane(o, job, pass);
-    measurePassAlone(o, placeOfLane(o, job, pass), warp, pass == 0, &held);
+  for (uint32_t pass = passes; pass-- > 0;) {
+    held = loadLane(o, job, pass);
+    measurePassAlone(o, placeOfLane(o, job, pass), warp, pass == passes - 1,
+                     &held);
   }
   gq_dev_warp_barrier();
-  scaleLongBlocksAlone(o, job, warp, passesOf(o, job) * rowsOfWarp(o));
+  scaleLongBlocksAlone(o, job, warp, passes * rowsOfWarp(o));
   gq_dev_warp_barrier();
+  return held;
 }
 
 /// Quantizes the warp's job number n. All lanes take part.
@@ -288,16 +293,20 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
     gq_dev_warp_barrier();
     storeRowsOfWarp(o, job, warp, 0, FEW_ROWS);
   }
+  Held held;
   if (hasLongBlocks(o))
-    scaleJobAlone(o, job, warp);
+    held = scaleJobAlone(o, job, warp);
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
     uint32_t first = pass * rows, below = first + rows;
-    Held held = takeElementsOfWarp(o, n, pass);
+    if (!hasLongBlocks(o))
+      held = takeElementsOfWarp(o, n, pass);
     Place place = placeOfLane(o, job, pass);
-    if (hasLongBlocks(o))
+    if (hasLongBlocks(o)) {
       convertLongBlocks(o, job, pass, warp, &held);
-    else if (isTall(o))
+      if (below < job->rows)
+        held = loadLane(o, job, pass + 1);
+    } else if (isTall(o))
       quantizeTall(o, job, pass, warp, &held, suitable);
     else if (takesTurns(o))
       quantizeInTurn(o, job, place, warp, &held);
