@@ -413,7 +413,7 @@ static bool hasLinearScales(const Builder *b) {
 }
 
 /// Whether block_quantize and preprocess_grouped_matmul_sf make all of it.
-static bool hasLinear(const Builder *b) {
+static bool isTwoOps(const Builder *b) {
   return (b->op->parts &
           ~(unsigned)(HAS_ROWS | HAS_GLOBAL_SCALE | HAS_GATHER)) == 0 &&
          !hasLinearScales(b);
@@ -768,7 +768,7 @@ static void addIntermediates(Builder *b) {
         b, "a0", b->input,
         (Argument){
             ROLE_INTERMEDIATE, b->op->element, 2, {s->rows, s->columns}});
-  if (hasLinear(b))
+  if (isTwoOps(b))
     addArgument(b, "l0", b->linear,
                 (Argument){ROLE_INTERMEDIATE,
                            b->traits.scaleType,
@@ -857,7 +857,7 @@ static void printEmpties(Builder *b, const char *of, const char *type) {
           of, type);
   if (hasActivation(b))
     fprintf(b->text, "  %%a0 = tensor.empty(%%rows) : %s\n", b->input);
-  if (hasLinear(b))
+  if (isTwoOps(b))
     fprintf(b->text, "  %%l0 = tensor.empty(%%rows) : %s\n", b->linear);
 }
 
@@ -1220,7 +1220,7 @@ static void printBody(Builder *b) {
     printGather(b);
   if (has(b, HAS_PACKED_SCALES) && b->isSeparate)
     printScaleOffsets(b);
-  if (hasLinear(b)) {
+  if (isTwoOps(b)) {
     printTwoOps(b, input);
     return;
   }

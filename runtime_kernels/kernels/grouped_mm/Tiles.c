@@ -3,14 +3,15 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Of operands that tiles cannot have, as any does it.
+// Chooses the kind of tiles. Operands that none of them can have are multiplied
+// as Any.h does it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/kernels/grouped_mm/TilesFp8.h"
 #include "runtime_kernels/kernels/grouped_mm/TilesOf.h"
 
-/// What TilesOf.h declares.
+/// A function that TilesOf.h declares.
 #define MULTIPLY(WHAT)                                                         \
   gq_dev_grouped_mm_tiles_##WHAT(GQ_DEV_ARGUMENTS(GQ_GROUPED_MM_OPERANDS))
 
