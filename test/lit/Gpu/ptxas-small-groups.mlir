@@ -1,5 +1,6 @@
 // No spills and no stack where warps do jobs alone: blocks of 1 by 128, and
-// mxfp4 in both directions. On sm_100a and sm_120a up to 64 bytes are spilled.
+// mxfp4 in both directions, of which up to 64 bytes are spilled on sm_100a and
+// sm_120a.
 //
 // REQUIRES: ptxas
 // MODES: gq-opt
