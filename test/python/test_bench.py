@@ -14,7 +14,8 @@ import pytest
 
 BUILD = pathlib.Path(os.environ["GQ_LIBRARY"]).resolve().parents[1]
 SVG = "{http://www.w3.org/2000/svg}"
-NVFP4, MXFP8 = 0.5 + 1 / 16, 1 + 1 / 32
+NVFP4, MXFP4, MXFP8 = 0.5 + 1 / 16, 0.5 + 1 / 32, 1 + 1 / 32
+FP8_BLOCKS = 1 + 4 / 128
 # Bytes an element that must be read and written once.
 OPERATORS = {
     "quantize-bf16": 2 + NVFP4,
@@ -45,6 +46,10 @@ OPERATORS = {
     "mxfp8-bf16-both": 2 + 2 * MXFP8,
     "mxfp8-bf16-both-dbias": 2 + 2 * MXFP8,
     "dgelu-mxfp8-bf16-both-dbias": 4 + 2 * MXFP8,
+    "mxfp4-bf16": 2 + MXFP4,
+    "mxfp4-bf16-both": 2 + 2 * MXFP4,
+    "fp8-1x128-bf16": 2 + FP8_BLOCKS,
+    "fp8-1x128-bf16-both": 2 + 2 * FP8_BLOCKS,
     "delayed-e4m3-bf16": 2 + 1,
     "delayed-e4m3-bf16-both": 2 + 2,
     # The input twice: its scale is known when all of it has been read.
@@ -57,10 +62,10 @@ OPERATORS = {
     "amax-bf16-both": 2,
     "dequantize-nvfp4": 2 + NVFP4,
     "dequantize-nvfp4-columns": 2 + NVFP4,
-    "dequantize-mxfp4": 2 + 0.5 + 1 / 32,
+    "dequantize-mxfp4": 2 + MXFP4,
     "dequantize-mxfp8": 2 + MXFP8,
     "dequantize-mxfp8-columns": 2 + MXFP8,
-    "dequantize-fp8": 2 + 1 + 4 / 128,
+    "dequantize-fp8": 2 + FP8_BLOCKS,
     "dequantize-e4m3": 2 + 1,
     "dequantize-nvfp4-silu": 2 + NVFP4,
     "fake-nvfp4": 2 + 2,

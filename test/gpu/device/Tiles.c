@@ -1047,7 +1047,7 @@ static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
     manyLasts[i] = columnsOf(v, randomBits() % 3 * 16 + 16);
   }
   int64_t one = columnsOf(v, 48);
-  TilesShape s = {.groups = quick ? 300 : MANY,
+  TilesShape s = {.groups = quick ? 200 : MANY,
                   .rows = many,
                   .columns = has(v, GQ_DEV_RAGGED) ? manyLasts : &one,
                   .rowsAfter = 2,
@@ -1060,7 +1060,7 @@ static void testVariant(Tests *tests, const TilesVariant *v, bool quick) {
   // All rows without offsets.
   if (has(v, GQ_DEV_RAGGED | GQ_DEV_SCALE_OFFSETS))
     return;
-  const int64_t all = 700, three = columnsOf(v, 272);
+  const int64_t all = quick ? 300 : 700, three = columnsOf(v, 272);
   TilesShape whole = {.groups = 1,
                       .rows = &all,
                       .columns = &three,

@@ -53,10 +53,11 @@ if [[ -n $report ]]; then
     # registers.
     /stack frame/ && $1 <= 8 && $5 <= 8 && $9 <= 8 &&
       name ~ /^tiles_(small_)?(mxfp8_both_dbias|mxfp8_all_f16|mxfp4_all|mxfp8_gathered_unaligned|fp8_gathered|fp8_both_(amax|dbias)|te_four_over_six_tokens_f16|mxfp4_column_f16|mxfp4_ragged_linear|fp8_128x128_all)$/ { next }
-    # Warps alone, both directions of 8 bits: of sums, or of a scale that is
-    # given. Faster than the kernel of tiles all the same.
+    # Warps alone, both directions of 8 bits or of mxfp4: of sums, of an amax, of
+    # a scale that is given, or of long blocks of unaligned inputs. Faster than
+    # the kernel of tiles all the same.
     /stack frame/ && $1 <= 32 && $5 <= 64 && $9 <= 76 &&
-      name ~ /^tiles_small_(mxfp8_both_dbias|fp8_both(_amax|_gathered)?)$/ { next }
+      name ~ /^tiles_small_(mxfp8_both_dbias|fp8_both(_amax|_gathered)?|mxfp4_both_(amax|dbias)|fp8_1x128_(dbias|unaligned))$/ { next }
     # Tall lanes, whose columns have outer scales of their own.
     /stack frame/ && $1 <= 24 && $5 <= 32 && $9 <= 56 &&
       name ~ /^tiles_(small_te_tokens|te_hadamard_column_outer)$/ { next }
