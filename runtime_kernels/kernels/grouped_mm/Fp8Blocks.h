@@ -168,29 +168,4 @@ GQ_DEV void consumeFp8Blocks(const Product *p, const Schedule *s,
   }
 }
 
-GQ_DEV void multiplyTilesFp8(const Product *p, uint32_t tokens) {
-  Fp8Shared shared = layOutFp8(tokens);
-  if (gq_dev_thread() == 0) {
-    for (uint32_t i = 0; i < shared.numStages; ++i) {
-      gq_dev_mbarrier_init(shared.full + 8 * i, PRODUCER_WARPS);
-      gq_dev_mbarrier_init(shared.empty + 8 * i, CONSUMER_WARPS);
-    }
-    gq_dev_fence_barriers();
-  }
-  Schedule s = makeSchedule(p, tokens, HEIGHT, THREADS,
-                            gq_dev_shared_pointer(shared.table));
-  if (gq_dev_cta() >= s.numTiles)
-    return;
-  if (gq_dev_thread() / WARPGROUP == CONSUMERS) {
-    GQ_DEV_GIVE_REGISTERS(40);
-    produceFp8(p, &s, &shared, tokens);
-  } else {
-    GQ_DEV_TAKE_REGISTERS(232);
-    if (tokens == 128 && hasBlocksOfRows(p))
-      consumeFp8Blocks(p, &s, &shared);
-    else
-      consumeFp8(p, &s, &shared, tokens);
-  }
-}
-
 #endif // GQ_KERNELS_KERNELS_GROUPED_MM_FP8BLOCKS_H

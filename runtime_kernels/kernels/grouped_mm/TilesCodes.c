@@ -300,13 +300,7 @@ GQ_DEV bool hasFewer(const Product *p) {
 GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
   Shared shared = layOut(p, tokens);
   uint32_t stages = numStages(p, tokens);
-  if (gq_dev_thread() == 0) {
-    for (uint32_t i = 0; i < stages; ++i) {
-      gq_dev_mbarrier_init(shared.full + 8 * i, warpsOfStage(tokens));
-      gq_dev_mbarrier_init(shared.empty + 8 * i, CONSUMER_WARPS);
-    }
-    gq_dev_fence_barriers();
-  }
+  initStages(shared.full, shared.empty, stages, warpsOfStage(tokens));
   Schedule s = makeSchedule(p, tokens, HEIGHT, THREADS,
                             gq_dev_shared_pointer(shared.table));
   if (gq_dev_cta() >= s.numTiles)

@@ -8,6 +8,25 @@
 #include "runtime_kernels/kernels/grouped_mm/Fp8Blocks.h"
 #include "runtime_kernels/kernels/grouped_mm/TilesOf.h"
 
+GQ_DEV void multiplyTilesFp8(const Product *p, uint32_t tokens) {
+  Fp8Shared shared = layOutFp8(tokens);
+  initStages(shared.full, shared.empty, shared.numStages, PRODUCER_WARPS);
+  Schedule s = makeSchedule(p, tokens, HEIGHT, THREADS,
+                            gq_dev_shared_pointer(shared.table));
+  if (gq_dev_cta() >= s.numTiles)
+    return;
+  if (gq_dev_thread() / WARPGROUP == CONSUMERS) {
+    GQ_DEV_GIVE_REGISTERS(40);
+    produceFp8(p, &s, &shared, tokens);
+  } else {
+    GQ_DEV_TAKE_REGISTERS(232);
+    if (tokens == 128 && hasBlocksOfRows(p))
+      consumeFp8Blocks(p, &s, &shared);
+    else
+      consumeFp8(p, &s, &shared, tokens);
+  }
+}
+
 GQ_DEV_KERNEL TILES_OF(fp8_32) {
   const Product p = {PRODUCT_INITIALIZERS};
   (void)tokens;

@@ -398,4 +398,17 @@ GQ_DEV void storeDirectly(const Product *p, const Tile *t, uint32_t row,
   }
 }
 
+/// Initializes the barriers of all stages: a stage is full when so many have
+/// arrived, and empty when the consumers' warps have.
+GQ_DEV void initStages(uint32_t full, uint32_t empty, uint32_t stages,
+                       uint32_t arrivals) {
+  if (gq_dev_thread() != 0)
+    return;
+  for (uint32_t i = 0; i < stages; ++i) {
+    gq_dev_mbarrier_init(full + 8 * i, arrivals);
+    gq_dev_mbarrier_init(empty + 8 * i, CONSUMER_WARPS);
+  }
+  gq_dev_fence_barriers();
+}
+
 #endif // GQ_KERNELS_KERNELS_GROUPED_MM_TILESPARTS_H

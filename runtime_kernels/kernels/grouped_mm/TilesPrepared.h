@@ -185,13 +185,7 @@ GQ_DEV void consumePrepared(const Product *p, const Schedule *s,
 
 GQ_DEV void multiplyTilesPrepared(const Product *p) {
   PreparedShared shared = layOutPrepared();
-  if (gq_dev_thread() == 0) {
-    for (uint32_t i = 0; i < PREPARED_STAGES; ++i) {
-      gq_dev_mbarrier_init(shared.full + 8 * i, 1);
-      gq_dev_mbarrier_init(shared.empty + 8 * i, CONSUMER_WARPS);
-    }
-    gq_dev_fence_barriers();
-  }
+  initStages(shared.full, shared.empty, PREPARED_STAGES, 1);
   Schedule s = makeSchedule(p, PREPARED_TOKENS, PREPARED_HEIGHT, THREADS,
                             gq_dev_shared_pointer(shared.table));
   if (gq_dev_cta() >= s.numTiles)
