@@ -31,7 +31,8 @@ cmp out/0.npy $case/data.npy
 # The scales after the header; there is more room than these groups need.
 size=$(($(stat -c %s $case/scales.npy) - 128))
 cmp -n "$size" -i 128 out/1.npy $case/scales.npy
-bin/gq-bench --target=cpu --quick --json out/bench.json
+bin/gq-bench --target=cpu --quick --operator={te-bf16-both,mm-nvfp4-n1536} \
+  --json out/bench.json
 bin/gq-tools gq-bench --from out/bench.json --svg out/bench.svg
 grep -q '</svg>' out/bench.svg
 

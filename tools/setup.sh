@@ -6,8 +6,8 @@
 # builds it, or the targets. With --tests the tests are configured too, and stay so;
 # with --torch, torch is installed for those that need it (2 GB).
 # demo.sh, test.sh and bundle.sh call it; done once, it does nothing.
-# $GQ_BUILD_DIR names the build folder. Of the test kernels of tiles and of the matmul
-# one in $GQ_TEST_KERNEL_STEP is built, or all.
+# $GQ_BUILD_DIR names the build folder. Of the test kernels one in
+# $GQ_TEST_KERNEL_STEP is built, or all.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 build=$(realpath -m "${GQ_BUILD_DIR:-build}")

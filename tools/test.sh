@@ -4,11 +4,11 @@
 #
 # Installs, builds and runs every test; of the cases and random examples of tests in
 # Python and of the graphs of gq-bench a fourth ($GQ_TEST_STEP; tools/nightly.sh has
-# all of them), and without a GPU a fourth of the kernels that only one can run.
+# all of them), and without a GPU an eighth of the kernels that only one can run.
 # Arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-[ -e /dev/nvidiactl ] || export GQ_TEST_KERNEL_STEP=${GQ_TEST_KERNEL_STEP:-4}
+[ -e /dev/nvidiactl ] || export GQ_TEST_KERNEL_STEP=${GQ_TEST_KERNEL_STEP:-8}
 tools/setup.sh --tests --torch
 tools/count-lines.sh
 # As many tests at a time as there are cores: threads that wait must not spin.

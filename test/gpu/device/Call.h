@@ -12,7 +12,8 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
-/// Of the kernels of a file that ask, one in GQ_TEST_KERNEL_STEP is built.
+/// Of the kernels of a file, one in GQ_TEST_KERNEL_STEP is built; the others
+/// trap.
 #ifndef TEST_KERNEL_STEP
 #define TEST_KERNEL_STEP 1
 #endif
@@ -33,8 +34,12 @@ GQ_DEV uint32_t alignmentOf(uint64_t data, int64_t stride, int32_t type) {
 /// Calls gq_dev_<FUNCTION>, whose operands are `LIST`, as a kernel that the
 /// lowering generates does. `o` is the family's struct of Operands.h; the hook
 /// and the constants are variables of their names, so that one that is missing
-/// does not compile.
-#define CALL(FUNCTION, LIST) gq_dev_##FUNCTION(GQ_AFTER_COMMA(LIST(ARGUMENT)))
+/// does not compile. CALL is once in each kernel, and nothing in those left
+/// out.
+#define CALL(FUNCTION, LIST)                                                   \
+  (IS_LEFT_OUT ? __builtin_trap() : CALL_ALWAYS(FUNCTION, LIST))
+#define CALL_ALWAYS(FUNCTION, LIST)                                            \
+  gq_dev_##FUNCTION(GQ_AFTER_COMMA(LIST(ARGUMENT)))
 #define ARGUMENT(ROLE, TYPE, NAME) , ARGUMENT_##ROLE(TYPE, NAME)
 #define ARGUMENT_HOOK(TYPE, NAME)                                              \
   NAME, &(HookInputs) {                                                        \

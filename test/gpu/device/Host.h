@@ -16,6 +16,12 @@
 /// The next of a fixed sequence.
 uint32_t randomBits(void);
 
+/// Whether a test leaves out its next case: since `leaveOutCases`, all but one
+/// in $GQ_TEST_STEP, drawn by their numbers. Where threads are emulated, all
+/// cases would take minutes.
+bool isLeftOut(void);
+void leaveOutCases(void);
+
 /// `bytes` zeros, to be freed; the program ends where there is no memory.
 void *allocateHost(int64_t bytes);
 

@@ -37,15 +37,15 @@
     if (IS_LEFT_OUT)                                                           \
       __builtin_trap();                                                        \
     else if ((PARTS) & TILES_SMALL_GROUPS)                                     \
-      CALL(quantize_small_groups, GQ_QUANTIZE_SMALL_GROUPS_OPERANDS);          \
+      CALL_ALWAYS(quantize_small_groups, GQ_QUANTIZE_SMALL_GROUPS_OPERANDS);   \
     else                                                                       \
-      CALL(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);                        \
+      CALL_ALWAYS(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);                 \
   }                                                                            \
   KERNEL reduce_##NAME(ReduceTilesOperands o) {                                \
     const int32_t parts = (PARTS) & ~TILES_OWN_PARTS;                          \
     const int32_t dbiasType = GQ_##DBIAS;                                      \
     BOUNDS((gq_dev_bounds){.threads = GQ_DEV_REDUCE_TILES_THREADS})            \
-    CALL(reduce_tiles, GQ_REDUCE_TILES_OPERANDS);                              \
+    CALL_ALWAYS(reduce_tiles, GQ_REDUCE_TILES_OPERANDS);                       \
   }
 #include "TilesVariants.h"
 #undef VARIANT_OF

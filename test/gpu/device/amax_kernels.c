@@ -35,7 +35,7 @@ _Static_assert(GQ_DEV_GROUPED_AMAX_THREADS == 128 &&
   KERNEL clear_##NAME(ClearAmaxOperands o) {                                   \
     const int32_t parts = PARTS, offsetBits = BITS;                            \
     const int32_t rowsMode = GQ_ROWS_##ROWS;                                   \
-    CALL(clear_amax, GQ_CLEAR_AMAX_OPERANDS);                                  \
+    CALL_ALWAYS(clear_amax, GQ_CLEAR_AMAX_OPERANDS);                           \
   }                                                                            \
   KERNEL amax_##NAME(GroupedAmaxOperands o) {                                  \
     BOUNDS                                                                     \

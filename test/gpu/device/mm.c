@@ -864,7 +864,7 @@ static void run(int runs) {
   double all[2] = {0, 0};
   for (int i = 0; i < NUM_VARIANTS; ++i) {
     Variant *v = &variants[i];
-    if (!isFor(v))
+    if (!isFor(v) || isLeftOut())
       continue;
     MmOperands o = upload(v);
     uint8_t *first = NULL;

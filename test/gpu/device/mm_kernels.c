@@ -84,10 +84,7 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
       o.bias = 0;                                                              \
     else                                                                       \
       __builtin_assume(o.bias);                                                \
-    if (IS_LEFT_OUT)                                                           \
-      __builtin_trap();                                                        \
-    else                                                                       \
-      CALL(grouped_mm_##FUNCTION, GQ_GROUPED_MM_##FAMILY##_OPERANDS);          \
+    CALL(grouped_mm_##FUNCTION, GQ_GROUPED_MM_##FAMILY##_OPERANDS);            \
   }
 
 #define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
