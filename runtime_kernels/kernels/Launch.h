@@ -183,7 +183,8 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_whole_rows_bounds(int64_t columns,
 }
 
 /// A CTA for each four rows of 128, and for the padding of groups, but no more
-/// than the device holds at once, if that is known.
+/// than the device holds at once, if that is known. Of two or three rounds, all
+/// have equally many.
 GQ_INLINE gqLaunchPlan gq_dev_quantize_whole_rows_plan(
     const gq_dev_quantize_whole_rows_extents *x, int64_t multiprocessors) {
   int64_t warps = gq_dev_whole_rows_warps(x->columns);
@@ -191,7 +192,8 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_whole_rows_plan(
   int64_t fours = (x->rows + 127) / 128 * 32;
   int64_t ctas = fours + (shares + warps - 1) / warps;
   int64_t full = x->ctas * multiprocessors;
-  ctas = full > 0 && ctas > full ? full : ctas;
+  int64_t rounds = full > 0 && ctas > full ? (ctas + full - 1) / full : 1;
+  ctas = rounds > 3 ? full : (ctas + rounds - 1) / rounds;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas)};
 }
 
@@ -291,31 +293,39 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
 /// that is done makes room for another whose loads overlap. With 4-bit codes,
 /// where arithmetic counts as much as memory, it has more: four rounds of CTAs
 /// even out that some multiprocessors are slower and some tiles have rare
-/// blocks.
+/// blocks. So it has where groups have so few `rows` on average that there are
+/// not many tiles for the sums over groups which each CTA begins with.
 GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
-                                     int64_t dataBits) {
+                                     int64_t dataBits, int64_t rows,
+                                     int64_t groups) {
+  int64_t average = groups ? rows / groups : rows;
   return gq_dev_grid_of(jobs < full        ? jobs
                         : jobs < 24 * full ? full
                         : dataBits == 4    ? 4 * full
+                        : average <= 64    ? full
+                        : average <= 128   ? 4 * full
                                            : jobs / 2);
 }
 
 enum {
   /// Rows that groups have on average, at most, for
   /// gq_dev_quantize_small_groups: where columns have codes of 4 bits and
-  /// blocks are not square, and elsewhere; and jobs that there are at least:
-  /// fewer have no warps for all multiprocessors.
-  GQ_DEV_SMALL_GROUPS_4BIT = 64,
-  GQ_DEV_SMALL_GROUPS_OTHERS = 32,
+  /// blocks are not square, with other codes of 4 bits, and with 8; and jobs
+  /// that there are at least: fewer have no warps for all multiprocessors.
+  GQ_DEV_SMALL_GROUPS_4BIT_COLUMNS = 64,
+  GQ_DEV_SMALL_GROUPS_4BIT = 48,
+  GQ_DEV_SMALL_GROUPS_8BIT = 40,
   GQ_DEV_SMALL_GROUPS_JOBS = 1024,
 };
 
 GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
                                        int64_t rows, int64_t columns,
                                        int64_t groups) {
-  bool more = gqFormatGetTraits(format).dataBits == 4 &&
-              parts & GQ_DEV_COLUMNWISE && !(parts & GQ_DEV_SQUARES);
-  int64_t most = more ? GQ_DEV_SMALL_GROUPS_4BIT : GQ_DEV_SMALL_GROUPS_OTHERS;
+  bool more = parts & GQ_DEV_COLUMNWISE && !(parts & GQ_DEV_SQUARES);
+  int64_t most = gqFormatGetTraits(format).dataBits == 8
+                     ? GQ_DEV_SMALL_GROUPS_8BIT
+                 : more ? GQ_DEV_SMALL_GROUPS_4BIT_COLUMNS
+                        : GQ_DEV_SMALL_GROUPS_4BIT;
   int64_t across = columns / 128 + (columns % 128 != 0);
   // No products: the lowering asks about extents that no launch has checked.
   return rows / most + (rows % most != 0) <= groups && across > 0 &&
@@ -405,11 +415,12 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
       parts & GQ_DEV_LARGE_GROUPS &&
       gq_dev_has_small_groups(format, parts, x->rows, x->columns, x->groups);
   return (gqLaunchPlan){
-      .grid = none ? 0
-                   : gq_dev_tiles_grid(
-                         gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
-                         bounds.minCtas * multiprocessors,
-                         gqFormatGetTraits(format).dataBits),
+      .grid = none
+                  ? 0
+                  : gq_dev_tiles_grid(
+                        gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
+                        bounds.minCtas * multiprocessors,
+                        gqFormatGetTraits(format).dataBits, x->rows, x->groups),
       .workspace =
           gq_dev_tiles_workspace_if(x->rows, x->columns, x->groups, parts),
   };
@@ -538,9 +549,9 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
   int64_t ctas = gq_dev_measures_alone((int32_t)x->parts)
                      ? (jobs + warps - 1) / warps
                      : jobs;
-  return (gqLaunchPlan){
-      .grid = gq_dev_tiles_grid(ctas,
-                                GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors, 8)};
+  return (gqLaunchPlan){.grid = gq_dev_tiles_grid(
+                            ctas, GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors, 8,
+                            x->rows, x->groups)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -1219,11 +1219,26 @@ static void testPlans(void **state) {
   plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 12800, 1280, 1, GQ_DEV_ROWWISE,
                       GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
   assert_int_equal(plan.grid, 3 * FAKE_MULTIPROCESSORS);
-  // A CTA for four rows, and one for the padding of a group, as many as fit.
+  // Many tiles: of groups of up to 64 rows on average, up to 128, and more.
+  const struct {
+    int64_t groups, grid;
+  } tiles[] = {{2000, 3 * FAKE_MULTIPROCESSORS},
+               {1000, 4 * 3 * FAKE_MULTIPROCESSORS},
+               {900, (1000 + 900 + 2) * 10 / 2}};
+  for (size_t i = 0; i < sizeof(tiles) / sizeof(*tiles); ++i) {
+    plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 128000, 1280, tiles[i].groups,
+                        GQ_DEV_ROWWISE, GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
+    assert_int_equal(plan.grid, tiles[i].grid);
+  }
+  // A CTA for four rows, and one for the padding of a group, as many as fit; of
+  // two or three rounds fewer.
   const int64_t full = 3 * FAKE_MULTIPROCESSORS;
   const struct {
     int64_t rows, groups, ctas, grid;
   } whole[] = {{128, 1, 3, 33},
+               {128 * 15, 1, 3, (15 * 32 + 1 + 1) / 2},
+               {128 * 30, 1, 3, (30 * 32 + 1 + 2) / 3},
+               {128 * 40, 1, 3, full},
                {128 * full, 1, 3, full},
                {128, 8 * full, 3, full},
                {0, 8 * full, 3, full},
@@ -1280,12 +1295,17 @@ static void testPlansOfImpossibleExtents(void **state) {
     assert_int_equal(gqCudaStatus(), GQ_INVALID_ARGUMENT);
     assert_non_null(strstr(gqGetLastErrorMessage(), "an extent of a kernel"));
   }
-  // The most that there can be.
-  gqLaunchPlan plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, INT64_C(1) << 24,
-                                   INT64_C(1) << 24, INT64_C(1) << 24,
-                                   GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS,
-                                   GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
+  // The most that there can be, in one group and in as many as rows.
+  gqLaunchPlan plan =
+      gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, INT64_C(1) << 24, INT64_C(1) << 24,
+                   1, GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS,
+                   GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
   assert_int_equal(plan.grid, INT32_MAX);
+  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, INT64_C(1) << 24,
+                      INT64_C(1) << 24, INT64_C(1) << 24,
+                      GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS,
+                      GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
+  assert_int_equal(plan.grid, 3 * FAKE_MULTIPROCESSORS);
   assert_true(plan.workspace > INT64_C(1) << 48);
   assert_int_equal(gqCudaStatus(), GQ_OK);
 }

@@ -44,11 +44,14 @@ static const char usage[] =
     "                      N of a matmul is in the operator's name\n"
     "  --shapes=NAME       a set of shapes: models (of layers of experts; what "
     "is\n"
-    "                      measured if no shape is given) or training (1024 to "
+    "                      measured if no shape is given), training (1024 to "
     "32768\n"
-    "                      rows in 8 groups by 2048, 4096 and 8192), cpu or "
-    "small (on\n"
-    "                      the CPU what is measured, if quick small)\n"
+    "                      rows in 8 groups by 2048, 4096 and 8192), groups "
+    "(of "
+    "16 to\n"
+    "                      256 rows on average, 128 by 8192), cpu or small (on "
+    "the CPU\n"
+    "                      what is measured, if quick small)\n"
     "  --group-sizes=NAME  uneven (drawn from 64 to 191 parts of the rows), "
     "equal "
     "or\n"
@@ -109,6 +112,9 @@ static const Extents training[] = {
     {16384, 2048, 8}, {16384, 4096, 8}, {16384, 8192, 8}, {32768, 2048, 8},
     {32768, 4096, 8}, {32768, 8192, 8}};
 
+static const Extents groups[] = {
+    {2048, 8192, 128}, {4096, 8192, 128},  {5120, 8192, 128}, {6144, 8192, 128},
+    {8192, 8192, 128}, {16384, 8192, 128}, {32768, 8192, 128}};
 static const Extents cpu[] = {{8192, 5120, 128}, {128, 5120, 128}};
 static const Extents small[] = {{256, 512, 8}, {16, 1024, 16}};
 
@@ -123,6 +129,7 @@ enum { LARGEST_SET = sizeof(training) / sizeof(*training) };
 static const ShapeSet shapeSets[] = {
     {"models", models, sizeof(models) / sizeof(*models)},
     {"training", training, LARGEST_SET},
+    {"groups", groups, sizeof(groups) / sizeof(*groups)},
     {"cpu", cpu, sizeof(cpu) / sizeof(*cpu)},
     {"small", small, sizeof(small) / sizeof(*small)}};
 
@@ -135,7 +142,8 @@ static bool addShapes(const char *name, Options *options) {
       return true;
     }
   fprintf(stderr,
-          "gq-bench: --shapes=%s: expected models, training, cpu or small\n",
+          "gq-bench: --shapes=%s: expected models, training, groups, cpu or "
+          "small\n",
           name);
   return false;
 }

@@ -294,7 +294,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
     storeRowsOfWarp(o, job, warp, 0, FEW_ROWS);
   }
   Held held;
-  if (hasLongBlocks(o))
+  if (hasLongBlocks(o) && !few)
     held = scaleJobAlone(o, job, warp);
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {

@@ -12,7 +12,7 @@
 #ifndef GQ_KERNELS_KERNELS_TILES_FEWROWS_H
 #define GQ_KERNELS_KERNELS_TILES_FEWROWS_H
 
-#include "runtime_kernels/kernels/tiles/Codes.h"
+#include "runtime_kernels/kernels/tiles/LongBlocks.h"
 
 enum {
   FEW_ROWS = 8,
@@ -23,20 +23,22 @@ enum {
 };
 
 /// Whether rows can be done so, a constant: not if a producer makes 16 elements
-/// at a time, not if columns are transformed or blocks square, and not if a
-/// column's codes are bytes that follow each other, with those of rows that
-/// there are not.
+/// at a time, and not if columns are transformed or blocks square.
 GQ_DEV bool canHaveFewRows(const Op *o) {
-  bool transposesBytes = o->columnwise.transposes && !collectsColumns(o);
   bool squares = gqDirectionHasSquares(&o->rowwise.how) ||
                  gqDirectionHasSquares(&o->columnwise.how);
-  return gq_dev_only_loads(o->load) && !isTall(o) && !squares &&
-         !transposesBytes;
+  return gq_dev_only_loads(o->load) && !isTall(o) && !squares;
+}
+
+/// Whether a column's codes are bytes that follow each other, a constant.
+GQ_DEV bool transposesBytes(const Op *o) {
+  return o->columnwise.transposes && !collectsColumns(o);
 }
 
 /// Whether a job is done as few rows.
 GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
-  return canHaveFewRows(o) && job->rows <= FEW_ROWS;
+  return canHaveFewRows(o) && job->rows <= FEW_ROWS &&
+         (!transposesBytes(o) || isAligned(o->columnwise.data, 0, 16));
 }
 
 /// Loads a lane's words of a row; zeros if there is no such element.
@@ -112,6 +114,28 @@ GQ_DEV void storeFew(const Op *o, const Direction *d,
       p[i] = (uint8_t)(codes >> i * 8);
 }
 
+/// Stores the transposed bytes of a job of few rows, and zeros up to 32 rows.
+/// Two neighbours have eight columns: one stores codes, and the other the zeros
+/// that follow them. All lanes take part.
+GQ_DEV void storeFewBytes(const Job GQ_SHARED *job, Place place,
+                          const gq_dev_u32x2 codes[FEW_COLUMNS]) {
+  bool second = place.column & FEW_COLUMNS;
+  uint32_t first = place.column & ~FEW_COLUMNS;
+  uint32_t pitch = (uint32_t)job->columnwise.dataPitch;
+  uint8_t GQ_GLOBAL *p =
+      job->columnwise.data + (uint64_t)first * pitch + (second ? 16 : 0);
+#pragma clang loop unroll(full)
+  for (uint32_t j = 0; j < 2 * FEW_COLUMNS; ++j) {
+    gq_dev_u32x2 two = codes[j % FEW_COLUMNS];
+    if (j >= FEW_COLUMNS)
+      two = (gq_dev_u32x2){gq_dev_shuffle_xor(two.x, 1),
+                           gq_dev_shuffle_xor(two.y, 1)};
+    uint32_t words[4] = {second ? 0 : two.x, second ? 0 : two.y};
+    gq_dev_store16_if(job->group >= 0 && first + j < job->columns,
+                      p + (uint64_t)j * pitch, words);
+  }
+}
+
 /// Scales the lane's columns.
 GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                             uint32_t warp, float *most,
@@ -137,6 +161,16 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
     gq_dev_unpack_amax(o->heldType, max[i / perWord], pair);
     float amax = pair[i % perWord];
     *most = gq_dev_max_number(*most, amax);
+    if (!hasScales(d)) {
+      scales[i] = (gq_dev_any_scale){{0, job->columnwise.outer.factor}, true};
+      continue;
+    }
+    if (hasLongBlocks(o)) {
+      float factor = scaleLongBlock(d, job, &job->columnwise, job->columns,
+                                    place.column + i, amax);
+      scales[i] = (gq_dev_any_scale){{0, factor}, true};
+      continue;
+    }
     scales[i] =
         scaleOfFew(d, amax, job->columnwise.outer, isSingle(o, job->rows));
     ((uint8_t GQ_SHARED *)columnScalesOf(
@@ -158,13 +192,18 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
     if (i * perWord < FEW_COLUMNS)
       max = gq_dev_max_word(o->heldType, max, words[i]);
 #pragma clang loop unroll(full)
-  for (uint32_t lanes = 1; lanes < 8; lanes *= 2)
+  for (uint32_t lanes = 1; lanes < GQ_DEV_WARP; lanes *= 2)
     if (lanes * FEW_COLUMNS < block)
       max = gq_dev_max_word(o->heldType, max, gq_dev_shuffle_xor(max, lanes));
   float amax = gq_dev_amax_of_word(o->heldType, max);
   *most = gq_dev_max_number(*most, amax);
   if (!hasScales(d))
     return (gq_dev_any_scale){{0, job->rowwise.outer.factor}, true};
+  if (hasLongBlocks(o)) { // The first lane stores it: to others it is no row.
+    float factor = scaleLongBlock(d, job, &job->rowwise,
+                                  place.column ? 0 : job->rows, row, amax);
+    return (gq_dev_any_scale){{0, factor}, true};
+  }
   gq_dev_any_scale any = scaleOfFew(d, amax, job->rowwise.outer, false);
   if (place.column % block == 0)
     ((uint8_t GQ_SHARED *)rowScalesOf(
@@ -187,6 +226,7 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
   bool splits = rowsOfLane(o) < FEW_ROWS;
   gq_dev_any_scale columns[FEW_COLUMNS];
   uint32_t transposed[FEW_COLUMNS] = {0};
+  gq_dev_u32x2 bytes[FEW_COLUMNS] = {{0}};
   if (columnwise->exists)
     scaleFewColumns(o, job, place, warp, &most, columns);
 #pragma clang loop unroll(disable)
@@ -217,11 +257,18 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
     uint32_t codes = codesOfFew(columnwise, x, columns, 1);
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < FEW_COLUMNS; ++i)
-      if (collectsColumns(o))
+      if (collectsColumns(o)) {
         transposed[i] |= (codes >> i * 4 & 15) << r * 4;
-    if (!collectsColumns(o) && there && job->group >= 0)
+      } else if (transposesBytes(o)) {
+        uint32_t code = (codes >> i * 8 & 255) << r % 4 * 8;
+        bytes[i].x |= r < 4 ? code : 0;
+        bytes[i].y |= r < 4 ? 0 : code;
+      }
+    if (!columnwise->transposes && there && job->group >= 0)
       storeFew(o, columnwise, &job->columnwise, r, place.column, codes);
   }
+  if (transposesBytes(o))
+    storeFewBytes(job, place, bytes);
   uint8_t GQ_SHARED *codes = (uint8_t GQ_SHARED *)columnCodesOf(o, warp);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {

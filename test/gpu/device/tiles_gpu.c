@@ -254,8 +254,11 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
 int runTilesBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
   module = kernels;
   device = ordinal;
-  const Shape shapes[] = {
-      {32768, 8192, 8}, {8192, 5120, 128}, {4096, 8192, 128}, {128, 5120, 128}};
+  const Shape shapes[] = {{32768, 8192, 8},
+                          {8192, 5120, 128},
+                          {6144, 8192, 128},
+                          {4096, 8192, 128},
+                          {128, 5120, 128}};
   Bench b = benchOpen(ordinal);
   // Arguments that are not numbers: those of these names.
   int names = 0;

@@ -92,7 +92,7 @@ func.func @unusual(%x: memref<4096x8192xbf16>, %y: memref<4096x8192xf32>,
   return
 }
 
-// Column sums beside rows of 4-bit codes, of at most 32 rows on average: of more
+// Column sums beside rows of 4-bit codes, of at most 48 rows on average: of more
 // the kernel of tiles is faster. An amax beside them is the same. Columns have
 // up to 64 rows on average.
 // CHECK-LABEL: func.func @reduced_direction
@@ -154,7 +154,7 @@ func.func @given(%x: memref<4096x8192xbf16>, %y: memref<4096x8192xf32>,
   return
 }
 
-// Square blocks, of at most 32 rows on average. Where M is dynamic, the part of
+// Square blocks, of at most 48 rows on average. Where M is dynamic, the part of
 // 1024 tells both plans of them.
 // CHECK-LABEL: func.func @squares
 func.func @squares(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
