@@ -293,8 +293,8 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
 /// that is done makes room for another whose loads overlap. With 4-bit codes,
 /// where arithmetic counts as much as memory, it has more: four rounds of CTAs
 /// even out that some multiprocessors are slower and some tiles have rare
-/// blocks. So it has where groups have so few `rows` on average that there are
-/// not many tiles for the sums over groups which each CTA begins with.
+/// blocks. It has more, too, where groups have few `rows` on average: a CTA
+/// sums up the groups before its first job, which takes as long as small tiles.
 GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
                                      int64_t dataBits, int64_t rows,
                                      int64_t groups) {
