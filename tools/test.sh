@@ -5,8 +5,7 @@
 # Installs, builds and runs every test; of the cases and random examples of tests in
 # Python, of emulated ones and of the graphs of gq-bench a sixth ($GQ_TEST_STEP;
 # tools/nightly.sh has all), and without a GPU an eighth of the kernels that only one
-# can run.
-# Arguments go to ctest.
+# can run. Arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 [ -e /dev/nvidiactl ] || export GQ_TEST_KERNEL_STEP=${GQ_TEST_KERNEL_STEP:-8}

@@ -1230,6 +1230,25 @@ static void testPlans(void **state) {
                         GQ_DEV_ROWWISE, GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
     assert_int_equal(plan.grid, tiles[i].grid);
   }
+  // Small groups, of up to so many rows on average.
+  enum { GROUPS = 128 };
+  const struct {
+    gqFormat format;
+    int32_t parts;
+    int64_t most;
+  } small[] = {
+      {GQ_FORMAT_NVFP4, GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE, 64},
+      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_SQUARES, 48},
+      {GQ_FORMAT_NVFP4, GQ_DEV_ROWWISE | GQ_DEV_DBIAS, 48},
+      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE, 40},
+  };
+  for (size_t i = 0; i < sizeof(small) / sizeof(*small); ++i)
+    for (int more = 0; more < 2; ++more) {
+      plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_SMALL_GROUPS,
+                          GROUPS * small[i].most + more, 8192, GROUPS,
+                          small[i].parts, small[i].format, GQ_BF16, 0, 0);
+      assert_int_equal(plan.grid == 0, more);
+    }
   // A CTA for four rows, and one for the padding of a group, as many as fit; of
   // two or three rounds fewer.
   const int64_t full = 3 * FAKE_MULTIPROCESSORS;

@@ -16,10 +16,14 @@
 
 #include "runtime_kernels/kernels/tiles/Load.h"
 
+/// Whether a column's codes are bytes that follow each other, a constant.
+GQ_DEV bool transposesBytes(const Op *o) {
+  return o->columnwise.transposes && !collectsColumns(o);
+}
+
 /// Whether lanes exchange codes, a constant. A lane has 8 of a column then.
 GQ_DEV bool exchangesColumns(const Op *o) {
-  return o->alone && o->columnwise.transposes && !collectsColumns(o) &&
-         !o->hasDbias && rowsOfLane(o) == 8;
+  return o->alone && transposesBytes(o) && !o->hasDbias && rowsOfLane(o) == 8;
 }
 
 /// Four columns of each lane across, at exchangedAt.

@@ -30,11 +30,6 @@ GQ_DEV bool canHaveFewRows(const Op *o) {
   return gq_dev_only_loads(o->load) && !isTall(o) && !squares;
 }
 
-/// Whether a column's codes are bytes that follow each other, a constant.
-GQ_DEV bool transposesBytes(const Op *o) {
-  return o->columnwise.transposes && !collectsColumns(o);
-}
-
 /// Whether a job is done as few rows.
 GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
   return canHaveFewRows(o) && job->rows <= FEW_ROWS &&
@@ -77,6 +72,11 @@ GQ_DEV gq_dev_any_scale scaleOfFew(const Direction *d, float amax,
   if (__builtin_expect(!any.regular, 0))
     any.block = gq_dev_any_block(d->scaler, amax, outer);
   return any;
+}
+
+/// The scale of a block of which no bits are collected.
+GQ_DEV gq_dev_any_scale scaleOfFactor(float factor) {
+  return (gq_dev_any_scale){{0, factor}, true};
 }
 
 /// Codes of four elements, one after the other.
@@ -142,9 +142,11 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                             gq_dev_any_scale scales[FEW_COLUMNS]) {
   const Direction *d = &o->columnwise;
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
+  // With a scale that is given, rows have the largest magnitude, if there are.
+  uint32_t rows = hasScales(d) || !o->rowwise.exists ? job->rows : 0;
   uint32_t max[FEW_COLUMNS] = {0};
 #pragma clang loop unroll(disable)
-  for (uint32_t top = 0; top < job->rows; top += FEW_AT_ONCE) {
+  for (uint32_t top = 0; top < rows; top += FEW_AT_ONCE) {
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < FEW_AT_ONCE; ++r) {
       uint32_t words[FEW_COLUMNS];
@@ -162,13 +164,12 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
     float amax = pair[i % perWord];
     *most = gq_dev_max_number(*most, amax);
     if (!hasScales(d)) {
-      scales[i] = (gq_dev_any_scale){{0, job->columnwise.outer.factor}, true};
+      scales[i] = scaleOfFactor(job->columnwise.outer.factor);
       continue;
     }
     if (hasLongBlocks(o)) {
-      float factor = scaleLongBlock(d, job, &job->columnwise, job->columns,
-                                    place.column + i, amax);
-      scales[i] = (gq_dev_any_scale){{0, factor}, true};
+      scales[i] = scaleOfFactor(scaleLongBlock(
+          d, job, &job->columnwise, job->columns, place.column + i, amax));
       continue;
     }
     scales[i] =
@@ -198,12 +199,10 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
   float amax = gq_dev_amax_of_word(o->heldType, max);
   *most = gq_dev_max_number(*most, amax);
   if (!hasScales(d))
-    return (gq_dev_any_scale){{0, job->rowwise.outer.factor}, true};
-  if (hasLongBlocks(o)) { // The first lane stores it: to others it is no row.
-    float factor = scaleLongBlock(d, job, &job->rowwise,
-                                  place.column ? 0 : job->rows, row, amax);
-    return (gq_dev_any_scale){{0, factor}, true};
-  }
+    return scaleOfFactor(job->rowwise.outer.factor);
+  if (hasLongBlocks(o)) // The first lane stores it: to others it is no row.
+    return scaleOfFactor(scaleLongBlock(
+        d, job, &job->rowwise, place.column ? 0 : job->rows, row, amax));
   gq_dev_any_scale any = scaleOfFew(d, amax, job->rowwise.outer, false);
   if (place.column % block == 0)
     ((uint8_t GQ_SHARED *)rowScalesOf(

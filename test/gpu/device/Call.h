@@ -34,8 +34,9 @@ GQ_DEV uint32_t alignmentOf(uint64_t data, int64_t stride, int32_t type) {
 /// Calls gq_dev_<FUNCTION>, whose operands are `LIST`, as a kernel that the
 /// lowering generates does. `o` is the family's struct of Operands.h; the hook
 /// and the constants are variables of their names, so that one that is missing
-/// does not compile. CALL is once in each kernel, and nothing in those left
-/// out.
+/// does not compile. CALL counts its uses to leave kernels out, so that each of
+/// these has one; CALL_ALWAYS is for small kernels, or where IS_LEFT_OUT was
+/// asked before.
 #define CALL(FUNCTION, LIST)                                                   \
   (IS_LEFT_OUT ? __builtin_trap() : CALL_ALWAYS(FUNCTION, LIST))
 #define CALL_ALWAYS(FUNCTION, LIST)                                            \

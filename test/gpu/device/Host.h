@@ -16,11 +16,13 @@
 /// The next of a fixed sequence.
 uint32_t randomBits(void);
 
-/// Whether a test leaves out its next case: since `leaveOutCases`, all but one
-/// in $GQ_TEST_STEP, drawn by their numbers. Where threads are emulated, all
-/// cases would take minutes.
-bool isLeftOut(void);
+/// From now on isLeftOut leaves out all cases but one in $GQ_TEST_STEP, which
+/// are drawn by their numbers; before, none. For emulated threads, which would
+/// take minutes for all of them.
 void leaveOutCases(void);
+
+/// Whether a test leaves out its next case.
+bool isLeftOut(void);
 
 /// `bytes` zeros, to be freed; the program ends where there is no memory.
 void *allocateHost(int64_t bytes);

@@ -74,8 +74,12 @@ if [[ -n $report ]]; then
     chip == "sm_120a" && /stack frame/ && $1 <= 16 && $5 <= 28 && $9 <= 48 &&
       name ~ /^tiles_small_(te_row_unaligned|nvfp4_row_gathered)$/ { next }
     # Its shared memory lets two CTAs run there, but registers are for three.
-    chip == "sm_120a" && /stack frame/ && $1 <= 48 && $5 <= 88 && $9 <= 92 &&
-      name ~ /^tiles_small_(mxfp8_all_f16|mxfp8_both|fp8_both|mxfp4_(both|gathered)|fp8_1x128_(both|gathered|dbias|unaligned))$/ { next }
+    chip == "sm_120a" && /stack frame/ && $1 <= 40 && $5 <= 52 && $9 <= 72 &&
+      name ~ /^tiles_small_(mxfp8_all_f16|mxfp8_both|fp8_both)$/ { next }
+    chip == "sm_120a" && /stack frame/ && $1 <= 32 && $5 <= 48 && $9 <= 80 &&
+      name ~ /^tiles_small_(mxfp4|fp8_1x128)_(both|gathered)$/ { next }
+    chip == "sm_120a" && /stack frame/ && $1 <= 48 && $5 <= 88 && $9 <= 90 &&
+      name ~ /^tiles_small_fp8_1x128_(dbias|unaligned)$/ { next }
     /stack frame/ && $1 + $5 + $9 > 0 { print name, $0; bad = 1 }
     END { exit bad }' "$report" >&2 || fail "a stack frame or spills"
   # Where ptxas sees a hazard it waits after each wgmma, and says so.
