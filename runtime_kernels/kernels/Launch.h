@@ -288,44 +288,52 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
   };
 }
 
-/// The CTAs of a grid for so many jobs, on a device that `full` CTAs fill. If
-/// there are not many, all begin at once. Of many, a CTA has two, so that one
-/// that is done makes room for another whose loads overlap. With 4-bit codes,
-/// where arithmetic counts as much as memory, it has more: four rounds of CTAs
-/// even out that some multiprocessors are slower and some tiles have rare
-/// blocks. It has more, too, where groups have few `rows` on average: a CTA
-/// sums up the groups before its first job, which takes as long as small tiles.
-GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t jobs, int64_t full,
-                                     int64_t dataBits, int64_t rows,
-                                     int64_t groups) {
+/// The CTAs of a grid for [rows, columns] in groups, on a device that `full`
+/// CTAs fill; all begin at once if there are few jobs. With 8-bit codes a CTA
+/// has two tiles: one that is done makes room for another, whose loads overlap,
+/// and multiprocessors that are slower get fewer. With 4-bit codes, where
+/// arithmetic counts as much as memory, it has more, and four rounds of CTAs
+/// suffice. It has more, too, where groups have few rows on average: a CTA sums
+/// up the groups before its first job, which takes as long as small tiles.
+GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t rows, int64_t columns,
+                                     int64_t groups, int64_t dataBits,
+                                     int64_t full) {
+  int64_t jobs = gq_dev_tiles_jobs(rows, columns, groups);
   int64_t average = groups ? rows / groups : rows;
-  return gq_dev_grid_of(jobs < full        ? jobs
-                        : jobs < 24 * full ? full
-                        : dataBits == 4    ? 4 * full
-                        : average <= 64    ? full
-                        : average <= 128   ? 4 * full
-                                           : jobs / 2);
+  int64_t ctas = full;
+  if (dataBits == 4 && jobs >= 24 * full)
+    ctas = 4 * full;
+  else if (dataBits == 8 && average > 64)
+    ctas = rows / (2 * 128) * ((columns + 127) / 128);
+  if (ctas < full)
+    ctas = full;
+  return gq_dev_grid_of(jobs < ctas ? jobs : ctas);
 }
 
 enum {
-  /// Rows that groups have on average, at most, for
-  /// gq_dev_quantize_small_groups: where columns have codes of 4 bits and
-  /// blocks are not square, with other codes of 4 bits, and with 8; and jobs
-  /// that there are at least: fewer have no warps for all multiprocessors.
-  GQ_DEV_SMALL_GROUPS_4BIT_COLUMNS = 64,
-  GQ_DEV_SMALL_GROUPS_4BIT = 48,
-  GQ_DEV_SMALL_GROUPS_8BIT = 40,
+  /// Jobs that gq_dev_quantize_small_groups has at least: fewer have no warps
+  /// for all multiprocessors.
   GQ_DEV_SMALL_GROUPS_JOBS = 1024,
 };
+
+/// Rows that groups have on average, at most, for it: until then it is faster
+/// than the kernel of tiles, by measurement.
+GQ_INLINE int64_t gq_dev_small_groups_rows(gqFormat format, int32_t parts) {
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  bool columnwise = parts & GQ_DEV_COLUMNWISE;
+  bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
+  if (traits.dataBits == 8)
+    return columnwise ? 40 : 48;
+  if (!columnwise || parts & GQ_DEV_SQUARES)
+    return 48;
+  // Tall lanes, and columns that are not collected.
+  return !reduces && (parts & GQ_DEV_UNUSUAL || !traits.transposes) ? 128 : 64;
+}
 
 GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
                                        int64_t rows, int64_t columns,
                                        int64_t groups) {
-  bool more = parts & GQ_DEV_COLUMNWISE && !(parts & GQ_DEV_SQUARES);
-  int64_t most = gqFormatGetTraits(format).dataBits == 8
-                     ? GQ_DEV_SMALL_GROUPS_8BIT
-                 : more ? GQ_DEV_SMALL_GROUPS_4BIT_COLUMNS
-                        : GQ_DEV_SMALL_GROUPS_4BIT;
+  int64_t most = gq_dev_small_groups_rows(format, parts);
   int64_t across = columns / 128 + (columns % 128 != 0);
   // No products: the lowering asks about extents that no launch has checked.
   return rows / most + (rows % most != 0) <= groups && across > 0 &&
@@ -415,12 +423,10 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
       parts & GQ_DEV_LARGE_GROUPS &&
       gq_dev_has_small_groups(format, parts, x->rows, x->columns, x->groups);
   return (gqLaunchPlan){
-      .grid = none
-                  ? 0
-                  : gq_dev_tiles_grid(
-                        gq_dev_tiles_jobs(x->rows, x->columns, x->groups),
-                        bounds.minCtas * multiprocessors,
-                        gqFormatGetTraits(format).dataBits, x->rows, x->groups),
+      .grid = none ? 0
+                   : gq_dev_tiles_grid(x->rows, x->columns, x->groups,
+                                       gqFormatGetTraits(format).dataBits,
+                                       bounds.minCtas * multiprocessors),
       .workspace =
           gq_dev_tiles_workspace_if(x->rows, x->columns, x->groups, parts),
   };
@@ -545,13 +551,13 @@ GQ_INLINE gq_dev_bounds gq_dev_grouped_amax_bounds(void) {
 GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
     const gq_dev_grouped_amax_extents *x, int64_t multiprocessors) {
   const int64_t warps = GQ_DEV_GROUPED_AMAX_THREADS / 32;
+  int64_t full = GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors;
+  if (!gq_dev_measures_alone((int32_t)x->parts))
+    return (gqLaunchPlan){
+        .grid = gq_dev_tiles_grid(x->rows, x->columns, x->groups, 8, full)};
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
-  int64_t ctas = gq_dev_measures_alone((int32_t)x->parts)
-                     ? (jobs + warps - 1) / warps
-                     : jobs;
-  return (gqLaunchPlan){.grid = gq_dev_tiles_grid(
-                            ctas, GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors, 8,
-                            x->rows, x->groups)};
+  int64_t ctas = (jobs + warps - 1) / warps;
+  return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas < full ? ctas : full)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -1216,18 +1216,24 @@ static void testPlans(void **state) {
   plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 128, 128, 1, GQ_DEV_ROWWISE,
                       GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
   assert_int_equal(plan.workspace, 0);
-  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 12800, 1280, 1, GQ_DEV_ROWWISE,
-                      GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
-  assert_int_equal(plan.grid, 3 * FAKE_MULTIPROCESSORS);
-  // Many tiles: of groups of up to 64 rows on average, up to 128, and more.
+  // Two tiles for a CTA with codes of 8 bits, unless groups have up to 64 rows
+  // on average; rounds of CTAs with codes of 4.
   const struct {
-    int64_t groups, grid;
-  } tiles[] = {{2000, 3 * FAKE_MULTIPROCESSORS},
-               {1000, 4 * 3 * FAKE_MULTIPROCESSORS},
-               {900, (1000 + 900 + 2) * 10 / 2}};
+    gqFormat format;
+    int64_t rows, groups, grid;
+  } tiles[] = {
+      {GQ_FORMAT_MXFP8_E4M3, 3840, 1, (30 + 1 + 2) * 10},
+      {GQ_FORMAT_MXFP8_E4M3, 6400, 1, 3 * FAKE_MULTIPROCESSORS},
+      {GQ_FORMAT_MXFP8_E4M3, 12800, 1, 500},
+      {GQ_FORMAT_MXFP8_E4M3, 128000, 2000, 3 * FAKE_MULTIPROCESSORS},
+      {GQ_FORMAT_MXFP8_E4M3, 128000, 1969, 5000},
+      {GQ_FORMAT_NVFP4, 128000, 260, 4 * FAKE_MULTIPROCESSORS},
+      {GQ_FORMAT_NVFP4, 128000, 270, 4 * 4 * FAKE_MULTIPROCESSORS},
+  };
   for (size_t i = 0; i < sizeof(tiles) / sizeof(*tiles); ++i) {
-    plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 128000, 1280, tiles[i].groups,
-                        GQ_DEV_ROWWISE, GQ_FORMAT_MXFP8_E4M3, GQ_BF16, 0, 0);
+    plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, tiles[i].rows, 1280,
+                        tiles[i].groups, GQ_DEV_ROWWISE, tiles[i].format,
+                        GQ_BF16, 0, 0);
     assert_int_equal(plan.grid, tiles[i].grid);
   }
   // Small groups, of up to so many rows on average.
@@ -1240,7 +1246,13 @@ static void testPlans(void **state) {
       {GQ_FORMAT_NVFP4, GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE, 64},
       {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_SQUARES, 48},
       {GQ_FORMAT_NVFP4, GQ_DEV_ROWWISE | GQ_DEV_DBIAS, 48},
+      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL, 128},
+      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL | GQ_DEV_SQUARES,
+       48},
+      {GQ_FORMAT_MXFP4, GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE, 128},
+      {GQ_FORMAT_MXFP4, GQ_DEV_COLUMNWISE | GQ_DEV_AMAX, 64},
       {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE, 40},
+      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE | GQ_DEV_DBIAS, 48},
   };
   for (size_t i = 0; i < sizeof(small) / sizeof(*small); ++i)
     for (int more = 0; more < 2; ++more) {

@@ -7,8 +7,8 @@
 //   device_kernels bench KERNELS.cubin [CTAS-PER-MULTIPROCESSOR]...
 //   device_kernels tiles TILES.cubin GOLDEN-DIRECTORY [quick|""
 //                  [PART-OF-NAME]]
-//   device_kernels tiles-bench TILES.cubin [NAME]...
-//                  [CTAS-PER-MULTIPROCESSOR]...
+//   device_kernels tiles-bench TILES.cubin [NAME]... [ROWSxCOLUMNSxGROUPS]...
+//                  [CTAS-PER-MULTIPROCESSOR (0: as the host plans)]...
 //   device_kernels mm MM.cubin [quick]
 //   device_kernels dequantize DEQUANTIZE.cubin [COUNT]
 //   device_kernels dequantize-bench DEQUANTIZE.cubin
@@ -34,7 +34,9 @@ static const struct {
     {"test", "GOLDEN-DIRECTORY [quick]", 1, runTests},
     {"bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runBenchmark},
     {"tiles", "GOLDEN-DIRECTORY [quick]", 1, runTilesTests},
-    {"tiles-bench", "[CTAS-PER-MULTIPROCESSOR]...", 0, runTilesBenchmark},
+    {"tiles-bench",
+     "[NAME]... [ROWSxCOLUMNSxGROUPS]... [CTAS-PER-MULTIPROCESSOR]...", 0,
+     runTilesBenchmark},
     {"mm", "[quick]", 0, runMmTests},
     {"dequantize", "[COUNT]", 0, runDequantizeTests},
     {"dequantize-bench", "[VARIANT | CTAS-PER-MULTIPROCESSOR]...", 0,

@@ -254,24 +254,37 @@ static void benchVariant(Bench *b, const TilesVariant *v, Shape s, int argc,
 int runTilesBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
   module = kernels;
   device = ordinal;
-  const Shape shapes[] = {{32768, 8192, 8},
-                          {8192, 5120, 128},
-                          {6144, 8192, 128},
-                          {4096, 8192, 128},
-                          {128, 5120, 128}};
-  Bench b = benchOpen(ordinal);
-  // Arguments that are not numbers: those of these names.
-  int names = 0;
+  static const Shape usual[] = {{32768, 8192, 8},
+                                {8192, 5120, 128},
+                                {6144, 8192, 128},
+                                {4096, 8192, 128},
+                                {128, 5120, 128}};
+  // Arguments are numbers of CTAs behind shapes behind names.
+  int names = 0, numShapes = 0;
   while (names < argc && !isdigit(argv[names][0]))
     ++names;
-  for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i)
+  while (names + numShapes < argc && strchr(argv[names + numShapes], 'x'))
+    ++numShapes;
+  char **counts = argv + names + numShapes;
+  int numCounts = argc - names - numShapes;
+  Bench b = benchOpen(ordinal);
+  const int numUsual = sizeof(usual) / sizeof(*usual);
+  for (int i = 0; i < (numShapes ? numShapes : numUsual); ++i) {
+    long long rows, columns, groups;
+    Shape shape = usual[numShapes ? 0 : i];
+    if (numShapes) {
+      if (sscanf(argv[names + i], "%lldx%lldx%lld", &rows, &columns, &groups) !=
+          3)
+        return 2;
+      shape = (Shape){rows, columns, groups};
+    }
     for (int j = 0; j < numTilesVariants; ++j) {
       bool wanted = names == 0 && j < NUM_MEASURED_VARIANTS;
       for (int k = 0; k < names; ++k)
         wanted |= strcmp(tilesVariants[j].name, argv[k]) == 0;
       if (wanted)
-        benchVariant(&b, &tilesVariants[j], shapes[i], argc - names,
-                     argv + names);
+        benchVariant(&b, &tilesVariants[j], shape, numCounts, counts);
     }
+  }
   return 0;
 }
