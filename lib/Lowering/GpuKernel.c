@@ -164,7 +164,8 @@ enum {
 typedef struct Kernel {
   const gqGpuKernel *kernel;
   const gqBuilder *builder;
-  const char *function;
+  /// The device function, without gq_dev_.
+  char function[64];
   gqText texts[NUM_TEXTS];
   intptr_t numParameters;
   MlirValue parameters[MAX_PARAMETERS];
@@ -447,6 +448,48 @@ static void buildLaunch(const Kernel *kernel, MlirValue grid,
   gqInsert(builder, mlirOperationCreate(&state));
 }
 
+static const char *nameOfFormat(int32_t format) {
+  switch ((gqFormat)format) {
+#define NAME(VALUE, FORMAT, ...)                                               \
+  case GQ_FORMAT_##FORMAT:                                                     \
+    return #FORMAT;
+    GQ_ALL_FORMATS(NAME)
+  case GQ_FORMAT_NONE:
+    break;
+  }
+  return "NONE";
+}
+
+/// Names the device function, of which some families have several: of the
+/// kernels of tiles one for each format (Kernels.h), of the matmul's one for
+/// each kind (grouped_mm/TilesOf.h).
+static void nameFunction(Kernel *kernel, const char *family) {
+  const void *operands = kernel->kernel->operands;
+  char *name = kernel->function;
+  size_t size = sizeof(kernel->function);
+  switch (kernel->kernel->family) {
+  case GQ_KERNEL_QUANTIZE_TILES: {
+    const gqQuantizeTilesOperands *tiles = operands;
+    snprintf(name, size, "%s_%s", family, nameOfFormat(tiles->format.value));
+    return;
+  }
+  case GQ_KERNEL_QUANTIZE_SMALL_GROUPS: {
+    const gqQuantizeSmallGroupsOperands *groups = operands;
+    snprintf(name, size, "%s_%s", family, nameOfFormat(groups->format.value));
+    return;
+  }
+  case GQ_KERNEL_GROUPED_MM_TILES: {
+    const gqGroupedMmTilesOperands *tiles = operands;
+    bool fp8 = !gq_dev_has_tiled_scales((gqFormat)tiles->format.value);
+    snprintf(name, size, "%s_%s%" PRId32, family, fp8 ? "fp8_" : "",
+             tiles->tokens.value);
+    return;
+  }
+  default:
+    snprintf(name, size, "%s", family);
+  }
+}
+
 /// Whether the family's struct is complete; else emits an error.
 static bool checkOperands(const gqGpuKernel *kernel, const gqBuilder *builder,
                           const Family *family) {
@@ -468,8 +511,8 @@ bool gqGpuKernelLaunch(const gqGpuKernel *gpuKernel, const gqBuilder *builder,
   Family family = familyOf(gpuKernel->family);
   if (!checkOperands(gpuKernel, builder, &family))
     return false;
-  Kernel kernel = {
-      .kernel = gpuKernel, .builder = builder, .function = family.function};
+  Kernel kernel = {.kernel = gpuKernel, .builder = builder};
+  nameFunction(&kernel, family.function);
   for (size_t i = 0; i < family.numOperands; ++i)
     addOperand(&kernel, &family.operands[i]);
   MlirOperation gpuModule = parseModule(&kernel);

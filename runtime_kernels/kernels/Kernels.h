@@ -78,4 +78,18 @@ GQ_DEV bool gq_dev_is_noop(const int32_t GQ_GLOBAL *flag) {
   void gq_dev_##FUNCTION(GQ_DEV_PARAMETERS(GQ_##FAMILY##_OPERANDS));
 GQ_KERNEL_FAMILIES(GQ_DEV_DECLARE)
 
+/// Of the kernels of tiles there is a function for each format and none for
+/// all, gq_dev_<function>_<FORMAT>: one for all would have several times the
+/// code, all of which is linked and gone through for each kernel.
+#define GQ_QUANTIZE_TILES_OF(FORMAT)                                           \
+  void gq_dev_quantize_tiles_##FORMAT(                                         \
+      GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS))
+#define GQ_QUANTIZE_SMALL_GROUPS_OF(FORMAT)                                    \
+  void gq_dev_quantize_small_groups_##FORMAT(                                  \
+      GQ_DEV_PARAMETERS(GQ_QUANTIZE_SMALL_GROUPS_OPERANDS))
+#define GQ_DEV_DECLARE_TILES(VALUE, FORMAT, ...)                               \
+  GQ_QUANTIZE_TILES_OF(FORMAT);                                                \
+  GQ_QUANTIZE_SMALL_GROUPS_OF(FORMAT);
+GQ_ALL_FORMATS(GQ_DEV_DECLARE_TILES)
+
 #endif // GQ_KERNELS_KERNELS_KERNELS_H

@@ -700,11 +700,16 @@ static inline int32_t gq_dev_grouped_mm_fp8_shared(int32_t tokens) {
          GQ_DEV_GROUPED_MM_TILES_HEIGHT * GQ_DEV_GROUPED_MM_FP8_PART * 2;
 }
 
+/// Whether the scales of a product's codes are in tile128x4.
+GQ_INLINE bool gq_dev_has_tiled_scales(gqFormat format) {
+  return format != GQ_FORMAT_NONE &&
+         gqFormatGetTraits(format).scaleType != GQ_F32;
+}
+
 /// `size`: bytes of what an epilogue or a quantization is of, 2 without one.
 static inline gq_dev_bounds
 gq_dev_grouped_mm_tiles_bounds(gqFormat format, int32_t tokens, int32_t size) {
-  bool fp8 =
-      format == GQ_FORMAT_NONE || gqFormatGetTraits(format).scaleType == GQ_F32;
+  bool fp8 = !gq_dev_has_tiled_scales(format);
   return (gq_dev_bounds){
       .threads = GQ_DEV_GROUPED_MM_TILES_THREADS,
       .minCtas = 1,

@@ -16,12 +16,6 @@
 #define UNROLL _Pragma("clang loop unroll(full)")
 #define NO_UNROLL _Pragma("clang loop unroll(disable)")
 
-/// Whether scales are in tile128x4.
-GQ_DEV bool hasTiledScales(gqFormat format) {
-  return format != GQ_FORMAT_NONE &&
-         gqFormatGetTraits(format).scaleType != GQ_F32;
-}
-
 /// Two 8-bit codes in the low half of a word as f16, which has all their
 /// values.
 GQ_DEV uint32_t halvesOfPair(gqElementType type, uint32_t codes) {

@@ -140,13 +140,16 @@ GQ_DEV void publishInverses(const Op *o) {
                          .inverse;
 }
 
-/// Direction `exists`; its addresses and sizes are set later.
-GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
-                             gqScaleLayout layout, gqOuterKind outerKind,
-                             int32_t traits, gqElementType heldType) {
+/// Direction `exists`; its addresses and sizes are set later. It is not
+/// returned: what takes a struct out of a returned one hides constants until
+/// all of the kernel was optimized.
+GQ_DEV void setDirection(Direction *direction, bool exists, gqFormat format,
+                         gqRecipe recipe, gqScaleLayout layout,
+                         gqOuterKind outerKind, int32_t traits,
+                         gqElementType heldType) {
   gqDirectionTraits how = gqDirectionUnpack(traits);
   bool halves = heldType == GQ_F16 && how.transform != GQ_TRANSFORM_NONE;
-  return (Direction){
+  *direction = (Direction){
       .exists = exists,
       .traits = gqFormatGetTraits(format),
       .scaler = {.format = format,
@@ -161,18 +164,14 @@ GQ_DEV Direction directionOf(bool exists, gqFormat format, gqRecipe recipe,
 }
 
 /// `alone`: warps do jobs alone, of which Launch.h says what there is; saying
-/// it here again keeps the rest out of the bitcode.
-GQ_DEV void quantizeTiles(bool alone,
+/// it here again keeps the rest out of the bitcode. `of` is `format`.
+GQ_DEV void quantizeTiles(bool alone, gqFormat of,
                           GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))
     return;
+  format = (int32_t)of;
   Op op = {
       GQ_DEV_INITIALIZERS(GQ_QUANTIZE_TILES_OPERANDS),
-      .rowwise = directionOf(parts & GQ_DEV_ROWWISE, format, recipe,
-                             scaleLayout, outerKind, rowwiseTraits, heldType),
-      .columnwise =
-          directionOf(parts & GQ_DEV_COLUMNWISE, format, recipe, scaleLayout,
-                      columnwiseOuterKind, columnwiseTraits, heldType),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
       .partial = workspaceAt(workspace, rows, columns, groups, parts),
       .hasAmax = parts & GQ_DEV_AMAX,
@@ -184,6 +183,10 @@ GQ_DEV void quantizeTiles(bool alone,
       .unusual = parts & GQ_DEV_UNUSUAL,
       .alone = alone,
   };
+  setDirection(&op.rowwise, parts & GQ_DEV_ROWWISE, of, recipe, scaleLayout,
+               outerKind, rowwiseTraits, heldType);
+  setDirection(&op.columnwise, parts & GQ_DEV_COLUMNWISE, of, recipe,
+               scaleLayout, columnwiseOuterKind, columnwiseTraits, heldType);
   op.rowwise.outer = outer;
   op.rowwise.data = data;
   op.rowwise.dataStride = dataStride;
@@ -236,12 +239,16 @@ GQ_DEV void quantizeTiles(bool alone,
                              status);
 }
 
-GQ_DEV_KERNEL void
-gq_dev_quantize_tiles(GQ_DEV_PARAMETERS(GQ_QUANTIZE_TILES_OPERANDS)) {
-  quantizeTiles(false, GQ_DEV_ARGUMENTS(GQ_QUANTIZE_TILES_OPERANDS));
-}
-
-GQ_DEV_KERNEL void gq_dev_quantize_small_groups(
-    GQ_DEV_PARAMETERS(GQ_QUANTIZE_SMALL_GROUPS_OPERANDS)) {
-  quantizeTiles(true, GQ_DEV_ARGUMENTS(GQ_QUANTIZE_SMALL_GROUPS_OPERANDS));
-}
+// With blocks of several rows, of which no warp has all, warps do not work
+// alone.
+#define QUANTIZE_TILES(VALUE, FORMAT, ...)                                     \
+  GQ_DEV_KERNEL GQ_QUANTIZE_TILES_OF(FORMAT) {                                 \
+    quantizeTiles(false, GQ_FORMAT_##FORMAT,                                   \
+                  GQ_DEV_ARGUMENTS(GQ_QUANTIZE_TILES_OPERANDS));               \
+  }                                                                            \
+  GQ_DEV_KERNEL GQ_QUANTIZE_SMALL_GROUPS_OF(FORMAT) {                          \
+    if (gqFormatGetTraits(GQ_FORMAT_##FORMAT).blockRows == 1)                  \
+      quantizeTiles(true, GQ_FORMAT_##FORMAT,                                  \
+                    GQ_DEV_ARGUMENTS(GQ_QUANTIZE_SMALL_GROUPS_OPERANDS));      \
+  }
+GQ_ALL_FORMATS(QUANTIZE_TILES)

@@ -32,7 +32,7 @@ typedef struct Product {
           .numRows = rows,                                                     \
           .scaleRows = scaleRows,                                              \
           .wide = offsetBits == 64,                                            \
-          .hasScaleOffsets = hasTiledScales((gqFormat)format),                 \
+          .hasScaleOffsets = gq_dev_has_tiled_scales((gqFormat)format),        \
   }
 
 /// k of a block, which both operands agree on; without a format, those that are

@@ -19,7 +19,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/kernels/grouped_mm/Supply.h"
-#include "runtime_kernels/kernels/grouped_mm/TilesOf.h"
 #include "runtime_kernels/kernels/grouped_mm/TilesPrepared.h"
 #include "runtime_kernels/kernels/grouped_mm/Tokens.h"
 
@@ -324,26 +323,7 @@ GQ_DEV void multiplyTiles(const Product *p, uint32_t tokens) {
   }
 }
 
-GQ_DEV_KERNEL TILES_OF(32) {
-  const Product p = {PRODUCT_INITIALIZERS};
-  (void)tokens;
-  multiplyTiles(&p, 32);
-}
-
-GQ_DEV_KERNEL TILES_OF(64) {
-  const Product p = {PRODUCT_INITIALIZERS};
-  (void)tokens;
-  multiplyTiles(&p, 64);
-}
-
-GQ_DEV_KERNEL TILES_OF(128) {
-  const Product p = {PRODUCT_INITIALIZERS};
-  (void)tokens;
-  multiplyTiles(&p, 128);
-}
-
-GQ_DEV_KERNEL TILES_OF(256) {
-  const Product p = {PRODUCT_INITIALIZERS};
-  (void)tokens;
-  multiplyTilesPrepared(&p);
-}
+TILES_BY(32, multiplyTiles(&p, 32))
+TILES_BY(64, multiplyTiles(&p, 64))
+TILES_BY(128, multiplyTiles(&p, 128))
+TILES_BY(256, multiplyTilesPrepared(&p))

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/kernels/grouped_mm/Fp8Blocks.h"
-#include "runtime_kernels/kernels/grouped_mm/TilesOf.h"
 
 GQ_DEV void multiplyTilesFp8(const Product *p, uint32_t tokens) {
   Fp8Shared shared = layOutFp8(tokens);
@@ -27,20 +26,6 @@ GQ_DEV void multiplyTilesFp8(const Product *p, uint32_t tokens) {
   }
 }
 
-GQ_DEV_KERNEL TILES_OF(fp8_32) {
-  const Product p = {PRODUCT_INITIALIZERS};
-  (void)tokens;
-  multiplyTilesFp8(&p, 32);
-}
-
-GQ_DEV_KERNEL TILES_OF(fp8_64) {
-  const Product p = {PRODUCT_INITIALIZERS};
-  (void)tokens;
-  multiplyTilesFp8(&p, 64);
-}
-
-GQ_DEV_KERNEL TILES_OF(fp8_128) {
-  const Product p = {PRODUCT_INITIALIZERS};
-  (void)tokens;
-  multiplyTilesFp8(&p, 128);
-}
+TILES_BY(fp8_32, multiplyTilesFp8(&p, 32))
+TILES_BY(fp8_64, multiplyTilesFp8(&p, 64))
+TILES_BY(fp8_128, multiplyTilesFp8(&p, 128))

@@ -28,11 +28,6 @@ enum {
   FP8_PART = GQ_DEV_GROUPED_MM_FP8_PART,
 };
 
-/// Whether these kernels are for it.
-GQ_DEV bool isFp8(const Product *p) {
-  return !p->all.hasScaleOffsets && p->aType != GQ_I8 && p->bType != GQ_I8;
-}
-
 /// Shared memory, as much as gq_dev_grouped_mm_tiles_bounds says. Of a stage:
 /// rows of weights, rows of tokens; their scales, of tokens first; its tile.
 typedef struct Fp8Shared {

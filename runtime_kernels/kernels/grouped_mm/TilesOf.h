@@ -3,7 +3,8 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A function each: all in one, LLVM takes four times as long.
+// A function each, which the lowering calls: what links a kernel goes through
+// all that its function may call.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +13,8 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
-/// Of operands that are aligned: tiles of so many tokens, of codes whose scales
-/// are in tiles, and of fp8, codes of 8 bits that have others.
+/// Instead of gq_dev_grouped_mm_tiles: tiles of so many tokens, of codes whose
+/// scales are in tiles, and of fp8, codes of 8 bits that have others.
 #define TILES_OF(WHAT)                                                         \
   void gq_dev_grouped_mm_tiles_##WHAT(GQ_DEV_PARAMETERS(GQ_GROUPED_MM_OPERANDS))
 TILES_OF(32);

@@ -13,6 +13,7 @@
 #include "runtime_kernels/arch/Sm90.h"
 #include "runtime_kernels/kernels/grouped_mm/Any.h"
 #include "runtime_kernels/kernels/grouped_mm/Requantize.h"
+#include "runtime_kernels/kernels/grouped_mm/TilesOf.h"
 
 enum {
   THREADS = GQ_DEV_GROUPED_MM_TILES_THREADS,
@@ -29,6 +30,18 @@ enum {
 };
 
 _Static_assert(THREADS == (CONSUMERS + 1) * WARPGROUP, "roles");
+
+/// Defines a function of TilesOf.h, which is MULTIPLY of the Product p. What is
+/// not aligned is multiplied as Any.h does it.
+#define TILES_BY(WHAT, MULTIPLY)                                               \
+  GQ_DEV_KERNEL TILES_OF(WHAT) {                                               \
+    const Product p = {PRODUCT_INITIALIZERS};                                  \
+    (void)tokens;                                                              \
+    if (isAligned(&p))                                                         \
+      MULTIPLY;                                                                \
+    else                                                                       \
+      gq_dev_grouped_mm_tiles(GQ_DEV_ARGUMENTS(GQ_GROUPED_MM_OPERANDS));       \
+  }
 
 /// A place in the ring of stages, and how often it was passed.
 typedef struct Stage {

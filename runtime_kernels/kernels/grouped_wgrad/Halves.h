@@ -69,7 +69,7 @@ GQ_DEV Reader makeReader(const Side *s, const Tile *t, uint32_t first) {
   int64_t columns = scaleColumns(s->format, t->rows);
   int64_t scale = t->before.scales * scaleLines(s);
   uint32_t height = (uint32_t)gqFormatGetTraits(s->format).blockRows;
-  if (hasTiledScales(s->format))
+  if (gq_dev_has_tiled_scales(s->format))
     r.scales = s->scales + scale + gq_dev_tile128x4_offset(line, 0, columns);
   else
     r.scales = s->scales + (scale + line / height * columns) * 4;
@@ -141,7 +141,7 @@ GQ_DEV void copyScales(const Side *s, const uint8_t GQ_GLOBAL *p, int64_t row,
   if (s->format == GQ_FORMAT_NONE)
     return;
   int64_t column = row / gqFormatGetTraits(s->format).blockColumns;
-  p += hasTiledScales(s->format) ? column / 4 * 512 : column * 4;
+  p += gq_dev_has_tiled_scales(s->format) ? column / 4 * 512 : column * 4;
   to += gq_dev_thread() * 4;
   if (s->aligned)
     gq_dev_begin_copy4(exists, to, p);
@@ -197,7 +197,7 @@ GQ_DEV Part takePart(const Side *s, int64_t row, int32_t left, uint32_t from) {
   // Those of blocks without rows may be anything.
   if (isScaled(s->format))
     part.scale = ofHalf > 0 ? word >> 16 * half & 0xffff : 0;
-  else if (hasTiledScales(s->format))
+  else if (gq_dev_has_tiled_scales(s->format))
     part.scale = ofHalf > 0
                      ? word >> 8 * ((uint32_t)row / STEP % 2 * 2 + half) & 0xff
                      : 0;
@@ -248,7 +248,7 @@ GQ_DEV void storePart(const Side *s, const Part *part, uint32_t at,
   }
   if (s->format == GQ_FORMAT_NONE || isScaled(s->format))
     return;
-  if (hasTiledScales(s->format))
+  if (gq_dev_has_tiled_scales(s->format))
     gq_dev_store_shared4(
         scales + half * SCALE_BYTES + line * 4,
         gq_dev_f32_bits(gq_dev_f32_from_e8m0((uint8_t)part->scale)));

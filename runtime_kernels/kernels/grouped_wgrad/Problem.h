@@ -98,16 +98,18 @@ GQ_DEV Side sideB(const Problem *p) {
 /// sides.
 GQ_DEV int64_t scaleLines(const Side *s) {
   uint32_t height = (uint32_t)gqFormatGetTraits(s->format).blockRows;
-  return hasTiledScales(s->format) ? gq_dev_up(s->extent, GQ_DEV_TILE_ROWS)
-                                   : (s->extent + height - 1) / height;
+  return gq_dev_has_tiled_scales(s->format)
+             ? gq_dev_up(s->extent, GQ_DEV_TILE_ROWS)
+             : (s->extent + height - 1) / height;
 }
 GQ_DEV int64_t scaleColumns(gqFormat format, int64_t rows) {
   if (format == GQ_FORMAT_NONE)
     return 0;
   int64_t block = gqFormatGetTraits(format).blockColumns;
   int64_t columns = (gq_dev_up(rows, ROW_UNIT) + block - 1) / block;
-  return hasTiledScales(format) ? gq_dev_up(columns, GQ_DEV_TILE_COLUMNS)
-                                : columns;
+  return gq_dev_has_tiled_scales(format)
+             ? gq_dev_up(columns, GQ_DEV_TILE_COLUMNS)
+             : columns;
 }
 
 //===----------------------------------------------------------------------===//

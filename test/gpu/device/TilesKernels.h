@@ -37,9 +37,10 @@
     if (IS_LEFT_OUT)                                                           \
       __builtin_trap();                                                        \
     else if ((PARTS) & TILES_SMALL_GROUPS)                                     \
-      CALL_ALWAYS(quantize_small_groups, GQ_QUANTIZE_SMALL_GROUPS_OPERANDS);   \
+      CALL_ALWAYS(quantize_small_groups_##FORMAT,                              \
+                  GQ_QUANTIZE_SMALL_GROUPS_OPERANDS);                          \
     else                                                                       \
-      CALL_ALWAYS(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);                 \
+      CALL_ALWAYS(quantize_tiles_##FORMAT, GQ_QUANTIZE_TILES_OPERANDS);        \
   }                                                                            \
   KERNEL reduce_##NAME(ReduceTilesOperands o) {                                \
     const int32_t parts = (PARTS) & ~TILES_OWN_PARTS;                          \

@@ -57,7 +57,7 @@ if [[ -n $report ]]; then
     # Warps alone, both directions of 8 bits or of mxfp4: of sums, of an amax, of
     # a scale that is given, or of long blocks of unaligned inputs. Faster than
     # the kernel of tiles all the same.
-    /stack frame/ && $1 <= 32 && $5 <= 64 && $9 <= 76 &&
+    /stack frame/ && $1 <= 40 && $5 <= 72 && $9 <= 76 &&
       name ~ /^tiles_small_(mxfp8_both_dbias|fp8_both(_amax|_gathered)?|mxfp4_both_(amax|dbias)|fp8_1x128_(dbias|unaligned))$/ { next }
     # Tall lanes, whose columns have outer scales of their own.
     /stack frame/ && $1 <= 24 && $5 <= 32 && $9 <= 56 &&

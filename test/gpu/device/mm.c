@@ -76,20 +76,18 @@ typedef struct Variant {
   Handle function;
 } Variant;
 
-#define FIELDS(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,      \
-               REST)                                                           \
+#define FIELDS(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST)          \
   .name = #NAME, .family = GQ_KERNEL_GROUPED_MM_##FAMILY, .tokens = TOKENS,    \
   .offsetBits = BITS, .type = GQ_##TYPE, .n = N, .k = K,                       \
   .formats = {MM_##FORMATS}, .rest = REST
 #define VARIANT(...) {FIELDS(__VA_ARGS__)},
-#define EPILOGUE_VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K,     \
-                         FORMATS, REST, FROM, PAIRS)                           \
-  {FIELDS(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST),    \
+#define EPILOGUE_VARIANT(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,      \
+                         REST, FROM, PAIRS)                                    \
+  {FIELDS(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST),              \
    .hasEpilogue = true, .valueType = GQ_##FROM, .pairs = GQ_PAIRS_##PAIRS},
-#define QUANTIZED_VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K,    \
-                          FORMATS, REST, FROM, PAIRS, EPILOGUE, OUT, RECIPE,   \
-                          OUTER)                                               \
-  {FIELDS(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST),    \
+#define QUANTIZED_VARIANT(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
+                          REST, FROM, PAIRS, EPILOGUE, OUT, RECIPE, OUTER)     \
+  {FIELDS(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST),              \
    .hasEpilogue = EPILOGUE,                                                    \
    .valueType = GQ_##FROM,                                                     \
    .pairs = GQ_PAIRS_##PAIRS,                                                  \

@@ -13,25 +13,23 @@
 #define MM_PLAIN_BENCH                                                         \
   GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_MAJOR_K
 
+#define MM_KIND_PLAIN_BENCH fp8_
+#define MM_KIND_MIXED_BENCH
+
 #define MM_MIXED_BENCH                                                         \
   GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN, GQ_FORMAT_MXFP4, GQ_I8, GQ_MAJOR_K
 
 #define OF_FORMAT(VARIANT, SHAPE, N, K, FORM, FORMATS, REST)                   \
-  VARIANT(SHAPE##_##FORM##_tiles128, tiles, TILES, 128, 32, BF16, N, K,        \
-          FORMATS, REST)                                                       \
-  VARIANT(SHAPE##_##FORM##_tiles64, tiles, TILES, 64, 32, BF16, N, K, FORMATS, \
+  VARIANT(SHAPE##_##FORM##_tiles128, TILES, 128, 32, BF16, N, K, FORMATS,      \
           REST)                                                                \
-  VARIANT(SHAPE##_##FORM##_tiles32, tiles, TILES, 32, 32, BF16, N, K, FORMATS, \
+  VARIANT(SHAPE##_##FORM##_tiles64, TILES, 64, 32, BF16, N, K, FORMATS, REST)  \
+  VARIANT(SHAPE##_##FORM##_tiles32, TILES, 32, 32, BF16, N, K, FORMATS, REST)  \
+  VARIANT(SHAPE##_##FORM##_decode16, DECODE, 16, 32, BF16, N, K, FORMATS,      \
           REST)                                                                \
-  VARIANT(SHAPE##_##FORM##_decode16, decode, DECODE, 16, 32, BF16, N, K,       \
-          FORMATS, REST)                                                       \
-  VARIANT(SHAPE##_##FORM##_decode8, decode, DECODE, 8, 32, BF16, N, K,         \
-          FORMATS, REST)
+  VARIANT(SHAPE##_##FORM##_decode8, DECODE, 8, 32, BF16, N, K, FORMATS, REST)
 #define PREPARED(VARIANT, SHAPE, N, K, FORM, FORMATS)                          \
-  VARIANT(SHAPE##_##FORM##_tiles256, tiles, TILES, 256, 32, BF16, N, K,        \
-          FORMATS, 0)                                                          \
-  VARIANT(SHAPE##_##FORM##_prepare, prepare, PREPARE, 256, 32, BF16, N, K,     \
-          FORMATS, 0)
+  VARIANT(SHAPE##_##FORM##_tiles256, TILES, 256, 32, BF16, N, K, FORMATS, 0)   \
+  VARIANT(SHAPE##_##FORM##_prepare, PREPARE, 256, 32, BF16, N, K, FORMATS, 0)
 #define OF_SHAPE(VARIANT, SHAPE, N, K)                                         \
   PREPARED(VARIANT, SHAPE, N, K, nvfp4, NVFP4)                                 \
   PREPARED(VARIANT, SHAPE, N, K, mxfp8, MXFP8)                                 \

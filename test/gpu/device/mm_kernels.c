@@ -12,6 +12,7 @@
 #include "PoisonShared.h"
 
 #include "runtime_kernels/arch/Mma.h"
+#include "runtime_kernels/kernels/grouped_mm/TilesOf.h"
 
 #ifndef KERNEL // on the GPU
 #define KERNEL __attribute__((device_kernel)) void
@@ -40,8 +41,8 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
 
 /// A kernel whose epilogue is EPILOGUE, a function or 0, from products of FROM;
 /// outputs are quantized to OUT, with an outer scale of kind OUTER.
-#define MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,   \
-                  REST, EPILOGUE, FROM, PAIRS, OUT, RECIPE, OUTER)             \
+#define MM_KERNEL(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,       \
+                  EPILOGUE, FROM, PAIRS, OUT, RECIPE, OUTER)                   \
   KERNEL NAME(const MmOperands operands) {                                     \
     MmOperands o = operands;                                                   \
     BOUNDS(GQ_DEV_GROUPED_MM_##FAMILY##_THREADS,                               \
@@ -84,33 +85,33 @@ _Static_assert(GQ_DEV_GROUPED_MM_TILES_THREADS == 384 &&
       o.bias = 0;                                                              \
     else                                                                       \
       __builtin_assume(o.bias);                                                \
-    CALL(grouped_mm_##FUNCTION, GQ_GROUPED_MM_##FAMILY##_OPERANDS);            \
+    CALL(MM_FUNCTION_##FAMILY(FORMATS, TOKENS),                                \
+         GQ_GROUPED_MM_##FAMILY##_OPERANDS);                                   \
   }
 
-#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
-                REST)                                                          \
-  MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
-            0, TYPE, NONE, NONE, NVFUSER, NONE)
+#define VARIANT(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST)         \
+  MM_KERNEL(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST, 0, TYPE,    \
+            NONE, NONE, NVFUSER, NONE)
 MM_VARIANTS(VARIANT)
 MM_PREPARE_VARIANTS(VARIANT)
 #undef VARIANT
 
-#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
-                REST, FROM, PAIRS)                                             \
+#define VARIANT(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST, FROM,   \
+                PAIRS)                                                         \
   static uint32_t NAME##_epilogue(uint32_t bits, uint32_t second) {            \
     return mmEpilogue(GQ_##FROM, GQ_##TYPE, GQ_PAIRS_##PAIRS, bits, second);   \
   }                                                                            \
-  MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
+  MM_KERNEL(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,             \
             NAME##_epilogue, FROM, PAIRS, NONE, NVFUSER, NONE)
 MM_EPILOGUE_VARIANTS(VARIANT)
 #undef VARIANT
 
-#define VARIANT(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS,     \
-                REST, FROM, PAIRS, EPILOGUE, OUT, RECIPE, OUTER)               \
+#define VARIANT(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST, FROM,   \
+                PAIRS, EPILOGUE, OUT, RECIPE, OUTER)                           \
   static uint32_t NAME##_epilogue(uint32_t bits, uint32_t second) {            \
     return mmEpilogue(GQ_##FROM, GQ_##TYPE, GQ_PAIRS_##PAIRS, bits, second);   \
   }                                                                            \
-  MM_KERNEL(NAME, FUNCTION, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,   \
+  MM_KERNEL(NAME, FAMILY, TOKENS, BITS, TYPE, N, K, FORMATS, REST,             \
             (EPILOGUE) ? NAME##_epilogue : 0, FROM, PAIRS, OUT, RECIPE, OUTER)
 MM_QUANTIZED_VARIANTS(VARIANT)
 #undef VARIANT

@@ -13,7 +13,7 @@
 
 // The first kernel that is launched is the last one made.
 // CHECK: llvm.func @grouped_mm_tiles64(
-// CHECK: llvm.call @gq_dev_grouped_mm_tiles(
+// CHECK: llvm.call @gq_dev_grouped_mm_tiles_{{[0-9]+}}(
 
 // M is checked against the codes, the product has no memory, and nothing that
 // is written may be what the matmul reads. Scales have room in both buffers.

@@ -7,7 +7,7 @@
 // CHECK: llvm.func @grouped_mm_tiles128({{.*}} attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 384>, nvvm.minctasm = 1 : i32}
 // CHECK-DAG: llvm.mlir.zero : !llvm.ptr<1>
 // CHECK-DAG: llvm.mlir.constant(64 : i64)
-// CHECK: llvm.call @gq_dev_grouped_mm_tiles(
+// CHECK: llvm.call @gq_dev_grouped_mm_tiles_{{[0-9]+}}(
 // CHECK: llvm.func @grouped_mm_decode16({{.*}} attributes {gpu.kernel, nvvm.kernel, nvvm.maxntid = array<i32: 640>, nvvm.minctasm = 1 : i32}
 // CHECK: llvm.func @grouped_mm_decode8(
 

@@ -7,7 +7,7 @@
 // reduces is in a workspace.
 // CHECK-DAG: llvm.func @gq_dev_reduce_tiles(!llvm.ptr<1>, i64, i64, i64, !llvm.ptr<1>, !llvm.ptr<1>, !llvm.ptr<1>, i32, i32)
 // CHECK-DAG: llvm.func @grouped_block_quantize_reduce({{.*}}nvvm.maxntid = array<i32: {{[0-9]+}}>}
-// CHECK-DAG: llvm.func @gq_dev_quantize_tiles(!llvm.ptr, !llvm.ptr, i64, i64,
+// CHECK-DAG: llvm.func @gq_dev_quantize_tiles_NVFP4(!llvm.ptr, !llvm.ptr, i64, i64,
 // CHECK-DAG: llvm.func @grouped_block_quantize({{.*}}nvvm.minctasm = {{[0-9]+}} : i32}
 
 // CHECK-LABEL: func.func @everything

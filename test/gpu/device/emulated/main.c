@@ -19,6 +19,7 @@
 #include "runtime_kernels/kernels/Launch.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KERNEL static void
@@ -56,7 +57,15 @@ static void quantizeAny(const TilesVariant *v, QuantizeTilesOperands o) {
   const int32_t columnwiseOuterKind = v->columnwiseOuterKind;
   const int32_t rowIndexBits = 0, heldType = v->type, dbiasType = v->dbiasType;
   const int32_t rowwiseTraits = v->rowwise, columnwiseTraits = v->columnwise;
-  CALL(quantize_tiles, GQ_QUANTIZE_TILES_OPERANDS);
+#define CASE(VALUE, FORMAT, ...)                                               \
+  case GQ_FORMAT_##FORMAT:                                                     \
+    CALL_ALWAYS(quantize_tiles_##FORMAT, GQ_QUANTIZE_TILES_OPERANDS);          \
+    break;
+  switch (v->format) {
+    GQ_ALL_FORMATS(CASE)
+  default:
+    abort();
+  }
 }
 
 static void quantize(void *context) {
