@@ -326,8 +326,9 @@ GQ_INLINE int64_t gq_dev_small_groups_rows(gqFormat format, int32_t parts) {
     return columnwise ? 40 : 48;
   if (!columnwise || parts & GQ_DEV_SQUARES)
     return 48;
-  // Tall lanes, and columns that are not collected.
-  return !reduces && (parts & GQ_DEV_UNUSUAL || !traits.transposes) ? 128 : 64;
+  // Both directions by tall lanes, or of columns that are not collected.
+  bool slow = parts & GQ_DEV_UNUSUAL || !traits.transposes;
+  return slow && parts & GQ_DEV_ROWWISE && !reduces ? 128 : 64;
 }
 
 GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,

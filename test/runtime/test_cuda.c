@@ -1237,21 +1237,21 @@ static void testPlans(void **state) {
     assert_int_equal(plan.grid, tiles[i].grid);
   }
   // Small groups, of up to so many rows on average.
-  enum { GROUPS = 128 };
+  enum { GROUPS = 128, BOTH = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE };
   const struct {
     gqFormat format;
     int32_t parts;
     int64_t most;
   } small[] = {
-      {GQ_FORMAT_NVFP4, GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE, 64},
+      {GQ_FORMAT_NVFP4, BOTH, 64},
       {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_SQUARES, 48},
       {GQ_FORMAT_NVFP4, GQ_DEV_ROWWISE | GQ_DEV_DBIAS, 48},
-      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL, 128},
-      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL | GQ_DEV_SQUARES,
-       48},
-      {GQ_FORMAT_MXFP4, GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE, 128},
-      {GQ_FORMAT_MXFP4, GQ_DEV_COLUMNWISE | GQ_DEV_AMAX, 64},
-      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE, 40},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL, 128},
+      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL, 64},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL | GQ_DEV_SQUARES, 48},
+      {GQ_FORMAT_MXFP4, BOTH, 128},
+      {GQ_FORMAT_MXFP4, BOTH | GQ_DEV_AMAX, 64},
+      {GQ_FORMAT_MXFP8_E4M3, BOTH, 40},
       {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE | GQ_DEV_DBIAS, 48},
   };
   for (size_t i = 0; i < sizeof(small) / sizeof(*small); ++i)
