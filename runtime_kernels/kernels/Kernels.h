@@ -3,10 +3,10 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// One function per kernel family, gq_dev_<function>; its operands are described
-// in the .def file of the family. A kernel calls one of them with its own
-// parameters and constants; inlining specializes it. It is compiled to LLVM
-// bitcode, one file per chip, for the lowering to link.
+// One function per kernel family, gq_dev_<function>, or several (below); its
+// operands are described in the .def file of the family. A kernel calls one of
+// them with its own parameters and constants; inlining specializes it. It is
+// compiled to LLVM bitcode, one file per chip, for the lowering to link.
 //
 // Launch: a one-dimensional grid of CTAs; every thread calls the function once.
 // Any grid gives the same bytes; Launch.h chooses a fast one.

@@ -300,11 +300,14 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t rows, int64_t columns,
                                      int64_t full) {
   int64_t jobs = gq_dev_tiles_jobs(rows, columns, groups);
   int64_t average = groups ? rows / groups : rows;
+  // If ragged, rows are elements.
+  int64_t tiles =
+      columns > 1 ? rows / 128 * ((columns + 127) / 128) : rows / (128 * 128);
   int64_t ctas = full;
   if (dataBits == 4 && jobs >= 24 * full)
     ctas = 4 * full;
   else if (dataBits == 8 && average > 64)
-    ctas = rows / (2 * 128) * ((columns + 127) / 128);
+    ctas = tiles / 2;
   if (ctas < full)
     ctas = full;
   return gq_dev_grid_of(jobs < ctas ? jobs : ctas);
@@ -317,7 +320,7 @@ enum {
 };
 
 /// Rows that groups have on average, at most, for it: until then it is faster
-/// than the kernel of tiles, by measurement.
+/// than the kernel of tiles (docs/notes/log/quantizing-kernels.md).
 GQ_INLINE int64_t gq_dev_small_groups_rows(gqFormat format, int32_t parts) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   bool columnwise = parts & GQ_DEV_COLUMNWISE;

@@ -45,7 +45,8 @@
 
 /// The families: X(ENUMERATOR, name, device function, threads of a CTA). The
 /// enumerator is that of gqKernelFamily without GQ_KERNEL_, the operands are
-/// GQ_<ENUMERATOR>_OPERANDS, the device function gq_dev_<function>.
+/// GQ_<ENUMERATOR>_OPERANDS, the device function gq_dev_<function>, to which
+/// some families add what it is for (Kernels.h, grouped_mm/TilesOf.h).
 #define GQ_KERNEL_FAMILIES(X)                                                  \
   X(QUANTIZE_ROWS, QuantizeRows, quantize_rows, 128)                           \
   X(QUANTIZE_WHOLE_ROWS, QuantizeWholeRows, quantize_whole_rows, 256)          \

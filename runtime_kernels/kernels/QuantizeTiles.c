@@ -141,8 +141,8 @@ GQ_DEV void publishInverses(const Op *o) {
 }
 
 /// Direction `exists`; its addresses and sizes are set later. It is not
-/// returned: what takes a struct out of a returned one hides constants until
-/// all of the kernel was optimized.
+/// returned: of a struct in a returned one LLVM sees no constants before
+/// InstCombine.
 GQ_DEV void setDirection(Direction *direction, bool exists, gqFormat format,
                          gqRecipe recipe, gqScaleLayout layout,
                          gqOuterKind outerKind, int32_t traits,

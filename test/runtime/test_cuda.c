@@ -1236,6 +1236,21 @@ static void testPlans(void **state) {
                         GQ_BF16, 0, 0);
     assert_int_equal(plan.grid, tiles[i].grid);
   }
+  // Ragged groups, of elements: two tiles of 128 by 128 for a CTA.
+  plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, 16384 * 1000, 1, 4,
+                      GQ_DEV_ROWWISE | GQ_DEV_RAGGED, GQ_FORMAT_MXFP8_E4M3,
+                      GQ_BF16, 0, 0);
+  assert_int_equal(plan.grid, 500);
+  // Amaxes: the same where columns are measured; else as many CTAs as fit.
+  plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 128000, 1280, 1,
+                      GQ_DEV_AMAX_OF_COLUMNS, GQ_BF16, 0, 0, 0);
+  assert_int_equal(plan.grid, 5000);
+  plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 128000, 1280, 1,
+                      GQ_DEV_AMAX_OF_ROWS, GQ_BF16, 0, 0, 0);
+  assert_int_equal(plan.grid, 4 * FAKE_MULTIPROCESSORS);
+  plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 1280, 1280, 1,
+                      GQ_DEV_AMAX_OF_GROUPS, GQ_BF16, 0, 0, 0);
+  assert_int_equal(plan.grid, (10 + 1 + 2) * 10 / 4 + 1);
   // Small groups, of up to so many rows on average.
   enum { GROUPS = 128, BOTH = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE };
   const struct {

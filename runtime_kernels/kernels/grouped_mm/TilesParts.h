@@ -36,7 +36,6 @@ _Static_assert(THREADS == (CONSUMERS + 1) * WARPGROUP, "roles");
 #define TILES_BY(WHAT, MULTIPLY)                                               \
   GQ_DEV_KERNEL TILES_OF(WHAT) {                                               \
     const Product p = {PRODUCT_INITIALIZERS};                                  \
-    (void)tokens;                                                              \
     if (isAligned(&p))                                                         \
       MULTIPLY;                                                                \
     else                                                                       \

@@ -220,17 +220,17 @@ func.func @transformed(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
 }
 
 // Blocks of 1 by 128, whose scales are linear, in both directions and of columns
-// alone, but not of 128 by 128; mxfp4 in both directions, up to 64 rows on
+// alone, but not of 128 by 128; mxfp4 in both directions, up to 128 rows on
 // average.
 // CHECK-LABEL: func.func @long_and_short
-func.func @long_and_short(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>,
+func.func @long_and_short(%x: memref<4096x8192xbf16>, %y: memref<16384x8192xbf16>,
     %o: memref<129xi32>, %q: memref<4096x8192xf8E4M3FN>, %s: memref<4096x64xf32>,
     %b: memref<?x64xf32>, %qt: memref<?xf8E4M3FN>, %st: memref<?xf32>,
-    %r: memref<8192x4096xi8>, %sr: memref<?x256xf8E8M0FNU>, %sc: memref<?xf8E8M0FNU>) {
+    %r: memref<16384x4096xi8>, %sr: memref<?x256xf8E8M0FNU>, %sc: memref<?xf8E8M0FNU>) {
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK: call @gqPlanLaunch(%c16_i64, %c4096_i64,
   // CHECK: call @gqPlanLaunch(%c1_i64, %c4096_i64,
-  // CHECK: call @gqPlanLaunch(%c16_i64, %c8192_i64,
+  // CHECK: call @gqPlanLaunch(%c16_i64, %c16384_i64,
   // CHECK-NOT: call @gqPlanLaunch
   // CHECK: return
   gq.grouped_block_quantize format(fp8_e4m3_1x128) scale_layout(linear)
@@ -243,9 +243,9 @@ func.func @long_and_short(%x: memref<4096x8192xbf16>, %y: memref<8192x8192xbf16>
   gq.grouped_block_quantize format(fp8_e4m3_128x128) scale_layout(linear)
       ins(%x : memref<4096x8192xbf16>) groups(%o : memref<129xi32>)
       columnwise_outs(%qt, %st : memref<?xf8E4M3FN>, memref<?xf32>)
-  gq.grouped_block_quantize format(mxfp4) ins(%y : memref<8192x8192xbf16>)
+  gq.grouped_block_quantize format(mxfp4) ins(%y : memref<16384x8192xbf16>)
       groups(%o : memref<129xi32>)
-      outs(%r, %sr : memref<8192x4096xi8>, memref<?x256xf8E8M0FNU>)
-      columnwise_outs(%r, %sc : memref<8192x4096xi8>, memref<?xf8E8M0FNU>)
+      outs(%r, %sr : memref<16384x4096xi8>, memref<?x256xf8E8M0FNU>)
+      columnwise_outs(%r, %sc : memref<16384x4096xi8>, memref<?xf8E8M0FNU>)
   return
 }
