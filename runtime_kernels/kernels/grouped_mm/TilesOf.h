@@ -13,9 +13,9 @@
 
 #include "runtime_kernels/kernels/Kernels.h"
 
-/// Tiles of so many tokens, of codes whose scales are in tiles, and of fp8, codes
-/// of 8 bits that have others. Operands that are not aligned they leave to
-/// gq_dev_grouped_mm_tiles.
+/// Tiles of so many tokens, of codes whose scales are in tiles, and of fp8,
+/// codes of 8 bits that have others. Operands that are not aligned they leave
+/// to gq_dev_grouped_mm_tiles.
 #define TILES_OF(WHAT)                                                         \
   void gq_dev_grouped_mm_tiles_##WHAT(GQ_DEV_PARAMETERS(GQ_GROUPED_MM_OPERANDS))
 TILES_OF(32);
