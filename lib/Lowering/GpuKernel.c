@@ -468,14 +468,10 @@ static void nameFunction(Kernel *kernel, const char *family) {
   char *name = kernel->function;
   size_t size = sizeof(kernel->function);
   switch (kernel->kernel->family) {
-  case GQ_KERNEL_QUANTIZE_TILES: {
+  case GQ_KERNEL_QUANTIZE_TILES:
+  case GQ_KERNEL_QUANTIZE_SMALL_GROUPS: { // Their operands are the same.
     const gqQuantizeTilesOperands *tiles = operands;
     snprintf(name, size, "%s_%s", family, nameOfFormat(tiles->format.value));
-    return;
-  }
-  case GQ_KERNEL_QUANTIZE_SMALL_GROUPS: {
-    const gqQuantizeSmallGroupsOperands *groups = operands;
-    snprintf(name, size, "%s_%s", family, nameOfFormat(groups->format.value));
     return;
   }
   case GQ_KERNEL_GROUPED_MM_TILES: {

@@ -319,8 +319,8 @@ enum {
   GQ_DEV_SMALL_GROUPS_JOBS = 1024,
 };
 
-/// Rows that groups have on average, at most, for it: until then it is faster
-/// than the kernel of tiles (docs/notes/log/quantizing-kernels.md).
+/// Rows that groups have on average, at most, for that kernel: up to there it
+/// is faster than the kernel of tiles (docs/notes/log/quantizing-kernels.md).
 GQ_INLINE int64_t gq_dev_small_groups_rows(gqFormat format, int32_t parts) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   bool columnwise = parts & GQ_DEV_COLUMNWISE;

@@ -13,11 +13,11 @@
 #define MM_PLAIN_BENCH                                                         \
   GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_FORMAT_NONE, GQ_F8E4M3FN, GQ_MAJOR_K
 
-#define MM_KIND_PLAIN_BENCH fp8_
-#define MM_KIND_MIXED_BENCH
-
 #define MM_MIXED_BENCH                                                         \
   GQ_FORMAT_MXFP8_E4M3, GQ_F8E4M3FN, GQ_FORMAT_MXFP4, GQ_I8, GQ_MAJOR_K
+
+#define MM_KIND_PLAIN_BENCH fp8_
+#define MM_KIND_MIXED_BENCH
 
 #define OF_FORMAT(VARIANT, SHAPE, N, K, FORM, FORMATS, REST)                   \
   VARIANT(SHAPE##_##FORM##_tiles128, TILES, 128, 32, BF16, N, K, FORMATS,      \
