@@ -288,15 +288,27 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
   };
 }
 
+/// Rounds of CTAs, for many jobs, of what fills a device; 0 if a CTA has two
+/// tiles: with 8-bit codes, since one that is done makes room for another,
+/// whose loads overlap, and multiprocessors that are slower get fewer. With
+/// 4-bit codes, where arithmetic counts as much as memory, CTAs have more
+/// tiles: both directions take eight rounds, one of them, or what takes longer,
+/// four.
+GQ_INLINE int64_t gq_dev_tiles_rounds(gqFormat format, int32_t parts) {
+  const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
+  const int32_t longer = GQ_DEV_UNUSUAL | GQ_DEV_AMAX | GQ_DEV_DBIAS;
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  if (traits.dataBits == 8)
+    return 0;
+  return traits.transposes && (parts & (both | longer)) == both ? 8 : 4;
+}
+
 /// The CTAs of a grid for [rows, columns] in groups, on a device that `full`
-/// CTAs fill; all begin at once if there are few jobs. With 8-bit codes a CTA
-/// has two tiles: one that is done makes room for another, whose loads overlap,
-/// and multiprocessors that are slower get fewer. With 4-bit codes, where
-/// arithmetic counts as much as memory, it has more, and four rounds of CTAs
-/// suffice. It has more, too, where groups have few rows on average: a CTA sums
-/// up the groups before its first job, which takes as long as small tiles.
+/// CTAs fill; all begin at once if there are few jobs, or if CTAs of two tiles
+/// (no `rounds`) have groups of few rows on average: each sums up the groups
+/// before its first job, which takes as long as small tiles.
 GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t rows, int64_t columns,
-                                     int64_t groups, int64_t dataBits,
+                                     int64_t groups, int64_t rounds,
                                      int64_t full) {
   int64_t jobs = gq_dev_tiles_jobs(rows, columns, groups);
   int64_t average = groups ? rows / groups : rows;
@@ -304,9 +316,9 @@ GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t rows, int64_t columns,
   int64_t tiles =
       columns > 1 ? rows / 128 * ((columns + 127) / 128) : rows / (128 * 128);
   int64_t ctas = full;
-  if (dataBits == 4 && jobs >= 24 * full)
-    ctas = 4 * full;
-  else if (dataBits == 8 && average > 64)
+  if (rounds && jobs >= 24 * full)
+    ctas = rounds * full;
+  else if (!rounds && average > 64)
     ctas = tiles / 2;
   if (ctas < full)
     ctas = full;
@@ -429,7 +441,7 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
   return (gqLaunchPlan){
       .grid = none ? 0
                    : gq_dev_tiles_grid(x->rows, x->columns, x->groups,
-                                       gqFormatGetTraits(format).dataBits,
+                                       gq_dev_tiles_rounds(format, parts),
                                        bounds.minCtas * multiprocessors),
       .workspace =
           gq_dev_tiles_workspace_if(x->rows, x->columns, x->groups, parts),
@@ -558,7 +570,7 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
   int64_t full = GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors;
   if (!gq_dev_measures_alone((int32_t)x->parts))
     return (gqLaunchPlan){
-        .grid = gq_dev_tiles_grid(x->rows, x->columns, x->groups, 8, full)};
+        .grid = gq_dev_tiles_grid(x->rows, x->columns, x->groups, 0, full)};
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t ctas = (jobs + warps - 1) / warps;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas < full ? ctas : full)};

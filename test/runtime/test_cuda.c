@@ -1218,21 +1218,32 @@ static void testPlans(void **state) {
   assert_int_equal(plan.workspace, 0);
   // Two tiles for a CTA with codes of 8 bits, unless groups have up to 64 rows
   // on average; rounds of CTAs with codes of 4.
+  enum { GROUPS = 128, BOTH = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE };
+  const int64_t three = 3 * FAKE_MULTIPROCESSORS;
+  const int64_t four = 4 * FAKE_MULTIPROCESSORS;
   const struct {
     gqFormat format;
+    int32_t parts;
     int64_t rows, groups, grid;
   } tiles[] = {
-      {GQ_FORMAT_MXFP8_E4M3, 3840, 1, (30 + 1 + 2) * 10},
-      {GQ_FORMAT_MXFP8_E4M3, 6400, 1, 3 * FAKE_MULTIPROCESSORS},
-      {GQ_FORMAT_MXFP8_E4M3, 12800, 1, 500},
-      {GQ_FORMAT_MXFP8_E4M3, 128000, 2000, 3 * FAKE_MULTIPROCESSORS},
-      {GQ_FORMAT_MXFP8_E4M3, 128000, 1969, 5000},
-      {GQ_FORMAT_NVFP4, 128000, 260, 4 * FAKE_MULTIPROCESSORS},
-      {GQ_FORMAT_NVFP4, 128000, 270, 4 * 4 * FAKE_MULTIPROCESSORS},
+      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE, 3840, 1, (30 + 1 + 2) * 10},
+      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE, 6400, 1, three},
+      {GQ_FORMAT_MXFP8_E4M3, BOTH, 12800, 1, 500},
+      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE, 128000, 2000, three},
+      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE, 128000, 1969, 5000},
+      {GQ_FORMAT_NVFP4, GQ_DEV_ROWWISE, 128000, 260, four},
+      {GQ_FORMAT_NVFP4, GQ_DEV_ROWWISE, 128000, 270, 4 * four},
+      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE, 128000, 270, 4 * four},
+      {GQ_FORMAT_NVFP4, BOTH, 128000, 260, four},
+      {GQ_FORMAT_NVFP4, BOTH, 128000, 270, 8 * four},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_SQUARES, 128000, 270, 8 * four},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_DBIAS, 128000, 270, 4 * four},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL, 128000, 270, 4 * three},
+      {GQ_FORMAT_MXFP4, BOTH, 128000, 270, 4 * three},
   };
   for (size_t i = 0; i < sizeof(tiles) / sizeof(*tiles); ++i) {
     plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_TILES, tiles[i].rows, 1280,
-                        tiles[i].groups, GQ_DEV_ROWWISE, tiles[i].format,
+                        tiles[i].groups, tiles[i].parts, tiles[i].format,
                         GQ_BF16, 0, 0);
     assert_int_equal(plan.grid, tiles[i].grid);
   }
@@ -1247,12 +1258,11 @@ static void testPlans(void **state) {
   assert_int_equal(plan.grid, 5000);
   plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 128000, 1280, 1,
                       GQ_DEV_AMAX_OF_ROWS, GQ_BF16, 0, 0, 0);
-  assert_int_equal(plan.grid, 4 * FAKE_MULTIPROCESSORS);
+  assert_int_equal(plan.grid, four);
   plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 1280, 1280, 1,
                       GQ_DEV_AMAX_OF_GROUPS, GQ_BF16, 0, 0, 0);
   assert_int_equal(plan.grid, (10 + 1 + 2) * 10 / 4 + 1);
   // Small groups, of up to so many rows on average.
-  enum { GROUPS = 128, BOTH = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE };
   const struct {
     gqFormat format;
     int32_t parts;
@@ -1278,16 +1288,15 @@ static void testPlans(void **state) {
     }
   // A CTA for four rows, and one for the padding of a group, as many as fit; of
   // two or three rounds fewer.
-  const int64_t full = 3 * FAKE_MULTIPROCESSORS;
   const struct {
     int64_t rows, groups, ctas, grid;
   } whole[] = {{128, 1, 3, 33},
                {128 * 15, 1, 3, (15 * 32 + 1 + 1) / 2},
                {128 * 30, 1, 3, (30 * 32 + 1 + 2) / 3},
-               {128 * 40, 1, 3, full},
-               {128 * full, 1, 3, full},
-               {128, 8 * full, 3, full},
-               {0, 8 * full, 3, full},
+               {128 * 40, 1, 3, three},
+               {128 * three, 1, 3, three},
+               {128, 8 * three, 3, three},
+               {0, 8 * three, 3, three},
                {12800, 1, 0, 3201}};
   for (size_t i = 0; i < sizeof(whole) / sizeof(*whole); ++i) {
     plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_WHOLE_ROWS, whole[i].rows, 8192,
