@@ -288,12 +288,13 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
   };
 }
 
-/// Rounds of CTAs, for many jobs, of what fills a device; 0 if a CTA has two
-/// tiles: with 8-bit codes, since one that is done makes room for another,
-/// whose loads overlap, and multiprocessors that are slower get fewer. With
-/// 4-bit codes, where arithmetic counts as much as memory, CTAs have more
-/// tiles: both directions take eight rounds, one of them, or what takes longer,
-/// four.
+/// How a grid of many tiles is divided: into so many times the CTAs that fill a
+/// device or, if 0, into CTAs of two tiles. With 8-bit codes it is two tiles: a
+/// CTA that is done makes room for another, whose loads overlap, and slower
+/// multiprocessors get fewer. With 4-bit codes, where arithmetic counts as much
+/// as memory, CTAs have more: eight rounds are fastest for both directions, and
+/// four for one of them or where a tile takes longer. MXFP4, whose columns are
+/// not transposed, has four; eight were not measured.
 GQ_INLINE int64_t gq_dev_tiles_rounds(gqFormat format, int32_t parts) {
   const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
   const int32_t longer = GQ_DEV_UNUSUAL | GQ_DEV_AMAX | GQ_DEV_DBIAS;
@@ -304,9 +305,9 @@ GQ_INLINE int64_t gq_dev_tiles_rounds(gqFormat format, int32_t parts) {
 }
 
 /// The CTAs of a grid for [rows, columns] in groups, on a device that `full`
-/// CTAs fill; all begin at once if there are few jobs, or if CTAs of two tiles
-/// (no `rounds`) have groups of few rows on average: each sums up the groups
-/// before its first job, which takes as long as small tiles.
+/// CTAs fill; `rounds` is gq_dev_tiles_rounds. All begin at once if there are
+/// few jobs or, without rounds, if groups have few rows on average: each CTA
+/// sums up the groups before its first job, which takes as long as small tiles.
 GQ_INLINE uint32_t gq_dev_tiles_grid(int64_t rows, int64_t columns,
                                      int64_t groups, int64_t rounds,
                                      int64_t full) {
