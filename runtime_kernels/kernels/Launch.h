@@ -232,6 +232,9 @@ enum {
   GQ_DEV_LARGE_GROUPS = 512,
   /// Blocks are of 16 by 16 in a direction, by which the kernel is chosen.
   GQ_DEV_SQUARES = 1024,
+  /// gq_dev_tiles_draws_tall_columns, of a kernel of both directions that loads
+  /// elements as they are: it has more CTAs than other unusual ones.
+  GQ_DEV_DRAWS_TALL_COLUMNS = 2048,
 };
 
 /// What a direction adds to the parts of a kernel.
@@ -270,14 +273,26 @@ GQ_INLINE bool gq_dev_tiles_only_short_rows(gqFormat format, bool columnwise) {
   return !columnwise && gqFormatGetTraits(format).dataBits == 4;
 }
 
+/// Whether codes of both directions are made row after row: of elements of 16
+/// bits with block scales, if columns are not transposed.
+GQ_INLINE bool gq_dev_tiles_converts_by_rows(gqFormat format, int32_t parts,
+                                             gqElementType held) {
+  const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
+  const int32_t others = GQ_DEV_DBIAS | GQ_DEV_UNUSUAL | GQ_DEV_SQUARES;
+  gqFormatTraits traits = gqFormatGetTraits(format);
+  return (parts & both) == both && !(parts & others) && !traits.transposes &&
+         traits.scaleRule == GQ_SCALE_RULE_MX && held != GQ_F32;
+}
+
 /// A multiprocessor holds `minCtas` of its CTAs at once. If the op is unusual,
-/// that is fewer but for columns alone.
+/// that is fewer but for columns alone and what GQ_DEV_DRAWS_TALL_COLUMNS says.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
                                                      int32_t parts,
                                                      gqElementType held) {
   bool columnwise = parts & GQ_DEV_COLUMNWISE;
   bool alone = !(parts & (GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS));
-  bool few = parts & GQ_DEV_UNUSUAL && (!alone || held == GQ_F32);
+  bool few = parts & GQ_DEV_UNUSUAL && !(parts & GQ_DEV_DRAWS_TALL_COLUMNS) &&
+             (!alone || held == GQ_F32);
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_TILES_THREADS,
       .minCtas = few ? (held == GQ_F32 ? 2 : 3)
@@ -368,6 +383,18 @@ GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts, bool fourOverSix,
          !(parts & others) && !fourOverSix && held != GQ_F32;
 }
 
+/// Whether tall lanes of both directions transform columns and round them
+/// stochastically: the longest code, of which they do two columns after the
+/// other two.
+GQ_INLINE bool
+gq_dev_tiles_draws_tall_columns(int32_t parts, bool fourOverSix,
+                                const gqDirectionTraits *columnwise,
+                                gqElementType held) {
+  return gq_dev_tiles_has_tall_lanes(parts, fourOverSix, held) &&
+         parts & GQ_DEV_ROWWISE && columnwise->transform != GQ_TRANSFORM_NONE &&
+         columnwise->rounding != GQ_ROUNDING_NEAREST;
+}
+
 /// Whether there is such a kernel of what is as usual, or of tall lanes, which
 /// a caller with GQ_DEV_UNUSUAL has asked about before: one where a warp has
 /// whole blocks and tiles of scales or, of a scale that is given, none, and
@@ -397,8 +424,8 @@ GQ_INLINE bool gq_dev_small_groups_has_low_lanes(gqFormat format, int32_t parts,
 }
 
 /// gq_dev_quantize_tiles_bounds of that kernel: with what is reduced beside
-/// codes of 4 bits, or tall lanes, it needs more registers, and low lanes
-/// fewer.
+/// codes of 4 bits, or tall lanes, it needs more registers, and low lanes and
+/// MXFP8, both directions, which convert by rows, fewer.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
     gqFormat format, int32_t parts, gqElementType held) {
   gq_dev_bounds bounds = gq_dev_quantize_tiles_bounds(format, parts, held);
@@ -408,6 +435,9 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
     bounds.minCtas = isShort ? 5 : 4;
   else if (needs && isShort && bounds.minCtas > 3)
     bounds.minCtas = 3;
+  else if (!needs && gq_dev_tiles_converts_by_rows(format, parts, held) &&
+           !isShort)
+    bounds.minCtas = 4;
   return bounds;
 }
 

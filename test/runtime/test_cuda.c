@@ -1239,6 +1239,8 @@ static void testPlans(void **state) {
       {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_SQUARES, 128000, 270, 8 * four},
       {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_DBIAS, 128000, 270, 4 * four},
       {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL, 128000, 270, 4 * three},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL | GQ_DEV_DRAWS_TALL_COLUMNS,
+       128000, 270, 4 * four},
       {GQ_FORMAT_MXFP4, BOTH, 128000, 270, 4 * three},
   };
   for (size_t i = 0; i < sizeof(tiles) / sizeof(*tiles); ++i) {

@@ -7,6 +7,13 @@
 
 #include "Launches.h"
 
+static bool hasFourOverSix(const gqGroupedBlockQuantize *desc) {
+  gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
+  gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
+  return gqDirectionHasFourOverSix(&rowwise) ||
+         gqDirectionHasFourOverSix(&columnwise);
+}
+
 int32_t gqPartsOf(const gqGroupedBlockQuantize *desc) {
   const struct {
     MlirValue operand;
@@ -30,6 +37,11 @@ int32_t gqPartsOf(const gqGroupedBlockQuantize *desc) {
     gqDirectionTraits traits = gqDirectionGetTraits(directions[i]);
     parts |= gq_dev_parts_of_direction(&traits);
   }
+  gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
+  if (gq_dev_tiles_draws_tall_columns(parts, hasFourOverSix(desc), &columnwise,
+                                      gqHeldType(desc)) &&
+      mlirValueIsNull(desc->rowIndices) && mlirRegionIsNull(desc->producer))
+    parts |= GQ_DEV_DRAWS_TALL_COLUMNS;
   return parts;
 }
 
@@ -70,12 +82,8 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   bool isUsual = !(parts & GQ_DEV_UNUSUAL) &&
                  !(isShort && reduces && operands->heldType.value == GQ_F32);
-  const gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
-  const gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
-  bool fourOverSix = gqDirectionHasFourOverSix(&rowwise) ||
-                     gqDirectionHasFourOverSix(&columnwise);
   bool isTall =
-      gq_dev_tiles_has_tall_lanes(parts, fourOverSix,
+      gq_dev_tiles_has_tall_lanes(parts, hasFourOverSix(desc),
                                   (gqElementType)operands->heldType.value) &&
       mlirValueIsNull(desc->rowIndices);
   bool fits = (isUsual || isTall) && mlirRegionIsNull(operands->load.producer);

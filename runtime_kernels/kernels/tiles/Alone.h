@@ -124,17 +124,24 @@ GQ_DEV void storeColumnsOfWarp(const Op *o, const Job GQ_SHARED *job,
     }
     return;
   }
-#pragma clang loop unroll_count(4)
-  for (uint32_t i = 0; i < 4 * pieces; ++i) {
-    uint32_t number = i * GQ_DEV_WARP + lane, c = number >> (pieces - 1);
+  // 32 lanes have as many columns in `pieces` steps; the same of all four times
+  // 32 columns are at the same distance.
+#pragma clang loop unroll(disable)
+  for (uint32_t step = 0; step < pieces; ++step) {
+    uint32_t number = step * GQ_DEV_WARP + lane, c = number >> (pieces - 1);
     if (o->collectedRows > HALF_TILE && pieces == 3)
-      c = number * 21846 >> 16; // A third, of up to 384.
+      c = number * 21846 >> 16; // A third, of up to 96.
     uint32_t piece = number - c * pieces;
-    gq_dev_u32x4 words =
-        codesUpTo(codes[columnAt(o, c) + piece], piece * 32, done);
-    uint32_t w[4] = {words.x, words.y, words.z, words.w};
-    gq_dev_store16_if(c < job->columns, data + (uint64_t)c * pitch + piece * 16,
-                      w);
+    const gq_dev_u32x4 GQ_SHARED *from = codes + columnAt(o, c) + piece;
+    uint8_t GQ_GLOBAL *p = data + (uint64_t)c * pitch + piece * 16;
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < TILE / GQ_DEV_WARP; ++i) {
+      gq_dev_u32x4 words =
+          codesUpTo(from[i * columnAt(o, GQ_DEV_WARP)], piece * 32, done);
+      uint32_t w[4] = {words.x, words.y, words.z, words.w};
+      gq_dev_store16_if(c + i * GQ_DEV_WARP < job->columns, p, w);
+      p += (uint64_t)GQ_DEV_WARP * pitch;
+    }
   }
 }
 

@@ -288,6 +288,72 @@ GQ_DEV bool takesTurns(const Op *o) {
          roundsStochastically(o);
 }
 
+/// Whether codes are made and stored row after row, a constant.
+GQ_DEV bool convertsByRows(const Op *o) {
+  return gq_dev_tiles_converts_by_rows(o->format, o->parts, o->heldType);
+}
+
+/// Four rows of a lane.
+typedef struct FourRows {
+  uint32_t words[4][GQ_DEV_UNIT / 2];
+  float factors[4];
+} FourRows;
+
+GQ_DEV FourRows fourRowsOf(const Held *held, const float factors[ROWS],
+                           uint32_t first) {
+  FourRows four;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < 4; ++r) {
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < GQ_DEV_UNIT / 2; ++i)
+      four.words[r][i] = held->words[first + r][i];
+    four.factors[r] = factors[first + r];
+  }
+  return four;
+}
+
+/// convert of such. Four rows after the other four, by the same instructions:
+/// all at once were so many that warps waited for them.
+GQ_DEV void convertByRows(const Op *o, const Job GQ_SHARED *job, Place place,
+                          const Held *held, const float rowFactors[ROWS]) {
+  const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
+  const JobOutput GQ_SHARED *toRows = &job->rowwise;
+  const JobOutput GQ_SHARED *toColumns = &job->columnwise;
+  bool isGrouped = !o->allRows || job->group >= 0;
+  uint32_t rows = place.column < job->columns ? job->rows : 0;
+  uint32_t groupedRows = isGrouped ? rows : 0;
+  float factors[GQ_DEV_UNIT];
+#pragma clang loop unroll(full)
+  for (uint32_t quarter = 0; quarter < 4; ++quarter)
+    loadFactors(o, place, quarter, factors + 4 * quarter);
+  uint8_t GQ_GLOBAL *p = rowCodesAt(rowwise, place, toRows);
+  uint8_t GQ_GLOBAL *same = rowCodesAt(columnwise, place, toColumns);
+  FourRows next = fourRowsOf(held, rowFactors, 0);
+#pragma clang loop unroll(disable)
+  for (uint32_t first = 0; first < ROWS; first += 4) {
+    const FourRows four = next;
+    next = fourRowsOf(held, rowFactors, 4);
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < 4; ++r) {
+      uint32_t rowCodes[4], sameCodes[4], row = place.row + first + r;
+#pragma clang loop unroll(full)
+      for (uint32_t quarter = 0; quarter < 4; ++quarter) {
+        float x[4];
+        gq_dev_unpack(o->heldType, four.words[r][quarter * 2], x);
+        gq_dev_unpack(o->heldType, four.words[r][quarter * 2 + 1], x + 2);
+        convertQuarter(rowwise, false, quarter, x, &four.factors[r], 0, 0,
+                       rowCodes);
+        convertQuarter(columnwise, false, quarter, x, factors + 4 * quarter, 1,
+                       0, sameCodes);
+      }
+      storeRow(o, row < rows, p, rowCodes);
+      storeRow(o, row < groupedRows, same, sameCodes);
+      p += toRows->dataPitch;
+      same += toColumns->dataPitch;
+    }
+  }
+}
+
 /// Converts a lane's elements, all of whose blocks are regular unless the op is
 /// unusual, and stores their codes at once; collects the sums of its columns,
 /// which quantize `columns`. Does those `parts` of this, GQ_DEV_ROWWISE,
@@ -301,6 +367,10 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
   bool hasRows = parts & GQ_DEV_ROWWISE && rowwise->exists;
   bool hasColumnwise = parts & GQ_DEV_COLUMNWISE && columnwise->exists;
   bool hasSums = parts & GQ_DEV_DBIAS && o->hasDbias;
+  if (convertsByRows(o)) {
+    convertByRows(o, job, place, held, rowFactors);
+    return;
+  }
   bool transposes = hasColumnwise && columnwise->transposes;
   bool isCrowded = hasRows && hasColumnwise && !transposes && hasSums;
   bool hasColumns = place.column < job->columns;

@@ -145,6 +145,14 @@ GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
          (job->inputColumn + column) * gqElementTypeSize(o->heldType);
 }
 
+/// CTAs of this kernel that a multiprocessor holds, a constant.
+GQ_DEV int32_t minCtas(const Op *o) {
+  return (o->alone
+              ? gq_dev_quantize_small_groups_bounds
+              : gq_dev_quantize_tiles_bounds)(o->format, o->parts, o->heldType)
+      .minCtas;
+}
+
 /// Whether lanes copy ahead what they themselves take, a constant: tall ones,
 /// and those of a warp alone that share rows, where there is shared memory for
 /// it. Not of both directions with four CTAs a multiprocessor, of whose 256 KB
@@ -152,21 +160,18 @@ GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
 /// 51.0 instead of 47.7 us (H200, 8192 by 5120, 128 groups). Past L1, nvfp4 is
 /// up to 6 % faster on an H200, and as much slower on an H100.
 GQ_DEV bool stagesOwn(const Op *o) {
-  int32_t ctas =
-      gq_dev_quantize_small_groups_bounds(o->format, o->parts, o->heldType)
-          .minCtas;
-  bool shares = o->alone && sharesRows(o) && (!o->rowwise.exists || ctas < 4);
-  return gq_dev_only_loads(o->load) && (isTall(o) || shares) &&
-         GQ_DEV_SHARED_KB >= 228;
+  bool own = isTall(o) || (o->alone && sharesRows(o));
+  return own && gq_dev_only_loads(o->load) &&
+         (!o->rowwise.exists || minCtas(o) < 4) && GQ_DEV_SHARED_KB >= 228;
 }
 
 /// Whether elements are copied ahead, a constant: by lanes for themselves, or
 /// by lanes for each other, but not if a producer makes them, if they are
 /// loaded twice, if columns take the room, or if four CTAs or more have loads
-/// under way: of rows of 4 bits, and low lanes.
+/// under way: of rows of 4 bits, low lanes, and warps alone.
 GQ_DEV bool stages(const Op *o) {
-  bool four =
-      isLow(o) || gq_dev_tiles_only_short_rows(o->format, o->columnwise.exists);
+  bool four = isLow(o) || (o->alone && minCtas(o) >= 4) ||
+              gq_dev_tiles_only_short_rows(o->format, o->columnwise.exists);
   return stagesOwn(o) || (gq_dev_only_loads(o->load) && !collectsColumns(o) &&
                           !four && !(hasLongBlocks(o) && numPasses(o) > 1));
 }

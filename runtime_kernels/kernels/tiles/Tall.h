@@ -25,14 +25,17 @@ GQ_DEV float likelyUnit(const Direction *d, bool likely) {
   return likely && d->how.transform != GQ_TRANSFORM_NONE ? 0.25f : 1.0f;
 }
 
-/// A lane's columns, transformed if they are to be.
-GQ_DEV Held turnedTall(const Op *o, bool likely, const Held *held) {
+/// The first `count` of a lane's columns, transformed if they are to be.
+GQ_DEV Held turnedTall(const Op *o, uint32_t count, bool likely,
+                       const Held *held) {
   if (o->columnwise.how.transform == GQ_TRANSFORM_NONE)
     return *held;
   float unit = likely ? 1.0f : 0.25f;
   Held result;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < TALL_COLUMNS / 2; ++i) {
+    if (i * 2 >= count)
+      continue;
     float x[2][TALL_ROWS];
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < TALL_ROWS; ++r) {
@@ -61,13 +64,14 @@ GQ_DEV bool hasTallOuters(const Direction *d) {
          d->outerKind == GQ_OUTER_PER_COLUMN;
 }
 
-/// Those from row or column `first` of a job on; 0 where there is none.
+/// `count` of them, from row or column `first` of a job on; 0 where there is
+/// none.
 GQ_DEV TallOuters loadTallOuters(const Direction *d, const Job GQ_SHARED *job,
-                                 uint32_t first) {
+                                 uint32_t count, uint32_t first) {
   TallOuters outers = {{0.0f}};
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < TALL_COLUMNS; ++j)
-    if (hasTallOuters(d) && hasOuterAmax(d, job, first + j))
+    if (j < count && hasTallOuters(d) && hasOuterAmax(d, job, first + j))
       outers.amaxes[j] = outerAmax(d, job, first + j);
   return outers;
 }
@@ -271,7 +275,7 @@ GQ_DEV void quantizeTallRows(const Op *o, const Job GQ_SHARED *job, Place place,
   bool draws = d->how.rounding == GQ_ROUNDING_STOCHASTIC;
   uint32_t first = firstTallRow(place, rows);
   const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
-  const TallOuters outers = loadTallOuters(d, job, first);
+  const TallOuters outers = loadTallOuters(d, job, TALL_COLUMNS, first);
   float amax[TALL_COLUMNS];
   rowMagnitudesTall(&either, place, rows, held, amax);
   bool regular = scaleTallRows(&either, job, place, parity, rows, true, &outers,
@@ -281,7 +285,7 @@ GQ_DEV void quantizeTallRows(const Op *o, const Job GQ_SHARED *job, Place place,
   bool allRegular = gq_dev_ballot(!regular) == 0;
   gq_dev_warp_barrier();
   if (__builtin_expect(!allRegular, 0)) {
-    const TallOuters again = loadTallOuters(d, job, first);
+    const TallOuters again = loadTallOuters(d, job, TALL_COLUMNS, first);
     rowMagnitudesTall(o, place, rows, held, amax);
     scaleTallRows(o, job, place, parity, rows, false, &again, first, amax);
     gq_dev_warp_barrier();
@@ -301,12 +305,26 @@ GQ_DEV void quantizeTallRows(const Op *o, const Job GQ_SHARED *job, Place place,
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// The largest magnitudes of a lane's columns.
-GQ_DEV void columnMagnitudesTall(const Op *o, const Held *held,
+// Of a lane's columns, `count`, all or two, from number `first` on, are the
+// first ones of `held`.
+
+/// The last two of a lane's columns in place of the first two.
+GQ_DEV Held secondPairTall(const Held *held) {
+  Held pair = *held;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < TALL_ROWS; ++r)
+    *tallWord(&pair, r, 0) = *tallWord(&pair, r, 1);
+  return pair;
+}
+
+/// Their largest magnitudes.
+GQ_DEV void columnMagnitudesTall(const Op *o, uint32_t count, const Held *held,
                                  float amax[TALL_COLUMNS]) {
   const gqElementType type = o->columnwise.heldType;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < TALL_COLUMNS / 2; ++i) {
+    if (i * 2 >= count)
+      continue;
     uint32_t words[TALL_ROWS];
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < TALL_ROWS; ++r)
@@ -316,10 +334,11 @@ GQ_DEV void columnMagnitudesTall(const Op *o, const Held *held,
   }
 }
 
-/// Converts a lane's columns, of likely blocks or of any, and collects their
-/// codes. Rows and blocks that are missing are zeros, whatever their factor.
+/// Converts them, of likely blocks or of any, and collects their codes. Rows
+/// and blocks that are missing are zeros, whatever their factor.
 GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
-                        uint32_t parity, bool likely, Held *held,
+                        uint32_t parity, uint32_t first, uint32_t count,
+                        bool likely, Held *held,
                         const float factors[TALL_COLUMNS]) {
   Direction columnwise = o->columnwise, *d = &columnwise;
   d->scaler.format = GQ_FORMAT_NVFP4; // said here, it keeps others away
@@ -330,12 +349,14 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
     rng = gq_dev_shared_rng();
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < TALL_COLUMNS; ++j) {
+    if (j >= count)
+      continue;
     gq_dev_random random = {{0}};
     if (draws) {
-      uint32_t column = place.column + j;
+      uint32_t column = place.column + first + j;
       // Not kept for the next one: of f16 there is no register for it.
       if (o->heldType == GQ_F16)
-        column = gq_dev_here(place.column) + j;
+        column = gq_dev_here(place.column) + first + j;
       random =
           gq_dev_random_of_block(&rng, true, indexIn(job, place.row, column));
     }
@@ -354,43 +375,69 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
       }
       codesOf(d, quarter, y, random.words[quarter], codes);
     }
-    collectBlock(o, job, place, parity, j, there ? codes[0] : 0,
+    collectBlock(o, job, place, parity, first + j, there ? codes[0] : 0,
                  there ? codes[1] : 0);
   }
 }
 
-/// Quantizes the columns of a lane.
-GQ_DEV void quantizeTallColumns(const Op *o, const Job GQ_SHARED *job,
-                                Place place, uint32_t parity, const Held *held,
-                                bool suitable) {
+/// Quantizes them.
+GQ_DEV void quantizeTallColumnsFrom(const Op *o, const Job GQ_SHARED *job,
+                                    Place place, uint32_t parity,
+                                    uint32_t first, uint32_t count,
+                                    const Held *held, bool suitable) {
   const Direction *d = &o->columnwise;
   gq_dev_outer ofJob = job->columnwise.outer;
-  uint32_t first = place.column;
+  uint32_t column = place.column + first;
   int32_t there =
-      place.row < job->paddedRows ? (int32_t)(job->columns - first) : 0;
-  uint8_t GQ_SHARED *scales = columnScalesAt(o, place, parity);
+      place.row < job->paddedRows ? (int32_t)(job->columns - column) : 0;
+  uint8_t GQ_SHARED *scales =
+      columnScalesAt(o, place, parity) + first * scalePitch(d);
   const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
-  const TallOuters outers = loadTallOuters(d, job, first);
+  const TallOuters outers = loadTallOuters(d, job, count, column);
   float amax[TALL_COLUMNS], factors[TALL_COLUMNS];
-  Held columns = turnedTall(o, true, held);
-  columnMagnitudesTall(&either, &columns, amax);
-  bool regular = scaleTall(&either, &either.columnwise, ofJob, TALL_COLUMNS,
-                           there, true, &outers, amax, scales, factors);
+  Held columns = turnedTall(o, count, true, held);
+  columnMagnitudesTall(&either, count, &columns, amax);
+  bool regular = scaleTall(&either, &either.columnwise, ofJob, count, there,
+                           true, &outers, amax, scales, factors);
   if (__builtin_expect(gq_dev_ballot(!regular) == 0, 1)) {
     if (suitable && likelyWay(o, d) != d->scaler.way)
-      convertTall(&likely, job, place, parity, true, &columns, factors);
+      convertTall(&likely, job, place, parity, first, count, true, &columns,
+                  factors);
     else
-      convertTall(o, job, place, parity, true, &columns, factors);
+      convertTall(o, job, place, parity, first, count, true, &columns, factors);
     return;
   }
   // Loaded once more, or they would be held meanwhile.
-  const Held again = loadTall(o, job, place);
-  const TallOuters outersAgain = loadTallOuters(d, job, first);
-  columns = turnedTall(o, false, &again);
-  columnMagnitudesTall(o, &columns, amax);
-  scaleTall(o, d, ofJob, TALL_COLUMNS, there, false, &outersAgain, amax, scales,
+  Held again = loadTall(o, job, place);
+  if (first > 0)
+    again = secondPairTall(&again);
+  const TallOuters outersAgain = loadTallOuters(d, job, count, column);
+  columns = turnedTall(o, count, false, &again);
+  columnMagnitudesTall(o, count, &columns, amax);
+  scaleTall(o, d, ofJob, count, there, false, &outersAgain, amax, scales,
             factors);
-  convertTall(o, job, place, parity, false, &columns, factors);
+  convertTall(o, job, place, parity, first, count, false, &columns, factors);
+}
+
+/// Quantizes the columns of a lane. Where both directions are so long that
+/// warps wait for their own instructions, two after the other two by the same
+/// ones.
+GQ_DEV void quantizeTallColumns(const Op *o, const Job GQ_SHARED *job,
+                                Place place, uint32_t parity, const Held *held,
+                                bool suitable) {
+  if (!gq_dev_tiles_draws_tall_columns(o->parts, /*fourOverSix=*/false,
+                                       &o->columnwise.how, o->heldType)) {
+    quantizeTallColumnsFrom(o, job, place, parity, 0, TALL_COLUMNS, held,
+                            suitable);
+    return;
+  }
+  Held next = *held;
+#pragma clang loop unroll(disable)
+  for (uint32_t first = 0; first < TALL_COLUMNS; first += 2) {
+    const Held pair = next;
+    next = secondPairTall(held);
+    quantizeTallColumnsFrom(o, job, place, parity, first, 2, &pair, suitable);
+  }
 }
 
 /// Whether passes with few rows have a way of their own, a constant: where each

@@ -25,11 +25,19 @@
 #define VARIANT(...) VARIANT_OF(__VA_ARGS__, 0, 0)
 #define UNUSUAL(NAME, TYPE, LOAD, PARTS, RECIPE, LAYOUT, ROWS, BITS, KIND,     \
                 COLUMNWISE_KIND, ROWWISE, COLUMNWISE)                          \
-  VARIANT_OF(NAME, TYPE, LOAD,                                                 \
-             (PARTS) |                                                         \
-                 (((ROWWISE) | (COLUMNWISE)) == SQUARES ? 0 : GQ_DEV_UNUSUAL), \
-             NVFP4, RECIPE, LAYOUT, ROWS, BITS, KIND, COLUMNWISE_KIND, F32,    \
-             ROWWISE, COLUMNWISE)
+  VARIANT_OF(                                                                  \
+      NAME, TYPE, LOAD,                                                        \
+      (PARTS) | (((ROWWISE) | (COLUMNWISE)) == SQUARES ? 0 : GQ_DEV_UNUSUAL) | \
+          DRAWS(TYPE, PARTS, (ROWWISE) | (COLUMNWISE), COLUMNWISE),            \
+      NVFP4, RECIPE, LAYOUT, ROWS, BITS, KIND, COLUMNWISE_KIND, F32, ROWWISE,  \
+      COLUMNWISE)
+// What the lowering adds to the parts of such, whose load is no producer's;
+// bits 1 and 4 are STOCHASTIC and that of HADAMARD.
+#define DRAWS(TYPE, PARTS, EITHER, COLUMNWISE)                                 \
+  (((PARTS) & (R | C | A | B | I)) == (R | C) && GQ_##TYPE != GQ_F32 &&        \
+           ((COLUMNWISE) & 5) == 5 && !((EITHER) & (MAE | MSE | SQUARES))      \
+       ? GQ_DEV_DRAWS_TALL_COLUMNS                                             \
+       : 0)
 #define STOCHASTIC 1
 #define HADAMARD (int32_t)(0xd7e80000 | 1 << 2)
 #define SQUARES (1 << 7)
@@ -428,6 +436,7 @@ VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
 
 #undef VARIANT
 #undef UNUSUAL
+#undef DRAWS
 #undef STOCHASTIC
 #undef HADAMARD
 #undef SQUARES
