@@ -168,10 +168,10 @@ GQ_DEV bool stagesOwn(const Op *o) {
 /// Whether elements are copied ahead, a constant: by lanes for themselves, or
 /// by lanes for each other, but not if a producer makes them, if they are
 /// loaded twice, if columns take the room, or if four CTAs or more have loads
-/// under way: of rows of 4 bits, low lanes, and warps alone.
+/// under way: of rows of 4 bits, and low lanes.
 GQ_DEV bool stages(const Op *o) {
-  bool four = isLow(o) || (o->alone && minCtas(o) >= 4) ||
-              gq_dev_tiles_only_short_rows(o->format, o->columnwise.exists);
+  bool four =
+      isLow(o) || gq_dev_tiles_only_short_rows(o->format, o->columnwise.exists);
   return stagesOwn(o) || (gq_dev_only_loads(o->load) && !collectsColumns(o) &&
                           !four && !(hasLongBlocks(o) && numPasses(o) > 1));
 }

@@ -29,7 +29,7 @@ GQ_DEV void storeJobSum(const Op *o, const Job GQ_SHARED *job, uint32_t column,
 /// there are `full`, 4, 8 or 16, of them.
 GQ_DEV void storeBytes(uint8_t GQ_GLOBAL *p, const uint32_t words[4],
                        uint32_t count, uint32_t full, bool aligned) {
-  if (aligned && count == full) {
+  if (__builtin_expect(aligned && count == full, 1)) {
     if (full == 16)
       *(gq_dev_u32x4 GQ_GLOBAL *)p =
           (gq_dev_u32x4){words[0], words[1], words[2], words[3]};
@@ -39,10 +39,15 @@ GQ_DEV void storeBytes(uint8_t GQ_GLOBAL *p, const uint32_t words[4],
       *(uint32_t GQ_GLOBAL *)p = words[0];
     return;
   }
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < 16; ++i)
-    if (i < full && i < count)
-      p[i] = (uint8_t)(words[i / 4] >> i % 4 * 8);
+  // Rare, and so short: code that is not executed is loaded all the same. Words
+  // are chosen when they are in registers, not their addresses, which would put
+  // them into local memory.
+  const uint32_t w0 = words[0], w1 = words[1], w2 = words[2], w3 = words[3];
+#pragma clang loop unroll(disable)
+  for (uint32_t i = 0; i < full && i < count; ++i) {
+    uint32_t low = i & 4 ? w1 : w0, high = i & 4 ? w3 : w2;
+    p[i] = (uint8_t)((i & 8 ? high : low) >> i % 4 * 8);
+  }
 }
 
 GQ_DEV bool isAligned(const void GQ_GLOBAL *p, int64_t stride, uint32_t unit) {
