@@ -7,11 +7,14 @@
 
 #include "Launches.h"
 
-static bool hasFourOverSix(const gqGroupedBlockQuantize *desc) {
+/// Whether the kernel of tiles has tall lanes for an op with these parts.
+static bool hasTallLanes(const gqGroupedBlockQuantize *desc, int32_t parts) {
   gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
   gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
-  return gqDirectionHasFourOverSix(&rowwise) ||
-         gqDirectionHasFourOverSix(&columnwise);
+  bool fourOverSix = gqDirectionHasFourOverSix(&rowwise) ||
+                     gqDirectionHasFourOverSix(&columnwise);
+  return gq_dev_tiles_has_tall_lanes(parts, fourOverSix, gqHeldType(desc)) &&
+         mlirValueIsNull(desc->rowIndices);
 }
 
 int32_t gqPartsOf(const gqGroupedBlockQuantize *desc) {
@@ -38,9 +41,8 @@ int32_t gqPartsOf(const gqGroupedBlockQuantize *desc) {
     parts |= gq_dev_parts_of_direction(&traits);
   }
   gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
-  if (gq_dev_tiles_draws_tall_columns(parts, hasFourOverSix(desc), &columnwise,
-                                      gqHeldType(desc)) &&
-      mlirValueIsNull(desc->rowIndices) && mlirRegionIsNull(desc->producer))
+  if (hasTallLanes(desc, parts) && mlirRegionIsNull(desc->producer) &&
+      gq_dev_tall_lanes_draw_columns(parts, &columnwise))
     parts |= GQ_DEV_DRAWS_TALL_COLUMNS;
   return parts;
 }
@@ -82,11 +84,8 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   bool isUsual = !(parts & GQ_DEV_UNUSUAL) &&
                  !(isShort && reduces && operands->heldType.value == GQ_F32);
-  bool isTall =
-      gq_dev_tiles_has_tall_lanes(parts, hasFourOverSix(desc),
-                                  (gqElementType)operands->heldType.value) &&
-      mlirValueIsNull(desc->rowIndices);
-  bool fits = (isUsual || isTall) && mlirRegionIsNull(operands->load.producer);
+  bool fits = (isUsual || hasTallLanes(desc, parts)) &&
+              mlirRegionIsNull(operands->load.producer);
   if (!fits || !gq_dev_has_small_groups_kernel(
                    desc->format, desc->scaleLayout, operands->parts.value,
                    (gqElementType)operands->heldType.value))

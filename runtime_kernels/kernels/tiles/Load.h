@@ -147,10 +147,11 @@ GQ_DEV const uint8_t GQ_GLOBAL *inputAt(const Op *o, const Job GQ_SHARED *job,
 
 /// CTAs of this kernel that a multiprocessor holds, a constant.
 GQ_DEV int32_t minCtas(const Op *o) {
-  return (o->alone
-              ? gq_dev_quantize_small_groups_bounds
-              : gq_dev_quantize_tiles_bounds)(o->format, o->parts, o->heldType)
-      .minCtas;
+  gq_dev_bounds bounds =
+      o->alone ? gq_dev_quantize_small_groups_bounds(o->format, o->parts,
+                                                     o->heldType)
+               : gq_dev_quantize_tiles_bounds(o->format, o->parts, o->heldType);
+  return bounds.minCtas;
 }
 
 /// Whether lanes copy ahead what they themselves take, a constant: tall ones,

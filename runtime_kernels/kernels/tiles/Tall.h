@@ -425,8 +425,7 @@ GQ_DEV void quantizeTallColumnsFrom(const Op *o, const Job GQ_SHARED *job,
 GQ_DEV void quantizeTallColumns(const Op *o, const Job GQ_SHARED *job,
                                 Place place, uint32_t parity, const Held *held,
                                 bool suitable) {
-  if (!gq_dev_tiles_draws_tall_columns(o->parts, /*fourOverSix=*/false,
-                                       &o->columnwise.how, o->heldType)) {
+  if (!gq_dev_tall_lanes_draw_columns(o->parts, &o->columnwise.how)) {
     quantizeTallColumnsFrom(o, job, place, parity, 0, TALL_COLUMNS, held,
                             suitable);
     return;

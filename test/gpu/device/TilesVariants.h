@@ -31,15 +31,16 @@
           DRAWS(TYPE, PARTS, (ROWWISE) | (COLUMNWISE), COLUMNWISE),            \
       NVFP4, RECIPE, LAYOUT, ROWS, BITS, KIND, COLUMNWISE_KIND, F32, ROWWISE,  \
       COLUMNWISE)
-// What the lowering adds to the parts of such, whose load is no producer's;
-// bits 1 and 4 are STOCHASTIC and that of HADAMARD.
+// What the lowering adds to the parts of such, whose load is no producer's.
 #define DRAWS(TYPE, PARTS, EITHER, COLUMNWISE)                                 \
   (((PARTS) & (R | C | A | B | I)) == (R | C) && GQ_##TYPE != GQ_F32 &&        \
-           ((COLUMNWISE) & 5) == 5 && !((EITHER) & (MAE | MSE | SQUARES))      \
+           (COLUMNWISE) & STOCHASTIC && (COLUMNWISE) & TRANSFORMED &&          \
+           !((EITHER) & (MAE | MSE | SQUARES))                                 \
        ? GQ_DEV_DRAWS_TALL_COLUMNS                                             \
        : 0)
 #define STOCHASTIC 1
-#define HADAMARD (int32_t)(0xd7e80000 | 1 << 2)
+#define TRANSFORMED (1 << 2)
+#define HADAMARD (int32_t)(0xd7e80000 | TRANSFORMED)
 #define SQUARES (1 << 7)
 #define OF_ROW (1 << 8)
 #define OF_COLUMN (2 << 8)
@@ -438,6 +439,7 @@ VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
 #undef UNUSUAL
 #undef DRAWS
 #undef STOCHASTIC
+#undef TRANSFORMED
 #undef HADAMARD
 #undef SQUARES
 #undef OF_ROW
