@@ -200,7 +200,7 @@ static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
 /// of all lanes one after the other, and those of the next two rows at
 /// tallPitch, such that reading does not meet banks twice. Or, if rows are
 /// rounded stochastically, random bytes of each row, in the place of which
-/// codes come.
+/// codes come. Before them, elements of unaligned inputs that lanes exchange.
 static GQ_SHARED gq_dev_u32x4
     tallRows[WARPS][TALL_ROWS / 2 * (GQ_DEV_WARP / 4 + 1)] GQ_UNINITIALIZED;
 static GQ_SHARED gq_dev_u32x4
@@ -220,8 +220,8 @@ GQ_DEV uint32_t tallPitch(const Op *o) {
 static GQ_SHARED gq_dev_u32x4 staged[WARPS][16 * GQ_DEV_WARP] GQ_UNINITIALIZED;
 
 /// The same where lanes take what they themselves copied (stagesOwn), or tall
-/// ones exchange rows of unaligned inputs: in rows of 16 or 8 bytes of all
-/// lanes.
+/// ones of columns alone exchange rows of unaligned inputs: in rows of 16 or 8
+/// bytes of all lanes.
 static GQ_SHARED gq_dev_u32x4
     ownStaged[WARPS][ROWS * GQ_DEV_WARP] GQ_UNINITIALIZED;
 

@@ -357,31 +357,43 @@ GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
 }
 
 /// Loads a tall lane's elements: of inputs that are not aligned, each of the
-/// lanes of a block of rows loads four rows of it for all.
+/// lanes of a block of rows loads four rows of it for all, which exchange a row
+/// of each at a time.
 GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
   if (gq_dev_only_loads(o->load))
     return loadTallDirectly(o, job, place);
+  enum { OWN = TALL_ROWS / TALL_LANES };
   uint32_t warp = place.thread / GQ_DEV_WARP, lane = place.thread % GQ_DEV_WARP;
-  gq_dev_u32x2 GQ_SHARED *twos = (gq_dev_u32x2 GQ_SHARED *)ownStaged[warp];
+  gq_dev_u32x2 GQ_SHARED *twos =
+      (gq_dev_u32x2 GQ_SHARED *)(o->rowwise.exists ? tallRowsOf(o, warp)
+                                                   : ownStaged[warp]);
   uint32_t first = firstTallRow(place, TALL_ROWS), left = lane % TALL_LANES;
   Place whole = place;
   whole.column -= left * TALL_COLUMNS;
+  Held held = {{{0}}};
 #pragma clang loop unroll(disable)
-  for (uint32_t r = first; r < first + TALL_ROWS / TALL_LANES; ++r) {
+  for (uint32_t r = first; r < first + OWN; ++r) {
     uint32_t words[WORDS];
     float x[GQ_DEV_UNIT];
     loadRow(o, job, whole, r, x);
     packRow(o, x, words);
+    gq_dev_warp_barrier();
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < TALL_LANES; ++i)
-      twos[(r - place.row) * GQ_DEV_WARP + lane - left + i] =
+      twos[left * GQ_DEV_WARP + lane - left + i] =
           (gq_dev_u32x2){words[2 * i], words[2 * i + 1]};
-  }
-  Held held;
-  gq_dev_warp_barrier();
+    gq_dev_warp_barrier();
+    // The last of each lane's, behind those before.
 #pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < TALL_ROWS; ++r)
-    setTallRow(&held, r, twos[r * GQ_DEV_WARP + lane]);
+    for (uint32_t i = 0; i < TALL_LANES; ++i) {
+#pragma clang loop unroll(full)
+      for (uint32_t k = i * OWN; k < i * OWN + OWN - 1; ++k)
+        setTallRow(&held, k,
+                   (gq_dev_u32x2){*tallWord(&held, k + 1, 0),
+                                  *tallWord(&held, k + 1, 1)});
+      setTallRow(&held, i * OWN + OWN - 1, twos[i * GQ_DEV_WARP + lane]);
+    }
+  }
   gq_dev_warp_barrier();
   return held;
 }

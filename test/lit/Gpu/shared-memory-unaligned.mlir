@@ -1,0 +1,21 @@
+// Lanes that copy nothing ahead have no room for it, in the way for unaligned
+// inputs either: they exchange these where rows are collected. It would be taken
+// from L1, of all CTAs.
+//
+// MODES: gq-opt
+// RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py | FileCheck %s --implicit-check-not=ownStaged
+
+// CHECK: .minnctapersm 4
+// CHECK-DAG: .shared .align 16 .b8 drawnRows[8192]
+// CHECK-DAG: .shared .align 16 .b8 columnCodes
+func.func @gradient(%x: memref<?x8192xbf16>, %o: memref<9xi32>, %a: memref<8xf32>,
+    %r: memref<2xi64>, %q: memref<?x4096xi8>, %s: memref<?x512xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      rowwise<rounding = stochastic> columnwise<rounding = stochastic, transform = hadamard16>
+      ins(%x : memref<?x8192xbf16>)
+      groups(%o : memref<9xi32>) outer_amax(%a : memref<8xf32>) rng_state(%r : memref<2xi64>)
+      outs(%q, %s : memref<?x4096xi8>, memref<?x512xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
