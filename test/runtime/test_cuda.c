@@ -1239,8 +1239,8 @@ static void testPlans(void **state) {
       {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_SQUARES, 128000, 270, 8 * four},
       {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_DBIAS, 128000, 270, 4 * four},
       {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL, 128000, 270, 4 * three},
-      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL | GQ_DEV_DRAWS_TALL_COLUMNS,
-       128000, 270, 4 * four},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL | GQ_DEV_FITS_FOUR, 128000, 270,
+       4 * four},
       {GQ_FORMAT_MXFP4, BOTH, 128000, 270, 4 * three},
   };
   for (size_t i = 0; i < sizeof(tiles) / sizeof(*tiles); ++i) {
@@ -1278,7 +1278,9 @@ static void testPlans(void **state) {
       {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL | GQ_DEV_SQUARES, 48},
       {GQ_FORMAT_MXFP4, BOTH, 128},
       {GQ_FORMAT_MXFP4, BOTH | GQ_DEV_AMAX, 64},
-      {GQ_FORMAT_MXFP8_E4M3, BOTH, 40},
+      {GQ_FORMAT_MXFP8_E4M3, BOTH, 48},
+      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_COLUMNWISE, 40},
+      {GQ_FORMAT_FP8_E4M3, BOTH, 40},
       {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_ROWWISE | GQ_DEV_DBIAS, 48},
   };
   for (size_t i = 0; i < sizeof(small) / sizeof(*small); ++i)
@@ -1288,6 +1290,30 @@ static void testPlans(void **state) {
                           small[i].parts, small[i].format, GQ_BF16, 0, 0);
       assert_int_equal(plan.grid == 0, more);
     }
+  // As many CTAs as fit, or with codes of 8 bits in both directions three times
+  // as many, where these have three tiles' elements each.
+  const struct {
+    gqFormat format;
+    int32_t parts;
+    int64_t rows, grid;
+  } rounds[] = {
+      {GQ_FORMAT_MXFP8_E4M3, BOTH, 2304, three},
+      {GQ_FORMAT_MXFP8_E4M3, BOTH, 2432, 3 * three},
+      {GQ_FORMAT_FP8_E4M3, BOTH | GQ_DEV_AMAX, 4096, 3 * three},
+      {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_COLUMNWISE, 4096, three},
+      {GQ_FORMAT_NVFP4, BOTH, 4096, four},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL, 4096, three},
+      {GQ_FORMAT_NVFP4, BOTH | GQ_DEV_UNUSUAL | GQ_DEV_FITS_FOUR, 4096, three},
+      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL, 4096, three},
+      {GQ_FORMAT_NVFP4, GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL | GQ_DEV_FITS_FOUR,
+       4096, four},
+  };
+  for (size_t i = 0; i < sizeof(rounds) / sizeof(*rounds); ++i) {
+    plan =
+        gqPlanLaunch(GQ_KERNEL_QUANTIZE_SMALL_GROUPS, rounds[i].rows, 8192,
+                     GROUPS, rounds[i].parts, rounds[i].format, GQ_BF16, 0, 0);
+    assert_int_equal(plan.grid, rounds[i].grid);
+  }
   // A CTA for four rows, and one for the padding of a group, as many as fit; of
   // two or three rounds fewer.
   const struct {

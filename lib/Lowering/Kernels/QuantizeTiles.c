@@ -42,8 +42,8 @@ int32_t gqPartsOf(const gqGroupedBlockQuantize *desc) {
   }
   gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
   if (hasTallLanes(desc, parts) && mlirRegionIsNull(desc->producer) &&
-      gq_dev_tall_lanes_draw_columns(parts, &columnwise))
-    parts |= GQ_DEV_DRAWS_TALL_COLUMNS;
+      gq_dev_tall_lanes_fit_four(parts, &columnwise))
+    parts |= GQ_DEV_FITS_FOUR;
   return parts;
 }
 

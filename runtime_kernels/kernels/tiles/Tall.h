@@ -334,31 +334,26 @@ GQ_DEV void columnMagnitudesTall(const Op *o, uint32_t count, const Held *held,
   }
 }
 
-/// Converts them, of likely blocks or of any, and collects their codes. Rows
-/// and blocks that are missing are zeros, whatever their factor.
-GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
-                        uint32_t parity, uint32_t first, uint32_t count,
-                        bool likely, Held *held,
-                        const float factors[TALL_COLUMNS]) {
+/// Converts two of a lane's columns, from number `first` on, of likely blocks
+/// or of any, and collects their codes. Rows and, unless they are `there`,
+/// blocks that are missing are zeros, whatever their factor.
+GQ_DEV void convertTallPair(const Op *o, const Job GQ_SHARED *job, Place place,
+                            uint32_t parity, uint32_t first, bool likely,
+                            bool there, const gq_dev_rng_keys *rng,
+                            const Held *held, uint32_t i,
+                            const float factors[2]) {
   Direction columnwise = o->columnwise, *d = &columnwise;
   d->scaler.format = GQ_FORMAT_NVFP4; // said here, it keeps others away
-  bool there = place.row < columnwiseRows(o, job);
-  bool draws = d->how.rounding == GQ_ROUNDING_STOCHASTIC;
-  gq_dev_rng_keys rng;
-  if (draws)
-    rng = gq_dev_shared_rng();
 #pragma clang loop unroll(full)
-  for (uint32_t j = 0; j < TALL_COLUMNS; ++j) {
-    if (j >= count)
-      continue;
+  for (uint32_t j = 0; j < 2; ++j) {
     gq_dev_random random = {{0}};
-    if (draws) {
+    if (d->how.rounding == GQ_ROUNDING_STOCHASTIC) {
       uint32_t column = place.column + first + j;
       // Not kept for the next one: of f16 there is no register for it.
       if (o->heldType == GQ_F16)
         column = gq_dev_here(place.column) + first + j;
       random =
-          gq_dev_random_of_block(&rng, true, indexIn(job, place.row, column));
+          gq_dev_random_of_block(rng, true, indexIn(job, place.row, column));
     }
     uint32_t codes[4];
 #pragma clang loop unroll(full)
@@ -366,12 +361,12 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
       float y[4];
 #pragma clang loop unroll(full)
       for (uint32_t k = 0; k < 4; ++k) {
-        float pair[2];
-        gq_dev_unpack(d->heldType, *tallWord(held, quarter * 4 + k, j / 2),
-                      pair);
+        float two[2];
+        gq_dev_unpack(d->heldType, *tallWord((Held *)held, quarter * 4 + k, i),
+                      two);
         uint32_t row = place.row + quarter * 4 + k;
-        y[k] = scaledElement(d, !likely, row < columnwiseRows(o, job),
-                             pair[j % 2], factors[j]);
+        y[k] = scaledElement(d, !likely, row < columnwiseRows(o, job), two[j],
+                             factors[j]);
       }
       codesOf(d, quarter, y, random.words[quarter], codes);
     }
@@ -380,25 +375,62 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
+/// Converts these.
+GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
+                        uint32_t parity, uint32_t first, uint32_t count,
+                        bool likely, const Held *columns,
+                        const float factors[TALL_COLUMNS]) {
+  bool there = place.row < columnwiseRows(o, job);
+  gq_dev_rng_keys rng;
+  if (o->columnwise.how.rounding == GQ_ROUNDING_STOCHASTIC)
+    rng = gq_dev_shared_rng();
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < TALL_COLUMNS / 2; ++i)
+    if (i * 2 < count)
+      convertTallPair(o, job, place, parity, first + i * 2, likely, there, &rng,
+                      columns, i, factors + i * 2);
+}
+
+/// The outer scale of their job, how many of them are there at most, and where
+/// their scales go.
+typedef struct TallScales {
+  gq_dev_outer ofJob;
+  int32_t there;
+  uint8_t GQ_SHARED *to;
+} TallScales;
+
+GQ_DEV TallScales scalesOfTall(const Op *o, const Job GQ_SHARED *job,
+                               Place place, uint32_t parity, uint32_t first) {
+  uint32_t column = place.column + first;
+  return (TallScales){
+      .ofJob = job->columnwise.outer,
+      .there =
+          place.row < job->paddedRows ? (int32_t)(job->columns - column) : 0,
+      .to =
+          columnScalesAt(o, place, parity) + first * scalePitch(&o->columnwise),
+  };
+}
+
 /// Quantizes them.
 GQ_DEV void quantizeTallColumnsFrom(const Op *o, const Job GQ_SHARED *job,
                                     Place place, uint32_t parity,
                                     uint32_t first, uint32_t count,
                                     const Held *held, bool suitable) {
   const Direction *d = &o->columnwise;
-  gq_dev_outer ofJob = job->columnwise.outer;
   uint32_t column = place.column + first;
-  int32_t there =
-      place.row < job->paddedRows ? (int32_t)(job->columns - column) : 0;
-  uint8_t GQ_SHARED *scales =
-      columnScalesAt(o, place, parity) + first * scalePitch(d);
   const Op either = likelyOp(o, suitable), likely = likelyOp(o, true);
   const TallOuters outers = loadTallOuters(d, job, count, column);
+  TallScales scales = scalesOfTall(o, job, place, parity, first);
   float amax[TALL_COLUMNS], factors[TALL_COLUMNS];
   Held columns = turnedTall(o, count, true, held);
+  // Not held meanwhile: 452 to 443 us of gradients (H200, 32768 by 8192). Of
+  // all columns at once more is spilled by it.
+  if (count < TALL_COLUMNS)
+    scales = scalesOfTall(o, job, place, parity, first);
   columnMagnitudesTall(&either, count, &columns, amax);
-  bool regular = scaleTall(&either, &either.columnwise, ofJob, count, there,
-                           true, &outers, amax, scales, factors);
+  bool regular =
+      scaleTall(&either, &either.columnwise, scales.ofJob, count, scales.there,
+                true, &outers, amax, scales.to, factors);
   if (__builtin_expect(gq_dev_ballot(!regular) == 0, 1)) {
     if (suitable && likelyWay(o, d) != d->scaler.way)
       convertTall(&likely, job, place, parity, first, count, true, &columns,
@@ -414,8 +446,8 @@ GQ_DEV void quantizeTallColumnsFrom(const Op *o, const Job GQ_SHARED *job,
   const TallOuters outersAgain = loadTallOuters(d, job, count, column);
   columns = turnedTall(o, count, false, &again);
   columnMagnitudesTall(o, count, &columns, amax);
-  scaleTall(o, d, ofJob, count, there, false, &outersAgain, amax, scales,
-            factors);
+  scaleTall(o, d, scales.ofJob, count, scales.there, false, &outersAgain, amax,
+            scales.to, factors);
   convertTall(o, job, place, parity, first, count, false, &columns, factors);
 }
 
@@ -425,7 +457,7 @@ GQ_DEV void quantizeTallColumnsFrom(const Op *o, const Job GQ_SHARED *job,
 GQ_DEV void quantizeTallColumns(const Op *o, const Job GQ_SHARED *job,
                                 Place place, uint32_t parity, const Held *held,
                                 bool suitable) {
-  if (!gq_dev_tall_lanes_draw_columns(o->parts, &o->columnwise.how)) {
+  if (!gq_dev_tall_lanes_do_pairs(o->parts, o->alone, &o->columnwise.how)) {
     quantizeTallColumnsFrom(o, job, place, parity, 0, TALL_COLUMNS, held,
                             suitable);
     return;

@@ -28,15 +28,18 @@
   VARIANT_OF(                                                                  \
       NAME, TYPE, LOAD,                                                        \
       (PARTS) | (((ROWWISE) | (COLUMNWISE)) == SQUARES ? 0 : GQ_DEV_UNUSUAL) | \
-          DRAWS(TYPE, PARTS, (ROWWISE) | (COLUMNWISE), COLUMNWISE),            \
+          FITS(TYPE, PARTS, (ROWWISE) | (COLUMNWISE), COLUMNWISE),             \
       NVFP4, RECIPE, LAYOUT, ROWS, BITS, KIND, COLUMNWISE_KIND, F32, ROWWISE,  \
       COLUMNWISE)
 // What the lowering adds to the parts of such, whose load is no producer's.
-#define DRAWS(TYPE, PARTS, EITHER, COLUMNWISE)                                 \
-  (((PARTS) & (R | C | A | B | I)) == (R | C) && GQ_##TYPE != GQ_F32 &&        \
-           (COLUMNWISE) & STOCHASTIC && (COLUMNWISE) & TRANSFORMED &&          \
-           !((EITHER) & (MAE | MSE | SQUARES))                                 \
-       ? GQ_DEV_DRAWS_TALL_COLUMNS                                             \
+#define FITS(TYPE, PARTS, EITHER, COLUMNWISE)                                  \
+  ((PARTS) & C && !((PARTS) & (A | B | I)) && GQ_##TYPE != GQ_F32 &&           \
+           !((EITHER) & (MAE | MSE | SQUARES)) &&                              \
+           ((PARTS) & R                                                        \
+                ? (COLUMNWISE) & OF_COLUMN || ((COLUMNWISE) & STOCHASTIC &&    \
+                                               (COLUMNWISE) & TRANSFORMED)     \
+                : (COLUMNWISE) & TRANSFORMED && !((COLUMNWISE) & OF_COLUMN))   \
+       ? GQ_DEV_FITS_FOUR                                                      \
        : 0)
 #define STOCHASTIC 1
 #define TRANSFORMED (1 << 2)
@@ -386,6 +389,8 @@ UNUSUAL(small_te_column_squares, BF16, bf16_unaligned, C | W, TE, TILE128X4,
         GROUPED, 32, NONE, PER_GROUP, 0, SQUARES)
 UNUSUAL(small_te_hadamard, BF16, bf16, C | W, TE, TILE128X4, GROUPED, 32, NONE,
         PER_GROUP, 0, HADAMARD)
+UNUSUAL(small_te_gradient_column, BF16, bf16, C | W, TE, TILE128X4, GROUPED, 32,
+        NONE, PER_GROUP, 0, HADAMARD | STOCHASTIC)
 UNUSUAL(small_te_gradient, F16, f16, C | W, TE, TILE128X4, ALL, 64, NONE, ONE,
         0, HADAMARD | STOCHASTIC)
 UNUSUAL(small_te_gradient_unaligned, BF16, bf16_unaligned, C | W, TE, TILE128X4,

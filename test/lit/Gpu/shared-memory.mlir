@@ -27,7 +27,7 @@ func.func @columns(%x: memref<4096x5120xbf16>, %o: memref<129xi32>, %a: memref<1
   return
 }
 
-// CHECK: 3 CTAs of {{[0-9]+}} bytes fit
+// CHECK: 4 CTAs of {{[0-9]+}} bytes fit
 func.func @hadamard(%x: memref<4096x5120xbf16>, %o: memref<129xi32>, %a: memref<128xf32>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
   gq.grouped_block_quantize format(nvfp4) recipe(te)

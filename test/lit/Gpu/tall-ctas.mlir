@@ -1,24 +1,30 @@
-// Both directions by tall lanes, of which columns are transformed and rounded
-// stochastically, have a part of their own (2048) and four CTAs on a
-// multiprocessor; others that are unusual have three, and two of f32.
+// Both directions by tall lanes, whose columns are transformed and rounded
+// stochastically, or have outer scales of their own, have a part of their own
+// (2048; 512 says that small groups have another kernel) and four CTAs on a
+// multiprocessor; others that are unusual have three, and two of f32. The kernel
+// of small groups has three for both directions, and four for columns alone that
+// are transformed, unless they have outer scales of their own.
 //
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu,canonicalize)' | FileCheck %s
 
-// The last kernel's module is the first.
-// CHECK: gpu.module @gq_kernels_6
+// The last kernel's module is the first, and of an op that of small groups.
+// CHECK: gpu.module @gq_kernels_{{.*}}
+// CHECK: nvvm.minctasm = 3
+// CHECK: nvvm.minctasm = 4
+// CHECK: nvvm.minctasm = 3
+// CHECK: nvvm.minctasm = 4
+// CHECK: nvvm.minctasm = 4
+// CHECK: nvvm.minctasm = 4
+// CHECK: nvvm.minctasm = 3
+// CHECK: nvvm.minctasm = 4
 // CHECK: nvvm.minctasm = 2
-// CHECK: gpu.module @gq_kernels_5
 // CHECK: nvvm.minctasm = 3
-// CHECK: gpu.module @gq_kernels_4
 // CHECK: nvvm.minctasm = 3
-// CHECK: gpu.module @gq_kernels_3
 // CHECK: nvvm.minctasm = 3
-// CHECK: gpu.module @gq_kernels_2
 // CHECK: nvvm.minctasm = 3
-// CHECK: gpu.module @gq_kernels_1
 // CHECK: nvvm.minctasm = 4
-// CHECK: gpu.module @gq_kernels_0
 // CHECK: nvvm.minctasm = 4
+// CHECK-NOT: nvvm.minctasm
 
 // CHECK-LABEL: func.func @gradient(
 // CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c2179_i64,
@@ -118,6 +124,64 @@ func.func @gradient_f32(%x: memref<?x128xf32>, %o: memref<4xi32>, %a: memref<3xf
       ins(%x : memref<?x128xf32>)
       groups(%o : memref<4xi32>) outer_amax(%a : memref<3xf32>) rng_state(%r : memref<2xi64>)
       outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func.func @tokens(
+// CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c2691_i64,
+// CHECK: call @gqPlanLaunch(%c16_i64, {{.*}}, %c2179_i64,
+func.func @tokens(%x: memref<?x128xbf16>, %o: memref<?xi32>, %a: memref<?xf32>,
+    %b: memref<?x128xf32>, %q: memref<?x64xi8>, %s: memref<?x8xf8E4M3FN>,
+    %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      rowwise<outer = row> columnwise<outer = column>
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<?xi32>) outer_amax(%a : memref<?xf32>)
+      columnwise_outer_amax(%b : memref<?x128xf32>)
+      outs(%q, %s : memref<?x64xi8>, memref<?x8xf8E4M3FN>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func.func @columns(
+// CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c2690_i64,
+// CHECK: call @gqPlanLaunch(%c16_i64, {{.*}}, %c2178_i64,
+func.func @columns(%x: memref<?x128xbf16>, %o: memref<?xi32>, %b: memref<?xf32>,
+    %r: memref<2xi64>, %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      columnwise<rounding = stochastic, transform = hadamard16>
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<?xi32>) columnwise_outer_amax(%b : memref<?xf32>)
+      rng_state(%r : memref<2xi64>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func.func @stochastic_columns(
+// CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c642_i64,
+// CHECK: call @gqPlanLaunch(%c16_i64, {{.*}}, %c130_i64,
+func.func @stochastic_columns(%x: memref<?x128xbf16>, %o: memref<?xi32>,
+    %b: memref<?xf32>, %r: memref<2xi64>, %qt: memref<?xi8>,
+    %st: memref<?xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      columnwise<rounding = stochastic>
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<?xi32>) columnwise_outer_amax(%b : memref<?xf32>)
+      rng_state(%r : memref<2xi64>)
+      columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
+  return
+}
+
+// CHECK-LABEL: func.func @outers(
+// CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c642_i64,
+// CHECK: call @gqPlanLaunch(%c16_i64, {{.*}}, %c130_i64,
+func.func @outers(%x: memref<?x128xbf16>, %o: memref<?xi32>,
+    %b: memref<?x128xf32>, %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      columnwise<transform = hadamard16, outer = column>
+      ins(%x : memref<?x128xbf16>)
+      groups(%o : memref<?xi32>) columnwise_outer_amax(%b : memref<?x128xf32>)
       columnwise_outs(%qt, %st : memref<?xi8>, memref<?xf8E4M3FN>)
   return
 }
