@@ -233,7 +233,8 @@ enum {
   /// Blocks are of 16 by 16 in a direction, by which the kernel is chosen.
   GQ_DEV_SQUARES = 1024,
   /// gq_dev_tall_lanes_fit_four says so of its tall lanes, which load elements
-  /// as they are: it has more CTAs than other unusual ones.
+  /// as they are: of tiles in both directions, or of small groups of columns
+  /// alone, a multiprocessor holds four CTAs instead of three.
   GQ_DEV_FITS_FOUR = 2048,
 };
 
@@ -373,10 +374,9 @@ GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts, bool fourOverSix,
          !(parts & others) && !fourOverSix && held != GQ_F32;
 }
 
-/// Whether these, in both directions, do two columns after the other two: the
-/// longest code, of columns that are transformed and rounded stochastically,
-/// and, but by warps that do jobs `alone`, of columns with outer scales of
-/// their own.
+/// Whether these, in both directions, do columns two by two: if columns are
+/// transformed and rounded stochastically or, but not in warps that do jobs
+/// `alone`, have outer scales of their own.
 GQ_INLINE bool gq_dev_tall_lanes_do_pairs(int32_t parts, bool alone,
                                           const gqDirectionTraits *columnwise) {
   bool draws = columnwise->transform != GQ_TRANSFORM_NONE &&
@@ -387,8 +387,9 @@ GQ_INLINE bool gq_dev_tall_lanes_do_pairs(int32_t parts, bool alone,
 
 /// Whether a multiprocessor has registers for four CTAs of these: of tiles if
 /// they do pairs, and of small groups if they make columns alone, which are
-/// transformed. Those with outer scales of their own are faster with four, too,
-/// but then faster than beside rows in one kernel.
+/// transformed. Those with outer scales of their own would be faster with four,
+/// too, but then an op for each direction is faster than one for both, which
+/// gq-bench refuses.
 GQ_INLINE bool gq_dev_tall_lanes_fit_four(int32_t parts,
                                           const gqDirectionTraits *columnwise) {
   if (parts & GQ_DEV_ROWWISE)
@@ -480,21 +481,19 @@ GQ_INLINE gqLaunchPlan gq_dev_quantize_tiles_plan(
   };
 }
 
-/// How often the CTAs that fill a device are in a grid of many jobs: with codes
-/// of 8 bits in both directions three times. A CTA that is done makes room for
-/// another, as in the kernel of tiles, which pays where there are at least
-/// three tiles' elements for each that fits: it sums up the groups first. mxfp8
-/// took 42.8 instead of 46.6 us (H200, 4096 by 8192, 128 groups), and with
-/// codes of 4 bits 1 to 5 % more.
+/// How many times as many CTAs as fit a grid has at most. With codes of 8 bits
+/// in both directions up to three: a CTA that is done makes room for another.
+/// Each sums up the groups first, and so should have the elements of one and a
+/// half tiles at least. mxfp8 took 42.8 instead of 46.6 us (H200, 4096 by 8192,
+/// 128 groups). Codes of 4 bits take 1 to 5 % longer with two.
 GQ_INLINE int64_t gq_dev_small_groups_rounds(gqFormat format, int32_t parts,
                                              int64_t rows, int64_t columns,
                                              int64_t full) {
   const int32_t both = GQ_DEV_ROWWISE | GQ_DEV_COLUMNWISE;
-  int64_t tiles = rows / 128 * (columns / 128);
-  return gqFormatGetTraits(format).dataBits == 8 && (parts & both) == both &&
-                 tiles >= 3 * full
-             ? 3
-             : 1;
+  if (gqFormatGetTraits(format).dataBits != 8 || (parts & both) != both)
+    return 1;
+  int64_t tiles = rows / 128 * (columns / 128), three = 9 * full / 2;
+  return tiles >= three ? 3 : tiles >= 3 * full ? 2 : 1;
 }
 
 /// A warp for each job, as far as there is room. Without a CTA where groups are

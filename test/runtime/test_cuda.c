@@ -1290,15 +1290,17 @@ static void testPlans(void **state) {
                           small[i].parts, small[i].format, GQ_BF16, 0, 0);
       assert_int_equal(plan.grid == 0, more);
     }
-  // As many CTAs as fit, or with codes of 8 bits in both directions three times
-  // as many, where these have three tiles' elements each.
+  // As many CTAs as fit, or with codes of 8 bits in both directions up to three
+  // times as many, with the elements of one and a half tiles each.
   const struct {
     gqFormat format;
     int32_t parts;
     int64_t rows, grid;
   } rounds[] = {
       {GQ_FORMAT_MXFP8_E4M3, BOTH, 2304, three},
-      {GQ_FORMAT_MXFP8_E4M3, BOTH, 2432, 3 * three},
+      {GQ_FORMAT_MXFP8_E4M3, BOTH, 2432, 2 * three},
+      {GQ_FORMAT_MXFP8_E4M3, BOTH, 3456, 2 * three},
+      {GQ_FORMAT_MXFP8_E4M3, BOTH, 3584, 3 * three},
       {GQ_FORMAT_FP8_E4M3, BOTH | GQ_DEV_AMAX, 4096, 3 * three},
       {GQ_FORMAT_MXFP8_E4M3, GQ_DEV_COLUMNWISE, 4096, three},
       {GQ_FORMAT_NVFP4, BOTH, 4096, four},

@@ -200,7 +200,8 @@ static GQ_SHARED gq_dev_u32x4 rowFactors[WARPS][GQ_DEV_WARP] GQ_UNINITIALIZED;
 /// of all lanes one after the other, and those of the next two rows at
 /// tallPitch, such that reading does not meet banks twice. Or, if rows are
 /// rounded stochastically, random bytes of each row, in the place of which
-/// codes come. Before them, elements of unaligned inputs that lanes exchange.
+/// codes come. Earlier in a pass, elements of unaligned inputs that lanes
+/// exchange.
 static GQ_SHARED gq_dev_u32x4
     tallRows[WARPS][TALL_ROWS / 2 * (GQ_DEV_WARP / 4 + 1)] GQ_UNINITIALIZED;
 static GQ_SHARED gq_dev_u32x4

@@ -357,8 +357,8 @@ GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
 }
 
 /// Loads a tall lane's elements: of inputs that are not aligned, each of the
-/// lanes of a block of rows loads four rows of it for all, which exchange a row
-/// of each at a time.
+/// lanes of a block of rows loads four rows of it for all. Four times, each
+/// passes on one of its rows.
 GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
   if (gq_dev_only_loads(o->load))
     return loadTallDirectly(o, job, place);
@@ -383,7 +383,7 @@ GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
       twos[left * GQ_DEV_WARP + lane - left + i] =
           (gq_dev_u32x2){words[2 * i], words[2 * i + 1]};
     gq_dev_warp_barrier();
-    // The last of each lane's, behind those before.
+    // Each lane's rows move up by one, and the new one comes last.
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < TALL_LANES; ++i) {
 #pragma clang loop unroll(full)

@@ -334,9 +334,9 @@ GQ_DEV void columnMagnitudesTall(const Op *o, uint32_t count, const Held *held,
   }
 }
 
-/// Converts two of a lane's columns, from number `first` on, of likely blocks
-/// or of any, and collects their codes. Rows and, unless they are `there`,
-/// blocks that are missing are zeros, whatever their factor.
+/// Converts pair number `i` of `held`, a lane's columns from number `first` on,
+/// of likely blocks or of any, and collects their codes. Rows that are missing
+/// are zeros, whatever the factor, and so are both blocks unless `there`.
 GQ_DEV void convertTallPair(const Op *o, const Job GQ_SHARED *job, Place place,
                             uint32_t parity, uint32_t first, bool likely,
                             bool there, const gq_dev_rng_keys *rng,
@@ -375,7 +375,7 @@ GQ_DEV void convertTallPair(const Op *o, const Job GQ_SHARED *job, Place place,
   }
 }
 
-/// Converts these.
+/// Converts all `count` of them, pair by pair.
 GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
                         uint32_t parity, uint32_t first, uint32_t count,
                         bool likely, const Held *columns,
@@ -391,8 +391,9 @@ GQ_DEV void convertTall(const Op *o, const Job GQ_SHARED *job, Place place,
                       columns, i, factors + i * 2);
 }
 
-/// The outer scale of their job, how many of them are there at most, and where
-/// their scales go.
+/// The outer scale of their job, how many columns the job has from the first of
+/// them on, which may be less than 0 or more than `count`, and where their
+/// scales go.
 typedef struct TallScales {
   gq_dev_outer ofJob;
   int32_t there;
@@ -423,8 +424,8 @@ GQ_DEV void quantizeTallColumnsFrom(const Op *o, const Job GQ_SHARED *job,
   TallScales scales = scalesOfTall(o, job, place, parity, first);
   float amax[TALL_COLUMNS], factors[TALL_COLUMNS];
   Held columns = turnedTall(o, count, true, held);
-  // Not held meanwhile: 452 to 443 us of gradients (H200, 32768 by 8192). Of
-  // all columns at once more is spilled by it.
+  // Of a pair it is read only here, and takes no registers meanwhile: 452 to
+  // 443 us of gradients (H200, 32768 by 8192). Of all four more is spilled.
   if (count < TALL_COLUMNS)
     scales = scalesOfTall(o, job, place, parity, first);
   columnMagnitudesTall(&either, count, &columns, amax);
@@ -452,8 +453,8 @@ GQ_DEV void quantizeTallColumnsFrom(const Op *o, const Job GQ_SHARED *job,
 }
 
 /// Quantizes the columns of a lane. Where both directions are so long that
-/// warps wait for their own instructions, two after the other two by the same
-/// ones.
+/// warps wait for their own instructions, or four CTAs have the registers then,
+/// two after the other two by the same ones.
 GQ_DEV void quantizeTallColumns(const Op *o, const Job GQ_SHARED *job,
                                 Place place, uint32_t parity, const Held *held,
                                 bool suitable) {

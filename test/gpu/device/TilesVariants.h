@@ -267,6 +267,10 @@ UNUSUAL(nvfp4_row_stochastic_f32, F32, f32, R | A, NVFUSER, LINEAR, ALL, 32,
         NONE, NONE, STOCHASTIC, 0)
 UNUSUAL(te_gradient_unaligned, BF16, bf16_unaligned, R | C, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
+UNUSUAL(te_tokens_unaligned, F16, f16_unaligned, R | C, TE, TILE128X4, GROUPED,
+        32, PER_ROW, PER_COLUMN, OF_ROW, OF_COLUMN)
+UNUSUAL(te_gradient_both_ragged, BF16, bf16, R | C | G, TE, TILE128X4, GROUPED,
+        32, PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
 UNUSUAL(te_gradient_column_unaligned, BF16, bf16_unaligned, C, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
 UNUSUAL(te_gradient_column_gathered, F16, f16, C | I, TE, TILE128X4, ALL, 32,
@@ -442,7 +446,7 @@ VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
 
 #undef VARIANT
 #undef UNUSUAL
-#undef DRAWS
+#undef FITS
 #undef STOCHASTIC
 #undef TRANSFORMED
 #undef HADAMARD

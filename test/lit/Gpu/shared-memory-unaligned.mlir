@@ -1,6 +1,6 @@
-// Lanes that copy nothing ahead have no room for it, in the way for unaligned
-// inputs either: they exchange these where rows are collected. It would be taken
-// from L1, of all CTAs.
+// Lanes that copy nothing ahead have no array for it, not even for unaligned
+// inputs, whose rows they exchange where rows are collected: shared memory is
+// taken from L1.
 //
 // MODES: gq-opt
 // RUN: gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{chip=sm_90a format=isa})' | %python %S/Inputs/ptx.py | FileCheck %s --implicit-check-not=ownStaged

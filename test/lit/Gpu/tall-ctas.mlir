@@ -1,9 +1,10 @@
 // Both directions by tall lanes, whose columns are transformed and rounded
 // stochastically, or have outer scales of their own, have a part of their own
 // (2048; 512 says that small groups have another kernel) and four CTAs on a
-// multiprocessor; others that are unusual have three, and two of f32. The kernel
-// of small groups has three for both directions, and four for columns alone that
-// are transformed, unless they have outer scales of their own.
+// multiprocessor; others in both directions have three, and two of f32; columns
+// alone have four. The kernel of small groups has three for both directions, and
+// four for columns alone that are transformed, unless they have outer scales of
+// their own.
 //
 // RUN: gq-opt %s --pass-pipeline='builtin.module(convert-gq-to-gpu,canonicalize)' | FileCheck %s
 
