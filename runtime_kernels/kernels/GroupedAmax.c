@@ -3,19 +3,22 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The jobs of the kernel of tiles, loaded as there, but nothing is quantized.
-// Without columns a warp does a job alone: its lanes keep the largest magnitude
-// of what they load, raise rows after each pass and the group at the end. With
-// columns, or if groups are ragged, lanes measure rows and columns as if each
-// row and column of a job were a block, and thread i combines row i and column
-// i and raises.
+// The jobs of the kernel of tiles, each done by a warp alone, but nothing is
+// quantized. Lanes keep the largest magnitudes of what they load, raise rows
+// after each pass, and columns and groups after each job. If columns are
+// transformed, lanes are tall where they can be, so that each has whole blocks
+// of them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/kernels/AmaxGroups.h"
 #include "runtime_kernels/kernels/tiles/Alone.h"
-#include "runtime_kernels/kernels/tiles/LongBlocks.h"
-#include "runtime_kernels/transforms/Hadamard.h"
+#include "runtime_kernels/kernels/tiles/Transform.h"
+
+enum {
+  /// The most columns that are a lane's own in the end.
+  OWN_COLUMNS = GQ_DEV_UNIT / 2,
+};
 
 /// What there is to measure, and where the results go.
 typedef struct Results {
@@ -26,6 +29,16 @@ typedef struct Results {
   bool ofColumns, transforms;
   uint32_t signs;
 } Results;
+
+/// What a lane has found in a job.
+typedef struct Found {
+  /// The largest word of all.
+  uint32_t all;
+  /// The largest words of its columns, in the first row.
+  Held columns;
+  /// The largest magnitudes of its own columns after the transform, times 4.
+  float transformed[OWN_COLUMNS];
+} Found;
 
 /// Raises a word, which is at least 0.
 GQ_DEV void raise(bool wanted, uint32_t GQ_GLOBAL *p, float amax) {
@@ -42,179 +55,252 @@ GQ_DEV void raiseGroup(const Job GQ_SHARED *job, uint32_t GQ_GLOBAL *groups,
         gq_dev_f32_from_bits(bits));
 }
 
-/// A lane's elements of a column, `x` of each row, through a Hadamard transform
-/// of 16 rows, as gq_dev_hadamard16 has it, but for its last step, between
-/// elements 8 apart. Those of rows that other lanes have are exchanged. All
-/// lanes take part.
-GQ_DEV void transformColumn(const Op *o, Place place, uint32_t signs,
-                            float x[ROWS]) {
-  uint32_t own = signs >> place.row % GQ_DEV_HADAMARD_SIZE;
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+/// The largest word of a lane's row number r.
+GQ_DEV uint32_t maxOfRow(const Op *o, const Held *held, uint32_t r) {
+  if (isTall(o))
+    return gq_dev_max_word(o->heldType, *tallWord((Held *)held, r, 0),
+                           *tallWord((Held *)held, r, 1));
+  return gq_dev_max_words(o->heldType, held->words[r % ROWS], wordsOfLane(o));
+}
+
+/// Raises the rows of a pass: of two lanes side by side, 1, 2, 4 and so on
+/// apart, each takes half of what both have, as long as there are several rows.
+/// All lanes take part.
+GQ_DEV void raiseRows(const Op *o, const Results *results,
+                      const Job GQ_SHARED *job, Place place,
+                      uint32_t max[WORDS]) {
+  uint32_t across = place.column / columnsOfLane(o), row = place.row;
+#pragma clang loop unroll(full)
+  for (uint32_t distance = 1; distance < GQ_DEV_WARP; distance *= 2) {
+    uint32_t half = rowsOfLane(o) / 2 / distance;
+    if (distance >= lanesAcross(o))
+      continue;
+    if (half > 0) {
+      halveMax(o, o->heldType, across & distance, distance, half, max);
+      row += across & distance ? half : 0;
+    } else {
+      max[0] = gq_dev_max_word(o->heldType, max[0],
+                               gq_dev_shuffle_xor(max[0], distance));
+    }
+  }
+  raise(across < rowsOfLane(o) && row < job->rows,
+        results->rows + job->inputRow + row,
+        gq_dev_amax_of_word(o->heldType, max[0]));
+}
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+/// The steps of gq_dev_hadamard16, but for the last one, of `rows` rows of a
+/// column: all that are 8 apart or, with four, also those of the lane below or
+/// above. All lanes take part.
+GQ_DEV void addNear(const Op *o, Place place, uint32_t signs, uint32_t rows,
+                    float x[ROWS]) {
 #pragma clang loop unroll(full)
   for (uint32_t r = 0; r < ROWS; ++r)
-    x[r] = gq_dev_f32_from_bits(gq_dev_f32_bits(x[r]) ^ (own >> r & 1) << 31);
+    if (r < rows)
+      x[r] =
+          gq_dev_f32_from_bits(gq_dev_f32_bits(x[r]) ^ (signs >> r & 1) << 31);
+  addRows(x, rows, 1);
+  addRows(x, rows, 2);
+  if (rows == 8)
+    addRows(x, rows, 4);
+  else
+    addLanes(o, place, x, 1);
+}
+
+/// Raises a magnitude by those after the last step: the larger one of |a + b|
+/// and |a - b| is |a| + |b|.
+GQ_DEV float raisedBySum(float max, float a, float b) {
+  return gq_dev_max_number(max, __builtin_fabsf(a) + __builtin_fabsf(b));
+}
+
+/// Raises those of a tall lane's columns.
+GQ_DEV void measureTransformedTall(const Op *o, Place place, uint32_t signs,
+                                   const Held *held, float max[OWN_COLUMNS]) {
 #pragma clang loop unroll(full)
-  for (uint32_t stride = 1; stride < GQ_DEV_HADAMARD_SIZE / 2; stride *= 2) {
-    uint32_t down = stride / rowsOfLane(o);
+  for (uint32_t i = 0; i < TALL_COLUMNS / 2; ++i) {
+    float x[2][2][ROWS]; // Of two columns, the upper and the lower half.
 #pragma clang loop unroll(full)
-    for (uint32_t r = 0; r < ROWS; ++r) {
-      if (down == 0 && !(r & stride)) {
-        float a = x[r], b = x[r | stride];
-        x[r] = a + b;
-        x[r | stride] = a - b;
-      } else if (down > 0 && r < rowsOfLane(o)) {
-        float other = gq_dev_f32_from_bits(
-            gq_dev_shuffle_xor(gq_dev_f32_bits(x[r]), down * lanesAcross(o)));
-        x[r] = place.down & down ? other - x[r] : x[r] + other;
-      }
+    for (uint32_t r = 0; r < TALL_ROWS; ++r) {
+      float pair[2];
+      gq_dev_unpack(o->heldType, *tallWord((Held *)held, r, i), pair);
+      x[0][r / ROWS][r % ROWS] = pair[0];
+      x[1][r / ROWS][r % ROWS] = pair[1];
+    }
+#pragma clang loop unroll(full)
+    for (uint32_t j = 0; j < 2; ++j) {
+      addNear(o, place, signs, ROWS, x[j][0]);
+      addNear(o, place, signs >> ROWS, ROWS, x[j][1]);
+#pragma clang loop unroll(full)
+      for (uint32_t r = 0; r < ROWS; ++r)
+        max[i * 2 + j] = raisedBySum(max[i * 2 + j], x[j][0][r], x[j][1][r]);
     }
   }
 }
 
-/// The largest magnitude of one of a lane's two columns, the second one if
-/// `second`, after the last step: its partner, `distance` lanes away, has the
-/// other rows of both, and takes the other column. The larger one of |a + b|
-/// and |a - b| is |a| + |b|. All lanes take part.
-GQ_DEV float amaxOfSums(const Op *o, bool second, uint32_t distance,
-                        const float x[2][ROWS]) {
-  float max = 0.0f;
-#pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < ROWS; ++r)
-    if (r < rowsOfLane(o)) {
-      float given = second ? x[0][r] : x[1][r];
-      float other = gq_dev_f32_from_bits(
-          gq_dev_shuffle_xor(gq_dev_f32_bits(given), distance));
-      max = gq_dev_max_number(max, __builtin_fabsf(second ? x[1][r] : x[0][r]) +
-                                       __builtin_fabsf(other));
-    }
-  return max;
+/// Lanes further down that have a block's rows 8 apart from a lane's.
+GQ_DEV uint32_t partnerOf(const Op *o) {
+  return GQ_DEV_HADAMARD_SIZE / 2 / rowsOfLane(o);
 }
 
-/// The largest magnitudes of a warp's columns after the transform. Rounding
-/// keeps an order, so that the largest one is rounded alone. All lanes take
-/// part.
-GQ_DEV void measureTransformed(const Op *o, const Job GQ_SHARED *job,
-                               uint32_t pass, uint32_t signs,
-                               const Held *held) {
-  Place place = placeOfLane(o, job, pass);
+/// The same of other lanes, of which two share blocks of 16 columns: of each
+/// pair of columns, each lane takes one. All lanes take part.
+GQ_DEV void measureTransformedPairs(const Op *o, Place place, uint32_t signs,
+                                    const Held *held, float max[OWN_COLUMNS]) {
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
-  uint32_t partner = GQ_DEV_HADAMARD_SIZE / 2 / rowsOfLane(o);
-  bool second = place.down & partner;
-  float GQ_SHARED *columns =
-      &columnAmax[place.row / rowsOfWarp(o)][place.column + second];
+  uint32_t distance = partnerOf(o) * lanesAcross(o);
+  bool second = place.down & partnerOf(o);
+  signs >>= place.row % GQ_DEV_HADAMARD_SIZE;
 #pragma clang loop unroll(full)
-  for (uint32_t pair = 0; pair < GQ_DEV_UNIT / 2; ++pair) {
-    float x[2][ROWS] = {{0}};
+  for (uint32_t i = 0; i < OWN_COLUMNS; ++i) {
+    float x[2][ROWS] = {{0.0f}};
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
       if (r < rowsOfLane(o)) {
-        const uint32_t *words = held->words[r] + pair * 2 / perWord;
-        float both[2] = {0.0f, 0.0f};
-        gq_dev_unpack(o->heldType, words[0], both);
+        const uint32_t *words = held->words[r] + i * 2 / perWord;
+        float pair[2] = {0.0f, 0.0f};
+        gq_dev_unpack(o->heldType, words[0], pair);
         if (perWord == 1)
-          both[1] = gq_dev_f32_from_bits(words[1]);
-        x[0][r] = both[0];
-        x[1][r] = both[1];
+          pair[1] = gq_dev_f32_from_bits(words[1]);
+        x[0][r] = pair[0];
+        x[1][r] = pair[1];
       }
-    transformColumn(o, place, signs, x[0]);
-    transformColumn(o, place, signs, x[1]);
-    float max = amaxOfSums(o, second, partner * lanesAcross(o), x);
+    addNear(o, place, signs, rowsOfLane(o), x[0]);
+    addNear(o, place, signs, rowsOfLane(o), x[1]);
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < ROWS; ++r)
+      if (r < rowsOfLane(o)) {
+        float given = second ? x[0][r] : x[1][r];
+        float other = gq_dev_f32_from_bits(
+            gq_dev_shuffle_xor(gq_dev_f32_bits(given), distance));
+        max[i] = raisedBySum(max[i], second ? x[1][r] : x[0][r], other);
+      }
+  }
+}
+
+/// Raises what a lane has found of columns by a pass. All lanes take part.
+GQ_DEV void measureColumns(const Op *o, const Results *results, Place place,
+                           const Held *held, Found *found) {
+  if (results->transforms && isTall(o)) {
+    measureTransformedTall(o, place, results->signs, held, found->transformed);
+  } else if (results->transforms) {
+    measureTransformedPairs(o, place, results->signs, held, found->transformed);
+  } else {
+#pragma clang loop unroll(full)
+    for (uint32_t r = 0; r < ROWS; ++r)
+#pragma clang loop unroll(full)
+      for (uint32_t i = 0; i < WORDS; ++i)
+        if (r < rowsOfLane(o) && i < wordsOfLane(o))
+          found->columns.words[0][i] = gq_dev_max_word(
+              o->heldType, found->columns.words[0][i], held->words[r][i]);
+  }
+}
+
+/// The magnitudes of a lane's own columns, the number of these, the first one
+/// and how far the next one is from it.
+typedef struct OwnColumns {
+  float amax[OWN_COLUMNS];
+  uint32_t count, first, step;
+} OwnColumns;
+
+/// Those of what its lanes have found in a job. All lanes take part.
+GQ_DEV OwnColumns ownColumnsOf(const Op *o, const Results *results, Place place,
+                               const Found *found) {
+  OwnColumns own = {{0.0f}, ownColumns(o), firstOwnColumn(o, place), 1};
+  if (!results->transforms) {
+    columnMagnitudes(o, &found->columns, place, own.amax);
+    return own;
+  }
+  own.count = TALL_COLUMNS;
+  own.first = place.column;
+  if (!isTall(o)) {
+    own.count = OWN_COLUMNS;
+    own.first += place.down & partnerOf(o) ? 1 : 0;
+    own.step = 2;
+  }
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < OWN_COLUMNS; ++i) {
+    if (i >= own.count)
+      continue;
+    float max = found->transformed[i];
 #pragma clang loop unroll(full)
     for (uint32_t down = 1; down < LANES_DOWN; down *= 2)
-      if (down != partner)
+      if (!isTall(o) && down != partnerOf(o))
         max = gq_dev_max_number(
             max, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
                      gq_dev_f32_bits(max), down * lanesAcross(o))));
-    if ((place.down & ~partner) == 0)
-      columns[pair * 2] = gq_dev_hadamard_rounded(max);
+    // Rounding keeps an order, so that the largest one is rounded alone.
+    own.amax[i] = gq_dev_hadamard_rounded(max);
+  }
+  return own;
+}
+
+/// Raises the columns of a job, and its group by them if they are transformed.
+/// All lanes take part.
+GQ_DEV void raiseColumns(const Op *o, const Results *results,
+                         const Job GQ_SHARED *job, const Found *found) {
+  Place place = placeOfLane(o, job, 0);
+  const OwnColumns own = ownColumnsOf(o, results, place, found);
+  if (results->parts & GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS) {
+    float max = 0.0f;
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < OWN_COLUMNS; ++i)
+      max = i < own.count ? gq_dev_max_number(max, own.amax[i]) : max;
+    raiseGroup(job, results->columnwise, max);
+  }
+  if (!(results->parts & GQ_DEV_AMAX_OF_COLUMNS))
+    return;
+  float GQ_SHARED *columns = columnAmax[thisWarp()];
+  gq_dev_warp_barrier(); // Others may still read those of the job before.
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < OWN_COLUMNS; ++i)
+    if (i < own.count)
+      columns[own.first + i * own.step] = own.amax[i];
+  gq_dev_warp_barrier();
+  uint32_t GQ_GLOBAL *to =
+      results->columns + job->group * o->columns + job->inputColumn;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < TILE / GQ_DEV_WARP; ++i) {
+    uint32_t column = i * GQ_DEV_WARP + place.thread % GQ_DEV_WARP;
+    raise(job->group >= 0 && column < job->columns, to + column,
+          columns[column]);
   }
 }
 
-/// Raises the results by what the lanes have measured of a job. All threads
-/// take part.
-GQ_DEV void raiseResults(const Op *o, const Results *results,
-                         const Job GQ_SHARED *job) {
-  uint32_t thread = gq_dev_here(gq_dev_thread());
-  float amax = 0.0f;
-  if (o->rowwise.exists) {
-    amax = gq_dev_max_number(rowAmax[0][thread], rowAmax[1][thread]);
-    raise(results->parts & GQ_DEV_AMAX_OF_ROWS && thread < job->rows,
-          results->rows + job->inputRow + thread, amax);
-  }
-  if (results->ofColumns) {
-    float column = 0.0f;
-#pragma clang loop unroll(full)
-    for (uint32_t i = 0; i < 4; ++i)
-      if (i < TILE / rowsOfWarp(o))
-        column = gq_dev_max_number(column, columnAmax[i][thread]);
-    raise(results->parts & GQ_DEV_AMAX_OF_COLUMNS && job->group >= 0 &&
-              thread < job->columns,
-          results->columns + job->group * o->columns + job->inputColumn +
-              thread,
-          column);
-    if (results->parts & GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS)
-      raiseGroup(job, results->columnwise, column);
-    amax = o->rowwise.exists ? amax : column;
-  }
-  if (results->parts & GQ_DEV_AMAX_OF_GROUPS)
-    raiseGroup(job, results->amax, amax);
-}
+//===----------------------------------------------------------------------===//
+// Jobs
+//===----------------------------------------------------------------------===//
 
-/// Raises the rows of a warp's pass: of the lanes side by side, each has one of
-/// their rows. All lanes take part.
-GQ_DEV void raiseRows(const Op *o, const Results *results,
-                      const Job GQ_SHARED *job, Place place,
-                      uint32_t max[ROWS]) {
-  uint32_t own = 0, across = place.column / columnsOfLane(o);
-#pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < ROWS; ++r)
-    if (r < rowsOfLane(o)) {
-#pragma clang loop unroll(full)
-      for (uint32_t lanes = 1; lanes < 8; lanes *= 2)
-        max[r] = gq_dev_max_word(o->heldType, max[r],
-                                 gq_dev_shuffle_xor(max[r], lanes));
-      own = across == r ? max[r] : own;
-    }
-  uint32_t row = place.row + across;
-  raise(across < rowsOfLane(o) && row < job->rows,
-        results->rows + job->inputRow + row,
-        gq_dev_amax_of_word(o->heldType, own));
-}
-
-/// Measures the warp's job number n. All lanes take part.
-GQ_DEV void measureWarpJob(const Op *o, const Results *results, uint32_t n) {
-  const Job GQ_SHARED *job = warpJob(n);
-  uint32_t most = 0;
+/// Measures a job. All lanes of its warp take part.
+GQ_DEV void measureJob(const Op *o, const Results *results,
+                       const Job GQ_SHARED *job) {
+  Found found = {0};
 #pragma clang loop unroll(disable)
   for (uint32_t pass = 0; pass < passesOf(o, job); ++pass) {
-    const Held held = takeElementsOfWarp(o, n, pass);
-    uint32_t max[ROWS];
+    const Held held = loadLane(o, job, pass);
+    const Place place = placeOfLane(o, job, pass);
+    uint32_t max[WORDS];
 #pragma clang loop unroll(full)
-    for (uint32_t r = 0; r < ROWS; ++r)
+    for (uint32_t r = 0; r < TALL_ROWS; ++r)
       if (r < rowsOfLane(o)) {
-        max[r] = gq_dev_max_words(o->heldType, held.words[r], wordsOfLane(o));
-        most = gq_dev_max_word(o->heldType, most, max[r]);
+        max[r] = maxOfRow(o, &held, r);
+        found.all = gq_dev_max_word(o->heldType, found.all, max[r]);
       }
     if (results->parts & GQ_DEV_AMAX_OF_ROWS)
-      raiseRows(o, results, job, placeOfLane(o, job, pass), max);
+      raiseRows(o, results, job, place, max);
+    if (results->ofColumns)
+      measureColumns(o, results, place, &held, &found);
   }
+  if (results->ofColumns)
+    raiseColumns(o, results, job, &found);
   if (results->parts & GQ_DEV_AMAX_OF_GROUPS)
-    raiseGroup(job, results->amax, gq_dev_amax_of_word(o->heldType, most));
-}
-
-/// Measures the CTA's job number n. All threads take part.
-GQ_DEV void measureJob(const Op *o, const Results *results, uint32_t n) {
-  const Job GQ_SHARED *job = &jobs[n % (2 * BATCH)];
-#pragma clang loop unroll(disable)
-  for (uint32_t pass = 0; pass < numPasses(o); ++pass) {
-    Held held = takeElements(o, n, pass);
-    measureLane(o, job, pass, n % 2, &held);
-    if (results->transforms)
-      measureTransformed(o, job, pass, results->signs, &held);
-  }
-  gq_dev_barrier();
-  raiseResults(o, results, job);
-  findMoreJobs(o, n);
-  gq_dev_barrier();
+    raiseGroup(job, results->amax, gq_dev_amax_of_word(o->heldType, found.all));
 }
 
 /// Has the first lines of the matrix brought to L2, one by each thread, while
@@ -250,21 +336,18 @@ GQ_DEV_KERNEL void
 gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
   if (gq_dev_is_noop(noopFlag))
     return;
-  bool ofColumns =
-      parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS);
   const Results results = {
       .amax = amax,
       .columnwise = columnwiseAmax,
       .rows = rowAmax,
       .columns = columnAmax,
       .parts = parts,
-      .ofColumns = ofColumns,
-      .transforms = ofColumns && transform == GQ_TRANSFORM_HADAMARD16,
+      .ofColumns =
+          parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS),
+      .transforms = transform == GQ_TRANSFORM_HADAMARD16,
       .signs = (uint32_t)signs,
   };
-  bool ofRaw =
-      parts & GQ_DEV_AMAX_OF_ROWS ||
-      (parts & GQ_DEV_AMAX_OF_GROUPS && (!ofColumns || results.transforms));
+  bool ofRows = parts & GQ_DEV_AMAX_OF_ROWS;
   Op op = {
       .load = load,
       .inputs = inputs,
@@ -274,33 +357,28 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .sourceRows = sourceRows,
       .groups = (uint32_t)groups,
       .format = GQ_DEV_AMAX_FORMAT,
+      // Lanes as for columns that are transformed.
+      .parts = results.transforms ? GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL : 0,
       .rowIndexBits = rowIndexBits,
       .heldType = (gqElementType)heldType,
-      .rowwise = measuredDirection(ofRaw, (gqElementType)heldType),
-      .columnwise = measuredDirection(ofColumns && !results.transforms,
-                                      (gqElementType)heldType),
+      .rowwise = measuredDirection(ofRows, (gqElementType)heldType),
+      .columnwise = measuredDirection(false, (gqElementType)heldType),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
       .allGroups = amaxGroupsOf(offsets, firstDims, lastDims, groups, rows,
                                 columns, offsetBits, parts),
       .ragged = parts & GQ_DEV_RAGGED,
-      .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_AMAX_OF_ROWS,
-      .alone = gq_dev_measures_alone(parts),
+      .allRows = rowsMode == GQ_ROWS_ALL && ofRows,
+      .alone = true,
   };
   op.isWide = hasWideWarps(&op);
   touchFirstLines(&op);
   Plan plan = makePlan(&op);
   if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)
     gq_dev_atomic_or(status, sharedFaults);
-  if (op.alone) {
-    beginWarpJobs(&op, &plan);
-    for (uint32_t n = 0; hasJob(n); ++n) {
-      measureWarpJob(&op, &results, n);
-      findMoreJobsOfWarp(&op, n);
-    }
-  } else {
-    beginJobs(&op, &plan);
-    for (uint32_t n = 0; n < keptLoop.jobs; ++n)
-      measureJob(&op, &results, n);
+  beginWarpJobs(&op, &plan);
+  for (uint32_t n = 0; hasJob(n); ++n) {
+    measureJob(&op, &results, warpJob(n));
+    findMoreJobsOfWarp(&op, n);
   }
   gq_dev_wait_for_copies(); // Of what was touched, long ago.
   if (rowIndexBits)

@@ -597,12 +597,6 @@ enum {
   GQ_DEV_GROUPED_AMAX_CTAS = 4,
 };
 
-/// Whether a warp measures a tile alone: nothing is of columns, nor ragged.
-GQ_INLINE bool gq_dev_measures_alone(int32_t parts) {
-  return !(parts & (GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS |
-                    GQ_DEV_RAGGED));
-}
-
 GQ_INLINE gqLaunchPlan gq_dev_clear_amax_plan(
     const gq_dev_clear_amax_extents *x, int64_t multiprocessors) {
   int64_t ctas = x->groups * GQ_DEV_CLEAR_AMAX_SHARES;
@@ -619,9 +613,6 @@ GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
     const gq_dev_grouped_amax_extents *x, int64_t multiprocessors) {
   const int64_t warps = GQ_DEV_GROUPED_AMAX_THREADS / 32;
   int64_t full = GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors;
-  if (!gq_dev_measures_alone((int32_t)x->parts))
-    return (gqLaunchPlan){
-        .grid = gq_dev_tiles_grid(x->rows, x->columns, x->groups, 0, full)};
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t ctas = (jobs + warps - 1) / warps;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas < full ? ctas : full)};

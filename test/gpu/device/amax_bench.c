@@ -144,9 +144,10 @@ int runAmaxBenchmark(Handle kernels, int ordinal, int argc, char **argv) {
   module = kernels;
   device = ordinal;
   Bench b = benchOpen(ordinal);
-  const Shape shapes[] = {{32768, 8192, 8}, {32768, 4096, 8}, {32768, 2048, 8},
-                          {8192, 8192, 8},  {8192, 2048, 8},  {1024, 8192, 8},
-                          {1024, 2048, 8}};
+  const Shape shapes[] = {
+      {32768, 8192, 8},  {32768, 4096, 8}, {32768, 2048, 8}, {8192, 8192, 8},
+      {8192, 2048, 8},   {1024, 8192, 8},  {1024, 2048, 8},  {8192, 5120, 128},
+      {4096, 8192, 128}, {128, 5120, 128}};
   for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); ++i) {
     benchKernel(&b, "bf16", 0, shapes[i]);
     benchKernel(&b, "bf16_rows", AMAX_R, shapes[i]);
