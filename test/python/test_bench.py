@@ -60,6 +60,7 @@ OPERATORS = {
     "amax-bf16": 2,
     "amax-bf16-rows": 2,
     "amax-bf16-both": 2,
+    "amax-bf16-hadamard": 2,
     "dequantize-nvfp4": 2 + NVFP4,
     "dequantize-nvfp4-columns": 2 + NVFP4,
     "dequantize-mxfp4": 2 + MXFP4,

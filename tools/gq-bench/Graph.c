@@ -133,6 +133,7 @@ const Operator operators[] = {
     {"amax-bf16", GQ_BF16, NVFP4, IS_AMAX, NULL, 0},
     {"amax-bf16-rows", GQ_BF16, NVFP4, IS_AMAX | HAS_ROWS, NULL, 0},
     {"amax-bf16-both", GQ_BF16, NVFP4, IS_AMAX | HAS_BOTH, NULL, 0},
+    {"amax-bf16-hadamard", GQ_BF16, NVFP4, IS_AMAX | HAS_HADAMARD, NULL, 0},
     {"dequantize-nvfp4", GQ_BF16, NVFP4, HAS_ROWS | IS_DEQUANTIZED, NULL, 0},
     {"dequantize-nvfp4-columns", GQ_BF16, NVFP4, HAS_COLUMNS | IS_DEQUANTIZED,
      NULL, 0},
@@ -785,6 +786,9 @@ static void addAmaxes(Builder *b) {
   if (has(b, IS_AMAX) && !has(b, HAS_BOTH))
     addArgument(b, "m0", b->perGroup,
                 (Argument){ROLE_OUTPUT, GQ_F32, 1, {s->groups}});
+  if (has(b, IS_AMAX) && has(b, HAS_HADAMARD))
+    addArgument(b, "w0", b->perGroup,
+                (Argument){ROLE_OUTPUT, GQ_F32, 1, {s->groups}});
   if (hasAmaxes(b, HAS_ROWS))
     addArgument(b, "r0", b->perRow,
                 (Argument){ROLE_OUTPUT, GQ_F32, 1, {s->rows}});
@@ -1027,25 +1031,35 @@ static void printScaledOp(Builder *b, const char *input, bool columnwise) {
 
 /// %m, or %r and %k: the amaxes of groups, or of rows and of their columns.
 static void printAmax(Builder *b) {
-  bool rows = hasAmaxes(b, HAS_ROWS), columns = hasAmaxes(b, HAS_COLUMNS);
-  const char *comma = rows && columns ? ", " : "";
-  fprintf(b->text,
-          "  %s%s%s = gq.grouped_amax%s ins(%%x : %s) groups(%s)\n     ",
-          rows      ? "%r"
-          : columns ? ""
-                    : "%m",
-          comma, columns ? "%k" : "", rowsOf(b), b->input, b->columnGroups);
-  if (!rows && !columns)
-    fprintf(b->text, " amax_out(%%m0 : %s)", b->perGroup);
-  if (rows)
-    fprintf(b->text, " row_amax_out(%%r0 : %s)", b->perRow);
-  if (columns)
-    fprintf(b->text, " column_amax_out(%%k0 : %s)", b->perColumn);
-  fprintf(b->text, " -> %s%s%s\n",
-          rows      ? b->perRow
-          : columns ? ""
-                    : b->perGroup,
-          comma, columns ? b->perColumn : "");
+  const struct {
+    bool exists;
+    const char *value, *name, *type;
+  } results[] = {
+      {!hasAmaxes(b, HAS_ROWS) && !hasAmaxes(b, HAS_COLUMNS), "m", "amax",
+       b->perGroup},
+      {has(b, HAS_HADAMARD), "w", "columnwise_amax", b->perGroup},
+      {hasAmaxes(b, HAS_ROWS), "r", "row_amax", b->perRow},
+      {hasAmaxes(b, HAS_COLUMNS), "k", "column_amax", b->perColumn},
+  };
+  char values[TYPE_SIZE] = "", outs[4 * TYPE_SIZE] = "";
+  char types[4 * TYPE_SIZE] = "";
+  const char *comma = "";
+  for (size_t i = 0; i < sizeof(results) / sizeof(*results); ++i) {
+    if (!results[i].exists)
+      continue;
+    const char *value = results[i].value, *type = results[i].type;
+    size_t used = strlen(values), out = strlen(outs), at = strlen(types);
+    snprintf(values + used, sizeof(values) - used, "%s%%%s", comma, value);
+    snprintf(outs + out, sizeof(outs) - out, " %s_out(%%%s0 : %s)",
+             results[i].name, value, type);
+    snprintf(types + at, sizeof(types) - at, "%s%s", comma, type);
+    comma = ", ";
+  }
+  fprintf(
+      b->text,
+      "  %s = gq.grouped_amax%s%s ins(%%x : %s) groups(%s)\n     %s -> %s\n",
+      values, rowsOf(b), has(b, HAS_HADAMARD) ? directionOf(b, true) : "",
+      b->input, b->columnGroups, outs, types);
 }
 
 static void printOffsets(Builder *b) {
