@@ -593,8 +593,6 @@ enum {
   GQ_DEV_AMAX_FORMAT = GQ_FORMAT_FP8_E4M3_1X128,
   /// CTAs that share a group that is cleared.
   GQ_DEV_CLEAR_AMAX_SHARES = 16,
-  /// CTAs that a multiprocessor holds at once.
-  GQ_DEV_GROUPED_AMAX_CTAS = 4,
 };
 
 GQ_INLINE gqLaunchPlan gq_dev_clear_amax_plan(
@@ -604,15 +602,22 @@ GQ_INLINE gqLaunchPlan gq_dev_clear_amax_plan(
   return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas < full ? ctas : full)};
 }
 
-GQ_INLINE gq_dev_bounds gq_dev_grouped_amax_bounds(void) {
+/// Where columns are not measured, and elements of type `held`, of 16 bits, are
+/// read from a matrix without row indices, registers suffice for six CTAs.
+GQ_INLINE gq_dev_bounds gq_dev_grouped_amax_bounds(int32_t parts,
+                                                   gqElementType held,
+                                                   bool isPlain) {
+  const int32_t ofColumns =
+      GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS;
+  bool six = isPlain && held != GQ_F32 && !(parts & ofColumns);
   return (gq_dev_bounds){.threads = GQ_DEV_GROUPED_AMAX_THREADS,
-                         .minCtas = GQ_DEV_GROUPED_AMAX_CTAS};
+                         .minCtas = six ? 6 : 4};
 }
 
 GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(
     const gq_dev_grouped_amax_extents *x, int64_t multiprocessors) {
   const int64_t warps = GQ_DEV_GROUPED_AMAX_THREADS / 32;
-  int64_t full = GQ_DEV_GROUPED_AMAX_CTAS * multiprocessors;
+  int64_t full = x->ctas * multiprocessors;
   int64_t jobs = gq_dev_tiles_jobs(x->rows, x->columns, x->groups);
   int64_t ctas = (jobs + warps - 1) / warps;
   return (gqLaunchPlan){.grid = gq_dev_grid_of(ctas < full ? ctas : full)};

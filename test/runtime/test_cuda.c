@@ -1255,11 +1255,9 @@ static void testPlans(void **state) {
                       GQ_BF16, 0, 0);
   assert_int_equal(plan.grid, 500);
   // Amaxes: as many CTAs as fit.
-  plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 128000, 1280, 1,
-                      GQ_DEV_AMAX_OF_COLUMNS, GQ_BF16, 0, 0, 0);
-  assert_int_equal(plan.grid, four);
-  plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 1280, 1280, 1,
-                      GQ_DEV_AMAX_OF_GROUPS, GQ_BF16, 0, 0, 0);
+  plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 128000, 1280, 1, 6, 0, 0, 0, 0);
+  assert_int_equal(plan.grid, four / 4 * 6);
+  plan = gqPlanLaunch(GQ_KERNEL_GROUPED_AMAX, 1280, 1280, 1, 4, 0, 0, 0, 0);
   assert_int_equal(plan.grid, (10 + 1 + 2) * 10 / 4 + 1);
   // Small groups, of up to so many rows on average.
   const struct {

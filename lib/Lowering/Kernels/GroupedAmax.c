@@ -19,6 +19,10 @@ bool gqLaunchGroupedAmax(const gqLauncher *launcher, const gqGroupedAmax *desc,
            ? 0
            : GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS) |
       (ragged ? GQ_DEV_RAGGED : 0);
+  bool isPlain =
+      mlirRegionIsNull(desc->producer) && mlirValueIsNull(desc->rowIndices);
+  gq_dev_bounds bounds =
+      gq_dev_grouped_amax_bounds(parts, gqHeldType(desc), isPlain);
   gqClearAmaxOperands clear = {
       .rows = ragged ? gqBuildExtent(launcher, desc->inputs[0], 0, 1)
                      : gqFindExtent(launcher, desc, 0),
@@ -60,10 +64,11 @@ bool gqLaunchGroupedAmax(const gqLauncher *launcher, const gqGroupedAmax *desc,
       .transform = gqConstant((int32_t)columnwise.transform),
       .signs = gqConstant((int32_t)columnwise.signs),
       .heldType = gqConstant(gqHeldType(desc)),
+      .ctas = gqConstant(bounds.minCtas),
   };
   return gqLaunchKernel(
              launcher, GQ_KERNEL_CLEAR_AMAX, "grouped_amax_clear", &clear,
              (gq_dev_bounds){.threads = GQ_DEV_CLEAR_AMAX_THREADS}) &&
          gqLaunchKernel(launcher, GQ_KERNEL_GROUPED_AMAX, "grouped_amax",
-                        &operands, gq_dev_grouped_amax_bounds());
+                        &operands, bounds);
 }

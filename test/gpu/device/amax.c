@@ -317,10 +317,10 @@ static void run(Problem *p) {
   Kernel clearKernel = kernelGet(module, name, device);
   snprintf(name, sizeof(name), "amax_%s", v->name);
   Kernel kernel = kernelGet(module, name, device);
-  gq_dev_clear_amax_extents clearExtents = {p->rows, p->columns, p->groups,
-                                            v->parts};
-  gq_dev_grouped_amax_extents extents = {p->rows, p->columns, p->groups,
-                                         v->parts, v->type};
+  gq_dev_clear_amax_extents clearExtents = {p->rows, p->columns, p->groups};
+  gq_dev_grouped_amax_extents extents = {
+      p->rows, p->columns, p->groups,
+      gq_dev_grouped_amax_bounds(v->parts, v->type, !v->indexBits).minCtas};
   const int64_t grids[] = {0, 1, 7};
   bool right = true;
   for (int i = emulated; i < p->runs; ++i) {

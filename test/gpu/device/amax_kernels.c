@@ -13,9 +13,14 @@
 #ifndef KERNEL // on the GPU
 #define KERNEL __attribute__((device_kernel)) void
 // For bounds.awk.
-#define BOUNDS                                                                 \
-  __asm__ volatile("// maxntid 128");                                          \
-  __asm__ volatile("// minnctapersm 4");
+#define BOUNDS(OF)                                                             \
+  const gq_dev_bounds bounds = OF;                                             \
+  if (bounds.threads == 128)                                                   \
+    __asm__ volatile("// maxntid 128");                                        \
+  if (bounds.minCtas == 4)                                                     \
+    __asm__ volatile("// minnctapersm 4");                                     \
+  if (bounds.minCtas == 6)                                                     \
+    __asm__ volatile("// minnctapersm 6");
 #define WHOLE_BOUNDS(CTAS)                                                     \
   __asm__ volatile("// maxntid 256");                                          \
   if ((CTAS) == 3)                                                             \
@@ -23,13 +28,9 @@
   else                                                                         \
     __asm__ volatile("// minnctapersm 2");
 #else
-#define BOUNDS
+#define BOUNDS(OF)
 #define WHOLE_BOUNDS(CTAS)
 #endif
-
-_Static_assert(GQ_DEV_GROUPED_AMAX_THREADS == 128 &&
-                   GQ_DEV_GROUPED_AMAX_CTAS == 4,
-               "bounds");
 
 #define VARIANT(NAME, TYPE, LOAD, PARTS, ROWS, BITS, INDEX_BITS, SIGNS)        \
   KERNEL clear_##NAME(ClearAmaxOperands o) {                                   \
@@ -38,11 +39,11 @@ _Static_assert(GQ_DEV_GROUPED_AMAX_THREADS == 128 &&
     CALL_ALWAYS(clear_amax, GQ_CLEAR_AMAX_OPERANDS);                           \
   }                                                                            \
   KERNEL amax_##NAME(GroupedAmaxOperands o) {                                  \
-    BOUNDS                                                                     \
+    BOUNDS(gq_dev_grouped_amax_bounds(PARTS, GQ_##TYPE, !(INDEX_BITS)))        \
     gq_load16 *const load = gq_dev_load16_##LOAD;                              \
     const int32_t parts = PARTS, offsetBits = BITS;                            \
     const int32_t rowsMode = GQ_ROWS_##ROWS, rowIndexBits = INDEX_BITS;        \
-    const int32_t heldType = GQ_##TYPE;                                        \
+    const int32_t heldType = GQ_##TYPE, ctas = 0;                              \
     const int32_t signs = (SIGNS) < 0 ? 0 : (SIGNS);                           \
     const int32_t transform =                                                  \
         (SIGNS) < 0 ? GQ_TRANSFORM_NONE : GQ_TRANSFORM_HADAMARD16;             \
