@@ -11,16 +11,7 @@
 #include "Call.h"
 
 #ifndef KERNEL // on the GPU
-#define KERNEL __attribute__((device_kernel)) void
-// For bounds.awk.
-#define BOUNDS(OF)                                                             \
-  const gq_dev_bounds bounds = OF;                                             \
-  if (bounds.threads == 128)                                                   \
-    __asm__ volatile("// maxntid 128");                                        \
-  if (bounds.minCtas == 4)                                                     \
-    __asm__ volatile("// minnctapersm 4");                                     \
-  if (bounds.minCtas == 6)                                                     \
-    __asm__ volatile("// minnctapersm 6");
+#include "Bounds.h"
 #define WHOLE_BOUNDS(CTAS)                                                     \
   __asm__ volatile("// maxntid 256");                                          \
   if ((CTAS) == 3)                                                             \

@@ -5,19 +5,5 @@
 //
 //===----------------------------------------------------------------------===//
 
-#define KERNEL __attribute__((device_kernel)) void
-// For bounds.awk: comments, of which those in dead code are removed.
-#define BOUNDS(OF)                                                             \
-  const gq_dev_bounds bounds = OF;                                             \
-  if (bounds.threads == 128)                                                   \
-    __asm__ volatile("// maxntid 128");                                        \
-  if (bounds.minCtas == 2)                                                     \
-    __asm__ volatile("// minnctapersm 2");                                     \
-  else if (bounds.minCtas == 3)                                                \
-    __asm__ volatile("// minnctapersm 3");                                     \
-  else if (bounds.minCtas == 4)                                                \
-    __asm__ volatile("// minnctapersm 4");                                     \
-  else if (bounds.minCtas == 5)                                                \
-    __asm__ volatile("// minnctapersm 5");
-
+#include "Bounds.h"
 #include "TilesKernels.h"
