@@ -5,9 +5,9 @@
 //
 // The jobs of the kernel of tiles, each done by a warp alone, but nothing is
 // quantized. Lanes keep the largest magnitudes of what they load, raise rows
-// after each pass, and columns and groups after each job. If columns are
-// transformed, lanes are tall where they can be, so that each has whole blocks
-// of them.
+// after each pass, and columns and groups after each job. If columns of 16-bit
+// elements are transformed, lanes are tall, so that each has whole blocks of
+// them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,8 @@ typedef struct Found {
   uint32_t all;
   /// The largest words of its columns, in the first row.
   Held columns;
-  /// The largest magnitudes of its own columns after the transform, times 4.
+  /// The largest magnitudes of its own columns after the transform, times 4: of
+  /// all four of a tall lane, of every second one of others.
   float transformed[OWN_COLUMNS];
 } Found;
 
@@ -96,9 +97,9 @@ GQ_DEV void raiseRows(const Op *o, const Results *results,
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// The steps of gq_dev_hadamard16, but for the last one, of `rows` rows of a
-/// column: all that are 8 apart or, with four, also those of the lane below or
-/// above. All lanes take part.
+/// The steps of gq_dev_hadamard16 between rows less than 8 apart, of a lane's
+/// `rows` rows of a column; of four, those 4 apart are the next lane's. All
+/// lanes take part.
 GQ_DEV void addNear(const Op *o, Place place, uint32_t signs, uint32_t rows,
                     float x[ROWS]) {
 #pragma clang loop unroll(full)
@@ -144,38 +145,33 @@ GQ_DEV void measureTransformedTall(const Op *o, Place place, uint32_t signs,
   }
 }
 
-/// Lanes further down that have a block's rows 8 apart from a lane's.
+/// The bit of Place.down in which the lane differs that has a block's rows 8
+/// above or below.
 GQ_DEV uint32_t partnerOf(const Op *o) {
   return GQ_DEV_HADAMARD_SIZE / 2 / rowsOfLane(o);
 }
 
-/// The same of other lanes, of which two share blocks of 16 columns: of each
-/// pair of columns, each lane takes one. All lanes take part.
-GQ_DEV void measureTransformedPairs(const Op *o, Place place, uint32_t signs,
-                                    const Held *held, float max[OWN_COLUMNS]) {
-  uint32_t perWord = gq_dev_elements_per_word(o->heldType);
-  uint32_t distance = partnerOf(o) * lanesAcross(o);
+/// The same of other lanes, which hold float32: in the last step, each of two
+/// takes one of each pair of columns. All lanes take part.
+GQ_DEV void measureTransformedF32(const Op *o, Place place, uint32_t signs,
+                                  const Held *held, float max[OWN_COLUMNS]) {
+  uint32_t rows = rowsOfLane(o), distance = partnerOf(o) * lanesAcross(o);
   bool second = place.down & partnerOf(o);
   signs >>= place.row % GQ_DEV_HADAMARD_SIZE;
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < OWN_COLUMNS; ++i) {
-    float x[2][ROWS] = {{0.0f}};
+    float x[2][ROWS];
+#pragma clang loop unroll(full)
+    for (uint32_t j = 0; j < 2; ++j) {
+#pragma clang loop unroll(full)
+      for (uint32_t r = 0; r < ROWS; ++r)
+        x[j][r] =
+            r < rows ? gq_dev_f32_from_bits(held->words[r][i * 2 + j]) : 0.0f;
+      addNear(o, place, signs, rows, x[j]);
+    }
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
-      if (r < rowsOfLane(o)) {
-        const uint32_t *words = held->words[r] + i * 2 / perWord;
-        float pair[2] = {0.0f, 0.0f};
-        gq_dev_unpack(o->heldType, words[0], pair);
-        if (perWord == 1)
-          pair[1] = gq_dev_f32_from_bits(words[1]);
-        x[0][r] = pair[0];
-        x[1][r] = pair[1];
-      }
-    addNear(o, place, signs, rowsOfLane(o), x[0]);
-    addNear(o, place, signs, rowsOfLane(o), x[1]);
-#pragma clang loop unroll(full)
-    for (uint32_t r = 0; r < ROWS; ++r)
-      if (r < rowsOfLane(o)) {
+      if (r < rows) {
         float given = second ? x[0][r] : x[1][r];
         float other = gq_dev_f32_from_bits(
             gq_dev_shuffle_xor(gq_dev_f32_bits(given), distance));
@@ -190,7 +186,7 @@ GQ_DEV void measureColumns(const Op *o, const Results *results, Place place,
   if (results->transforms && isTall(o)) {
     measureTransformedTall(o, place, results->signs, held, found->transformed);
   } else if (results->transforms) {
-    measureTransformedPairs(o, place, results->signs, held, found->transformed);
+    measureTransformedF32(o, place, results->signs, held, found->transformed);
   } else {
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
@@ -231,7 +227,7 @@ GQ_DEV OwnColumns ownColumnsOf(const Op *o, const Results *results, Place place,
     float max = found->transformed[i];
 #pragma clang loop unroll(full)
     for (uint32_t down = 1; down < LANES_DOWN; down *= 2)
-      if (!isTall(o) && down != partnerOf(o))
+      if (!isTall(o) && down < lanesDown(o) && down != partnerOf(o))
         max = gq_dev_max_number(
             max, gq_dev_f32_from_bits(gq_dev_shuffle_xor(
                      gq_dev_f32_bits(max), down * lanesAcross(o))));
@@ -361,6 +357,7 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .parts = results.transforms ? GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL : 0,
       .rowIndexBits = rowIndexBits,
       .heldType = (gqElementType)heldType,
+      // Of columns only the extent of blocks and the type are looked at.
       .rowwise = measuredDirection(ofRows, (gqElementType)heldType),
       .columnwise = measuredDirection(false, (gqElementType)heldType),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
@@ -368,8 +365,10 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
                                 columns, offsetBits, parts),
       .ragged = parts & GQ_DEV_RAGGED,
       .allRows = rowsMode == GQ_ROWS_ALL && ofRows,
+      .measures = true,
       .alone = true,
   };
+  (void)ctas;
   op.isWide = hasWideWarps(&op);
   touchFirstLines(&op);
   Plan plan = makePlan(&op);

@@ -603,15 +603,21 @@ GQ_INLINE gqLaunchPlan gq_dev_clear_amax_plan(
 }
 
 /// Where columns are not measured, and elements of type `held`, of 16 bits, are
-/// read from a matrix without row indices, registers suffice for six CTAs.
+/// read from a matrix without row indices, registers suffice for six CTAs; for
+/// columns of float32 that are transformed, whose lanes hold 64 words, for
+/// three.
 GQ_INLINE gq_dev_bounds gq_dev_grouped_amax_bounds(int32_t parts,
                                                    gqElementType held,
+                                                   gqTransform transform,
                                                    bool isPlain) {
   const int32_t ofColumns =
       GQ_DEV_AMAX_OF_COLUMNS | GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS;
   bool six = isPlain && held != GQ_F32 && !(parts & ofColumns);
+  bool three = held == GQ_F32 && transform != GQ_TRANSFORM_NONE;
   return (gq_dev_bounds){.threads = GQ_DEV_GROUPED_AMAX_THREADS,
-                         .minCtas = six ? 6 : 4};
+                         .minCtas = six     ? 6
+                                    : three ? 3
+                                            : 4};
 }
 
 GQ_INLINE gqLaunchPlan gq_dev_grouped_amax_plan(

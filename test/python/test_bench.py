@@ -135,7 +135,7 @@ def test_json(measured):
         elements = row["rows"] * row["columns"]
         dbias = 2 * row["groups"] * row["columns"] if "dbias" in row["operator"] else 0
         amaxes = 0
-        if "tokens" in row["operator"] or row["operator"].startswith("amax-bf16-"):
+        if "tokens" in row["operator"] or row["operator"] in ("amax-bf16-rows", "amax-bf16-both"):
             amaxes = 4 * row["rows"]
             if "both" in row["operator"]:
                 amaxes += 4 * row["groups"] * row["columns"]

@@ -1029,7 +1029,8 @@ static void printScaledOp(Builder *b, const char *input, bool columnwise) {
   fprintf(text, "%s\n", b->perGroup);
 }
 
-/// %m, or %r and %k: the amaxes of groups, or of rows and of their columns.
+/// %m and %w, or %r and %k: the amaxes of groups and of their transformed
+/// columns, or of rows and of columns.
 static void printAmax(Builder *b) {
   const struct {
     bool exists;
@@ -1037,7 +1038,8 @@ static void printAmax(Builder *b) {
   } results[] = {
       {!hasAmaxes(b, HAS_ROWS) && !hasAmaxes(b, HAS_COLUMNS), "m", "amax",
        b->perGroup},
-      {has(b, HAS_HADAMARD), "w", "columnwise_amax", b->perGroup},
+      {has(b, IS_AMAX) && has(b, HAS_HADAMARD), "w", "columnwise_amax",
+       b->perGroup},
       {hasAmaxes(b, HAS_ROWS), "r", "row_amax", b->perRow},
       {hasAmaxes(b, HAS_COLUMNS), "k", "column_amax", b->perColumn},
   };
@@ -1058,8 +1060,9 @@ static void printAmax(Builder *b) {
   fprintf(
       b->text,
       "  %s = gq.grouped_amax%s%s ins(%%x : %s) groups(%s)\n     %s -> %s\n",
-      values, rowsOf(b), has(b, HAS_HADAMARD) ? directionOf(b, true) : "",
-      b->input, b->columnGroups, outs, types);
+      values, rowsOf(b),
+      results[1].exists ? directionOf(b, /*columnwise=*/true) : "", b->input,
+      b->columnGroups, outs, types);
 }
 
 static void printOffsets(Builder *b) {

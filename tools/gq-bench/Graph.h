@@ -56,8 +56,9 @@ enum {
   /// Outer amaxes of rows and, of the columnwise direction, of the columns of a
   /// group, which gq.grouped_amax finds before and which are results, too.
   HAS_TOKENS = 1 << 16,
-  /// It is gq.grouped_amax: of groups, and of their columns after a transform;
-  /// of rows and of columns of a group, as the directions say.
+  /// It is gq.grouped_amax: of groups and, with HAS_HADAMARD, of their columns
+  /// after the transform; of rows and of columns of a group, as the directions
+  /// say.
   IS_AMAX = 1 << 17,
   /// It is gq.group_offsets, of the rows of each group.
   IS_OFFSETS = 1 << 18,

@@ -21,8 +21,8 @@ bool gqLaunchGroupedAmax(const gqLauncher *launcher, const gqGroupedAmax *desc,
       (ragged ? GQ_DEV_RAGGED : 0);
   bool isPlain =
       mlirRegionIsNull(desc->producer) && mlirValueIsNull(desc->rowIndices);
-  gq_dev_bounds bounds =
-      gq_dev_grouped_amax_bounds(parts, gqHeldType(desc), isPlain);
+  gq_dev_bounds bounds = gq_dev_grouped_amax_bounds(
+      parts, gqHeldType(desc), columnwise.transform, isPlain);
   gqClearAmaxOperands clear = {
       .rows = ragged ? gqBuildExtent(launcher, desc->inputs[0], 0, 1)
                      : gqFindExtent(launcher, desc, 0),

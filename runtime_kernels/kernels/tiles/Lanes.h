@@ -44,7 +44,7 @@ GQ_DEV bool isTall(const Op *o) {
   bool fourOverSix = gqDirectionHasFourOverSix(&o->rowwise.how) ||
                      gqDirectionHasFourOverSix(&o->columnwise.how);
   return gq_dev_tiles_has_tall_lanes(o->parts, fourOverSix, o->heldType) &&
-         !o->gathers && gq_dev_reads_matrix(o->load);
+         (o->measures || (!o->gathers && gq_dev_reads_matrix(o->load)));
 }
 
 /// Whether lanes are low: 4 rows each, of elements of 16 bits, too.
@@ -230,9 +230,10 @@ static GQ_SHARED gq_dev_u32x4
 // each is enough.
 
 /// The largest magnitudes of each row, in either half of the columns, and of
-/// each column, in the rows that warps have in a pass.
+/// each column, in the rows that warps have in a pass or, where only these are
+/// found, in those of a warp's job.
 static GQ_SHARED float rowAmax[TILE / HALF_TILE][TILE] GQ_UNINITIALIZED;
-static GQ_SHARED float columnAmax[4][TILE] GQ_UNINITIALIZED;
+static GQ_SHARED float columnAmax[WARPS][TILE] GQ_UNINITIALIZED;
 /// The factors of the rows.
 static GQ_SHARED float longRowFactors[TILE] GQ_UNINITIALIZED;
 /// The same of warps that do jobs alone: the largest magnitudes first.

@@ -334,7 +334,7 @@ GQ_DEV uint32_t firstTallRow(Place place, uint32_t rows) {
 GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
                              Place place) {
   const uint8_t GQ_GLOBAL *p =
-      inputAt(o, job, job->inputRow + place.row, place.column);
+      inputAt(o, job, o->gathers ? 0 : job->inputRow + place.row, place.column);
   int64_t pitch = inputPitch(o, job);
   bool whole = isWhole(o, job, place.row);
   uint32_t rows = place.column < job->columns ? job->rows : 0;
@@ -348,11 +348,17 @@ GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
     return held;
   }
 #pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < TALL_ROWS; ++r)
-    setTallRow(
-        &held, r,
-        gq_dev_load8_once_if(place.row + r < rows,
-                             (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch)));
+  for (uint32_t r = 0; r < TALL_ROWS; ++r) {
+    bool there = place.row + r < rows;
+    int64_t row = r;
+    if (o->gathers) {
+      row = sourceOf(o, job, place, r, there);
+      there = row >= 0;
+    }
+    setTallRow(&held, r,
+               gq_dev_load8_once_if(
+                   there, (const gq_dev_u32x2 GQ_GLOBAL *)(p + row * pitch)));
+  }
   return held;
 }
 
@@ -365,8 +371,9 @@ GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
   enum { OWN = TALL_ROWS / TALL_LANES };
   uint32_t warp = place.thread / GQ_DEV_WARP, lane = place.thread % GQ_DEV_WARP;
   gq_dev_u32x2 GQ_SHARED *twos =
-      (gq_dev_u32x2 GQ_SHARED *)(o->rowwise.exists ? tallRowsOf(o, warp)
-                                                   : ownStaged[warp]);
+      (gq_dev_u32x2 GQ_SHARED *)(o->rowwise.exists || o->measures
+                                     ? tallRowsOf(o, warp)
+                                     : ownStaged[warp]);
   uint32_t first = firstTallRow(place, TALL_ROWS), left = lane % TALL_LANES;
   Place whole = place;
   whole.column -= left * TALL_COLUMNS;

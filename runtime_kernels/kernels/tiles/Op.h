@@ -70,6 +70,9 @@ typedef struct Op {
   /// Whether a direction differs from the default: then no block is regular,
   /// and codes are made with care for any block.
   bool unusual;
+  /// Whether only magnitudes are found: then tall lanes also have rows that are
+  /// gathered or that a producer makes.
+  bool measures;
   /// Whether a warp does a job alone, rather than a CTA, and whether it has all
   /// columns of its rows (Lanes.h).
   bool alone, isWide;

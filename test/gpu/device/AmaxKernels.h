@@ -5,7 +5,8 @@
 //
 // VARIANT(NAME, TYPE, what to load, parts, rows, offset bits, bits of row
 // indices, signs of a transform or -1): kernels clear_NAME(ClearAmaxOperands)
-// and amax_NAME(GroupedAmaxOperands).
+// and amax_NAME(GroupedAmaxOperands). `made16` is what a producer makes of
+// bf16.
 //
 // WHOLE(NAME, TYPE, what to load, layout, packed, rows, offset bits, bits of
 // row indices, data): kernels whole_NAME(QuantizeWholeRowsOperands).
@@ -17,11 +18,17 @@
 
 #include "Operands.h"
 
+#include "gq/Runtime/Types.h"
+
 #define AMAX_G GQ_DEV_AMAX_OF_GROUPS
 #define AMAX_R GQ_DEV_AMAX_OF_ROWS
 #define AMAX_C GQ_DEV_AMAX_OF_COLUMNS
 #define AMAX_T GQ_DEV_AMAX_OF_TRANSFORMED_GROUPS
 #define AMAX_ALL (AMAX_G | AMAX_R | AMAX_C)
+
+static inline gqTransform transformOf(int signs) {
+  return signs < 0 ? GQ_TRANSFORM_NONE : GQ_TRANSFORM_HADAMARD16;
+}
 
 #define WHOLE_ROWS_VARIANTS(WHOLE)                                             \
   WHOLE(bf16, BF16, bf16, TILE128X4, 1, GROUPED, 32, 0, I8)                    \
@@ -39,6 +46,28 @@
   VARIANT(f32_transformed, F32, f32, AMAX_T | AMAX_C, ALL, 32, 0, 0xD7E8)      \
   VARIANT(bf16_transformed_ragged, BF16, bf16,                                 \
           AMAX_G | AMAX_T | GQ_DEV_RAGGED, GROUPED, 32, 0, 0x1234)             \
+  VARIANT(f16_transformed_columns, F16, f16, AMAX_R | AMAX_C, ALL, 32, 0,      \
+          0xD7E8)                                                              \
+  VARIANT(f32_transformed_all, F32, f32, AMAX_ALL | AMAX_T, GROUPED, 32, 0,    \
+          0xD7E8)                                                              \
+  VARIANT(bf16_transformed_unaligned, BF16, bf16_unaligned, AMAX_T, ALL, 32,   \
+          0, 0xD7E8)                                                           \
+  VARIANT(f16_transformed_unaligned, F16, f16_unaligned, AMAX_ALL | AMAX_T,    \
+          GROUPED, 64, 0, 0x1234)                                              \
+  VARIANT(bf16_transformed_ragged_unaligned, BF16, bf16_unaligned,             \
+          AMAX_T | GQ_DEV_RAGGED, GROUPED, 64, 0, 0xD7E8)                      \
+  VARIANT(bf16_transformed_gathered, BF16, bf16, AMAX_ALL | AMAX_T, ALL, 32,   \
+          32, 0xD7E8)                                                          \
+  VARIANT(f16_transformed_gathered_unaligned, F16, f16_unaligned, AMAX_C,      \
+          GROUPED, 32, 64, 1)                                                  \
+  VARIANT(f32_transformed_gathered, F32, f32, AMAX_ALL | AMAX_T, ALL, 64, 32,  \
+          0xD7E8)                                                              \
+  VARIANT(bf16_transformed_made, BF16, made16, AMAX_ALL | AMAX_T, ALL, 32, 0,  \
+          0xD7E8)                                                              \
+  VARIANT(bf16_made, BF16, made16, AMAX_G | AMAX_R, GROUPED, 32, 0, -1)        \
+  VARIANT(f16_rows_unaligned, F16, f16_unaligned, AMAX_G | AMAX_R, ALL, 32, 0, \
+          -1)                                                                  \
+  VARIANT(bf16_rows_gathered, BF16, bf16, AMAX_R, GROUPED, 64, 32, -1)         \
   VARIANT(bf16, BF16, bf16, AMAX_ALL, GROUPED, 32, 0, -1)                      \
   VARIANT(bf16_rows, BF16, bf16, AMAX_R, ALL, 32, 0, -1)                       \
   VARIANT(bf16_groups, BF16, bf16, AMAX_G, ALL, 32, 0, -1)                     \

@@ -65,7 +65,8 @@ static void benchKernel(Bench *b, const char *name, int parts, Shape s) {
                                                      .ctas = bounds.minCtas};
   gq_dev_grouped_amax_extents extents = {
       s.rows, s.columns, s.groups,
-      gq_dev_grouped_amax_bounds(parts, GQ_BF16, true).minCtas};
+      gq_dev_grouped_amax_bounds(parts, GQ_BF16, GQ_TRANSFORM_NONE, true)
+          .minCtas};
   gq_dev_clear_amax_extents clearExtents = {s.rows, s.columns, s.groups};
   l.threads = (unsigned)bounds.threads;
   l.sharedMemory = (unsigned)bounds.sharedMemory;

@@ -23,6 +23,12 @@
 #define WHOLE_BOUNDS(CTAS)
 #endif
 
+/// What a producer is to the kernel: a hook that is none of its own.
+static void gq_dev_load16_made16(const void *inputs, int64_t row,
+                                 int64_t column, float x[16]) {
+  gq_dev_load16_bf16(inputs, row, column, x);
+}
+
 #define VARIANT(NAME, TYPE, LOAD, PARTS, ROWS, BITS, INDEX_BITS, SIGNS)        \
   KERNEL clear_##NAME(ClearAmaxOperands o) {                                   \
     const int32_t parts = PARTS, offsetBits = BITS;                            \
@@ -30,14 +36,15 @@
     CALL_ALWAYS(clear_amax, GQ_CLEAR_AMAX_OPERANDS);                           \
   }                                                                            \
   KERNEL amax_##NAME(GroupedAmaxOperands o) {                                  \
-    BOUNDS(gq_dev_grouped_amax_bounds(PARTS, GQ_##TYPE, !(INDEX_BITS)))        \
     gq_load16 *const load = gq_dev_load16_##LOAD;                              \
+    BOUNDS(gq_dev_grouped_amax_bounds(PARTS, GQ_##TYPE, transformOf(SIGNS),    \
+                                      !(INDEX_BITS) &&                         \
+                                          load != gq_dev_load16_made16))       \
     const int32_t parts = PARTS, offsetBits = BITS;                            \
     const int32_t rowsMode = GQ_ROWS_##ROWS, rowIndexBits = INDEX_BITS;        \
     const int32_t heldType = GQ_##TYPE, ctas = 0;                              \
     const int32_t signs = (SIGNS) < 0 ? 0 : (SIGNS);                           \
-    const int32_t transform =                                                  \
-        (SIGNS) < 0 ? GQ_TRANSFORM_NONE : GQ_TRANSFORM_HADAMARD16;             \
+    const int32_t transform = transformOf(SIGNS);                              \
     CALL(grouped_amax, GQ_GROUPED_AMAX_OPERANDS);                              \
   }
 AMAX_VARIANTS(VARIANT)

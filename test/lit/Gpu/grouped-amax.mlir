@@ -46,3 +46,37 @@ func.func @gathered(%x: memref<?x64xbf16>, %i: memref<?xi32>, %o: memref<4xi32>,
       groups(%o : memref<4xi32>) amax_out(%a : memref<3xf32>)
   return
 }
+
+// CHECK-LABEL: func.func @produced
+func.func @produced(%x: memref<?x64xbf16>, %o: memref<4xi32>, %a: memref<3xf32>) {
+  // CHECK: call @gqPlanLaunch(%c8_i64, {{.*}}, %c64_i64, %c3_i64, %c4_i64,
+  gq.grouped_amax ins(%x : memref<?x64xbf16>) maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o : memref<4xi32>) amax_out(%a : memref<3xf32>) producer {
+    ^bb0(%e: bf16):
+      %d = arith.addf %e, %e : bf16
+      gq.yield %d : bf16
+    }
+  return
+}
+
+// CHECK-LABEL: func.func @ragged
+func.func @ragged(%x: memref<?xbf16>, %o: memref<4xi32>, %m: memref<3xi32>, %k: memref<3xi32>,
+    %a: memref<3xf32>) {
+  // CHECK: call @gqPlanLaunch(%c8_i64, {{.*}}, %c1_i64, %c3_i64, %c6_i64,
+  gq.grouped_amax ins(%x : memref<?xbf16>) groups(%o : memref<4xi32>)
+      shapes(%m, %k : memref<3xi32>, memref<3xi32>) amax_out(%a : memref<3xf32>)
+  return
+}
+
+// Three where columns of f32 are transformed.
+// CHECK-LABEL: func.func @transformed
+func.func @transformed(%x: memref<?x64xf32>, %y: memref<?x64xbf16>, %o: memref<4xi32>,
+    %a: memref<3xf32>, %b: memref<3xf32>) {
+  // CHECK: call @gqPlanLaunch(%c8_i64, {{.*}}, %c64_i64, %c3_i64, %c3_i64,
+  gq.grouped_amax columnwise<transform = hadamard16> ins(%x : memref<?x64xf32>)
+      groups(%o : memref<4xi32>) columnwise_amax_out(%a : memref<3xf32>)
+  // CHECK: call @gqPlanLaunch(%c8_i64, {{.*}}, %c64_i64, %c3_i64, %c4_i64,
+  gq.grouped_amax columnwise<transform = hadamard16> ins(%y : memref<?x64xbf16>)
+      groups(%o : memref<4xi32>) columnwise_amax_out(%b : memref<3xf32>)
+  return
+}
