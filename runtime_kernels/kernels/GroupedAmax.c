@@ -97,24 +97,6 @@ GQ_DEV void raiseRows(const Op *o, const Results *results,
 // Columns
 //===----------------------------------------------------------------------===//
 
-/// The steps of gq_dev_hadamard16 between rows less than 8 apart, of a lane's
-/// `rows` rows of a column; of four, those 4 apart are the next lane's. All
-/// lanes take part.
-GQ_DEV void addNear(const Op *o, Place place, uint32_t signs, uint32_t rows,
-                    float x[ROWS]) {
-#pragma clang loop unroll(full)
-  for (uint32_t r = 0; r < ROWS; ++r)
-    if (r < rows)
-      x[r] =
-          gq_dev_f32_from_bits(gq_dev_f32_bits(x[r]) ^ (signs >> r & 1) << 31);
-  addRows(x, rows, 1);
-  addRows(x, rows, 2);
-  if (rows == 8)
-    addRows(x, rows, 4);
-  else
-    addLanes(o, place, x, 1);
-}
-
 /// Raises a magnitude by those after the last step: the larger one of |a + b|
 /// and |a - b| is |a| + |b|.
 GQ_DEV float raisedBySum(float max, float a, float b) {
@@ -143,12 +125,6 @@ GQ_DEV void measureTransformedTall(const Op *o, Place place, uint32_t signs,
         max[i * 2 + j] = raisedBySum(max[i * 2 + j], x[j][0][r], x[j][1][r]);
     }
   }
-}
-
-/// The bit of Place.down in which the lane differs that has a block's rows 8
-/// above or below.
-GQ_DEV uint32_t partnerOf(const Op *o) {
-  return GQ_DEV_HADAMARD_SIZE / 2 / rowsOfLane(o);
 }
 
 /// The same of other lanes, which hold float32: in the last step, each of two

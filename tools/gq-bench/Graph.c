@@ -1043,26 +1043,28 @@ static void printAmax(Builder *b) {
       {hasAmaxes(b, HAS_ROWS), "r", "row_amax", b->perRow},
       {hasAmaxes(b, HAS_COLUMNS), "k", "column_amax", b->perColumn},
   };
-  char values[TYPE_SIZE] = "", outs[4 * TYPE_SIZE] = "";
-  char types[4 * TYPE_SIZE] = "";
-  const char *comma = "";
-  for (size_t i = 0; i < sizeof(results) / sizeof(*results); ++i) {
-    if (!results[i].exists)
-      continue;
-    const char *value = results[i].value, *type = results[i].type;
-    size_t used = strlen(values), out = strlen(outs), at = strlen(types);
-    snprintf(values + used, sizeof(values) - used, "%s%%%s", comma, value);
-    snprintf(outs + out, sizeof(outs) - out, " %s_out(%%%s0 : %s)",
-             results[i].name, value, type);
-    snprintf(types + at, sizeof(types) - at, "%s%s", comma, type);
-    comma = ", ";
-  }
-  fprintf(
-      b->text,
-      "  %s = gq.grouped_amax%s%s ins(%%x : %s) groups(%s)\n     %s -> %s\n",
-      values, rowsOf(b),
-      results[1].exists ? directionOf(b, /*columnwise=*/true) : "", b->input,
-      b->columnGroups, outs, types);
+  const size_t count = sizeof(results) / sizeof(*results);
+  const char *before = "  ";
+  for (size_t i = 0; i < count; ++i)
+    if (results[i].exists) {
+      fprintf(b->text, "%s%%%s", before, results[i].value);
+      before = ", ";
+    }
+  fprintf(b->text, " = gq.grouped_amax%s%s ins(%%x : %s) groups(%s)\n     ",
+          rowsOf(b),
+          results[1].exists ? directionOf(b, /*columnwise=*/true) : "",
+          b->input, b->columnGroups);
+  for (size_t i = 0; i < count; ++i)
+    if (results[i].exists)
+      fprintf(b->text, " %s_out(%%%s0 : %s)", results[i].name, results[i].value,
+              results[i].type);
+  before = " -> ";
+  for (size_t i = 0; i < count; ++i)
+    if (results[i].exists) {
+      fprintf(b->text, "%s%s", before, results[i].type);
+      before = ", ";
+    }
+  fprintf(b->text, "\n");
 }
 
 static void printOffsets(Builder *b) {

@@ -362,9 +362,9 @@ GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
   return held;
 }
 
-/// Loads a tall lane's elements: of inputs that are not aligned, each of the
-/// lanes of a block of rows loads four rows of it for all. Four times, each
-/// passes on one of its rows.
+/// Loads a tall lane's elements: of inputs that are not aligned, or that a
+/// producer makes, each of the lanes of a block of rows has four rows of it for
+/// all. Four times, each passes on one of its rows.
 GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
   if (gq_dev_only_loads(o->load))
     return loadTallDirectly(o, job, place);

@@ -48,11 +48,35 @@ GQ_DEV void addLanes(const Op *o, Place place, float x[ROWS],
     }
 }
 
+/// The steps of gq_dev_hadamard16 between rows less than 8 apart, of a lane's
+/// `rows` rows of a column, with the signs of these, the first in the lowest
+/// bit; of four, those 4 apart are the next lane's. All lanes take part.
+GQ_DEV void addNear(const Op *o, Place place, uint32_t signs, uint32_t rows,
+                    float x[ROWS]) {
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < ROWS; ++r)
+    if (r < rows) {
+      uint32_t flip = signs << (31 - r) & 0x80000000;
+      x[r] = gq_dev_f32_from_bits(gq_dev_f32_bits(x[r]) ^ flip);
+    }
+  addRows(x, rows, 1);
+  addRows(x, rows, 2);
+  if (rows == 8)
+    addRows(x, rows, 4);
+  else
+    addLanes(o, place, x, 1);
+}
+
+/// The bit of Place.down in which the lane differs that has a block's rows 8
+/// above or below.
+GQ_DEV uint32_t partnerOf(const Op *o) {
+  return GQ_DEV_HADAMARD_SIZE / 2 / rowsOfLane(o);
+}
+
 /// Transforms a lane's elements. All lanes take part.
 GQ_DEV Held turned(const Op *o, Place place, const Held *held) {
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
   uint32_t rows = rowsOfLane(o);
-  // Those of the lane's rows, the first in the lowest bit.
   uint32_t signs =
       o->columnwise.how.signs >> place.down * rows % GQ_DEV_HADAMARD_SIZE;
   Held result;
@@ -64,24 +88,18 @@ GQ_DEV Held turned(const Op *o, Place place, const Held *held) {
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
       if (r < rows) {
-        uint32_t flip = signs << (31 - r) & 0x80000000;
         float pair[2];
         gq_dev_unpack(o->heldType, held->words[r][i], pair);
 #pragma clang loop unroll(full)
         for (uint32_t k = 0; k < 2; ++k)
           if (k < perWord)
-            x[k][r] = gq_dev_f32_from_bits(gq_dev_f32_bits(pair[k]) ^ flip);
+            x[k][r] = pair[k];
       }
 #pragma clang loop unroll(full)
     for (uint32_t k = 0; k < 2; ++k)
       if (k < perWord) {
-        addRows(x[k], rows, 1);
-        addRows(x[k], rows, 2);
-        if (rows == 8)
-          addRows(x[k], rows, 4);
-        else
-          addLanes(o, place, x[k], 1);
-        addLanes(o, place, x[k], rows == 8 ? 1 : 2);
+        addNear(o, place, signs, rows, x[k]);
+        addLanes(o, place, x[k], partnerOf(o));
       }
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < ROWS; ++r)
