@@ -275,21 +275,25 @@ GQ_DEV void measureJob(const Op *o, const Results *results,
     raiseGroup(job, results->amax, gq_dev_amax_of_word(o->heldType, found.all));
 }
 
-/// Has the first lines of the matrix brought to L2, one by each thread, while
-/// groups are summed up: nothing is written, so that memory has nothing else to
-/// do. A copy to where nobody looks does it in less time than a prefetch
-/// (Find.h).
-GQ_DEV void touchFirstLines(const Op *o) {
+/// Has the last lines of the rows that are measured, which come first, brought
+/// to L2, one by each thread, while groups are summed up: nothing is written,
+/// so that memory has nothing else to do. A copy to where nobody looks does it
+/// in less time than a prefetch (Find.h).
+GQ_DEV void touchLastLines(const Op *o) {
   enum { LINE = 128 };
   static GQ_SHARED uint32_t copies[THREADS] GQ_UNINITIALIZED;
   const gq_dev_matrix *matrix = o->inputs;
   if (!gq_dev_only_loads(o->load) || o->gathers || o->ragged ||
       matrix->stride != o->columns)
     return;
-  int64_t at = ((int64_t)gq_dev_cta() * THREADS + gq_dev_thread()) * LINE;
-  if (at < o->rows * o->columns * gqElementTypeSize(o->heldType))
-    gq_dev_begin_copy_word_of_line(
-        &copies[gq_dev_thread()], (const uint8_t GQ_GLOBAL *)matrix->data + at);
+  int64_t rows = o->allRows ? o->rows : gq_dev_first_row_after(&o->allGroups);
+  int64_t lines = rows * o->columns * gqElementTypeSize(o->heldType) / LINE;
+  int64_t line =
+      lines - 1 - ((int64_t)gq_dev_cta() * THREADS + gq_dev_thread());
+  if (line >= 0)
+    gq_dev_begin_copy_word_of_line(&copies[gq_dev_thread()],
+                                   (const uint8_t GQ_GLOBAL *)matrix->data +
+                                       line * LINE);
 }
 
 /// A direction with blocks as long as a job, and without outputs.
@@ -346,7 +350,7 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
   };
   (void)ctas;
   op.isWide = hasWideWarps(&op);
-  touchFirstLines(&op);
+  touchLastLines(&op);
   Plan plan = makePlan(&op);
   if (sharedFaults && gq_dev_cta() == 0 && gq_dev_thread() == 0)
     gq_dev_atomic_or(status, sharedFaults);

@@ -42,6 +42,13 @@ GQ_DEV const Job GQ_SHARED *warpJob(uint32_t n) {
   return &warpJobs[thisWarp()][n % (2 * WARP_BATCH)];
 }
 
+/// The job that comes at that place. What is measured is then quantized from
+/// its first job on: if measured from the last one on, it is that which is
+/// still in L2.
+GQ_DEV uint32_t jobAt(const Op *o, const Plan *plan, uint32_t number) {
+  return o->measures ? plan->jobs - 1 - number : number;
+}
+
 /// Finds job number n of a warp for each lane that wants one, if there is one.
 /// All lanes take part.
 GQ_DEV void findWarpJob(const Op *o, const Plan *plan, bool wants,
@@ -52,7 +59,7 @@ GQ_DEV void findWarpJob(const Op *o, const Plan *plan, bool wants,
   gq_dev_warp_barrier();
   if (wants && number < plan->jobs)
     warpJobs[warp][n % (2 * WARP_BATCH)] =
-        findJob(&here, plan, (uint32_t)number);
+        findJob(&here, plan, jobAt(o, plan, (uint32_t)number));
   gq_dev_warp_barrier();
 }
 
