@@ -117,15 +117,6 @@ static bool checkOperands(MlirOperation rowwise, MlirOperation columnwise,
   return true;
 }
 
-/// Columns have one group fewer than offsets; rows with scale offsets may have
-/// one group per offset.
-static bool haveSameNumberOfGroups(MlirOperation rowwise) {
-  gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(rowwise);
-  int64_t groups = gqDim(desc.scaleOffsets, 0);
-  return mlirValueIsNull(desc.scaleOffsets) ||
-         (groups != GQ_DYNAMIC && gqDim(desc.offsets, 0) == groups + 1);
-}
-
 /// Whether the two ops, of the same inputs, can be fused.
 static bool checkPair(MlirOperation rowwise, MlirOperation columnwise,
                       Reason *reason) {
@@ -146,7 +137,7 @@ static bool checkPair(MlirOperation rowwise, MlirOperation columnwise,
       !checkAttributes(columnwise, rowwise, reason) ||
       !checkOperands(rowwise, columnwise, reason))
     return false;
-  return haveSameNumberOfGroups(rowwise) ||
+  return gqOffsetsHaveEnd(&desc) ||
          refuse(reason, "rows with scale offsets have an unknown number of "
                         "groups");
 }

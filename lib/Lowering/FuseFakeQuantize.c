@@ -113,6 +113,9 @@ static bool hasSameOuter(MlirOperation quantize,
         d->scaleInv, gqResultAt(quantize, GQ_GROUPED_BLOCK_QUANTIZE_scale_inv));
   MlirValue own = gqResultAt(quantize, GQ_GROUPED_BLOCK_QUANTIZE_row_amax);
   MlirValue amax = mlirValueIsNull(own) ? gqOuterScale(q, direction) : own;
+  // A dequantization knows of no other `scale_max`.
+  if (gqDirectionGetTraits(direction).scaleMax == 256)
+    return false;
   return d->outer == gqDirectionGetTraits(direction).outer &&
          mlirValueEqual(q->globalScale, d->globalScale) &&
          (q->recipe == GQ_RECIPE_NVFUSER || mlirValueEqual(amax, d->outerAmax));
@@ -125,7 +128,6 @@ static bool haveSameGroups(MlirOperation quantize,
                            const gqGroupedDequantize *d) {
   MlirValue derived =
       gqResultAt(quantize, GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets_out);
-  int64_t groups = gqDim(q->scaleOffsets, 0);
   return mlirValueEqual(q->offsets, d->offsets) &&
          mlirValueEqual(q->firstDims, d->firstDims) &&
          mlirValueEqual(q->lastDims, d->lastDims) &&
@@ -133,8 +135,7 @@ static bool haveSameGroups(MlirOperation quantize,
           mlirValueEqual(q->scaleOffsets, d->scaleOffsets) ||
           (!mlirValueIsNull(derived) &&
            mlirValueEqual(derived, d->scaleOffsets))) &&
-         (mlirValueIsNull(q->scaleOffsets) ||
-          (groups != GQ_DYNAMIC && gqDim(q->offsets, 0) == groups + 1));
+         gqOffsetsHaveEnd(q);
 }
 
 /// Whether `out` may have the extents of what is quantized. Flat codes do not

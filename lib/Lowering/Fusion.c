@@ -25,6 +25,12 @@ bool gqIsProducerInput(MlirType type) {
          gqIsFloat(mlirShapedTypeGetElementType(type));
 }
 
+bool gqOffsetsHaveEnd(const gqGroupedBlockQuantize *desc) {
+  int64_t groups = gqDim(desc->scaleOffsets, 0);
+  return mlirValueIsNull(desc->scaleOffsets) ||
+         (groups != GQ_DYNAMIC && gqDim(desc->offsets, 0) == groups + 1);
+}
+
 bool gqFitsWholeRows(const gqGroupedBlockQuantize *desc) {
   int64_t extents[2];
   gqGroupedBlockQuantizeExtents(desc, extents);

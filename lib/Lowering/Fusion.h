@@ -18,6 +18,10 @@ extern "C" {
 /// Whether a tensor of this type can be an input of an op with a producer.
 bool gqIsProducerInput(MlirType type);
 
+/// Whether an op without scale offsets has as many groups by these offsets, one
+/// fewer than there are: with them there may be one group for each.
+bool gqOffsetsHaveEnd(const gqGroupedBlockQuantize *desc);
+
 /// Whether K is static and a row of the op fits on a GPU's chip.
 bool gqFitsWholeRows(const gqGroupedBlockQuantize *desc);
 

@@ -53,6 +53,8 @@ typedef struct gq_dev_dequantizer {
   /// There is a global scale, an outer amax or, without a format, the scale of
   /// all codes.
   bool hasOuter;
+  /// 256 if outer amaxes became 6 * 256 (four over six), else 0 or 448.
+  int32_t scaleMax;
 } gq_dev_dequantizer;
 
 /// Whether the product of code and factor is divided by the outer scale.
@@ -67,8 +69,9 @@ GQ_DEV float gq_dev_dequantize_factor(gq_dev_dequantizer d, float scale,
                                       float outer) {
   if (d.format == GQ_FORMAT_NONE)
     return outer;
+  const float most = GQ_E2M1_MAX * GQ_E4M3_MAX, least = GQ_E2M1_MAX * 256;
   return d.hasOuter && d.recipe == GQ_RECIPE_TE
-             ? scale * outer * (1.0f / (GQ_E2M1_MAX * GQ_E4M3_MAX))
+             ? scale * outer * (d.scaleMax == 256 ? 1 / least : 1 / most)
              : scale;
 }
 

@@ -260,7 +260,9 @@ class Case:
     def _add_numbers(self, name, at, dequantize, codes, outer):
         """What the numbers of rows from row, or of elements from element, `at` on are
         made of."""
-        fmt, recipe = self.attributes.format, self.attributes.recipe
+        a = self.attributes
+        fmt, recipe = a.format, a.recipe
+        direction = a.rowwise if name == "data" else a.columnwise
         if fmt in oracle.TENSOR_FORMATS:
             if outer is None:
                 outer = np.float32(1)
@@ -271,7 +273,8 @@ class Case:
             fmt = self.format.data
         elif outer is None:
             recipe = "nvfuser"
-        self._numbers[name].append((int(at), dequantize, (*codes, fmt, recipe, outer)))
+        arguments = *codes, fmt, recipe, outer, direction.scale_max
+        self._numbers[name].append((int(at), dequantize, arguments))
 
     def _expect_numbers(self, name, element):
         """Data that are the numbers which codes stand for."""

@@ -572,7 +572,7 @@ def dequantize(data, linear, global_scale=None, fmt="nvfp4"):
     return values if global_scale is None else values / np.float64(global_scale)
 
 
-def dequantize_rows(codes, linear, fmt, recipe="nvfuser", outer=None):
+def dequantize_rows(codes, linear, fmt, recipe="nvfuser", outer=None, scale_max=448):
     """Codes [M, K], linear scales -> float32 [M, K], rounded as the ops do.
 
     `outer` is the global scale, for te the outer amax, or one a row as [M, 1], and
@@ -586,7 +586,7 @@ def dequantize_rows(codes, linear, fmt, recipe="nvfuser", outer=None):
     with np.errstate(all="ignore"):
         d = SCALES[f.scale](linear).astype(np.float32)
         if recipe == "te":
-            d = d * np.float32(outer) * (np.float32(1) / np.float32(2688))
+            d = d * np.float32(outer) * (np.float32(1) / np.float32(6 * scale_max))
         d = d.repeat(f.block[0], 0)[:m].repeat(f.block[1], 1)[:, :k]
         x = f.value(codes) * d
         if recipe == "nvfuser" and outer is not None:
@@ -594,14 +594,16 @@ def dequantize_rows(codes, linear, fmt, recipe="nvfuser", outer=None):
     return x
 
 
-def dequantize_columns(codes, linear, m, fmt, recipe="nvfuser", outer=None):
+def dequantize_columns(
+    codes, linear, m, fmt, recipe="nvfuser", outer=None, scale_max=448
+):
     """What quantize_columns() gave for m rows -> float32 [m, K].
 
     `outer` of te may be one a column, [K, 1].
     """
     transposes = fmt in PLAIN or FORMATS[fmt].transposes
     codes = codes[:, :m] if transposes else codes.T
-    return dequantize_rows(codes, linear, fmt, recipe, outer).T
+    return dequantize_rows(codes, linear, fmt, recipe, outer, scale_max).T
 
 
 def stored_float(x, element):

@@ -105,6 +105,21 @@ def test_directions():
         cases.check_bits(found[inside], expected[inside], axis)
 
 
+@pytest.mark.parametrize("axis", ["rowwise", "columnwise"])
+@pytest.mark.parametrize("scale_max", [256, 448])
+def test_scale_max(axis, scale_max):
+    """Of four over six: numbers are as large as what is quantized, with outer scales of
+    6 * 256 / a, too."""
+    x = np.random.default_rng(0).standard_normal((ROWS, 64), np.float32)
+    found = gq.fake_quantize(
+        x, OFFSETS, axis=axis, outer_amax=np.abs(x).max(), rows="grouped",
+        direction=gq.Direction(four_over_six="mse", scale_max=scale_max), out=np.zeros_like(x),
+    )  # fmt: skip
+    inside = slice(OFFSETS[0], OFFSETS[-1])
+    slope = np.vdot(found[inside], x[inside]) / np.vdot(x[inside], x[inside])
+    assert 0.98 < slope < 1.02
+
+
 def test_producer_and_gather():
     rng = np.random.default_rng(0)
     tokens = rng.standard_normal((50, 128), np.float32)

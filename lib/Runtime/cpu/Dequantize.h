@@ -41,7 +41,7 @@ static Source sourceOf(const gqCpuDequantization *q) {
       .code = scaled                 ? traits.code
               : q->type == GQ_F8E5M2 ? GQ_CODE_E5M2
                                      : GQ_CODE_E4M3,
-      .dequantizer = {q->format, q->recipe, q->outer != NULL},
+      .dequantizer = {q->format, q->recipe, q->outer != NULL, q->scaleMax},
       .transposed = q->columnwise && (!scaled || traits.transposes),
   };
 }

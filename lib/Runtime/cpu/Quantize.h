@@ -395,6 +395,7 @@ wayBack(gqCpuMethod method, const gqCpuTileDirection *how, float *inverse) {
       .outer = outerBack(method, how, inverse),
       .outerDown = how->traits.outer == GQ_OUTER_OF_ROW,
       .outerAcross = how->traits.outer == GQ_OUTER_OF_COLUMN,
+      .scaleMax = how->traits.scaleMax,
   };
 }
 
