@@ -673,12 +673,16 @@ MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
   return (MlirValue){NULL};
 }
 
-/// M and K can be found (C25).
-static bool checkFound(MlirOperation op, const gqGroupedBlockQuantize *desc) {
+bool gqGroupedBlockQuantizeHasExtents(const gqGroupedBlockQuantize *desc) {
   intptr_t position;
   return gqIsRagged(desc) ||
          (isPresent(gqGroupedBlockQuantizeFindExtent(desc, 0, &position)) &&
-          isPresent(gqGroupedBlockQuantizeFindExtent(desc, 1, &position))) ||
+          isPresent(gqGroupedBlockQuantizeFindExtent(desc, 1, &position)));
+}
+
+/// M and K can be found (C25).
+static bool checkFound(MlirOperation op, const gqGroupedBlockQuantize *desc) {
+  return gqGroupedBlockQuantizeHasExtents(desc) ||
          gqOpError(op, "requires an operand that has the extent M, and one "
                        "that has K");
 }

@@ -20,11 +20,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/// Replaces operands of `op`, and of what is in its regions.
+static void mapOperands(MlirOperation op, const gqValueMap *map) {
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i)
+    mlirOperationSetOperand(op, i,
+                            gqValueMapGet(map, mlirOperationGetOperand(op, i)));
+  for (MlirRegion region = mlirOperationGetFirstRegion(op);
+       !mlirRegionIsNull(region); region = mlirRegionGetNextInOperation(region))
+    for (MlirBlock block = mlirRegionGetFirstBlock(region);
+         !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      for (MlirOperation inner = mlirBlockGetFirstOperation(block);
+           !mlirOperationIsNull(inner);
+           inner = mlirOperationGetNextInBlock(inner))
+        mapOperands(inner, map);
+}
+
 MlirOperation gqCloneOp(MlirOperation op, gqValueMap *map) {
   MlirOperation clone = mlirOperationClone(op);
-  for (intptr_t i = 0; i < mlirOperationGetNumOperands(clone); ++i)
-    mlirOperationSetOperand(
-        clone, i, gqValueMapGet(map, mlirOperationGetOperand(clone, i)));
+  mapOperands(clone, map);
   for (intptr_t i = 0; i < mlirOperationGetNumResults(clone); ++i)
     gqValueMapAdd(map, mlirOperationGetResult(op, i),
                   mlirOperationGetResult(clone, i));

@@ -273,13 +273,18 @@ static MlirOperation fuse(MlirOperation op, intptr_t index,
     return (MlirOperation){NULL};
   }
 
-  MlirRegion producer = mlirRegionCreate();
-  mlirRegionAppendOwnedBlock(producer, inputs.body);
   desc.rowIndices = rowIndices;
   desc.numInputs = inputs.size;
   memcpy(desc.inputs, inputs.values, sizeof(desc.inputs));
   desc.maps =
       mlirArrayAttrGet(mlirOperationGetContext(op), inputs.size, inputs.maps);
+  if (!gqGroupedBlockQuantizeHasExtents(&desc)) {
+    mlirBlockDestroy(inputs.body);
+    *reason = "nothing else says how many rows, or columns, there are";
+    return (MlirOperation){NULL};
+  }
+  MlirRegion producer = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(producer, inputs.body);
   desc.producer = producer;
   MlirOperation fused = gqReplaceGroupedBlockQuantize(op, location, &desc);
   mlirRegionDestroy(producer);

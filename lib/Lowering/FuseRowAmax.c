@@ -26,7 +26,8 @@ static bool haveSameRows(MlirOperation amax, MlirOperation quantize) {
          mlirValueEqual(a.inputs[0], q.inputs[0]) &&
          mlirValueEqual(a.rowIndices, q.rowIndices) &&
          mlirValueEqual(a.offsets, q.offsets) &&
-         mlirValueEqual(a.noopFlag, q.noopFlag) && a.rows == q.rows;
+         mlirValueEqual(a.noopFlag, q.noopFlag) && a.rows == q.rows &&
+         (q.rows == GQ_ROWS_ALL || gqOffsetsHaveEnd(&q));
 }
 
 /// Returns why the two cannot be fused, or null if they can.

@@ -118,12 +118,13 @@ static bool readsOnlyGroups(MlirOperation op, MlirValue data,
          mlirValueEqual(mm.scaleOffsets, scaleOffsets);
 }
 
-/// Leaves rows in no group alone where nothing reads their data.
+/// Leaves rows in no group alone where nothing reads their data or amaxes.
 static void skipRowsInNoGroup(MlirOperation op) {
   gqGroupedBlockQuantize desc = gqGroupedBlockQuantizeGet(op);
   if (!gqHasDirection(&desc.rowwise) || desc.rows == GQ_ROWS_GROUPED)
     return;
   MlirValue data = gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_data);
+  MlirValue rowAmax = gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_row_amax);
   MlirValue scaleOffsets = desc.scaleOffsets;
   if (!mlirValueIsNull(desc.scaleOffsetsOut))
     scaleOffsets = gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets_out);
@@ -136,10 +137,14 @@ static void skipRowsInNoGroup(MlirOperation op) {
     all &= reads;
   }
   MlirLocation location = mlirOperationGetLocation(op);
+  if (!mlirValueIsNull(rowAmax) &&
+      !mlirOpOperandIsNull(mlirValueGetFirstUse(rowAmax)))
+    all = false;
   if (any && !all)
     gqRemarkMissed(location, passName,
                    "rows in no group are quantized too: not all that reads the "
-                   "data is a gq.grouped_mm over the same groups");
+                   "data is a gq.grouped_mm over the same groups, or something "
+                   "reads the amaxes of rows");
   if (!all)
     return;
   gqRemarkPassed(location, passName, "rows in no group are left out");

@@ -273,7 +273,34 @@ static MlirValue buildNarrowed(const gqBuilder *builder, MlirValue x,
   return gqBuildValue(builder, "arith.bitcast", 1, &half, type);
 }
 
+/// An operation with regions, in which any input may be read.
+static void buildCopyOfRegions(Elements *elements, MlirOperation op, int k) {
+  gqValueMap *map = &elements->maps[k];
+  gqValueMap narrowed = {0};
+  MlirBlock body = mlirOperationGetBlock(op);
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i) {
+    MlirValue input = mlirBlockGetArgument(body, i);
+    MlirType type = mlirValueGetType(input);
+    MlirValue x = gqValueMapGet(map, input);
+    gqValueMapAdd(
+        &narrowed, input,
+        mlirTypeIsAF32(type) ? x : buildNarrowed(&elements->builder, x, type));
+  }
+  for (intptr_t i = 0; i < map->size; ++i)
+    gqValueMapAdd(&narrowed, map->from[i], map->to[i]);
+  MlirOperation copy = gqCloneOp(op, &narrowed);
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
+    gqValueMapAdd(map, mlirOperationGetResult(op, i),
+                  mlirOperationGetResult(copy, i));
+  gqValueMapFree(&narrowed);
+  gqInsert(&elements->builder, copy);
+}
+
 static void buildCopy(Elements *elements, MlirOperation op, int k) {
+  if (mlirOperationGetNumRegions(op)) {
+    buildCopyOfRegions(elements, op, k);
+    return;
+  }
   gqValueMap *map = &elements->maps[k];
   MlirOperation copy = gqCloneOp(op, map);
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {

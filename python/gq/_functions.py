@@ -229,9 +229,9 @@ _MAPS = {
     ("mk", False): "(m, k) -> (m, k)",
     ("mk", True): "(m, k)[r] -> (r, k)",
     ("k", False): "(m, k) -> (k)",
-    ("k", True): "(m, k)[r] -> (k)",
+    ("k", True): "(m, k) -> (k)",
     ("", False): "(m, k) -> ()",
-    ("", True): "(m, k)[r] -> ()",
+    ("", True): "(m, k) -> ()",
 }
 
 
@@ -1725,15 +1725,12 @@ def quantize_weights(
         raise invalid_argument(f"w: expected [G, N, K], found shape {list(w.shape)}")
     f = _formats.find(format)
     groups, n, k = w.shape
-    scales: tuple[int, ...]
     device = kind.describe(w).device
+    rows, columns = up(n, f.block_rows) // f.block_rows, k // f.block_columns
     if f.layout == "tile128x4":
-        scales = (groups * up(n, 128), up(k // f.block_columns, 4))
-    elif f.block_rows == 1:
-        scales = (groups * n, k // f.block_columns)
-    else:
-        rows = groups * (up(n, f.block_rows) // f.block_rows)
-        scales = (rows * (k // f.block_columns),)
+        rows, columns = up(n, 128), up(columns, 4)
+    flat = f.layout != "tile128x4" and f.block_rows > 1
+    scales = (groups * rows * columns,) if flat else (groups * rows, columns)
     out = [
         kind.maker((groups * n, f.stored(k)), f.data, device)(),
         kind.maker(scales, f.scale, device)(),
@@ -1742,8 +1739,10 @@ def quantize_weights(
         w.reshape(groups * n, k), _uniform(w, groups, n), format, recipe=recipe,
         global_scale=global_scale, outer_amax=outer_amax, out=out, stream=stream,
     )  # fmt: skip
-    columns = scales[-1] if len(scales) == 2 else k // f.block_columns
-    parts = result.data.reshape(groups, n, -1), result.scales.reshape(groups, -1, columns)
+    parts = (
+        result.data.reshape(groups, n, f.stored(k)),
+        result.scales.reshape(groups, rows, columns),
+    )
     return _quantized(("data", "scales"), format, k)(parts)
 
 

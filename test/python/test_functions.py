@@ -250,6 +250,24 @@ def test_gathered_producer():
         (gate[at], up[at]), OFFSETS, producer="silu_and_mul"
     )
     np.testing.assert_array_equal(q.data, expected.data)
+    for other in up[0], np.float32(3):  # A row and a scalar are not gathered.
+        q = gq.grouped_block_quantize(
+            (gate, other), OFFSETS, producer=lambda x, y: x * y, row_indices=at
+        )
+        expected = gq.grouped_block_quantize(
+            (gate[at], other), OFFSETS, producer=lambda x, y: x * y
+        )
+        np.testing.assert_array_equal(q.data, expected.data)
+
+
+@pytest.mark.parametrize("fmt", gq.FORMATS)
+@pytest.mark.parametrize("shape", [(0, 32, 256), (2, 0, 256), (2, 96, 256)])
+def test_extents_of_weights(fmt, shape):
+    """Also of no experts, or of no rows."""
+    groups, n, k = shape
+    q = gq.quantize_weights(np.ones(shape, np.float32), fmt)
+    assert q.data.shape == (groups, n, k // 2 if "4" in fmt.split("_")[0] else k)
+    assert q.scales.shape[0] == groups
 
 
 def test_wrong_producers():

@@ -225,3 +225,39 @@ func.func @sigmoid(%x: memref<?x64xf32>, %o: memref<?xi64>,
   }
   return
 }
+
+// -----
+
+// What regions read are the element's values, in the types that they have there.
+// CHECK-LABEL: llvm.func internal @elements(
+// CHECK-SAME: %[[A:[^ ]*]]: f32, %[[B:[^ ]*]]: f32,
+// CHECK: %[[P:.*]] = arith.cmpf ogt, %[[B]]
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[A]] : f32 to i32
+// CHECK: %[[UPPER:.*]] = arith.shrui %[[BITS]]
+// CHECK: %[[HALF:.*]] = arith.trunci %[[UPPER]]
+// CHECK: %[[BF16:.*]] = arith.bitcast %[[HALF]] : i16 to bf16
+// CHECK: scf.if %[[P]]
+// CHECK-NEXT: arith.extf %[[BF16]] : bf16 to f32
+// CHECK: arith.negf %[[B]]
+func.func @regions(%x: memref<?x64xbf16>, %y: memref<?x64xf32>,
+    %o: memref<4xi32>, %q: memref<?x64xf8E4M3FN>, %t: memref<?x4xf8E8M0FNU>) {
+  gq.grouped_block_quantize format(mxfp8_e4m3)
+      ins(%x, %y : memref<?x64xbf16>, memref<?x64xf32>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o : memref<4xi32>)
+      outs(%q, %t : memref<?x64xf8E4M3FN>, memref<?x4xf8E8M0FNU>)
+    producer {
+    ^bb0(%a: bf16, %b: f32):
+      %zero = arith.constant 0.0 : f32
+      %p = arith.cmpf ogt, %b, %zero : f32
+      %c = scf.if %p -> f32 {
+        %wide = arith.extf %a : bf16 to f32
+        scf.yield %wide : f32
+      } else {
+        %n = arith.negf %b : f32
+        scf.yield %n : f32
+      }
+      gq.yield %c : f32
+    }
+  return
+}

@@ -554,3 +554,69 @@ func.func @unknown_attribute(%x: !x, %e: !x, %o: tensor<4xi32>,
       -> !q, !t
   return %q, %t : !q, !t
 }
+
+// -----
+
+!x = tensor<?x64xf32>
+!q = tensor<?xf4E2M1FN>
+!t = tensor<?xf8E4M3FN, #gq.tile128x4>
+
+// Nothing but the matrix says how many rows there are.
+// CHECK-LABEL: func @no_other_extent
+// CHECK: linalg.generic
+// CHECK-NOT: producer
+func.func @no_other_extent(%b: tensor<64xf32>, %m: index, %o: tensor<4xi32>,
+    %q0: !q, %t0: !t) -> (!q, !t) {
+  %e = tensor.empty(%m) : !x
+  // expected-remark @+1 {{nothing else says how many rows, or columns, there are}}
+  %y = linalg.generic {indexing_maps = [affine_map<(m, k) -> (k)>,
+      affine_map<(m, k) -> (m, k)>], iterator_types = ["parallel", "parallel"]}
+      ins(%b : tensor<64xf32>) outs(%e : !x) {
+  ^bb0(%a: f32, %c: f32):
+    %n = arith.negf %a : f32
+    linalg.yield %n : f32
+  } -> !x
+  %q, %t = gq.grouped_block_quantize format(nvfp4) ins(%y : !x)
+      groups(%o : tensor<4xi32>) columnwise_outs(%q0, %t0 : !q, !t) -> !q, !t
+  return %q, %t : !q, !t
+}
+
+// -----
+
+!x = tensor<?x64xf32>
+!q = tensor<?x64xf8E4M3FN>
+!t = tensor<?x4xf8E8M0FNU, #gq.tile128x4>
+#id = affine_map<(m, k) -> (m, k)>
+
+// What the op's own producer reads within a region is the new producer's.
+// CHECK-LABEL: func @nested_region
+// CHECK: gq.grouped_block_quantize
+// CHECK: ^bb0(%[[A:.*]]: f32):
+// CHECK: %[[N:.*]] = arith.mulf %[[A]], %[[A]]
+// CHECK: scf.if
+// CHECK-NEXT: scf.yield %[[N]]
+// CHECK: arith.negf %[[N]]
+func.func @nested_region(%x: !x, %e: !x, %o: tensor<4xi32>, %q0: !q, %t0: !t)
+    -> (!q, !t) {
+  %y = linalg.generic {indexing_maps = [#id, #id],
+      iterator_types = ["parallel", "parallel"]} ins(%x : !x) outs(%e : !x) {
+  ^bb0(%a: f32, %b: f32):
+    %n = arith.mulf %a, %a : f32
+    linalg.yield %n : f32
+  } -> !x
+  %q, %t = gq.grouped_block_quantize format(mxfp8_e4m3) ins(%y : !x) maps [#id]
+      groups(%o : tensor<4xi32>) outs(%q0, %t0 : !q, !t) -> !q, !t
+    producer {
+    ^bb0(%a: f32):
+      %zero = arith.constant 0.0 : f32
+      %p = arith.cmpf ogt, %a, %zero : f32
+      %c = scf.if %p -> f32 {
+        scf.yield %a : f32
+      } else {
+        %n = arith.negf %a : f32
+        scf.yield %n : f32
+      }
+      gq.yield %c : f32
+    }
+  return %q, %t : !q, !t
+}

@@ -84,3 +84,20 @@ func.func @used_in_another_block(%x: tensor<?x512xbf16>, %o: tensor<4xi32>, %r0:
 ^bb2:
   return %r0 : tensor<?xf32>
 }
+
+// With a scale offset for each of its offsets the quantization has a group more,
+// which lasts up to the end.
+// CHECK-LABEL: func.func @one_group_more
+// CHECK: gq.grouped_amax
+// REMARK: [Missed]{{.*}}the amaxes are of other rows
+func.func @one_group_more(%x: tensor<?x512xbf16>, %o: tensor<4xi32>, %so: tensor<4xi32>, %r0: tensor<?xf32>,
+    %q0: tensor<?x512xf4E2M1FN>, %s0: tensor<?x32xf8E4M3FN, #gq.tile128x4>)
+    -> tensor<?x512xf4E2M1FN> {
+  %r = gq.grouped_amax rows(grouped) ins(%x : tensor<?x512xbf16>) groups(%o : tensor<4xi32>)
+      row_amax_out(%r0 : tensor<?xf32>) -> tensor<?xf32>
+  %q, %s = gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped) rowwise<outer = row>
+      ins(%x : tensor<?x512xbf16>) groups(%o, %so : tensor<4xi32>, tensor<4xi32>) outer_amax(%r : tensor<?xf32>)
+      outs(%q0, %s0 : tensor<?x512xf4E2M1FN>, tensor<?x32xf8E4M3FN, #gq.tile128x4>)
+      -> tensor<?x512xf4E2M1FN>, tensor<?x32xf8E4M3FN, #gq.tile128x4>
+  return %q : tensor<?x512xf4E2M1FN>
+}

@@ -307,3 +307,42 @@ func.func @linear_scales(%x: !x, %o: tensor<4xi32>, %p: tensor<4xi32>,
       outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
   return %c, %d : tensor<?x32xf32>, tensor<?x32xf32>
 }
+
+// -----
+
+!x = tensor<?x64xbf16>
+!q = tensor<?x64xf4E2M1FN>
+!t = tensor<?x4xf8E4M3FN, #gq.tile128x4>
+
+// Rows in no group have amaxes, too, which are returned.
+// CHECK-LABEL: func @reads_row_amaxes
+func.func @reads_row_amaxes(%x: !x, %o: tensor<4xi32>, %so: tensor<3xi32>,
+    %b: tensor<3x32x64xf4E2M1FN>, %sb: tensor<3x128x4xf8E4M3FN, #gq.tile128x4>,
+    %q0: !q, %t0: !t, %r0: tensor<?xf32>, %c0: tensor<?x32xf32>)
+    -> (tensor<?x32xf32>, tensor<?xf32>, tensor<?x32xf32>) {
+  // CHECK: gq.grouped_block_quantize format(nvfp4) recipe(te) rowwise<outer = row> ins(
+  // expected-remark @+1 {{something reads the amaxes of rows}}
+  %q, %t, %r = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      rowwise<outer = row> ins(%x : !x)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %t0 : !q, !t) row_amax_out(%r0 : tensor<?xf32>)
+      -> !q, !t, tensor<?xf32>
+  %c = gq.grouped_mm format(nvfp4)
+      ins(%q, %b : !q, tensor<3x32x64xf4E2M1FN>)
+      scales(%t, %sb : !t, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  // If they are not, they are left out.
+  // CHECK: gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped) rowwise<outer = row> ins(
+  %p, %u, %s = gq.grouped_block_quantize format(nvfp4) recipe(te)
+      rowwise<outer = row> ins(%x : !x)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%q0, %t0 : !q, !t) row_amax_out(%r0 : tensor<?xf32>)
+      -> !q, !t, tensor<?xf32>
+  %d = gq.grouped_mm format(nvfp4)
+      ins(%p, %b : !q, tensor<3x32x64xf4E2M1FN>)
+      scales(%u, %sb : !t, tensor<3x128x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o, %so : tensor<4xi32>, tensor<3xi32>)
+      outs(%c0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %c, %r, %d : tensor<?x32xf32>, tensor<?xf32>, tensor<?x32xf32>
+}
