@@ -15,8 +15,8 @@
 //   by the kernel that writes that output, where directions have one each.
 //
 //   Nothing of a skipped group is written except its sums and its largest
-//   magnitude, which are 0. Its rows do not count as rows in no group.
-//   Everything else is written as always.
+//   magnitudes, of columns too, which are 0. Its rows do not count as rows in
+//   no group. Everything else is written as always.
 //
 //   If offsets decrease, rows may be in several groups, or both in a group and
 //   in none; if tiles of scales overlap, bytes belong to two groups. It is not

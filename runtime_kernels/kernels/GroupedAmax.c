@@ -3,11 +3,11 @@
 // Part of the gq project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The jobs of the kernel of tiles, each done by a warp alone, but nothing is
-// quantized. Lanes keep the largest magnitudes of what they load, raise rows
-// after each pass, and columns and groups after each job. If columns of 16-bit
-// elements are transformed, lanes are tall, so that each has whole blocks of
-// them.
+// The jobs of the kernel of tiles, from the last one on, each done by a warp
+// alone, but nothing is quantized. Lanes keep the largest magnitudes of what
+// they load, raise rows after each pass, and columns and groups after each job.
+// If columns of 16-bit elements are transformed, lanes are tall, so that each
+// has whole blocks of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ typedef struct Found {
   float transformed[OWN_COLUMNS];
 } Found;
 
-/// Raises a word, which is at least 0.
+/// Raises *p, the bits of a float that is not negative, to `amax`.
 GQ_DEV void raise(bool wanted, uint32_t GQ_GLOBAL *p, float amax) {
   if (wanted && amax > 0.0f)
     gq_dev_atomic_max(p, gq_dev_f32_bits(amax));
@@ -275,10 +275,10 @@ GQ_DEV void measureJob(const Op *o, const Results *results,
     raiseGroup(job, results->amax, gq_dev_amax_of_word(o->heldType, found.all));
 }
 
-/// Has the last lines of the rows that are measured, which come first, brought
-/// to L2, one by each thread, while groups are summed up: nothing is written,
-/// so that memory has nothing else to do. A copy to where nobody looks does it
-/// in less time than a prefetch (Find.h).
+/// Has the last lines of the matrix, which are measured first, brought to L2,
+/// one by each thread, while groups are summed up: nothing is written, so that
+/// memory has nothing else to do. A copy to where nobody looks does it in less
+/// time than a prefetch (Find.h).
 GQ_DEV void touchLastLines(const Op *o) {
   enum { LINE = 128 };
   static GQ_SHARED uint32_t copies[THREADS] GQ_UNINITIALIZED;
@@ -286,8 +286,8 @@ GQ_DEV void touchLastLines(const Op *o) {
   if (!gq_dev_only_loads(o->load) || o->gathers || o->ragged ||
       matrix->stride != o->columns)
     return;
-  int64_t rows = o->allRows ? o->rows : gq_dev_first_row_after(&o->allGroups);
-  int64_t lines = rows * o->columns * gqElementTypeSize(o->heldType) / LINE;
+  int64_t bytes = o->rows * o->columns * gqElementTypeSize(o->heldType);
+  int64_t lines = (bytes + LINE - 1) / LINE;
   int64_t line =
       lines - 1 - ((int64_t)gq_dev_cta() * THREADS + gq_dev_thread());
   if (line >= 0)

@@ -364,9 +364,9 @@ GQ_INLINE bool gq_dev_has_small_groups(gqFormat format, int32_t parts,
 }
 
 /// Whether a lane has 16 rows (Tall.h), if a matrix is read, without row
-/// indices: where columns of 16-bit elements are made, alone or beside
-/// rows, and a direction is unusual, but neither by four over six nor by square
-/// blocks.
+/// indices, or amaxes are measured: where columns of 16-bit elements are made,
+/// alone or beside rows, and a direction is unusual, but neither by four over
+/// six nor by square blocks.
 GQ_INLINE bool gq_dev_tiles_has_tall_lanes(int32_t parts, bool fourOverSix,
                                            gqElementType held) {
   const int32_t others = GQ_DEV_AMAX | GQ_DEV_DBIAS | GQ_DEV_SQUARES;
@@ -723,8 +723,6 @@ enum {
   GQ_DEV_GROUPED_MM_DECODE_WEIGHTS = 128 * GQ_DEV_GROUPED_MM_DECODE_ROW + 4096,
   GQ_DEV_GROUPED_MM_DECODE_TOKEN_ROW = 1024 + 64,
   GQ_DEV_GROUPED_MM_DECODE_STAGES = 3,
-  /// What a CTA can have on chips of data centers.
-  GQ_DEV_MAX_SHARED_MEMORY = 227 << 10,
 };
 
 /// The table of tiles of a CTA of so many threads, in bytes.

@@ -22,10 +22,10 @@
 // Where these are collected, there is no room to copy elements ahead, and most
 // of the work is arithmetic. There a lane has 8 columns of 8 rows and shares
 // the rows with its neighbour, in two passes: half the code, which fits into
-// the instruction cache, and registers for four CTAs. Where directions are
-// unusual, it has 4 of 16 rows (Tall.h), which it does copy ahead. Rows of
-// 4-bit codes alone are not: four CTAs that load directly are faster than
-// three.
+// the instruction cache, and registers for four CTAs. Tall lanes have 4 columns
+// of 16 rows (Tall.h), which they copy ahead unless four CTAs fit in both
+// directions. Rows of 4-bit codes alone are not: four CTAs that load directly
+// are faster than three.
 //
 // Warps have only parts of blocks of 128: between two barriers the CTA agrees
 // on their scales.

@@ -168,7 +168,7 @@ def Gq_DirectionAttr : AttrDef<Gq_Dialect, "Direction"> {
       `stochastic`, up or down by 8 random bits of Philox4x32-10 for each
       element. The bits are a pure function of `rng_state`, the direction and the
       position of the block, so they depend neither on the device nor on how rows
-      are split into groups or gathered.
+      are gathered nor, in blocks along rows, on how these are split into groups.
     * `transform`: what is applied to the elements of a block first: `none`, or
       `hadamard16`, a Hadamard transform of the 16 rows of a column, divided by 4
       and rounded to bf16. Before it, row i of a block changes its sign if bit i
@@ -224,7 +224,7 @@ def Gq_MmKernelAttr : Gq_EnumAttr<Gq_MmKernel, "mm_kernel"> {
     |---|---|
     | `decode8`, `decode16` | up to that many rows per group: the weights are read once, nearly at the memory's speed |
     | `tiles32`, `tiles64`, `tiles128` | tiles of that many rows: tensor cores of sm_90a (wgmma), no workspace. `nvfp4` is multiplied as f16 and MX formats as bf16: elements times scales are exact, but for what bf16 cannot represent, below 2^-133 or from 2^128 on. Codes of `fp8_*` and of no format are multiplied as such by tensor cores that keep about 14 bits of a sum of 32 products; sums of 128 are added up in float32. Where that is not precise enough, use `decode16` |
-    | `tiles256` | never chosen by itself: tiles of 256 rows, which some warps write as f16 or bf16 to a workspace while others multiply: 2 bytes an element of `a`, and a little more, that `convert-gq-to-gpu` allocates (of static size if M, K and the number of groups are). From 256 rows per group on faster than `tiles128`, with `nvfp4` up to 1.14 times. The same numbers, but for the order of sums. `fp8_*` and no format have nothing to dequantize: there it is `tiles128` |
+    | `tiles256` | never chosen by itself: tiles of 256 rows, which some warps write as f16 or bf16 to a workspace while others multiply: 2 bytes an element of `a`, and a little more, that `convert-gq-to-gpu` allocates (of static size if M, K and the number of groups are). From 256 rows per group on mostly faster than `tiles128`, with `nvfp4` up to 1.14 times. The same numbers, but for the order of sums. `fp8_*` and no format have nothing to dequantize: there it is `tiles128` |
     | `any` | K not a multiple of 32, `b_major(n)`, unaligned addresses, other chips |
     | `auto` | replaced by `gq-choose-kernels` |
   }];

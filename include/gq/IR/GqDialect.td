@@ -30,9 +30,10 @@ def Gq_Dialect : Dialect {
     failing is not an effect. An op whose results are unused is erased, and its
     failure with it; equal ops are merged, and fail once. But no op runs where
     the program would not run it, such as before a loop with no iterations,
-    unless it cannot fail: `gq.block_quantize`, `gq.block_dequantize` and
-    `gq.update_scales` on static extents, and the first two where `outs` are
-    `tensor.empty` of as many rows as the input. On memrefs the ops read all
+    unless it cannot fail: `gq.block_quantize`, `gq.block_dequantize` without an
+    `epilogue` and `gq.update_scales` on static extents, and `gq.block_quantize`
+    to blocks of one row where `outs` are `tensor.empty` of as many rows as the
+    input. On memrefs the ops read all
     operands and write their `outs`.
 
     **Groups.** `offsets` holds G+1 row starts, the last of which bounds the

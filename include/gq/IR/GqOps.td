@@ -472,7 +472,8 @@ def Gq_GroupedBlockQuantizeOp
 
     **Fake quantization.** `data` of `f32`, `bf16` or `f16` holds not codes but the
     numbers that they stand for, which `gq.grouped_dequantize` would make of them
-    and of the scales, to the byte. There are no scales then. `columnwise_data` may
+    and of the scales, to the byte; where `scale_max` is 256, with 1/1536 in the
+    place of 1/2688. There are no scales then. `columnwise_data` may
     be the same; it is never transposed. With `rows(all)` the rows in no group
     become numbers too. Training with quantization in mind needs no more of a
     quantization than this. `gq-fuse-fake-quantize` makes one op of
@@ -650,7 +651,7 @@ def Gq_GroupedQuantizeOp
     the op has, with 16 for the format's block, and these:
     * (C34) It has no `scales`, `columnwise_scales`, `scale_offsets`,
       `scale_offsets_out`, `global_scale`, `columnwise_outer_amax`, `rng_state`
-      or `row_amax`, and no `rowwise<...>` or `columnwise<...>`.
+      or `row_amax`; `rowwise<...>` and `columnwise<...>` have default values.
     * (C35) `format` is `fp8_e4m3` or `fp8_e5m2`.
     * (C36) There is either `scale` or `outer_amax`; if of rank 1, it holds G
       entries.
@@ -882,7 +883,8 @@ def Gq_GroupedMmOp
     `out[i, n] = factor * sum_k deq(a)[i, k] * deq(b[e])[n, k] + bias[e, n]`
     with `factor = alpha[e] * row_scales[i] * column_scales[e, n]`, where deq
     multiplies a code by its block's scale. Absent operands are left out of the
-    formula. Everything is computed in float32 or wider, in any order, and rounded
+    formula. Everything is computed in float32 or wider, in any order, but for what
+    tensor cores keep of a step's sum (see `MmKernelAttr`), and rounded
     once to the type of `out`; NaN and infinities propagate. Rows in no group keep
     the contents of `outs`.
 
@@ -966,7 +968,8 @@ def Gq_GroupedMmOp
     Scales are in `tile128x4`: for each group or matrix their rows are rounded up
     to 128 and their columns to 4.
 
-    Outer amaxes of the recipe `te` are factors of the result, a / 2688 each. If
+    Outer amaxes of the recipe `te` are factors of the result, a / 2688 each, or
+    a / 1536 if the codes were made by four over six with `scale_max = 256`. If
     they are per group, they go into `alpha`, (a * (1/2688)) * (b * (1/2688)). If
     they are per token and per row of the weights, `row_scales[i]` is row_amax[i]
     * (1/2688) and `column_scales[e, n]` is that of row n of w, in dgrad that of
@@ -1223,7 +1226,9 @@ def Gq_GroupedDequantizeOp
 
     An element is `code * d`, where d is the factor that the scale of the code's
     block stands for; with a `global_scale` g it is `code * d / g`, and in the
-    recipe `te` with an `outer_amax` a it is `code * (d * a * (1/2688))`.
+    recipe `te` with an `outer_amax` a it is `code * (d * a * (1/2688))`. Codes
+    that were made by four over six with `scale_max = 256` have the factor 1/1536
+    instead: give `1.75 * a` as `outer_amax`.
     }], dequantized, [{
 
     **Columns.** With `axis(columnwise)`, `data` and `scales` are those of

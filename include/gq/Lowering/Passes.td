@@ -407,8 +407,8 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
 
     A `gq.grouped_wgrad` gets `tiles128` on sm_90a, and `any` on other chips.
 
-    An explicit `kernel` is kept; one that the chip, the format or the op does
-    not have is an error.
+    An explicit `kernel` is kept; one that the chip or the op does not have is an
+    error, and so is any but `any` with `b_major(n)`.
   }];
   let options = [
     Option<"chip", "chip", "std::string", /*default=*/"\"sm_90a\"",
@@ -419,8 +419,8 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
 def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Launch a kernel for each op";
   let description = [{
-    Replaces each gq op on memrefs of device memory by an asynchronous launch, on
-    the stream of `gqSetStream`, of a kernel of its own: a `gpu.module` that
+    Replaces each gq op on memrefs of device memory by asynchronous launches, on
+    the stream of `gqSetStream`, of one or several kernels of its own: a `gpu.module` that
     calls a device function of `runtime_kernels/kernels/` with the op's
     attributes and static extents as constants and, where the op has a
     `producer`, with a function made from it. `gq-attach-target` provides the

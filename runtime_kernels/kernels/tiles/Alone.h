@@ -31,7 +31,7 @@ GQ_DEV uint32_t thisWarp(void) {
   return gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
 }
 
-/// The number of a warp's job number n among all. Those of a CTA are
+/// The turn of a warp's job number n among all. Those of a CTA are
 /// neighbours: where they were not, te took 62 instead of 56 us (H200, 8192 by
 /// 5120, 128 groups).
 GQ_DEV uint64_t numberOf(uint32_t warp, uint32_t n) {
@@ -42,9 +42,10 @@ GQ_DEV const Job GQ_SHARED *warpJob(uint32_t n) {
   return &warpJobs[thisWarp()][n % (2 * WARP_BATCH)];
 }
 
-/// The job that comes at that place. What is measured is then quantized from
-/// its first job on: if measured from the last one on, it is that which is
-/// still in L2.
+/// The job whose turn that is. Amaxes go from the last job to the first, since
+/// the kernel that quantizes next begins with the first one, which L2 still
+/// holds then. (Where groups have more than four rows of tiles, columns that
+/// are transposed go through a group in another order.)
 GQ_DEV uint32_t jobAt(const Op *o, const Plan *plan, uint32_t number) {
   return o->measures ? plan->jobs - 1 - number : number;
 }

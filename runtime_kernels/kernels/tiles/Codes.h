@@ -496,9 +496,9 @@ GQ_DEV float scaleAnyRow(const Op *o, const Job GQ_SHARED *job, Place place,
   return block.factor;
 }
 
-/// Does the same for any blocks and any outputs, and scales the rows again.
-/// This is rare, but for unaligned inputs: it goes through the rows one after
-/// the other and loads them once more. All lanes take part.
+/// What convert does, for any blocks and any outputs, and scales the rows
+/// again. This is rare, but for unaligned inputs: it goes through the rows one
+/// after the other and loads them once more. All lanes take part.
 GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
                        uint32_t parity, float square) {
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;

@@ -142,7 +142,8 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                             gq_dev_any_scale scales[FEW_COLUMNS]) {
   const Direction *d = &o->columnwise;
   uint32_t perWord = gq_dev_elements_per_word(o->heldType);
-  // With a scale that is given, rows have the largest magnitude, if there are.
+  // With a scale that is given, the rowwise direction, if there is one, finds
+  // the largest magnitude.
   uint32_t rows = hasScales(d) || !o->rowwise.exists ? job->rows : 0;
   uint32_t max[FEW_COLUMNS] = {0};
 #pragma clang loop unroll(disable)

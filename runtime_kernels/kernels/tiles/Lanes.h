@@ -14,7 +14,7 @@
 #include "runtime_kernels/kernels/tiles/Jobs.h"
 
 enum {
-  /// Rows and columns of a warp's part of a job.
+  /// Rows and columns of a warp's part of a job that four warps share.
   HALF_TILE = TILE / 2,
   /// The most lanes of a warp one below the other, rows of a lane, and words of
   /// a row of it.

@@ -67,11 +67,11 @@ typedef struct Op {
   gq_dev_groups allGroups;
   bool hasAmax, hasDbias, ragged, givesScaleOffsets, givesScaleInverses,
       allRows;
-  /// Whether a direction differs from the default: then no block is regular,
-  /// and codes are made with care for any block.
+  /// Parts have GQ_DEV_UNUSUAL: then codes are made with care for any block,
+  /// but by tall lanes.
   bool unusual;
   /// Whether only magnitudes are found: then tall lanes also have rows that are
-  /// gathered or that a producer makes.
+  /// gathered or that a producer makes, and the last job comes first.
   bool measures;
   /// Whether a warp does a job alone, rather than a CTA, and whether it has all
   /// columns of its rows (Lanes.h).

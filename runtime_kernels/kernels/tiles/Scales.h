@@ -126,7 +126,7 @@ GQ_DEV uint32_t firstOwnColumn(const Op *o, Place place) {
   return column;
 }
 
-/// The same of a lane's own columns.
+/// The largest magnitudes of a lane's own columns.
 GQ_DEV void columnMagnitudes(const Op *o, const Held *held, Place place,
                              float amax[8]) {
   const gqElementType type = o->columnwise.heldType;
@@ -334,8 +334,8 @@ GQ_DEV void loadRowFactors(const Op *o, Place place, float factors[ROWS]) {
   }
 }
 
-/// The same of a lane's own columns, `held` being what columns quantize of
-/// `input`; leaves their factors in shared memory.
+/// What scaleRows does, of a lane's own columns, `held` being what columns
+/// quantize of `input`; leaves their factors in shared memory.
 GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
                          uint32_t parity, const Held *input, const Held *held) {
   const Direction *d = &o->columnwise;
