@@ -1083,8 +1083,8 @@ def Gq_GroupedWgradOp
     `a`, `b` and their scales are the `columnwise_outs` of
     `gq.grouped_block_quantize` over the same groups, so that blocks lie along
     the sum: flat where the format transposes, else `[M, N]` and `[M, K]`.
-    What fills a group of flat data up to a multiple of 32 rows belongs to the
-    sum: it is zero, or the rest of a block that was transformed. Formats are
+    The rows that fill a group of flat data up to a multiple of 32 are part of the
+    sum: they are zero, or the rest of a block that was transformed. Formats are
     as in `gq.grouped_mm`; without one there are no scales.
 
     ```mlir
@@ -1153,9 +1153,9 @@ defvar dequantized = [{
 
 defvar dequantizedEpilogue = [{
 
-    **Epilogue.** With the region `epilogue`, what an element of `out` would be
-    without is rounded once to the type of the region's argument, and the element
-    is what the region yields for it. The bytes are those of two ops, the second
+    **Epilogue.** With the region `epilogue`, each result is rounded once to the
+    type of the region's argument and passed to the region; what that yields is
+    stored. The bytes are those of two ops, the second
     of which computes the region; a GPU computes it where it stores the element.
     `gq-fuse-epilogues` makes one of an element-wise `linalg.generic`.}];
 

@@ -109,7 +109,7 @@ def GqFuseFakeQuantize : Pass<"gq-fuse-fake-quantize"> {
     A pair is left alone, and a missed remark of the category
     `gq-fuse-fake-quantize` says why, if something else uses the codes or the
     scales, if the two differ in format, direction, extents, groups or scales of
-    groups, if the codes may be of another time (`noop_flag`), if the
+    groups, if there is a `noop_flag`, with which the codes may be those of an earlier call, if the
     dequantization has an epilogue, or if the two are in different blocks. A
     passed remark says what was fused.
   }];
@@ -195,14 +195,14 @@ def GqExpandEpilogues : Pass<"gq-expand-epilogues"> {
     The inverse of `gq-fuse-epilogues`, for targets whose kernels take no epilogue:
     an op on tensors with an `epilogue` becomes one without and a `linalg.map`,
     which leaves rows of no group as they are. With `kernels` it does so only
-    where GPU kernels do not compute it: of a `gq.grouped_mm` with an explicit
-    `tiles128` or `tiles256`, epilogues with scales in tiles and with column
-    scales or a bias, and those of f32 in `tiles256` and, without scales in tiles, in
-    `tiles128`.
+    where GPU kernels do not compute it. These are epilogues of a `gq.grouped_mm`
+    with an explicit `tiles128` or `tiles256`: with scales in tiles and column
+    scales or a bias; that take f32, in `tiles256`; and that take f32 without
+    scales in tiles, in `tiles128`.
   }];
   let options = [
     Option<"kernels", "kernels", "bool", /*default=*/"false",
-           "Not of ops whose GPU kernels compute it">,
+           "Only epilogues that no GPU kernel computes">,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",
@@ -382,9 +382,10 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
   let summary = "Say which kernel a GPU runs for an op";
   let description = [{
     Gives each `gq.grouped_mm` that has no `kernel`, or `auto`, the one that is
-    fastest for M / G rows per group, where M and G are static. Groups are taken to
-    have as many rows as routing at random gives them, so that some need a second
-    tile; if they are equal, tiles that fit are faster, such as `decode8` for 8 rows:
+    fastest for M / G rows per group, where M and G are static. The bounds assume
+    that tokens are routed at random, so that some groups have more than the mean
+    and need a second tile; if all are equal, set `kernel`, such as `decode8` for 8
+    rows:
 
     | M / G | `kernel` |
     |---|---|
@@ -397,10 +398,10 @@ def GqChooseKernels : Pass<"gq-choose-kernels", "::mlir::ModuleOp"> {
     Where K is not a multiple of 32, with `b_major(n)`, and on chips other than
     sm_90a, it is `any`. Where M or G is only known at the launch, the op is left alone:
     `convert-gq-to-gpu` then makes all of these kernels but `tiles32`, and each
-    launch runs one of them, by the same bounds (`tiles64` above 16). With an
-    `epilogue`, scales in tiles, and column scales or a bias, or of f32
-    without scales in tiles, `tiles64` is used instead of `tiles128`, which has no
-    registers for all of it. A remark
+    launch runs one of them, by the same bounds (`tiles64` above 16). An op with an
+    `epilogue` gets `tiles64` instead of `tiles128`, which has no registers for all
+    of it, in two cases: with scales in tiles and column scales or a bias, and with
+    an epilogue that takes f32 and no scales in tiles. A remark
     of the category `gq-choose-kernels` says what was chosen and why
     (`--remarks-filter=gq-choose-kernels --remark-format=emitRemark`); it is a
     missed one where that is `any`.
@@ -428,8 +429,9 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
     multiprocessor should hold; the kernels run on other chips too.
 
     With `fuse-quantization` the kernels of a `gq.grouped_mm`, with an epilogue
-    or without, also do what a `gq.grouped_block_quantize` behind it does: they
-    store codes and scales, of the same bytes, and the product gets no memory.
+    or without, also quantize what they compute, if a `gq.grouped_block_quantize` is behind
+    it: they store the codes and scales that it would, and the product is never
+    written.
     The quantization is one of rows alone, to NVFP4 or an MX format with scales
     in tile128x4, with a given outer scale or none, in the same block and by the
     same values of `offsets` and `scale_offsets`. Nothing between the two writes
