@@ -1176,7 +1176,7 @@ def grouped_dequantize(
         q = data
         format = format or block_format(q)
         scale_inv = q.scale_inv if scale_inv is None else scale_inv
-        columns = columns or q.columns
+        columns = _own_columns(q, columns, "columns")
         offsets = q.offsets if offsets is None else offsets
         if axis == "columnwise":
             data, scales = q.columnwise_data, q.columnwise_scales
@@ -1625,19 +1625,28 @@ def wgrad_arguments(a, b, a_scales, b_scales, offsets, format, b_format, n, k):
     """The arguments of grouped_wgrad(), some of which a Quantized brings."""
     if is_quantized(a):
         offsets = a.offsets if offsets is None else offsets
-        a, a_scales, format, n = _columns_of(a, a_scales, format, n)
+        a, a_scales, format, n = _columns_of(a, a_scales, format, n, "n")
     if is_quantized(b):
-        b, b_scales, b_format, k = _columns_of(b, b_scales, b_format, k)
+        b, b_scales, b_format, k = _columns_of(b, b_scales, b_format, k, "k")
     for name, value in ("n", n), ("k", k):
         if value is None:
             raise invalid_argument(f"{name}: expected it, where a and b are arrays")
     return a, b, a_scales, b_scales, offsets, format, b_format, n, k
 
 
-def _columns_of(q, scales, format, columns):
+def _own_columns(q, columns, name):
+    """The columns of a Quantized, which an argument may repeat."""
+    if columns is None:
+        return q.columns
+    if q.columns is not None and columns != q.columns:
+        raise invalid_argument(f"{name}: expected {q.columns}, found {columns}")
+    return columns
+
+
+def _columns_of(q, scales, format, columns, name):
     """The data of a Quantized for sums over rows, its scales, format and columns. FP8
     per tensor has no blocks along them, and its rowwise data is taken."""
-    columns = q.columns if columns is None else columns
+    columns = _own_columns(q, columns, name)
     if block_format(q) is None:
         return q.data, scales, format, columns
     scales = q.columnwise_scales if scales is None else scales

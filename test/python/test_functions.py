@@ -270,6 +270,19 @@ def test_extents_of_weights(fmt, shape):
     assert q.scales.shape[0] == groups
 
 
+def test_other_columns():
+    """Than a Quantized has."""
+    q = gq.grouped_block_quantize(numbers((70, 64)), OFFSETS, columnwise=True)
+    np.testing.assert_array_equal(gq.grouped_wgrad(q, q, n=64), gq.grouped_wgrad(q, q))
+    for call, name in [
+        (lambda: gq.grouped_wgrad(q, q, n=48), "n"),
+        (lambda: gq.grouped_wgrad(q, q, k=128), "k"),
+        (lambda: gq.grouped_dequantize(q, columns=32), "columns"),
+    ]:
+        with pytest.raises(gq.Error, match=f"{name}: expected 64, found"):
+            call()
+
+
 def test_wrong_producers():
     x = numbers((70, 64))
     for producer, error, message in [
