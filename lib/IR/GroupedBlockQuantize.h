@@ -97,7 +97,8 @@ bool gqCheckGroupIndices(MlirOperation op, const gqGroupedBlockQuantize *desc,
 MlirValue gqGroupedBlockQuantizeFindExtent(const gqGroupedBlockQuantize *desc,
                                            intptr_t dim, intptr_t *position);
 
-/// Whether there are such operands, where they are needed: groups are of rows.
+/// Whether there are such operands for M and K, or none are needed since groups
+/// are ragged.
 bool gqGroupedBlockQuantizeHasExtents(const gqGroupedBlockQuantize *desc);
 
 #endif // GQ_LIB_IR_GROUPEDBLOCKQUANTIZE_H

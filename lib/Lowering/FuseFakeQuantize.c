@@ -113,10 +113,9 @@ static bool hasSameOuter(MlirOperation quantize,
         d->scaleInv, gqResultAt(quantize, GQ_GROUPED_BLOCK_QUANTIZE_scale_inv));
   MlirValue own = gqResultAt(quantize, GQ_GROUPED_BLOCK_QUANTIZE_row_amax);
   MlirValue amax = mlirValueIsNull(own) ? gqOuterScale(q, direction) : own;
-  // A dequantization knows of no other `scale_max`.
-  if (gqDirectionGetTraits(direction).scaleMax == 256)
-    return false;
-  return d->outer == gqDirectionGetTraits(direction).outer &&
+  gqDirectionTraits traits = gqDirectionGetTraits(direction);
+  // gq.grouped_dequantize takes each outer amax for one that became 6 * 448.
+  return traits.scaleMax != 256 && d->outer == traits.outer &&
          mlirValueEqual(q->globalScale, d->globalScale) &&
          (q->recipe == GQ_RECIPE_NVFUSER || mlirValueEqual(amax, d->outerAmax));
 }

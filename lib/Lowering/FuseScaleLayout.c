@@ -128,7 +128,9 @@ static void skipRowsInNoGroup(MlirOperation op) {
   MlirValue scaleOffsets = desc.scaleOffsets;
   if (!mlirValueIsNull(desc.scaleOffsetsOut))
     scaleOffsets = gqResultAt(op, GQ_GROUPED_BLOCK_QUANTIZE_scale_offsets_out);
-  bool any = false, all = true;
+  bool any = false;
+  bool all = mlirValueIsNull(rowAmax) ||
+             mlirOpOperandIsNull(mlirValueGetFirstUse(rowAmax));
   for (MlirOpOperand use = mlirValueGetFirstUse(data);
        !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
     bool reads =
@@ -137,9 +139,6 @@ static void skipRowsInNoGroup(MlirOperation op) {
     all &= reads;
   }
   MlirLocation location = mlirOperationGetLocation(op);
-  if (!mlirValueIsNull(rowAmax) &&
-      !mlirOpOperandIsNull(mlirValueGetFirstUse(rowAmax)))
-    all = false;
   if (any && !all)
     gqRemarkMissed(location, passName,
                    "rows in no group are quantized too: not all that reads the "

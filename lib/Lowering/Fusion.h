@@ -18,8 +18,9 @@ extern "C" {
 /// Whether a tensor of this type can be an input of an op with a producer.
 bool gqIsProducerInput(MlirType type);
 
-/// Whether an op without scale offsets has as many groups by these offsets, one
-/// fewer than there are: with them there may be one group for each.
+/// Whether the op is known to have one group fewer than it has offsets, as
+/// every op without scale offsets has. With scale offsets it may have one for
+/// each, the last of which ends with the matrix.
 bool gqOffsetsHaveEnd(const gqGroupedBlockQuantize *desc);
 
 /// Whether K is static and a row of the op fits on a GPU's chip.

@@ -273,7 +273,7 @@ static MlirValue buildNarrowed(const gqBuilder *builder, MlirValue x,
   return gqBuildValue(builder, "arith.bitcast", 1, &half, type);
 }
 
-/// An operation with regions, in which any input may be read.
+/// buildCopy of an operation with regions, in which any input may be read.
 static void buildCopyOfRegions(Elements *elements, MlirOperation op, int k) {
   gqValueMap *map = &elements->maps[k];
   gqValueMap narrowed = {0};
@@ -281,10 +281,10 @@ static void buildCopyOfRegions(Elements *elements, MlirOperation op, int k) {
   for (intptr_t i = 0; i < mlirBlockGetNumArguments(body); ++i) {
     MlirValue input = mlirBlockGetArgument(body, i);
     MlirType type = mlirValueGetType(input);
-    MlirValue x = gqValueMapGet(map, input);
-    gqValueMapAdd(
-        &narrowed, input,
-        mlirTypeIsAF32(type) ? x : buildNarrowed(&elements->builder, x, type));
+    if (!mlirTypeIsAF32(type))
+      gqValueMapAdd(
+          &narrowed, input,
+          buildNarrowed(&elements->builder, gqValueMapGet(map, input), type));
   }
   for (intptr_t i = 0; i < map->size; ++i)
     gqValueMapAdd(&narrowed, map->from[i], map->to[i]);

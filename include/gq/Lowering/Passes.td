@@ -109,7 +109,8 @@ def GqFuseFakeQuantize : Pass<"gq-fuse-fake-quantize"> {
     A pair is left alone, and a missed remark of the category
     `gq-fuse-fake-quantize` says why, if something else uses the codes or the
     scales, if the two differ in format, direction, extents, groups or scales of
-    groups, if there is a `noop_flag`, with which the codes may be those of an earlier call, if the
+    groups, if there is a `noop_flag`, with which the codes may be those of an
+    earlier call, if the
     dequantization has an epilogue, or if the two are in different blocks. A
     passed remark says what was fused.
   }];
@@ -421,7 +422,7 @@ def ConvertGqToGpu : Pass<"convert-gq-to-gpu", "::mlir::ModuleOp"> {
   let summary = "Launch a kernel for each op";
   let description = [{
     Replaces each gq op on memrefs of device memory by asynchronous launches, on
-    the stream of `gqSetStream`, of one or several kernels of its own: a `gpu.module` that
+    the stream of `gqSetStream`, of one or several kernels: a `gpu.module` each that
     calls a device function of `runtime_kernels/kernels/` with the op's
     attributes and static extents as constants and, where the op has a
     `producer`, with a function made from it. `gq-attach-target` provides the

@@ -159,8 +159,8 @@ static double bytesOfElement(const TilesVariant *v) {
   return (double)gqElementTypeSize(v->type) + directions * direction;
 }
 
-/// Those of rows and columns, if there are: of the elements of a matrix that
-/// lies at its address.
+/// Sets the outer amaxes of rows and of columns, if the variant has them, to
+/// those of the matrix that is at its address already.
 static void setOuterAmaxes(const TilesVariant *v, const Shape *s,
                            const int32_t *offsets, const uint64_t *addresses) {
   bool ofRows = v->outerKind == GQ_OUTER_PER_ROW;
