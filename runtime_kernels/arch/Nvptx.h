@@ -22,6 +22,7 @@ enum {
   GQ_DEV_WARP = 32,
   /// Of a multiprocessor.
   GQ_DEV_SHARED_KB = __CUDA_ARCH__ >= 1200 ? 100 : 228,
+  GQ_DEV_IS_SM90 = __CUDA_ARCH__ / 10 == 90,
 };
 
 //===----------------------------------------------------------------------===//
@@ -445,6 +446,53 @@ GQ_DEV gq_dev_u32x2 gq_dev_load8_once_if(bool condition,
                    "}"
                    : "=&r"(x.x), "=&r"(x.y)
                    : "r"((uint32_t)condition), "l"(p));
+  return x;
+}
+
+/// A policy by which L2 keeps what is loaded: as anything else, or as what it
+/// gives up first.
+GQ_DEV uint64_t gq_dev_l2_policy(bool evictFirst) {
+  uint64_t first, normal;
+  __asm__("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+  __asm__("createpolicy.fractional.L2::evict_normal.b64 %0, 1.0;"
+          : "=l"(normal));
+  return evictFirst ? first : normal;
+}
+
+/// gq_dev_load_once_if and gq_dev_load8_once_if by such a policy.
+GQ_DEV gq_dev_u32x4 gq_dev_load_by_policy_if(bool condition,
+                                             const gq_dev_u32x4 GQ_GLOBAL *p,
+                                             uint64_t policy) {
+  gq_dev_u32x4 x;
+  __asm__ volatile("{\n\t"
+                   ".reg .pred p;\n\t"
+                   "setp.ne.b32 p, %4, 0;\n\t"
+                   "mov.b32 %0, 0;\n\t"
+                   "mov.b32 %1, 0;\n\t"
+                   "mov.b32 %2, 0;\n\t"
+                   "mov.b32 %3, 0;\n\t"
+                   "@p ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, "
+                   "[%5], %6;\n\t"
+                   "}"
+                   : "=&r"(x.x), "=&r"(x.y), "=&r"(x.z), "=&r"(x.w)
+                   : "r"((uint32_t)condition), "l"(p), "l"(policy));
+  return x;
+}
+
+GQ_DEV gq_dev_u32x2 gq_dev_load8_by_policy_if(bool condition,
+                                              const gq_dev_u32x2 GQ_GLOBAL *p,
+                                              uint64_t policy) {
+  gq_dev_u32x2 x;
+  __asm__ volatile(
+      "{\n\t"
+      ".reg .pred p;\n\t"
+      "setp.ne.b32 p, %2, 0;\n\t"
+      "mov.b32 %0, 0;\n\t"
+      "mov.b32 %1, 0;\n\t"
+      "@p ld.global.nc.L2::cache_hint.v2.b32 {%0, %1}, [%3], %4;\n\t"
+      "}"
+      : "=&r"(x.x), "=&r"(x.y)
+      : "r"((uint32_t)condition), "l"(p), "l"(policy));
   return x;
 }
 

@@ -31,7 +31,7 @@ GQ_DEV uint32_t thisWarp(void) {
   return gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
 }
 
-/// The turn of a warp's job number n among all. Those of a CTA are
+/// The number of a warp's job number n among all. Those of a CTA are
 /// neighbours: where they were not, te took 62 instead of 56 us (H200, 8192 by
 /// 5120, 128 groups).
 GQ_DEV uint64_t numberOf(uint32_t warp, uint32_t n) {
@@ -40,14 +40,6 @@ GQ_DEV uint64_t numberOf(uint32_t warp, uint32_t n) {
 
 GQ_DEV const Job GQ_SHARED *warpJob(uint32_t n) {
   return &warpJobs[thisWarp()][n % (2 * WARP_BATCH)];
-}
-
-/// The job whose turn that is. Amaxes go from the last job to the first, since
-/// the kernel that quantizes next begins with the first one, which L2 still
-/// holds then. (Where groups have more than four rows of tiles, columns that
-/// are transposed go through a group in another order.)
-GQ_DEV uint32_t jobAt(const Op *o, const Plan *plan, uint32_t number) {
-  return o->measures ? plan->jobs - 1 - number : number;
 }
 
 /// Finds job number n of a warp for each lane that wants one, if there is one.
@@ -60,7 +52,7 @@ GQ_DEV void findWarpJob(const Op *o, const Plan *plan, bool wants,
   gq_dev_warp_barrier();
   if (wants && number < plan->jobs)
     warpJobs[warp][n % (2 * WARP_BATCH)] =
-        findJob(&here, plan, jobAt(o, plan, (uint32_t)number));
+        findJob(&here, plan, (uint32_t)number);
   gq_dev_warp_barrier();
 }
 

@@ -314,15 +314,31 @@ GQ_DEV Held takeStaged(const Op *o, Place place) {
   return held;
 }
 
+/// Whether L2 keeps a matrix by a policy, a constant.
+GQ_DEV bool loadsByPolicy(const Op *o) { return o->measures && GQ_DEV_IS_SM90; }
+
+/// 16 bytes of a matrix if they are `there`, else zeros.
+GQ_DEV gq_dev_u32x4 load16(const Op *o, bool there,
+                           const uint8_t GQ_GLOBAL *p) {
+  const gq_dev_u32x4 GQ_GLOBAL *from = (const gq_dev_u32x4 GQ_GLOBAL *)p;
+  return loadsByPolicy(o) ? gq_dev_load_by_policy_if(there, from, o->l2Policy)
+                          : gq_dev_load_once_if(there, from);
+}
+
+/// The same, 8 bytes.
+GQ_DEV gq_dev_u32x2 load8(const Op *o, bool there, const uint8_t GQ_GLOBAL *p) {
+  const gq_dev_u32x2 GQ_GLOBAL *from = (const gq_dev_u32x2 GQ_GLOBAL *)p;
+  return loadsByPolicy(o) ? gq_dev_load8_by_policy_if(there, from, o->l2Policy)
+                          : gq_dev_load8_once_if(there, from);
+}
+
 /// Loads a lane's words of a row at `p` if it is `there`, else zeros.
 GQ_DEV void loadWords(const Op *o, bool there, const uint8_t GQ_GLOBAL *p,
                       uint32_t words[WORDS]) {
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < WORDS / 4; ++i)
     if (i < wordsOfLane(o) / 4)
-      setWords(
-          words + i * 4,
-          gq_dev_load_once_if(there, (const gq_dev_u32x4 GQ_GLOBAL *)p + i));
+      setWords(words + i * 4, load16(o, there, p + i * 16));
 }
 
 /// The first of a tall lane's own rows, of a pass of `rows`.
@@ -342,9 +358,7 @@ GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
   if (whole) {
 #pragma clang loop unroll(full)
     for (uint32_t r = 0; r < TALL_ROWS; ++r)
-      setTallRow(&held, r,
-                 gq_dev_load8_once_if(
-                     true, (const gq_dev_u32x2 GQ_GLOBAL *)(p + r * pitch)));
+      setTallRow(&held, r, load8(o, true, p + r * pitch));
     return held;
   }
 #pragma clang loop unroll(full)
@@ -355,9 +369,7 @@ GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
       row = sourceOf(o, job, place, r, there);
       there = row >= 0;
     }
-    setTallRow(&held, r,
-               gq_dev_load8_once_if(
-                   there, (const gq_dev_u32x2 GQ_GLOBAL *)(p + row * pitch)));
+    setTallRow(&held, r, load8(o, there, p + row * pitch));
   }
   return held;
 }

@@ -71,8 +71,9 @@ typedef struct Op {
   /// but by tall lanes.
   bool unusual;
   /// Whether only magnitudes are found: then tall lanes also have rows that are
-  /// gathered or that a producer makes, and the last job comes first.
+  /// gathered or that a producer makes, and L2 keeps a matrix by a policy.
   bool measures;
+  uint64_t l2Policy;
   /// Whether a warp does a job alone, rather than a CTA, and whether it has all
   /// columns of its rows (Lanes.h).
   bool alone, isWide;

@@ -24,6 +24,7 @@
 enum {
   GQ_DEV_WARP = EMULATOR_WARP,
   GQ_DEV_SHARED_KB = 228,
+  GQ_DEV_IS_SM90 = true,
 };
 
 GQ_DEV uint32_t gq_dev_thread(void) { return emulatorThread(); }
@@ -334,6 +335,20 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once_if(bool condition, const gq_dev_u32x4 *p) {
 GQ_DEV gq_dev_u32x2 gq_dev_load8_once_if(bool condition,
                                          const gq_dev_u32x2 *p) {
   return condition ? *p : (gq_dev_u32x2){0};
+}
+
+GQ_DEV uint64_t gq_dev_l2_policy(bool evictFirst) { return evictFirst; }
+GQ_DEV gq_dev_u32x4 gq_dev_load_by_policy_if(bool condition,
+                                             const gq_dev_u32x4 *p,
+                                             uint64_t policy) {
+  (void)policy;
+  return gq_dev_load_once_if(condition, p);
+}
+GQ_DEV gq_dev_u32x2 gq_dev_load8_by_policy_if(bool condition,
+                                              const gq_dev_u32x2 *p,
+                                              uint64_t policy) {
+  (void)policy;
+  return gq_dev_load8_once_if(condition, p);
 }
 
 GQ_DEV void gq_dev_store4_if(bool condition, void *p, uint32_t x) {
