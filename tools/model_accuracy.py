@@ -31,8 +31,6 @@ import torch
 import transformers
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-#: Outer scales of NVFP4 divide by the largest code times the largest scale.
-LARGEST = 6 * 448
 FORMATS = (
     "mxfp8_e4m3", "mxfp8_e5m2", "fp8_e4m3_1x128", "fp8_e4m3", "nvfp4", "nvfp4 te",
     "nvfp4 te, four over six", "mxfp4",
@@ -84,7 +82,8 @@ def quantize(x, name, of_weights):
         return q, gq.grouped_dequantize(q, out_dtype="float32"), {"alpha": q.scale_inv}
     if name.startswith("nvfp4 te"):
         better = "four over six" in name
-        largest = 6 * 256 if better else LARGEST
+        # The largest code times the largest scale.
+        largest = 6 * (256 if better else 448)
         # One outer scale for the weights, one for each token.
         direction = gq.Direction(
             outer=None if of_weights else "row",
@@ -93,10 +92,9 @@ def quantize(x, name, of_weights):
         )
         amax = gq.grouped_amax(x, offsets, amax=of_weights, row_amax=not of_weights)
         q = gq.grouped_block_quantize(x, offsets, outer_amax=amax, rowwise=direction)
-        # Dequantization knows an outer amax for scales up to 448.
         left = gq.grouped_dequantize(
-            q, outer_amax=amax * (LARGEST / largest), outer="group" if of_weights else "row",
-            out_dtype="float32",
+            q, outer_amax=amax, outer="group" if of_weights else "row",
+            scale_max=direction.scale_max, out_dtype="float32",
         )  # fmt: skip
         return q, left, {"alpha" if of_weights else "row_scales": amax / largest}
     format = name

@@ -75,6 +75,11 @@ MLIR_CAPI_EXPORTED MlirAttribute gqMarginAttrGet(MlirContext context,
                                                  gqMargin margin);
 MLIR_CAPI_EXPORTED gqMargin gqMarginAttrGetValue(MlirAttribute attribute);
 
+/// A largest scale, an i32 attribute.
+MLIR_CAPI_EXPORTED MlirAttribute gqScaleMaxAttrGet(MlirContext context,
+                                                   gqScaleMax scaleMax);
+MLIR_CAPI_EXPORTED gqScaleMax gqScaleMaxAttrGetValue(MlirAttribute attribute);
+
 /// `#gq.direction<...>`: how one direction of an op differs from the default
 /// (gq/Runtime/Directions.h). Parts that are left out are 0. Get writes
 /// rounding and transform, and the others unless they are 0.

@@ -40,7 +40,8 @@ static bool hasFlatScales(const gqGroupedDequantize *desc) {
          (!isTiled(desc) && gqFormatGetTraits(desc->format).blockRows > 1);
 }
 
-/// Which optional operands there are (C12) to (C14), (C16) to (C18).
+/// Which optional operands there are (C12) to (C14), (C16) to (C18), and
+/// `scale_max` (C20).
 static bool checkPresence(MlirOperation op, const gqGroupedDequantize *desc) {
   bool scaled = desc->format != GQ_FORMAT_NONE;
   bool te = desc->recipe == GQ_RECIPE_TE;
@@ -69,6 +70,10 @@ static bool checkPresence(MlirOperation op, const gqGroupedDequantize *desc) {
     return false;
   if (isPresent(desc->firstDims) != isPresent(desc->lastDims)) // (C17)
     return gqOpError(op, "requires both 'first_dims' and 'last_dims'");
+  if (desc->scaleMax != 0 && // (C20)
+      (!te || (desc->scaleMax != 256 && desc->scaleMax != 448)))
+    return gqOpError(op, "requires 'scale_max' to be 256 or 448 and of "
+                         "recipe(te)");
   if (desc->outer == GQ_OUTER_OF_GROUP)
     return true;
   bool ofRow = desc->outer == GQ_OUTER_OF_ROW; // (C18)
@@ -179,7 +184,7 @@ static bool checkEpilogue(MlirOperation op, const gqGroupedDequantize *desc) {
 
 MlirLogicalResult gqGroupedDequantizeVerify(MlirOperation op) {
   gqGroupedDequantize desc = gqGroupedDequantizeGet(op);
-  if (!checkPresence(op, &desc) || // (C12) to (C14), (C16) to (C18)
+  if (!checkPresence(op, &desc) || // (C12) to (C14), (C16) to (C18), (C20)
       !gqCheckRank(op, "out", desc.out, isRagged(&desc) ? 1 : 2)) // (C17)
     return mlirLogicalResultFailure();
   int64_t extents[] = {gqDim(desc.out, 0), gqDim(desc.out, 1)};

@@ -76,14 +76,17 @@ GQ_DEFINE_ENUM_ATTR(Axis)
 GQ_DEFINE_ENUM_ATTR(Outer)
 GQ_DEFINE_ENUM_ATTR(AmaxAlgo)
 GQ_DEFINE_ENUM_ATTR(Margin)
+GQ_DEFINE_ENUM_ATTR(ScaleMax)
 
-MlirAttribute gqMarginAttrGet(MlirContext context, gqMargin margin) {
-  return mlirIntegerAttrGet(mlirIntegerTypeGet(context, 32), margin);
-}
-
-gqMargin gqMarginAttrGetValue(MlirAttribute attribute) {
-  return (gqMargin)mlirIntegerAttrGetValueInt(attribute);
-}
+#define GQ_DEFINE_INTEGER_ATTR(NAME)                                           \
+  MlirAttribute gq##NAME##AttrGet(MlirContext context, gq##NAME value) {       \
+    return mlirIntegerAttrGet(mlirIntegerTypeGet(context, 32), value);         \
+  }                                                                            \
+  gq##NAME gq##NAME##AttrGetValue(MlirAttribute attribute) {                   \
+    return (gq##NAME)mlirIntegerAttrGetValueInt(attribute);                    \
+  }
+GQ_DEFINE_INTEGER_ATTR(Margin)
+GQ_DEFINE_INTEGER_ATTR(ScaleMax)
 
 //===----------------------------------------------------------------------===//
 // Reading

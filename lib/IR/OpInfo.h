@@ -85,6 +85,7 @@ GQ_DECLARE_ENUM_ATTR(Axis)
 GQ_DECLARE_ENUM_ATTR(Outer)
 GQ_DECLARE_ENUM_ATTR(AmaxAlgo)
 GQ_DECLARE_ENUM_ATTR(Margin)
+GQ_DECLARE_ENUM_ATTR(ScaleMax)
 
 /// gq<Op>Info.
 #define GQ_OP(OP, MNEMONIC) extern const gqOpInfo gq##OP##Info;

@@ -114,8 +114,8 @@ static bool hasSameOuter(MlirOperation quantize,
   MlirValue own = gqResultAt(quantize, GQ_GROUPED_BLOCK_QUANTIZE_row_amax);
   MlirValue amax = mlirValueIsNull(own) ? gqOuterScale(q, direction) : own;
   gqDirectionTraits traits = gqDirectionGetTraits(direction);
-  // gq.grouped_dequantize takes each outer amax for one that became 6 * 448.
-  return traits.scaleMax != 256 && d->outer == traits.outer &&
+  return (traits.scaleMax == 256) == (d->scaleMax == 256) &&
+         d->outer == traits.outer &&
          mlirValueEqual(q->globalScale, d->globalScale) &&
          (q->recipe == GQ_RECIPE_NVFUSER || mlirValueEqual(amax, d->outerAmax));
 }

@@ -33,8 +33,7 @@ typedef struct gqCpuDequantization {
   const float *outer;
   /// How far apart those of rows and of columns are, 0 where they share one.
   int64_t outerDown, outerAcross;
-  /// That of four over six, or 0.
-  int32_t scaleMax;
+  gqScaleMax scaleMax;
   /// [rows, K] f32, bf16 or f16.
   gqBuffer out;
 } gqCpuDequantization;

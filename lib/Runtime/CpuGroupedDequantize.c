@@ -23,6 +23,7 @@ typedef struct Problem {
   gqFormatTraits traits;
   gqRecipe recipe;
   gqOuter outer;
+  gqScaleMax scaleMax;
   bool columnwise, ragged;
 } Problem;
 
@@ -47,7 +48,8 @@ static bool hasPackedScales(const Problem *p) {
 //===----------------------------------------------------------------------===//
 
 static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
-                            int32_t scaleLayout, int32_t axis, int32_t outer) {
+                            int32_t scaleLayout, int32_t axis, int32_t outer,
+                            int32_t scaleMax) {
   bool scaled = format != GQ_FORMAT_NONE;
   if (scaled && !gqCpuCheckAttributes(op, format, scaleLayout,
                                       GQ_LAYOUTS_LINEAR | GQ_LAYOUTS_TILE128X4))
@@ -67,6 +69,11 @@ static bool checkAttributes(gqCpuOp *op, int32_t format, int32_t recipe,
                      "axis %" PRId32
                      " is unknown, expected rowwise (%d) or columnwise (%d)",
                      axis, GQ_AXIS_ROWWISE, GQ_AXIS_COLUMNWISE);
+  if (scaleMax != 0 && scaleMax != 256 && scaleMax != 448)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT,
+                     "scale_max %" PRId32 " is neither 256 nor 448", scaleMax);
+  if (scaleMax != 0 && recipe != GQ_RECIPE_TE)
+    return gqCpuFail(op, GQ_INVALID_ARGUMENT, "scale_max needs the recipe te");
   if (outer == GQ_OUTER_OF_GROUP)
     return true;
   if (outer != (axis == GQ_AXIS_ROWWISE ? GQ_OUTER_OF_ROW : GQ_OUTER_OF_COLUMN))
@@ -323,6 +330,7 @@ static gqCpuDequantization makeDequantization(const Problem *p,
       .outer = outerOf(p, group),
       .outerDown = p->outer == GQ_OUTER_OF_ROW,
       .outerAcross = p->outer == GQ_OUTER_OF_COLUMN,
+      .scaleMax = p->scaleMax,
       .out = outOf(p, group),
   };
   dequantization.data = dataOf(p, group, &dequantization.stride);
@@ -346,11 +354,12 @@ static void run(const Problem *p) {
 
 void gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,
                             int32_t format, int32_t recipe, int32_t scaleLayout,
-                            int32_t axis, int32_t outer) {
+                            int32_t axis, int32_t outer, int32_t scaleMax) {
   gqCpuOp op;
   if (!gqCpuBegin(&op, "grouped_dequantize"))
     return;
-  if (checkAttributes(&op, format, recipe, scaleLayout, axis, outer)) {
+  if (checkAttributes(&op, format, recipe, scaleLayout, axis, outer,
+                      scaleMax)) {
     Problem problem = {
         .operands = operands,
         .grouping = {.format = (gqFormat)format,
@@ -359,6 +368,7 @@ void gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,
         .traits = gqFormatGetTraits((gqFormat)format),
         .recipe = (gqRecipe)recipe,
         .outer = (gqOuter)outer,
+        .scaleMax = scaleMax,
         .columnwise = axis == GQ_AXIS_COLUMNWISE,
         .ragged = !gqBufferIsAbsent(&operands->firstDims),
     };

@@ -1046,8 +1046,8 @@ def grouped_amax(
 
 
 def _plan_dequantize(
-    p, format, recipe, scale_layout, axis, outer, columns, out_dtype, closed, has_out,
-    epilogue,
+    p, format, recipe, scale_layout, axis, outer, scale_max, columns, out_dtype, closed,
+    has_out, epilogue,
 ):  # fmt: skip
     f = _formats.find(format) if format is not None else None
     element = _element(out_dtype, "out_dtype")
@@ -1106,6 +1106,13 @@ def _plan_dequantize(
         "grouped_dequantize", format=format, recipe=recipe, scale_layout=layout, axis=axis,
         outer=outer,
     )  # fmt: skip
+    if scale_max is not None:
+        _whole(scale_max, "scale_max")
+        if scale_max not in (256, 448) or recipe != "te":
+            raise invalid_argument(
+                f"scale_max: expected 256 or 448, of recipe te, found {scale_max!r}"
+            )
+        attributes["scale_max"] = f"{scale_max} : i32"
     if ragged and epilogue is not None:
         raise invalid_argument("epilogue: expected none with shapes")
     region = _epilogue(epilogue, None, element, attributes)
@@ -1133,6 +1140,7 @@ def grouped_dequantize(
     scale_layout: str | None = None,
     axis: str = "rowwise",
     outer: str = "group",
+    scale_max: int | None = None,
     columns: int | None = None,
     shapes: tuple[AnyArray, AnyArray] | None = None,
     global_scale: AnyArray | None = None,
@@ -1158,6 +1166,7 @@ def grouped_dequantize(
         were transformed are not transformed back.
       outer: "row" or "column" where outer_amax is that of a Direction with this outer,
         [M] or [G, K].
+      scale_max: 256 where outer_amax is that of a Direction with this scale_max.
       columns: K, where data is flat and no Quantized.
       scale_inv: [] or [G] float32.
       epilogue: computes the elements that are stored from those, rounded to out_dtype,
@@ -1189,7 +1198,7 @@ def grouped_dequantize(
     closed = is_closed(offsets, scale_offsets)
     out, out_dtype = _single(out, out_dtype)
     options = (
-        format, recipe, scale_layout, axis, outer, columns, out_dtype, closed,
+        format, recipe, scale_layout, axis, outer, scale_max, columns, out_dtype, closed,
         out is not None, epilogue,
     )  # fmt: skip
     arrays = (

@@ -214,8 +214,8 @@ _dequantize_op = _define(
     _functions._dequantize_planner,
     (
         "str? format", "str? recipe", "str? scale_layout", "str axis", "str outer",
-        "SymInt? columns", "str out_dtype", "bool closed", "bool has_out",
-        "str? epilogue",
+        "int? scale_max", "SymInt? columns", "str out_dtype", "bool closed",
+        "bool has_out", "str? epilogue",
     ),
 )  # fmt: skip
 _block_quantize_op = _define(
@@ -525,6 +525,7 @@ def grouped_dequantize(
     recipe: str | None = None,
     scale_layout: str | None = None,
     outer: str = "group",
+    scale_max: int | None = None,
     global_scale: torch.Tensor | None = None,
     outer_amax: torch.Tensor | None = None,
     scale_inv: torch.Tensor | None = None,
@@ -546,8 +547,8 @@ def grouped_dequantize(
         recipe = "te"
     return _dequantize_op(
         data, scales, offsets, scale_offsets, None, None, global_scale, outer_amax,
-        scale_inv, format, recipe, scale_layout, "rowwise", outer, None, _name(out_dtype),
-        _functions.is_closed(offsets, scale_offsets), False, epilogue,
+        scale_inv, format, recipe, scale_layout, "rowwise", outer, scale_max, None,
+        _name(out_dtype), _functions.is_closed(offsets, scale_offsets), False, epilogue,
     )[0]  # fmt: skip
 
 

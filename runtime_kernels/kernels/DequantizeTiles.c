@@ -541,7 +541,7 @@ gq_dev_dequantize_tiles(GQ_DEV_PARAMETERS(GQ_DEQUANTIZE_TILES_OPERANDS)) {
   Dequantization q = {
       GQ_DEV_INITIALIZERS(GQ_DEQUANTIZE_TILES_OPERANDS),
       .traits = gqFormatGetTraits(format),
-      .dequantizer = {format, recipe, outerKind != GQ_OUTER_NONE},
+      .dequantizer = {format, recipe, outerKind != GQ_OUTER_NONE, scaleMax},
       .columnwise = parts & GQ_DEV_COLUMNWISE,
       .tiled =
           format != GQ_FORMAT_NONE && scaleLayout == GQ_SCALE_LAYOUT_TILE128X4,

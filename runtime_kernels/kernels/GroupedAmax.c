@@ -275,17 +275,16 @@ GQ_DEV void measureJob(const Op *o, const Results *results,
     raiseGroup(job, results->amax, gq_dev_amax_of_word(o->heldType, found.all));
 }
 
-/// By what policy L2 keeps the matrix. Of one that does not fit, elements are
-/// the first that it gives up, so that those that came before them stay, and a
-/// part is still there when it is quantized: a twentieth less for both
-/// directions of current scaling from 42 MB on. One of 34 MB or less is there
-/// as a whole, and took up to a tenth more with this policy (H200, 60 MB). Not
-/// measured on other chips.
+/// By what policy L2 keeps a matrix. Of one that does not fit, elements are the
+/// first that it gives up, so that those that came before them stay, and a part
+/// is still there when it is quantized: a twentieth less for both directions of
+/// current scaling from 42 MB on. One of 34 MB or less is there as a whole, and
+/// took up to a tenth more with this policy (H200, whose L2 has 60 MB). Rows
+/// that are gathered may be read several times.
 GQ_DEV uint64_t l2PolicyOf(const Op *o) {
   const int64_t most = 36 << 20;
-  int64_t rows = o->gathers ? o->sourceRows : o->rows;
-  int64_t bytes = rows * o->columns * gqElementTypeSize(o->heldType);
-  return gq_dev_l2_policy(bytes > most);
+  int64_t bytes = o->rows * o->columns * gqElementTypeSize(o->heldType);
+  return gq_dev_l2_policy(!o->gathers && bytes > most);
 }
 
 /// Has the first lines of the matrix brought to L2, one by each thread, while
@@ -305,15 +304,14 @@ GQ_DEV void touchFirstLines(const Op *o) {
         &copies[gq_dev_thread()], (const uint8_t GQ_GLOBAL *)matrix->data + at);
 }
 
-/// A direction with blocks as long as a job, and without outputs.
-GQ_DEV Direction measuredDirection(bool exists, gqElementType heldType) {
+/// A direction without outputs, whose blocks are as long as a job: it says how
+/// jobs are cut.
+GQ_DEV Direction measuredDirection(gqElementType heldType) {
   return (Direction){
-      .exists = exists,
       .traits = gqFormatGetTraits(GQ_DEV_AMAX_FORMAT),
       .heldType = heldType,
       .scaler = {.format = GQ_DEV_AMAX_FORMAT},
       .outerKind = GQ_OUTER_NONE,
-      .scalesSize = INT64_MAX,
   };
 }
 
@@ -332,7 +330,6 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .transforms = transform == GQ_TRANSFORM_HADAMARD16,
       .signs = (uint32_t)signs,
   };
-  bool ofRows = parts & GQ_DEV_AMAX_OF_ROWS;
   Op op = {
       .load = load,
       .inputs = inputs,
@@ -346,14 +343,13 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .parts = results.transforms ? GQ_DEV_COLUMNWISE | GQ_DEV_UNUSUAL : 0,
       .rowIndexBits = rowIndexBits,
       .heldType = (gqElementType)heldType,
-      // Of columns only the extent of blocks and the type are looked at.
-      .rowwise = measuredDirection(ofRows, (gqElementType)heldType),
-      .columnwise = measuredDirection(false, (gqElementType)heldType),
+      .rowwise = measuredDirection((gqElementType)heldType),
+      .columnwise = measuredDirection((gqElementType)heldType),
       .gathers = rowIndexBits && gq_dev_reads_matrix(load),
       .allGroups = amaxGroupsOf(offsets, firstDims, lastDims, groups, rows,
                                 columns, offsetBits, parts),
       .ragged = parts & GQ_DEV_RAGGED,
-      .allRows = rowsMode == GQ_ROWS_ALL && ofRows,
+      .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_AMAX_OF_ROWS,
       .measures = true,
       .alone = true,
   };

@@ -179,7 +179,7 @@ GQ_DEV void quantizeTiles(bool alone, gqFormat of,
       .ragged = parts & GQ_DEV_RAGGED,
       .givesScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS_OUT,
       .givesScaleInverses = parts & GQ_DEV_SCALE_INVERSES,
-      .allRows = rowsMode == GQ_ROWS_ALL,
+      .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_ROWWISE,
       .unusual = parts & GQ_DEV_UNUSUAL,
       .alone = alone,
   };

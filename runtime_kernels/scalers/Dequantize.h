@@ -13,8 +13,8 @@
 #define GQ_KERNELS_SCALERS_DEQUANTIZE_H
 
 #include "gq/Runtime/Types.h"
-#include "runtime_kernels/codecs/E4M3.h"
 #include "runtime_kernels/codecs/E8M0.h"
+#include "runtime_kernels/scalers/Nvfp4.h"
 
 /// What scale number `index` of a buffer stands for.
 GQ_DEV float gq_dev_f32_from_scale(gqScaleRule rule,
@@ -53,8 +53,7 @@ typedef struct gq_dev_dequantizer {
   /// There is a global scale, an outer amax or, without a format, the scale of
   /// all codes.
   bool hasOuter;
-  /// 256 if outer amaxes became 6 * 256 (four over six), else 0 or 448.
-  int32_t scaleMax;
+  gqScaleMax scaleMax;
 } gq_dev_dequantizer;
 
 /// Whether the product of code and factor is divided by the outer scale.
@@ -69,9 +68,8 @@ GQ_DEV float gq_dev_dequantize_factor(gq_dev_dequantizer d, float scale,
                                       float outer) {
   if (d.format == GQ_FORMAT_NONE)
     return outer;
-  const float most = GQ_E2M1_MAX * GQ_E4M3_MAX, least = GQ_E2M1_MAX * 256;
   return d.hasOuter && d.recipe == GQ_RECIPE_TE
-             ? scale * outer * (d.scaleMax == 256 ? 1 / least : 1 / most)
+             ? scale * outer * (1 / gq_dev_nvfp4_most(d.scaleMax))
              : scale;
 }
 

@@ -27,11 +27,6 @@ typedef struct gq_dev_four_over_six {
   float amax, outer, inverse;
 } gq_dev_four_over_six;
 
-/// `scaleMax` is 256, 448, or 0 for 448.
-GQ_DEV float gq_dev_four_over_six_most(int32_t scaleMax) {
-  return GQ_E2M1_MAX * (scaleMax == 256 ? 256.0f : 448.0f);
-}
-
 /// A candidate: the scale of a block, its value and the factor.
 typedef struct gq_dev_candidate {
   uint32_t bits;
@@ -45,9 +40,9 @@ typedef struct gq_dev_candidate {
 #endif
 
 GQ_DEV gq_dev_four_over_six gq_dev_four_over_six_from(gqFourOverSix error,
-                                                      int32_t scaleMax,
+                                                      gqScaleMax scaleMax,
                                                       float amax) {
-  float most = gq_dev_four_over_six_most(scaleMax);
+  float most = gq_dev_nvfp4_most(scaleMax);
   float outer = gq_dev_min(GQ_DEV_QUOTIENT(most, amax), GQ_DEV_F32_MAX);
   outer = amax == 0.0f || outer == 0.0f ? 1.0f : outer;
   return (gq_dev_four_over_six){error, most, amax, outer,
@@ -56,8 +51,8 @@ GQ_DEV gq_dev_four_over_six gq_dev_four_over_six_from(gqFourOverSix error,
 
 /// Of blocks without an outer amax: it is what the outer scale 1 maps.
 GQ_DEV gq_dev_four_over_six gq_dev_four_over_six_without(gqFourOverSix error,
-                                                         int32_t scaleMax) {
-  float most = gq_dev_four_over_six_most(scaleMax);
+                                                         gqScaleMax scaleMax) {
+  float most = gq_dev_nvfp4_most(scaleMax);
   return (gq_dev_four_over_six){error, most, most, 1.0f, 1.0f};
 }
 

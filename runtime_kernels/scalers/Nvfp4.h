@@ -32,6 +32,11 @@ enum {
   GQ_DEV_NVFP4_MAX = GQ_E2M1_MAX * GQ_E4M3_MAX,
 };
 
+/// The same where scales go up to `scaleMax`: what an outer amax becomes.
+GQ_DEV float gq_dev_nvfp4_most(gqScaleMax scaleMax) {
+  return scaleMax == 256 ? GQ_E2M1_MAX * 256.0f : GQ_DEV_NVFP4_MAX;
+}
+
 /// The scale byte of a block whose largest magnitude is `amax`, by the recipe
 /// nvfuser.
 GQ_DEV uint8_t gq_dev_nvfp4_scale(float amax, float outer) {

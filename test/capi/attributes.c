@@ -227,6 +227,7 @@ static void descriptionsRoundTrip(void **state) {
       .recipe = GQ_RECIPE_TE,
       .scaleLayout = GQ_SCALE_LAYOUT_TILE128X4,
       .axis = GQ_AXIS_COLUMNWISE,
+      .scaleMax = 256,
       .data = argument(block, mlirFloat4E2M1FNTypeGet(context), 1,
                        (int64_t[]){1024}),
       .scales = argument(block, e4m3, 1, (int64_t[]){1024}),
@@ -240,6 +241,7 @@ static void descriptionsRoundTrip(void **state) {
   gqGroupedDequantize readNumbers = gqGroupedDequantizeGet(numbers);
   assert_int_equal(readNumbers.recipe, GQ_RECIPE_TE);
   assert_int_equal(readNumbers.axis, GQ_AXIS_COLUMNWISE);
+  assert_int_equal(readNumbers.scaleMax, 256);
   assert_true(mlirValueEqual(readNumbers.outerAmax, dequantize.outerAmax));
   assert_true(mlirValueIsNull(readNumbers.scaleInv));
   assert_true(mlirValueEqual(readNumbers.out, dequantize.out));

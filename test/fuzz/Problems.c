@@ -642,12 +642,13 @@ static void makeGroupedDequantize(Input *input, Problem *p) {
   a[2] = tiled ? GQ_SCALE_LAYOUT_TILE128X4 : GQ_SCALE_LAYOUT_LINEAR;
   a[3] = columnwise ? GQ_AXIS_COLUMNWISE : GQ_AXIS_ROWWISE;
   a[4] = outer;
+  a[5] = recipe == GQ_RECIPE_TE && maybe(input) ? 256 : 0;
 }
 
 static void runGroupedDequantize(const Problem *p) {
   const int32_t *a = p->attributes;
   gqCpuGroupedDequantize((const void *)p->operands, a[0], a[1], a[2], a[3],
-                         a[4]);
+                         a[4], a[5]);
 }
 
 //===----------------------------------------------------------------------===//

@@ -29,6 +29,7 @@ class Attributes:
     layout: str
     axis: str
     outer: str = "group"
+    scale_max: int = 0
 
 
 def stored_float(x, element, epilogue=None):
@@ -62,7 +63,12 @@ class Problem:
         direction = a.columnwise if axis == "columnwise" else a.rowwise
         single = a.format in oracle.TENSOR_FORMATS
         name = self.format.data if single else a.format
-        self.attributes = Attributes(name, a.recipe, a.layout, axis, direction.outer)
+        scale_max = 0  # 448, or not of te.
+        if direction.four_over_six:
+            scale_max = direction.scale_max
+        self.attributes = Attributes(
+            name, a.recipe, a.layout, axis, direction.outer, scale_max
+        )
         prefix = "columnwise_" if axis == "columnwise" else ""
         self.operands = {}
         for name in ["data"] if single else ["data", "scales"]:
@@ -102,6 +108,7 @@ class Problem:
         a = self.attributes
         flat = self.expected.reshape(-1)
         self._at = self._scale_at = 0
+        largest = a.scale_max or 448
         for e, (g, start) in enumerate(zip(self.case.groups, self.case.starts)):
             outer = self.outer and self.outer.array
             m, k = g.shape
@@ -113,10 +120,12 @@ class Problem:
                 outer = outer[e]
             if axis == "rowwise":
                 c, s = self._rows(e, int(start), m, k)
-                x = oracle.dequantize_rows(c, s, a.format, a.recipe, outer)
+                x = oracle.dequantize_rows(c, s, a.format, a.recipe, outer, largest)
             else:
                 c, s = self._columns(int(start), m, k)
-                x = oracle.dequantize_columns(c, s, m, a.format, a.recipe, outer)
+                x = oracle.dequantize_columns(
+                    c, s, m, a.format, a.recipe, outer, largest
+                )
             x = np.ascontiguousarray(x, np.float32)
             at = int(start) * (1 if self.case.ragged else k)
             stored = stored_float(x, self.element, self.epilogue)
@@ -209,7 +218,7 @@ def op_text(types, attributes, region=""):
     a = attributes
     fmt = "" if a.format in oracle.PLAIN else f"format({a.format})"
     return f"""gq.grouped_dequantize {fmt} recipe({a.recipe})
-        scale_layout({a.layout}) axis({a.axis}) outer({a.outer})
+        scale_layout({a.layout}) axis({a.axis}) outer({a.outer}) scale_max({a.scale_max})
         {formats.clause("ins", types, "data")}
         {formats.clause("scales", types, "scales")}
         {formats.clause("groups", types, "offsets", "scale_offsets")}
@@ -255,7 +264,7 @@ def listed():
 
 
 def problems(fmt, recipe, layout, axis, out, rng=None):
-    """Groups of rows, ragged ones, and what `varied` has."""
+    """Groups of rows, ragged ones, what `varied` has, and with te scales of up to 256."""
     for name in formats.ROWS:
         if formats.ROWS[name][0] < 10000:
             case = formats.rows_case(name, "bf16", fmt, recipe, layout)
@@ -264,4 +273,10 @@ def problems(fmt, recipe, layout, axis, out, rng=None):
         case = formats.ragged_case(name, "bf16", fmt, recipe, layout)
         yield Problem(case, axis, out, rng)
     for case, _ in formats.varied(fmt, recipe, layout, "f32", axis):
+        yield Problem(case, axis, out, rng)
+    if recipe == "te":
+        small = oracle.Direction(four_over_six="mse", scale_max=256)
+        case = formats.rows_case(
+            "odd_600x144", "bf16", fmt, recipe, layout, rowwise=small, columnwise=small
+        )
         yield Problem(case, axis, out, rng)

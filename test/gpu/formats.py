@@ -94,7 +94,7 @@ def outers(fmt, recipe, groups):
 
 # Long enough for all directions.
 @functools.lru_cache(maxsize=2 * len(ROWS))
-def rows_case(name, element, fmt, recipe, layout):
+def rows_case(name, element, fmt, recipe, layout, **directions):
     """Groups of rows; the scale offsets are derived."""
     m, k, sizes = ROWS[name]
     k = columns(k, fmt)
@@ -102,7 +102,7 @@ def rows_case(name, element, fmt, recipe, layout):
     groups = [matrix(rng, size, k, element) for size in sizes]
     return cases.Case(
         groups, element, fmt, recipe, layout, rows="grouped", capacity=m,
-        outer=outers(fmt, recipe, groups),
+        outer=outers(fmt, recipe, groups), **directions,
     )  # fmt: skip
 
 

@@ -285,6 +285,12 @@ def either_quantized():
             assert torch.equal(m.grouped_dequantize(a), gq.grouped_dequantize(mine))
         rows = [n.block_quantize(x, fmt) for n in (gq, gq.torch)]
         assert torch.equal(*(m.block_dequantize(r) for r in rows))
+    better = gq.Direction(four_over_six="mse", scale_max=256)
+    q = gq.torch.grouped_block_quantize(x, offsets, outer_amax=x.abs().max().float(), rowwise=better)
+    known = dict(outer_amax=x.abs().max().float(), scale_max=256, out_dtype="float32")
+    y = gq.torch.grouped_dequantize(q, **known)
+    assert torch.equal(y, gq.grouped_dequantize(q, **known))
+    assert 0.98 < ((y * x).sum() / (x * x).sum()).item() < 1.02
 
 
 @test

@@ -157,6 +157,12 @@ OUTER_OF_ROW, OUTER_OF_COLUMN = (
     test_directions.ALL["te", line == "column"].index(oracle.Direction(outer=line))
     for line in ("row", "column")
 )
+SMALL_SCALES, SMALL_SCALES_OF_COLUMNS = (
+    test_directions.ALL["te", columnwise].index(
+        oracle.Direction(four_over_six="mse", scale_max=256)
+    )
+    for columnwise in (False, True)
+)
 
 
 def directions_of(c):
@@ -818,8 +824,8 @@ class GroupedDequantize(Configuration):
         "any_bytes": [False, True],
         "form": ["memref", "tensor"],
         "packed": [True, False],
-        "rowwise": [0, 0, OUTER_OF_ROW],
-        "columnwise": [0, 0, OUTER_OF_COLUMN],
+        "rowwise": [0, 0, OUTER_OF_ROW, SMALL_SCALES],
+        "columnwise": [0, 0, OUTER_OF_COLUMN, SMALL_SCALES_OF_COLUMNS],
         "epilogue": [None, None, *formats.ELEMENTS],
     }
 

@@ -100,6 +100,7 @@ def grouped_dequantize(operands, attributes):
         _LAYOUTS.index(attributes.layout),
         _AXES.index(attributes.axis),
         _OUTERS.index(attributes.outer),
+        attributes.scale_max,
     )
     _library.check(_library.lib.gqCpuStatus())
 

@@ -151,7 +151,12 @@ def test_refused():
     )  # fmt: skip
     for changes, message in [
         ({"outer": "column"}, "outer 2 is none of the axis"),
-        ({"recipe": "nvfuser"}, "an outer amax per row or column needs the recipe te"),
+        (
+            {"recipe": "nvfuser", "scale_max": 0},
+            "an outer amax per row or column needs the recipe te",
+        ),
+        ({"scale_max": 449}, "scale_max 449 is neither 256 nor 448"),
+        ({"scale_max": 256, "recipe": "nvfuser"}, "scale_max needs the recipe te"),
         ({"outer": "group"}, r"outer_amax has shape \[13\], expected \[1\]"),
     ]:
         p = dequantize.Problem(case, "rowwise", "f32")

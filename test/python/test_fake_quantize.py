@@ -83,6 +83,10 @@ def test_directions():
     for axis, direction, amax, rng_state in [
         ("rowwise", gq.Direction(outer="row"), rows, None),
         ("rowwise", gq.Direction(four_over_six="mse"), np.float32(4), None),
+        (
+            "columnwise", gq.Direction(four_over_six="mae", scale_max=256, outer="column"),
+            columns, None,
+        ),
         ("columnwise", gq.Direction(outer="column"), columns, None),
         (
             "columnwise", gq.Direction(rounding="stochastic", transform="hadamard16", signs=77),
@@ -94,8 +98,8 @@ def test_directions():
         directions = {"rowwise": False, axis: direction}
         q = gq.grouped_block_quantize(x, OFFSETS, rng_state=rng_state, **amaxes, **directions)
         expected = gq.grouped_dequantize(
-            q, axis=axis, outer=direction.outer or "group", outer_amax=amax,
-            out=np.zeros(x.shape, np.float32),
+            q, axis=axis, outer=direction.outer or "group", scale_max=direction.scale_max,
+            outer_amax=amax, out=np.zeros(x.shape, np.float32),
         )  # fmt: skip
         found = gq.fake_quantize(
             x, OFFSETS, axis=axis, direction=direction, outer_amax=amax, rng_state=rng_state,

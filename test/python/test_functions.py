@@ -606,6 +606,9 @@ def test_way_back_of_tokens():
     for options, message in [
         ({"outer": "column"}, "outer: expected 'group' or, without shapes, 'row'"),
         ({"outer": "row", "outer_amax": rows[1:]}, "outer_amax: "),
+        ({"outer": "row", "scale_max": 255}, "scale_max: expected 256 or 448"),
+        ({"outer": "row", "scale_max": 256.0}, "scale_max: expected "),
+        ({"outer_amax": None, "scale_max": 448}, "scale_max: .* of recipe te"),
     ]:
         with pytest.raises(gq.Error, match=message):
             gq.grouped_dequantize(q, **{"outer_amax": rows, **options})

@@ -179,7 +179,13 @@ static bool isDefault(const char *name, const char *word) {
   return false;
 }
 
-/// Words and numbers, which are arguments of the attribute's name.
+/// The arguments that are integers.
+static bool isInteger(const char *name) {
+  return strcmp(name, "margin") == 0 || strcmp(name, "scale_max") == 0;
+}
+
+/// Words and integers, which are arguments of the attribute's name; 0 is left
+/// out, as a word that is the default.
 static bool appendAttributes(Op *op) {
   for (intptr_t i = 0; i < mlirOperationGetNumAttributes(op->op); ++i) {
     MlirNamedAttribute attribute = mlirOperationGetAttribute(op->op, i);
@@ -195,13 +201,13 @@ static bool appendAttributes(Op *op) {
     gqTextFree(&printed);
     if (isWord && isDefault(name, word))
       continue;
+    if (!isWord && !isInteger(name))
+      return false;
     if (isWord)
       gqTextPrintf(&op->call, ", %s=\"%s\"", name, word);
-    else if (strcmp(name, "margin") == 0)
+    else if (mlirIntegerAttrGetValueInt(attribute.attribute) != 0)
       gqTextPrintf(&op->call, ", %s=%lld", name,
                    (long long)mlirIntegerAttrGetValueInt(attribute.attribute));
-    else
-      return false;
   }
   return true;
 }

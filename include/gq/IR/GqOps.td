@@ -470,14 +470,13 @@ def Gq_GroupedBlockQuantizeOp
         -> tensor<?xf8E4M3FN>, tensor<?xf8E8M0FNU, #gq.tile128x4>
     ```
 
-    **Fake quantization.** `data` of `f32`, `bf16` or `f16` holds not codes but the
-    numbers that they stand for, which `gq.grouped_dequantize` would make of them
-    and of the scales, to the byte; where `scale_max` is 256, with 1/1536 in the
-    place of 1/2688. There are no scales then. `columnwise_data` may
-    be the same; it is never transposed. With `rows(all)` the rows in no group
-    become numbers too. Training with quantization in mind needs no more of a
-    quantization than this. `gq-fuse-fake-quantize` makes one op of
-    two. A GPU has kernels for `data` alone, of blocks with one row.
+    **Fake quantization.** `data` of `f32`, `bf16` or `f16` holds not codes but
+    the numbers that they stand for, which `gq.grouped_dequantize` would make of
+    them and of the scales, to the byte. There are no scales then.
+    `columnwise_data` may be the same; it is never transposed. With `rows(all)`
+    the rows in no group become numbers too. Training with quantization in mind
+    needs no more of a quantization than this. `gq-fuse-fake-quantize` makes one
+    op of two. A GPU has kernels for `data` alone, of blocks with one row.
 
     ```mlir
     %y = gq.grouped_block_quantize format(nvfp4) rows(grouped)
@@ -1226,9 +1225,9 @@ def Gq_GroupedDequantizeOp
 
     An element is `code * d`, where d is the factor that the scale of the code's
     block stands for; with a `global_scale` g it is `code * d / g`, and in the
-    recipe `te` with an `outer_amax` a it is `code * (d * a * (1/2688))`. Codes
-    that were made by four over six with `scale_max = 256` have the factor 1/1536
-    instead: give `1.75 * a` as `outer_amax`.
+    recipe `te` with an `outer_amax` a it is `code * (d * a * (1/2688))`. Where
+    codes were made by four over six with `scale_max = 256`, give the op
+    `scale_max(256)`: the factor is 1/1536 then.
     }], dequantized, [{
 
     **Columns.** With `axis(columnwise)`, `data` and `scales` are those of
@@ -1308,6 +1307,7 @@ def Gq_GroupedDequantizeOp
       `axis(columnwise)`, both for the recipe `te` without `shapes`.
     * (C19) `epilogue` takes one element, `f32`, `bf16` or `f16`, and yields one
       of the type of `out`. It is for groups without `shapes`.
+    * (C20) `scale_max`, if given, is 256 or 448, and for the recipe `te`.
 
     With M = 0 the op folds to its `outs`.
   }]);
@@ -1318,6 +1318,7 @@ def Gq_GroupedDequantizeOp
       :$scale_layout,
     DefaultValuedAttr<Gq_AxisAttr, "::gq::Axis::Rowwise">:$axis,
     DefaultValuedAttr<Gq_OuterAttr, "::gq::Outer::Group">:$outer,
+    DefaultValuedAttr<I32Attr, "0">:$scale_max,
     Gq_Data:$data,
     Optional<Gq_Scales>:$scales,
     Gq_Indices:$offsets,
@@ -1332,7 +1333,7 @@ def Gq_GroupedDequantizeOp
   let assemblyFormat = [{
     (`format` `` $format^)? (`recipe` `` $recipe^)?
     (`scale_layout` `` $scale_layout^)? (`axis` `` $axis^)?
-    (`outer` `` $outer^)? attr-dict
+    (`outer` `` $outer^)? (`scale_max` `` `(` $scale_max^ `)`)? attr-dict
     `ins` `(` $data `:` type($data) `)`
     (`scales` `(` $scales^ `:` type($scales) `)`)?
     `groups` `(` $offsets (`,` $scale_offsets^)? `:`

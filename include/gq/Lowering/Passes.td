@@ -110,9 +110,8 @@ def GqFuseFakeQuantize : Pass<"gq-fuse-fake-quantize"> {
     `gq-fuse-fake-quantize` says why, if something else uses the codes or the
     scales, if the two differ in format, direction, extents, groups or scales of
     groups, if there is a `noop_flag`, with which the codes may be those of an
-    earlier call, if the
-    dequantization has an epilogue, or if the two are in different blocks. A
-    passed remark says what was fused.
+    earlier call, if the dequantization has an epilogue, or if the two are in
+    different blocks. A passed remark says what was fused.
   }];
   let options = [
     Option<"kernels", "kernels", "bool", /*default=*/"false",

@@ -143,13 +143,13 @@ GQ_EXPORT void gqCpuBlockDequantize(const gqBlockDequantizeOperands *operands,
                                     int32_t format, int32_t scaleLayout);
 
 /// The same for each group. With the recipe te and an outer amax a it is code *
-/// (d * a * (1 / 2688)); without a format, GQ_FORMAT_NONE, code * scale_inv.
-/// Rows and elements in no group are left alone. `axis` is a gqAxis, `outer` a
-/// gqOuter.
+/// (d * a * (1 / (6 * scaleMax))), where 0 stands for 448; without a format,
+/// GQ_FORMAT_NONE, code * scale_inv. Rows and elements in no group are left
+/// alone. `axis` is a gqAxis, `outer` a gqOuter, `scaleMax` a gqScaleMax.
 GQ_EXPORT void
 gqCpuGroupedDequantize(const gqGroupedDequantizeOperands *operands,
                        int32_t format, int32_t recipe, int32_t scaleLayout,
-                       int32_t axis, int32_t outer);
+                       int32_t axis, int32_t outer, int32_t scaleMax);
 
 #ifdef __cplusplus
 }

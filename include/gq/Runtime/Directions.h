@@ -21,9 +21,8 @@ typedef struct gqDirectionTraits {
   uint32_t signs;
   gqOuter outer;
   gqFourOverSix fourOverSix;
-  /// Four over six: the largest scale of a block, 256 or 448; 0 stands for
-  /// 448.
-  int32_t scaleMax;
+  /// For four over six.
+  gqScaleMax scaleMax;
   /// Rows and columns of the matrix that share a scale: 0 for those of the
   /// format, or these explicitly, or 16 and 16.
   int64_t blockRows, blockColumns;

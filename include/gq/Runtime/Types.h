@@ -380,6 +380,10 @@ typedef enum gqAmaxAlgo {
 /// A scale is 2^-margin times what maps an amax to the largest code.
 typedef int32_t gqMargin;
 
+/// The largest scale of a block that an outer amax of the recipe te is for:
+/// 448, for which 0 stands too, or 256 of four over six.
+typedef int32_t gqScaleMax;
+
 enum {
   /// The largest one: 2^-margin is a normal float32.
   GQ_MAX_MARGIN = 126,

@@ -314,7 +314,7 @@ GQ_DEV Held takeStaged(const Op *o, Place place) {
   return held;
 }
 
-/// Whether L2 keeps a matrix by a policy, a constant.
+/// Whether L2 keeps what is loaded directly by a policy, a constant.
 GQ_DEV bool loadsByPolicy(const Op *o) { return o->measures && GQ_DEV_IS_SM90; }
 
 /// 16 bytes of a matrix if they are `there`, else zeros.

@@ -65,14 +65,16 @@ typedef struct Op {
   Workspace partial;
   /// As they are given.
   gq_dev_groups allGroups;
-  bool hasAmax, hasDbias, ragged, givesScaleOffsets, givesScaleInverses,
-      allRows;
+  bool hasAmax, hasDbias, ragged, givesScaleOffsets, givesScaleInverses;
+  /// Whether rows in no group have jobs.
+  bool allRows;
   /// Parts have GQ_DEV_UNUSUAL: then codes are made with care for any block,
   /// but by tall lanes.
   bool unusual;
   /// Whether only magnitudes are found: then tall lanes also have rows that are
-  /// gathered or that a producer makes, and L2 keeps a matrix by a policy.
+  /// gathered or that a producer makes.
   bool measures;
+  /// If loadsByPolicy (Load.h).
   uint64_t l2Policy;
   /// Whether a warp does a job alone, rather than a CTA, and whether it has all
   /// columns of its rows (Lanes.h).

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VARIANT(NAME, FORMAT, TYPE, RECIPE, LAYOUT, PARTS, BITS, KIND, OUT)    \
+#define VARIANT(NAME, FORMAT, TYPE, RECIPE, LAYOUT, PARTS, BITS, KIND, OUT,    \
+                SCALE_MAX)                                                     \
   {#NAME,                                                                      \
    GQ_FORMAT_##FORMAT,                                                         \
    GQ_##TYPE,                                                                  \
@@ -26,6 +27,7 @@
    PARTS,                                                                      \
    BITS,                                                                       \
    GQ_OUTER_##KIND,                                                            \
+   SCALE_MAX,                                                                  \
    GQ_##OUT,                                                                   \
    false,                                                                      \
    GQ_##OUT},
@@ -115,6 +117,7 @@ static DequantizeVariant anyVariant(void) {
   if (v.recipe == GQ_RECIPE_TE && !(v.parts & GQ_DEV_RAGGED) && among(3) == 0)
     v.outerKind =
         v.parts & GQ_DEV_COLUMNWISE ? GQ_OUTER_PER_COLUMN : GQ_OUTER_PER_ROW;
+  v.scaleMax = v.recipe == GQ_RECIPE_TE && among(3) == 0 ? 256 : 0;
   v.offsetBits = among(2) ? 32 : 64;
   v.hasEpilogue = !(v.parts & GQ_DEV_RAGGED) && among(2);
   v.valueType = v.hasEpilogue
@@ -348,7 +351,7 @@ static bool runReference(const DequantizeProblem *p,
       : p->v.recipe == GQ_RECIPE_TE ? &operands.outerAmax
                                     : &operands.globalScale) = outer;
   gqCpuGroupedDequantize(&operands, p->v.format, p->v.recipe, p->v.layout,
-                         p->columnwise, outerOf);
+                         p->columnwise, outerOf, p->v.scaleMax);
   if (gqCpuStatus() == GQ_OK)
     return true;
   printf("reference: %s\n", gqGetLastErrorMessage());
@@ -414,12 +417,12 @@ static bool equal(const DequantizeProblem *p, const Guarded *a,
 }
 
 static void describe(const DequantizeProblem *p) {
-  printf("FAIL: %s%s data %s out %s recipe %d layout %d outer %d%s%s%s, %lld "
-         "groups, %lld x %lld, shift %lld\n",
+  printf("FAIL: %s%s data %s out %s recipe %d layout %d outer %d scale_max %d"
+         "%s%s%s, %lld groups, %lld x %lld, shift %lld\n",
          p->traits.name, p->columnwise ? " columnwise" : "",
          gqElementTypeMnemonic(p->v.dataType),
          gqElementTypeMnemonic(p->v.outType), p->v.recipe, p->v.layout,
-         p->v.outerKind, p->ragged ? " ragged" : "",
+         p->v.outerKind, (int)p->v.scaleMax, p->ragged ? " ragged" : "",
          p->givesScaleOffsets ? " scale offsets" : "",
          p->v.hasEpilogue ? " epilogue" : "", (long long)p->groups,
          (long long)p->rows, (long long)p->columns, (long long)p->shift);

@@ -35,6 +35,7 @@ typedef struct DequantizeVariant {
   /// GQ_DEV_ bits.
   int32_t parts, offsetBits;
   gqOuterKind outerKind;
+  gqScaleMax scaleMax;
   gqElementType outType;
   /// Whether it has dequantizeEpilogue, and of what type.
   bool hasEpilogue;

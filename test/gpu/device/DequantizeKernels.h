@@ -11,7 +11,8 @@
 
 #include "Call.h"
 
-#define VARIANT(NAME, FORMAT, TYPE, RECIPE, LAYOUT, PARTS, BITS, KIND, OUT)    \
+#define VARIANT(NAME, FORMAT, TYPE, RECIPE, LAYOUT, PARTS, BITS, KIND, OUT,    \
+                SCALE_MAX)                                                     \
   KERNEL dequantize_##NAME(DequantizeTilesOperands o) {                        \
     const int32_t parts = PARTS;                                               \
     const int32_t format = GQ_FORMAT_##FORMAT;                                 \
@@ -19,7 +20,7 @@
     const int32_t recipe = GQ_RECIPE_##RECIPE;                                 \
     const int32_t scaleLayout = GQ_SCALE_LAYOUT_##LAYOUT;                      \
     const int32_t offsetBits = BITS;                                           \
-    const int32_t outerKind = GQ_OUTER_##KIND;                                 \
+    const int32_t outerKind = GQ_OUTER_##KIND, scaleMax = SCALE_MAX;           \
     const int32_t outType = GQ_##OUT, valueType = GQ_##OUT;                    \
     gq_epilogue *const epilogue = 0;                                           \
     const bool nvfp4 = GQ_FORMAT_##FORMAT == GQ_FORMAT_NVFP4;                  \

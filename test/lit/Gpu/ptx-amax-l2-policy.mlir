@@ -7,13 +7,15 @@
 
 // OTHERS-NOT: createpolicy
 // OTHERS-NOT: cache_hint
+// OTHERS: ld.global.nc.v4.b32
 
 // CHECK-LABEL: grouped_amax(
 // CHECK-NOT: evict_normal
 // CHECK: createpolicy.fractional.L2::evict_first.b64
 // CHECK-NOT: evict_normal
-// CHECK-NOT: ld.global.nc.v4
+// CHECK-NOT: ld.global.nc.v
 // CHECK: ld.global.nc.L2::cache_hint.v4.b32
+// CHECK-NOT: ld.global.nc.v
 func.func @large(%x: memref<4096x8192xbf16>, %o: memref<9xi32>, %a: memref<8xf32>) {
   gq.grouped_amax ins(%x : memref<4096x8192xbf16>) groups(%o : memref<9xi32>)
       amax_out(%a : memref<8xf32>)
@@ -30,6 +32,33 @@ func.func @large(%x: memref<4096x8192xbf16>, %o: memref<9xi32>, %a: memref<8xf32
 func.func @small(%x: memref<2048x8192xbf16>, %o: memref<9xi32>, %a: memref<8xf32>) {
   gq.grouped_amax ins(%x : memref<2048x8192xbf16>) groups(%o : memref<9xi32>)
       amax_out(%a : memref<8xf32>)
+  return
+}
+
+// -----
+
+// CHECK-LABEL: grouped_amax(
+// CHECK: createpolicy.fractional.L2::evict_first.b64
+// CHECK-NOT: ld.global.nc.v
+// CHECK: ld.global.nc.L2::cache_hint.v2.b32
+// CHECK-NOT: ld.global.nc.v
+func.func @transformed(%x: memref<4096x8192xbf16>, %o: memref<9xi32>, %a: memref<8xf32>) {
+  gq.grouped_amax columnwise<transform = hadamard16> ins(%x : memref<4096x8192xbf16>)
+      groups(%o : memref<9xi32>) columnwise_amax_out(%a : memref<8xf32>)
+  return
+}
+
+// -----
+
+// Rows may be read several times.
+// CHECK-LABEL: grouped_amax(
+// CHECK-NOT: evict_first
+// CHECK: createpolicy.fractional.L2::evict_normal.b64
+// CHECK-NOT: evict_first
+func.func @gathered(%x: memref<4096x8192xbf16>, %i: memref<4096xi32>, %o: memref<9xi32>,
+    %a: memref<8xf32>) {
+  gq.grouped_amax ins(%x : memref<4096x8192xbf16>) row_indices(%i : memref<4096xi32>)
+      groups(%o : memref<9xi32>) amax_out(%a : memref<8xf32>)
   return
 }
 

@@ -49,9 +49,9 @@ func.func @rows(%q: tensor<?x64xf4E2M1FN>,
 // CHECK-LABEL: func @columns
 func.func @columns(%q: tensor<?xf4E2M1FN>, %s: !tiles, %o: tensor<4xi64>,
     %a: tensor<f32>, %x: tensor<?x64xf32>) -> tensor<?x64xf32> {
-  // CHECK: gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise)
+  // CHECK: gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise) scale_max(256) ins
   // CHECK-SAME: outer_amax(%{{[^ ]*}} : tensor<f32>)
-  %r = gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise)
+  %r = gq.grouped_dequantize format(nvfp4) recipe(te) axis(columnwise) scale_max(256)
       ins(%q : tensor<?xf4E2M1FN>) scales(%s : !tiles)
       groups(%o : tensor<4xi64>) outer_amax(%a : tensor<f32>)
       outs(%x : tensor<?x64xf32>) -> tensor<?x64xf32>

@@ -549,3 +549,24 @@ func.func @grouped_dequantize_c7_per_tensor(%q: memref<?x64xf8E5M2>, %o: memref<
       outs(%x : memref<?x64xbf16>)
   return
 }
+
+// -----
+
+func.func @grouped_dequantize_c20_value(%q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %a: memref<f32>, %x: memref<?x64xbf16>) {
+  // expected-error @+1 {{requires 'scale_max' to be 256 or 448 and of recipe(te)}}
+  gq.grouped_dequantize format(nvfp4) recipe(te) scale_max(255)
+      ins(%q : memref<?x32xi8>) scales(%s : memref<?x4xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outer_amax(%a : memref<f32>)
+      outs(%x : memref<?x64xbf16>)
+  return
+}
+
+// -----
+
+func.func @grouped_dequantize_c20_recipe(%q: memref<?x32xi8>, %s: memref<?x4xf8E4M3FN>, %o: memref<4xi32>, %x: memref<?x64xbf16>) {
+  // expected-error @+1 {{requires 'scale_max' to be 256 or 448 and of recipe(te)}}
+  gq.grouped_dequantize format(nvfp4) scale_max(448)
+      ins(%q : memref<?x32xi8>) scales(%s : memref<?x4xf8E4M3FN>)
+      groups(%o : memref<4xi32>) outs(%x : memref<?x64xbf16>)
+  return
+}

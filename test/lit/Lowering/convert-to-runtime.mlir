@@ -291,8 +291,8 @@ func.func @grouped_dequantize(%q: memref<8x32xi8>, %s: memref<128x4xf8E4M3FN>,
   // STATIC: memref.extract_aligned_pointer_as_index %[[X]]
   // STATIC-NEXT: arith.index_cast
   // STATIC-NEXT: memref.store %{{[0-9]+}}, %{{.*}}[%c9, %c0]
-  // STATIC: call @gqCpuGroupedDequantize(%{{.*}}, %c0_i32, %c1_i32, %c1_i32, %c0_i32, %c0_i32)
-  gq.grouped_dequantize format(nvfp4) recipe(te) ins(%q : memref<8x32xi8>)
+  // STATIC: call @gqCpuGroupedDequantize(%{{.*}}, %c0_i32, %c1_i32, %c1_i32, %c0_i32, %c0_i32, %c256_i32)
+  gq.grouped_dequantize format(nvfp4) recipe(te) scale_max(256) ins(%q : memref<8x32xi8>)
       scales(%s : memref<128x4xf8E4M3FN>) groups(%o : memref<2xi32>)
       outer_amax(%a : memref<f32>) outs(%x : memref<8x64xbf16>)
   return
@@ -301,7 +301,7 @@ func.func @grouped_dequantize(%q: memref<8x32xi8>, %s: memref<128x4xf8E4M3FN>,
 // STATIC-LABEL: func @per_tensor
 func.func @per_tensor(%q: memref<8x64xf8E5M2>, %o: memref<2xi64>,
     %i: memref<1xf32>, %x: memref<8x64xf32>) {
-  // STATIC: call @gqCpuGroupedDequantize(%{{.*}}, %c-1_i32, %c0_i32, %c1_i32, %c0_i32, %c0_i32)
+  // STATIC: call @gqCpuGroupedDequantize(%{{.*}}, %c-1_i32, %c0_i32, %c1_i32, %c0_i32, %c0_i32, %c0_i32)
   gq.grouped_dequantize ins(%q : memref<8x64xf8E5M2>)
       groups(%o : memref<2xi64>) scale_inv(%i : memref<1xf32>)
       outs(%x : memref<8x64xf32>)

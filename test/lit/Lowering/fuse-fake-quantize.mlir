@@ -365,7 +365,7 @@ func.func @amax_needed_before(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a0: ten
   return %y : tensor<?x64xf32>
 }
 
-// A dequantization takes outer scales for those of 6 * 448.
+// The dequantization takes outer scales for those of 6 * 448.
 // CHECK-LABEL: func @scale_max
 // CHECK: gq.grouped_dequantize
 // REMARK: [Missed]{{.*}}the two differ in scales of groups, rows or columns
@@ -376,6 +376,50 @@ func.func @scale_max(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>
       groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
       outs(%q0, %t0 : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
   %y = gq.grouped_dequantize format(nvfp4) recipe(te) ins(%q : tensor<?x64xf4E2M1FN>)
+      scales(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
+      outs(%y0 : tensor<?x64xbf16>) -> tensor<?x64xbf16>
+  return %y : tensor<?x64xbf16>
+}
+
+// CHECK-LABEL: func @same_scale_max
+// CHECK: gq.grouped_block_quantize{{.*}}rowwise<four_over_six = mse, scale_max = 256>
+// CHECK-NOT: gq.grouped_dequantize
+func.func @same_scale_max(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>, %q0: tensor<?x64xf4E2M1FN>,
+    %t0: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %y0: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %q, %t = gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped)
+      rowwise<four_over_six = mse, scale_max = 256> ins(%x : tensor<?x64xbf16>)
+      groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
+      outs(%q0, %t0 : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  %y = gq.grouped_dequantize format(nvfp4) recipe(te) scale_max(256) ins(%q : tensor<?x64xf4E2M1FN>)
+      scales(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
+      outs(%y0 : tensor<?x64xbf16>) -> tensor<?x64xbf16>
+  return %y : tensor<?x64xbf16>
+}
+
+// CHECK-LABEL: func @other_scale_max
+// CHECK: gq.grouped_dequantize
+// REMARK: [Missed]{{.*}}the two differ in scales of groups, rows or columns
+func.func @other_scale_max(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>, %q0: tensor<?x64xf4E2M1FN>,
+    %t0: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %y0: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %q, %t = gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped)
+      rowwise<four_over_six = mse> ins(%x : tensor<?x64xbf16>)
+      groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
+      outs(%q0, %t0 : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  %y = gq.grouped_dequantize format(nvfp4) recipe(te) scale_max(256) ins(%q : tensor<?x64xf4E2M1FN>)
+      scales(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
+      outs(%y0 : tensor<?x64xbf16>) -> tensor<?x64xbf16>
+  return %y : tensor<?x64xbf16>
+}
+
+// CHECK-LABEL: func @default_scale_max
+// CHECK-NOT: gq.grouped_dequantize
+func.func @default_scale_max(%x: tensor<?x64xbf16>, %o: tensor<4xi32>, %a: tensor<3xf32>, %q0: tensor<?x64xf4E2M1FN>,
+    %t0: tensor<?x4xf8E4M3FN, #gq.tile128x4>, %y0: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %q, %t = gq.grouped_block_quantize format(nvfp4) recipe(te) rows(grouped)
+      rowwise<four_over_six = mse> ins(%x : tensor<?x64xbf16>)
+      groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
+      outs(%q0, %t0 : tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>) -> tensor<?x64xf4E2M1FN>, tensor<?x4xf8E4M3FN, #gq.tile128x4>
+  %y = gq.grouped_dequantize format(nvfp4) recipe(te) scale_max(448) ins(%q : tensor<?x64xf4E2M1FN>)
       scales(%t : tensor<?x4xf8E4M3FN, #gq.tile128x4>) groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
       outs(%y0 : tensor<?x64xbf16>) -> tensor<?x64xbf16>
   return %y : tensor<?x64xbf16>

@@ -134,8 +134,6 @@ func.func private @None(%x: tensor<?x64xf32>, %n: index)
 // CHECK-NEXT:        g.op("memref.store", [g.constant(0.5, "f32"), a1, 1])
 // CHECK-NEXT:        v11 = g.op("memref.get_global", attributes={"name": "@table"}, results=["memref<2xf32>"])
 // CHECK-NEXT:        g.output(v10, v11)
-//      CHECK:if __name__ == "__main__":
-// CHECK-NEXT:    gq.graph.main(quantize, parts, slices, _3, regions)
 
 func.func @regions(%x: tensor<?x64xf32>, %b: memref<4xf32>)
     -> (tensor<?x2x32xf32>, memref<2xf32>) {
@@ -161,6 +159,33 @@ func.func @regions(%x: tensor<?x64xf32>, %b: memref<4xf32>)
 }
 
 memref.global constant @table : memref<2xf32> = dense<[1.0, 2.0]>
+
+// Integers that are 0 are left out.
+//      CHECK:def back():
+//      CHECK:        v0 = gq.grouped_dequantize(a0, scales=a1, offsets=a2, outer_amax=a3, format="nvfp4", recipe="te", scale_layout="tile128x4", scale_max=256, columns=64, out=[a4])
+// CHECK-NEXT:        v1 = gq.grouped_dequantize(a0, scales=a1, offsets=a2, outer_amax=a3, format="nvfp4", recipe="te", scale_layout="tile128x4", columns=64, out=[a4])
+// CHECK-NEXT:        v2, v3 = gq.update_scales(a3, a5, a3, format="fp8_e4m3")
+// CHECK-NEXT:        v4, v5 = gq.update_scales(a3, a5, a3, format="fp8_e4m3", margin=3)
+//      CHECK:if __name__ == "__main__":
+// CHECK-NEXT:    gq.graph.main(quantize, parts, slices, _3, regions, back)
+
+func.func @back(%q: tensor<?x64xf4E2M1FN>, %s: tensor<?x4xf8E4M3FN, #gq.tile128x4>,
+    %o: tensor<4xi32>, %a: tensor<3xf32>, %y0: tensor<?x64xf32>, %h0: tensor<5x3xf32>)
+    -> (tensor<?x64xf32>, tensor<?x64xf32>, tensor<5x3xf32>, tensor<5x3xf32>) {
+  %y = gq.grouped_dequantize format(nvfp4) recipe(te) scale_max(256)
+      ins(%q : tensor<?x64xf4E2M1FN>) scales(%s : tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
+      outs(%y0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %z = gq.grouped_dequantize format(nvfp4) recipe(te)
+      ins(%q : tensor<?x64xf4E2M1FN>) scales(%s : tensor<?x4xf8E4M3FN, #gq.tile128x4>)
+      groups(%o : tensor<4xi32>) outer_amax(%a : tensor<3xf32>)
+      outs(%y0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %h, %n = gq.update_scales format(fp8_e4m3) amax_algo(max) ins(%a : tensor<3xf32>)
+      outs(%h0, %a : tensor<5x3xf32>, tensor<3xf32>) -> tensor<5x3xf32>, tensor<3xf32>
+  %i, %m = gq.update_scales format(fp8_e4m3) amax_algo(max) margin(3) ins(%a : tensor<3xf32>)
+      outs(%h0, %a : tensor<5x3xf32>, tensor<3xf32>) -> tensor<5x3xf32>, tensor<3xf32>
+  return %y, %z, %h, %i : tensor<?x64xf32>, tensor<?x64xf32>, tensor<5x3xf32>, tensor<5x3xf32>
+}
 
 // RUN: gq-translate --help | FileCheck %s --check-prefix=HELP
 // HELP: usage: gq-translate --mlir-to-python [--split-input-file] [FILE.mlir]

@@ -29,7 +29,7 @@ static void dequantize(void *context) {
   const int32_t parts = v->parts, format = v->format, recipe = v->recipe;
   const int32_t dataType = (int32_t)v->dataType, outType = (int32_t)v->outType;
   const int32_t scaleLayout = v->layout, offsetBits = v->offsetBits;
-  const int32_t outerKind = v->outerKind;
+  const int32_t outerKind = v->outerKind, scaleMax = v->scaleMax;
   const int32_t ctas = 0;
   const int32_t valueType = (int32_t)v->valueType;
   gq_epilogue *epilogue = v->hasEpilogue ? dequantizeEpilogue : NULL;

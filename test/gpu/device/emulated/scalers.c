@@ -126,7 +126,7 @@ static void testShares(void) {
   for (int32_t scaleMax = 256; scaleMax <= 448; scaleMax += 448 - 256)
     for (uint32_t mantissa = 0; mantissa < 1 << 23; ++mantissa) {
       float x = gq_dev_f32_from_bits(0x3f800000 | mantissa);
-      float most = gq_dev_four_over_six_most(scaleMax);
+      float most = gq_dev_nvfp4_most(scaleMax);
       ++numBlocks;
       if (!same(gq_dev_four_over_six_share(x, most), x / most) &&
           numWrong++ < 10)
