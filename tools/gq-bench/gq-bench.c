@@ -497,8 +497,8 @@ static gqStatus prepareCase(Meter *meter, Case *c, Row *row) {
     status = compile(c, &c->separateGraph, /*fuse=*/false, &c->separate);
   if (status != GQ_OK)
     return status;
-  // Amaxes write nothing that drives a matrix out of L2, and lines of it may stay
-  // until its next turn: four times as many sets.
+  // Amaxes write nothing that drives a matrix out of L2, and lines of it may
+  // stay until its next turn: four times as many sets.
   double touched = (double)row->bytes / (c->op->parts & IS_AMAX ? 4 : 1);
   int64_t sets = meterSets(meter, touched, problemSetSize(&c->separateGraph));
   return problemCreate(meter->device, c->shape, &c->separateGraph, sets,
