@@ -54,14 +54,21 @@ GQ_DEV uint32_t columnAt(const Op *o, uint32_t column) {
   return column * (o->alone ? o->collectedRows / 32 : 4) + column / 8;
 }
 
-/// Collects the 4 or 8 codes of a lane's column number j.
-GQ_DEV void collectColumn(const Op *o, const Job GQ_SHARED *job, Place place,
-                          uint32_t parity, uint32_t j, uint32_t codes) {
+/// Where the codes of a lane's column number j are collected.
+GQ_DEV uint8_t GQ_SHARED *collectedAt(const Op *o, const Job GQ_SHARED *job,
+                                      Place place, uint32_t parity,
+                                      uint32_t j) {
   uint32_t row = place.row - firstCollected(o, job, place.row);
   uint8_t GQ_SHARED *p = (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
                                                columnAt(o, place.column)) +
                          row / 2;
-  p += columnAt(o, j) * 16;
+  return p + columnAt(o, j) * 16;
+}
+
+/// Collects the 4 or 8 codes of a lane's column number j.
+GQ_DEV void collectColumn(const Op *o, const Job GQ_SHARED *job, Place place,
+                          uint32_t parity, uint32_t j, uint32_t codes) {
+  uint8_t GQ_SHARED *p = collectedAt(o, job, place, parity, j);
   if (rowsOfLane(o) == 8)
     *(uint32_t GQ_SHARED *)p = codes;
   else
@@ -72,11 +79,7 @@ GQ_DEV void collectColumn(const Op *o, const Job GQ_SHARED *job, Place place,
 GQ_DEV void collectBlock(const Op *o, const Job GQ_SHARED *job, Place place,
                          uint32_t parity, uint32_t j, uint32_t first,
                          uint32_t second) {
-  uint32_t row = place.row - firstCollected(o, job, place.row);
-  uint8_t GQ_SHARED *p = (uint8_t GQ_SHARED *)(columnCodesOf(o, parity) +
-                                               columnAt(o, place.column)) +
-                         row / 2;
-  *(gq_dev_u32x2 GQ_SHARED *)(p + columnAt(o, j) * 16) =
+  *(gq_dev_u32x2 GQ_SHARED *)collectedAt(o, job, place, parity, j) =
       (gq_dev_u32x2){first, second};
 }
 

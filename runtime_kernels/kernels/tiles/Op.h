@@ -110,6 +110,12 @@ GQ_DEV bool hasScales(const Direction *d) {
   return d->traits.scaleRule != GQ_SCALE_RULE_GIVEN;
 }
 
+/// Whether each row or column has an outer amax of its own, a constant.
+GQ_DEV bool hasOwnOuters(const Direction *d) {
+  return d->outerKind == GQ_OUTER_PER_ROW ||
+         d->outerKind == GQ_OUTER_PER_COLUMN;
+}
+
 /// Scales of a job along a row of blocks: 8, 4 or 1.
 GQ_DEV uint32_t numScaleColumns(const Direction *d) {
   return TILE / (uint32_t)d->traits.blockColumns;

@@ -222,7 +222,7 @@ GQ_DEV void spreadSquare(const Op *o, const Direction *d, const Held *held,
 /// The outer scale of a job's row or column number `index`, given the job's.
 GQ_DEV gq_dev_outer outerOf(const Direction *d, const Job GQ_SHARED *job,
                             gq_dev_outer ofJob, uint32_t index) {
-  if (d->outerKind != GQ_OUTER_PER_ROW && d->outerKind != GQ_OUTER_PER_COLUMN)
+  if (!hasOwnOuters(d))
     return ofJob;
   if (!hasOuterAmax(d, job, index))
     return gq_dev_no_outer(d->scaler);
@@ -391,9 +391,7 @@ GQ_DEV bool scaleColumns(const Op *o, const Job GQ_SHARED *job, Place place,
 /// Gathered rows and sums leave no registers for it.
 GQ_DEV bool hasLikelyWay(const Op *o, const Direction *d) {
   if (isTall(o))
-    return d->how.rounding == GQ_ROUNDING_NEAREST &&
-           d->outerKind != GQ_OUTER_PER_ROW &&
-           d->outerKind != GQ_OUTER_PER_COLUMN;
+    return d->how.rounding == GQ_ROUNDING_NEAREST && !hasOwnOuters(d);
   bool same = !o->rowwise.exists ||
               o->rowwise.scaler.hasOuter == o->columnwise.scaler.hasOuter;
   return !o->unusual && o->format == GQ_FORMAT_NVFP4 && sharesRows(o) && same &&

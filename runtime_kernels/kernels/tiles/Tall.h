@@ -59,11 +59,6 @@ typedef struct TallOuters {
   float amaxes[TALL_COLUMNS];
 } TallOuters;
 
-GQ_DEV bool hasTallOuters(const Direction *d) {
-  return d->outerKind == GQ_OUTER_PER_ROW ||
-         d->outerKind == GQ_OUTER_PER_COLUMN;
-}
-
 /// `count` of them, from row or column `first` of a job on; 0 where there is
 /// none.
 GQ_DEV TallOuters loadTallOuters(const Direction *d, const Job GQ_SHARED *job,
@@ -71,7 +66,7 @@ GQ_DEV TallOuters loadTallOuters(const Direction *d, const Job GQ_SHARED *job,
   TallOuters outers = {{0.0f}};
 #pragma clang loop unroll(full)
   for (uint32_t j = 0; j < TALL_COLUMNS; ++j)
-    if (j < count && hasTallOuters(d) && hasOuterAmax(d, job, first + j))
+    if (j < count && hasOwnOuters(d) && hasOuterAmax(d, job, first + j))
       outers.amaxes[j] = outerAmax(d, job, first + j);
   return outers;
 }
@@ -82,7 +77,7 @@ GQ_DEV TallOuters loadTallOuters(const Direction *d, const Job GQ_SHARED *job,
 GQ_DEV gq_dev_outer outerOfTall(const Direction *d, gq_dev_outer ofJob,
                                 bool likely, uint32_t j,
                                 const TallOuters *outers) {
-  if (!hasTallOuters(d))
+  if (!hasOwnOuters(d))
     return gq_dev_used_outer(d->scaler, ofJob);
   return likely ? gq_dev_nvfp4_te_outer_near(outers->amaxes[j])
                 : gq_dev_outer_from(d->scaler, outers->amaxes[j]);
@@ -115,7 +110,7 @@ GQ_DEV bool scaleTall(const Op *o, const Direction *d, gq_dev_outer ofJob,
     scales[j * scalePitch(d)] = none ? 0 : (uint8_t)block.bits;
     factors[j] = block.factor * unit;
     // Those with the same outer scale are asked about together.
-    if (hasTallOuters(d) || j == count - 1) {
+    if (hasOwnOuters(d) || j == count - 1) {
       regular &= gq_dev_nvfp4_is_regular(scaler, range, outer, false);
       range = gq_dev_no_range();
     }
@@ -477,7 +472,7 @@ GQ_DEV void quantizeTallColumns(const Op *o, const Job GQ_SHARED *job,
 /// more, 3 % of full passes.
 GQ_DEV bool hasFewTallRows(const Op *o) {
   return o->alone && (o->rowwise.how.rounding == GQ_ROUNDING_STOCHASTIC ||
-                      hasTallOuters(&o->rowwise));
+                      hasOwnOuters(&o->rowwise));
 }
 
 /// quantizeLane of such lanes, `suitable` being what areSuitable says of the
