@@ -415,37 +415,47 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_once(const gq_dev_u32x4 GQ_GLOBAL *p) {
   return x;
 }
 
-/// The same if `condition`, else zeros: without a branch, which would cut up
-/// what can be scheduled together.
+/// `x` by an instruction if operand 4 is not 0, else zeros: without a branch,
+/// which would cut up what can be scheduled together. Then come the address,
+/// operand 5, and others.
+#define GQ_DEV_LOAD16_IF(X, INSTRUCTION, CONDITION, ...)                       \
+  __asm__ volatile("{\n\t"                                                     \
+                   ".reg .pred p;\n\t"                                         \
+                   "setp.ne.b32 p, %4, 0;\n\t"                                 \
+                   "mov.b32 %0, 0;\n\t"                                        \
+                   "mov.b32 %1, 0;\n\t"                                        \
+                   "mov.b32 %2, 0;\n\t"                                        \
+                   "mov.b32 %3, 0;\n\t"                                        \
+                   "@p " INSTRUCTION ";\n\t"                                   \
+                   "}"                                                         \
+                   : "=&r"((X).x), "=&r"((X).y), "=&r"((X).z), "=&r"((X).w)    \
+                   : "r"((uint32_t)(CONDITION)), __VA_ARGS__)
+
+/// The same of 8 bytes: the condition is operand 2, the address operand 3.
+#define GQ_DEV_LOAD8_IF(X, INSTRUCTION, CONDITION, ...)                        \
+  __asm__ volatile("{\n\t"                                                     \
+                   ".reg .pred p;\n\t"                                         \
+                   "setp.ne.b32 p, %2, 0;\n\t"                                 \
+                   "mov.b32 %0, 0;\n\t"                                        \
+                   "mov.b32 %1, 0;\n\t"                                        \
+                   "@p " INSTRUCTION ";\n\t"                                   \
+                   "}"                                                         \
+                   : "=&r"((X).x), "=&r"((X).y)                                \
+                   : "r"((uint32_t)(CONDITION)), __VA_ARGS__)
+
+/// gq_dev_load_once if `condition`, else zeros, and the same of 8 bytes.
 GQ_DEV gq_dev_u32x4 gq_dev_load_once_if(bool condition,
                                         const gq_dev_u32x4 GQ_GLOBAL *p) {
   gq_dev_u32x4 x;
-  __asm__ volatile("{\n\t"
-                   ".reg .pred p;\n\t"
-                   "setp.ne.b32 p, %4, 0;\n\t"
-                   "mov.b32 %0, 0;\n\t"
-                   "mov.b32 %1, 0;\n\t"
-                   "mov.b32 %2, 0;\n\t"
-                   "mov.b32 %3, 0;\n\t"
-                   "@p ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%5];\n\t"
-                   "}"
-                   : "=&r"(x.x), "=&r"(x.y), "=&r"(x.z), "=&r"(x.w)
-                   : "r"((uint32_t)condition), "l"(p));
+  GQ_DEV_LOAD16_IF(x, "ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%5]", condition,
+                   "l"(p));
   return x;
 }
 
 GQ_DEV gq_dev_u32x2 gq_dev_load8_once_if(bool condition,
                                          const gq_dev_u32x2 GQ_GLOBAL *p) {
   gq_dev_u32x2 x;
-  __asm__ volatile("{\n\t"
-                   ".reg .pred p;\n\t"
-                   "setp.ne.b32 p, %2, 0;\n\t"
-                   "mov.b32 %0, 0;\n\t"
-                   "mov.b32 %1, 0;\n\t"
-                   "@p ld.global.nc.v2.b32 {%0, %1}, [%3];\n\t"
-                   "}"
-                   : "=&r"(x.x), "=&r"(x.y)
-                   : "r"((uint32_t)condition), "l"(p));
+  GQ_DEV_LOAD8_IF(x, "ld.global.nc.v2.b32 {%0, %1}, [%3]", condition, "l"(p));
   return x;
 }
 
@@ -464,18 +474,9 @@ GQ_DEV gq_dev_u32x4 gq_dev_load_by_policy_if(bool condition,
                                              const gq_dev_u32x4 GQ_GLOBAL *p,
                                              uint64_t policy) {
   gq_dev_u32x4 x;
-  __asm__ volatile("{\n\t"
-                   ".reg .pred p;\n\t"
-                   "setp.ne.b32 p, %4, 0;\n\t"
-                   "mov.b32 %0, 0;\n\t"
-                   "mov.b32 %1, 0;\n\t"
-                   "mov.b32 %2, 0;\n\t"
-                   "mov.b32 %3, 0;\n\t"
-                   "@p ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, "
-                   "[%5], %6;\n\t"
-                   "}"
-                   : "=&r"(x.x), "=&r"(x.y), "=&r"(x.z), "=&r"(x.w)
-                   : "r"((uint32_t)condition), "l"(p), "l"(policy));
+  GQ_DEV_LOAD16_IF(
+      x, "ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%5], %6",
+      condition, "l"(p), "l"(policy));
   return x;
 }
 
@@ -483,16 +484,8 @@ GQ_DEV gq_dev_u32x2 gq_dev_load8_by_policy_if(bool condition,
                                               const gq_dev_u32x2 GQ_GLOBAL *p,
                                               uint64_t policy) {
   gq_dev_u32x2 x;
-  __asm__ volatile(
-      "{\n\t"
-      ".reg .pred p;\n\t"
-      "setp.ne.b32 p, %2, 0;\n\t"
-      "mov.b32 %0, 0;\n\t"
-      "mov.b32 %1, 0;\n\t"
-      "@p ld.global.nc.L2::cache_hint.v2.b32 {%0, %1}, [%3], %4;\n\t"
-      "}"
-      : "=&r"(x.x), "=&r"(x.y)
-      : "r"((uint32_t)condition), "l"(p), "l"(policy));
+  GQ_DEV_LOAD8_IF(x, "ld.global.nc.L2::cache_hint.v2.b32 {%0, %1}, [%3], %4",
+                  condition, "l"(p), "l"(policy));
   return x;
 }
 

@@ -151,8 +151,8 @@ def check_dequantized(name, problem):
 
 def test_dequantize(keys):
     """Of formats, recipes, layouts and axes with their numbers, some of what the
-    device functions are tested with by themselves, and the last one, which te has
-    alone."""
+    device functions are tested with by themselves, and the last one: of te, that with
+    scales of up to 256."""
     for i, key in keys:
         out = list(ELEMENTS)[i % 3]
         problems = list(dequantize.problems(*key, out))
