@@ -49,10 +49,10 @@ GQ_DEV void raise(bool wanted, uint32_t GQ_GLOBAL *p, float amax) {
 
 /// Raises the word of a job's group, if it has one, by what lanes have. All
 /// lanes take part.
-GQ_DEV void raiseGroup(const Job GQ_SHARED *job, uint32_t GQ_GLOBAL *groups,
-                       float amax) {
+GQ_DEV void raiseGroup(const Op *o, const Job GQ_SHARED *job,
+                       uint32_t GQ_GLOBAL *groups, float amax) {
   uint32_t bits = gq_dev_max_of_lanes(gq_dev_f32_bits(amax));
-  raise(gq_dev_is_first_lane() && job->group >= 0, groups + job->group,
+  raise(gq_dev_is_first_lane() && isInGroup(o, job->group), groups + job->group,
         gq_dev_f32_from_bits(bits));
 }
 
@@ -224,7 +224,7 @@ GQ_DEV void raiseColumns(const Op *o, const Results *results,
 #pragma clang loop unroll(full)
     for (uint32_t i = 0; i < OWN_COLUMNS; ++i)
       max = i < own.count ? gq_dev_max_number(max, own.amax[i]) : max;
-    raiseGroup(job, results->columnwise, max);
+    raiseGroup(o, job, results->columnwise, max);
   }
   if (!(results->parts & GQ_DEV_AMAX_OF_COLUMNS))
     return;
@@ -240,7 +240,7 @@ GQ_DEV void raiseColumns(const Op *o, const Results *results,
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < TILE / GQ_DEV_WARP; ++i) {
     uint32_t column = i * GQ_DEV_WARP + place.thread % GQ_DEV_WARP;
-    raise(job->group >= 0 && column < job->columns, to + column,
+    raise(isInGroup(o, job->group) && column < job->columns, to + column,
           columns[column]);
   }
 }
@@ -272,7 +272,8 @@ GQ_DEV void measureJob(const Op *o, const Results *results,
   if (results->ofColumns)
     raiseColumns(o, results, job, &found);
   if (results->parts & GQ_DEV_AMAX_OF_GROUPS)
-    raiseGroup(job, results->amax, gq_dev_amax_of_word(o->heldType, found.all));
+    raiseGroup(o, job, results->amax,
+               gq_dev_amax_of_word(o->heldType, found.all));
 }
 
 /// By what policy L2 keeps a matrix. Of one that does not fit, elements are the
@@ -349,7 +350,8 @@ gq_dev_grouped_amax(GQ_DEV_PARAMETERS(GQ_GROUPED_AMAX_OPERANDS)) {
       .allGroups = amaxGroupsOf(offsets, firstDims, lastDims, groups, rows,
                                 columns, offsetBits, parts),
       .ragged = parts & GQ_DEV_RAGGED,
-      .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_AMAX_OF_ROWS,
+      .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_AMAX_OF_ROWS &&
+                 !(parts & GQ_DEV_RAGGED),
       .measures = true,
       .alone = true,
   };

@@ -51,7 +51,7 @@ GQ_DEV void finishJob(const Op *o, uint32_t n) {
                 columnScales[parity], thread ^ THREADS / 2);
   if (collectsColumns(o))
     storeColumns(o, job, parity, thread);
-  if (o->hasDbias && job->group >= 0 && thread < job->columns)
+  if (o->hasDbias && isInGroup(o, job->group) && thread < job->columns)
     storeJobSum(o, job, thread, sumOfPasses(o, parity, TILE, thread));
   if (o->hasAmax && thread == 0)
     partial.amax[gq_dev_here(gq_dev_cta()) + n * keptLoop.numCtas] =
@@ -135,8 +135,8 @@ GQ_DEV void quantizeJobs(const Op *o, const Plan *plan) {
 /// part.
 GQ_DEV void publishInverses(const Op *o) {
   for (uint32_t e = gq_dev_thread(); e < o->groups; e += THREADS)
-    o->scaleInv[e] = outerOfGroup(&o->rowwise, (int32_t)e,
-                                  loadOuter(&o->rowwise, (int32_t)e))
+    o->scaleInv[e] = outerOfGroup(o, &o->rowwise, (int32_t)e,
+                                  loadOuter(o, &o->rowwise, (int32_t)e))
                          .inverse;
 }
 
@@ -179,7 +179,8 @@ GQ_DEV void quantizeTiles(bool alone, gqFormat of,
       .ragged = parts & GQ_DEV_RAGGED,
       .givesScaleOffsets = parts & GQ_DEV_SCALE_OFFSETS_OUT,
       .givesScaleInverses = parts & GQ_DEV_SCALE_INVERSES,
-      .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_ROWWISE,
+      .allRows = rowsMode == GQ_ROWS_ALL && parts & GQ_DEV_ROWWISE &&
+                 !(parts & GQ_DEV_RAGGED),
       .unusual = parts & GQ_DEV_UNUSUAL,
       .alone = alone,
   };

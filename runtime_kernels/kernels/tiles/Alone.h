@@ -47,12 +47,9 @@ GQ_DEV const Job GQ_SHARED *warpJob(uint32_t n) {
 GQ_DEV void findWarpJob(const Op *o, const Plan *plan, bool wants,
                         uint32_t warp, uint32_t n) {
   uint64_t number = numberOf(warp, n);
-  Op here = *o;
-  here.columns = here.allGroups.numColumns = gq_dev_here64(o->columns);
   gq_dev_warp_barrier();
   if (wants && number < plan->jobs)
-    warpJobs[warp][n % (2 * WARP_BATCH)] =
-        findJob(&here, plan, (uint32_t)number);
+    warpJobs[warp][n % (2 * WARP_BATCH)] = findJob(o, plan, (uint32_t)number);
   gq_dev_warp_barrier();
 }
 
@@ -167,7 +164,7 @@ GQ_DEV void storeRowsOfWarp(const Op *o, const Job GQ_SHARED *job,
                             uint32_t warp, uint32_t top, uint32_t done) {
   if (collectsColumns(o))
     storeColumnsOfWarp(o, job, warp, top, done);
-  if (o->hasDbias && job->group >= 0)
+  if (o->hasDbias && isInGroup(o, job->group))
     storeSumsOfWarp(o, job, warp, top, done);
 }
 

@@ -323,9 +323,8 @@ GQ_DEV void convertByRows(const Op *o, const Job GQ_SHARED *job, Place place,
   const Direction *rowwise = &o->rowwise, *columnwise = &o->columnwise;
   const JobOutput GQ_SHARED *toRows = &job->rowwise;
   const JobOutput GQ_SHARED *toColumns = &job->columnwise;
-  bool isGrouped = !o->allRows || job->group >= 0;
   uint32_t rows = place.column < job->columns ? job->rows : 0;
-  uint32_t groupedRows = isGrouped ? rows : 0;
+  uint32_t groupedRows = isInGroup(o, job->group) ? rows : 0;
   float factors[GQ_DEV_UNIT];
 #pragma clang loop unroll(full)
   for (uint32_t quarter = 0; quarter < 4; ++quarter)
@@ -380,8 +379,7 @@ GQ_DEV void convert(const Op *o, const Job GQ_SHARED *job, Place place,
   bool hasColumns = place.column < job->columns;
   bool hasTransposed = hasColumns && place.row < job->paddedRows;
   uint32_t rows = hasColumns ? job->rows : 0;
-  bool isGrouped = !o->allRows || job->group >= 0;
-  uint32_t groupedRows = isGrouped ? rows : 0;
+  uint32_t groupedRows = isInGroup(o, job->group) ? rows : 0;
   uint32_t transposedRows = columnwiseRows(o, job);
   uint32_t pitch = (uint32_t)toColumns->dataPitch; // if it transposes
   uint32_t rowCodes[ROWS][4], sameCodes[ROWS][4];
@@ -557,7 +555,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     if (rowwise->exists && there)
       storeBytes(data + r * toRows->dataPitch, rowCodes, bytes, bytes, atOnce);
     if (columnwise->exists && !columnwise->transposes && there &&
-        job->group >= 0)
+        isInGroup(o, job->group))
       storeBytes(same + r * toColumns->dataPitch, sameCodes, bytes, bytes,
                  atOnce);
     // Missing rows are 0, even times an infinite factor.

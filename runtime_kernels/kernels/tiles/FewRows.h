@@ -117,7 +117,7 @@ GQ_DEV void storeFew(const Op *o, const Direction *d,
 /// Stores the transposed bytes of a job of few rows, and zeros up to 32 rows.
 /// Two neighbours have eight columns: one stores codes, and the other the zeros
 /// that follow them. All lanes take part.
-GQ_DEV void storeFewBytes(const Job GQ_SHARED *job, Place place,
+GQ_DEV void storeFewBytes(const Op *o, const Job GQ_SHARED *job, Place place,
                           const gq_dev_u32x2 codes[FEW_COLUMNS]) {
   bool second = place.column & FEW_COLUMNS;
   uint32_t first = place.column & ~FEW_COLUMNS;
@@ -131,7 +131,7 @@ GQ_DEV void storeFewBytes(const Job GQ_SHARED *job, Place place,
       two = (gq_dev_u32x2){gq_dev_shuffle_xor(two.x, 1),
                            gq_dev_shuffle_xor(two.y, 1)};
     uint32_t words[4] = {second ? 0 : two.x, second ? 0 : two.y};
-    gq_dev_store16_if(job->group >= 0 && first + j < job->columns,
+    gq_dev_store16_if(isInGroup(o, job->group) && first + j < job->columns,
                       p + (uint64_t)j * pitch, words);
   }
 }
@@ -170,7 +170,7 @@ GQ_DEV void scaleFewColumns(const Op *o, const Job GQ_SHARED *job, Place place,
     }
     if (hasLongBlocks(o)) {
       scales[i] = scaleOfFactor(scaleLongBlock(
-          d, job, &job->columnwise, job->columns, place.column + i, amax));
+          o, d, job, &job->columnwise, job->columns, place.column + i, amax));
       continue;
     }
     scales[i] =
@@ -203,7 +203,7 @@ GQ_DEV gq_dev_any_scale scaleFewRow(const Op *o, const Job GQ_SHARED *job,
     return scaleOfFactor(job->rowwise.outer.factor);
   if (hasLongBlocks(o)) // The first lane stores it: to others it is no row.
     return scaleOfFactor(scaleLongBlock(
-        d, job, &job->rowwise, place.column ? 0 : job->rows, row, amax));
+        o, d, job, &job->rowwise, place.column ? 0 : job->rows, row, amax));
   gq_dev_any_scale any = scaleOfFew(d, amax, job->rowwise.outer, false);
   if (place.column % block == 0)
     ((uint8_t GQ_SHARED *)rowScalesOf(
@@ -264,11 +264,11 @@ GQ_DEV void quantizeFewRows(const Op *o, const Job GQ_SHARED *job,
         bytes[i].x |= r < 4 ? code : 0;
         bytes[i].y |= r < 4 ? 0 : code;
       }
-    if (!columnwise->transposes && there && job->group >= 0)
+    if (!columnwise->transposes && there && isInGroup(o, job->group))
       storeFew(o, columnwise, &job->columnwise, r, place.column, codes);
   }
   if (transposesBytes(o))
-    storeFewBytes(job, place, bytes);
+    storeFewBytes(o, job, place, bytes);
   uint8_t GQ_SHARED *codes = (uint8_t GQ_SHARED *)columnCodesOf(o, warp);
 #pragma clang loop unroll(full)
   for (uint32_t i = 0; i < FEW_COLUMNS; ++i) {

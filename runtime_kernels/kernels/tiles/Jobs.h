@@ -52,24 +52,25 @@ typedef struct Job {
 static GQ_SHARED Job jobs[2 * BATCH] GQ_UNINITIALIZED;
 
 /// Where the outer scale of a group is, or null.
-GQ_DEV const float GQ_GLOBAL *outerAt(const Direction *d, int32_t group) {
-  bool perGroup = d->outerKind == GQ_OUTER_PER_GROUP && group >= 0;
+GQ_DEV const float GQ_GLOBAL *outerAt(const Op *o, const Direction *d,
+                                      int32_t group) {
+  bool perGroup = d->outerKind == GQ_OUTER_PER_GROUP && isInGroup(o, group);
   return d->outerKind == GQ_OUTER_ONE ? d->outer
          : perGroup                   ? d->outer + group
                                       : 0;
 }
 
 /// What is there, if anything is.
-GQ_DEV float loadOuter(const Direction *d, int32_t group) {
-  const float GQ_GLOBAL *p = outerAt(d, group);
+GQ_DEV float loadOuter(const Op *o, const Direction *d, int32_t group) {
+  const float GQ_GLOBAL *p = outerAt(o, d, group);
   return p ? *p : 0.0f;
 }
 
 /// What follows from it.
-GQ_DEV gq_dev_outer outerOfGroup(const Direction *d, int32_t group,
+GQ_DEV gq_dev_outer outerOfGroup(const Op *o, const Direction *d, int32_t group,
                                  float loaded) {
-  return outerAt(d, group) ? gq_dev_outer_from(d->scaler, loaded)
-                           : gq_dev_no_outer(d->scaler);
+  return outerAt(o, d, group) ? gq_dev_outer_from(d->scaler, loaded)
+                              : gq_dev_no_outer(d->scaler);
 }
 
 /// The scales of a tile: its bytes, given the width of all and the first one.
@@ -104,7 +105,7 @@ GQ_DEV JobOutput rowwiseOutput(const Op *o, gq_dev_group group, int32_t number,
   int64_t width = scaleWidth(d, group.columns);
   int64_t first = column / d->traits.blockColumns;
   int64_t scaleRow = row / d->traits.blockRows;
-  JobOutput to = {.outer = outerOfGroup(d, number, outer)};
+  JobOutput to = {.outer = outerOfGroup(o, d, number, outer)};
   placeData(o, d, group, row, column, &to);
   if (!hasScales(d))
     return to;
@@ -119,13 +120,14 @@ GQ_DEV JobOutput rowwiseOutput(const Op *o, gq_dev_group group, int32_t number,
   else
     at = (o->ragged ? before.of[SUM_SCALES]
           : o->allGroups.hasScaleOffsets
-              ? (number < 0 ? 0
-                            : gq_dev_group_scale_begin(o->allGroups, number)) *
+              ? (isInGroup(o, number)
+                     ? gq_dev_group_scale_begin(o->allGroups, number)
+                     : 0) *
                     width
               : before.of[SUM_SCALES] * width) +
          scaleRow * width + first * TILE;
   to.scales = d->scales + at;
-  to.scaleBytes = number < 0 ? 0 : scaleBytesOf(d, width, first);
+  to.scaleBytes = isInGroup(o, number) ? scaleBytesOf(d, width, first) : 0;
   return to;
 }
 
@@ -134,7 +136,7 @@ GQ_DEV JobOutput columnwiseOutput(const Op *o, gq_dev_group group,
                                   int32_t number, Sums before, int64_t row,
                                   int64_t column, float outer) {
   const Direction *d = &o->columnwise;
-  JobOutput to = {.outer = outerOfGroup(d, number, outer)};
+  JobOutput to = {.outer = outerOfGroup(o, d, number, outer)};
   if (d->transposes) {
     to.dataPitch = dataBytes(d, paddedRows(group.rows));
     to.data = d->data + dataBytes(d, before.of[SUM_COLUMNWISE_DATA]) +
@@ -152,7 +154,7 @@ GQ_DEV JobOutput columnwiseOutput(const Op *o, gq_dev_group group,
       d->scales +
       bytesOfScales(d, before.of[SUM_COLUMNWISE_SCALES] + scaleRow * width +
                            (d->tiled ? first * TILE : first));
-  to.scaleBytes = number < 0 ? 0 : scaleBytesOf(d, width, first);
+  to.scaleBytes = isInGroup(o, number) ? scaleBytesOf(d, width, first) : 0;
   return to;
 }
 
@@ -161,9 +163,9 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
                       gq_dev_group group, Sums before) {
   // Both loads before what either is used for.
   float rowwiseOuter =
-      o->rowwise.exists ? loadOuter(&o->rowwise, number) : 0.0f;
+      o->rowwise.exists ? loadOuter(o, &o->rowwise, number) : 0.0f;
   float columnwiseOuter =
-      o->columnwise.exists ? loadOuter(&o->columnwise, number) : 0.0f;
+      o->columnwise.exists ? loadOuter(o, &o->columnwise, number) : 0.0f;
   uint32_t columnTiles = (uint32_t)numTiles(group.columns);
   uint32_t rowTile = 0, columnTile = index;
   // Divisions take long, and most groups have one row of tiles.
@@ -183,12 +185,13 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
       .group = number,
       .rows = min32(group.rows - row, TILE),
       .columns = min32(group.columns - column, TILE),
-      .paddedRows = number < 0 ? 0 : min32(paddedRows(group.rows) - row, TILE),
+      .paddedRows =
+          isInGroup(o, number) ? min32(paddedRows(group.rows) - row, TILE) : 0,
   };
   if (o->hasDbias) {
     uint32_t sumsRow = (uint32_t)before.of[SUM_JOBS] / columnTiles + rowTile;
     job.partialSums = o->partial.sums + sumsRow * o->columns + column;
-    job.hasGroupSums = number >= 0 && group.rows <= TILE;
+    job.hasGroupSums = isInGroup(o, number) && group.rows <= TILE;
     job.sums = job.hasGroupSums ? (uint8_t GQ_GLOBAL *)o->dbias +
                                       (number * o->columns + column) *
                                           gqElementTypeSize(o->dbiasType)
@@ -204,8 +207,12 @@ GQ_DEV Job jobOfGroup(const Op *o, uint32_t index, int32_t number,
 }
 
 /// Finds job `index`.
-GQ_DEV Job findJob(const Op *o, const Plan *plan, uint32_t index) {
-  if (index >= plan->groupJobs) {
+GQ_DEV Job findJob(const Op *given, const Plan *plan, uint32_t index) {
+  // What follows from columns is found again, not kept in registers until then.
+  Op here = *given;
+  here.columns = here.allGroups.numColumns = gq_dev_here64(given->columns);
+  const Op *o = &here;
+  if (o->allRows && index >= plan->groupJobs) {
     index -= plan->groupJobs;
     uint32_t above =
         (uint32_t)(numTiles(plan->rowsBefore) * numTiles(o->columns));
@@ -243,10 +250,8 @@ GQ_DEV void findJobs(const Op *o, const Plan *plan, uint32_t numCtas,
                      uint32_t first) {
   uint32_t n = first + gq_dev_thread() % BATCH;
   uint64_t index = gq_dev_here(gq_dev_cta()) + (uint64_t)n * numCtas;
-  Op here = *o;
-  here.columns = here.allGroups.numColumns = gq_dev_here64(o->columns);
   if (index < plan->jobs)
-    jobs[n % (2 * BATCH)] = findJob(&here, plan, (uint32_t)index);
+    jobs[n % (2 * BATCH)] = findJob(o, plan, (uint32_t)index);
 }
 
 #endif // GQ_KERNELS_KERNELS_TILES_JOBS_H

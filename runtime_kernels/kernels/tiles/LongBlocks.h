@@ -51,12 +51,13 @@ GQ_DEV void measureLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass,
 
 /// Stores the scale of row number `row` of a job's blocks, or of a column, and
 /// returns the factor.
-GQ_DEV float scaleLongBlock(const Direction *d, const Job GQ_SHARED *job,
+GQ_DEV float scaleLongBlock(const Op *o, const Direction *d,
+                            const Job GQ_SHARED *job,
                             const JobOutput GQ_SHARED *to, uint32_t rows,
                             uint32_t row, float amax) {
   gq_dev_block_scale block =
       gq_dev_either_block(d->scaler, amax, to->outer).block;
-  gq_dev_store4_if(job->group >= 0 && row < numScaleRows(d, rows),
+  gq_dev_store4_if(isInGroup(o, job->group) && row < numScaleRows(d, rows),
                    to->scales + row * to->scalesPitch, block.bits);
   return block.factor;
 }
@@ -72,7 +73,7 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
     float amax =
         square ? all
                : gq_dev_max_number(rowAmax[0][thread], rowAmax[1][thread]);
-    longRowFactors[thread] = scaleLongBlock(&o->rowwise, job, &job->rowwise,
+    longRowFactors[thread] = scaleLongBlock(o, &o->rowwise, job, &job->rowwise,
                                             job->rows, thread, amax);
   }
   if (o->columnwise.exists) {
@@ -81,7 +82,7 @@ GQ_DEV void scaleLongBlocks(const Op *o, const Job GQ_SHARED *job,
     for (uint32_t i = 0; i < 4; ++i)
       if (!square && i < TILE / rowsOfWarp(o))
         amax = gq_dev_max_number(amax, columnAmax[i][thread]);
-    float factor = scaleLongBlock(&o->columnwise, job, &job->columnwise,
+    float factor = scaleLongBlock(o, &o->columnwise, job, &job->columnwise,
                                   job->columns, thread, amax);
     // For both warps that have the column.
 #pragma clang loop unroll(full)
@@ -132,12 +133,12 @@ GQ_DEV void scaleLongBlocksAlone(const Op *o, const Job GQ_SHARED *job,
 #pragma clang loop unroll(disable)
   for (uint32_t row = lane; o->rowwise.exists && row < rows; row += GQ_DEV_WARP)
     warpRowFactors[warp][row] =
-        scaleLongBlock(&o->rowwise, job, &job->rowwise, job->rows, row,
+        scaleLongBlock(o, &o->rowwise, job, &job->rowwise, job->rows, row,
                        warpRowFactors[warp][row]);
 #pragma clang loop unroll(disable)
   for (uint32_t column = lane; o->columnwise.exists && column < TILE;
        column += GQ_DEV_WARP)
-    columns[column] = scaleLongBlock(&o->columnwise, job, &job->columnwise,
+    columns[column] = scaleLongBlock(o, &o->columnwise, job, &job->columnwise,
                                      job->columns, column, columns[column]);
 }
 

@@ -66,7 +66,7 @@ typedef struct Op {
   /// As they are given.
   gq_dev_groups allGroups;
   bool hasAmax, hasDbias, ragged, givesScaleOffsets, givesScaleInverses;
-  /// Whether rows in no group have jobs.
+  /// Whether rows in no group have jobs, too.
   bool allRows;
   /// Parts have GQ_DEV_UNUSUAL: then codes are made with care for any block,
   /// but by tall lanes.
@@ -95,6 +95,11 @@ typedef struct Op {
 
 GQ_DEV uint32_t min32(int64_t x, uint32_t bound) {
   return x < (int64_t)bound ? (uint32_t)x : bound;
+}
+
+/// Whether a job's rows are in a group, given its number or -1.
+GQ_DEV bool isInGroup(const Op *o, int32_t group) {
+  return !o->allRows || group >= 0;
 }
 
 GQ_DEV int64_t dataBytes(const Direction *d, int64_t elements) {

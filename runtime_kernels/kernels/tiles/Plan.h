@@ -221,9 +221,9 @@ GQ_DEV Plan keptPlan(void) {
 
 /// Tiles of rows in no group that are quantized.
 GQ_DEV int64_t rowTilesOfNone(const Op *o, const Plan *plan) {
-  return !o->ragged && o->allRows ? numTiles(plan->rowsBefore) +
-                                        numTiles(o->rows - plan->firstRowAfter)
-                                  : 0;
+  return o->allRows ? numTiles(plan->rowsBefore) +
+                          numTiles(o->rows - plan->firstRowAfter)
+                    : 0;
 }
 
 /// Not even groups that overlap make more jobs than the workspace has room for.
