@@ -59,6 +59,7 @@ namespace gq {
     }                                                                          \
   };
 #define GEN_PASS_DEF_GQCHECKNAMES
+#define GEN_PASS_DEF_GQCHECKTYPES
 #define GEN_PASS_DEF_GQPACKSUBBYTE
 #define GEN_PASS_DEF_GQFUSEDIRECTIONS
 #define GEN_PASS_DEF_GQFUSEFAKEQUANTIZE
@@ -88,6 +89,7 @@ namespace gq {
 
 namespace {
 GQ_DEFINE_PASS(GqCheckNames, gqCheckNames)
+GQ_DEFINE_PASS(GqCheckTypes, gqCheckTypes)
 GQ_DEFINE_PASS(GqPackSubbyte, gqPackSubbyte)
 GQ_DEFINE_PASS(GqProtectArguments, gqProtectArguments)
 GQ_DEFINE_PASS(GqExpandSmallFloats, gqExpandSmallFloats)

@@ -20,6 +20,7 @@ extern "C" {
 #endif
 
 MlirLogicalResult gqCheckNames(MlirOperation module);
+MlirLogicalResult gqCheckTypes(MlirOperation root);
 void gqFuseScaleLayout(MlirOperation root);
 void gqFuseDirections(MlirOperation root);
 void gqFuseRowAmax(MlirOperation root);

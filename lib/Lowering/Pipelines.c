@@ -83,7 +83,7 @@ static const char toLlvm[] =
 /// The beginning of both pipelines. The first passes look at the module as its
 /// author wrote it.
 static void printFrontend(gqText *text, bool fuse) {
-  gqTextPrintf(text, "gq-check-names,gq-protect-arguments,");
+  gqTextPrintf(text, "gq-check-names,gq-check-types,gq-protect-arguments,");
   if (fuse)
     gqTextPrintf(text, "%s", fusion);
 }
@@ -119,7 +119,8 @@ char *gqNvvmPipelineToKernels(void) {
   gqTextPrintf(&text, "gq-share-kernels,%sgq-device-memory,%s", linalgToKernels,
                loopsToBranches);
   gqTextPrintf(&text,
-               "gpu.module(gq-expand-small-floats,%s,convert-gpu-to-nvvm)",
+               "gpu.module(gq-check-types,gq-expand-small-floats,%s,"
+               "convert-gpu-to-nvvm)",
                mathInF32);
   return gqTextOrAbort(&text);
 }
