@@ -28,7 +28,7 @@ static void printParameters(gqText *text, int width, intptr_t numInputs) {
     gqTextPrintf(text, "%s%%e%d: f32", i ? ", " : "", i);
 }
 
-void gqPrintElements(gqText *text, intptr_t numInputs, bool usual) {
+void gqPrintElementDeclarations(gqText *text) {
   gqTextPrintf(text,
                "llvm.func @gq_dev_divide4(!llvm.ptr, !llvm.ptr, !llvm.ptr)\n"
                "llvm.func @gq_dev_divide4_by_more(!llvm.ptr, !llvm.ptr, "
@@ -39,18 +39,24 @@ void gqPrintElements(gqText *text, intptr_t numInputs, bool usual) {
                "!llvm.ptr) -> i32\n"
                "llvm.func @gq_dev_exp_plus(f32, f32) -> f32\n"
                "llvm.func @gq_dev_rounded_to_bf16(f32) -> f32\n"
-               "llvm.func @gq_dev_round4_to_bf16(!llvm.ptr, !llvm.ptr)\n"
-               "llvm.func internal @elements(");
+               "llvm.func @gq_dev_round4_to_bf16(!llvm.ptr, !llvm.ptr)\n");
+}
+
+void gqPrintElements(gqText *text, const char *name, intptr_t numInputs,
+                     bool usual) {
+  gqTextPrintf(text, "llvm.func internal @%s(", name);
   printParameters(text, WIDTH, numInputs);
-  if (!usual) {
-    gqTextPrintf(text, ", %%out: !llvm.ptr) attributes {always_inline} {\n"
+  gqTextPrintf(text,
+               usual ? ", %%out: !llvm.ptr) -> i32 attributes {always_inline} "
+                       "{\n"
+                       "  %%usual = llvm.mlir.constant(1 : i32) : i32\n"
+                       "  llvm.return %%usual : i32\n}\n"
+                     : ", %%out: !llvm.ptr) attributes {always_inline} {\n"
                        "  llvm.return\n}\n");
-    return;
-  }
-  gqTextPrintf(text, ", %%out: !llvm.ptr) -> i32 attributes {always_inline} {\n"
-                     "  %%usual = llvm.mlir.constant(1 : i32) : i32\n"
-                     "  llvm.return %%usual : i32\n}\n"
-                     "llvm.func internal @one_element(");
+}
+
+void gqPrintOneElement(gqText *text, intptr_t numInputs) {
+  gqTextPrintf(text, "llvm.func internal @one_element(");
   printParameters(text, 1, numInputs);
   gqTextPrintf(text, ") -> f32 attributes {always_inline} {\n"
                      "  %%poison = llvm.mlir.poison : f32\n"
@@ -402,6 +408,8 @@ static bool isCall(MlirOperation op) {
 
 bool gqCallsFunctions(MlirRegion producer) { return hasOp(producer, isCall); }
 
+bool gqTakesLong(MlirOperation op) { return isExactDivision(op) || isCall(op); }
+
 /// Builds the producer `from` for `width` elements at the end of `to`.
 static Elements buildElements(MlirBlock from, MlirBlock to, int width,
                               MlirValue usual) {
@@ -433,26 +441,32 @@ static MlirBlock bodyOf(MlirOperation module, const char *function) {
   return mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
 }
 
-void gqFillElements(MlirOperation module, MlirRegion producer, bool usual) {
+/// What a producer yields.
+static MlirValue yieldedBy(MlirBlock body) {
+  return mlirOperationGetOperand(mlirBlockGetTerminator(body), 0);
+}
+
+void gqFillElements(MlirOperation module, const char *name, MlirRegion producer,
+                    bool usual) {
   MlirBlock from = mlirRegionGetFirstBlock(producer);
-  MlirBlock to = bodyOf(module, "elements");
+  MlirBlock to = bodyOf(module, name);
   MlirOperation end = mlirBlockGetTerminator(to);
-  MlirValue yielded = mlirOperationGetOperand(mlirBlockGetTerminator(from), 0);
   Elements elements = buildElements(from, to, WIDTH,
                                     usual ? mlirOperationGetOperand(end, 0)
                                           : (MlirValue){NULL});
   buildResults(
-      &elements, yielded,
+      &elements, yieldedBy(from),
       mlirBlockGetArgument(to, WIDTH * mlirBlockGetNumArguments(from)));
   if (usual)
     mlirOperationSetOperand(end, 0, elements.usual);
   freeElements(&elements);
-  if (!usual)
-    return;
+}
 
-  to = bodyOf(module, "one_element");
-  elements = buildElements(from, to, 1, (MlirValue){NULL});
+void gqFillOneElement(MlirOperation module, MlirRegion producer) {
+  MlirBlock from = mlirRegionGetFirstBlock(producer);
+  MlirBlock to = bodyOf(module, "one_element");
+  Elements elements = buildElements(from, to, 1, (MlirValue){NULL});
   mlirOperationSetOperand(mlirBlockGetTerminator(to), 0,
-                          buildF32(&elements, yielded, 0));
+                          buildF32(&elements, yieldedBy(from), 0));
   freeElements(&elements);
 }

@@ -283,8 +283,13 @@ static void printLoop(gqText *text, intptr_t numInputs) {
 
 /// A hook that computes what it loaded at the call before and, in between,
 /// loads ahead: see loadsAhead in QuantizeRows.def.
-static void printHookAhead(gqText *text, const gqGpuInput *inputs,
-                           intptr_t numInputs, const char *suffix) {
+static void printHookAhead(gqText *text, const gqGpuTable *table,
+                           const gqGpuInput *inputs, intptr_t numInputs,
+                           const char *suffix) {
+  // What is looked up is one more input of elements.
+  gqGpuInput all[GQ_MAX_INPUTS + 1];
+  memcpy(all, inputs, (size_t)numInputs * sizeof(*inputs));
+  all[numInputs] = (gqGpuInput){.access = GQ_GPU_ACCESS_MATRIX};
   printHookHeader(text, numInputs, suffix);
   gqTextPrintf(text, "  %%no = llvm.mlir.constant(0 : i32) : i32\n"
                      "  %%one = llvm.mlir.constant(1 : i32) : i32\n"
@@ -308,9 +313,18 @@ static void printHookAhead(gqText *text, const gqGpuInput *inputs,
                      "^compute:\n");
   for (int i = 0; i < numInputs; ++i)
     printCopy(text, "unpack", "held", i, "b", i);
+  if (table) {
+    printArray(text, "b", (int)numInputs);
+    gqTextPrintf(text,
+                 "  %%found = llvm.call @gq_dev_look_up16(%%held%d, %%b%d) : "
+                 "(!llvm.ptr, !llvm.ptr) -> i32\n",
+                 table->input, (int)numInputs);
+  }
   for (int first = 0; first < 16; first += GQ_GPU_ELEMENTS)
-    printCallOfElements(text, inputs, numInputs, first, "results0", true);
-  gqTextPrintf(text, "  %%all_0 = llvm.and %%usual_0, %%one : i32\n");
+    printCallOfElements(text, all, numInputs + (table != NULL), first,
+                        "results0", true);
+  gqTextPrintf(text, "  %%all_0 = llvm.and %%usual_0, %%%s : i32\n",
+               table ? "found" : "one");
   for (int k = GQ_GPU_ELEMENTS; k < 16; k += GQ_GPU_ELEMENTS)
     gqTextPrintf(text, "  %%all_%d = llvm.and %%all_%d, %%usual_%d : i32\n", k,
                  k - GQ_GPU_ELEMENTS, k);
@@ -373,14 +387,34 @@ static void printGatherDeclarations(gqText *text) {
             "!llvm.ptr<1>\n");
 }
 
-void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
-                          intptr_t numInputs, int32_t rowIndexBits,
-                          bool ahead) {
-  gqPrintElements(text, numInputs, ahead);
-  if (ahead) {
+/// What looks up a table, @tabulated, and @fill_table, a function of its own:
+/// in the kernel itself LLVM would inline one hook too many to take %inputs
+/// apart.
+static void printTable(gqText *text) {
+  gqPrintElements(text, "tabulated", 1, false);
+  gqTextPrintf(
+      text, "llvm.func @gq_dev_look_up16(!llvm.ptr, !llvm.ptr) -> i32\n"
+            "llvm.func @gq_dev_fill_table(!llvm.ptr)\n"
+            "llvm.func internal @fill_table() attributes {always_inline} {\n"
+            "  %%tabulated = llvm.mlir.addressof @tabulated : !llvm.ptr\n"
+            "  llvm.call @gq_dev_fill_table(%%tabulated) : (!llvm.ptr) -> ()\n"
+            "  llvm.return\n}\n");
+}
+
+void gqPrintProducerHooks(gqText *text, const gqGpuProducer *producer,
+                          const gqGpuInput *inputs, intptr_t numInputs,
+                          int32_t rowIndexBits) {
+  const gqGpuTable *table = producer->table;
+  gqPrintElementDeclarations(text);
+  gqPrintElements(text, "elements", numInputs + (table != NULL),
+                  producer->ahead);
+  if (table)
+    printTable(text);
+  if (producer->ahead) {
+    gqPrintOneElement(text, numInputs);
     printAheadDeclarations(text);
-    printHookAhead(text, inputs, numInputs, "");
-    printHookAhead(text, inputs, numInputs, "_unaligned");
+    printHookAhead(text, table, inputs, numInputs, "");
+    printHookAhead(text, table, inputs, numInputs, "_unaligned");
     return;
   }
   if (rowIndexBits)
@@ -389,10 +423,26 @@ void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
   printHook(text, inputs, numInputs, rowIndexBits, "_unaligned");
 }
 
-bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
-                  intptr_t numInputs) {
-  if (mlirRegionIsNull(producer) ||
-      (!gqDividesExactly(producer) && gqCallsFunctions(producer)))
+void gqFillProducer(MlirOperation module, const gqGpuProducer *producer) {
+  const gqGpuTable *table = producer->table;
+  gqFillElements(module, "elements", table ? table->rest : producer->region,
+                 producer->ahead);
+  if (producer->ahead)
+    gqFillOneElement(module, producer->region);
+  if (table)
+    gqFillElements(module, "tabulated", table->function, false);
+}
+
+bool gqShouldLoadAhead(MlirRegion producer) {
+  intptr_t numInputs =
+      mlirBlockGetNumArguments(mlirRegionGetFirstBlock(producer));
+  return numInputs == 2 &&
+         (gqDividesExactly(producer) || !gqCallsFunctions(producer));
+}
+
+bool gqCanLoadAhead(MlirRegion producer, const gqGpuInput *inputs,
+                    intptr_t numInputs) {
+  if (mlirRegionIsNull(producer))
     return false;
   for (intptr_t i = 0; i < numInputs; ++i)
     if (!isVector(&inputs[i]) || inputs[i].gathered ||
@@ -401,7 +451,7 @@ bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
   MlirOperation yield =
       mlirBlockGetTerminator(mlirRegionGetFirstBlock(producer));
   MlirType result = mlirValueGetType(mlirOperationGetOperand(yield, 0));
-  return numInputs == 2 && mlirTypeIsABF16(result);
+  return numInputs <= 2 && mlirTypeIsABF16(result);
 }
 
 void gqPrintInputs(gqText *text, const gqGpuInput *inputs, intptr_t numInputs,

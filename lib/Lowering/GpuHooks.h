@@ -18,6 +18,7 @@
 #include "../IR/GroupedBlockQuantize.h"
 #include "../Support/Text.h"
 #include "Build.h"
+#include "GpuTable.h"
 
 /// How an input is read.
 typedef enum gqGpuAccess {
@@ -47,18 +48,35 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map);
 void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
                              intptr_t numInputs);
 
-/// The hooks @load16 and @load16_unaligned, and @elements, which they call and
-/// gqFillElements fills. `rowIndexBits` is the width of the row indices, 0 if
-/// there are none; `ahead` is what gqLoadsAhead said.
-void gqPrintProducerHooks(gqText *text, const gqGpuInput *inputs,
-                          intptr_t numInputs, int32_t rowIndexBits, bool ahead);
+/// A producer, and how its hooks compute it.
+typedef struct gqGpuProducer {
+  /// Computes an element from those of the inputs; null if there is none.
+  MlirRegion region;
+  /// Whether hooks load ahead.
+  bool ahead;
+  /// What is tabulated of it, by hooks that load ahead; null if nothing is.
+  const gqGpuTable *table;
+} gqGpuProducer;
 
-/// Whether hooks of a producer, if there is one, should load ahead where the
-/// kernel can: if it divides, which takes long, or calls no exact function of
-/// the math dialect, which takes registers, and makes bf16 of two matrices or
-/// rows of bf16 that are not gathered.
-bool gqLoadsAhead(MlirRegion producer, const gqGpuInput *inputs,
-                  intptr_t numInputs);
+/// The hooks @load16 and @load16_unaligned and what they call, which
+/// gqFillProducer fills. `rowIndexBits` is the width of the row indices, 0 if
+/// there are none.
+void gqPrintProducerHooks(gqText *text, const gqGpuProducer *producer,
+                          const gqGpuInput *inputs, intptr_t numInputs,
+                          int32_t rowIndexBits);
+
+/// Puts a producer into what gqPrintProducerHooks printed.
+void gqFillProducer(MlirOperation module, const gqGpuProducer *producer);
+
+/// Whether hooks of a producer, if there is one, can load ahead: if it makes
+/// bf16 of one or two matrices or rows of bf16 that are not gathered.
+bool gqCanLoadAhead(MlirRegion producer, const gqGpuInput *inputs,
+                    intptr_t numInputs);
+
+/// Whether they should where they can and nothing is tabulated: of two, if it
+/// divides, which takes long, or calls no exact function of the math dialect,
+/// which takes registers.
+bool gqShouldLoadAhead(MlirRegion producer);
 
 /// Fills %inputs, an array of gq_dev_matrix, with what a hook that gathers
 /// needs behind them, and room for what one that loads ahead holds, and
@@ -77,11 +95,18 @@ void gqFillElement(MlirOperation module, MlirRegion epilogue);
 /// As many elements as @elements computes.
 enum { GQ_GPU_ELEMENTS = 4 };
 
-/// The function @elements: its arguments are the inputs' elements as floats,
-/// all of one element after those of the other, and where to store the results
-/// as floats. With `usual` it returns an i32, which is 0 if a quotient may be
-/// wrong, and there is @one_element, which is right and of one.
-void gqPrintElements(gqText *text, intptr_t numInputs, bool usual);
+/// What functions of elements call.
+void gqPrintElementDeclarations(gqText *text);
+
+/// The function @<name>: its arguments are the inputs' elements as floats, all
+/// of one element after those of the other, and where to store the results as
+/// floats. With `usual` it returns an i32, which is 0 if a quotient may be
+/// wrong.
+void gqPrintElements(gqText *text, const char *name, intptr_t numInputs,
+                     bool usual);
+
+/// @one_element, which is right and returns one.
+void gqPrintOneElement(gqText *text, intptr_t numInputs);
 
 /// Whether there is a division of f32 without leave to be less exact.
 bool gqDividesExactly(MlirRegion producer);
@@ -90,8 +115,13 @@ bool gqDividesExactly(MlirRegion producer);
 /// is not an instruction and may not be approximated.
 bool gqCallsFunctions(MlirRegion producer);
 
-/// Puts the producer's body into what gqPrintElements printed, for each
-/// element.
-void gqFillElements(MlirOperation module, MlirRegion producer, bool usual);
+/// Whether an operation is such a division or such a function.
+bool gqTakesLong(MlirOperation op);
+
+/// Puts a producer's body into what gqPrintElements printed, for each element,
+/// and into what gqPrintOneElement did.
+void gqFillElements(MlirOperation module, const char *name, MlirRegion producer,
+                    bool usual);
+void gqFillOneElement(MlirOperation module, MlirRegion producer);
 
 #endif // GQ_LIB_LOWERING_GPUHOOKS_H

@@ -313,10 +313,6 @@ static void printCallWithHook(gqText *text, const Kernel *kernel,
                textOf(kernel, PARAMETER_TYPES));
 }
 
-/// A kernel may start while the one before it in its stream ends (programmatic
-/// dependent launch, see GQ_PROGRAMMATIC_LAUNCH). So it touches no memory
-/// before that one is complete. An intrinsic would not keep loads behind it,
-/// hence the clobber.
 static void printKernelHeader(gqText *text, const Kernel *kernel) {
   const gq_dev_bounds bounds = kernel->kernel->bounds;
   gqTextPrintf(text,
@@ -326,10 +322,16 @@ static void printKernelHeader(gqText *text, const Kernel *kernel) {
                bounds.threads);
   if (bounds.minCtas)
     gqTextPrintf(text, ", nvvm.minctasm = %d : i32", bounds.minCtas);
-  gqTextPrintf(text,
-               "} {\n"
-               "  llvm.inline_asm has_side_effects \"griddepcontrol.wait;\", "
-               "\"~{memory}\" : () -> ()\n");
+  gqTextPrintf(text, "} {\n");
+}
+
+/// A kernel may start while the one before it in its stream ends (programmatic
+/// dependent launch, see GQ_PROGRAMMATIC_LAUNCH). So it touches no memory
+/// before that one is complete. An intrinsic would not keep loads behind it,
+/// hence the clobber.
+static void printWait(gqText *text) {
+  gqTextPrintf(text, "  llvm.inline_asm has_side_effects "
+                     "\"griddepcontrol.wait;\", \"~{memory}\" : () -> ()\n");
 }
 
 /// Whether hooks ask how their input is aligned: then a kernel has one call of
@@ -337,14 +339,15 @@ static void printKernelHeader(gqText *text, const Kernel *kernel) {
 /// slower so.
 static bool hooksAsk(const Kernel *kernel) {
   return kernel->kernel->family == GQ_KERNEL_QUANTIZE_ROWS &&
-         mlirRegionIsNull(kernel->hook->producer);
+         mlirRegionIsNull(kernel->hook->producer.region);
 }
 
 /// A kernel that reads its inputs through a hook: 16 bytes at a time where all
 /// of them are aligned to that.
 static void printKernelWithInputs(gqText *text, const Kernel *kernel) {
   const gqGpuHook *hook = kernel->hook;
-  bool producer = !mlirRegionIsNull(hook->producer), asks = hooksAsk(kernel);
+  bool producer = !mlirRegionIsNull(hook->producer.region),
+       asks = hooksAsk(kernel);
   char fast[64] = "load16", slow[64] = "load16_unaligned";
   if (!producer) {
     const char *type = hook->inputs[0].type;
@@ -356,8 +359,16 @@ static void printKernelWithInputs(gqText *text, const Kernel *kernel) {
   if (!asks)
     printWithHook(text, kernel, slow);
   printKernelHeader(text, kernel);
+  // A table is made of nothing in memory. LLVM would not take %inputs apart
+  // after the loop that fills it.
+  if (!hook->producer.table)
+    printWait(text);
   gqPrintInputs(text, hook->inputs, hook->numInputs,
-                producer && hook->rowIndexBits, hook->ahead, asks);
+                producer && hook->rowIndexBits, hook->producer.ahead, asks);
+  if (hook->producer.table) {
+    gqTextPrintf(text, "  llvm.call @fill_table() : () -> ()\n");
+    printWait(text);
+  }
   if (!asks)
     gqTextPrintf(text, "  llvm.cond_br %%aligned, ^fast, ^slow\n^fast:\n");
   printCallWithHook(text, kernel, fast);
@@ -370,6 +381,7 @@ static void printKernelWithInputs(gqText *text, const Kernel *kernel) {
 
 static void printKernelWithoutInputs(gqText *text, const Kernel *kernel) {
   printKernelHeader(text, kernel);
+  printWait(text);
   gqTextPrintf(text,
                "%s  llvm.call @gq_dev_%s(%s) : (%s) -> ()\n  llvm.return\n}\n",
                textOf(kernel, CONSTANTS), kernel->function,
@@ -389,9 +401,9 @@ static MlirOperation parseModule(const Kernel *kernel) {
                textOf(kernel, ARGUMENT_TYPES));
   if (hook) {
     gqPrintHookDeclarations(text, hook->inputs, hook->numInputs);
-    if (!mlirRegionIsNull(hook->producer))
-      gqPrintProducerHooks(text, hook->inputs, hook->numInputs,
-                           hook->rowIndexBits, hook->ahead);
+    if (!mlirRegionIsNull(hook->producer.region))
+      gqPrintProducerHooks(text, &hook->producer, hook->inputs, hook->numInputs,
+                           hook->rowIndexBits);
     printKernelWithInputs(text, kernel);
   } else {
     printKernelWithoutInputs(text, kernel);
@@ -518,8 +530,8 @@ bool gqGpuKernelLaunch(const gqGpuKernel *gpuKernel, const gqBuilder *builder,
     return false;
   mlirBlockInsertOwnedOperation(
       mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0)), 0, gpuModule);
-  if (kernel.hook && !mlirRegionIsNull(kernel.hook->producer))
-    gqFillElements(gpuModule, kernel.hook->producer, kernel.hook->ahead);
+  if (kernel.hook && !mlirRegionIsNull(kernel.hook->producer.region))
+    gqFillProducer(gpuModule, &kernel.hook->producer);
   if (!mlirRegionIsNull(kernel.epilogue))
     gqFillElement(gpuModule, kernel.epilogue);
   buildLaunch(&kernel, grid, stream);

@@ -34,12 +34,9 @@ typedef struct gqGpuHook {
   /// i64, in elements: 0 for one row.
   MlirValue addresses[GQ_MAX_INPUTS], strides[GQ_MAX_INPUTS];
   intptr_t numInputs;
-  /// Computes an element from those of the inputs; null if there is none.
-  MlirRegion producer;
+  gqGpuProducer producer;
   /// The width of the row indices; 0 if there are none.
   int32_t rowIndexBits;
-  /// Whether it loads ahead.
-  bool ahead;
 } gqGpuHook;
 
 /// FUNCTION: an op's epilogue, of which the kernel gets a gq_epilogue, or null.

@@ -135,6 +135,13 @@ GQ_DEV uint32_t gq_dev_permute(uint32_t low, uint32_t high, uint32_t selector) {
   return (uint32_t)__nvvm_prmt((int)low, (int)high, (int)selector);
 }
 
+/// The smaller of each half, which are unsigned.
+GQ_DEV uint32_t gq_dev_min_u16x2(uint32_t a, uint32_t b) {
+  uint32_t smaller;
+  __asm__("min.u16x2 %0, %1, %2;" : "=r"(smaller) : "r"(a), "r"(b));
+  return smaller;
+}
+
 /// The bits of `ones` where `mask` is 1, those of `zeros` where it is 0.
 GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
                                    uint32_t zeros) {

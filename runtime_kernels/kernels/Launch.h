@@ -77,7 +77,25 @@ enum {
   /// Warps that can share a piece: one for each row whose scales share 16
   /// bytes.
   GQ_DEV_ROWS_PIECE_WARPS = 4,
+  /// Threads of a CTA with a table (Table.h): all that registers suffice for,
+  /// as
+  /// each CTA fills its own.
+  GQ_DEV_ROWS_TABLE_THREADS = 512,
 };
+
+/// Which matrices a kernel of rows quantizes; others it leaves alone.
+typedef enum gq_dev_rows_size {
+  GQ_DEV_ROWS_ANY,
+  /// Those for which a table takes longer than it saves,
+  GQ_DEV_ROWS_SMALL,
+  /// and the others, by a kernel that has one.
+  GQ_DEV_ROWS_LARGE
+} gq_dev_rows_size;
+
+/// Whether a matrix is large.
+GQ_INLINE bool gq_dev_rows_are_large(int64_t rows, int64_t columns) {
+  return rows * columns >= 10 << 20;
+}
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices
 /// or a producer. Then registers suffice for so many CTAs, for fewer where
@@ -127,6 +145,11 @@ GQ_INLINE uint32_t gq_dev_rows_grid(int64_t rows, int64_t columns,
 
 GQ_INLINE gqLaunchPlan gq_dev_quantize_rows_plan(
     const gq_dev_quantize_rows_extents *x, int64_t multiprocessors) {
+  bool isLarge = gq_dev_rows_are_large(x->rows, x->columns);
+  if (x->size == (isLarge ? GQ_DEV_ROWS_SMALL : GQ_DEV_ROWS_LARGE))
+    return (gqLaunchPlan){.grid = 0};
+  if (x->size == GQ_DEV_ROWS_LARGE)
+    return (gqLaunchPlan){.grid = gq_dev_grid_of(multiprocessors)};
   return (gqLaunchPlan){
       .grid = gq_dev_rows_grid(x->rows, x->columns, x->groups, x->warpsPerPiece,
                                GQ_DEV_ROWS_CTAS * multiprocessors)};

@@ -384,7 +384,8 @@ GQ_DEV void storeNumbers(const Quantization *q, const RowPlan *plan, uint32_t j,
   float outer = plan->given;
   if (q->outerKind == GQ_OUTER_PER_GROUP || q->outerKind == GQ_OUTER_PER_ROW)
     outer = gq_dev_shuffle_f32(outer, (gq_dev_lane() & ~3u) + j);
-  gq_dev_dequantizer dequantizer = {q->format, q->recipe, hasOuter};
+  gq_dev_dequantizer dequantizer = {
+      .format = q->format, .recipe = q->recipe, .hasOuter = hasOuter};
   float d = gq_dev_f32_from_scale_bits(traits.scaleRule, scale);
   float factor = gq_dev_dequantize_factor(dequantizer, d, outer);
   if (hasOuter && !(plan->hasOuter >> j & 1))

@@ -408,6 +408,37 @@ def test_fused_silu():
     report("fused silu(gate) * up", error)
 
 
+def test_tabulated():
+    """Of a large matrix a function of one input is looked up, of small ones it is
+    computed: the same bytes, of every bf16, NaN included."""
+    rng = np.random.default_rng(17)
+    m, k = 1152, 5120  # Two of them are large, one is not.
+    gate = (rng.standard_normal((2 * m, k), np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    gate.reshape(-1)[: 180 << 16 : 180] = np.arange(1 << 16)
+    up = values(rng, 2 * m, k, "bf16")
+
+    def of(first, count):
+        offsets = np.arange(0, count + 1, m, np.int32)
+        rows = slice(first, first + count)
+        return [gate[rows], up[rows], offsets, offsets[:-1], poisoned(count, k // 2),
+                poisoned(count, k // 16)]  # fmt: skip
+
+    silu = mlir("silu")
+    quotient = "%silu = arith.divf %gf, %den : f32"
+    assert quotient in silu
+    texts = {"silu": silu, "tanh, rounded": silu.replace(quotient, """
+    %tanh = math.tanh %gf : f32
+    %low = arith.truncf %tanh : f32 to bf16
+    %silu = arith.extf %low : bf16 to f32""")}  # fmt: skip
+    for name, text in texts.items():
+        code, error, results = run(text, of(0, 2 * m), "cuda")
+        halves = [run(text, of(first, m), "cuda") for first in (0, m)]
+        if code == 0 and not any(half[0] for half in halves):
+            expected = [np.concatenate(both) for both in zip(*(half[2] for half in halves))]
+            error = differences(results, expected)
+        report(f"tabulated {name}", error)
+
+
 def close(results, expected, tolerance):
     """None if all floats are near, else what is not."""
     for i, (a, b) in enumerate(zip(results, expected)):
@@ -962,7 +993,7 @@ TESTS = {
         test_producers, test_moe,
         test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
         test_grouped_mm_golden, test_grouped_wgrad, test_epilogues, test_training, test_activations, test_amax,
-        test_golden, test_dequantize_golden, test_fused_silu,
+        test_golden, test_dequantize_golden, test_fused_silu, test_tabulated,
         test_hostile_offsets, test_example,
     )
 }  # fmt: skip

@@ -244,7 +244,7 @@ int32_t gqRowIndexBits(const gqGroupedBlockQuantize *desc) {
 
 gqGpuHook gqBuildHook(const gqLauncher *launcher,
                       const gqGroupedBlockQuantize *desc) {
-  gqGpuHook hook = {.producer = desc->producer,
+  gqGpuHook hook = {.producer = {.region = desc->producer},
                     .rowIndexBits = gqRowIndexBits(desc)};
   for (intptr_t i = 0; i < desc->numInputs; ++i)
     gqGpuHookAddInput(&hook, &launcher->builder, desc->inputs[i],

@@ -55,7 +55,38 @@ static gqQuantizeRowsOperands rowsOperands(const gqLauncher *launcher,
                                       ? 1
                                       : GQ_DEV_ROWS_PIECE_WARPS),
       .rowwiseTraits = gqConstant(gqPackedTraits(&desc->rowwise)),
+      .size = gqConstant(GQ_DEV_ROWS_ANY),
   };
+}
+
+/// For which of two kernels an op may be launched, one for small matrices and
+/// one for large ones that has a table.
+typedef struct Sizes {
+  bool small, large;
+} Sizes;
+
+static Sizes sizesOf(const gqQuantizeRowsOperands *operands) {
+  int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
+  if (rows == GQ_DYNAMIC || columns == GQ_DYNAMIC)
+    return (Sizes){true, true};
+  bool large = gq_dev_rows_are_large(rows, columns);
+  return (Sizes){!large, large};
+}
+
+/// Launches a kernel whose producer is tabulated.
+static bool launchWithTable(const gqLauncher *launcher,
+                            const gqQuantizeRowsOperands *rows,
+                            const gqGpuTable *table) {
+  gqQuantizeRowsOperands operands = *rows;
+  operands.load.producer.ahead = true;
+  operands.load.producer.table = table;
+  operands.loadsAhead = gqConstant(true);
+  operands.warpsPerPiece = gqConstant(1);
+  operands.size = gqConstant(GQ_DEV_ROWS_LARGE);
+  return gqLaunchKernel(
+      launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize_table",
+      &operands,
+      (gq_dev_bounds){.threads = GQ_DEV_ROWS_TABLE_THREADS, .minCtas = 1});
 }
 
 bool gqLaunchQuantizeRows(const gqLauncher *launcher,
@@ -65,20 +96,33 @@ bool gqLaunchQuantizeRows(const gqLauncher *launcher,
   gqQuantizeRowsOperands operands = rowsOperands(launcher, desc, statusWord);
   bool numbers = gqHoldsNumbers(&desc->rowwise);
   bool draws = gqIsStochastic(desc); // There are only rows.
-  gqGpuHook *hook = &operands.load;
+  gqGpuProducer *producer = &operands.load.producer;
   // There are registers for it where there is nothing else to hold.
-  hook->ahead = !hasOuter && !isPacked(desc) && !numbers && !draws &&
-                gqLoadsAhead(hook->producer, hook->inputs, hook->numInputs);
-  operands.loadsAhead = gqConstant(hook->ahead);
+  bool canLoadAhead = !isPacked(desc) && !numbers && !draws &&
+                      gqCanLoadAhead(producer->region, operands.load.inputs,
+                                     operands.load.numInputs);
+  gqGpuTable table;
+  if (canLoadAhead && gqGpuTableCut(producer->region, &table)) {
+    Sizes sizes = sizesOf(&operands);
+    bool valid = !sizes.large || launchWithTable(launcher, &operands, &table);
+    gqGpuTableFree(&table);
+    if (!valid || !sizes.small)
+      return valid;
+    if (sizes.large)
+      operands.size = gqConstant(GQ_DEV_ROWS_SMALL);
+  }
+  producer->ahead =
+      canLoadAhead && !hasOuter && gqShouldLoadAhead(producer->region);
+  operands.loadsAhead = gqConstant(producer->ahead);
   bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers &&
                    mlirRegionIsNull(desc->producer) &&
                    operands.load.inputs[0].elementSize == 2;
-  return gqLaunchKernel(launcher, GQ_KERNEL_QUANTIZE_ROWS,
-                        "grouped_block_quantize", &operands,
-                        gq_dev_quantize_rows_bounds(
-                            onlyLoads, hook->ahead,
-                            hook->ahead && gqDividesExactly(hook->producer),
-                            draws, hasOuter, isPacked(desc)));
+  return gqLaunchKernel(
+      launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize", &operands,
+      gq_dev_quantize_rows_bounds(onlyLoads, producer->ahead,
+                                  producer->ahead &&
+                                      gqDividesExactly(producer->region),
+                                  draws, hasOuter, isPacked(desc)));
 }
 
 bool gqLaunchQuantizeWholeRows(const gqLauncher *launcher, MlirOperation op,
@@ -154,6 +198,7 @@ bool gqLaunchBlockQuantize(const gqLauncher *launcher,
       .loadsAhead = gqConstant(false),
       .warpsPerPiece = gqConstant(1),
       .rowwiseTraits = gqConstant(0),
+      .size = gqConstant(GQ_DEV_ROWS_ANY),
   };
   return gqLaunchKernel(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "block_quantize", &operands,

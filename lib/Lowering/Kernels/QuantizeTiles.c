@@ -85,7 +85,7 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   bool isUsual = !(parts & GQ_DEV_UNUSUAL) &&
                  !(isShort && reduces && operands->heldType.value == GQ_F32);
   bool fits = (isUsual || hasTallLanes(desc, parts)) &&
-              mlirRegionIsNull(operands->load.producer);
+              mlirRegionIsNull(operands->load.producer.region);
   if (!fits || !gq_dev_has_small_groups_kernel(
                    desc->format, desc->scaleLayout, operands->parts.value,
                    (gqElementType)operands->heldType.value))

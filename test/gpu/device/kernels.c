@@ -59,6 +59,7 @@ static inline gqElementType typeOf(gq_load16 *load) {
     const bool loadsAhead = load == gq_dev_load16_bf16_ahead;                  \
     const int32_t warpsPerPiece =                                              \
         INDEX_BITS || gq_dev_asks(load) ? 1 : GQ_DEV_ROWS_PIECE_WARPS;         \
+    const int32_t size = GQ_DEV_ROWS_ANY;                                      \
     const int32_t rowwiseTraits = GQ_ROUNDING_##ROUNDING;                      \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }

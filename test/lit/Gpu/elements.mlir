@@ -115,20 +115,21 @@ func.func @approximate(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
 
 // -----
 
-// A function takes registers: nothing is loaded ahead.
+// A function takes registers: nothing is loaded ahead (where nothing is tabulated
+// either, table.mlir).
 // CHECK-LABEL: llvm.func internal @elements(
 // CHECK-NOT: gq_dev_unpack16
 // CHECK: llvm.func @grouped_block_quantize(
 // CHECK-NOT: nvvm.minctasm
 // CHECK: llvm.return
-func.func @function(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
-    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
+func.func @function(%x: memref<128x64xbf16>, %y: memref<128x64xbf16>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<128x32xi8>,
     %s: memref<?x4xf8E4M3FN>) {
   gq.grouped_block_quantize format(nvfp4)
-      ins(%x, %y : memref<?x64xbf16>, memref<?x64xbf16>)
+      ins(%x, %y : memref<128x64xbf16>, memref<128x64xbf16>)
       maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
       groups(%o, %so : memref<?xi64>, memref<?xi64>)
-      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+      outs(%q, %s : memref<128x32xi8>, memref<?x4xf8E4M3FN>) producer {
   ^bb0(%e: bf16, %f: bf16):
     %a = arith.extf %e : bf16 to f32
     %b = arith.extf %f : bf16 to f32

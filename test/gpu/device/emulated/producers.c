@@ -6,10 +6,14 @@
 // Quotients of floats of all exponents, compared with the processor's division:
 // random mantissas and those at the ends, of usual magnitudes and not, so that
 // both ways are taken. Reciprocals are off by one now and then, as the chip's.
+// Tables: every number of bf16 is looked up, or said to be outside.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime_kernels/kernels/Producers.h"
+#include "runtime_kernels/kernels/Table.h"
+
+#include "Emulator.h"
 
 #include "runtime_kernels/codecs/Float.h"
 
@@ -67,6 +71,46 @@ static void checkExpPlus(void) {
   }
 }
 
+/// Of both signs, and of each number another value.
+static float tabulated(float x) { return x < 0 ? x * x : x - 3.0f; }
+
+static void tabulate(float x0, float x1, float x2, float x3, float values[4]) {
+  values[0] = tabulated(x0);
+  values[1] = tabulated(x1);
+  values[2] = tabulated(x2);
+  values[3] = tabulated(x3);
+}
+
+static void fillTable(void *context) {
+  (void)context;
+  gq_dev_fill_table(tabulate);
+}
+
+/// Each number in each place of 16, beside others that are in the table, which
+/// are right if all are said to be.
+static void checkTable(void) {
+  emulatorRun(1, 512, fillTable, NULL);
+  for (uint32_t i = 0; i < 1u << 20; ++i) {
+    uint16_t numbers[16];
+    for (uint32_t k = 0; k < 16; ++k)
+      numbers[k] =
+          (uint16_t)((random32() & 1) << 15 | 0x3f80 | random32() % 128);
+    numbers[i % 16] = (uint16_t)(i / 16);
+    uint32_t words[8];
+    float values[16];
+    for (int k = 0; k < 8; ++k)
+      words[k] = numbers[2 * k] | (uint32_t)numbers[2 * k + 1] << 16;
+    bool found = gq_dev_look_up16(words, values);
+    float magnitude = fabsf(gq_dev_f32_from_bits(i / 16 << 16));
+    bool wrong = found != (magnitude >= 0x1p-23f && magnitude < 64.0f);
+    for (uint32_t k = 0; found && k < 16; ++k)
+      wrong |= values[k] !=
+               tabulated(gq_dev_f32_from_bits((uint32_t)numbers[k] << 16));
+    if (wrong && numWrong++ < 10)
+      printf("looking up %04x in place %u, %d\n", i / 16, i % 16, found);
+  }
+}
+
 int main(void) {
   float a[4], b[4];
   // Every pair of exponents; three others that are usual, or not.
@@ -94,6 +138,7 @@ int main(void) {
     check(gq_dev_divide4_by_more, a, b);
   }
   checkExpPlus();
+  checkTable();
   for (uint32_t k = 0; k < 1u << 22; ++k) {
     float x = gq_dev_f32_from_bits(random32()), rounded[4];
     gq_dev_round4_to_bf16((float[]){x, 1.0f, x, -x}, rounded);

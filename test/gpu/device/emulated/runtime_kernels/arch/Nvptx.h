@@ -235,6 +235,12 @@ GQ_DEV uint32_t gq_dev_permute(uint32_t low, uint32_t high, uint32_t selector) {
   return result;
 }
 
+GQ_DEV uint32_t gq_dev_min_u16x2(uint32_t a, uint32_t b) {
+  uint32_t low = (a & 0xffff) < (b & 0xffff) ? a & 0xffff : b & 0xffff;
+  uint32_t high = a >> 16 < b >> 16 ? a >> 16 : b >> 16;
+  return high << 16 | low;
+}
+
 GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
                                    uint32_t zeros) {
   return (ones & mask) | (zeros & ~mask);
