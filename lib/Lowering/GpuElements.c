@@ -396,19 +396,25 @@ static bool mayApproximate(MlirOperation op) {
   return may;
 }
 
-/// Whether an operation of the math dialect is a call of a function of some
-/// length.
-static bool isCall(MlirOperation op) {
+/// An operation of the math dialect that is more than an instruction.
+static bool isFunction(MlirOperation op) {
   static const char *const instructions[] = {"math.absf", "math.copysign",
                                              "math.fma", NULL};
-  return gqIsOfDialect(op, "math.") && !gqIsOneOf(op, instructions) &&
+  return gqIsOfDialect(op, "math.") && !gqIsOneOf(op, instructions);
+}
+
+/// Whether it is a call of a function of some length.
+static bool isCall(MlirOperation op) {
+  return isFunction(op) &&
          // The chip has no approximation of it.
          (gqIsNamed(op, "math.erf") || !mayApproximate(op));
 }
 
 bool gqCallsFunctions(MlirRegion producer) { return hasOp(producer, isCall); }
 
-bool gqTakesLong(MlirOperation op) { return isExactDivision(op) || isCall(op); }
+bool gqTakesLong(MlirOperation op) {
+  return gqIsNamed(op, "arith.divf") || isFunction(op);
+}
 
 /// Builds the producer `from` for `width` elements at the end of `to`.
 static Elements buildElements(MlirBlock from, MlirBlock to, int width,

@@ -261,7 +261,7 @@ static void printLoop(gqText *text, intptr_t numInputs) {
   gqTextPrintf(text, "^again(%%n: i32):\n");
   for (int i = 0; i < numInputs; ++i)
     gqTextPrintf(text,
-                 "  %%first%d = llvm.call @gq_dev_shift16(%%b%d, %%poison) : "
+                 "  %%first%d = llvm.call @gq_dev_shift16(%%old%d, %%nothing) : "
                  "(!llvm.ptr, f32) -> f32\n",
                  i, i);
   gqTextPrintf(text, "  %%y = llvm.call @one_element(");
@@ -272,11 +272,11 @@ static void printLoop(gqText *text, intptr_t numInputs) {
     gqTextPrintf(text, "%sf32", i ? ", " : "");
   gqTextPrintf(text,
                ") -> f32\n"
-               "  %%gone = llvm.call @gq_dev_shift16(%%results1, %%y) : "
+               "  %%gone = llvm.call @gq_dev_shift16(%%words0, %%y) : "
                "(!llvm.ptr, f32) -> f32\n"
                "  %%next = llvm.add %%n, %%one : i32\n"
                "  %%left = llvm.icmp \"ult\" %%next, %%c16 : i32\n"
-               "  llvm.cond_br %%left, ^again(%%next : i32), ^found "
+               "  llvm.cond_br %%left, ^again(%%next : i32), ^done "
                "{loop_annotation = #llvm.loop_annotation<unroll = <disable = "
                "true>>}\n");
 }
@@ -293,12 +293,11 @@ static void printHookAhead(gqText *text, const gqGpuTable *table,
   printHookHeader(text, numInputs, suffix);
   gqTextPrintf(text, "  %%no = llvm.mlir.constant(0 : i32) : i32\n"
                      "  %%one = llvm.mlir.constant(1 : i32) : i32\n"
-                     "  %%poison = llvm.mlir.poison : f32\n"
+                     "  %%nothing = llvm.mlir.constant(0.0 : f32) : f32\n"
                      "  %%null = llvm.mlir.zero : !llvm.ptr\n"
                      "  %%first = llvm.icmp \"eq\" %%out, %%null : !llvm.ptr\n"
                      "  %%more = llvm.icmp \"sge\" %%row, %%zero : i64\n");
   printArray(text, "results", 0);
-  printArray(text, "results", 1);
   printArray(text, "words", 0);
   for (int i = 0; i < numInputs; ++i) {
     gqTextPrintf(
@@ -307,12 +306,15 @@ static void printHookAhead(gqText *text, const gqGpuTable *table,
         "!llvm.ptr, %s\n",
         i, (int)numInputs + HELD * i, matrixType);
     printArray(text, "b", i);
+    printArray(text, "old", i);
     printArray(text, "ahead", i);
   }
   gqTextPrintf(text, "  llvm.cond_br %%first, ^load(%%one : i32), ^compute\n"
                      "^compute:\n");
-  for (int i = 0; i < numInputs; ++i)
+  for (int i = 0; i < numInputs; ++i) {
+    printCopy(text, "copy", "held", i, "old", i);
     printCopy(text, "unpack", "held", i, "b", i);
+  }
   if (table) {
     printArray(text, "b", (int)numInputs);
     gqTextPrintf(text,
@@ -328,7 +330,6 @@ static void printHookAhead(gqText *text, const gqGpuTable *table,
   for (int k = GQ_GPU_ELEMENTS; k < 16; k += GQ_GPU_ELEMENTS)
     gqTextPrintf(text, "  %%all_%d = llvm.and %%all_%d, %%usual_%d : i32\n", k,
                  k - GQ_GPU_ELEMENTS, k);
-  // Put together here and after the loop, not where both meet.
   printCopy(text, "pack", "results", 0, "words", 0);
   gqTextPrintf(text,
                "  llvm.cond_br %%more, ^load(%%all_%d : i32), ^check(%%all_%d "
@@ -344,9 +345,7 @@ static void printHookAhead(gqText *text, const gqGpuTable *table,
                      "  %%rare = llvm.icmp \"eq\" %%usual, %%no : i32\n"
                      "  llvm.cond_br %%rare, ^again(%%no : i32), ^done\n");
   printLoop(text, numInputs);
-  gqTextPrintf(text, "^found:\n");
-  printCopy(text, "pack", "results", 1, "words", 0);
-  gqTextPrintf(text, "  llvm.br ^done\n^done:\n"
+  gqTextPrintf(text, "^done:\n"
                      "  llvm.call @gq_dev_unpack16(%%words0, %%out) : "
                      "(!llvm.ptr, !llvm.ptr) -> ()\n"
                      "  llvm.br ^end\n^end:\n"
@@ -372,7 +371,8 @@ void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
 
 /// What hooks that load ahead call.
 static void printAheadDeclarations(gqText *text) {
-  gqTextPrintf(text, "llvm.func @gq_dev_pack16(!llvm.ptr, !llvm.ptr)\n"
+  gqTextPrintf(text, "llvm.func @gq_dev_copy16(!llvm.ptr, !llvm.ptr)\n"
+                     "llvm.func @gq_dev_pack16(!llvm.ptr, !llvm.ptr)\n"
                      "llvm.func @gq_dev_unpack16(!llvm.ptr, !llvm.ptr)\n"
                      "llvm.func @gq_dev_shift16(!llvm.ptr, f32) -> f32\n");
 }

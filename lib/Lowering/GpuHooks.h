@@ -115,7 +115,7 @@ bool gqDividesExactly(MlirRegion producer);
 /// is not an instruction and may not be approximated.
 bool gqCallsFunctions(MlirRegion producer);
 
-/// Whether an operation is such a division or such a function.
+/// Whether an operation is a division or a function, exact or not.
 bool gqTakesLong(MlirOperation op);
 
 /// Puts a producer's body into what gqPrintElements printed, for each element,

@@ -73,14 +73,14 @@ enum {
   /// Of those that round stochastically.
   GQ_DEV_ROWS_DRAWN_CTAS = 5,
   /// Of those whose hook loads ahead and divides exactly.
-  GQ_DEV_ROWS_AHEAD_CTAS = 4,
+  GQ_DEV_ROWS_AHEAD_CTAS = 5,
   /// Warps that can share a piece: one for each row whose scales share 16
   /// bytes.
   GQ_DEV_ROWS_PIECE_WARPS = 4,
   /// Threads of a CTA with a table (Table.h): all that registers suffice for,
   /// as
   /// each CTA fills its own.
-  GQ_DEV_ROWS_TABLE_THREADS = 512,
+  GQ_DEV_ROWS_TABLE_THREADS = 640,
 };
 
 /// Which matrices a kernel of rows quantizes; others it leaves alone.
@@ -94,7 +94,7 @@ typedef enum gq_dev_rows_size {
 
 /// Whether a matrix is large.
 GQ_INLINE bool gq_dev_rows_are_large(int64_t rows, int64_t columns) {
-  return rows * columns >= 10 << 20;
+  return rows * columns >= 5 << 20;
 }
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices

@@ -86,10 +86,15 @@ GQ_DEV_KERNEL void gq_dev_unpack16(const uint32_t words[8], float x[16]) {
     gq_dev_unpack(GQ_BF16, words[i], x + 2 * i);
 }
 
-GQ_DEV_KERNEL float gq_dev_shift16(float x[16], float last) {
-  float first = x[0];
-  for (int i = 0; i < 15; ++i)
-    x[i] = x[i + 1];
-  x[15] = last;
+GQ_DEV_KERNEL void gq_dev_copy16(const uint32_t words[8], uint32_t copy[8]) {
+  for (int i = 0; i < 8; ++i)
+    copy[i] = words[i];
+}
+
+GQ_DEV_KERNEL float gq_dev_shift16(uint32_t words[8], float last) {
+  float first = gq_dev_f32_from_bits(words[0] << 16);
+  for (int i = 0; i < 7; ++i)
+    words[i] = words[i] >> 16 | words[i + 1] << 16;
+  words[7] = words[7] >> 16 | (gq_dev_f32_bits(last) & 0xffff0000);
   return first;
 }

@@ -41,8 +41,10 @@ void gq_dev_round4_to_bf16(const float x[4], float rounded[4]);
 void gq_dev_pack16(const float x[16], uint32_t words[8]);
 void gq_dev_unpack16(const uint32_t words[8], float x[16]);
 
+void gq_dev_copy16(const uint32_t words[8], uint32_t copy[8]);
+
 /// Moves all down by one, `last` to the end, and returns what was the first: a
 /// loop over an array that is in registers.
-float gq_dev_shift16(float x[16], float last);
+float gq_dev_shift16(uint32_t words[8], float last);
 
 #endif // GQ_KERNELS_KERNELS_PRODUCERS_H

@@ -448,6 +448,56 @@ GQ_DEV uint32_t wordOfRow(const Quantization *q, uint32_t scales) {
   return transposeBytes(scales);
 }
 
+/// How the runs of pieces are shared by warps.
+typedef struct Shares {
+  /// The pieces of a run.
+  uint32_t run;
+  /// From run number `whole` on a warp has one of 2^cuts parts of a run: half
+  /// of its pieces, if it has two and `cuts` is odd, and one of four rows of
+  /// them, if it is 2 or more.
+  uint32_t whole, cuts;
+  /// How many runs and parts of runs there are.
+  uint32_t number;
+} Shares;
+
+/// CTAs that stay do runs of two, a warp one after the other. Those that are
+/// left in the end are cut such that they take the least time.
+GQ_DEV Shares sharesOfStaying(uint32_t runs, bool cutsRows) {
+  uint32_t warps = numWarps(), whole = runs / warps * warps;
+  uint32_t left = runs - whole, cuts = 0;
+  // In eighths of a run: one piece after the other, one row after the other.
+  uint32_t pieces = (2 * left + warps - 1) / warps * 4;
+  uint32_t rows = (8 * left + warps - 1) / warps;
+  if (pieces < 8)
+    cuts = 1;
+  if (cutsRows && rows < 8 && rows < pieces)
+    cuts = 3;
+  return (Shares){2, whole, cuts, whole + (left << cuts)};
+}
+
+/// What a warp does at a time.
+typedef struct Turn {
+  /// The number of the run, the first of its pieces and how many.
+  uint32_t number, first, pieces;
+  /// Warps that share a piece, of which this one has row `row` of four.
+  uint32_t warps, row;
+} Turn;
+
+GQ_DEV Turn turnOf(Shares shares, uint32_t index) {
+  if (index < shares.whole || shares.cuts == 0)
+    return (Turn){index, 0, shares.run, 1, 0};
+  uint32_t after = index - shares.whole;
+  uint32_t part = after & ((1u << shares.cuts) - 1);
+  bool halves = shares.cuts & 1, rows = shares.cuts > 1;
+  return (Turn){.number = shares.whole + (after >> shares.cuts),
+                .first = !halves ? 0
+                         : rows  ? part / UNROLL
+                                 : part,
+                .pieces = halves ? 1 : shares.run,
+                .warps = rows ? UNROLL : 1,
+                .row = rows ? part % UNROLL : 0};
+}
+
 /// A warp takes a run of pieces side by side, which share what is known of
 /// their rows: of one if there are as many warps as pieces, else of two. More
 /// would leave too few runs for small matrices. With four warps for each piece,
@@ -478,26 +528,31 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       (width / GQ_DEV_TILE_COLUMNS * lanesPerWord + PIECE_COLUMNS - 1) /
       PIECE_COLUMNS;
   uint32_t pieces = rowTiles * pieceColumns * PIECES;
-  uint32_t run = numWarps() >= pieces ? 1 : 2;
+  bool stays = q->size == GQ_DEV_ROWS_LARGE;
+  uint32_t run = numWarps() >= pieces && !stays ? 1 : 2;
   // sm_120a lacks a register or two for it.
   bool shares = q->warpsPerPiece > 1 && GQ_DEV_SHARED_KB >= 228;
   uint32_t warps = shares && numWarps() / UNROLL >= pieces ? UNROLL : 1;
   uint32_t runsPerTile = (pieceColumns + run - 1) / run * PIECES;
-  uint32_t runs = rowTiles * runsPerTile * warps;
+  uint32_t runs = rowTiles * runsPerTile;
+  Shares all = stays ? sharesOfStaying(runs, shares)
+                     : (Shares){run, 0, warps == 1 ? 0 : 2, runs * warps};
   uint32_t lane = gq_dev_lane(), laneInWord = lane % GQ_DEV_TILE_COLUMNS;
   uint32_t index = warpNumber();
-  for (; index < runs; index += numWarps()) {
-    Piece piece = pieceOf(index / warps, runsPerTile);
-    Units units = unitsOf(q, piece, run, warps, index % warps);
+  for (; index < all.number; index += numWarps()) {
+    Turn turn = turnOf(all, index);
+    Piece piece = pieceOf(turn.number, runsPerTile);
+    Units units = unitsOf(q, piece, run, turn.warps, turn.row);
+    units.column += turn.first * PIECE_COLUMNS;
     // Of the lane that has a row's word of scales; none if others see to it.
     int64_t wordRow = units.first + ROW_STEP * laneInWord;
-    if (warps > 1)
+    if (turn.warps > 1)
       wordRow = laneInWord == units.rowOfFour ? units.first : q->rows;
     RowPlan plan;
     // Not unrolled: other warps fill the time that loads take, and registers
     // are what limits their number.
 #pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < run; ++i, units.column += PIECE_COLUMNS) {
+    for (uint32_t i = 0; i < turn.pieces; ++i, units.column += PIECE_COLUMNS) {
       Units here = units;
       bool hasColumn = here.column < numUnits;
       here.count = hasColumn ? here.count : 0;
@@ -550,7 +605,7 @@ GQ_DEV uint32_t quantize(const Quantization *q) {
       }
     }
   }
-  return index - runs;
+  return index - all.number;
 }
 
 GQ_DEV_KERNEL void

@@ -81,7 +81,6 @@ static bool launchWithTable(const gqLauncher *launcher,
   operands.load.producer.ahead = true;
   operands.load.producer.table = table;
   operands.loadsAhead = gqConstant(true);
-  operands.warpsPerPiece = gqConstant(1);
   operands.size = gqConstant(GQ_DEV_ROWS_LARGE);
   return gqLaunchKernel(
       launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize_table",

@@ -61,11 +61,12 @@ func.func @division(%x: memref<?x64xf16>, %y: memref<?x64xf16>,
 // CHECK-COUNT-4: llvm.call @elements(
 // CHECK: llvm.call @gq_dev_pack16(
 // CHECK-COUNT-2: llvm.call @gq_dev_load16_bf16(
+// CHECK-COUNT-2: llvm.call @gq_dev_shift16(
 // CHECK: llvm.call @one_element(
-// CHECK: llvm.call @gq_dev_pack16(
+// CHECK: llvm.call @gq_dev_shift16(
 // CHECK: llvm.func internal @load16_unaligned(
 // CHECK: llvm.func @grouped_block_quantize(
-// CHECK-SAME: nvvm.minctasm = 4 : i32
+// CHECK-SAME: nvvm.minctasm = 5 : i32
 func.func @ahead(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
     %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
     %s: memref<?x4xf8E4M3FN>) {
@@ -94,14 +95,14 @@ func.func @ahead(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
 // CHECK: llvm.call @gq_dev_unpack16(
 // CHECK: llvm.func @grouped_block_quantize(
 // CHECK-SAME: nvvm.minctasm = 6 : i32
-func.func @approximate(%x: memref<?x64xbf16>, %y: memref<?x64xbf16>,
-    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<?x32xi8>,
+func.func @approximate(%x: memref<128x64xbf16>, %y: memref<128x64xbf16>,
+    %o: memref<?xi64>, %so: memref<?xi64>, %q: memref<128x32xi8>,
     %s: memref<?x4xf8E4M3FN>) {
   gq.grouped_block_quantize format(nvfp4)
-      ins(%x, %y : memref<?x64xbf16>, memref<?x64xbf16>)
+      ins(%x, %y : memref<128x64xbf16>, memref<128x64xbf16>)
       maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
       groups(%o, %so : memref<?xi64>, memref<?xi64>)
-      outs(%q, %s : memref<?x32xi8>, memref<?x4xf8E4M3FN>) producer {
+      outs(%q, %s : memref<128x32xi8>, memref<?x4xf8E4M3FN>) producer {
   ^bb0(%e: bf16, %f: bf16):
     %a = arith.extf %e : bf16 to f32
     %b = arith.extf %f : bf16 to f32

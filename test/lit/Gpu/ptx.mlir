@@ -26,7 +26,7 @@
 // Of a large matrix the activation is looked up. The table is filled, and known
 // to all threads, while the kernel before ends.
 // TABLE: .visible .entry grouped_block_quantize_table(
-// TABLE: .maxntid 512
+// TABLE: .maxntid 640
 // TABLE-NOT: {{[[:space:]](ld|st)\.global}}
 // TABLE: st.shared.v4.b32
 // TABLE-NOT: {{[[:space:]](ld|st)\.global}}

@@ -28,13 +28,13 @@
 // CHECK: %[[FOUND:.*]] = llvm.call @gq_dev_look_up16(%[[HELD:.*]], %[[VALUES:.*]])
 // CHECK: llvm.and %{{.*}}, %[[FOUND]]
 // CHECK: llvm.func @grouped_block_quantize_table(
-// CHECK-SAME: nvvm.maxntid = array<i32: 512>, nvvm.minctasm = 1
+// CHECK-SAME: nvvm.maxntid = array<i32: 640>, nvvm.minctasm = 1
 // CHECK: llvm.alloca
 // CHECK: llvm.call @fill_table()
 // CHECK-NEXT: griddepcontrol.wait
 // CHECK-LABEL: func.func @large
-// CHECK: call @gqPlanLaunch(%c0_i64, %c8192_i64, %c5120_i64, %c128_i64, %c1_i64, %c2_i64,
-// CHECK: gpu.launch_func {{.*}}@grouped_block_quantize_table blocks in (%{{.*}}) threads in (%c512_i64,
+// CHECK: call @gqPlanLaunch(%c0_i64, %c8192_i64, %c5120_i64, %c128_i64, %c4_i64, %c2_i64,
+// CHECK: gpu.launch_func {{.*}}@grouped_block_quantize_table blocks in (%{{.*}}) threads in (%c640_i64,
 // CHECK-NOT: gpu.launch_func
 func.func @large(%u: memref<8192x5120xbf16>, %v: memref<8192x5120xbf16>,
     %o: memref<129xi32>, %so: memref<128xi32>, %q: memref<8192x2560xi8>,
@@ -101,7 +101,7 @@ func.func @small(%u: memref<128x5120xbf16>, %v: memref<128x5120xbf16>,
 // CHECK: %[[HELD:.*]] = llvm.getelementptr %{{.*}}[4]
 // CHECK: llvm.call @gq_dev_look_up16(%[[HELD]],
 // CHECK-LABEL: func.func @either
-// CHECK: %[[LARGE:.*]]:2 = call @gqPlanLaunch(%c0_i64, %[[M:[^,]*]], %c5120_i64, %{{[^,]*}}, %c1_i64, %c2_i64,
+// CHECK: %[[LARGE:.*]]:2 = call @gqPlanLaunch(%c0_i64, %[[M:[^,]*]], %c5120_i64, %{{[^,]*}}, %c4_i64, %c2_i64,
 // CHECK: gpu.launch_func {{.*}}@gq_kernels_0::@grouped_block_quantize_table blocks in (%[[LARGE]]#0,
 // CHECK: %[[SMALL:.*]]:2 = call @gqPlanLaunch(%c0_i64, %[[M]], %c5120_i64, %{{[^,]*}}, %c4_i64, %c1_i64,
 // CHECK: gpu.launch_func {{.*}}@gq_kernels_1::@grouped_block_quantize blocks in (%[[SMALL]]#0,
@@ -121,6 +121,28 @@ func.func @either(%u: memref<?x5120xbf16>, %v: memref<?x5120xbf16>,
     %low = arith.truncf %s0 : f32 to bf16
     %product = arith.mulf %low, %a : bf16
     gq.yield %product : bf16
+  }
+  return
+}
+
+// -----
+
+// Approximations are tabulated, too.
+// CHECK: llvm.func internal @tabulated(
+// CHECK-COUNT-4: math.exp %{{.*}} fastmath<afn>
+// CHECK: llvm.func internal @fill_table()
+// CHECK-LABEL: func.func @approximate
+func.func @approximate(%u: memref<8192x5120xbf16>, %o: memref<129xi32>,
+    %so: memref<128xi32>, %q: memref<8192x2560xi8>, %s: memref<?x320xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) ins(%u : memref<8192x5120xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<129xi32>, memref<128xi32>)
+      outs(%q, %s : memref<8192x2560xi8>, memref<?x320xf8E4M3FN>) producer {
+  ^bb0(%a: bf16):
+    %x = arith.extf %a : bf16 to f32
+    %e = math.exp %x fastmath<afn> : f32
+    %r = arith.truncf %e : f32 to bf16
+    gq.yield %r : bf16
   }
   return
 }
@@ -201,7 +223,7 @@ func.func @none(%u: memref<8192x5120xbf16>, %v: memref<8192x5120xbf16>,
   ^bb0(%a: bf16, %b: bf16):
     %x = arith.extf %a : bf16 to f32
     %y = arith.extf %b : bf16 to f32
-    %e = math.exp %x fastmath<afn> : f32
+    %e = math.absf %x : f32
     %d = arith.mulf %e, %y : f32
     %r = arith.truncf %d : f32 to bf16
     gq.yield %r : bf16
