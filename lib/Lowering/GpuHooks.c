@@ -260,10 +260,11 @@ static void printCopy(gqText *text, const char *function, const char *from,
 static void printLoop(gqText *text, intptr_t numInputs) {
   gqTextPrintf(text, "^again(%%n: i32):\n");
   for (int i = 0; i < numInputs; ++i)
-    gqTextPrintf(text,
-                 "  %%first%d = llvm.call @gq_dev_shift16(%%old%d, %%nothing) : "
-                 "(!llvm.ptr, f32) -> f32\n",
-                 i, i);
+    gqTextPrintf(
+        text,
+        "  %%first%d = llvm.call @gq_dev_shift16(%%old%d, %%nothing) : "
+        "(!llvm.ptr, f32) -> f32\n",
+        i, i);
   gqTextPrintf(text, "  %%y = llvm.call @one_element(");
   for (int i = 0; i < numInputs; ++i)
     gqTextPrintf(text, "%s%%first%d", i ? ", " : "", i);
