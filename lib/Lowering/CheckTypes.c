@@ -13,14 +13,21 @@
 
 enum { MAX_KERNEL_BITS = 64 };
 
+/// A vector of scalable length, or of such ones or in memory.
 static bool isScalable(MlirType type) {
-  return mlirTypeIsAVector(type) && mlirVectorTypeIsScalable(type);
+  if (mlirTypeIsAVector(type) && mlirVectorTypeIsScalable(type))
+    return true;
+  return mlirTypeIsAShaped(type) &&
+         isScalable(mlirShapedTypeGetElementType(type));
 }
 
-/// An integer, or ones in a vector or in memory, that kernels do not have.
+/// A number, or ones in a vector or in memory, of more bits than a kernel's
+/// have.
 static bool isTooWide(MlirType type) {
   if (mlirTypeIsAShaped(type))
-    type = mlirShapedTypeGetElementType(type);
+    return isTooWide(mlirShapedTypeGetElementType(type));
+  if (mlirTypeIsAFloat(type))
+    return mlirFloatTypeGetWidth(type) > MAX_KERNEL_BITS;
   return mlirTypeIsAInteger(type) &&
          mlirIntegerTypeGetWidth(type) > MAX_KERNEL_BITS;
 }
@@ -38,7 +45,7 @@ static bool checkType(MlirOperation op, MlirType type, bool inKernel) {
                      "has a vector of scalable length, which is not lowered");
   if (inKernel && isTooWide(type))
     return gqOpError(op,
-                     "has integers of more than %d bits, which no kernel has",
+                     "has numbers of more than %d bits, which no kernel has",
                      MAX_KERNEL_BITS);
   return true;
 }

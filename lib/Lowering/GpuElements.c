@@ -382,8 +382,7 @@ bool gqDividesExactly(MlirRegion producer) {
   return hasOp(producer, isExactDivision);
 }
 
-/// Whether it may be approximated: the flag afn, or all.
-static bool mayApproximate(MlirOperation op) {
+bool gqHasFastMathFlag(MlirOperation op, const char *flag) {
   MlirAttribute flags = mlirOperationGetAttributeByName(
       op, mlirStringRefCreateFromCString("fastmath"));
   if (mlirAttributeIsNull(flags))
@@ -391,15 +390,18 @@ static bool mayApproximate(MlirOperation op) {
   gqText text = {0};
   mlirAttributePrint(flags, gqAppendString, &text);
   const char *words = gqTextOrAbort(&text);
-  bool may = strstr(words, "afn") || strstr(words, "<fast>");
+  bool has = strstr(words, flag) || strstr(words, "<fast>");
   gqTextFree(&text);
-  return may;
+  return has;
 }
 
 /// An operation of the math dialect that is more than an instruction.
 static bool isFunction(MlirOperation op) {
-  static const char *const instructions[] = {"math.absf", "math.copysign",
-                                             "math.fma", NULL};
+  static const char *const instructions[] = {
+      "math.absf",      "math.ceil",  "math.copysign",
+      "math.floor",     "math.fma",   "math.isfinite",
+      "math.isinf",     "math.isnan", "math.trunc",
+      "math.roundeven", NULL};
   return gqIsOfDialect(op, "math.") && !gqIsOneOf(op, instructions);
 }
 
@@ -407,13 +409,27 @@ static bool isFunction(MlirOperation op) {
 static bool isCall(MlirOperation op) {
   return isFunction(op) &&
          // The chip has no approximation of it.
-         (gqIsNamed(op, "math.erf") || !mayApproximate(op));
+         (gqIsNamed(op, "math.erf") || !gqHasFastMathFlag(op, "afn"));
 }
 
 bool gqCallsFunctions(MlirRegion producer) { return hasOp(producer, isCall); }
 
+/// Whether `value` is a constant power of two, division by which is a product.
+static bool isPowerOfTwo(MlirValue value) {
+  MlirOperation op = definingOp(value);
+  if (mlirOperationIsNull(op) || !gqIsNamed(op, "arith.constant"))
+    return false;
+  MlirAttribute number = mlirOperationGetAttributeByName(
+      op, mlirStringRefCreateFromCString("value"));
+  int exponent;
+  return mlirAttributeIsAFloat(number) &&
+         fabs(frexp(mlirFloatAttrGetValueDouble(number), &exponent)) == 0.5;
+}
+
 bool gqTakesLong(MlirOperation op) {
-  return gqIsNamed(op, "arith.divf") || isFunction(op);
+  return gqIsNamed(op, "arith.divf")
+             ? !isPowerOfTwo(mlirOperationGetOperand(op, 1))
+             : isFunction(op);
 }
 
 /// Builds the producer `from` for `width` elements at the end of `to`.

@@ -310,19 +310,19 @@ static void printHookAhead(gqText *text, const gqGpuTable *table,
     printArray(text, "old", i);
     printArray(text, "ahead", i);
   }
+  if (table)
+    printArray(text, "b", (int)numInputs);
   gqTextPrintf(text, "  llvm.cond_br %%first, ^load(%%one : i32), ^compute\n"
                      "^compute:\n");
   for (int i = 0; i < numInputs; ++i) {
     printCopy(text, "copy", "held", i, "old", i);
     printCopy(text, "unpack", "held", i, "b", i);
   }
-  if (table) {
-    printArray(text, "b", (int)numInputs);
+  if (table)
     gqTextPrintf(text,
                  "  %%found = llvm.call @gq_dev_look_up16(%%held%d, %%b%d) : "
                  "(!llvm.ptr, !llvm.ptr) -> i32\n",
                  table->input, (int)numInputs);
-  }
   for (int first = 0; first < 16; first += GQ_GPU_ELEMENTS)
     printCallOfElements(text, all, numInputs + (table != NULL), first,
                         "results0", true);

@@ -115,6 +115,9 @@ bool gqDividesExactly(MlirRegion producer);
 /// is not an instruction and may not be approximated.
 bool gqCallsFunctions(MlirRegion producer);
 
+/// Whether an operation has a flag of fastmath, such as "afn", or all of them.
+bool gqHasFastMathFlag(MlirOperation op, const char *flag);
+
 /// Whether an operation is a division or a function, exact or not.
 bool gqTakesLong(MlirOperation op);
 

@@ -48,8 +48,6 @@ static const Part *partOf(const Parts *parts, MlirOperation op) {
 /// Adds an operation, all of whose operands were added.
 static void addPart(Parts *parts, MlirBlock body, MlirOperation op) {
   Part part = {op, 0, gqTakesLong(op)};
-  if (mlirOperationGetNumRegions(op))
-    part.inputs = ALL_INPUTS;
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i) {
     MlirValue value = mlirOperationGetOperand(op, i);
     if (mlirValueIsABlockArgument(value)) {
@@ -85,7 +83,7 @@ static bool isOfOneInput(const Part *part) {
 
 /// Whether its value is a function of one input that takes long, and what is
 /// computed from it depends on more or is what the producer yields.
-static bool isFunction(const Parts *parts, const Part *part) {
+static bool isTabulable(const Parts *parts, const Part *part) {
   if (!part->slow || !isOfOneInput(part) ||
       mlirOperationGetNumResults(part->op) != 1)
     return false;
@@ -104,7 +102,7 @@ static bool isFunction(const Parts *parts, const Part *part) {
 static const Part *findFunction(const Parts *parts) {
   const Part *found = NULL;
   for (intptr_t i = 0; i < parts->size; ++i)
-    if (isFunction(parts, &parts->parts[i])) {
+    if (isTabulable(parts, &parts->parts[i])) {
       if (found)
         return NULL;
       found = &parts->parts[i];
@@ -191,19 +189,36 @@ static int numberOfBit(uint32_t bits) {
   return number;
 }
 
+/// Whether there are only operations without regions and effects.
+static bool isPlain(MlirBlock body) {
+  MlirOperation yield = mlirBlockGetTerminator(body);
+  for (MlirOperation op = mlirBlockGetFirstOperation(body);
+       !mlirOperationEqual(op, yield); op = mlirOperationGetNextInBlock(op))
+    if (mlirOperationGetNumRegions(op) ||
+        !(gqIsOfDialect(op, "arith.") || gqIsOfDialect(op, "math.")))
+      return false;
+  return true;
+}
+
+/// Whether it may be rounded together with what it is an operand of, which
+/// would depend on where it is computed.
+static bool mayBeContracted(MlirOperation op) {
+  return gqHasFastMathFlag(op, "contract") || gqHasFastMathFlag(op, "reassoc");
+}
+
 bool gqGpuTableCut(MlirRegion producer, gqGpuTable *table) {
   MlirBlock body = mlirRegionGetFirstBlock(producer);
+  if (!isPlain(body))
+    return false;
   Parts parts = partsOf(body);
   const Part *part = findFunction(&parts);
-  bool found = part != NULL;
+  bool found = part && !mayBeContracted(part->op);
   MlirValue value = {NULL};
   if (found) {
     value = mlirOperationGetResult(part->op, 0);
     MlirType type = mlirValueGetType(value);
     table->input = numberOfBit(part->inputs);
-    found = (mlirTypeIsAF32(type) || mlirTypeIsABF16(type)) &&
-            mlirTypeIsABF16(
-                mlirValueGetType(mlirBlockGetArgument(body, table->input)));
+    found = mlirTypeIsAF32(type) || mlirTypeIsABF16(type);
   }
   free(parts.parts);
   if (!found)

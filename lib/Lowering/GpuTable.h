@@ -23,8 +23,11 @@ typedef struct gqGpuTable {
   MlirRegion function, rest;
 } gqGpuTable;
 
-/// Cuts a producer. False if it has no such function, or several, or if the
-/// rest takes long, too; then there is nothing to free.
+/// Cuts a producer whose inputs are of bf16 after the last f32 or bf16 of what
+/// depends on one of them. False if it has no such function, or several, if the
+/// rest has an exact division or function, if there are operations other than
+/// plain arithmetic, or if the two parts may be contracted to one operation;
+/// then there is nothing to free.
 bool gqGpuTableCut(MlirRegion producer, gqGpuTable *table);
 
 void gqGpuTableFree(gqGpuTable *table);

@@ -119,7 +119,8 @@ enum { GQ_DEV_TOUCHED_SCALE_OFFSETS, GQ_DEV_TOUCHED_OUTER, GQ_DEV_TOUCHED };
 /// Has the 32 bytes around a word of an array, which is aligned to 4, brought
 /// to L1, by copying it to where nobody looks: a load that nobody uses would be
 /// removed, and a prefetch, be it to L1 or to L2, made the kernel of rows 1.3
-/// times as slow (H200). Warps of a CTA touch the same: the first four suffice.
+/// times as slow (H200). All warps of a CTA touch the same, so that the
+/// first ones do it.
 GQ_DEV void gq_dev_touch(uint32_t array, const void GQ_GLOBAL *p) {
   static GQ_SHARED uint32_t
       copies[GQ_DEV_TOUCHED][GQ_DEV_QUANTIZE_ROWS_THREADS] GQ_UNINITIALIZED;

@@ -77,24 +77,24 @@ enum {
   /// Warps that can share a piece: one for each row whose scales share 16
   /// bytes.
   GQ_DEV_ROWS_PIECE_WARPS = 4,
-  /// Threads of a CTA with a table (Table.h): all that registers suffice for,
-  /// as
-  /// each CTA fills its own.
+  /// Threads of a CTA that fills a table (Table.h), one to a multiprocessor.
   GQ_DEV_ROWS_TABLE_THREADS = 640,
+  /// Elements from which on a table saves more time than it takes, on an H200.
+  GQ_DEV_ROWS_TABLE_ELEMENTS = 5 << 20,
 };
 
-/// Which matrices a kernel of rows quantizes; others it leaves alone.
+/// Which matrices a kernel of rows is launched for.
 typedef enum gq_dev_rows_size {
   GQ_DEV_ROWS_ANY,
-  /// Those for which a table takes longer than it saves,
+  /// Those that have too few elements for a table.
   GQ_DEV_ROWS_SMALL,
-  /// and the others, by a kernel that has one.
+  /// Those that have enough: the kernel has a table, and its CTAs stay.
   GQ_DEV_ROWS_LARGE
 } gq_dev_rows_size;
 
 /// Whether a matrix is large.
 GQ_INLINE bool gq_dev_rows_are_large(int64_t rows, int64_t columns) {
-  return rows * columns >= 5 << 20;
+  return rows * columns >= GQ_DEV_ROWS_TABLE_ELEMENTS;
 }
 
 /// `onlyLoads`: elements of two bytes are read as they are, without row indices

@@ -43,8 +43,8 @@ void gq_dev_unpack16(const uint32_t words[8], float x[16]);
 
 void gq_dev_copy16(const uint32_t words[8], uint32_t copy[8]);
 
-/// Moves all down by one, `last` to the end, and returns what was the first: a
-/// loop over an array that is in registers.
+/// Moves 16 bf16, in words of two, down by one, `last`, a bf16, to the end, and
+/// returns what was the first: a loop over an array that is in registers.
 float gq_dev_shift16(uint32_t words[8], float last);
 
 #endif // GQ_KERNELS_KERNELS_PRODUCERS_H

@@ -19,8 +19,8 @@ enum {
 
 _Static_assert(ENTRIES * sizeof(float) <= 1 << 16, "16 bits say where");
 
-/// The values of FIRST + i.
-static GQ_SHARED _Alignas(16) float table[ENTRIES] GQ_UNINITIALIZED;
+/// The values of FIRST + i; then that of 0, and what is computed with it.
+static GQ_SHARED _Alignas(16) float table[ENTRIES + 4] GQ_UNINITIALIZED;
 
 /// The number whose bits rotated by one are `rotated`.
 GQ_DEV float numberOf(uint32_t rotated) {
@@ -29,9 +29,9 @@ GQ_DEV float numberOf(uint32_t rotated) {
 
 GQ_DEV_KERNEL void gq_dev_fill_table(gq_dev_tabulated *function) {
 #pragma clang loop unroll(disable)
-  for (uint32_t i = gq_dev_thread(); i < ENTRIES / 4;
+  for (uint32_t i = gq_dev_thread(); i <= ENTRIES / 4;
        i += gq_dev_num_threads()) {
-    uint32_t first = FIRST + 4 * i;
+    uint32_t first = i < ENTRIES / 4 ? FIRST + 4 * i : 0;
     float values[4];
     function(numberOf(first), numberOf(first + 1), numberOf(first + 2),
              numberOf(first + 3), values);
@@ -51,7 +51,7 @@ GQ_DEV_KERNEL uint32_t gq_dev_look_up16(const uint32_t words[8],
                                         float values[16]) {
   const uint8_t GQ_SHARED *p = (const uint8_t GQ_SHARED *)table;
   const uint32_t both = 0x00010001;
-  uint32_t outside = 0;
+  uint32_t outside = 0, all = 0;
 #pragma clang loop unroll(full)
   for (int i = 0; i < 8; ++i) {
     uint32_t rotated = gq_dev_select_bits(~both, words[i] << 1, words[i] >> 15);
@@ -59,10 +59,16 @@ GQ_DEV_KERNEL uint32_t gq_dev_look_up16(const uint32_t words[8],
     uint32_t index = rotated - FIRST * both;
     uint32_t inside = gq_dev_min_u16x2(index, (ENTRIES - 1) * both);
     outside |= index ^ inside;
+    all |= words[i];
     // Of both halves, below 2^16. Hidden, or each would be shifted by itself.
     uint32_t bytes = gq_dev_here(inside * sizeof(float));
     values[2 * i] = floatAt(p, bytes & 0xffff);
     values[2 * i + 1] = floatAt(p, bytes >> 16);
+  }
+  if (all == 0) {
+    for (int i = 0; i < 16; ++i)
+      values[i] = table[ENTRIES];
+    return true;
   }
   return outside == 0;
 }

@@ -1199,7 +1199,18 @@ static void testPlans(void **state) {
       gqPlanLaunch(GQ_KERNEL_QUANTIZE_ROWS, 128, 256, 0, 0, 0, 0, 0, 0);
   assert_int_equal(plan.grid, 4);
   assert_int_equal(plan.workspace, 0);
-  // The same for the scales of as many elements.
+  // Of two kernels one is launched, that of large matrices with a CTA for each
+  // multiprocessor.
+  for (int64_t rows = 1023; rows <= 1024; ++rows) {
+    bool large = rows == 1024;
+    plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_ROWS, rows, 5120, 0, 1,
+                        GQ_DEV_ROWS_SMALL, 0, 0, 0);
+    assert_int_equal(plan.grid == 0, large);
+    plan = gqPlanLaunch(GQ_KERNEL_QUANTIZE_ROWS, rows, 5120, 0, 1,
+                        GQ_DEV_ROWS_LARGE, 0, 0, 0);
+    assert_int_equal(plan.grid, large ? FAKE_MULTIPROCESSORS : 0);
+  }
+  // The scales of 128 by 256 elements.
   plan = gqPlanLaunch(GQ_KERNEL_SWIZZLE_SCALES, 128, 16, 0, GQ_FORMAT_NVFP4, 0,
                       0, 0, 0);
   assert_int_equal(plan.grid, 4);

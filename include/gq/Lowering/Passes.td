@@ -250,10 +250,10 @@ def GqCheckTypes : Pass<"gq-check-types"> {
   let summary = "Refuse types that LLVM has no code for";
   let description = [{
     LLVM ends the process where a target has no code for an operation. So this
-    pass refuses vectors of scalable length everywhere, and in a `gpu.module`
-    integers of more than 64 bits, which a producer's body may have. Both
-    pipelines run it on the module as its author wrote it, that for a GPU once
-    more on its kernels.
+    pass refuses, as results and as arguments of blocks, vectors of scalable
+    length everywhere, and in a `gpu.module` integers and floats of more than 64
+    bits, which a producer's body may have. Both pipelines run it on the module as
+    its author wrote it, that for a GPU once more on its kernels.
   }];
 }
 

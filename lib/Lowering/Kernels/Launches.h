@@ -15,6 +15,12 @@
 /// What the kernel computes: GQ_DEV_ bits of `parts`.
 int32_t gqPartsOf(const gqGroupedBlockQuantize *desc);
 
+/// Of two kernels, one for what is small and one for what is large, those that
+/// an op may need: both where that is known to a launch only.
+typedef struct gqSizes {
+  bool small, large;
+} gqSizes;
+
 /// Rows of groups, in blocks with one row.
 bool gqLaunchQuantizeRows(const gqLauncher *launcher,
                           const gqGroupedBlockQuantize *desc,

@@ -59,18 +59,13 @@ static gqQuantizeRowsOperands rowsOperands(const gqLauncher *launcher,
   };
 }
 
-/// For which of two kernels an op may be launched, one for small matrices and
-/// one for large ones that has a table.
-typedef struct Sizes {
-  bool small, large;
-} Sizes;
-
-static Sizes sizesOf(const gqQuantizeRowsOperands *operands) {
+/// Which kernels there are for a matrix: that of a large one has a table.
+static gqSizes sizesOf(const gqQuantizeRowsOperands *operands) {
   int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
   if (rows == GQ_DYNAMIC || columns == GQ_DYNAMIC)
-    return (Sizes){true, true};
+    return (gqSizes){true, true};
   bool large = gq_dev_rows_are_large(rows, columns);
-  return (Sizes){!large, large};
+  return (gqSizes){!large, large};
 }
 
 /// Launches a kernel whose producer is tabulated.
@@ -102,7 +97,7 @@ bool gqLaunchQuantizeRows(const gqLauncher *launcher,
                                      operands.load.numInputs);
   gqGpuTable table;
   if (canLoadAhead && gqGpuTableCut(producer->region, &table)) {
-    Sizes sizes = sizesOf(&operands);
+    gqSizes sizes = sizesOf(&operands);
     bool valid = !sizes.large || launchWithTable(launcher, &operands, &table);
     gqGpuTableFree(&table);
     if (!valid || !sizes.small)

@@ -67,14 +67,9 @@ static bool launchReduceTiles(const gqLauncher *launcher,
       &operands, (gq_dev_bounds){.threads = GQ_DEV_REDUCE_TILES_THREADS});
 }
 
-/// Which kernels there are for the groups of an op: those that its rows may
-/// make small, or large, or both where that is known to a launch only.
-typedef struct Sizes {
-  bool small, large;
-} Sizes;
-
-static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
-                           const gqQuantizeTilesOperands *operands) {
+/// Which kernels there are for the groups of an op.
+static gqSizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
+                             const gqQuantizeTilesOperands *operands) {
   int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
   int64_t groups = operands->groups.fixed;
   // With a producer four CTAs have too few registers. What is reduced beside
@@ -89,12 +84,12 @@ static Sizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   if (!fits || !gq_dev_has_small_groups_kernel(
                    desc->format, desc->scaleLayout, operands->parts.value,
                    (gqElementType)operands->heldType.value))
-    return (Sizes){false, true};
+    return (gqSizes){false, true};
   if (columns == GQ_DYNAMIC || groups == GQ_DYNAMIC)
-    return (Sizes){true, true};
+    return (gqSizes){true, true};
   bool small = gq_dev_has_small_groups(
       desc->format, parts, rows == GQ_DYNAMIC ? 0 : rows, columns, groups);
-  return (Sizes){small, !small || rows == GQ_DYNAMIC};
+  return (gqSizes){small, !small || rows == GQ_DYNAMIC};
 }
 
 bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
@@ -152,7 +147,7 @@ bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
       .heldType = gqConstant(gqHeldType(desc)),
       .dbiasType = gqConstant(gqBufferType(desc->dbias)),
   };
-  const Sizes sizes = sizesOfGroups(desc, &operands);
+  const gqSizes sizes = sizesOfGroups(desc, &operands);
   const struct {
     bool exists;
     gqKernelFamily family;

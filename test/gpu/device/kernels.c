@@ -37,6 +37,13 @@ static inline gqElementType typeOf(gq_load16 *load) {
 #define LOAD_f16 gq_dev_load16_f16_any
 #define LOAD_f32 gq_dev_load16_f32_any
 #define LOAD_bf16_ahead gq_dev_load16_bf16_ahead
+#define LOAD_bf16_stays gq_dev_load16_bf16_ahead
+/// Which matrices it is for: CTAs of large ones stay.
+#define SIZE_bf16 GQ_DEV_ROWS_ANY
+#define SIZE_f16 GQ_DEV_ROWS_ANY
+#define SIZE_f32 GQ_DEV_ROWS_ANY
+#define SIZE_bf16_ahead GQ_DEV_ROWS_ANY
+#define SIZE_bf16_stays GQ_DEV_ROWS_LARGE
 
 #define QUANTIZE(...) ROWS(__VA_ARGS__, I8, NEAREST)
 #define DRAWN(...) ROWS(__VA_ARGS__, I8, STOCHASTIC)
@@ -59,7 +66,7 @@ static inline gqElementType typeOf(gq_load16 *load) {
     const bool loadsAhead = load == gq_dev_load16_bf16_ahead;                  \
     const int32_t warpsPerPiece =                                              \
         INDEX_BITS || gq_dev_asks(load) ? 1 : GQ_DEV_ROWS_PIECE_WARPS;         \
-    const int32_t size = GQ_DEV_ROWS_ANY;                                      \
+    const int32_t size = SIZE_##LOAD;                                          \
     const int32_t rowwiseTraits = GQ_ROUNDING_##ROUNDING;                      \
     CALL(quantize_rows, GQ_QUANTIZE_ROWS_OPERANDS);                            \
   }

@@ -125,8 +125,8 @@ typedef struct Problem {
   gqRecipe recipe;
   /// Scales are linear, not in tiles, or tiles of groups without gaps.
   bool linear, packed;
-  /// By a hook that loads ahead.
-  bool ahead;
+  /// By a hook that loads ahead; and by CTAs that stay.
+  bool ahead, stays;
   /// Data are numbers of this type, without scales; 0 for codes.
   gqElementType numbers;
   /// 0: no outer scale, 1: one, 2: one per group, 3: one per row.
@@ -202,7 +202,8 @@ static const char *kernelName(const Problem *p) {
                        : "",
            p->packed ? "_packed" : "", p->indexBits ? "_gathered" : "",
            kinds[p->kind], p->draws ? "_drawn" : "",
-           p->ahead                        ? "_ahead"
+           p->stays                        ? "_stays"
+           : p->ahead                      ? "_ahead"
            : p->wide || p->indexBits == 64 ? "_i64"
                                            : "");
   return name;
@@ -662,15 +663,18 @@ static void testRandom(bool quick) {
     small.name = "both";
     randomProblem(small, false);
   }
-  for (int i = 0; i < 12; ++i)
+  // Runs of pieces are fewer than warps, not a multiple of them, and have one
+  // piece or two.
+  for (int i = 0; i < 24; ++i)
     randomProblem(
-        (Problem){.name = "ahead",
+        (Problem){.name = i < 12 ? "ahead" : "stays",
                   .type = GQ_BF16,
                   .format = i % 2 ? GQ_FORMAT_MXFP8_E4M3 : GQ_FORMAT_NVFP4,
                   .ahead = true,
-                  .rows = rows[i / 2],
+                  .stays = i >= 12,
+                  .rows = rows[i % 12 / 2],
                   .columns = 32 * (1 + 37 * (i % 3)),
-                  .groups = 1 + i},
+                  .groups = 1 + i % 12},
         i % 4 < 2);
   if (quick)
     return;

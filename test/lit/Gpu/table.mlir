@@ -149,8 +149,33 @@ func.func @approximate(%u: memref<8192x5120xbf16>, %o: memref<129xi32>,
 
 // -----
 
+// With an outer scale, too, for which other hooks that load ahead have no
+// registers.
+// CHECK: llvm.call @gq_dev_look_up16(
+// CHECK-LABEL: func.func @outer
+func.func @outer(%u: memref<8192x5120xbf16>, %amax: memref<128xf32>,
+    %o: memref<129xi32>, %so: memref<128xi32>, %q: memref<8192x2560xi8>,
+    %s: memref<?x320xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4) recipe(te)
+      ins(%u : memref<8192x5120xbf16>) maps [affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<129xi32>, memref<128xi32>)
+      outer_amax(%amax : memref<128xf32>)
+      outs(%q, %s : memref<8192x2560xi8>, memref<?x320xf8E4M3FN>) producer {
+  ^bb0(%a: bf16):
+    %x = arith.extf %a : bf16 to f32
+    %t = math.tanh %x : f32
+    %r = arith.truncf %t : f32 to bf16
+    gq.yield %r : bf16
+  }
+  return
+}
+
+// -----
+
 // Nothing is tabulated: two functions of one input (@two), a division of both
-// (@both), an input of f16 (@half), no function at all (@none).
+// (@both), an input of f16 (@half), no function at all (@none), memory (@memory),
+// what may be rounded together with a product (@contracted), packed scales
+// (@packed).
 // CHECK-NOT: gq_dev_look_up16
 // CHECK-LABEL: func.func @two
 func.func @two(%u: memref<8192x5120xbf16>, %v: memref<8192x5120xbf16>,
@@ -225,6 +250,67 @@ func.func @none(%u: memref<8192x5120xbf16>, %v: memref<8192x5120xbf16>,
     %y = arith.extf %b : bf16 to f32
     %e = math.absf %x : f32
     %d = arith.mulf %e, %y : f32
+    %r = arith.truncf %d : f32 to bf16
+    gq.yield %r : bf16
+  }
+  return
+}
+
+func.func @memory(%u: memref<8192x5120xbf16>, %v: memref<8192x5120xbf16>,
+    %o: memref<129xi32>, %so: memref<128xi32>, %q: memref<8192x2560xi8>,
+    %s: memref<?x320xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%u, %v : memref<8192x5120xbf16>, memref<8192x5120xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<129xi32>, memref<128xi32>)
+      outs(%q, %s : memref<8192x2560xi8>, memref<?x320xf8E4M3FN>) producer {
+  ^bb0(%a: bf16, %b: bf16):
+    %x = arith.extf %a : bf16 to f32
+    %y = arith.extf %b : bf16 to f32
+    %p = memref.alloca() : memref<f32>
+    memref.store %y, %p[] : memref<f32>
+    %z = memref.load %p[] : memref<f32>
+    %t = math.tanh %x : f32
+    %d = arith.mulf %t, %z : f32
+    %r = arith.truncf %d : f32 to bf16
+    gq.yield %r : bf16
+  }
+  return
+}
+
+func.func @contracted(%u: memref<8192x5120xbf16>, %v: memref<8192x5120xbf16>,
+    %o: memref<129xi32>, %so: memref<128xi32>, %q: memref<8192x2560xi8>,
+    %s: memref<?x320xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%u, %v : memref<8192x5120xbf16>, memref<8192x5120xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o, %so : memref<129xi32>, memref<128xi32>)
+      outs(%q, %s : memref<8192x2560xi8>, memref<?x320xf8E4M3FN>) producer {
+  ^bb0(%a: bf16, %b: bf16):
+    %x = arith.extf %a : bf16 to f32
+    %y = arith.extf %b : bf16 to f32
+    %t = math.tanh %x : f32
+    %p = arith.mulf %t, %x fastmath<contract> : f32
+    %d = arith.addf %p, %y fastmath<contract> : f32
+    %r = arith.truncf %d : f32 to bf16
+    gq.yield %r : bf16
+  }
+  return
+}
+
+func.func @packed(%u: memref<8192x5120xbf16>, %v: memref<8192x5120xbf16>,
+    %o: memref<129xi32>, %q: memref<8192x2560xi8>,
+    %s: memref<?x320xf8E4M3FN>) {
+  gq.grouped_block_quantize format(nvfp4)
+      ins(%u, %v : memref<8192x5120xbf16>, memref<8192x5120xbf16>)
+      maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>]
+      groups(%o : memref<129xi32>)
+      outs(%q, %s : memref<8192x2560xi8>, memref<?x320xf8E4M3FN>) producer {
+  ^bb0(%a: bf16, %b: bf16):
+    %x = arith.extf %a : bf16 to f32
+    %y = arith.extf %b : bf16 to f32
+    %t = math.tanh %x : f32
+    %d = arith.mulf %t, %y : f32
     %r = arith.truncf %d : f32 to bf16
     gq.yield %r : bf16
   }

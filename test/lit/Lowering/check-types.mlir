@@ -5,7 +5,7 @@
 // RUN: not gq-opt %s --pass-pipeline='builtin.module(gq-to-cpu)' --split-input-file 2>&1 | FileCheck %s
 // RUN: not gq-opt %s --pass-pipeline='builtin.module(gq-to-nvvm{format=isa})' --split-input-file 2>&1 | FileCheck %s --check-prefixes=CHECK,GPU
 // CHECK: 'vector.broadcast' op has a vector of scalable length
-// GPU: 'arith.fptosi' op has integers of more than 64 bits
+// GPU: 'arith.fptosi' op has numbers of more than 64 bits
 
 func.func @scalable(%x: f32) -> f32 {
   // expected-error @+1 {{'vector.broadcast' op has a vector of scalable length, which is not lowered}}
@@ -23,11 +23,25 @@ func.func @argument(%x: vector<2x[4]xf32>) {
 
 // -----
 
+// expected-error @+1 {{'func.func' op has a vector of scalable length}}
+func.func @memory(%x: memref<4xvector<[4]xf32>>) {
+  return
+}
+
+// -----
+
 gpu.module @wide {
+  func.func @float(%x: f32, %y: memref<4xf64>) {
+    // expected-error @+1 {{'arith.extf' op has numbers of more than 64 bits}}
+    %f = arith.extf %x : f32 to f80
+    // expected-error @+1 {{'memref.alloca' op has numbers of more than 64 bits}}
+    %a = memref.alloca() : memref<4xf128>
+    return
+  }
   func.func @mul(%x: i64, %y: vector<2xi64>) {
-    // expected-error @+1 {{'arith.extsi' op has integers of more than 64 bits, which no kernel has}}
+    // expected-error @+1 {{'arith.extsi' op has numbers of more than 64 bits, which no kernel has}}
     %i = arith.extsi %x : i64 to i65
-    // expected-error @+1 {{'arith.extsi' op has integers of more than 64 bits}}
+    // expected-error @+1 {{'arith.extsi' op has numbers of more than 64 bits}}
     %j = arith.extsi %y : vector<2xi64> to vector<2xi128>
     return
   }

@@ -109,6 +109,16 @@ static void checkTable(void) {
     if (wrong && numWrong++ < 10)
       printf("looking up %04x in place %u, %d\n", i / 16, i % 16, found);
   }
+  // Rows of padding; a zero of the other sign has another value.
+  uint32_t zeros[8] = {0};
+  float values[16];
+  bool wrong = !gq_dev_look_up16(zeros, values);
+  for (int k = 0; k < 16; ++k)
+    wrong |= values[k] != tabulated(0.0f);
+  zeros[5] = 0x80000000;
+  wrong |= gq_dev_look_up16(zeros, values);
+  if (wrong && numWrong++ < 10)
+    printf("looking up zeros\n");
 }
 
 int main(void) {
