@@ -142,6 +142,23 @@ GQ_DEV uint32_t gq_dev_min_u16x2(uint32_t a, uint32_t b) {
   return smaller;
 }
 
+GQ_DEV uint32_t gq_dev_max_u16x2(uint32_t a, uint32_t b) {
+  uint32_t larger;
+  __asm__("max.u16x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));
+  return larger;
+}
+
+/// The smaller of each half of a + b and of c: one instruction.
+GQ_DEV uint32_t gq_dev_add_min_u16x2(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t smaller;
+  __asm__("{.reg .b32 sum;\n\t"
+          "add.u16x2 sum, %1, %2;\n\t"
+          "min.u16x2 %0, sum, %3;}"
+          : "=r"(smaller)
+          : "r"(a), "r"(b), "r"(c));
+  return smaller;
+}
+
 /// The bits of `ones` where `mask` is 1, those of `zeros` where it is 0.
 GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
                                    uint32_t zeros) {

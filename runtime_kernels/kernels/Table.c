@@ -19,7 +19,7 @@ enum {
 
 _Static_assert(ENTRIES * sizeof(float) <= 1 << 16, "16 bits say where");
 
-/// The values of FIRST + i; then that of 0, and what is computed with it.
+/// The values of FIRST + i; then that of 0, and of what is computed with it.
 static GQ_SHARED _Alignas(16) float table[ENTRIES + 4] GQ_UNINITIALIZED;
 
 /// The number whose bits rotated by one are `rotated`.
@@ -51,24 +51,24 @@ GQ_DEV_KERNEL uint32_t gq_dev_look_up16(const uint32_t words[8],
                                         float values[16]) {
   const uint8_t GQ_SHARED *p = (const uint8_t GQ_SHARED *)table;
   const uint32_t both = 0x00010001;
-  uint32_t outside = 0, all = 0;
+  // The largest number, and the smallest one but 0, each less 1.
+  uint32_t largest = 0, smallest = ~0u;
 #pragma clang loop unroll(full)
   for (int i = 0; i < 8; ++i) {
     uint32_t rotated = gq_dev_select_bits(~both, words[i] << 1, words[i] >> 15);
-    // A half below FIRST makes the other wrong, but is outside itself.
-    uint32_t index = rotated - FIRST * both;
-    uint32_t inside = gq_dev_min_u16x2(index, (ENTRIES - 1) * both);
-    outside |= index ^ inside;
-    all |= words[i];
+    largest = gq_dev_max_u16x2(largest, rotated);
+    smallest = gq_dev_add_min_u16x2(rotated, 0xffff * both, smallest);
+    // What is outside, 0 too, has the value of 0.
+    uint32_t index =
+        gq_dev_add_min_u16x2(rotated, (0x10000 - FIRST) * both, ENTRIES * both);
     // Of both halves, below 2^16. Hidden, or each would be shifted by itself.
-    uint32_t bytes = gq_dev_here(inside * sizeof(float));
+    uint32_t bytes = gq_dev_here(index * sizeof(float));
     values[2 * i] = floatAt(p, bytes & 0xffff);
     values[2 * i + 1] = floatAt(p, bytes >> 16);
   }
-  if (all == 0) {
-    for (int i = 0; i < 16; ++i)
-      values[i] = table[ENTRIES];
-    return true;
-  }
-  return outside == 0;
+  const uint32_t least = (FIRST - 1) * both,
+                 most = (FIRST + ENTRIES - 1) * both;
+  bool small = gq_dev_max_u16x2(smallest, least) != smallest;
+  bool large = gq_dev_min_u16x2(largest, most) != largest;
+  return !small && !large;
 }

@@ -102,23 +102,14 @@ static void checkTable(void) {
       words[k] = numbers[2 * k] | (uint32_t)numbers[2 * k + 1] << 16;
     bool found = gq_dev_look_up16(words, values);
     float magnitude = fabsf(gq_dev_f32_from_bits(i / 16 << 16));
-    bool wrong = found != (magnitude >= 0x1p-23f && magnitude < 64.0f);
+    bool wrong =
+        found != ((magnitude >= 0x1p-23f && magnitude < 64.0f) || i / 16 == 0);
     for (uint32_t k = 0; found && k < 16; ++k)
       wrong |= values[k] !=
                tabulated(gq_dev_f32_from_bits((uint32_t)numbers[k] << 16));
     if (wrong && numWrong++ < 10)
       printf("looking up %04x in place %u, %d\n", i / 16, i % 16, found);
   }
-  // Rows of padding; a zero of the other sign has another value.
-  uint32_t zeros[8] = {0};
-  float values[16];
-  bool wrong = !gq_dev_look_up16(zeros, values);
-  for (int k = 0; k < 16; ++k)
-    wrong |= values[k] != tabulated(0.0f);
-  zeros[5] = 0x80000000;
-  wrong |= gq_dev_look_up16(zeros, values);
-  if (wrong && numWrong++ < 10)
-    printf("looking up zeros\n");
 }
 
 int main(void) {

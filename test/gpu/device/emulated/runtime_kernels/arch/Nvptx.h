@@ -241,6 +241,15 @@ GQ_DEV uint32_t gq_dev_min_u16x2(uint32_t a, uint32_t b) {
   return high << 16 | low;
 }
 
+GQ_DEV uint32_t gq_dev_max_u16x2(uint32_t a, uint32_t b) {
+  return ~gq_dev_min_u16x2(~a, ~b);
+}
+
+GQ_DEV uint32_t gq_dev_add_min_u16x2(uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t sum = ((a + b) & 0xffff) | ((a >> 16) + (b >> 16)) << 16;
+  return gq_dev_min_u16x2(sum, c);
+}
+
 GQ_DEV uint32_t gq_dev_select_bits(uint32_t mask, uint32_t ones,
                                    uint32_t zeros) {
   return (ones & mask) | (zeros & ~mask);
