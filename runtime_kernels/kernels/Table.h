@@ -22,7 +22,7 @@ typedef void gq_dev_tabulated(float x0, float x1, float x2, float x3,
 void gq_dev_fill_table(gq_dev_tabulated *function);
 
 /// Looks up 16 elements, in words of two. If 0 is returned, values may be
-/// wrong: one that is not 0 has a magnitude that is not in [2^-23, 64), or one is
+/// wrong: the magnitude of one that is not 0 is not in [2^-23, 64), or one is
 /// -0.
 uint32_t gq_dev_look_up16(const uint32_t words[8], float values[16]);
 
