@@ -39,32 +39,14 @@ static bool isInKernel(MlirOperation op) {
   return false;
 }
 
-static bool checkType(MlirOperation op, MlirType type, bool inKernel) {
-  if (isScalable(type))
+static bool checkOp(MlirOperation op) {
+  if (gqMakesType(op, isScalable))
     return gqOpError(op,
                      "has a vector of scalable length, which is not lowered");
-  if (inKernel && isTooWide(type))
+  if (isInKernel(op) && gqMakesType(op, isTooWide))
     return gqOpError(op,
                      "has numbers of more than %d bits, which no kernel has",
                      MAX_KERNEL_BITS);
-  return true;
-}
-
-/// What an op makes, and what its blocks take: the types of all values.
-static bool checkOp(MlirOperation op) {
-  bool inKernel = isInKernel(op);
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
-    if (!checkType(op, mlirValueGetType(mlirOperationGetResult(op, i)),
-                   inKernel))
-      return false;
-  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
-    for (MlirBlock block =
-             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
-         !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
-      for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
-        if (!checkType(op, mlirValueGetType(mlirBlockGetArgument(block, i)),
-                       inKernel))
-          return false;
   return true;
 }
 

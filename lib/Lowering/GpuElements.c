@@ -153,12 +153,6 @@ static bool isStrict(MlirOperation op, const char *name) {
                                               "#arith.fastmath<none>")));
 }
 
-/// The operation that `value` is the result of, or null.
-static MlirOperation definingOp(MlirValue value) {
-  return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value)
-                                     : (MlirOperation){NULL};
-}
-
 /// A sum of math.exp and a constant that is not tiny.
 typedef struct ExpPlus {
   MlirValue argument, constant;
@@ -169,9 +163,9 @@ static bool isExpPlus(MlirOperation op, ExpPlus *sum) {
   if (!isStrict(op, "arith.addf"))
     return false;
   for (int i = 0; i < 2; ++i) {
-    MlirOperation exp = definingOp(mlirOperationGetOperand(op, i));
+    MlirOperation exp = gqDefiningOp(mlirOperationGetOperand(op, i));
     sum->constant = mlirOperationGetOperand(op, 1 - i);
-    MlirOperation constant = definingOp(sum->constant);
+    MlirOperation constant = gqDefiningOp(sum->constant);
     if (mlirOperationIsNull(exp) || mlirOperationIsNull(constant) ||
         !isStrict(exp, "math.exp") || !gqIsNamed(constant, "arith.constant"))
       continue;
@@ -198,7 +192,7 @@ static void buildExpPlus(Elements *elements, MlirOperation op, ExpPlus sum) {
 
 /// Whether `value` is at least 1 or NaN, as the denominator of a sigmoid.
 static bool isOneOrMore(MlirValue value) {
-  MlirOperation op = definingOp(value);
+  MlirOperation op = gqDefiningOp(value);
   ExpPlus sum;
   return !mlirOperationIsNull(op) && isExpPlus(op, &sum) && sum.added >= 1.0;
 }
@@ -416,7 +410,7 @@ bool gqCallsFunctions(MlirRegion producer) { return hasOp(producer, isCall); }
 
 /// Whether `value` is a constant power of two, division by which is a product.
 static bool isPowerOfTwo(MlirValue value) {
-  MlirOperation op = definingOp(value);
+  MlirOperation op = gqDefiningOp(value);
   if (mlirOperationIsNull(op) || !gqIsNamed(op, "arith.constant"))
     return false;
   MlirAttribute number = mlirOperationGetAttributeByName(

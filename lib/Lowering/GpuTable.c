@@ -131,14 +131,6 @@ static MlirRegion copyProducer(MlirBlock from, gqValueMap *map) {
   return copy;
 }
 
-static bool isUsed(MlirOperation op) {
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
-    if (!mlirOpOperandIsNull(
-            mlirValueGetFirstUse(mlirOperationGetResult(op, i))))
-      return true;
-  return false;
-}
-
 /// Destroys operations of a producer that nothing uses.
 static void removeUnused(MlirBlock body) {
   gqOpList ops = {0};
@@ -147,8 +139,7 @@ static void removeUnused(MlirBlock body) {
        !mlirOperationEqual(op, yield); op = mlirOperationGetNextInBlock(op))
     gqOpListAdd(&ops, op);
   for (intptr_t i = ops.size; i-- > 0;)
-    if (!isUsed(ops.ops[i]))
-      mlirOperationDestroy(ops.ops[i]);
+    gqDestroyIfUnused(ops.ops[i]);
   gqOpListFree(&ops);
 }
 

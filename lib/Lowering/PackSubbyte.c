@@ -76,16 +76,8 @@ static bool anyType(MlirOperation op, bool (*check)(MlirType)) {
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); ++i)
     if (check(mlirValueGetType(mlirOperationGetOperand(op, i))))
       return true;
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
-    if (check(mlirValueGetType(mlirOperationGetResult(op, i))))
-      return true;
-  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
-    for (MlirBlock block =
-             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
-         !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
-      for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
-        if (check(mlirValueGetType(mlirBlockGetArgument(block, i))))
-          return true;
+  if (gqMakesType(op, check))
+    return true;
   gqSignature signature = gqSignatureOf(op);
   bool found = false;
   for (intptr_t i = 0; i < signature.numInputs + signature.numResults; ++i)

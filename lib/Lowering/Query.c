@@ -85,8 +85,25 @@ bool gqIsAvailableAt(MlirValue value, MlirOperation op) {
 }
 
 void gqDestroyIfUnused(MlirOperation op) {
-  if (mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, 0))))
-    mlirOperationDestroy(op);
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
+    if (!mlirOpOperandIsNull(
+            mlirValueGetFirstUse(mlirOperationGetResult(op, i))))
+      return;
+  mlirOperationDestroy(op);
+}
+
+bool gqMakesType(MlirOperation op, bool (*check)(MlirType)) {
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); ++i)
+    if (check(mlirValueGetType(mlirOperationGetResult(op, i))))
+      return true;
+  for (intptr_t r = 0; r < mlirOperationGetNumRegions(op); ++r)
+    for (MlirBlock block =
+             mlirRegionGetFirstBlock(mlirOperationGetRegion(op, r));
+         !mlirBlockIsNull(block); block = mlirBlockGetNextInRegion(block))
+      for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
+        if (check(mlirValueGetType(mlirBlockGetArgument(block, i))))
+          return true;
+  return false;
 }
 
 MlirAffineMap gqIndexingMap(MlirOperation generic, intptr_t operand) {

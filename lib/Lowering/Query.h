@@ -43,8 +43,12 @@ bool gqIsUsedBefore(MlirValue value, MlirOperation op);
 /// visible at `op` too.
 bool gqIsAvailableAt(MlirValue value, MlirOperation op);
 
-/// Destroys an operation with one result, unless something uses that.
+/// Destroys an operation without effects, unless something uses a result.
 void gqDestroyIfUnused(MlirOperation op);
+
+/// Whether `check` is true of the type of a result of `op` or of an argument of
+/// its blocks.
+bool gqMakesType(MlirOperation op, bool (*check)(MlirType));
 
 /// The indexing map of an operand of a linalg.generic.
 MlirAffineMap gqIndexingMap(MlirOperation generic, intptr_t operand);
