@@ -282,38 +282,14 @@ static void printLoop(gqText *text, intptr_t numInputs) {
                "true>>}\n");
 }
 
-/// A hook that computes what it loaded at the call before and, in between,
-/// loads ahead: see loadsAhead in QuantizeRows.def.
-static void printHookAhead(gqText *text, const gqGpuTable *table,
-                           const gqGpuInput *inputs, intptr_t numInputs,
-                           const char *suffix) {
+/// Computes what the call before loaded, to %words0; %all_<the last k> says
+/// whether all of it is usual.
+static void printHeldElements(gqText *text, const gqGpuTable *table,
+                              const gqGpuInput *inputs, intptr_t numInputs) {
   // What is looked up is one more input of elements.
   gqGpuInput all[GQ_MAX_INPUTS + 1];
   memcpy(all, inputs, (size_t)numInputs * sizeof(*inputs));
   all[numInputs] = (gqGpuInput){.access = GQ_GPU_ACCESS_MATRIX};
-  printHookHeader(text, numInputs, suffix);
-  gqTextPrintf(text, "  %%no = llvm.mlir.constant(0 : i32) : i32\n"
-                     "  %%one = llvm.mlir.constant(1 : i32) : i32\n"
-                     "  %%nothing = llvm.mlir.constant(0.0 : f32) : f32\n"
-                     "  %%null = llvm.mlir.zero : !llvm.ptr\n"
-                     "  %%first = llvm.icmp \"eq\" %%out, %%null : !llvm.ptr\n"
-                     "  %%more = llvm.icmp \"sge\" %%row, %%zero : i64\n");
-  printArray(text, "results", 0);
-  printArray(text, "words", 0);
-  for (int i = 0; i < numInputs; ++i) {
-    gqTextPrintf(
-        text,
-        "  %%held%d = llvm.getelementptr %%inputs[%d] : (!llvm.ptr) -> "
-        "!llvm.ptr, %s\n",
-        i, (int)numInputs + HELD * i, matrixType);
-    printArray(text, "b", i);
-    printArray(text, "old", i);
-    printArray(text, "ahead", i);
-  }
-  if (table)
-    printArray(text, "b", (int)numInputs);
-  gqTextPrintf(text, "  llvm.cond_br %%first, ^load(%%one : i32), ^compute\n"
-                     "^compute:\n");
   for (int i = 0; i < numInputs; ++i) {
     printCopy(text, "copy", "held", i, "old", i);
     printCopy(text, "unpack", "held", i, "b", i);
@@ -332,25 +308,100 @@ static void printHookAhead(gqText *text, const gqGpuTable *table,
     gqTextPrintf(text, "  %%all_%d = llvm.and %%all_%d, %%usual_%d : i32\n", k,
                  k - GQ_GPU_ELEMENTS, k);
   printCopy(text, "pack", "results", 0, "words", 0);
+}
+
+/// Loads what the next call will compute to %ahead<i>.
+static void printLoadsAhead(gqText *text, const gqGpuInput *inputs,
+                            intptr_t numInputs, const char *suffix) {
+  for (int i = 0; i < numInputs; ++i)
+    printLoad16(text, &inputs[i], i, suffix, "ahead");
+}
+
+/// Holds it until then.
+static void printHold(gqText *text, intptr_t numInputs) {
+  for (int i = 0; i < numInputs; ++i)
+    printCopy(text, "pack", "ahead", i, "held", i);
+}
+
+/// What follows where %rare was found, and ^done, with the elements in %out.
+static void printRare(gqText *text, intptr_t numInputs) {
+  gqTextPrintf(text, "  llvm.cond_br %%rare, ^again(%%no : i32), ^done\n");
+  printLoop(text, numInputs);
+  gqTextPrintf(text, "^done:\n"
+                     "  llvm.call @gq_dev_unpack16(%%words0, %%out) : "
+                     "(!llvm.ptr, !llvm.ptr) -> ()\n");
+}
+
+/// The body of a hook that loads first. Its rows always exist: a branch would
+/// leave it to compilers to load last.
+static void printLoadsFirst(gqText *text, const gqGpuTable *table,
+                            const gqGpuInput *inputs, intptr_t numInputs,
+                            const char *suffix) {
+  printLoadsAhead(text, inputs, numInputs, suffix);
+  gqTextPrintf(text, "  llvm.cond_br %%first, ^hold, ^compute\n"
+                     "^compute:\n");
+  printHeldElements(text, table, inputs, numInputs);
+  gqTextPrintf(text, "  %%rare = llvm.icmp \"eq\" %%all_%d, %%no : i32\n",
+               16 - GQ_GPU_ELEMENTS);
+  printRare(text, numInputs);
+  gqTextPrintf(text, "  llvm.br ^hold\n"
+                     "^hold:\n");
+  printHold(text, numInputs);
+}
+
+/// The body of one that loads last, if `row` is not negative.
+static void printLoadsLast(gqText *text, const gqGpuTable *table,
+                           const gqGpuInput *inputs, intptr_t numInputs,
+                           const char *suffix) {
+  gqTextPrintf(text, "  %%more = llvm.icmp \"sge\" %%row, %%zero : i64\n"
+                     "  llvm.cond_br %%first, ^load(%%one : i32), ^compute\n"
+                     "^compute:\n");
+  printHeldElements(text, table, inputs, numInputs);
   gqTextPrintf(text,
                "  llvm.cond_br %%more, ^load(%%all_%d : i32), ^check(%%all_%d "
                ": i32)\n"
                "^load(%%all: i32):\n",
                16 - GQ_GPU_ELEMENTS, 16 - GQ_GPU_ELEMENTS);
-  for (int i = 0; i < numInputs; ++i) {
-    printLoad16(text, &inputs[i], i, suffix, "ahead");
-    printCopy(text, "pack", "ahead", i, "held", i);
-  }
+  printLoadsAhead(text, inputs, numInputs, suffix);
+  printHold(text, numInputs);
   gqTextPrintf(text, "  llvm.cond_br %%first, ^end, ^check(%%all : i32)\n"
                      "^check(%%usual: i32):\n"
-                     "  %%rare = llvm.icmp \"eq\" %%usual, %%no : i32\n"
-                     "  llvm.cond_br %%rare, ^again(%%no : i32), ^done\n");
-  printLoop(text, numInputs);
-  gqTextPrintf(text, "^done:\n"
-                     "  llvm.call @gq_dev_unpack16(%%words0, %%out) : "
-                     "(!llvm.ptr, !llvm.ptr) -> ()\n"
-                     "  llvm.br ^end\n^end:\n"
-                     "  llvm.return\n}\n");
+                     "  %%rare = llvm.icmp \"eq\" %%usual, %%no : i32\n");
+  printRare(text, numInputs);
+  gqTextPrintf(text, "  llvm.br ^end\n^end:\n");
+}
+
+/// A hook that computes what it loaded at the call before: see loadsAhead in
+/// QuantizeRows.def and inputsAhead in QuantizeTiles.def.
+static void printHookAhead(gqText *text, const gqGpuProducer *producer,
+                           const gqGpuInput *inputs, intptr_t numInputs,
+                           const char *suffix) {
+  printHookHeader(text, numInputs, suffix);
+  gqTextPrintf(text,
+               "  %%no = llvm.mlir.constant(0 : i32) : i32\n"
+               "  %%one = llvm.mlir.constant(1 : i32) : i32\n"
+               "  %%nothing = llvm.mlir.constant(0.0 : f32) : f32\n"
+               "  %%null = llvm.mlir.zero : !llvm.ptr\n"
+               "  %%first = llvm.icmp \"eq\" %%out, %%null : !llvm.ptr\n");
+  printArray(text, "results", 0);
+  printArray(text, "words", 0);
+  for (int i = 0; i < numInputs; ++i) {
+    gqTextPrintf(
+        text,
+        "  %%held%d = llvm.getelementptr %%inputs[%d] : (!llvm.ptr) -> "
+        "!llvm.ptr, %s\n",
+        i, (int)numInputs + HELD * i, matrixType);
+    printArray(text, "b", i);
+    printArray(text, "old", i);
+    printArray(text, "ahead", i);
+  }
+  if (producer->table)
+    printArray(text, "b", (int)numInputs);
+  if (producer->ahead == GQ_AHEAD_FIRST)
+    printLoadsFirst(text, producer->table, inputs, numInputs, suffix);
+  else
+    printLoadsLast(text, producer->table, inputs, numInputs, suffix);
+  gqTextPrintf(text, "  llvm.return\n}\n");
 }
 
 void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
@@ -414,8 +465,8 @@ void gqPrintProducerHooks(gqText *text, const gqGpuProducer *producer,
   if (producer->ahead) {
     gqPrintOneElement(text, numInputs);
     printAheadDeclarations(text);
-    printHookAhead(text, table, inputs, numInputs, "");
-    printHookAhead(text, table, inputs, numInputs, "_unaligned");
+    printHookAhead(text, producer, inputs, numInputs, "");
+    printHookAhead(text, producer, inputs, numInputs, "_unaligned");
     return;
   }
   if (rowIndexBits)

@@ -48,12 +48,22 @@ gqGpuInput gqGpuInputOf(MlirType buffer, MlirAffineMap map);
 void gqPrintHookDeclarations(gqText *text, const gqGpuInput *inputs,
                              intptr_t numInputs);
 
+/// When hooks load what the next call of them computes.
+typedef enum gqAhead {
+  /// They load what they compute.
+  GQ_AHEAD_NEVER = 0,
+  /// After they compute, so that it takes the registers of that; the kernel
+  /// does something else until it is there.
+  GQ_AHEAD_LAST,
+  /// Before they compute, until when it is there.
+  GQ_AHEAD_FIRST,
+} gqAhead;
+
 /// A producer, and how its hooks compute it.
 typedef struct gqGpuProducer {
   /// Computes an element from those of the inputs; null if there is none.
   MlirRegion region;
-  /// Whether hooks load ahead.
-  bool ahead;
+  gqAhead ahead;
   /// What is tabulated of it, by hooks that load ahead; null if nothing is.
   const gqGpuTable *table;
 } gqGpuProducer;

@@ -259,6 +259,8 @@ enum {
   /// as they are: of tiles in both directions, or of small groups of columns
   /// alone, a multiprocessor holds four CTAs instead of three.
   GQ_DEV_FITS_FOUR = 2048,
+  /// A producer makes the elements.
+  GQ_DEV_MADE = 4096,
 };
 
 /// What a direction adds to the parts of a kernel.
@@ -362,11 +364,14 @@ enum {
 
 /// Rows that groups have on average, at most, for that kernel: up to there it
 /// is faster than the kernel of tiles (docs/notes/log/quantizing-kernels.md).
+/// Where a producer's instructions count, no warp should wait for others.
 GQ_INLINE int64_t gq_dev_small_groups_rows(gqFormat format, int32_t parts) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   bool columnwise = parts & GQ_DEV_COLUMNWISE;
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   bool isMx = traits.scaleRule == GQ_SCALE_RULE_MX;
+  if (parts & GQ_DEV_MADE)
+    return 128;
   if (traits.dataBits == 8)
     return columnwise && !(isMx && parts & GQ_DEV_ROWWISE) ? 40 : 48;
   if (!columnwise || parts & GQ_DEV_SQUARES)

@@ -110,6 +110,9 @@ const Operator operators[] = {
     {"silu-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &siluTimesUp, 0},
     {"silu-fastmath-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS, &fastSiluTimesUp,
      0},
+    {"silu-te-bf16-both", GQ_BF16, NVFP4, HAS_BOTH | HAS_OUTER_AMAX,
+     &siluTimesUp, 0},
+    {"silu-mxfp8-bf16-both", GQ_BF16, MXFP8, HAS_BOTH, &siluTimesUp, 0},
     {"gather-quantize-bf16", GQ_BF16, NVFP4, HAS_ROWS | HAS_GATHER, NULL, 0},
     {"mxfp8-bf16", GQ_BF16, MXFP8, HAS_ROWS, NULL, 0},
     {"mxfp8-bf16-dbias", GQ_BF16, MXFP8, HAS_ROWS | HAS_DBIAS, NULL, 0},
@@ -610,6 +613,7 @@ static void addInputs(Builder *b) {
   if (has(b, HAS_OUTER_AMAX) || has(b, HAS_DELAYED_SCALE))
     addArgument(b, "g", b->perGroup,
                 (Argument){has(b, HAS_HADAMARD) ? ROLE_PER_GROUP_TRANSFORMED
+                           : op->producer       ? ROLE_PER_GROUP_PRODUCED
                                                 : ROLE_PER_GROUP,
                            GQ_F32,
                            1,

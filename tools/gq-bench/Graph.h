@@ -169,6 +169,8 @@ typedef enum Role {
   ROLE_PER_GROUP,
   /// Twice that, where columns are transformed, by which values grow.
   ROLE_PER_GROUP_TRANSFORMED,
+  /// Four times that, where a producer multiplies.
+  ROLE_PER_GROUP_PRODUCED,
   ROLE_RNG_STATE,
   /// What separate ops pass to each other.
   ROLE_INTERMEDIATE,

@@ -27,16 +27,16 @@ static DLDataType dtypeOf(gqElementType type) {
                       1};
 }
 
-/// Writes twice each of these floats.
-static gqStatus writeDoubled(DLDevice device, void *memory, const float *floats,
-                             size_t size) {
-  float *doubled = malloc(size);
-  if (!doubled)
+/// Writes `factor` times each of these floats.
+static gqStatus writeTimes(DLDevice device, void *memory, const float *floats,
+                           size_t size, float factor) {
+  float *products = malloc(size);
+  if (!products)
     return GQ_OUT_OF_MEMORY;
   for (size_t i = 0; i < size / sizeof(float); ++i)
-    doubled[i] = 2 * floats[i];
-  gqStatus status = deviceWrite(device, memory, doubled, size);
-  free(doubled);
+    products[i] = factor * floats[i];
+  gqStatus status = deviceWrite(device, memory, products, size);
+  free(products);
   return status;
 }
 
@@ -62,7 +62,9 @@ static gqStatus fillArgument(DLDevice device, const Shape *shape,
   case ROLE_PER_GROUP:
     return deviceWrite(device, memory, shape->perGroup, size);
   case ROLE_PER_GROUP_TRANSFORMED:
-    return writeDoubled(device, memory, shape->perGroup, size);
+    return writeTimes(device, memory, shape->perGroup, size, 2);
+  case ROLE_PER_GROUP_PRODUCED:
+    return writeTimes(device, memory, shape->perGroup, size, 4);
   case ROLE_GLOBAL_SCALE:
     return deviceWrite(device, memory, &globalScale, size);
   case ROLE_RNG_STATE:

@@ -73,7 +73,7 @@ static bool launchWithTable(const gqLauncher *launcher,
                             const gqQuantizeRowsOperands *rows,
                             const gqGpuTable *table) {
   gqQuantizeRowsOperands operands = *rows;
-  operands.load.producer.ahead = true;
+  operands.load.producer.ahead = GQ_AHEAD_LAST;
   operands.load.producer.table = table;
   operands.loadsAhead = gqConstant(true);
   operands.size = gqConstant(GQ_DEV_ROWS_LARGE);
@@ -105,18 +105,19 @@ bool gqLaunchQuantizeRows(const gqLauncher *launcher,
     if (sizes.large)
       operands.size = gqConstant(GQ_DEV_ROWS_SMALL);
   }
-  producer->ahead =
+  bool loadsAhead =
       canLoadAhead && !hasOuter && gqShouldLoadAhead(producer->region);
-  operands.loadsAhead = gqConstant(producer->ahead);
+  producer->ahead = loadsAhead ? GQ_AHEAD_LAST : GQ_AHEAD_NEVER;
+  operands.loadsAhead = gqConstant(loadsAhead);
   bool onlyLoads = mlirValueIsNull(desc->rowIndices) && !numbers &&
                    mlirRegionIsNull(desc->producer) &&
                    operands.load.inputs[0].elementSize == 2;
-  return gqLaunchKernel(
-      launcher, GQ_KERNEL_QUANTIZE_ROWS, "grouped_block_quantize", &operands,
-      gq_dev_quantize_rows_bounds(onlyLoads, producer->ahead,
-                                  producer->ahead &&
-                                      gqDividesExactly(producer->region),
-                                  draws, hasOuter, isPacked(desc)));
+  return gqLaunchKernel(launcher, GQ_KERNEL_QUANTIZE_ROWS,
+                        "grouped_block_quantize", &operands,
+                        gq_dev_quantize_rows_bounds(
+                            onlyLoads, loadsAhead,
+                            loadsAhead && gqDividesExactly(producer->region),
+                            draws, hasOuter, isPacked(desc)));
 }
 
 bool gqLaunchQuantizeWholeRows(const gqLauncher *launcher, MlirOperation op,

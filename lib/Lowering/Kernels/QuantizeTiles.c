@@ -14,7 +14,8 @@ static bool hasTallLanes(const gqGroupedBlockQuantize *desc, int32_t parts) {
   bool fourOverSix = gqDirectionHasFourOverSix(&rowwise) ||
                      gqDirectionHasFourOverSix(&columnwise);
   return gq_dev_tiles_has_tall_lanes(parts, fourOverSix, gqHeldType(desc)) &&
-         mlirValueIsNull(desc->rowIndices);
+         (mlirValueIsNull(desc->rowIndices) ||
+          !mlirRegionIsNull(desc->producer));
 }
 
 int32_t gqPartsOf(const gqGroupedBlockQuantize *desc) {
@@ -41,8 +42,10 @@ int32_t gqPartsOf(const gqGroupedBlockQuantize *desc) {
     parts |= gq_dev_parts_of_direction(&traits);
   }
   gqDirectionTraits columnwise = gqDirectionGetTraits(&desc->columnwise);
-  if (hasTallLanes(desc, parts) && mlirRegionIsNull(desc->producer) &&
-      gq_dev_tall_lanes_fit_four(parts, &columnwise))
+  if (!mlirRegionIsNull(desc->producer))
+    parts |= GQ_DEV_MADE;
+  else if (hasTallLanes(desc, parts) &&
+           gq_dev_tall_lanes_fit_four(parts, &columnwise))
     parts |= GQ_DEV_FITS_FOUR;
   return parts;
 }
@@ -72,15 +75,13 @@ static gqSizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
                              const gqQuantizeTilesOperands *operands) {
   int64_t rows = operands->rows.fixed, columns = operands->columns.fixed;
   int64_t groups = operands->groups.fixed;
-  // With a producer four CTAs have too few registers. What is reduced beside
-  // codes of 4 bits was not measured of float32.
+  // What is reduced beside codes of 4 bits was not measured of float32.
   int32_t parts = (int32_t)operands->parts.value;
   bool isShort = gqFormatGetTraits(desc->format).dataBits == 4;
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   bool isUsual = !(parts & GQ_DEV_UNUSUAL) &&
                  !(isShort && reduces && operands->heldType.value == GQ_F32);
-  bool fits = (isUsual || hasTallLanes(desc, parts)) &&
-              mlirRegionIsNull(operands->load.producer.region);
+  bool fits = isUsual || hasTallLanes(desc, parts);
   if (!fits || !gq_dev_has_small_groups_kernel(
                    desc->format, desc->scaleLayout, operands->parts.value,
                    (gqElementType)operands->heldType.value))
@@ -90,6 +91,17 @@ static gqSizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   bool small = gq_dev_has_small_groups(
       desc->format, parts, rows == GQ_DYNAMIC ? 0 : rows, columns, groups);
   return (gqSizes){small, !small || rows == GQ_DYNAMIC};
+}
+
+/// Has the hooks of a producer load ahead, if they can and should.
+static void loadAhead(gqQuantizeTilesOperands *operands) {
+  gqGpuHook *hook = &operands->load;
+  MlirRegion producer = hook->producer.region;
+  if (!gqCanLoadAhead(producer, hook->inputs, hook->numInputs) ||
+      !gqShouldLoadAhead(producer))
+    return;
+  hook->producer.ahead = GQ_AHEAD_FIRST;
+  operands->inputsAhead = gqConstant(hook->numInputs);
 }
 
 bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
@@ -145,8 +157,11 @@ bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
       .columnwiseTraits = gqConstant(gqPackedTraits(&desc->columnwise)),
       .rowIndexBits = gqConstant(gqRowIndexBits(desc)),
       .heldType = gqConstant(gqHeldType(desc)),
+      .inputsAhead = gqConstant(0),
       .dbiasType = gqConstant(gqBufferType(desc->dbias)),
   };
+  if (!ragged)
+    loadAhead(&operands);
   const gqSizes sizes = sizesOfGroups(desc, &operands);
   const struct {
     bool exists;

@@ -225,11 +225,11 @@ GQ_DEV void storeScalesOfWarp(const Op *o, const Job GQ_SHARED *job,
 // The jobs of a warp
 //===----------------------------------------------------------------------===//
 
-/// Begins to copy the first elements of job number n, if there is one and they
-/// are copied.
-GQ_DEV void stageJob(const Op *o, uint32_t n) {
-  if (stages(o) && hasJob(n) && !hasFewRows(o, warpJob(n)))
-    stage(o, warpJob(n), 0);
+/// Begins to bring the first elements of job number n, if there is one and they
+/// are brought ahead.
+GQ_DEV void bringJob(const Op *o, uint32_t n) {
+  if (bringsAhead(o) && hasJob(n) && (makes(o) || !hasFewRows(o, warpJob(n))))
+    bring(o, warpJob(n), 0);
 }
 
 /// Has the rows of job number n brought to L2, if it has few: while a warp does
@@ -245,18 +245,17 @@ GQ_DEV void prefetchFewRows(const Op *o, uint32_t n) {
     gq_dev_prefetch(inputAt(o, job, job->inputRow + lane / lines, column));
 }
 
-/// Elements of job number n and a pass, once and in order. Begins to copy the
-/// next ones, where they are copied.
+/// Elements of job number n and a pass, once and in order. Begins to bring the
+/// next ones, where they are brought ahead.
 GQ_DEV Held takeElementsOfWarp(const Op *o, uint32_t n, uint32_t pass) {
   const Job GQ_SHARED *job = warpJob(n);
-  if (!stages(o))
-    return loadLane(o, job, pass);
-  Held held = takeStaged(o, placeOfLane(o, job, pass));
-  uint32_t below = (pass + 1) * rowsOfWarp(o);
-  if (below >= job->rows)
-    stageJob(o, n + 1);
+  Held held = takeLane(o, job, pass);
+  if (!bringsAhead(o))
+    return held;
+  if ((pass + 1) * rowsOfWarp(o) >= job->rows)
+    bringJob(o, n + 1);
   else
-    stage(o, job, pass + 1);
+    bring(o, job, pass + 1);
   return held;
 }
 
@@ -283,16 +282,18 @@ GQ_DEV Held scaleJobAlone(const Op *o, const Job GQ_SHARED *job,
 GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   const Job GQ_SHARED *job = warpJob(n);
   uint32_t warp = thisWarp(), rows = rowsOfWarp(o);
-  bool few = hasFewRows(o, job);
+  // What a producer makes is few rows in the loop, so that its code is there
+  // once.
+  bool few = hasFewRows(o, job), loadsFew = few && !makes(o);
   bool suitable = few || areSuitable(o, job, placeOfLane(o, job, 0));
   if (o->hasAmax) {
     if (gq_dev_is_first_lane())
       *jobAmaxOf(o, warp) = 0;
     gq_dev_warp_barrier();
   }
-  if (few) {
+  if (loadsFew) {
     prefetchFewRows(o, n + 1);
-    stageJob(o, n + 1);
+    bringJob(o, n + 1);
     quantizeFewRows(o, job, warp);
     gq_dev_warp_barrier();
     storeRowsOfWarp(o, job, warp, 0, FEW_ROWS);
@@ -301,7 +302,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
   if (hasLongBlocks(o) && !few)
     held = scaleJobAlone(o, job, warp);
 #pragma clang loop unroll(disable)
-  for (uint32_t pass = 0; !few && pass < passesOf(o, job); ++pass) {
+  for (uint32_t pass = 0; !loadsFew && pass < passesOf(o, job); ++pass) {
     uint32_t first = pass * rows, below = first + rows;
     if (!hasLongBlocks(o))
       held = takeElementsOfWarp(o, n, pass);
@@ -310,7 +311,9 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
       convertLongBlocks(o, job, pass, warp, &held);
       if (below < job->rows)
         held = loadLane(o, job, pass + 1);
-    } else if (isTall(o))
+    } else if (few)
+      quantizeFewRows(o, job, warp);
+    else if (isTall(o))
       quantizeTall(o, job, pass, warp, &held, suitable);
     else if (takesTurns(o))
       quantizeInTurn(o, job, place, warp, &held);
@@ -320,7 +323,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
     if (below < job->rows && firstCollected(o, job, below) == top)
       continue;
     gq_dev_warp_barrier();
-    storeRowsOfWarp(o, job, warp, top, below - top);
+    storeRowsOfWarp(o, job, warp, top, few ? FEW_ROWS : below - top);
   }
   if (!hasLongBlocks(o))
     storeScalesOfWarp(o, job, warp, few ? FEW_ROWS : passesOf(o, job) * rows);
@@ -332,7 +335,7 @@ GQ_DEV void quantizeWarpJob(const Op *o, uint32_t n) {
 /// All jobs of the warp.
 GQ_DEV void quantizeWarpJobs(const Op *o, const Plan *plan) {
   beginWarpJobs(o, plan);
-  stageJob(o, 0);
+  bringJob(o, 0);
   for (uint32_t n = 0; hasJob(n); ++n) {
     quantizeWarpJob(o, n);
     findMoreJobsOfWarp(o, n);

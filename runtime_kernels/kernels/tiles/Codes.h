@@ -525,7 +525,7 @@ GQ_DEV void convertAny(const Op *o, const Job GQ_SHARED *job, Place place,
     bool there = place.row + r < rows;
     float x[GQ_DEV_UNIT], factors[GQ_DEV_UNIT];
     uint32_t rowCodes[4], sameCodes[4];
-    loadRow(o, job, place, place.row + r, x);
+    loadRowAgain(o, job, place, r, x);
     float factor = given[0];
     if (rowwise->exists && hasScales(rowwise))
       factor =

@@ -33,12 +33,13 @@ GQ_DEV gq_dev_u32x4 GQ_SHARED *columnCodesOf(const Op *o, uint32_t parity) {
 /// What Op says as `collectedRows`: 96 where there is room, else 64. Columns of
 /// 65 to 96 rows are 48 bytes, of which 32 would leave as parts of sectors.
 /// There is room in both directions, if they are as usual and no more is
-/// computed; columns alone, tall lanes and what is reduced have elements that
-/// are copied ahead, if inputs are aligned. A kernel has a way for those and
-/// one for others, which must have the same arrays.
+/// computed; what a producer makes takes it, and columns alone, tall lanes and
+/// what is reduced have elements that are copied ahead, if inputs are aligned.
+/// A kernel has a way for those and one for others, which must have the same
+/// arrays.
 GQ_DEV uint32_t collectedRowsOf(const Op *o) {
   bool both = collectsColumns(o) && o->rowwise.exists && !o->unusual;
-  return both && !o->hasAmax && !o->hasDbias ? 96 : HALF_TILE;
+  return both && !o->hasAmax && !o->hasDbias && !makes(o) ? 96 : HALF_TILE;
 }
 
 /// The first row of a job whose codes leave together with those of `row`: of a

@@ -22,12 +22,13 @@ enum {
   FEW_COLUMNS = TILE / GQ_DEV_WARP,
 };
 
-/// Whether rows can be done so, a constant: not if a producer makes 16 elements
-/// at a time, and not if columns are transformed or blocks square.
+/// Whether rows can be done so, a constant: not of unaligned inputs, and not if
+/// columns are transformed, blocks square or, of what a producer makes, long.
 GQ_DEV bool canHaveFewRows(const Op *o) {
   bool squares = gqDirectionHasSquares(&o->rowwise.how) ||
                  gqDirectionHasSquares(&o->columnwise.how);
-  return gq_dev_only_loads(o->load) && !isTall(o) && !squares;
+  return (gq_dev_only_loads(o->load) || (makes(o) && !hasLongBlocks(o))) &&
+         !isTall(o) && !squares;
 }
 
 /// Whether a job is done as few rows.
@@ -36,7 +37,8 @@ GQ_DEV bool hasFewRows(const Op *o, const Job GQ_SHARED *job) {
          (!transposesBytes(o) || isAligned(o->columnwise.data, 0, 16));
 }
 
-/// Loads a lane's words of a row; zeros if there is no such element.
+/// Loads a lane's words of a row; zeros if there is no such element. What a
+/// producer makes was made.
 GQ_DEV void loadFew(const Op *o, const Job GQ_SHARED *job, uint32_t row,
                     uint32_t column, uint32_t words[FEW_COLUMNS]) {
   int64_t source = job->inputRow + row;
@@ -45,6 +47,15 @@ GQ_DEV void loadFew(const Op *o, const Job GQ_SHARED *job, uint32_t row,
     words[i] = 0;
   if (row >= job->rows || column >= job->columns)
     return;
+  if (makes(o)) {
+    uint32_t warp = gq_dev_here(gq_dev_thread()) / GQ_DEV_WARP;
+    const uint32_t GQ_SHARED *made = madeElements(o, warp, row, column);
+#pragma clang loop unroll(full)
+    for (uint32_t i = 0; i < FEW_COLUMNS; ++i)
+      if (i * gq_dev_elements_per_word(o->heldType) < FEW_COLUMNS)
+        words[i] = made[i];
+    return;
+  }
   if (o->gathers)
     source = gatheredRow(o, job, row);
   if (source < 0)

@@ -44,7 +44,7 @@ GQ_DEV bool isTall(const Op *o) {
   bool fourOverSix = gqDirectionHasFourOverSix(&o->rowwise.how) ||
                      gqDirectionHasFourOverSix(&o->columnwise.how);
   return gq_dev_tiles_has_tall_lanes(o->parts, fourOverSix, o->heldType) &&
-         (o->measures || (!o->gathers && gq_dev_reads_matrix(o->load)));
+         (o->measures || !o->gathers);
 }
 
 /// Whether lanes are low: 4 rows each, of elements of 16 bits, too.

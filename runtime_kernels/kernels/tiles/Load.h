@@ -374,9 +374,9 @@ GQ_DEV Held loadTallDirectly(const Op *o, const Job GQ_SHARED *job,
   return held;
 }
 
-/// Loads a tall lane's elements: of inputs that are not aligned, or that a
-/// producer makes, each of the lanes of a block of rows has four rows of it for
-/// all. Four times, each passes on one of its rows.
+/// Loads a tall lane's elements from a matrix: if that is not aligned, each of
+/// the lanes of a block of rows has four rows of it for all. Four times, each
+/// passes on one of its rows.
 GQ_DEV Held loadTall(const Op *o, const Job GQ_SHARED *job, Place place) {
   if (gq_dev_only_loads(o->load))
     return loadTallDirectly(o, job, place);
@@ -442,9 +442,237 @@ GQ_DEV Held loadDirectly(const Op *o, const Job GQ_SHARED *job, Place place) {
   return held;
 }
 
+//===----------------------------------------------------------------------===//
+// What a producer makes
+//===----------------------------------------------------------------------===//
+
+// A producer makes 16 elements of a row at a time, a unit, in a loop, so that
+// its code is there once, and not for rows that there are not. The lanes of a
+// warp have units of a row side by side, and the rows of a step one below the
+// other; they leave them in shared memory, from which each takes what it
+// quantizes. There they stay until the next pass is made.
+
+/// Whether a producer makes the elements, a constant.
+GQ_DEV bool makes(const Op *o) { return !gq_dev_reads_matrix(o->load); }
+
+/// Units of a row of a warp, and its rows of a step.
+GQ_DEV uint32_t unitsAcross(const Op *o) {
+  return columnsOfWarp(o) / GQ_DEV_UNIT;
+}
+GQ_DEV uint32_t rowsOfStep(const Op *o) { return GQ_DEV_WARP / unitsAcross(o); }
+
+/// Where a lane's words of its row number r are among those of all lanes, such
+/// that neither leaving units nor taking rows meets banks twice.
+GQ_DEV uint32_t madeAt(const Op *o, uint32_t lane, uint32_t r) {
+  uint32_t odd = r % 2;
+  return sharesRows(o) ? lane ^ lane / 8 % 2
+         : isTall(o)   ? lane ^ lane / 16 ^ odd * 2
+         : o->isWide   ? lane
+                       : lane ^ odd * 4;
+}
+
+/// Piece number i of 16 bytes of a lane's row, or the 8 bytes of a tall one.
+GQ_DEV gq_dev_u32x4 GQ_SHARED *madeFour(const Op *o, uint32_t warp,
+                                        uint32_t lane, uint32_t r, uint32_t i) {
+  uint32_t at =
+      (r * (wordsOfLane(o) / 4) + i) * GQ_DEV_WARP + madeAt(o, lane, r);
+  return sharesRows(o) ? &ownStaged[warp][at] : &staged[warp][at];
+}
+GQ_DEV gq_dev_u32x2 GQ_SHARED *madeTwo(const Op *o, uint32_t warp,
+                                       uint32_t lane, uint32_t r) {
+  gq_dev_u32x2 GQ_SHARED *twos = (gq_dev_u32x2 GQ_SHARED *)ownStaged[warp];
+  return &twos[r * GQ_DEV_WARP + madeAt(o, lane, r)];
+}
+
+/// Leaves a unit of a row of the warp's pass.
+GQ_DEV void leaveUnit(const Op *o, uint32_t warp, uint32_t row, uint32_t unit,
+                      const uint32_t words[WORDS]) {
+  uint32_t lanes = GQ_DEV_UNIT / columnsOfLane(o), perLane = wordsOfLane(o);
+  uint32_t r = row % rowsOfLane(o);
+  uint32_t first = row / rowsOfLane(o) * lanesAcross(o) + unit * lanes;
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS; i += 2) {
+    if (i >= lanes * perLane)
+      continue;
+    uint32_t lane = first + i / perLane;
+    if (isTall(o))
+      *madeTwo(o, warp, lane, r) = (gq_dev_u32x2){words[i], words[i + 1]};
+    else if (i % 4 == 0)
+      *madeFour(o, warp, lane, r, i % perLane / 4) =
+          (gq_dev_u32x4){words[i], words[i + 1], words[i + 2], words[i + 3]};
+  }
+}
+
+/// Takes a lane's words of its row number r.
+GQ_DEV void takeRow(const Op *o, uint32_t warp, uint32_t lane, uint32_t r,
+                    uint32_t words[WORDS]) {
+  if (isTall(o)) {
+    gq_dev_u32x2 two = *madeTwo(o, warp, lane, r);
+    words[0] = two.x;
+    words[1] = two.y;
+    return;
+  }
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS / 4; ++i)
+    if (i < wordsOfLane(o) / 4)
+      setWords(words + 4 * i, *madeFour(o, warp, lane, r, i));
+}
+
+/// Where elements of a row of the warp's pass are, four of a column that is a
+/// multiple of four. Not of tall lanes.
+GQ_DEV const uint32_t GQ_SHARED *madeElements(const Op *o, uint32_t warp,
+                                              uint32_t row, uint32_t column) {
+  uint32_t lane =
+      row / rowsOfLane(o) * lanesAcross(o) + column / columnsOfLane(o);
+  uint32_t word =
+      column % columnsOfLane(o) / gq_dev_elements_per_word(o->heldType);
+  const gq_dev_u32x4 GQ_SHARED *four =
+      madeFour(o, warp, lane, row % rowsOfLane(o), word / 4);
+  return (const uint32_t GQ_SHARED *)four + word % 4;
+}
+
+/// Asks a hook that loads ahead for a unit, or for one of the job's first row
+/// or column if there is none. `x` is what it was asked for before, or null.
+GQ_DEV void askForUnit(const Op *o, const Job GQ_SHARED *job, Place unit,
+                       float *x) {
+  o->load(o->inputs, job->inputRow + (unit.row < job->rows ? unit.row : 0),
+          job->inputColumn + (unit.column < job->columns ? unit.column : 0), x);
+}
+
+/// Makes a unit, zeros if there is none. A hook that loads ahead was asked for
+/// it, and is asked for the one `rows` below it.
+GQ_DEV void makeUnit(const Op *o, const Job GQ_SHARED *job, Place unit,
+                     uint32_t rows, float x[GQ_DEV_UNIT]) {
+  if (!o->inputsAhead) {
+    loadRow(o, job, unit, unit.row, x);
+    return;
+  }
+  bool there = unit.row < job->rows && unit.column < job->columns;
+  unit.row += rows;
+  askForUnit(o, job, unit, x);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+    x[i] = there ? x[i] : 0.0f;
+}
+
+/// Makes a warp's elements of a pass. All lanes take part.
+GQ_DEV void makePass(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t across = lane % unitsAcross(o), row = lane / unitsAcross(o);
+  uint32_t top = firstRowOfWarp(o, job, warp, pass), step = rowsOfStep(o);
+  uint32_t rows = job->rows > top ? job->rows - top : 0;
+  Place unit = {.row = top + row,
+                .column = firstColumnOfWarp(o, warp) + across * GQ_DEV_UNIT,
+                .thread = thread};
+  gq_dev_warp_barrier(); // Others may still take from the pass before.
+  if (o->inputsAhead && rows > 0)
+    askForUnit(o, job, unit, 0);
+#pragma clang loop unroll(disable)
+  for (uint32_t first = 0; first < rowsOfWarp(o); first += step) {
+    uint32_t words[WORDS] = {0}, below = first + step;
+    if (first < rows) {
+      float x[GQ_DEV_UNIT];
+      // After the last, the same once more.
+      makeUnit(o, job, unit, below < rowsOfWarp(o) && below < rows ? step : 0,
+               x);
+      packRow(o, x, words);
+    }
+    leaveUnit(o, warp, first + row, across, words);
+    unit.row += step;
+  }
+  gq_dev_warp_barrier();
+}
+
+/// Takes a lane's elements of the pass that was made.
+GQ_DEV Held takeMade(const Op *o) {
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  Held held;
+#pragma clang loop unroll(full)
+  for (uint32_t r = 0; r < TALL_ROWS; ++r) {
+    uint32_t words[WORDS];
+    if (r >= rowsOfLane(o))
+      continue;
+    takeRow(o, warp, lane, r, words);
+    if (isTall(o))
+      setTallRow(&held, r, (gq_dev_u32x2){words[0], words[1]});
+    else
+#pragma clang loop unroll(full)
+      for (uint32_t i = 0; i < WORDS; ++i)
+        if (i < wordsOfLane(o))
+          held.words[r % ROWS][i] = words[i];
+  }
+  return held;
+}
+
+/// Loads a tall lane's elements once more.
+GQ_DEV Held loadTallAgain(const Op *o, const Job GQ_SHARED *job, Place place) {
+  return makes(o) ? takeMade(o) : loadTall(o, job, place);
+}
+
+/// Loads 16 elements of a lane's row number r, as loadRow does, once more.
+GQ_DEV void loadRowAgain(const Op *o, const Job GQ_SHARED *job, Place place,
+                         uint32_t r, float x[GQ_DEV_UNIT]) {
+  if (!makes(o)) {
+    loadRow(o, job, place, place.row + r, x);
+    return;
+  }
+  uint32_t warp = place.thread / GQ_DEV_WARP, lane = place.thread % GQ_DEV_WARP;
+  uint32_t lanes = GQ_DEV_UNIT / columnsOfLane(o);
+  uint32_t words[WORDS], perWord = gq_dev_elements_per_word(o->heldType);
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < TALL_LANES; ++i)
+    if (i < lanes)
+      takeRow(o, warp, lane - lane % lanes + i, r, words + i * wordsOfLane(o));
+#pragma clang loop unroll(full)
+  for (uint32_t i = 0; i < WORDS; ++i)
+    if (perWord == 1)
+      x[i] = gq_dev_f32_from_bits(words[i]);
+    else if (i < GQ_DEV_UNIT / 2)
+      gq_dev_unpack(o->heldType, words[i], x + 2 * i);
+}
+
+/// Has what a hook that loads ahead reads of a pass brought to L2.
+GQ_DEV void prefetchPass(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  enum { PART = 32 }; // elements: 64 bytes
+  uint32_t thread = gq_dev_here(gq_dev_thread());
+  uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
+  uint32_t across = columnsOfWarp(o) / PART;
+  uint32_t row = firstRowOfWarp(o, job, warp, pass) + lane / across;
+  uint32_t column = firstColumnOfWarp(o, warp) + lane % across * PART;
+  const gq_dev_matrix *matrices = o->inputs;
+#pragma clang loop unroll(full)
+  for (uint32_t first = 0; first < TILE; first += GQ_DEV_WARP / across) {
+    if (first >= rowsOfWarp(o) || row + first >= job->rows ||
+        column >= job->columns)
+      continue;
+#pragma clang loop unroll(full)
+    for (int32_t i = 0; i < o->inputsAhead; ++i)
+      gq_dev_prefetch((const uint16_t GQ_GLOBAL *)matrices[i].data +
+                      (job->inputRow + row + first) * matrices[i].stride +
+                      job->inputColumn + column);
+  }
+}
+
+/// Whether elements are on their way before they are taken, a constant, and
+/// begins to bring those of a warp's pass: by copies, or to L2. All lanes take
+/// part.
+GQ_DEV bool bringsAhead(const Op *o) { return stages(o) || o->inputsAhead; }
+GQ_DEV void bring(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  if (stages(o))
+    stage(o, job, pass);
+  else if (o->inputsAhead)
+    prefetchPass(o, job, pass);
+}
+
 /// Loads what a lane has of a pass. All lanes take part.
 GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   Place place = placeOfLane(o, job, pass);
+  if (makes(o)) {
+    makePass(o, job, pass);
+    return takeMade(o);
+  }
   if (isTall(o))
     return loadTall(o, job, place);
   if (gq_dev_only_loads(o->load))
@@ -475,6 +703,12 @@ GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
     }
   }
   return held;
+}
+
+/// The same, of what was brought ahead if that is done. All lanes take part.
+GQ_DEV Held takeLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  return stages(o) ? takeStaged(o, placeOfLane(o, job, pass))
+                   : loadLane(o, job, pass);
 }
 
 #endif // GQ_KERNELS_KERNELS_TILES_LOAD_H

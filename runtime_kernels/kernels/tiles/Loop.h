@@ -15,21 +15,19 @@ static volatile GQ_SHARED struct {
   uint32_t numCtas, jobs;
 } keptLoop GQ_UNINITIALIZED;
 
-/// Elements of job number n and a pass, once and in order. Begins to copy the
-/// next ones, where they are copied.
+/// Elements of job number n and a pass, once and in order. Begins to bring the
+/// next ones, where they are brought ahead.
 GQ_DEV Held takeElements(const Op *o, uint32_t n, uint32_t pass) {
-  if (!stages(o))
-    return loadLane(o, &jobs[n % (2 * BATCH)], pass);
-  Held held = takeStaged(o, placeOfLane(o, &jobs[n % (2 * BATCH)], pass));
+  Held held = takeLane(o, &jobs[n % (2 * BATCH)], pass);
   bool last = pass + 1 == numPasses(o);
-  if (!last || n + 1 < keptLoop.jobs)
-    stage(o, &jobs[(n + last) % (2 * BATCH)], last ? 0 : pass + 1);
+  if (bringsAhead(o) && (!last || n + 1 < keptLoop.jobs))
+    bring(o, &jobs[(n + last) % (2 * BATCH)], last ? 0 : pass + 1);
   return held;
 }
 
-/// Finds the first jobs of the CTA and, where elements are copied, begins to
-/// copy those of the first. After a barrier all threads know how many jobs
-/// there are, and what was written to shared memory before.
+/// Finds the first jobs of the CTA and, where elements are brought ahead,
+/// begins with those of the first. After a barrier all threads know how many
+/// jobs there are, and what was written to shared memory before.
 GQ_DEV void beginJobs(const Op *o, const Plan *plan) {
   if (gq_dev_thread() == 0) {
     uint32_t more = plan->jobs + gq_dev_num_ctas() - 1;
@@ -39,8 +37,8 @@ GQ_DEV void beginJobs(const Op *o, const Plan *plan) {
   if (gq_dev_thread() < 2 * BATCH)
     findJobs(o, plan, gq_dev_num_ctas(), gq_dev_thread() / BATCH * BATCH);
   gq_dev_barrier();
-  if (stages(o) && keptLoop.jobs > 0)
-    stage(o, &jobs[0], 0);
+  if (bringsAhead(o) && keptLoop.jobs > 0)
+    bring(o, &jobs[0], 0);
 }
 
 /// After job number n: finds more, in place of jobs that all warps are done

@@ -72,7 +72,7 @@ typedef struct Op {
   /// but by tall lanes.
   bool unusual;
   /// Whether only magnitudes are found: then tall lanes also have rows that are
-  /// gathered or that a producer makes.
+  /// gathered.
   bool measures;
   /// If loadsByPolicy (Load.h).
   uint64_t l2Policy;

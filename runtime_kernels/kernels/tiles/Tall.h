@@ -436,7 +436,7 @@ GQ_DEV void quantizeTallColumnsFrom(const Op *o, const Job GQ_SHARED *job,
     return;
   }
   // Loaded once more, or they would be held meanwhile.
-  Held again = loadTall(o, job, place);
+  Held again = loadTallAgain(o, job, place);
   if (first > 0)
     again = secondPairTall(&again);
   const TallOuters outersAgain = loadTallOuters(d, job, count, column);

@@ -25,6 +25,28 @@ typedef struct HookInputs {
   float next[16];
 } HookInputs;
 
+/// What a producer is to a kernel: a hook that is none of its own.
+static inline void gq_dev_load16_made16(const void *inputs, int64_t row,
+                                        int64_t column, float x[16]) {
+  gq_dev_load16_bf16(inputs, row, column, x);
+}
+static inline void gq_dev_load16_made32(const void *inputs, int64_t row,
+                                        int64_t column, float x[16]) {
+  gq_dev_load16_f32(inputs, row, column, x);
+}
+
+/// gq_dev_load16_bf16 of the call before: loadsAhead of QuantizeRows.def,
+/// inputsAhead of QuantizeTiles.def.
+static inline void gq_dev_load16_ahead(const void *inputs, int64_t row,
+                                       int64_t column, float *out) {
+  HookInputs *hook = (HookInputs *)inputs;
+  if (out)
+    for (int i = 0; i < 16; ++i)
+      out[i] = hook->next[i];
+  if (row >= 0)
+    gq_dev_load16_bf16(&hook->matrix, row, column, hook->next);
+}
+
 /// For hooks that ask, as the lowering computes it.
 GQ_DEV uint32_t alignmentOf(uint64_t data, int64_t stride, int32_t type) {
   int64_t bytes = stride * gqElementTypeSize((gqElementType)type);

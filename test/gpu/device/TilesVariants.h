@@ -7,7 +7,8 @@
 // rows, offset bits, kind of outer scale, columnwise too, type of dbias)
 //
 // Parts: R and C are the directions, A amax, B dbias, O scale offsets out, S
-// given scale offsets, G ragged, I row indices, W small groups.
+// given scale offsets, G ragged, I row indices, M what a producer makes, W
+// small groups.
 //
 // A new format in gq/Runtime/Formats.def has the kernel BOTH.
 //
@@ -15,7 +16,7 @@
 // directions at its end; what includes this defines VARIANT_OF, which has these
 // as well.
 //
-// TILES_PART is 1 to 5 for some of them, which compile in a part of the time;
+// TILES_PART is 1 to 6 for some of them, which compile in a part of the time;
 // all of them if it is not defined.
 //
 //===----------------------------------------------------------------------===//
@@ -33,7 +34,7 @@
       COLUMNWISE)
 // What the lowering adds to the parts of such, whose load is no producer's.
 #define FITS(TYPE, PARTS, EITHER, COLUMNWISE)                                  \
-  ((PARTS) & C && !((PARTS) & (A | B | I)) && GQ_##TYPE != GQ_F32 &&           \
+  ((PARTS) & C && !((PARTS) & (A | B | I | M)) && GQ_##TYPE != GQ_F32 &&       \
            !((EITHER) & (MAE | MSE | SQUARES)) &&                              \
            ((PARTS) & R                                                        \
                 ? (COLUMNWISE) & OF_COLUMN || ((COLUMNWISE) & STOCHASTIC &&    \
@@ -59,6 +60,7 @@
 #define S GQ_DEV_SCALE_OFFSETS
 #define G GQ_DEV_RAGGED
 #define I TILES_ROW_INDICES
+#define M GQ_DEV_MADE
 #define V GQ_DEV_SCALE_INVERSES
 #define W TILES_SMALL_GROUPS
 
@@ -444,6 +446,64 @@ VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
         GROUPED, 64, NONE, NONE, F32)
 #endif
 
+#if !defined TILES_PART || TILES_PART == 6
+// What a producer makes.
+VARIANT(te_ahead, BF16, ahead, R | C | M, NVFP4, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, F32)
+VARIANT(nvfp4_all_made, BF16, made16, R | C | A | B | O | M, NVFP4, NVFUSER,
+        TILE128X4, ALL, 64, PER_GROUP, PER_GROUP, BF16)
+VARIANT(nvfp4_made_f32, F32, made32, R | C | M, NVFP4, NVFUSER, TILE128X4, ALL,
+        32, NONE, NONE, F32)
+VARIANT(nvfp4_ragged_made, BF16, made16, R | C | A | G | M, NVFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(nvfp4_row_dbias_ahead, BF16, ahead, R | B | M, NVFP4, NVFUSER,
+        TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(mxfp8_dbias_ahead, BF16, ahead, R | C | B | M, MXFP8_E4M3, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(mxfp8_made_f32, F32, made32, R | C | A | M, MXFP8_E5M2, NVFUSER,
+        TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(mxfp4_ahead, BF16, ahead, R | C | M, MXFP4, NVFUSER, TILE128X4, GROUPED,
+        32, NONE, NONE, F32)
+VARIANT(fp8_1x128_ahead, BF16, ahead, R | C | M, FP8_E4M3_1X128, NVFUSER,
+        LINEAR, ALL, 32, NONE, NONE, F32)
+VARIANT(fp8_128x128_made, BF16, made16, R | C | B | M, FP8_E4M3_128X128,
+        NVFUSER, LINEAR, ALL, 32, NONE, NONE, F32)
+VARIANT(fp8_amax_ahead, BF16, ahead, R | C | A | V | M, FP8_E4M3, NVFUSER,
+        LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+UNUSUAL(te_squares_made, BF16, made16, R | C | M, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, SQUARES, SQUARES)
+UNUSUAL(te_hadamard_ahead, BF16, made16, R | C | M, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, 0, HADAMARD)
+UNUSUAL(te_gradient_made, BF16, ahead, R | C | M, TE, TILE128X4, GROUPED, 32,
+        PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
+UNUSUAL(te_tokens_made, BF16, ahead, R | C | M, TE, TILE128X4, ALL, 64,
+        PER_ROW, PER_COLUMN, OF_ROW, OF_COLUMN)
+UNUSUAL(te_four_over_six_made, BF16, made16, R | C | A | M, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, MAE, MAE)
+VARIANT(small_te_ahead, BF16, ahead, R | C | M | W, NVFP4, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+VARIANT(small_nvfp4_dbias_made, BF16, made16, R | C | B | M | W, NVFP4, NVFUSER,
+        TILE128X4, ALL, 64, NONE, NONE, BF16)
+VARIANT(small_nvfp4_made_f32, F32, made32, R | C | M | W, NVFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_nvfp4_column_ahead, BF16, ahead, C | A | M | W, NVFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_ahead, BF16, ahead, R | C | M | W, MXFP8_E4M3, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_row_dbias_made, BF16, made16, R | B | M | W, MXFP8_E4M3,
+        NVFUSER, TILE128X4, ALL, 32, NONE, NONE, F32)
+VARIANT(small_mxfp4_made, BF16, made16, R | C | M | W, MXFP4, NVFUSER,
+        TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_1x128_ahead, BF16, ahead, R | C | M | W, FP8_E4M3_1X128,
+        NVFUSER, LINEAR, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_fp8_amax_made, BF16, made16, R | C | A | V | M | W, FP8_E4M3,
+        NVFUSER, LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
+UNUSUAL(small_te_hadamard_ahead, BF16, ahead, R | C | M | W, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD)
+UNUSUAL(small_te_gradient_column_made, BF16, ahead, C | M | W, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
+#endif
+
 #undef VARIANT
 #undef UNUSUAL
 #undef FITS
@@ -464,6 +524,7 @@ VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
 #undef S
 #undef G
 #undef I
+#undef M
 #undef V
 #undef W
 #undef LAYOUT_NVFP4

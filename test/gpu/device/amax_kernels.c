@@ -23,12 +23,6 @@
 #define WHOLE_BOUNDS(CTAS)
 #endif
 
-/// What a producer is to the kernel: a hook that is none of its own.
-static void gq_dev_load16_made16(const void *inputs, int64_t row,
-                                 int64_t column, float x[16]) {
-  gq_dev_load16_bf16(inputs, row, column, x);
-}
-
 #define VARIANT(NAME, TYPE, LOAD, PARTS, ROWS, BITS, INDEX_BITS, SIGNS)        \
   KERNEL clear_##NAME(ClearAmaxOperands o) {                                   \
     const int32_t parts = PARTS, offsetBits = BITS;                            \

@@ -15,17 +15,6 @@
 #define KERNEL __attribute__((device_kernel)) void
 #endif
 
-/// gq_dev_load16_bf16 of the call before: loadsAhead of QuantizeRows.def.
-static inline void gq_dev_load16_bf16_ahead(const void *inputs, int64_t row,
-                                            int64_t column, float *out) {
-  HookInputs *hook = (HookInputs *)inputs;
-  if (out)
-    for (int i = 0; i < 16; ++i)
-      out[i] = hook->next[i];
-  if (row >= 0)
-    gq_dev_load16_bf16(&hook->matrix, row, column, hook->next);
-}
-
 static inline gqElementType typeOf(gq_load16 *load) {
   return load == gq_dev_load16_f16_any   ? GQ_F16
          : load == gq_dev_load16_f32_any ? GQ_F32
@@ -36,8 +25,8 @@ static inline gqElementType typeOf(gq_load16 *load) {
 #define LOAD_bf16 gq_dev_load16_bf16_any
 #define LOAD_f16 gq_dev_load16_f16_any
 #define LOAD_f32 gq_dev_load16_f32_any
-#define LOAD_bf16_ahead gq_dev_load16_bf16_ahead
-#define LOAD_bf16_stays gq_dev_load16_bf16_ahead
+#define LOAD_bf16_ahead gq_dev_load16_ahead
+#define LOAD_bf16_stays gq_dev_load16_ahead
 /// Which matrices it is for: CTAs of large ones stay.
 #define SIZE_bf16 GQ_DEV_ROWS_ANY
 #define SIZE_f16 GQ_DEV_ROWS_ANY
@@ -63,7 +52,7 @@ static inline gqElementType typeOf(gq_load16 *load) {
     const int32_t rowIndexBits = INDEX_BITS;                                   \
     const int32_t heldType = typeOf(load);                                     \
     const int32_t dataType = GQ_##DATA;                                        \
-    const bool loadsAhead = load == gq_dev_load16_bf16_ahead;                  \
+    const bool loadsAhead = load == gq_dev_load16_ahead;                       \
     const int32_t warpsPerPiece =                                              \
         INDEX_BITS || gq_dev_asks(load) ? 1 : GQ_DEV_ROWS_PIECE_WARPS;         \
     const int32_t size = SIZE_##LOAD;                                          \

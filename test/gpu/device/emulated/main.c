@@ -56,6 +56,7 @@ static void quantizeAny(const TilesVariant *v, QuantizeTilesOperands o) {
   const int32_t offsetBits = v->offsetBits, outerKind = v->outerKind;
   const int32_t columnwiseOuterKind = v->columnwiseOuterKind;
   const int32_t rowIndexBits = 0, heldType = v->type, dbiasType = v->dbiasType;
+  const int32_t inputsAhead = 0;
   const int32_t rowwiseTraits = v->rowwise, columnwiseTraits = v->columnwise;
 #define CASE(VALUE, FORMAT, ...)                                               \
   case GQ_FORMAT_##FORMAT:                                                     \
