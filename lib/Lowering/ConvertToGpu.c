@@ -46,7 +46,7 @@ static bool declareHostFunctions(MlirOperation module) {
 
 /// Whether a kernel of rows computes all of it.
 static bool hasOnlyRows(const gqGroupedBlockQuantize *desc) {
-  int32_t parts = gqPartsOf(desc) & ~GQ_DEV_UNUSUAL;
+  int32_t parts = gqPartsOf(desc) & ~(GQ_DEV_UNUSUAL | GQ_DEV_MADE);
   gqDirectionTraits rowwise = gqDirectionGetTraits(&desc->rowwise);
   return gqFormatHasBlockScales(desc->format) &&
          gqFormatGetTraits(desc->format).blockRows == 1 &&

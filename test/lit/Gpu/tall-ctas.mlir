@@ -97,8 +97,9 @@ func.func @gathered(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>
   return
 }
 
+// What a producer makes has 4096, and no 2048.
 // CHECK-LABEL: func.func @produced(
-// CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c131_i64,
+// CHECK: call @gqPlanLaunch(%c1_i64, {{.*}}, %c4227_i64,
 func.func @produced(%x: memref<?x128xbf16>, %o: memref<4xi32>, %a: memref<3xf32>,
     %r: memref<2xi64>, %i: memref<?xi32>, %q: memref<?x64xi8>, %s: memref<?x8xf8E4M3FN>,
     %qt: memref<?xi8>, %st: memref<?xf8E4M3FN>) {
