@@ -476,8 +476,8 @@ UNUSUAL(te_hadamard_ahead, BF16, made16, R | C | M, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, 0, HADAMARD)
 UNUSUAL(te_gradient_made, BF16, ahead, R | C | M, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
-UNUSUAL(te_tokens_made, BF16, ahead, R | C | M, TE, TILE128X4, ALL, 64,
-        PER_ROW, PER_COLUMN, OF_ROW, OF_COLUMN)
+UNUSUAL(te_tokens_made, BF16, ahead, R | C | M, TE, TILE128X4, ALL, 64, PER_ROW,
+        PER_COLUMN, OF_ROW, OF_COLUMN)
 UNUSUAL(te_four_over_six_made, BF16, made16, R | C | A | M, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, MAE, MAE)
 VARIANT(small_te_ahead, BF16, ahead, R | C | M | W, NVFP4, TE, TILE128X4,
