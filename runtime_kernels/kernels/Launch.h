@@ -456,7 +456,7 @@ GQ_INLINE bool gq_dev_small_groups_has_low_lanes(gqFormat format, int32_t parts,
 
 /// gq_dev_quantize_tiles_bounds of that kernel: with what is reduced beside
 /// codes of 4 bits, or tall lanes but those of columns that fit, it needs more
-/// registers, and low lanes fewer.
+/// registers, and low lanes fewer, unless a producer makes the elements.
 GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
     gqFormat format, int32_t parts, gqElementType held) {
   gq_dev_bounds bounds = gq_dev_quantize_tiles_bounds(format, parts, held);
@@ -465,7 +465,7 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
   bool needs =
       parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS) || (parts & GQ_DEV_UNUSUAL && !fits);
   if (gq_dev_small_groups_has_low_lanes(format, parts, held))
-    bounds.minCtas = isShort ? 5 : 4;
+    bounds.minCtas = isShort && !(parts & GQ_DEV_MADE) ? 5 : 4;
   else if (needs && isShort && bounds.minCtas > 3)
     bounds.minCtas = 3;
   return bounds;

@@ -93,11 +93,17 @@ static gqSizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   return (gqSizes){small, !small || rows == GQ_DYNAMIC};
 }
 
-/// Has the hooks of a producer load ahead, if they can and should.
+/// Has the hooks of a producer load ahead, if they can and should. Where four
+/// CTAs share the registers of a multiprocessor and something is reduced, too,
+/// there are none for it.
 static void loadAhead(gqQuantizeTilesOperands *operands) {
   gqGpuHook *hook = &operands->load;
   MlirRegion producer = hook->producer.region;
-  if (!gqCanLoadAhead(producer, hook->inputs, hook->numInputs) ||
+  gqFormat format = (gqFormat)operands->format.value;
+  bool isShort = gqFormatGetTraits(format).dataBits == 4;
+  bool reduces = operands->parts.value & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
+  if ((isShort && reduces) ||
+      !gqCanLoadAhead(producer, hook->inputs, hook->numInputs) ||
       !gqShouldLoadAhead(producer))
     return;
   hook->producer.ahead = GQ_AHEAD_FIRST;

@@ -217,12 +217,12 @@ GQ_DEV uint32_t tallPitch(const Op *o) {
 }
 
 /// Of each warp, the elements of the next pass: 64 columns in rows of 128 or
-/// 256 bytes, pieces of 16 bytes where stagedAt says.
+/// 256 bytes, pieces of 16 bytes where stagedAt says. Or what a producer makes.
 static GQ_SHARED gq_dev_u32x4 staged[WARPS][16 * GQ_DEV_WARP] GQ_UNINITIALIZED;
 
-/// The same where lanes take what they themselves copied (stagesOwn), or tall
-/// ones of columns alone exchange rows of unaligned inputs: in rows of 16 or 8
-/// bytes of all lanes.
+/// The same where lanes take what they themselves copied (stagesOwn), share
+/// rows that a producer makes, or tall ones of columns alone exchange rows of
+/// unaligned inputs: in rows of 16 or 8 bytes of all lanes.
 static GQ_SHARED gq_dev_u32x4
     ownStaged[WARPS][ROWS * GQ_DEV_WARP] GQ_UNINITIALIZED;
 

@@ -662,7 +662,7 @@ GQ_DEV bool bringsAhead(const Op *o) { return stages(o) || o->inputsAhead; }
 GQ_DEV void bring(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   if (stages(o))
     stage(o, job, pass);
-  else if (o->inputsAhead)
+  else
     prefetchPass(o, job, pass);
 }
 

@@ -472,12 +472,12 @@ VARIANT(fp8_amax_ahead, BF16, ahead, R | C | A | V | M, FP8_E4M3, NVFUSER,
         LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
 UNUSUAL(te_squares_made, BF16, made16, R | C | M, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, SQUARES, SQUARES)
-UNUSUAL(te_hadamard_ahead, BF16, made16, R | C | M, TE, TILE128X4, GROUPED, 32,
+UNUSUAL(te_hadamard_made, BF16, made16, R | C | M, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, 0, HADAMARD)
-UNUSUAL(te_gradient_made, BF16, ahead, R | C | M, TE, TILE128X4, GROUPED, 32,
+UNUSUAL(te_gradient_ahead, BF16, ahead, R | C | M, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
-UNUSUAL(te_tokens_made, BF16, ahead, R | C | M, TE, TILE128X4, ALL, 64, PER_ROW,
-        PER_COLUMN, OF_ROW, OF_COLUMN)
+UNUSUAL(te_tokens_ahead, BF16, ahead, R | C | M, TE, TILE128X4, ALL, 64,
+        PER_ROW, PER_COLUMN, OF_ROW, OF_COLUMN)
 UNUSUAL(te_four_over_six_made, BF16, made16, R | C | A | M, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, MAE, MAE)
 VARIANT(small_te_ahead, BF16, ahead, R | C | M | W, NVFP4, TE, TILE128X4,
@@ -500,7 +500,7 @@ VARIANT(small_fp8_amax_made, BF16, made16, R | C | A | V | M | W, FP8_E4M3,
         NVFUSER, LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
 UNUSUAL(small_te_hadamard_ahead, BF16, ahead, R | C | M | W, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD)
-UNUSUAL(small_te_gradient_column_made, BF16, ahead, C | M | W, TE, TILE128X4,
+UNUSUAL(small_te_gradient_column_ahead, BF16, ahead, C | M | W, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
 #endif
 
