@@ -40,6 +40,8 @@ OPERATORS = {
     "te-bf16-both-gradient": 2 + 2 * NVFP4,
     "silu-quantize-bf16": 4 + NVFP4,
     "silu-fastmath-quantize-bf16": 4 + NVFP4,
+    "silu-te-bf16-both": 4 + 2 * NVFP4,
+    "silu-mxfp8-bf16-both": 4 + 2 * MXFP8,
     "gather-quantize-bf16": 2 + NVFP4,
     "mxfp8-bf16": 2 + MXFP8,
     "mxfp8-bf16-dbias": 2 + MXFP8,
