@@ -261,6 +261,8 @@ enum {
   GQ_DEV_FITS_FOUR = 2048,
   /// A producer makes the elements.
   GQ_DEV_MADE = 4096,
+  /// Its hook loads ahead (inputsAhead in QuantizeTiles.def).
+  GQ_DEV_AHEAD = 8192,
 };
 
 /// What a direction adds to the parts of a kernel.
@@ -308,13 +310,18 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
   bool alone = !(parts & (GQ_DEV_ROWWISE | GQ_DEV_AMAX | GQ_DEV_DBIAS));
   bool few = parts & GQ_DEV_UNUSUAL && !(parts & GQ_DEV_FITS_FOUR) &&
              (!alone || held == GQ_F32);
+  bool four = gq_dev_tiles_only_short_rows(format, columnwise) ||
+              gq_dev_tiles_shares_rows(format, columnwise, held);
+  // Beside what is reduced, what is made leaves no shared memory for four, and
+  // hooks that load ahead no registers.
+  bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
+  if (reduces && parts & GQ_DEV_MADE && (columnwise || parts & GQ_DEV_AHEAD))
+    four = false;
   return (gq_dev_bounds){
       .threads = GQ_DEV_QUANTIZE_TILES_THREADS,
-      .minCtas = few ? (held == GQ_F32 ? 2 : 3)
-                 : gq_dev_tiles_only_short_rows(format, columnwise) ||
-                         gq_dev_tiles_shares_rows(format, columnwise, held)
-                     ? 4
-                     : 3,
+      .minCtas = few    ? (held == GQ_F32 ? 2 : 3)
+                 : four ? 4
+                        : 3,
   };
 }
 
@@ -364,13 +371,14 @@ enum {
 
 /// Rows that groups have on average, at most, for that kernel: up to there it
 /// is faster than the kernel of tiles (docs/notes/log/quantizing-kernels.md).
-/// Where a producer's instructions count, no warp should wait for others.
+/// Where a producer's instructions count, no warp should wait for others, but
+/// of blocks as long as a job a warp alone makes most elements twice.
 GQ_INLINE int64_t gq_dev_small_groups_rows(gqFormat format, int32_t parts) {
   gqFormatTraits traits = gqFormatGetTraits(format);
   bool columnwise = parts & GQ_DEV_COLUMNWISE;
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   bool isMx = traits.scaleRule == GQ_SCALE_RULE_MX;
-  if (parts & GQ_DEV_MADE)
+  if (parts & GQ_DEV_MADE && traits.scaleRule != GQ_SCALE_RULE_FP8)
     return 128;
   if (traits.dataBits == 8)
     return columnwise && !(isMx && parts & GQ_DEV_ROWWISE) ? 40 : 48;
@@ -465,7 +473,7 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_small_groups_bounds(
   bool needs =
       parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS) || (parts & GQ_DEV_UNUSUAL && !fits);
   if (gq_dev_small_groups_has_low_lanes(format, parts, held))
-    bounds.minCtas = isShort && !(parts & GQ_DEV_MADE) ? 5 : 4;
+    bounds.minCtas = !isShort ? 4 : parts & GQ_DEV_MADE ? bounds.minCtas : 5;
   else if (needs && isShort && bounds.minCtas > 3)
     bounds.minCtas = 3;
   return bounds;

@@ -17,7 +17,7 @@ enum {
   ENTRIES = (23 + 6) << 8,
 };
 
-_Static_assert(ENTRIES * sizeof(float) <= 1 << 16, "16 bits say where");
+_Static_assert(ENTRIES * sizeof(float) < 1 << 16, "16 bits say where");
 
 /// The values of FIRST + i; then that of 0, and of what is computed with it.
 static GQ_SHARED _Alignas(16) float table[ENTRIES + 4] GQ_UNINITIALIZED;

@@ -93,32 +93,28 @@ static gqSizes sizesOfGroups(const gqGroupedBlockQuantize *desc,
   return (gqSizes){small, !small || rows == GQ_DYNAMIC};
 }
 
-/// Has the hooks of a producer load ahead, if they can and should. Where four
-/// CTAs share the registers of a multiprocessor and something is reduced, too,
-/// there are none for it.
-static void loadAhead(gqQuantizeTilesOperands *operands) {
-  gqGpuHook *hook = &operands->load;
+/// Has the hooks of a producer load ahead, if they can and should; whether they
+/// do.
+static bool loadAhead(gqGpuHook *hook) {
   MlirRegion producer = hook->producer.region;
-  gqFormat format = (gqFormat)operands->format.value;
-  bool isShort = gqFormatGetTraits(format).dataBits == 4;
-  bool reduces = operands->parts.value & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
-  if ((isShort && reduces) ||
-      !gqCanLoadAhead(producer, hook->inputs, hook->numInputs) ||
+  if (!gqCanLoadAhead(producer, hook->inputs, hook->numInputs) ||
       !gqShouldLoadAhead(producer))
-    return;
+    return false;
   hook->producer.ahead = GQ_AHEAD_FIRST;
-  operands->inputsAhead = gqConstant(hook->numInputs);
+  return true;
 }
 
 bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
                            const gqGroupedBlockQuantize *desc,
                            gqGpuAddress statusWord) {
   bool ragged = gqIsRagged(desc);
-  int32_t parts = gqPartsOf(desc);
+  gqGpuHook load = gqBuildHook(launcher, desc);
+  bool ahead = !ragged && loadAhead(&load);
+  int32_t parts = gqPartsOf(desc) | (ahead ? GQ_DEV_AHEAD : 0);
   MlirValue outer = gqOuterScale(desc, &desc->rowwise);
   MlirValue columnwiseOuter = gqOuterScale(desc, &desc->columnwise);
   gqQuantizeTilesOperands operands = {
-      .load = gqBuildHook(launcher, desc),
+      .load = load,
       .rows = ragged ? gqBuildExtent(launcher, desc->inputs[0], 0, 1)
                      : gqFindExtent(launcher, desc, 0),
       .columns =
@@ -163,11 +159,9 @@ bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
       .columnwiseTraits = gqConstant(gqPackedTraits(&desc->columnwise)),
       .rowIndexBits = gqConstant(gqRowIndexBits(desc)),
       .heldType = gqConstant(gqHeldType(desc)),
-      .inputsAhead = gqConstant(0),
+      .inputsAhead = gqConstant(ahead ? load.numInputs : 0),
       .dbiasType = gqConstant(gqBufferType(desc->dbias)),
   };
-  if (!ragged)
-    loadAhead(&operands);
   const gqSizes sizes = sizesOfGroups(desc, &operands);
   const struct {
     bool exists;

@@ -531,54 +531,58 @@ GQ_DEV const uint32_t GQ_SHARED *madeElements(const Op *o, uint32_t warp,
   return (const uint32_t GQ_SHARED *)four + word % 4;
 }
 
-/// Asks a hook that loads ahead for a unit, or for one of the job's first row
-/// or column if there is none. `x` is what it was asked for before, or null.
-GQ_DEV void askForUnit(const Op *o, const Job GQ_SHARED *job, Place unit,
-                       float *x) {
-  o->load(o->inputs, job->inputRow + (unit.row < job->rows ? unit.row : 0),
-          job->inputColumn + (unit.column < job->columns ? unit.column : 0), x);
-}
+/// Where a lane has units, one below the other.
+typedef struct Units {
+  /// Of the matrix: the job's first row, and the column.
+  int64_t row, column;
+  /// The rows of the job that have them.
+  uint32_t rows;
+} Units;
 
-/// Makes a unit, zeros if there is none. A hook that loads ahead was asked for
-/// it, and is asked for the one `rows` below it.
-GQ_DEV void makeUnit(const Op *o, const Job GQ_SHARED *job, Place unit,
-                     uint32_t rows, float x[GQ_DEV_UNIT]) {
-  if (!o->inputsAhead) {
-    loadRow(o, job, unit, unit.row, x);
-    return;
-  }
-  bool there = unit.row < job->rows && unit.column < job->columns;
-  unit.row += rows;
-  askForUnit(o, job, unit, x);
-#pragma clang loop unroll(full)
-  for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
-    x[i] = there ? x[i] : 0.0f;
+/// Asks a hook that loads ahead for the unit of a row, or for that of the job's
+/// first row if there is none. `x` is what it was asked for before, or null.
+GQ_DEV void askForUnit(const Op *o, const Units *units, uint32_t row,
+                       float *x) {
+  o->load(o->inputs, units->row + (row < units->rows ? row : 0), units->column,
+          x);
 }
 
 /// Makes a warp's elements of a pass. All lanes take part.
 GQ_DEV void makePass(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   uint32_t thread = gq_dev_here(gq_dev_thread());
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
-  uint32_t across = lane % unitsAcross(o), row = lane / unitsAcross(o);
+  uint32_t across = lane % unitsAcross(o), down = lane / unitsAcross(o);
   uint32_t top = firstRowOfWarp(o, job, warp, pass), step = rowsOfStep(o);
-  uint32_t rows = job->rows > top ? job->rows - top : 0;
-  Place unit = {.row = top + row,
+  uint32_t left = job->rows > top ? job->rows - top : 0;
+  uint32_t end = left < rowsOfWarp(o) ? left : rowsOfWarp(o);
+  Place unit = {.row = top + down,
                 .column = firstColumnOfWarp(o, warp) + across * GQ_DEV_UNIT,
                 .thread = thread};
+  bool has = unit.column < job->columns;
+  const Units units = {.row = job->inputRow,
+                       .column = job->inputColumn + (has ? unit.column : 0),
+                       .rows = has ? job->rows : 0};
   gq_dev_warp_barrier(); // Others may still take from the pass before.
-  if (o->inputsAhead && rows > 0)
-    askForUnit(o, job, unit, 0);
+  if (o->inputsAhead && end > 0)
+    askForUnit(o, &units, unit.row, 0);
 #pragma clang loop unroll(disable)
   for (uint32_t first = 0; first < rowsOfWarp(o); first += step) {
-    uint32_t words[WORDS] = {0}, below = first + step;
-    if (first < rows) {
+    uint32_t words[WORDS] = {0};
+    if (first < end) {
       float x[GQ_DEV_UNIT];
-      // After the last, the same once more.
-      makeUnit(o, job, unit, below < rowsOfWarp(o) && below < rows ? step : 0,
-               x);
+      if (o->inputsAhead) {
+        // In the last step, for the same once more.
+        uint32_t below = first + step < end ? step : 0;
+        askForUnit(o, &units, unit.row + below, x);
+#pragma clang loop unroll(full)
+        for (uint32_t i = 0; i < GQ_DEV_UNIT; ++i)
+          x[i] = unit.row < units.rows ? x[i] : 0.0f;
+      } else {
+        loadRow(o, job, unit, unit.row, x);
+      }
       packRow(o, x, words);
     }
-    leaveUnit(o, warp, first + row, across, words);
+    leaveUnit(o, warp, first + down, across, words);
     unit.row += step;
   }
   gq_dev_warp_barrier();
@@ -633,9 +637,10 @@ GQ_DEV void loadRowAgain(const Op *o, const Job GQ_SHARED *job, Place place,
       gq_dev_unpack(o->heldType, words[i], x + 2 * i);
 }
 
-/// Has what a hook that loads ahead reads of a pass brought to L2.
+/// Has what a hook that loads ahead reads of a pass brought to L2, of each
+/// matrix 64 bytes by a lane, so that few are left without.
 GQ_DEV void prefetchPass(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
-  enum { PART = 32 }; // elements: 64 bytes
+  enum { PART = 64 / sizeof(uint16_t) };
   uint32_t thread = gq_dev_here(gq_dev_thread());
   uint32_t warp = thread / GQ_DEV_WARP, lane = thread % GQ_DEV_WARP;
   uint32_t across = columnsOfWarp(o) / PART;
@@ -655,10 +660,14 @@ GQ_DEV void prefetchPass(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   }
 }
 
-/// Whether elements are on their way before they are taken, a constant, and
-/// begins to bring those of a warp's pass: by copies, or to L2. All lanes take
-/// part.
-GQ_DEV bool bringsAhead(const Op *o) { return stages(o) || o->inputsAhead; }
+/// Whether elements are on their way before they are taken, a constant: copied
+/// ahead, or brought to L2 for hooks that load ahead, but not of several passes
+/// that are made twice.
+GQ_DEV bool bringsAhead(const Op *o) {
+  return stages(o) ||
+         (o->inputsAhead && !(hasLongBlocks(o) && numPasses(o) > 1));
+}
+/// Begins to bring those of a warp's pass. All lanes take part.
 GQ_DEV void bring(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   if (stages(o))
     stage(o, job, pass);
@@ -666,17 +675,10 @@ GQ_DEV void bring(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
     prefetchPass(o, job, pass);
 }
 
-/// Loads what a lane has of a pass. All lanes take part.
-GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
-  Place place = placeOfLane(o, job, pass);
-  if (makes(o)) {
-    makePass(o, job, pass);
-    return takeMade(o);
-  }
-  if (isTall(o))
-    return loadTall(o, job, place);
-  if (gq_dev_only_loads(o->load))
-    return loadDirectly(o, job, place);
+/// Loads what a lane has of a pass from a matrix that is not aligned. Of two
+/// shared rows, each lane loads one, and both exchange halves. All lanes take
+/// part.
+GQ_DEV Held loadUnaligned(const Op *o, const Job GQ_SHARED *job, Place place) {
   uint32_t step = sharesRows(o) ? 2 : 1;
   bool second = isSecond(o, place);
   Held held;
@@ -684,7 +686,6 @@ GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   for (uint32_t r = 0; r < ROWS; ++r) {
     if (r >= rowsOfLane(o) || r % step)
       continue;
-    // Of two shared rows, each lane loads one, and both exchange halves.
     uint32_t words[WORDS];
     float x[GQ_DEV_UNIT];
     loadRow(o, job, place, place.row + r + second, x);
@@ -703,6 +704,19 @@ GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
     }
   }
   return held;
+}
+
+/// Loads what a lane has of a pass. All lanes take part.
+GQ_DEV Held loadLane(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
+  Place place = placeOfLane(o, job, pass);
+  if (makes(o)) {
+    makePass(o, job, pass);
+    return takeMade(o);
+  }
+  if (isTall(o))
+    return loadTall(o, job, place);
+  return gq_dev_only_loads(o->load) ? loadDirectly(o, job, place)
+                                    : loadUnaligned(o, job, place);
 }
 
 /// The same, of what was brought ahead if that is done. All lanes take part.

@@ -45,7 +45,7 @@ enum {
    GQ_##DBIAS,                                                                 \
    ROWWISE,                                                                    \
    COLUMNWISE,                                                                 \
-   sizeof(#LOAD) < 8},
+   sizeof(#LOAD) < sizeof("f16_unaligned")},
 const TilesVariant tilesVariants[] = {
 #include "TilesVariants.h"
 };

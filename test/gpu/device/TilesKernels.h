@@ -28,7 +28,7 @@
     const int32_t columnwiseOuterKind = GQ_OUTER_##COLUMNWISE_KIND;            \
     const int32_t rowIndexBits = (PARTS) & TILES_ROW_INDICES ? 32 : 0;         \
     const int32_t heldType = GQ_##TYPE;                                        \
-    const int32_t inputsAhead = load == gq_dev_load16_ahead;                   \
+    const int32_t inputsAhead = (PARTS) & GQ_DEV_AHEAD ? 1 : 0;                \
     const int32_t dbiasType = GQ_##DBIAS;                                      \
     const int32_t rowwiseTraits = ROWWISE;                                     \
     const int32_t columnwiseTraits = COLUMNWISE;                               \

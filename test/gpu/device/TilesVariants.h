@@ -60,6 +60,7 @@
 #define S GQ_DEV_SCALE_OFFSETS
 #define G GQ_DEV_RAGGED
 #define I TILES_ROW_INDICES
+#define L GQ_DEV_AHEAD
 #define M GQ_DEV_MADE
 #define V GQ_DEV_SCALE_INVERSES
 #define W TILES_SMALL_GROUPS
@@ -448,60 +449,64 @@ VARIANT(small_mxfp4_column_f16, F16, f16, C | B | W, MXFP4, NVFUSER, TILE128X4,
 
 #if !defined TILES_PART || TILES_PART == 6
 // What a producer makes.
-VARIANT(te_ahead, BF16, ahead, R | C | M, NVFP4, TE, TILE128X4, GROUPED, 32,
+VARIANT(te_ahead, BF16, ahead, R | C | L | M, NVFP4, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, F32)
+VARIANT(te_dbias_ahead, BF16, ahead, R | C | B | L | M, NVFP4, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, F32)
 VARIANT(nvfp4_all_made, BF16, made16, R | C | A | B | O | M, NVFP4, NVFUSER,
         TILE128X4, ALL, 64, PER_GROUP, PER_GROUP, BF16)
 VARIANT(nvfp4_made_f32, F32, made32, R | C | M, NVFP4, NVFUSER, TILE128X4, ALL,
         32, NONE, NONE, F32)
 VARIANT(nvfp4_ragged_made, BF16, made16, R | C | A | G | M, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(nvfp4_row_dbias_ahead, BF16, ahead, R | B | M, NVFP4, NVFUSER,
+VARIANT(nvfp4_row_dbias_ahead, BF16, ahead, R | B | L | M, NVFP4, NVFUSER,
         TILE128X4, ALL, 32, NONE, NONE, F32)
-VARIANT(mxfp8_dbias_ahead, BF16, ahead, R | C | B | M, MXFP8_E4M3, NVFUSER,
+VARIANT(mxfp8_dbias_ahead, BF16, ahead, R | C | B | L | M, MXFP8_E4M3, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(mxfp8_made_f32, F32, made32, R | C | A | M, MXFP8_E5M2, NVFUSER,
         TILE128X4, ALL, 32, NONE, NONE, F32)
-VARIANT(mxfp4_ahead, BF16, ahead, R | C | M, MXFP4, NVFUSER, TILE128X4, GROUPED,
-        32, NONE, NONE, F32)
-VARIANT(fp8_1x128_ahead, BF16, ahead, R | C | M, FP8_E4M3_1X128, NVFUSER,
+VARIANT(mxfp4_ahead, BF16, ahead, R | C | L | M, MXFP4, NVFUSER, TILE128X4,
+        GROUPED, 32, NONE, NONE, F32)
+VARIANT(fp8_1x128_ahead, BF16, ahead, R | C | L | M, FP8_E4M3_1X128, NVFUSER,
         LINEAR, ALL, 32, NONE, NONE, F32)
 VARIANT(fp8_128x128_made, BF16, made16, R | C | B | M, FP8_E4M3_128X128,
         NVFUSER, LINEAR, ALL, 32, NONE, NONE, F32)
-VARIANT(fp8_amax_ahead, BF16, ahead, R | C | A | V | M, FP8_E4M3, NVFUSER,
+VARIANT(fp8_amax_ahead, BF16, ahead, R | C | A | V | L | M, FP8_E4M3, NVFUSER,
         LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
 UNUSUAL(te_squares_made, BF16, made16, R | C | M, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, SQUARES, SQUARES)
 UNUSUAL(te_hadamard_made, BF16, made16, R | C | M, TE, TILE128X4, GROUPED, 32,
         PER_GROUP, PER_GROUP, 0, HADAMARD)
-UNUSUAL(te_gradient_ahead, BF16, ahead, R | C | M, TE, TILE128X4, GROUPED, 32,
-        PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
-UNUSUAL(te_tokens_ahead, BF16, ahead, R | C | M, TE, TILE128X4, ALL, 64,
+UNUSUAL(te_gradient_ahead, BF16, ahead, R | C | L | M, TE, TILE128X4, GROUPED,
+        32, PER_GROUP, PER_GROUP, STOCHASTIC, HADAMARD | STOCHASTIC)
+UNUSUAL(te_tokens_ahead, BF16, ahead, R | C | L | M, TE, TILE128X4, ALL, 64,
         PER_ROW, PER_COLUMN, OF_ROW, OF_COLUMN)
 UNUSUAL(te_four_over_six_made, BF16, made16, R | C | A | M, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, MAE, MAE)
-VARIANT(small_te_ahead, BF16, ahead, R | C | M | W, NVFP4, TE, TILE128X4,
+VARIANT(small_te_ahead, BF16, ahead, R | C | L | M | W, NVFP4, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, F32)
 VARIANT(small_nvfp4_dbias_made, BF16, made16, R | C | B | M | W, NVFP4, NVFUSER,
         TILE128X4, ALL, 64, NONE, NONE, BF16)
 VARIANT(small_nvfp4_made_f32, F32, made32, R | C | M | W, NVFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_nvfp4_column_ahead, BF16, ahead, C | A | M | W, NVFP4, NVFUSER,
-        TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_mxfp8_ahead, BF16, ahead, R | C | M | W, MXFP8_E4M3, NVFUSER,
+VARIANT(small_nvfp4_column_ahead, BF16, ahead, C | A | L | M | W, NVFP4,
+        NVFUSER, TILE128X4, GROUPED, 32, NONE, NONE, F32)
+VARIANT(small_mxfp8_ahead, BF16, ahead, R | C | L | M | W, MXFP8_E4M3, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_mxfp8_row_dbias_made, BF16, made16, R | B | M | W, MXFP8_E4M3,
         NVFUSER, TILE128X4, ALL, 32, NONE, NONE, F32)
 VARIANT(small_mxfp4_made, BF16, made16, R | C | M | W, MXFP4, NVFUSER,
         TILE128X4, GROUPED, 32, NONE, NONE, F32)
-VARIANT(small_fp8_1x128_ahead, BF16, ahead, R | C | M | W, FP8_E4M3_1X128,
+VARIANT(small_fp8_1x128_ahead, BF16, ahead, R | C | L | M | W, FP8_E4M3_1X128,
         NVFUSER, LINEAR, GROUPED, 32, NONE, NONE, F32)
 VARIANT(small_fp8_amax_made, BF16, made16, R | C | A | V | M | W, FP8_E4M3,
         NVFUSER, LINEAR, GROUPED, 32, PER_GROUP, PER_GROUP, F32)
-UNUSUAL(small_te_hadamard_ahead, BF16, ahead, R | C | M | W, TE, TILE128X4,
+UNUSUAL(small_te_squares_made, BF16, made16, R | C | M | W, TE, TILE128X4,
+        GROUPED, 32, PER_GROUP, PER_GROUP, SQUARES, SQUARES)
+UNUSUAL(small_te_hadamard_ahead, BF16, ahead, R | C | L | M | W, TE, TILE128X4,
         GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD)
-UNUSUAL(small_te_gradient_column_ahead, BF16, ahead, C | M | W, TE, TILE128X4,
-        GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
+UNUSUAL(small_te_gradient_column_ahead, BF16, ahead, C | L | M | W, TE,
+        TILE128X4, GROUPED, 32, PER_GROUP, PER_GROUP, 0, HADAMARD | STOCHASTIC)
 #endif
 
 #undef VARIANT
@@ -524,6 +529,7 @@ UNUSUAL(small_te_gradient_column_ahead, BF16, ahead, C | M | W, TE, TILE128X4,
 #undef S
 #undef G
 #undef I
+#undef L
 #undef M
 #undef V
 #undef W

@@ -336,7 +336,10 @@ GQ_DEV void gq_dev_begin_copy_word(uint32_t *to, const void *from) {
 GQ_DEV void gq_dev_begin_copy_word_of_line(uint32_t *to, const void *from) {
   gq_dev_begin_copy_word(to, from);
 }
-GQ_DEV void gq_dev_prefetch(const void *p) { (void)p; }
+/// Reads it: what is not there is not to be brought, either.
+GQ_DEV void gq_dev_prefetch(const void *p) {
+  (void)*(const volatile uint8_t *)p;
+}
 GQ_DEV void gq_dev_begin_copy16(gq_dev_u32x4 *to, const void *from) {
   gq_dev_begin_copy16_if(true, to, from);
 }
