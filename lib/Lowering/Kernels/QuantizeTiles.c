@@ -109,7 +109,7 @@ bool gqLaunchQuantizeTiles(const gqLauncher *launcher,
                            gqGpuAddress statusWord) {
   bool ragged = gqIsRagged(desc);
   gqGpuHook load = gqBuildHook(launcher, desc);
-  bool ahead = !ragged && loadAhead(&load);
+  bool ahead = loadAhead(&load);
   int32_t parts = gqPartsOf(desc) | (ahead ? GQ_DEV_AHEAD : 0);
   MlirValue outer = gqOuterScale(desc, &desc->rowwise);
   MlirValue columnwiseOuter = gqOuterScale(desc, &desc->columnwise);
