@@ -289,6 +289,71 @@ def test_producers():
                 compare(f"producer {element} {m}x{k} {yield_type}", text, arrays)
 
 
+# a / b, rounded, of a matrix and another one or a row, in both directions.
+QUOTIENT = """
+    func.func @main(%a: tensor<?x{k}xbf16>, %b: {second}, %o: tensor<?xi32>,
+        %q0: {q}, %s0: {s}, %qt0: {qt}, %st0: {st}) -> ({q}, {s}, {qt}, {st}) {{
+      %q, %s, %qt, %st = gq.grouped_block_quantize format({format}) {attributes}
+          ins(%a, %b : tensor<?x{k}xbf16>, {second})
+          maps [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> ({map})>]
+          groups(%o : tensor<?xi32>) outs(%q0, %s0 : {q}, {s})
+          columnwise_outs(%qt0, %st0 : {qt}, {st}) -> {q}, {s}, {qt}, {st}
+          producer {{
+          ^bb0(%x: bf16, %y: bf16):
+            %f = arith.extf %x : bf16 to f32
+            %g = arith.extf %y : bf16 to f32
+            %d = arith.divf %f, %g : f32
+            %r = arith.truncf %d : f32 to bf16
+            gq.yield %r : bf16
+          }}
+      return %q, %s, %qt, %st : {q}, {s}, {qt}, {st}
+    }}"""
+
+
+def divisors(rng, *shape):
+    """bf16, a few of which make quotients that are computed one by one."""
+    b = rng.uniform(0.5, 2, shape).astype(np.float32)
+    b[rng.random(shape) < 0.002] = 2.0**-80
+    return (b.view(np.uint32) >> 16).astype(np.uint16)
+
+
+def test_producers_both():
+    """Hooks that load ahead, in kernels of tiles and of small groups."""
+    rng = np.random.default_rng(12)
+    transformed = "columnwise<transform = hadamard16, signs = 0xD7E8>"
+    kinds = [("nvfp4", ""), ("nvfp4", transformed), ("mxfp8_e4m3", "")]
+    for name, attributes in kinds:
+        fmt = oracle.FORMATS[name]
+        block, transposes = fmt.block[1], fmt.bits == 4
+        for m, k, groups in ((700, 5120, 40), (900, 288, 5)):
+            for has_row in (False, True):
+                sizes = group_sizes(rng, m, groups)
+                sizes[-1] += m - sizes.sum()
+                up = sum(oracle.up(int(n), 32) for n in sizes)
+                q = f"tensor<?x{k * fmt.bits // 8}x{fmt.data}>"
+                text = QUOTIENT.format(
+                    k=k, format=name, attributes=attributes, q=q,
+                    second=f"tensor<{k}xbf16>" if has_row else f"tensor<?x{k}xbf16>",
+                    map="k" if has_row else "m, k",
+                    s=f"tensor<?x{oracle.up(k // block, 4)}x{fmt.scale}, #gq.tile128x4>",
+                    qt=f"tensor<?x{fmt.data}>" if transposes else q,
+                    st=f"tensor<?x{fmt.scale}, #gq.tile128x4>",
+                )  # fmt: skip
+                scales = sum(oracle.up(k, 128) * oracle.up(oracle.up(int(n), 32) // block, 4)
+                             for n in sizes)  # fmt: skip
+                arrays = [
+                    values(rng, m, k, "bf16"),
+                    divisors(rng, k) if has_row else divisors(rng, m, k),
+                    np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+                    poisoned(m, k * fmt.bits // 8),
+                    poisoned(sum(oracle.up(int(n), 128) for n in sizes), oracle.up(k // block, 4)),
+                    poisoned(up * k // 2) if transposes else poisoned(m, k),
+                    poisoned(scales),
+                ]
+                row = " and a row" if has_row else ""
+                compare(f"producer of both {name} {attributes} {m}x{k}{row}", text, arrays)
+
+
 GATHER = """
     func.func @main(%x: tensor<?x{k}x{e}>, %i: tensor<?x1x{index}>,
         %o: tensor<?xi32>, %so: tensor<?xi32>, %q0: tensor<?x{k}xf4E2M1FN>,
@@ -991,7 +1056,7 @@ def reports_of(test, *arguments):
 TESTS = {
     test.__name__: (test,) for test in (
         test_leftovers, test_control_flow, test_group_offsets, test_random, test_blocks, test_gather,
-        test_producers, test_moe,
+        test_producers, test_producers_both, test_moe,
         test_hostile_row_indices, test_grouped_mm, test_grouped_mm_formats,
         test_grouped_mm_golden, test_grouped_wgrad, test_epilogues, test_training, test_activations, test_amax,
         test_golden, test_dequantize_golden, test_fused_silu, test_tabulated,
