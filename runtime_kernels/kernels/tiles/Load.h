@@ -637,8 +637,8 @@ GQ_DEV void loadRowAgain(const Op *o, const Job GQ_SHARED *job, Place place,
       gq_dev_unpack(o->heldType, words[i], x + 2 * i);
 }
 
-/// Has what a hook that loads ahead reads of a pass brought to L2, of each
-/// matrix 64 bytes by a lane, so that few are left without.
+/// Has what a hook that loads ahead reads of a pass brought to L2: of each
+/// matrix 64 bytes a lane at a time, several rows of the warp's.
 GQ_DEV void prefetchPass(const Op *o, const Job GQ_SHARED *job, uint32_t pass) {
   enum { PART = 64 / sizeof(uint16_t) };
   uint32_t thread = gq_dev_here(gq_dev_thread());
