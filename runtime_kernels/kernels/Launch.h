@@ -312,8 +312,9 @@ GQ_INLINE gq_dev_bounds gq_dev_quantize_tiles_bounds(gqFormat format,
              (!alone || held == GQ_F32);
   bool four = gq_dev_tiles_only_short_rows(format, columnwise) ||
               gq_dev_tiles_shares_rows(format, columnwise, held);
-  // Beside what is reduced, what is made leaves no shared memory for four, and
-  // hooks that load ahead no registers.
+  // Beside sums, what is made leaves no shared memory for four, and beside
+  // either reduction hooks that load ahead leave no registers. With an amax
+  // alone four of those that do not would fit: not measured.
   bool reduces = parts & (GQ_DEV_AMAX | GQ_DEV_DBIAS);
   if (reduces && parts & GQ_DEV_MADE && (columnwise || parts & GQ_DEV_AHEAD))
     four = false;
